@@ -1,0 +1,19 @@
+package dev.partita.api;
+
+/** How a card is handed out; the value of the attribute {@code mode}. */
+public enum DeviceMode {
+  /** One claim has the whole card; nothing is intercepted. */
+  WHOLE("whole"),
+  /** Claims take shares of its memory and cores, which the hook library holds them to. */
+  SHARED("shared");
+
+  private final String attributeValue;
+
+  DeviceMode(String attributeValue) {
+    this.attributeValue = attributeValue;
+  }
+
+  public String attributeValue() {
+    return attributeValue;
+  }
+}

@@ -1,0 +1,89 @@
+package dev.partita.api;
+
+import java.util.regex.Pattern;
+
+/** Identity of the driver: the names under which Kubernetes and users know it. */
+public final class Driver {
+  /** DRA driver name, as in {@code ResourceSlice.spec.driver} and in opaque configs. */
+  public static final String NAME = "gpu.partita.dev";
+
+  /** API group of Partita's custom resources and opaque config kinds. */
+  public static final String API_GROUP = "gpu.partita.dev";
+
+  public static final String API_VERSION = "v1alpha1";
+
+  /** {@code apiVersion} of Partita's custom resources and opaque config kinds. */
+  public static final String GROUP_VERSION = API_GROUP + "/" + API_VERSION;
+
+  /** DeviceClass of a share of any card. */
+  public static final String SHARE_CLASS = NAME;
+
+  /** DeviceClass of a whole card. */
+  public static final String WHOLE_CLASS = "whole." + NAME;
+
+  /**
+   * Taint key on devices that the controller allocates, so that kube-scheduler leaves them alone: value {@link
+   * #CONTROLLER_TAINT_VALUE}, effect NoSchedule.
+   */
+  public static final String ALLOCATOR_TAINT = NAME + "/allocator";
+
+  public static final String CONTROLLER_TAINT_VALUE = "controller";
+
+  /** Taint key on a device whose card is not healthy: the value is the reason, effect NoSchedule. */
+  public static final String HEALTH_TAINT = NAME + "/unhealthy";
+
+  /** Label on every object that Partita's controller makes and owns. */
+  public static final String MANAGED_BY_LABEL = "app.kubernetes.io/managed-by";
+
+  public static final String MANAGED_BY_CONTROLLER = "partita-dra-controller";
+
+  private static final Pattern NOT_A_LABEL = Pattern.compile("[^a-z0-9-]+");
+
+  private Driver() {}
+
+  /**
+   * The pool that holds a node's cards. The suffix keeps it apart from other drivers' pools: kube-scheduler 1.36 keys its
+   * counter caches by pool name alone.
+   */
+  public static String poolOf(String nodeName) {
+    return nodeName + "/gpu";
+  }
+
+  /** The DeviceClass that selects shares of one model, such as {@code h200.gpu.partita.dev}. */
+  public static String classOfModel(String model) {
+    return model + "." + NAME;
+  }
+
+  /**
+   * The short model name of a product: lower case, without the vendor and with everything that a DNS label may not hold
+   * turned into dashes, cut to 40 characters. {@code "NVIDIA H200"} gives {@code h200}, {@code "NVIDIA A100-SXM4-80GB"}
+   * gives {@code a100-sxm4-80gb}; a name with nothing usable gives {@code gpu}. Never {@code whole}, which is a class of its
+   * own.
+   */
+  public static String modelOf(String productName) {
+    String name = productName.toLowerCase(java.util.Locale.ROOT);
+    for (String noise : new String[] {"nvidia ", "geforce ", "tesla ", "quadro "}) {
+      name = name.replace(noise, "");
+    }
+    name = trimDashes(NOT_A_LABEL.matcher(name).replaceAll("-"));
+    if (name.length() > 40) {
+      name = trimDashes(name.substring(0, 40));
+    }
+    if (name.isEmpty()) {
+      return "gpu";
+    }
+    return name.equals("whole") ? "gpu-whole" : name;
+  }
+
+  private static String trimDashes(String name) {
+    int start = 0;
+    int end = name.length();
+    while (start < end && name.charAt(start) == '-') {
+      start++;
+    }
+    while (end > start && name.charAt(end - 1) == '-') {
+      end--;
+    }
+    return name.substring(start, end);
+  }
+}

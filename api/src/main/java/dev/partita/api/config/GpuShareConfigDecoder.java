@@ -1,0 +1,59 @@
+package dev.partita.api.config;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.partita.api.Driver;
+import dev.partita.api.config.GpuShareConfig.Affinity;
+import dev.partita.api.config.GpuShareConfig.CoreLimit;
+import dev.partita.api.config.GpuShareConfig.Packing;
+import dev.partita.api.config.GpuShareConfig.Placement;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the opaque {@code parameters} of a device config. Strict: an unknown field, a wrong type or an unknown value is an
+ * error that names the field, all errors are found at once, and what is not written takes its default.
+ */
+public final class GpuShareConfigDecoder {
+  private static final ObjectMapper MAPPER = JsonMapper.builder().build();
+
+  private static final Map<String, CoreLimit> CORE_LIMITS =
+      Map.of("Hard", CoreLimit.HARD, "Soft", CoreLimit.SOFT, "None", CoreLimit.NONE);
+  private static final Map<String, Packing> PACKINGS = Map.of("Binpack", Packing.BINPACK, "Spread", Packing.SPREAD);
+  private static final Map<String, Affinity> AFFINITIES =
+      Map.of("None", Affinity.NONE, "Preferred", Affinity.PREFERRED, "Required", Affinity.REQUIRED);
+
+  private GpuShareConfigDecoder() {}
+
+  /**
+   * Decodes {@code parameters} as a Kubernetes client hands them out: a map, a tree or any value that Jackson turns into a
+   * JSON object.
+   */
+  public static Decoded<GpuShareConfig> decode(@Nullable Object parameters) {
+    JsonNode document = parameters instanceof JsonNode tree ? tree : MAPPER.valueToTree(parameters);
+    StrictObject top = StrictObject.top(document);
+    String apiVersion = top.text("apiVersion", "");
+    if (!apiVersion.equals(Driver.GROUP_VERSION)) {
+      top.report("apiVersion", "must be " + Driver.GROUP_VERSION + (apiVersion.isEmpty() ? "" : ", not \"" + apiVersion + "\""));
+    }
+    String kind = top.text("kind", "");
+    if (!kind.equals(GpuShareConfig.KIND)) {
+      top.report("kind", "must be " + GpuShareConfig.KIND + (kind.isEmpty() ? "" : ", not \"" + kind + "\""));
+      return top.invalid();
+    }
+    GpuShareConfig defaults = GpuShareConfig.DEFAULT;
+    CoreLimit coreLimit = top.choice("coreLimit", CORE_LIMITS, defaults.coreLimit());
+    int priority = top.integer("priority", 0, 1, defaults.priority());
+    StrictObject placement = top.object("placement");
+    Packing nodes = placement.choice("nodes", PACKINGS, defaults.placement().nodes());
+    Packing gpus = placement.choice("gpus", PACKINGS, defaults.placement().gpus());
+    Affinity numa = placement.choice("numa", AFFINITIES, defaults.placement().numa());
+    Affinity nvlink = placement.choice("nvlink", AFFINITIES, defaults.placement().nvlink());
+    placement.refuseUnknownFields();
+    top.refuseUnknownFields();
+    return top.hasErrors()
+        ? top.invalid()
+        : new Decoded.Valid<>(new GpuShareConfig(coreLimit, priority, new Placement(nodes, gpus, numa, nvlink)));
+  }
+}

@@ -1,0 +1,149 @@
+package dev.partita.api.config;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** One JSON object that is read field by field; it remembers what was asked for, and collects what is wrong. */
+final class StrictObject {
+  private final JsonNode node;
+  private final String path;
+  private final List<FieldError> errors;
+  private final Set<String> known = new LinkedHashSet<>();
+
+  private StrictObject(JsonNode node, String path, List<FieldError> errors) {
+    this.node = node;
+    this.path = path;
+    this.errors = errors;
+  }
+
+  static StrictObject top(JsonNode document) {
+    List<FieldError> errors = new ArrayList<>();
+    if (!document.isObject()) {
+      errors.add(new FieldError("", "must be an object, not " + typeOf(document)));
+      return new StrictObject(JsonNodeFactory.instance.objectNode(), "", errors);
+    }
+    return new StrictObject(document, "", errors);
+  }
+
+  StrictObject object(String field) {
+    JsonNode value = take(field);
+    if (!value.isObject() && !isAbsent(value)) {
+      report(field, "must be an object, not " + typeOf(value));
+    }
+    return new StrictObject(value.isObject() ? value : JsonNodeFactory.instance.objectNode(), at(field), errors);
+  }
+
+  String text(String field, String otherwise) {
+    JsonNode value = take(field);
+    if (isAbsent(value)) {
+      return otherwise;
+    }
+    if (!value.isTextual()) {
+      report(field, "must be a string, not " + typeOf(value));
+      return otherwise;
+    }
+    return value.textValue();
+  }
+
+  <E extends Enum<E>> E choice(String field, Map<String, E> values, E otherwise) {
+    JsonNode value = take(field);
+    if (isAbsent(value)) {
+      return otherwise;
+    }
+    E chosen = value.isTextual() ? values.get(value.textValue()) : null;
+    if (chosen == null) {
+      report(field, "must be one of " + String.join(", ", new TreeSet<>(values.keySet())) + ", not " + value);
+      return otherwise;
+    }
+    return chosen;
+  }
+
+  int integer(String field, int min, int max, int otherwise) {
+    JsonNode value = take(field);
+    if (isAbsent(value)) {
+      return otherwise;
+    }
+    if (!value.isIntegralNumber() || !value.canConvertToInt() || value.intValue() < min || value.intValue() > max) {
+      report(field, "must be a whole number from " + min + " to " + max + ", not " + value);
+      return otherwise;
+    }
+    return value.intValue();
+  }
+
+  void refuseUnknownFields() {
+    node.fieldNames()
+        .forEachRemaining(
+            field -> {
+              if (!known.contains(field)) {
+                report(field, "is not a known field" + suggestion(field));
+              }
+            });
+  }
+
+  void report(String field, String problem) {
+    errors.add(new FieldError(at(field), problem));
+  }
+
+  boolean hasErrors() {
+    return !errors.isEmpty();
+  }
+
+  <T> Decoded<T> invalid() {
+    return new Decoded.Invalid<>(errors);
+  }
+
+  private JsonNode take(String field) {
+    known.add(field);
+    return node.path(field);
+  }
+
+  private String at(String field) {
+    return path.isEmpty() ? field : path + "." + field;
+  }
+
+  private String suggestion(String field) {
+    return known.stream()
+        .filter(name -> editDistance(name.toLowerCase(java.util.Locale.ROOT), field.toLowerCase(java.util.Locale.ROOT)) <= 2)
+        .findFirst()
+        .map(name -> "; did you mean " + name + "?")
+        .orElse("; known are " + String.join(", ", known));
+  }
+
+  private static boolean isAbsent(JsonNode value) {
+    return value.isMissingNode() || value.isNull();
+  }
+
+  private static String typeOf(JsonNode value) {
+    return switch (value.getNodeType()) {
+      case OBJECT -> "an object";
+      case ARRAY -> "a list";
+      case STRING -> "a string";
+      case NUMBER -> "a number";
+      case BOOLEAN -> "a boolean";
+      default -> "nothing";
+    };
+  }
+
+  private static int editDistance(String a, String b) {
+    int[] row = new int[b.length() + 1];
+    for (int j = 0; j <= b.length(); j++) {
+      row[j] = j;
+    }
+    for (int i = 1; i <= a.length(); i++) {
+      int diagonal = row[0];
+      row[0] = i;
+      for (int j = 1; j <= b.length(); j++) {
+        int substituted = diagonal + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
+        diagonal = row[j];
+        row[j] = Math.min(substituted, Math.min(row[j], row[j - 1]) + 1);
+      }
+    }
+    return row[b.length()];
+  }
+}

@@ -1,0 +1,26 @@
+package dev.partita.api.node;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether a card can be used.
+ *
+ * @param state what is known
+ * @param reason one CamelCase word for machines, such as {@code GpuIsLost}; null when healthy
+ * @param message for people; null when healthy
+ */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record GpuHealth(State state, @Nullable String reason, @Nullable String message) {
+  public static final GpuHealth HEALTHY = new GpuHealth(State.Healthy, null, null);
+
+  public static GpuHealth unhealthy(String reason, String message) {
+    return new GpuHealth(State.Unhealthy, reason, message);
+  }
+
+  /** The constants are spelt as they are in the status. */
+  public enum State {
+    Healthy,
+    Unhealthy
+  }
+}

@@ -1,0 +1,5 @@
+/** The GpuNode custom resource: what a node's plugin reports of its cards, and the knobs of that node. */
+@NullMarked
+package dev.partita.api.node;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,42 @@
+package dev.partita.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class NamesTest {
+  @ParameterizedTest
+  @CsvSource({
+    "NVIDIA H200, h200",
+    "NVIDIA A100-SXM4-80GB, a100-sxm4-80gb",
+    "NVIDIA GeForce RTX 4090, rtx-4090",
+    "Tesla T4, t4",
+    "NVIDIA RTX 6000 Ada Generation (beta!), rtx-6000-ada-generation-beta",
+    "???, gpu",
+    "NVIDIA Whole, gpu-whole",
+  })
+  void modelIsTheProductNameAsALabel(String productName, String model) {
+    assertThat(Driver.modelOf(productName)).isEqualTo(model);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"gpu-0, 0, WHOLE", "gpu-15, 15, WHOLE", "gpu-3-shared, 3, SHARED"})
+  void deviceNamesReadBackAsTheyAreWritten(String name, int index, DeviceMode mode) {
+    assertThat(DeviceName.parse(name)).hasValue(new DeviceName(index, mode));
+    assertThat(new DeviceName(index, mode)).hasToString(name);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"gpu-", "gpu-01", "gpu--1", "gpu-1-mig", "gpu-1-shared-x", "GPU-1", ""})
+  void foreignDeviceNamesAreNotRead(String name) {
+    assertThat(DeviceName.parse(name)).isEmpty();
+  }
+
+  @Test
+  void poolsOfTwoDriversNeverShareAName() {
+    assertThat(Driver.poolOf("node-0")).isEqualTo("node-0/gpu").isNotEqualTo("node-0");
+  }
+}
