@@ -1,0 +1,64 @@
+package dev.partita.cli;
+
+import dev.partita.cli.cluster.ClusterCommand;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * The top command. Exit status 0: done; 1: it could not be done; 2: it was asked for in a way that cannot work, with one line
+ * on stderr that says what to change.
+ */
+@Command(
+    name = "partita",
+    description = "Cuts GPUs into enforced shares: a Kubernetes DRA driver, and the tools around it.",
+    mixinStandardHelpOptions = true,
+    version = "partita 0.1.0-SNAPSHOT",
+    subcommands = {ClusterCommand.class},
+    synopsisSubcommandLabel = "COMMAND",
+    commandListHeading = "%nCommands:%n",
+    footer = {"", "'partita COMMAND --help' explains a command, with examples."})
+public final class Partita implements Runnable {
+  @Spec private CommandSpec spec;
+
+  public static void main(String[] arguments) {
+    System.exit(run(arguments));
+  }
+
+  /** Runs one command line in this process; gives the exit status. */
+  public static int run(String... arguments) {
+    return commandLine().execute(arguments);
+  }
+
+  static CommandLine commandLine() {
+    return new CommandLine(new Partita())
+        .setParameterExceptionHandler(Partita::oneLine)
+        .setExecutionExceptionHandler(Partita::report);
+  }
+
+  @Override
+  public void run() {
+    throw new ParameterException(spec.commandLine(), "a command is missing");
+  }
+
+  private static int oneLine(ParameterException wrong, String[] arguments) {
+    String path = wrong.getCommandLine().getCommandSpec().qualifiedName();
+    String message = wrong.getMessage();
+    if (wrong instanceof CommandLine.UnmatchedArgumentException unknown) {
+      String near = String.join(" or ", unknown.getSuggestions().stream().limit(2).toList());
+      message = "%s knows no '%s'%s".formatted(path, unknown.getUnmatched().getFirst(), near.isEmpty() ? "" : ": did you mean " + near + "?");
+    }
+    wrong.getCommandLine().getErr().println("partita: " + message + " (" + path + " --help explains)");
+    return CommandLine.ExitCode.USAGE;
+  }
+
+  private static int report(Exception failure, CommandLine command, CommandLine.ParseResult parsed) throws Exception {
+    if (failure instanceof CommandFailure known) {
+      command.getErr().println("partita: " + known.getMessage());
+      return known.exitStatus();
+    }
+    throw failure;
+  }
+}
