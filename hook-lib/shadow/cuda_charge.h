@@ -1,0 +1,38 @@
+/* One allocation's way: charged before the driver is called, kept or given back after. */
+#ifndef PARTITA_CUDA_CHARGE_H
+#define PARTITA_CUDA_CHARGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cuda_api.h"
+
+struct charge {
+    int card; /* negative: nothing is charged */
+    uint64_t units;
+};
+
+/*
+ * Charges the current card. CUDA_SUCCESS: call the driver, then charge_end. Anything else is what the caller gets:
+ * CUDA_ERROR_OUT_OF_MEMORY beyond the quota, or why there is no current card.
+ */
+CUresult charge_begin(struct charge *charge, uint64_t bytes);
+
+/* Makes the charge this many bytes. False if the quota does not allow it; the charge is then as it was. */
+bool charge_change(struct charge *charge, uint64_t bytes);
+
+/* Keeps the charge under the address, or gives it back where the driver failed. Returns the driver's result. */
+CUresult charge_end(const struct charge *charge, CUresult result, uint64_t address);
+
+void charge_drop(const struct charge *charge);
+
+/* What was charged for the address, before the driver is asked to free it; 0: nothing that we know. */
+uint64_t charge_take(uint64_t address);
+
+/* Gives that back, or keeps it where the driver failed. Returns the driver's result. */
+CUresult charge_return(uint64_t taken, CUresult result, uint64_t address);
+
+/* In a child of fork: nothing that the parent allocated is the child's. */
+void charge_forget(void);
+
+#endif

@@ -1,0 +1,77 @@
+#include "cuda_driver.h"
+
+#include "cards.h"
+#include "cuda_charge.h"
+#include "lifetime.h"
+#include "loaded_object.h"
+
+static const char *const names[CUDA_FUNCTION_COUNT] = {
+#define CUDA_NAME(name) [CUDA_##name] = #name,
+    CUDA_INTERCEPTED(CUDA_NAME) CUDA_CALLED(CUDA_NAME)
+#undef CUDA_NAME
+};
+
+static void *const wrappers[CUDA_INTERCEPTED_COUNT] = {
+#define CUDA_WRAPPER(name) [CUDA_##name] = (void *)&name,
+    CUDA_INTERCEPTED(CUDA_WRAPPER)
+#undef CUDA_WRAPPER
+};
+
+void *cuda_driver[CUDA_FUNCTION_COUNT];
+
+enum { DEVICES_MAX = 128, CARD_BIAS = 3 };
+static int8_t cards_of_devices[DEVICES_MAX]; /* card + CARD_BIAS; 0: not asked yet */
+
+void lifetime_opened(void) {
+    loaded_object_symbols("libcuda-real.so.1", names, cuda_driver, CUDA_FUNCTION_COUNT);
+    cards_open((const void *)&cuda_driver);
+}
+
+void lifetime_forked(void) {
+    cards_forked();
+    charge_forget();
+}
+
+void *cuda_wrapper_of(void *function) {
+    for (int i = 0; function && i < CUDA_INTERCEPTED_COUNT; i++)
+        if (cuda_driver[i] == function)
+            return wrappers[i];
+    return function;
+}
+
+static bool uuid_of(CUdevice device, CUuuid *uuid) {
+    if (DRIVER(cuDeviceGetUuid_v2))
+        return DRIVER(cuDeviceGetUuid_v2)(uuid, device) == CUDA_SUCCESS;
+    return DRIVER(cuDeviceGetUuid) && DRIVER(cuDeviceGetUuid)(uuid, device) == CUDA_SUCCESS;
+}
+
+int cuda_card_of(CUdevice device) {
+    if (!cards_limited())
+        return CARD_UNLIMITED;
+    bool cached = device >= 0 && device < DEVICES_MAX;
+    int8_t known = cached ? __atomic_load_n(&cards_of_devices[device], __ATOMIC_RELAXED) : 0;
+    if (known)
+        return known - CARD_BIAS;
+    CUuuid uuid;
+    char text[41];
+    if (!uuid_of(device, &uuid))
+        return CARD_REFUSED;
+    card_uuid_text((const unsigned char *)uuid.bytes, text);
+    int card = cards_find(text);
+    if (cached && card != CARD_REFUSED) /* a refusal may end when a quota becomes readable */
+        __atomic_store_n(&cards_of_devices[device], (int8_t)(card + CARD_BIAS), __ATOMIC_RELAXED);
+    return card;
+}
+
+CUresult cuda_current_card(int *card) {
+    CUdevice device;
+    *card = CARD_UNLIMITED;
+    if (!cards_limited())
+        return CUDA_SUCCESS;
+    if (!DRIVER(cuCtxGetDevice))
+        return CUDA_ERROR_NOT_SUPPORTED;
+    CUresult result = DRIVER(cuCtxGetDevice)(&device);
+    if (result == CUDA_SUCCESS)
+        *card = cuda_card_of(device);
+    return result;
+}

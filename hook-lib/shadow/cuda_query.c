@@ -1,0 +1,69 @@
+/* What a program is told about the card: the smaller of its share and the card itself. */
+#include <limits.h>
+
+#include "cards.h"
+#include "cuda_driver.h"
+#include "lifetime.h"
+
+static uint64_t smaller(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+/* Narrows the driver's figures to what the card's shares leave. */
+static void narrow(int card, uint64_t *free, uint64_t *total) {
+    uint64_t limit = 0, used = 0;
+    if (card == CARD_UNLIMITED)
+        return;
+    if (card != CARD_REFUSED)
+        cards_view(card, true, &limit, &used);
+    *total = smaller(*total, limit);
+    *free = smaller(*free, limit > used ? limit - used : 0);
+}
+
+CUresult cuMemGetInfo_v2(size_t *free, size_t *total) {
+    NEED(cuMemGetInfo_v2);
+    CUresult result = DRIVER(cuMemGetInfo_v2)(free, total);
+    int card;
+    if (result != CUDA_SUCCESS || !free || !total || cuda_current_card(&card) != CUDA_SUCCESS)
+        return result;
+    uint64_t f = *free, t = *total;
+    narrow(card, &f, &t);
+    *free = f;
+    *total = t;
+    return result;
+}
+
+CUresult cuMemGetInfo(unsigned int *free, unsigned int *total) {
+    NEED(cuMemGetInfo);
+    CUresult result = DRIVER(cuMemGetInfo)(free, total);
+    int card;
+    if (result != CUDA_SUCCESS || !free || !total || cuda_current_card(&card) != CUDA_SUCCESS)
+        return result;
+    uint64_t f = *free, t = *total;
+    narrow(card, &f, &t);
+    *free = (unsigned int)smaller(f, UINT_MAX);
+    *total = (unsigned int)smaller(t, UINT_MAX);
+    return result;
+}
+
+CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device) {
+    NEED(cuDeviceTotalMem_v2);
+    CUresult result = DRIVER(cuDeviceTotalMem_v2)(bytes, device);
+    if (result != CUDA_SUCCESS || !bytes)
+        return result;
+    uint64_t free = 0, total = *bytes;
+    narrow(cuda_card_of(device), &free, &total);
+    *bytes = total;
+    return result;
+}
+
+CUresult cuDeviceTotalMem(unsigned int *bytes, CUdevice device) {
+    NEED(cuDeviceTotalMem);
+    CUresult result = DRIVER(cuDeviceTotalMem)(bytes, device);
+    if (result != CUDA_SUCCESS || !bytes)
+        return result;
+    uint64_t free = 0, total = *bytes;
+    narrow(cuda_card_of(device), &free, &total);
+    *bytes = (unsigned int)smaller(total, UINT_MAX);
+    return result;
+}

@@ -1,0 +1,31 @@
+#include "nvml_driver.h"
+
+#include "cards.h"
+#include "lifetime.h"
+#include "loaded_object.h"
+
+static const char *const names[NVML_FUNCTION_COUNT] = {
+#define NVML_NAME(name) [NVML_##name] = #name,
+    NVML_INTERCEPTED(NVML_NAME) NVML_CALLED(NVML_NAME)
+#undef NVML_NAME
+};
+
+void *nvml_driver[NVML_FUNCTION_COUNT];
+
+void lifetime_opened(void) {
+    loaded_object_symbols("libnvidia-ml-real.so.1", names, nvml_driver, NVML_FUNCTION_COUNT);
+    cards_open((const void *)&nvml_driver);
+}
+
+void lifetime_forked(void) {
+    cards_forked();
+}
+
+int nvml_card_of(nvmlDevice_t device) {
+    char uuid[NVML_DEVICE_UUID_V2_BUFFER_SIZE];
+    if (!cards_limited())
+        return CARD_UNLIMITED;
+    if (!DRIVER(nvmlDeviceGetUUID) || DRIVER(nvmlDeviceGetUUID)(device, uuid, sizeof uuid) != NVML_SUCCESS)
+        return CARD_REFUSED;
+    return cards_find(uuid);
+}

@@ -1,0 +1,47 @@
+/* The card's memory as the share sees it: total is the quota, used what the ledger says of all the claim's processes. */
+#include <stdint.h>
+
+#include "cards.h"
+#include "lifetime.h"
+#include "nvml_driver.h"
+
+struct view {
+    unsigned long long total, free, used;
+};
+
+static struct view narrow(int card, struct view real) {
+    uint64_t limit = 0, used = 0;
+    if (card != CARD_REFUSED)
+        cards_view(card, false, &limit, &used);
+    struct view view = {real.total < limit ? real.total : limit, 0, used};
+    view.free = view.total > used ? view.total - used : 0;
+    if (real.free < view.free)
+        view.free = real.free; /* the card itself has less */
+    return view;
+}
+
+nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory) {
+    NEED(nvmlDeviceGetMemoryInfo);
+    nvmlReturn_t result = DRIVER(nvmlDeviceGetMemoryInfo)(device, memory);
+    int card = result == NVML_SUCCESS && memory ? nvml_card_of(device) : CARD_UNLIMITED;
+    if (card != CARD_UNLIMITED) {
+        struct view view = narrow(card, (struct view){memory->total, memory->free, memory->used});
+        *memory = (nvmlMemory_t){.total = view.total, .free = view.free, .used = view.used};
+    }
+    return result;
+}
+
+/* The driver's own share is not the container's: reserved is 0. */
+nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *memory) {
+    NEED(nvmlDeviceGetMemoryInfo_v2);
+    nvmlReturn_t result = DRIVER(nvmlDeviceGetMemoryInfo_v2)(device, memory);
+    int card = result == NVML_SUCCESS && memory ? nvml_card_of(device) : CARD_UNLIMITED;
+    if (card != CARD_UNLIMITED) {
+        struct view view = narrow(card, (struct view){memory->total, memory->free, memory->used});
+        memory->total = view.total;
+        memory->reserved = 0;
+        memory->free = view.free;
+        memory->used = view.used;
+    }
+    return result;
+}
