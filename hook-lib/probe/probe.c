@@ -1,0 +1,219 @@
+/* partita-probe: asks the CUDA driver for what a program would, and prints what it got, one plain line a step. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "driver.h"
+
+enum { EXIT_DONE = 0, EXIT_OTHER_ERROR = 1, EXIT_USAGE = 2, EXIT_OUT_OF_MEMORY = 3 };
+
+static const char usage[] =
+    "usage: partita-probe info                                      the devices that CUDA sees\n"
+    "       partita-probe mem [--device I]                          cuMemGetInfo\n"
+    "       partita-probe alloc BYTES [--device I]                  allocate and free; exit status 3: out of memory\n"
+    "       partita-probe hold BYTES [--device I] [--seconds S]     allocate and keep until SIGTERM or S seconds\n"
+    "BYTES: 4Gi, 512Mi, 64Ki or a number of bytes\n";
+
+static struct driver driver;
+
+static const char *name_of(CUresult result)
+{
+    const char *name;
+
+    return driver.error_name(result, &name) == CUDA_SUCCESS ? name : "an unknown error";
+}
+
+static int failed(const char *what, CUresult result)
+{
+    fprintf(stderr, "partita-probe: %s: %s\n", what, name_of(result));
+    return EXIT_OTHER_ERROR;
+}
+
+static bool parse_bytes(const char *text, size_t *bytes)
+{
+    static const struct {
+        const char *suffix;
+        unsigned shift;
+    } units[] = {{"", 0}, {"Ki", 10}, {"Mi", 20}, {"Gi", 30}, {"Ti", 40}};
+    char *end;
+    unsigned long long number;
+
+    errno = 0;
+    number = strtoull(text, &end, 10);
+    if (errno || end == text || *text == '-')
+        return false;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(end, units[i].suffix) == 0) {
+            *bytes = (size_t)number << units[i].shift;
+            return *bytes >> units[i].shift == number && number > 0;
+        }
+    return false;
+}
+
+static CUresult open_device(int ordinal, CUdevice *device)
+{
+    CUcontext context;
+    CUresult result = driver.init(0);
+
+    if (result == CUDA_SUCCESS)
+        result = driver.device_get(device, ordinal);
+    if (result == CUDA_SUCCESS)
+        result = driver.primary_retain(&context, *device);
+    return result == CUDA_SUCCESS ? driver.set_current(context) : result;
+}
+
+static CUresult print_device(int ordinal)
+{
+    size_t free = 0, total = 0, visible;
+    unsigned char uuid[sizeof(CUuuid)];
+    char name[128];
+    CUdevice device;
+    CUuuid id;
+    CUresult result = open_device(ordinal, &device);
+
+    if (result == CUDA_SUCCESS)
+        result = driver.device_get_name(name, sizeof name, device);
+    if (result == CUDA_SUCCESS)
+        result = driver.device_get_uuid(&id, device);
+    if (result == CUDA_SUCCESS)
+        result = driver.device_total_mem(&total, device);
+    if (result == CUDA_SUCCESS)
+        result = driver.mem_get_info(&free, &visible);
+    if (result != CUDA_SUCCESS)
+        return result;
+    memcpy(uuid, id.bytes, sizeof uuid);
+    printf("device %d uuid=GPU-", ordinal);
+    for (int i = 0; i < 16; i++)
+        printf("%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+    printf(" name=\"%s\" total=%zu free=%zu\n", name, total, free);
+    return driver.primary_release(device);
+}
+
+static int info(void)
+{
+    int count;
+    CUresult result = driver.init(0);
+
+    if (result == CUDA_SUCCESS)
+        result = driver.device_get_count(&count);
+    if (result != CUDA_SUCCESS)
+        return failed("cuInit", result);
+    for (int ordinal = 0; ordinal < count; ordinal++) {
+        result = print_device(ordinal);
+        if (result != CUDA_SUCCESS)
+            return failed("device", result);
+    }
+    return EXIT_DONE;
+}
+
+static int mem(int ordinal)
+{
+    size_t free, total;
+    CUdevice device;
+    CUresult result = open_device(ordinal, &device);
+
+    if (result != CUDA_SUCCESS)
+        return failed("context", result);
+    result = driver.mem_get_info(&free, &total);
+    if (result != CUDA_SUCCESS)
+        return failed("cuMemGetInfo", result);
+    printf("free=%zu total=%zu\n", free, total);
+    return EXIT_DONE;
+}
+
+/* Prints the line of an allocation, whatever becomes of it. */
+static int allocate(int ordinal, size_t bytes, CUdeviceptr *pointer)
+{
+    CUdevice device;
+    CUresult result = open_device(ordinal, &device);
+
+    if (result == CUDA_SUCCESS)
+        result = driver.mem_alloc(pointer, bytes);
+    if (result != CUDA_SUCCESS)
+        printf("alloc %zu %s\n", bytes, name_of(result));
+    return result == CUDA_SUCCESS ? EXIT_DONE : result == CUDA_ERROR_OUT_OF_MEMORY ? EXIT_OUT_OF_MEMORY : EXIT_OTHER_ERROR;
+}
+
+static int alloc(int ordinal, size_t bytes)
+{
+    CUdeviceptr pointer;
+    int status = allocate(ordinal, bytes, &pointer);
+    CUresult result;
+
+    if (status != EXIT_DONE)
+        return status;
+    printf("alloc %zu CUDA_SUCCESS\n", bytes);
+    result = driver.mem_free(pointer);
+    return result == CUDA_SUCCESS ? EXIT_DONE : failed("cuMemFree", result);
+}
+
+static int hold(int ordinal, size_t bytes, double seconds)
+{
+    struct timespec limit = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    CUdeviceptr pointer;
+    CUresult result;
+    sigset_t ends;
+    int status;
+
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGINT);
+    sigprocmask(SIG_BLOCK, &ends, NULL);
+    status = allocate(ordinal, bytes, &pointer);
+    if (status != EXIT_DONE)
+        return status;
+    printf("holding %zu\n", bytes);
+    fflush(stdout);
+    while ((seconds > 0 ? sigtimedwait(&ends, NULL, &limit) : sigwaitinfo(&ends, NULL)) < 0 && errno == EINTR)
+        ;
+    result = driver.mem_free(pointer);
+    if (result != CUDA_SUCCESS)
+        return failed("cuMemFree", result);
+    printf("released\n");
+    return EXIT_DONE;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"device", required_argument, NULL, 'd'},
+        {"seconds", required_argument, NULL, 's'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    const char *command;
+    double seconds = 0;
+    int ordinal = 0, option;
+    size_t bytes = 0;
+    bool sized;
+
+    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1)
+        switch (option) {
+        case 'd': ordinal = atoi(optarg); break;
+        case 's': seconds = atof(optarg); break;
+        case 'h': fputs(usage, stdout); return EXIT_DONE;
+        default: return EXIT_USAGE;
+        }
+    command = optind < argc ? argv[optind] : "";
+    sized = strcmp(command, "alloc") == 0 || strcmp(command, "hold") == 0;
+    if (argc - optind != (sized ? 2 : 1) || (!sized && strcmp(command, "info") != 0 && strcmp(command, "mem") != 0)) {
+        fputs(usage, stderr);
+        return EXIT_USAGE;
+    }
+    if (sized && !parse_bytes(argv[optind + 1], &bytes)) {
+        fprintf(stderr, "partita-probe: '%s' is no number of bytes; 4Gi, 512Mi and 1048576 are\n", argv[optind + 1]);
+        return EXIT_USAGE;
+    }
+    if (!driver_load(&driver))
+        return EXIT_OTHER_ERROR;
+    if (strcmp(command, "info") == 0)
+        return info();
+    if (strcmp(command, "mem") == 0)
+        return mem(ordinal);
+    return strcmp(command, "alloc") == 0 ? alloc(ordinal, bytes) : hold(ordinal, bytes, seconds);
+}

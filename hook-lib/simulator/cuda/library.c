@@ -1,0 +1,183 @@
+/* cuInit: the node, the cards that this process may open, CUDA's order of them, the process' place in the state. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "driver.h"
+
+struct sim_node driver_node;
+struct sim_state driver_state;
+struct device driver_devices[SIM_MAX_CARDS];
+int driver_device_count;
+pthread_mutex_t driver_lock = PTHREAD_MUTEX_INITIALIZER;
+
+enum { FRESH, READY, FORKED };
+static _Atomic int phase;
+static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
+
+CUresult driver_ready(void)
+{
+    return atomic_load_explicit(&phase, memory_order_acquire) == READY ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+}
+
+CUresult driver_device(CUdevice ordinal, struct device **device)
+{
+    CUresult ready = driver_ready();
+
+    if (ready != CUDA_SUCCESS)
+        return ready;
+    if (ordinal < 0 || ordinal >= driver_device_count)
+        return CUDA_ERROR_INVALID_DEVICE;
+    *device = &driver_devices[ordinal];
+    return CUDA_SUCCESS;
+}
+
+/* As the driver: contexts do not survive a fork, and the child cannot initialise again. */
+static void in_forked_child(void)
+{
+    if (phase != READY)
+        return;
+    phase = FORKED;
+    sim_state_forget_after_fork(&driver_state);
+    driver_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    init_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}
+
+/* CUDA_DEVICE_ORDER's default is the fastest first. */
+static void put_in_order(const struct sim_card **cards, int count)
+{
+    const char *order = getenv("CUDA_DEVICE_ORDER");
+
+    if (order && strcmp(order, "PCI_BUS_ID") == 0)
+        return;
+    for (int i = 1; i < count; i++)
+        for (int j = i; j > 0; j--) {
+            const struct sim_card *left = cards[j - 1], *right = cards[j];
+
+            if ((int64_t)left->sm_count * left->clock_mhz >= (int64_t)right->sm_count * right->clock_mhz)
+                break;
+            cards[j - 1] = right;
+            cards[j] = left;
+        }
+}
+
+/* One entry of CUDA_VISIBLE_DEVICES: an ordinal, or the beginning of a UUID that only one card has. -1: neither. */
+static int visible_entry(const char *entry, const struct sim_card **cards, int count)
+{
+    size_t length = strlen(entry);
+    char *end;
+    long ordinal;
+    int found = -1;
+
+    if (strncasecmp(entry, "GPU-", 4) == 0) {
+        for (int i = 0; i < count; i++)
+            if (strncasecmp(cards[i]->uuid, entry, length) == 0) {
+                if (found >= 0)
+                    return -1;
+                found = i;
+            }
+        return found;
+    }
+    ordinal = strtol(entry, &end, 10);
+    return end != entry && *end == '\0' && ordinal >= 0 && ordinal < count ? (int)ordinal : -1;
+}
+
+/* Keeps what CUDA_VISIBLE_DEVICES names, up to the first entry that names nothing; a card named twice hides all. */
+static int keep_visible(const struct sim_card **cards, int count)
+{
+    const char *names = getenv("CUDA_VISIBLE_DEVICES");
+    const struct sim_card *kept[SIM_MAX_CARDS];
+    char copy[1024], *rest = copy, *entry;
+    int keep = 0;
+
+    if (!names)
+        return count;
+    if (strlen(names) >= sizeof copy)
+        return 0;
+    memcpy(copy, names, strlen(names) + 1);
+    while ((entry = strsep(&rest, ","))) {
+        int card;
+
+        entry += strspn(entry, " \t");
+        entry[strcspn(entry, " \t")] = '\0';
+        card = visible_entry(entry, cards, count);
+        if (card < 0)
+            break;
+        for (int i = 0; i < keep; i++)
+            if (kept[i] == cards[card])
+                return 0;
+        kept[keep++] = cards[card];
+    }
+    memcpy(cards, kept, sizeof *cards * (size_t)keep);
+    return keep;
+}
+
+static CUresult initialise(void)
+{
+    const struct sim_card *cards[SIM_MAX_CARDS];
+    char root[PATH_MAX];
+    int count = 0;
+
+    if (!sim_root_of((const void *)&driver_node, root) || !sim_node_read(root, &driver_node, NULL, 0))
+        return CUDA_ERROR_NO_DEVICE;
+    for (unsigned i = 0; i < driver_node.card_count; i++)
+        if (sim_card_visible(&driver_node, &driver_node.cards[i]))
+            cards[count++] = &driver_node.cards[i];
+    put_in_order(cards, count);
+    count = keep_visible(cards, count);
+    if (count == 0)
+        return CUDA_ERROR_NO_DEVICE;
+    if (!sim_state_open(&driver_state, &driver_node, true))
+        return CUDA_ERROR_OPERATING_SYSTEM;
+    if (!sim_state_join(&driver_state)) {
+        sim_state_close(&driver_state);
+        return CUDA_ERROR_OPERATING_SYSTEM;
+    }
+    for (int i = 0; i < count; i++)
+        driver_devices[i] = (struct device){.card = cards[i]};
+    driver_device_count = count;
+    pthread_atfork(NULL, NULL, in_forked_child);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuInit(unsigned int flags)
+{
+    CUresult result = CUDA_SUCCESS;
+
+    if (flags != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&init_lock);
+    if (phase == FORKED)
+        result = CUDA_ERROR_NOT_INITIALIZED;
+    else if (phase == FRESH && (result = initialise()) == CUDA_SUCCESS)
+        phase = READY;
+    pthread_mutex_unlock(&init_lock);
+    return result;
+}
+
+/* Works before cuInit; the version is the configured node's, or the default's where there is none. */
+CUresult cuDriverGetVersion(int *version)
+{
+    static struct sim_node node;
+    char root[PATH_MAX];
+
+    if (!version)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&init_lock);
+    if (!node.cuda_version && (!sim_root_of((const void *)&driver_node, root) || !sim_node_read(root, &node, NULL, 0)))
+        node.cuda_version = 13000;
+    *version = node.cuda_version;
+    pthread_mutex_unlock(&init_lock);
+    return CUDA_SUCCESS;
+}
+
+/* The private tables of the real driver are not simulated. */
+CUresult cuGetExportTable(const void **table, const CUuuid *id)
+{
+    if (!table || !id)
+        return CUDA_ERROR_INVALID_VALUE;
+    *table = NULL;
+    return CUDA_ERROR_NOT_FOUND;
+}

@@ -1,0 +1,227 @@
+/* Allocation and memory figures, in every ABI that the driver exports. */
+#include <stdlib.h>
+
+#include "driver.h"
+
+#define PITCH_ALIGNMENT 512
+
+static CUresult allocate(uint64_t bytes, bool low, bool managed, CUdeviceptr *pointer)
+{
+    struct CUctx_st *context;
+    CUresult result = driver_current(&context);
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!pointer || bytes == 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&driver_lock);
+    result = block_allocate(context, bytes, low, managed, pointer);
+    pthread_mutex_unlock(&driver_lock);
+    return result;
+}
+
+static CUresult release(CUdeviceptr pointer)
+{
+    struct CUctx_st *context;
+    CUresult result = driver_current(&context);
+
+    if (result != CUDA_SUCCESS || pointer == 0)
+        return result;
+    pthread_mutex_lock(&driver_lock);
+    result = block_free(pointer);
+    pthread_mutex_unlock(&driver_lock);
+    return result;
+}
+
+CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes)
+{
+    return allocate(bytes, false, false, pointer);
+}
+
+CUresult cuMemAlloc(CUdeviceptr_v1 *pointer, unsigned int bytes)
+{
+    CUdeviceptr wide;
+    CUresult result = allocate(bytes, true, false, pointer ? &wide : NULL);
+
+    if (result == CUDA_SUCCESS)
+        *pointer = (CUdeviceptr_v1)wide;
+    return result;
+}
+
+CUresult cuMemFree_v2(CUdeviceptr pointer)
+{
+    return release(pointer);
+}
+
+CUresult cuMemFree(CUdeviceptr_v1 pointer)
+{
+    return release(pointer);
+}
+
+static CUresult allocate_pitch(CUdeviceptr *pointer, size_t *pitch, size_t width, size_t height, unsigned element,
+                               bool low)
+{
+    size_t rounded = (width + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT, bytes;
+    CUresult result;
+
+    if (!pitch || (element != 4 && element != 8 && element != 16) || __builtin_mul_overflow(rounded, height, &bytes))
+        return driver_ready() == CUDA_SUCCESS ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_INITIALIZED;
+    result = allocate(bytes, low, false, pointer);
+    if (result == CUDA_SUCCESS)
+        *pitch = rounded;
+    return result;
+}
+
+CUresult cuMemAllocPitch_v2(CUdeviceptr *pointer, size_t *pitch, size_t widthInBytes, size_t height,
+                            unsigned int elementSizeBytes)
+{
+    return allocate_pitch(pointer, pitch, widthInBytes, height, elementSizeBytes, false);
+}
+
+CUresult cuMemAllocPitch(CUdeviceptr_v1 *pointer, unsigned int *pitch, unsigned int widthInBytes, unsigned int height,
+                         unsigned int elementSizeBytes)
+{
+    CUdeviceptr wide;
+    size_t wide_pitch;
+    CUresult result = allocate_pitch(pointer ? &wide : NULL, pitch ? &wide_pitch : NULL, widthInBytes, height,
+                                     elementSizeBytes, true);
+
+    if (result == CUDA_SUCCESS) {
+        *pointer = (CUdeviceptr_v1)wide;
+        *pitch = (unsigned)wide_pitch;
+    }
+    return result;
+}
+
+CUresult cuMemAllocManaged(CUdeviceptr *pointer, size_t bytes, unsigned int flags)
+{
+    flags &= ~(unsigned)CU_MEM_ATTACH_SINGLE;
+    if (driver_ready() == CUDA_SUCCESS && flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)
+        return CUDA_ERROR_INVALID_VALUE;
+    return allocate(bytes, false, true, pointer);
+}
+
+/* The default pool keeps nothing back: its release threshold is 0 and every stream is always idle. */
+CUresult cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream stream)
+{
+    (void)stream;
+    return allocate(bytes, false, false, pointer);
+}
+
+CUresult cuMemAllocAsync_ptsz(CUdeviceptr *pointer, size_t bytes, CUstream stream)
+{
+    return cuMemAllocAsync(pointer, bytes, stream);
+}
+
+CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream stream)
+{
+    (void)stream;
+    return pointer ? release(pointer) : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemFreeAsync_ptsz(CUdeviceptr pointer, CUstream stream)
+{
+    return cuMemFreeAsync(pointer, stream);
+}
+
+CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr pointer)
+{
+    struct CUctx_st *context;
+    CUresult result = driver_current(&context);
+    CUdeviceptr found;
+    uint64_t length;
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    pthread_mutex_lock(&driver_lock);
+    result = block_range(pointer, &found, &length);
+    pthread_mutex_unlock(&driver_lock);
+    if (result != CUDA_SUCCESS)
+        return CUDA_ERROR_NOT_FOUND;
+    if (base)
+        *base = found;
+    if (size)
+        *size = length;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemGetAddressRange(CUdeviceptr_v1 *base, unsigned int *size, CUdeviceptr_v1 pointer)
+{
+    CUdeviceptr wide = 0;
+    size_t length = 0;
+    CUresult result = cuMemGetAddressRange_v2(&wide, &length, pointer);
+
+    if (result == CUDA_SUCCESS && base)
+        *base = (CUdeviceptr_v1)wide;
+    if (result == CUDA_SUCCESS && size)
+        *size = (unsigned)length;
+    return result;
+}
+
+CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
+{
+    struct CUctx_st *context;
+    CUresult result = driver_current(&context);
+    uint64_t capacity, used;
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!free || !total)
+        return CUDA_ERROR_INVALID_VALUE;
+    capacity = device_capacity(&driver_devices[context->ordinal]);
+    used = sim_state_used(&driver_state, driver_devices[context->ordinal].card->index);
+    *total = capacity;
+    *free = used < capacity ? capacity - used : 0;
+    return CUDA_SUCCESS;
+}
+
+static unsigned narrow(size_t bytes)
+{
+    return bytes > UINT32_MAX ? UINT32_MAX : (unsigned)bytes;
+}
+
+CUresult cuMemGetInfo(unsigned int *free, unsigned int *total)
+{
+    size_t wide_free, wide_total;
+    CUresult result = cuMemGetInfo_v2(free ? &wide_free : NULL, total ? &wide_total : NULL);
+
+    if (result == CUDA_SUCCESS) {
+        *free = narrow(wide_free);
+        *total = narrow(wide_total);
+    }
+    return result;
+}
+
+CUresult cuMemHostAlloc(void **pointer, size_t bytes, unsigned int flags)
+{
+    struct CUctx_st *context;
+    CUresult result = driver_current(&context);
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!pointer || bytes == 0 || flags > 7)
+        return CUDA_ERROR_INVALID_VALUE;
+    return posix_memalign(pointer, 4096, bytes) == 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult cuMemAllocHost_v2(void **pointer, size_t bytes)
+{
+    return cuMemHostAlloc(pointer, bytes, 0);
+}
+
+CUresult cuMemAllocHost(void **pointer, unsigned int bytes)
+{
+    return cuMemHostAlloc(pointer, bytes, 0);
+}
+
+CUresult cuMemFreeHost(void *pointer)
+{
+    CUresult ready = driver_ready();
+
+    if (ready != CUDA_SUCCESS)
+        return ready;
+    if (!pointer)
+        return CUDA_ERROR_INVALID_VALUE;
+    free(pointer);
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,69 @@
+/*
+ * The simulated node: which cards it has, as the file etc/partita-simulator/node.conf below the driver root says.
+ */
+#ifndef PARTITA_SIM_NODE_H
+#define PARTITA_SIM_NODE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SIM_MAX_CARDS 16
+#define SIM_CONF_PATH "etc/partita-simulator/node.conf"
+#define SIM_STATE_DIR "run/partita-simulator"
+
+/* One card. Sizes are bytes, clocks MHz, power milliwatts. */
+struct sim_card {
+    unsigned index; /* also its minor number */
+    char uuid[48];  /* "GPU-" and a UUID in lower case */
+    unsigned char uuid_bytes[16];
+    char model[32]; /* short: h200 */
+    char name[96];  /* NVIDIA H200 */
+    unsigned brand; /* nvmlBrandType_t */
+    unsigned architecture;
+    int cc_major, cc_minor;
+    uint64_t memory;           /* as NVML counts it */
+    uint64_t reserved;         /* of it, for the driver and firmware: CUDA never sees it */
+    uint64_t context_overhead; /* what a context costs; only NVML shows it */
+    int sm_count, clock_mhz, memory_clock_mhz, bus_width_bits, l2_bytes;
+    unsigned pci_domain, pci_bus, pci_device, pci_device_id, pci_subsystem_id;
+    int numa_node;
+    unsigned pcie_switch; /* cards with the same number share a PCIe switch */
+    unsigned nvlinks;     /* active links, all to an NVSwitch where nvlink_domain is set */
+    int nvlink_domain;    /* -1: no NVLink */
+    unsigned power_limit;
+    bool mig_capable;
+    bool lost; /* "health lost" */
+};
+
+struct sim_node {
+    char root[PATH_MAX]; /* without a slash at the end; "" is / */
+    char name[256];
+    char driver_version[32];
+    int cuda_version; /* 1000 * major + 10 * minor */
+    unsigned card_count;
+    struct sim_card cards[SIM_MAX_CARDS];
+};
+
+/* Finds the driver root above the file that holds `address`; false if no folder above it has a node.conf. */
+bool sim_root_of(const void *address, char root[PATH_MAX]);
+
+/* Reads <root>/etc/partita-simulator/node.conf. On failure false, and `error` (if not NULL) says what is wrong where. */
+bool sim_node_read(const char *root, struct sim_node *node, char *error, unsigned error_size);
+
+/* Whether this process can open the card's device node below the root, as the driver's libraries would. */
+bool sim_card_visible(const struct sim_node *node, const struct sim_card *card);
+
+/* Whether the card is broken: by node.conf, or by the file run/partita-simulator/lost-<index>, now. */
+bool sim_card_lost(const struct sim_node *node, const struct sim_card *card);
+
+/* The text form of a card's address: 4 digits of domain (as CUDA and sysfs have it) or 8 (as NVML has it). */
+void sim_pci_bus_id(const struct sim_card *card, int domain_digits, char *text, unsigned size);
+
+/* Whether `text` (any number of domain digits, or no domain, any case) is the card's address. */
+bool sim_pci_bus_id_matches(const struct sim_card *card, const char *text);
+
+/* Parses "GPU-xxxxxxxx-xxxx-…" into 16 bytes. */
+bool sim_uuid_parse(const char *text, unsigned char bytes[16]);
+
+#endif

@@ -1,0 +1,169 @@
+/*
+ * node.conf: lines of "key value". The first line is "partita-simulator 1"; keys after "gpu <index>" belong to that card.
+ * An unknown key is an error: the file is ours, and a misspelt knob that does nothing would make a test lie.
+ */
+#define _GNU_SOURCE
+#include <stddef.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node.h"
+
+enum kind { TEXT, BYTES, NUMBER, SWITCH };
+
+struct key {
+    const char *name;
+    enum kind kind;
+    size_t offset, size;
+};
+
+#define FIELD(name, kind, member) {name, kind, offsetof(struct sim_card, member), sizeof(((struct sim_card *)0)->member)}
+
+static const struct key card_keys[] = {
+    FIELD("uuid", TEXT, uuid),
+    FIELD("model", TEXT, model),
+    FIELD("name", TEXT, name),
+    FIELD("brand", NUMBER, brand),
+    FIELD("architecture", NUMBER, architecture),
+    FIELD("memory", BYTES, memory),
+    FIELD("reserved", BYTES, reserved),
+    FIELD("context-overhead", BYTES, context_overhead),
+    FIELD("sm-count", NUMBER, sm_count),
+    FIELD("clock-mhz", NUMBER, clock_mhz),
+    FIELD("memory-clock-mhz", NUMBER, memory_clock_mhz),
+    FIELD("bus-width-bits", NUMBER, bus_width_bits),
+    FIELD("l2-bytes", NUMBER, l2_bytes),
+    FIELD("pci-device-id", NUMBER, pci_device_id),
+    FIELD("pci-subsystem-id", NUMBER, pci_subsystem_id),
+    FIELD("numa", NUMBER, numa_node),
+    FIELD("pcie-switch", NUMBER, pcie_switch),
+    FIELD("nvlinks", NUMBER, nvlinks),
+    FIELD("nvlink-domain", NUMBER, nvlink_domain),
+    FIELD("power-limit-mw", NUMBER, power_limit),
+    FIELD("mig-capable", SWITCH, mig_capable),
+};
+
+static bool put_text(char *target, size_t size, const char *value)
+{
+    if (strlen(value) >= size)
+        return false;
+    memcpy(target, value, strlen(value) + 1);
+    return true;
+}
+
+static bool put(struct sim_card *card, const struct key *key, const char *value)
+{
+    char *target = (char *)card + key->offset, *end;
+
+    if (key->kind == TEXT)
+        return put_text(target, key->size, value);
+    errno = 0;
+    if (key->kind == BYTES) {
+        uint64_t number = strtoull(value, &end, 10);
+
+        memcpy(target, &number, sizeof number);
+    } else if (key->kind == SWITCH) {
+        bool on = strcmp(value, "yes") == 0;
+
+        memcpy(target, &on, sizeof on);
+        return on || strcmp(value, "no") == 0;
+    } else {
+        long long number = strtoll(value, &end, 0);
+        int narrow = (int)number;
+
+        memcpy(target, &narrow, sizeof narrow);
+    }
+    return errno == 0 && end != value && *end == '\0';
+}
+
+static bool card_line(struct sim_card *card, const char *key, const char *value)
+{
+    if (strcmp(key, "compute-capability") == 0)
+        return sscanf(value, "%d.%d", &card->cc_major, &card->cc_minor) == 2;
+    if (strcmp(key, "pci-bus-id") == 0)
+        return sscanf(value, "%x:%x:%x.0", &card->pci_domain, &card->pci_bus, &card->pci_device) == 3;
+    if (strcmp(key, "health") == 0) {
+        card->lost = strcmp(value, "lost") == 0;
+        return card->lost || strcmp(value, "ok") == 0;
+    }
+    for (size_t i = 0; i < sizeof card_keys / sizeof *card_keys; i++)
+        if (strcmp(key, card_keys[i].name) == 0)
+            return put(card, &card_keys[i], value) &&
+                   (strcmp(key, "uuid") != 0 || sim_uuid_parse(card->uuid, card->uuid_bytes));
+    return false;
+}
+
+static bool node_line(struct sim_node *node, const char *key, const char *value)
+{
+    if (strcmp(key, "node") == 0)
+        return put_text(node->name, sizeof node->name, value);
+    if (strcmp(key, "driver-version") == 0)
+        return put_text(node->driver_version, sizeof node->driver_version, value);
+    if (strcmp(key, "cuda-version") == 0)
+        return (node->cuda_version = atoi(value)) > 0;
+    return false;
+}
+
+static bool begin_card(struct sim_node *node, const char *value)
+{
+    struct sim_card *card = &node->cards[node->card_count];
+
+    if (node->card_count == SIM_MAX_CARDS || (unsigned)atoi(value) != node->card_count)
+        return false;
+    card->index = node->card_count++;
+    card->nvlink_domain = -1;
+    return true;
+}
+
+static bool parse(FILE *file, struct sim_node *node, unsigned *line_number)
+{
+    char line[512];
+
+    for (*line_number = 1; fgets(line, sizeof line, file); ++*line_number) {
+        char *key = line + strspn(line, " \t"), *value;
+
+        key[strcspn(key, "\n")] = '\0';
+        if (*key == '\0' || *key == '#')
+            continue;
+        value = key + strcspn(key, " \t");
+        if (*value)
+            *value++ = '\0';
+        value += strspn(value, " \t");
+        if (*line_number == 1) {
+            if (strcmp(key, "partita-simulator") != 0 || strcmp(value, "1") != 0)
+                return false;
+        } else if (strcmp(key, "gpu") == 0) {
+            if (!begin_card(node, value))
+                return false;
+        } else if (!(node->card_count ? card_line(&node->cards[node->card_count - 1], key, value)
+                                      : node_line(node, key, value))) {
+            return false;
+        }
+    }
+    return *line_number > 1;
+}
+
+bool sim_node_read(const char *root, struct sim_node *node, char *error, unsigned error_size)
+{
+    char path[PATH_MAX + 64];
+    unsigned line = 0;
+    FILE *file;
+    bool good;
+
+    memset(node, 0, sizeof *node);
+    snprintf(node->root, sizeof node->root, "%s", root);
+    snprintf(path, sizeof path, "%s/" SIM_CONF_PATH, root);
+    file = fopen(path, "re");
+    if (!file) {
+        if (error)
+            snprintf(error, error_size, "cannot read %s: %s", path, strerror(errno));
+        return false;
+    }
+    good = parse(file, node, &line);
+    fclose(file);
+    if (!good && error)
+        snprintf(error, error_size, "%s: line %u is not understood", path, line);
+    return good;
+}

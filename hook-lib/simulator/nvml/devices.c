@@ -1,0 +1,211 @@
+/* Which devices there are, and what they are. */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "library.h"
+
+nvmlReturn_t nvmlDeviceGetCount_v2(unsigned int *count)
+{
+    if (library_ready() != NVML_SUCCESS)
+        return NVML_ERROR_UNINITIALIZED;
+    if (!count)
+        return NVML_ERROR_INVALID_ARGUMENT;
+    *count = library_device_count;
+    return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetCount(unsigned int *count)
+{
+    return nvmlDeviceGetCount_v2(count);
+}
+
+static nvmlReturn_t hand_out(unsigned index, nvmlDevice_t *device)
+{
+    nvmlReturn_t result = library_device(&library_devices[index], device);
+
+    if (result == NVML_SUCCESS)
+        *device = &library_devices[index];
+    return result;
+}
+
+nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index, nvmlDevice_t *device)
+{
+    if (library_ready() != NVML_SUCCESS)
+        return NVML_ERROR_UNINITIALIZED;
+    return index < library_device_count ? hand_out(index, device) : NVML_ERROR_INVALID_ARGUMENT;
+}
+
+nvmlReturn_t nvmlDeviceGetHandleByIndex(unsigned int index, nvmlDevice_t *device)
+{
+    return nvmlDeviceGetHandleByIndex_v2(index, device);
+}
+
+nvmlReturn_t nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *device)
+{
+    if (library_ready() != NVML_SUCCESS)
+        return NVML_ERROR_UNINITIALIZED;
+    if (!uuid || !device)
+        return NVML_ERROR_INVALID_ARGUMENT;
+    for (unsigned i = 0; i < library_device_count; i++)
+        if (strcasecmp(library_devices[i].card->uuid, uuid) == 0)
+            return hand_out(i, device);
+    return NVML_ERROR_NOT_FOUND;
+}
+
+nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char *busId, nvmlDevice_t *device)
+{
+    if (library_ready() != NVML_SUCCESS)
+        return NVML_ERROR_UNINITIALIZED;
+    if (!busId || !device)
+        return NVML_ERROR_INVALID_ARGUMENT;
+    for (unsigned i = 0; i < library_device_count; i++)
+        if (sim_pci_bus_id_matches(library_devices[i].card, busId))
+            return hand_out(i, device);
+    return NVML_ERROR_NOT_FOUND;
+}
+
+nvmlReturn_t nvmlDeviceGetHandleByPciBusId(const char *busId, nvmlDevice_t *device)
+{
+    return nvmlDeviceGetHandleByPciBusId_v2(busId, device);
+}
+
+nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t device, char *name, unsigned int length)
+{
+    nvmlReturn_t result = library_device(device, name);
+
+    return result == NVML_SUCCESS ? library_text(name, length, device->card->name) : result;
+}
+
+nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t device, char *uuid, unsigned int length)
+{
+    nvmlReturn_t result = library_device(device, uuid);
+
+    return result == NVML_SUCCESS ? library_text(uuid, length, device->card->uuid) : result;
+}
+
+nvmlReturn_t nvmlDeviceGetIndex(nvmlDevice_t device, unsigned int *index)
+{
+    nvmlReturn_t result = library_device(device, index);
+
+    if (result == NVML_SUCCESS)
+        *index = device->index;
+    return result;
+}
+
+nvmlReturn_t nvmlDeviceGetMinorNumber(nvmlDevice_t device, unsigned int *minor)
+{
+    nvmlReturn_t result = library_device(device, minor);
+
+    if (result == NVML_SUCCESS)
+        *minor = device->card->index;
+    return result;
+}
+
+void library_pci(const struct sim_card *card, nvmlPciInfo_t *pci)
+{
+    *pci = (nvmlPciInfo_t){
+        .domain = card->pci_domain,
+        .bus = card->pci_bus,
+        .device = card->pci_device,
+        .pciDeviceId = card->pci_device_id,
+        .pciSubSystemId = card->pci_subsystem_id,
+    };
+    sim_pci_bus_id(card, 4, pci->busIdLegacy, sizeof pci->busIdLegacy);
+    sim_pci_bus_id(card, 8, pci->busId, sizeof pci->busId);
+}
+
+void library_pci_v2(const struct sim_card *card, nvmlPciInfo_v2_t *pci)
+{
+    *pci = (nvmlPciInfo_v2_t){
+        .domain = card->pci_domain,
+        .bus = card->pci_bus,
+        .device = card->pci_device,
+        .pciDeviceId = card->pci_device_id,
+        .pciSubSystemId = card->pci_subsystem_id,
+    };
+    sim_pci_bus_id(card, 4, pci->busId, sizeof pci->busId);
+}
+
+nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t *pci)
+{
+    nvmlReturn_t result = library_device(device, pci);
+
+    if (result == NVML_SUCCESS)
+        library_pci(device->card, pci);
+    return result;
+}
+
+nvmlReturn_t nvmlDeviceGetPciInfo_v2(nvmlDevice_t device, nvmlPciInfo_v2_t *pci)
+{
+    nvmlReturn_t result = library_device(device, pci);
+
+    if (result == NVML_SUCCESS)
+        library_pci_v2(device->card, pci);
+    return result;
+}
+
+nvmlReturn_t nvmlDeviceGetPciInfo(nvmlDevice_t device, nvmlPciInfo_v2_t *pci)
+{
+    return nvmlDeviceGetPciInfo_v2(device, pci);
+}
+
+nvmlReturn_t nvmlDeviceGetBrand(nvmlDevice_t device, nvmlBrandType_t *brand)
+{
+    nvmlReturn_t result = library_device(device, brand);
+
+    if (result == NVML_SUCCESS)
+        *brand = device->card->brand;
+    return result;
+}
+
+nvmlReturn_t nvmlDeviceGetArchitecture(nvmlDevice_t device, nvmlDeviceArchitecture_t *architecture)
+{
+    nvmlReturn_t result = library_device(device, architecture);
+
+    if (result == NVML_SUCCESS)
+        *architecture = device->card->architecture;
+    return result;
+}
+
+nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int *major, int *minor)
+{
+    nvmlReturn_t result = library_device(device, major && minor ? major : NULL);
+
+    if (result == NVML_SUCCESS) {
+        *major = device->card->cc_major;
+        *minor = device->card->cc_minor;
+    }
+    return result;
+}
+
+nvmlReturn_t nvmlDeviceGetComputeMode(nvmlDevice_t device, nvmlComputeMode_t *mode)
+{
+    nvmlReturn_t result = library_device(device, mode);
+
+    if (result == NVML_SUCCESS)
+        *mode = NVML_COMPUTEMODE_DEFAULT;
+    return result;
+}
+
+nvmlReturn_t nvmlDeviceGetPersistenceMode(nvmlDevice_t device, nvmlEnableState_t *mode)
+{
+    nvmlReturn_t result = library_device(device, mode);
+
+    if (result == NVML_SUCCESS)
+        *mode = NVML_FEATURE_ENABLED;
+    return result;
+}
+
+/* Cards that can do MIG have it switched off; instances are not simulated yet. */
+nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t device, unsigned int *current, unsigned int *pending)
+{
+    nvmlReturn_t result = library_device(device, current && pending ? current : NULL);
+
+    if (result != NVML_SUCCESS)
+        return result;
+    if (!device->card->mig_capable)
+        return NVML_ERROR_NOT_SUPPORTED;
+    *current = *pending = 0;
+    return NVML_SUCCESS;
+}

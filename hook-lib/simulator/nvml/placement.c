@@ -1,0 +1,117 @@
+/* Where a device is: NUMA node, PCIe switch, NVLink. */
+#include <string.h>
+
+#include "library.h"
+
+/* Address of the first NVSwitch, as DGX and HGX boards of eight have it; a node's links all end there. */
+static const struct sim_card nvswitch = {.pci_bus = 0xc4, .pci_device_id = 0x22a310de};
+
+nvmlReturn_t nvmlDeviceGetNumaNodeId(nvmlDevice_t device, unsigned int *node)
+{
+    nvmlReturn_t result = library_device(device, node);
+
+    if (result == NVML_SUCCESS && device->card->numa_node < 0)
+        return NVML_ERROR_NOT_SUPPORTED;
+    if (result == NVML_SUCCESS)
+        *node = (unsigned)device->card->numa_node;
+    return result;
+}
+
+nvmlReturn_t nvmlDeviceGetMemoryAffinity(nvmlDevice_t device, unsigned int nodeSetSize, unsigned long *nodeSet,
+                                         nvmlAffinityScope_t scope)
+{
+    const unsigned bits = 8 * sizeof *nodeSet;
+    nvmlReturn_t result = library_device(device, nodeSet);
+    unsigned node;
+
+    if (result != NVML_SUCCESS)
+        return result;
+    if (nodeSetSize == 0 || scope > NVML_AFFINITY_SCOPE_SOCKET)
+        return NVML_ERROR_INVALID_ARGUMENT;
+    if (device->card->numa_node < 0)
+        return NVML_ERROR_NOT_SUPPORTED;
+    node = (unsigned)device->card->numa_node;
+    memset(nodeSet, 0, nodeSetSize * sizeof *nodeSet);
+    if (node / bits < nodeSetSize)
+        nodeSet[node / bits] |= 1ul << node % bits;
+    return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t first, nvmlDevice_t second, nvmlGpuTopologyLevel_t *level)
+{
+    nvmlReturn_t result = library_device(first, level);
+
+    if (result == NVML_SUCCESS)
+        result = library_device(second, level);
+    if (result != NVML_SUCCESS)
+        return result;
+    if (first == second)
+        *level = NVML_TOPOLOGY_INTERNAL;
+    else if (first->card->pcie_switch == second->card->pcie_switch)
+        *level = NVML_TOPOLOGY_SINGLE;
+    else if (first->card->numa_node == second->card->numa_node)
+        *level = NVML_TOPOLOGY_NODE;
+    else
+        *level = NVML_TOPOLOGY_SYSTEM;
+    return NVML_SUCCESS;
+}
+
+static nvmlReturn_t link_of(nvmlDevice_t device, unsigned link, const void *output)
+{
+    nvmlReturn_t result = library_device(device, output);
+
+    if (result != NVML_SUCCESS)
+        return result;
+    if (device->card->nvlink_domain < 0 || device->card->nvlinks == 0)
+        return NVML_ERROR_NOT_SUPPORTED;
+    return link < device->card->nvlinks ? NVML_SUCCESS : NVML_ERROR_INVALID_ARGUMENT;
+}
+
+nvmlReturn_t nvmlDeviceGetNvLinkState(nvmlDevice_t device, unsigned int link, nvmlEnableState_t *active)
+{
+    nvmlReturn_t result = link_of(device, link, active);
+
+    if (result == NVML_SUCCESS)
+        *active = NVML_FEATURE_ENABLED;
+    return result;
+}
+
+nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo_v2(nvmlDevice_t device, unsigned int link, nvmlPciInfo_t *pci)
+{
+    nvmlReturn_t result = link_of(device, link, pci);
+    struct sim_card remote = nvswitch;
+
+    if (result == NVML_SUCCESS) {
+        remote.pci_bus += (unsigned)device->card->nvlink_domain;
+        library_pci(&remote, pci);
+    }
+    return result;
+}
+
+nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo(nvmlDevice_t device, unsigned int link, nvmlPciInfo_v2_t *pci)
+{
+    nvmlReturn_t result = link_of(device, link, pci);
+    struct sim_card remote = nvswitch;
+
+    if (result == NVML_SUCCESS) {
+        remote.pci_bus += (unsigned)device->card->nvlink_domain;
+        library_pci_v2(&remote, pci);
+    }
+    return result;
+}
+
+nvmlReturn_t nvmlDeviceGetNvLinkRemoteDeviceType(nvmlDevice_t device, unsigned int link, nvmlIntNvLinkDeviceType_t *type)
+{
+    nvmlReturn_t result = link_of(device, link, type);
+
+    if (result == NVML_SUCCESS)
+        *type = NVML_NVLINK_DEVICE_TYPE_SWITCH;
+    return result;
+}
+
+nvmlReturn_t nvmlDeviceGetGpuFabricInfo(nvmlDevice_t device, nvmlGpuFabricInfo_t *fabric)
+{
+    nvmlReturn_t result = library_device(device, fabric);
+
+    return result == NVML_SUCCESS ? NVML_ERROR_NOT_SUPPORTED : result;
+}
