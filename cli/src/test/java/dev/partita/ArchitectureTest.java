@@ -1,0 +1,118 @@
+package dev.partita;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import io.fabric8.kubernetes.client.CustomResource;
+import org.junit.jupiter.api.Test;
+
+/** Holds ARCHITECTURE.md's picture against the code. */
+class ArchitectureTest {
+  private static final JavaClasses PARTITA =
+      new ClassFileImporter()
+          .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+          .importPackages("dev.partita");
+
+  private static final String API = "dev.partita.api..";
+  private static final String CDI = "dev.partita.cdi..";
+  private static final String PLUGIN = "dev.partita.plugin..";
+  private static final String CONTROLLER = "dev.partita.controller..";
+  private static final String CLI = "dev.partita.cli..";
+
+  @Test
+  void apiKnowsNoClientNoGrpcAndNoFiles() {
+    classes()
+        .that()
+        .resideInAPackage(API)
+        .should()
+        .onlyDependOnClassesThat(
+            com.tngtech.archunit.base.DescribedPredicate.describe(
+                "belong to the vocabulary, Java's own values, Jackson, or Kubernetes' object model",
+                c ->
+                    c.getPackageName().startsWith("dev.partita.api")
+                        || c.getPackageName().startsWith("java.lang")
+                        || c.getPackageName().startsWith("java.util")
+                        || c.getPackageName().startsWith("java.math")
+                        || c.getPackageName().startsWith("com.fasterxml.jackson")
+                        || c.getPackageName().startsWith("org.jspecify")
+                        || c.getPackageName().startsWith("io.fabric8.kubernetes.api.model")
+                        || c.getPackageName().startsWith("io.fabric8.kubernetes.model")
+                        || c.getPackageName().startsWith("io.fabric8.generator.annotation")
+                        || c.getPackageName().startsWith("io.fabric8.crd.generator.annotation")
+                        || c.isEquivalentTo(CustomResource.class)
+                        || c.isPrimitive()
+                        || c.isArray()))
+        .check(PARTITA);
+  }
+
+  @Test
+  void cdiIsUsefulAlone() {
+    noClasses()
+        .that()
+        .resideInAPackage(CDI)
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage(API, PLUGIN, CONTROLLER, CLI, "io.fabric8..", "io.grpc..")
+        .check(PARTITA);
+  }
+
+  @Test
+  void pluginKnowsNothingOfAllocationNorOfTheCommandLine() {
+    noClasses().that().resideInAPackage(PLUGIN).should().dependOnClassesThat().resideInAnyPackage(CONTROLLER, CLI).check(PARTITA);
+  }
+
+  @Test
+  void controllerKnowsNothingOfNodesInsides() {
+    noClasses()
+        .that()
+        .resideInAPackage(CONTROLLER)
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage(PLUGIN, CLI, CDI, "com.sun.jna..", "io.grpc..")
+        .check(PARTITA);
+  }
+
+  @Test
+  void allocatorIsPure() {
+    noClasses()
+        .that()
+        .resideInAPackage("dev.partita.controller.allocate..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage("io.fabric8.kubernetes.client..", "java.net..", "java.nio.file..", "java.util.concurrent.locks..")
+        .check(PARTITA);
+  }
+
+  @Test
+  void packagesHaveNoCycles() {
+    for (String room : new String[] {"api", "cdi", "plugin", "controller", "cli"}) {
+      slices().matching("dev.partita." + room + ".(*)..").should().beFreeOfCycles().allowEmptyShould(true).check(PARTITA);
+    }
+  }
+
+  @Test
+  void namesSayWhatAClassDecidesOrDoes() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackage("k8s..") // generated from kubelet's interfaces
+        .should()
+        .haveSimpleNameEndingWith("Manager")
+        .orShould()
+        .haveSimpleNameEndingWith("Helper")
+        .orShould()
+        .haveSimpleNameEndingWith("Util")
+        .orShould()
+        .haveSimpleNameEndingWith("Utils")
+        .orShould()
+        .haveSimpleNameEndingWith("Impl")
+        .orShould()
+        .haveSimpleNameEndingWith("Info")
+        .orShould()
+        .resideInAnyPackage("dev.partita..utils..", "dev.partita..util..", "dev.partita..impl..", "dev.partita..model..")
+        .check(PARTITA);
+  }
+}
