@@ -9,7 +9,19 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "cluster",
     description = "Brings up, or uses, a real cluster with Partita installed and simulated cards on its nodes.",
-    mixinStandardHelpOptions = true)
+    mixinStandardHelpOptions = true,
+    subcommands = {UpCommand.class, EnvCommand.class, LoadCommand.class, DownCommand.class},
+    commandListHeading = "%nCommands:%n",
+    footer = {
+      "",
+      "Examples:",
+      "  partita cluster up --nodes 2 --gpus h200x4",
+      "  eval \"$(partita cluster env)\"",
+      "  kubectl get resourceslices,gpunodes,deviceclasses",
+      "  partita cluster down",
+      "",
+      "What is up is remembered in $PARTITA_STATE (~/.local/state/partita): one cluster a folder."
+    })
 public final class ClusterCommand implements Runnable {
   @Spec private CommandSpec spec;
 

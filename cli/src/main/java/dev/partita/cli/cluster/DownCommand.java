@@ -1,0 +1,45 @@
+package dev.partita.cli.cluster;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.Optional;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** {@code partita cluster down}: removes what {@code up} made. */
+@Command(
+    name = "down",
+    description = "Removes what 'up' made: the cluster or, for provider current, Partita from it.",
+    mixinStandardHelpOptions = true,
+    footer = {"", "Example:", "  partita cluster down"})
+final class DownCommand implements Runnable {
+  @Spec private CommandSpec spec;
+
+  @Override
+  public void run() {
+    Progress progress = new Progress(spec.commandLine().getErr(), InstantSource.system());
+    StateFolder state = StateFolder.of(System.getenv());
+    Optional<ClusterRecord> record = state.read();
+    if (record.isEmpty()) {
+      progress.step("no cluster is up");
+      return;
+    }
+    remove(record.get(), state, progress);
+    state.forget();
+    progress.step("down");
+  }
+
+  private static void remove(ClusterRecord record, StateFolder state, Progress progress) {
+    ClusterRecord.Access access = record.access();
+    if (record.provider() == ProviderName.CURRENT && !access.kubeconfig().isEmpty()) {
+      progress.step("removing Partita");
+      Path kubeconfig = Path.of(access.kubeconfig());
+      try (KubernetesClient client = ClusterClient.of(kubeconfig)) {
+        new PartitaRelease(kubeconfig, record.namespace()).remove(client);
+      }
+    }
+    ClusterProvider.of(record, state).down(access, progress);
+  }
+}

@@ -1,0 +1,18 @@
+package dev.partita.cli.cluster;
+
+/** What a user does with a cluster that is up. */
+final class NextSteps {
+  static final String TEXT =
+      """
+
+      Go on with:
+        eval "$(./partita cluster env)"
+        kubectl get resourceslices,gpunodes,deviceclasses
+        kubectl apply -f deploy/examples/quarter-h200.yaml
+        kubectl logs quarter-h200
+        kubectl describe resourceclaim
+        ./partita cluster down
+      """;
+
+  private NextSteps() {}
+}

@@ -1,0 +1,61 @@
+package dev.partita.cli.cluster;
+
+import dev.partita.cli.CommandFailure;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.stream.Stream;
+
+/**
+ * The simulated cards of a node, as {@code h200x4,a100x2}.
+ *
+ * @param text as the user wrote it
+ */
+record SimulatedCards(String text) {
+
+  /** How many cards that is. */
+  int count() {
+    return Arrays.stream(text.split(",", -1))
+        .mapToInt(part -> Integer.parseInt(part.substring(part.lastIndexOf('x') + 1)))
+        .sum();
+  }
+
+  /**
+   * Has the program that will lay the cards out on the nodes lay them out in a folder that is then thrown away, so that what it
+   * would refuse there is refused here, in its own words.
+   */
+  static SimulatedCards checkedBy(Path simDriver, String text) {
+    if (!Files.isExecutable(simDriver)) {
+      throw CommandFailure.failed("%s is missing: run 'mvn -pl deploy -am package'".formatted(simDriver));
+    }
+    try {
+      Path folder = Files.createTempDirectory("partita-cards-");
+      try {
+        Subprocess tried =
+            Subprocess.run(
+                simDriver.toString(), "install", "--root", folder.toString(), "--node", "check", "--gpus", text);
+        if (tried.status() == 2) {
+          throw CommandFailure.usage(tried.lastWords().replaceFirst("^partita-sim-driver: ", ""));
+        }
+        if (tried.status() != 0) {
+          throw CommandFailure.failed("%s: %s".formatted(simDriver.getFileName(), tried.lastWords()));
+        }
+        return new SimulatedCards(text);
+      } finally {
+        delete(folder);
+      }
+    } catch (IOException noFolder) {
+      throw CommandFailure.failed("no temporary folder: " + noFolder.getMessage());
+    }
+  }
+
+  private static void delete(Path folder) throws IOException {
+    try (Stream<Path> tree = Files.walk(folder)) {
+      for (Path path : tree.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(path);
+      }
+    }
+  }
+}

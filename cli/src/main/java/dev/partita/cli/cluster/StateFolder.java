@@ -1,0 +1,80 @@
+package dev.partita.cli.cluster;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.datatype.jsr310.JavaTimeModule;
+import dev.partita.cli.CommandFailure;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.Map;
+import java.util.Optional;
+
+/** Where it is remembered which cluster is up: a folder, of one user, for one cluster. */
+final class StateFolder {
+  private static final JsonMapper JSON = JsonMapper.builder().addModule(new JavaTimeModule()).build();
+
+  private final Path folder;
+
+  StateFolder(Path folder) {
+    this.folder = folder;
+  }
+
+  /** The folder that the environment names: {@code PARTITA_STATE}, or by the XDG rules. */
+  static StateFolder of(Map<String, String> environment) {
+    String own = environment.getOrDefault("PARTITA_STATE", "");
+    if (!own.isEmpty()) {
+      return new StateFolder(Path.of(own).toAbsolutePath());
+    }
+    String xdg = environment.getOrDefault("XDG_STATE_HOME", "");
+    Path states =
+        xdg.isEmpty() ? Path.of(environment.getOrDefault("HOME", "/tmp"), ".local", "state") : Path.of(xdg);
+    return new StateFolder(states.resolve("partita").toAbsolutePath());
+  }
+
+  /** A file of this folder, which need not exist. */
+  Path file(String name) {
+    return folder.resolve(name);
+  }
+
+  Optional<ClusterRecord> read() {
+    try {
+      return Optional.of(JSON.readValue(Files.readString(recordFile()), ClusterRecord.class));
+    } catch (NoSuchFileException none) {
+      return Optional.empty();
+    } catch (JsonProcessingException unreadable) {
+      throw CommandFailure.usage(
+          "%s cannot be read (%s): take the cluster down by its provider's own means and delete that file"
+              .formatted(recordFile(), unreadable.getOriginalMessage()));
+    } catch (IOException unreadable) {
+      throw CommandFailure.usage("state folder %s cannot be read: %s".formatted(folder, unreadable.getMessage()));
+    }
+  }
+
+  /** Remembers a cluster, in the place of what was remembered. */
+  void write(ClusterRecord record) {
+    try {
+      Files.createDirectories(folder);
+      Path part = folder.resolve("cluster.json.part");
+      Files.writeString(part, JSON.writerWithDefaultPrettyPrinter().writeValueAsString(record));
+      Files.move(part, recordFile(), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    } catch (IOException refused) {
+      throw CommandFailure.usage(
+          "state folder %s cannot be written (%s): set PARTITA_STATE to another".formatted(folder, refused));
+    }
+  }
+
+  void forget() {
+    try {
+      Files.deleteIfExists(recordFile());
+    } catch (IOException refused) {
+      throw CommandFailure.failed("%s cannot be deleted: %s".formatted(recordFile(), refused.getMessage()));
+    }
+  }
+
+  private Path recordFile() {
+    return folder.resolve("cluster.json");
+  }
+}

@@ -1,0 +1,159 @@
+package dev.partita.cli.cluster;
+
+import dev.partita.cli.CommandFailure;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code partita cluster up}: a cluster, Partita on it, and its cards there to be claimed. */
+@Command(
+    name = "up",
+    description = "Brings up a cluster, installs Partita from its chart and waits until the cards can be claimed.",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    footer = {
+      "",
+      "Providers:",
+      "  lab      the script that $KUBE_LAB names makes a real cluster on this machine; as root",
+      "  k3s      k3s in Docker containers",
+      "  current  the cluster of $KUBECONFIG, which is left standing by 'cluster down'",
+      "Without --provider: lab if KUBE_LAB is set, else k3s if Docker answers.",
+      "",
+      "Examples:",
+      "  partita cluster up --nodes 2 --gpus h200x4",
+      "  partita cluster up --gpus h200x4,t4x2 --provider k3s",
+      "  partita cluster up --provider current --image-registry registry.example/partita --image-tag v1",
+      "  partita cluster up --set controller.replicas=2"
+    })
+final class UpCommand implements Runnable {
+  @Spec private CommandSpec spec;
+
+  @Option(names = "--nodes", paramLabel = "N", description = "How many nodes (default: 2); not with --provider current.")
+  private @Nullable Integer nodes;
+
+  @Option(
+      names = "--gpus",
+      paramLabel = "CARDS",
+      defaultValue = "h200x4",
+      description = "The simulated cards of each node, as PROFILExCOUNT[,...] (default: ${DEFAULT-VALUE}).")
+  private String gpus;
+
+  @Option(names = "--provider", paramLabel = "NAME", description = "Where the cluster comes from: ${COMPLETION-CANDIDATES}.")
+  private @Nullable ProviderName provider;
+
+  @Option(names = "--namespace", defaultValue = "partita-system", description = "For Partita's own pods (default: ${DEFAULT-VALUE}).")
+  private String namespace;
+
+  @Option(names = "--image-registry", paramLabel = "PREFIX", description = "Where the nodes get Partita's images; nothing is built or loaded then.")
+  private @Nullable String imageRegistry;
+
+  @Option(names = "--image-tag", paramLabel = "TAG", defaultValue = StagedImage.TAG, description = "Their tag (default: ${DEFAULT-VALUE}).")
+  private String imageTag;
+
+  @Option(names = "--set", paramLabel = "PATH=VALUE", description = "A further value of the chart; repeatable.")
+  private Map<String, String> values = new LinkedHashMap<>();
+
+  @Option(names = "--timeout", paramLabel = "SECONDS", defaultValue = "180", description = "How long to wait for the cards (default: ${DEFAULT-VALUE}).")
+  private int timeoutSeconds;
+
+  @Override
+  public void run() {
+    Progress progress = new Progress(spec.commandLine().getErr(), InstantSource.system());
+    StateFolder state = StateFolder.of(System.getenv());
+    state.read().ifPresent(UpCommand::refuseSecond);
+    ProviderName chosen = chosenProvider();
+    SimulatedCards cards = SimulatedCards.checkedBy(Checkout.simDriver(), gpus);
+    List<StagedImage> images = imageRegistry == null ? StagedImage.below(Checkout.images()) : List.of();
+    ClusterProvider cluster = ClusterProvider.of(chosen, System.getenv(), state);
+    cluster.check();
+
+    ClusterRecord record =
+        new ClusterRecord(chosen, cluster.details(), namespace, gpus, InstantSource.system().instant(), ClusterRecord.Access.NONE);
+    state.write(record);
+    ClusterRecord.Access access = bringUp(cluster, record, state, progress);
+    if (!images.isEmpty()) {
+      cluster.provideImages(images, progress);
+    }
+    try (KubernetesClient client = ClusterClient.of(Path.of(access.kubeconfig()))) {
+      install(client, access, state, progress);
+      progress.step("waiting for the cards of every node");
+      List<String> ready =
+          Waiting.upTo(timeoutSeconds, "%d cards a node".formatted(cards.count()), () -> PublishedSlices.look(client, cards.count()));
+      progress.step("ready: %s on %s".formatted(gpus, String.join(", ", ready)));
+    } catch (CommandFailure failure) {
+      throw CommandFailure.failed(failure.getMessage() + "; the cluster is left up to be looked at ('partita cluster env', 'partita cluster down')");
+    }
+    spec.commandLine().getOut().print(NextSteps.TEXT);
+    spec.commandLine().getOut().flush();
+  }
+
+  /** As YAML would read it: the chart's schema tells 2 from "2". */
+  private static Object typed(String value) {
+    if (value.equals("true") || value.equals("false")) {
+      return Boolean.valueOf(value);
+    }
+    return value.matches("-?[0-9]{1,9}") ? (Object) Integer.valueOf(value) : value;
+  }
+
+  private static void refuseSecond(ClusterRecord up) {
+    throw CommandFailure.usage(
+        "a cluster is already up (provider %s, since %s): 'partita cluster down' removes it".formatted(up.provider(), up.startedAt()));
+  }
+
+  private ProviderName chosenProvider() {
+    if (provider == ProviderName.CURRENT && nodes != null) {
+      throw new ParameterException(spec.commandLine(), "--nodes cannot be chosen with --provider current");
+    }
+    if (nodes != null && (nodes < 1 || nodes > 100)) {
+      throw new ParameterException(spec.commandLine(), "--nodes must be from 1 to 100: " + nodes);
+    }
+    return switch (ProviderChoice.decide(Optional.ofNullable(provider), System.getenv(), K3sProvider::dockerAnswers)) {
+      case ProviderChoice.Chosen(ProviderName name) -> name;
+      case ProviderChoice.Refused(String why) -> throw CommandFailure.usage(why);
+    };
+  }
+
+  private ClusterRecord.Access bringUp(ClusterProvider cluster, ClusterRecord record, StateFolder state, Progress progress) {
+    try {
+      ClusterRecord.Access access = cluster.up(nodes == null ? 2 : nodes, progress);
+      state.write(record.withAccess(access));
+      return access;
+    } catch (CommandFailure failure) {
+      progress.step("that failed: removing what is there");
+      cluster.down(ClusterRecord.Access.NONE, progress);
+      state.forget();
+      throw failure;
+    }
+  }
+
+  private void install(KubernetesClient client, ClusterRecord.Access access, StateFolder state, Progress progress) {
+    try {
+      if (PartitaRelease.isInstalled(client)) {
+        state.forget();
+        throw CommandFailure.usage("Partita is already installed in this cluster: remove it first");
+      }
+    } catch (KubernetesClientException unreachable) {
+      state.forget();
+      throw CommandFailure.usage("the cluster of %s does not answer: %s".formatted(access.kubeconfig(), unreachable.getMessage()));
+    }
+    progress.step("installing Partita in namespace " + namespace);
+    Map<String, Object> chart = new LinkedHashMap<>();
+    chart.put("simulation.enabled", true);
+    chart.put("simulation.gpus", gpus);
+    chart.put("image.registry", imageRegistry == null ? StagedImage.REGISTRY : imageRegistry);
+    chart.put("image.tag", imageTag);
+    values.forEach((path, value) -> chart.put(path, typed(value)));
+    new PartitaRelease(Path.of(access.kubeconfig()), namespace).install(Checkout.chart(), chart);
+  }
+}

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Lays out deploy/target/images/<image>/{Containerfile,entrypoint,root/}: all that an image holds, for docker, podman, buildah or
+# `kube-lab image`. Works on what is already packaged; the Java runtime is made once a JDK and module list.
+set -euo pipefail
+root=$(cd "$(dirname "$(readlink -f "$0")")/../.." && pwd)
+images=$root/deploy/target/images
+hook=$root/hook-lib/target/dist
+jdk=$(sh "$root/build/find-jdk.sh")
+
+runtime() {
+  local modules key
+  modules=$(paste -sd, "$root/deploy/image/java.modules")
+  key=$(cat "$jdk/release" <(echo "$modules") | sha256sum | cut -c1-16)
+  runtime=$root/deploy/target/runtime-$key
+  [ -e "$runtime/release" ] && return
+  rm -rf "$root"/deploy/target/runtime-*
+  "$jdk/bin/jlink" --add-modules "$modules" --strip-debug --no-man-pages --no-header-files --generate-cds-archive --output "$runtime.part" >/dev/null
+  mv "$runtime.part" "$runtime"
+}
+
+# begin NAME: an empty staging folder; sets $stage
+begin() {
+  stage=$images/$1
+  rm -rf "$stage"
+  mkdir -p "$stage/root/usr/lib/partita"
+  cp "$root/deploy/image/$1/Containerfile" "$stage/"
+  sed -n 's/^ENTRYPOINT //p' "$stage/Containerfile" > "$stage/entrypoint"
+}
+
+# java_image NAME MAIN-CLASS: the runtime, the module's jars and the options to start it with
+java_image() {
+  begin "$1"
+  local app=$stage/root/usr/lib/partita
+  cp -al "$runtime" "$app/runtime" 2>/dev/null || cp -a "$runtime" "$app/runtime"
+  mkdir -p "$app/app"
+  tr ':' '\n' < "$root/$1/target/runtime.classpath" | xargs -r -d '\n' cp -t "$app/app"
+  cp "$root/$1/target/$1"-*.jar "$app/app/"
+  local jna; jna=$(find "$app/app" -name 'jna-5*.jar')
+  if [ -n "$jna" ]; then # taken out of its jar here, so that nothing has to be written and executed in the container
+    (cd "$app" && "$jdk/bin/jar" xf "$jna" com/sun/jna/linux-x86-64/libjnidispatch.so com/sun/jna/linux-aarch64/libjnidispatch.so)
+    mkdir -p "$app/native"
+    cp "$app/com/sun/jna/linux-$(uname -m | tr _ -)/libjnidispatch.so" "$app/native/"
+    rm -rf "$app/com"
+  fi
+  cat > "$app/java.args" <<A
+-XX:+UseSerialGC
+-XX:TieredStopAtLevel=1
+-XX:+ExitOnOutOfMemoryError
+-Xss512k
+-Xmx256m
+--enable-native-access=ALL-UNNAMED
+--sun-misc-unsafe-memory-access=allow
+-Djna.boot.library.path=/usr/lib/partita/native
+-Djna.nounpack=true
+-cp
+/usr/lib/partita/app/*
+$2
+A
+}
+
+runtime
+java_image dra-controller dev.partita.controller.Main
+java_image kubelet-plugin dev.partita.plugin.Main
+mkdir -p "$stage/root/usr/lib/partita/hook"
+cp "$hook"/lib/* "$stage/root/usr/lib/partita/hook/"
+
+begin simulator
+mkdir -p "$stage/root/usr/lib/partita/bin"
+cp "$hook/bin/partita-sim-driver" "$stage/root/usr/lib/partita/bin/"
+cp -r "$hook/simulator" "$stage/root/usr/lib/partita/"
+
+begin probe
+mkdir -p "$stage/root/usr/bin"
+cp "$hook/bin/partita-probe" "$stage/root/usr/bin/"
+touch "$images/.stamp"
