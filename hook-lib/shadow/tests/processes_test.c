@@ -1,0 +1,440 @@
+/* Several processes in one share, against the simulated driver and what its hardware knows. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "cases.h"
+#include "check.h"
+#include "nvml_api.h"
+#include "partita/usage_region.h"
+#include "scratch.h"
+#include "stage.h"
+
+static const char *box;
+
+static void prepare(uint64_t memory) {
+    stage_driver("h200x2");
+    box = stage_container("box");
+    stage_share(box, "share", 0, memory);
+}
+
+static CUdeviceptr must_alloc(uint64_t bytes) {
+    CUdeviceptr pointer;
+    CHECK_EQUAL(cuda.alloc(&pointer, bytes), CUDA_SUCCESS);
+    return pointer;
+}
+
+enum { RACE_QUOTA_MIB = 256 };
+
+static void race(void) {
+    unsigned int random = (unsigned int)getpid();
+    cuda_start(box, 0);
+    stage_ready();
+    for (int i = 0; i < 150; i++) {
+        CUdeviceptr pointer[3];
+        int got = 0;
+        for (int j = 0; j < 3; j++) {
+            random = random * 1103515245 + 12345;
+            CUresult result = cuda.alloc(&pointer[got], ((random >> 16) % 24 + 1) * 2 * MIB);
+            CHECK(result == CUDA_SUCCESS || result == CUDA_ERROR_OUT_OF_MEMORY);
+            got += result == CUDA_SUCCESS;
+            CHECK(stage_hardware_used(0) <= RACE_QUOTA_MIB * MIB);
+        }
+        while (got > 0)
+            CHECK_EQUAL(cuda.free(pointer[--got]), CUDA_SUCCESS);
+    }
+}
+
+/* PARTITA_RACE_PROCESSES: how many, 16 without. */
+static void a_race_of_processes_never_exceeds_the_quota_by_one_byte(void) {
+    static struct child racers[1024];
+    const char *wanted = getenv("PARTITA_RACE_PROCESSES");
+    int count = wanted ? atoi(wanted) : 16;
+    CHECK(count > 0 && count <= 1024);
+    prepare(RACE_QUOTA_MIB * MIB);
+    for (int i = 0; i < count; i++)
+        racers[i] = stage_child(race);
+    for (int i = 0; i < count; i++)
+        child_wait(&racers[i]);
+    for (int i = 0; i < count; i++)
+        child_go(&racers[i]);
+    for (int i = 0; i < count; i++)
+        reap_well(racers[i].pid);
+    CHECK_EQUAL(stage_hardware_used(0), 0);
+    cuda_start(box, 0);
+    CHECK_EQUAL(cuda_free(), RACE_QUOTA_MIB * MIB);
+    must_alloc(RACE_QUOTA_MIB * MIB);
+}
+
+static void hold_3_gib(void) {
+    cuda_start(box, 0);
+    must_alloc(3 * GIB);
+    stage_ready();
+}
+
+static void hold_3_gib_when_told(void) {
+    stage_ready();
+    hold_3_gib();
+}
+
+static void processes_share_one_quota(void) {
+    CUdeviceptr pointer;
+    prepare(8 * GIB);
+    struct child a = stage_child(hold_3_gib), b = stage_child(hold_3_gib);
+    child_wait(&a);
+    child_wait(&b);
+    cuda_start(box, 0);
+    CHECK_EQUAL(cuda_free(), 2 * GIB);
+    CHECK_EQUAL(cuda.alloc(&pointer, 3 * GIB), CUDA_ERROR_OUT_OF_MEMORY);
+    must_alloc(2 * GIB);
+    child_end(&a);
+    must_alloc(3 * GIB);
+    child_end(&b);
+}
+
+static void containers_with_shares_of_one_card_do_not_see_each_other(void) {
+    prepare(3 * GIB);
+    const char *other = stage_container("other");
+    stage_share(other, "share", 0, 5 * GIB);
+    struct child neighbour = stage_child(hold_3_gib);
+    child_wait(&neighbour);
+    cuda_start(other, 0);
+    CHECK_EQUAL(cuda_free(), 5 * GIB);
+    must_alloc(5 * GIB);
+    CHECK_EQUAL(stage_hardware_used(0), 8 * GIB);
+    child_end(&neighbour);
+}
+
+static void what_a_killed_process_held_is_there_for_the_next_allocation(void) {
+    enum { ROUNDS = 5 };
+    struct child holders[ROUNDS];
+    prepare(4 * GIB);
+    for (int i = 0; i < ROUNDS; i++)
+        holders[i] = stage_child(hold_3_gib_when_told); /* no fork after cuInit */
+    cuda_start(box, 0);
+    for (int i = 0; i < ROUNDS; i++) {
+        CUdeviceptr pointer;
+        child_wait(&holders[i]);
+        child_go(&holders[i]);
+        child_wait(&holders[i]);
+        CHECK_EQUAL(cuda.alloc(&pointer, 2 * GIB), CUDA_ERROR_OUT_OF_MEMORY);
+        child_kill(&holders[i]);
+        CHECK_EQUAL(cuda.alloc(&pointer, 4 * GIB), CUDA_SUCCESS);
+        CHECK_EQUAL(cuda.free(pointer), CUDA_SUCCESS);
+    }
+}
+
+static void churn_for_ever(void) {
+    cuda_start(box, 0);
+    stage_ready();
+    for (unsigned int random = (unsigned int)getpid();;) {
+        CUdeviceptr pointer;
+        random = random * 1103515245 + 12345;
+        if (cuda.alloc(&pointer, ((random >> 16) % 64 + 1) * 2 * MIB) == CUDA_SUCCESS)
+            CHECK_EQUAL(cuda.free(pointer), CUDA_SUCCESS);
+    }
+}
+
+static void processes_killed_in_the_middle_of_allocating_leave_nothing(void) {
+    enum { LIVES = 4 };
+    struct child lives[LIVES];
+    prepare(256 * MIB);
+    for (int i = 0; i < LIVES; i++)
+        lives[i] = stage_child(churn_for_ever);
+    for (int round = 0; round < 24; round++) {
+        struct child *victim = &lives[round % LIVES];
+        child_wait(victim);
+        child_go(victim);
+        usleep((useconds_t)(round * 97 % 1000)); /* somewhere in its loop */
+        child_kill(victim);
+        *victim = stage_child(churn_for_ever);
+    }
+    for (int i = 0; i < LIVES; i++)
+        child_kill(&lives[i]);
+    cuda_start(box, 0);
+    must_alloc(256 * MIB);
+}
+
+static void child_of_fork(void) {
+    cuda_start(box, 0);
+    CHECK_EQUAL(cuda_free(), 4 * GIB);
+    CUdeviceptr pointer = must_alloc(GIB);
+    pid_t pid = fork(); /* CUDA does not survive a fork, but a child that knows it may come here all the same */
+    if (pid == 0) {
+        CUdeviceptr own;
+        cuda.alloc(&own, GIB);
+        cuda.free(pointer);
+        _exit(0);
+    }
+    reap_well(pid);
+    CHECK_EQUAL(cuda_free(), 3 * GIB);
+    CHECK_EQUAL(cuda.free(pointer), CUDA_SUCCESS);
+    CHECK_EQUAL(cuda_free(), 4 * GIB);
+}
+
+static void a_child_of_fork_neither_frees_nor_inherits_what_its_parent_holds(void) {
+    prepare(4 * GIB);
+    child_of_fork();
+}
+
+/* The parent has loaded the library and asked it something, but not CUDA: then a child may use CUDA. */
+static void a_child_of_fork_has_an_account_of_its_own(void) {
+    prepare(4 * GIB);
+    cuda_load(box, RTLD_NOW);
+    CUdeviceptr pointer;
+    CHECK_EQUAL(cuda.alloc(&pointer, GIB), CUDA_ERROR_NOT_INITIALIZED);
+    struct child child = stage_child(hold_3_gib);
+    child_wait(&child);
+    cuda_start(box, 0);
+    CHECK_EQUAL(cuda_free(), GIB);
+    child_kill(&child);
+    must_alloc(4 * GIB);
+}
+
+static void after_exec_nothing_of_the_former_program_counts(void) {
+    prepare(4 * GIB);
+    pid_t pid = fork();
+    if (pid == 0) {
+        cuda_start(box, 0);
+        must_alloc(3 * GIB);
+        setenv("LD_LIBRARY_PATH", text("%s/lib", box), 1);
+        execl(LINKED_PROGRAM, LINKED_PROGRAM, "4294967296", "0", NULL); /* all of the quota, in the same process */
+        _exit(127);
+    }
+    reap_well(pid);
+}
+
+static void a_program_run_by_another_has_the_same_quota(void) {
+    prepare(4 * GIB);
+    cuda_start(box, 0);
+    must_alloc(3 * GIB);
+    pid_t pid = fork();
+    if (pid == 0) {
+        setenv("LD_LIBRARY_PATH", text("%s/lib", box), 1);
+        execl(LINKED_PROGRAM, LINKED_PROGRAM, "1073741824", "2147483648", NULL);
+        _exit(127);
+    }
+    reap_well(pid);
+    while (cuda_free() != GIB) /* the dead are looked for every second */
+        usleep(1000);
+}
+
+static volatile unsigned char *map_region(void) {
+    int file = open(region_path(box, "share"), O_RDWR | O_CLOEXEC);
+    CHECK(file >= 0);
+    void *at = mmap(NULL, PARTITA_USAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    CHECK(at != MAP_FAILED);
+    return at;
+}
+
+static void scribble(void) {
+    volatile unsigned char *bytes = map_region();
+    stage_ready();
+    for (unsigned int random = 1, i = 0; i < 400000; i++) {
+        random = random * 1103515245 + 12345;
+        size_t at = i % 2 ? (random >> 8) % 8192 : (random >> 8) % PARTITA_USAGE_SIZE;
+        bytes[at] = (unsigned char)(random >> 16);
+    }
+}
+
+/* Somebody in the container writes rubbish over the region all the while: this process never gets more than the quota. */
+static void a_region_of_rubbish_neither_crashes_a_process_nor_raises_its_quota(void) {
+    prepare(64 * MIB);
+    cuda_start(box, 0);
+    struct child vandal = stage_child(scribble);
+    child_wait(&vandal);
+    child_go(&vandal);
+    int status = 0;
+    for (int i = 0; i < 20 || waitpid(vandal.pid, &status, WNOHANG) == 0; i++) {
+        CUdeviceptr pointer[40];
+        int got = 0;
+        for (int j = 0; j < 40; j++)
+            got += cuda.alloc(&pointer[got], 2 * MIB) == CUDA_SUCCESS;
+        CHECK(got <= 32);
+        CHECK(stage_hardware_used(0) <= 64 * MIB);
+        while (got > 0)
+            CHECK_EQUAL(cuda.free(pointer[--got]), CUDA_SUCCESS);
+    }
+    CHECK_EQUAL(stage_hardware_used(0), 0);
+}
+
+static void a_wiped_region_is_rebuilt_from_what_the_processes_know(void) {
+    CUdeviceptr pointer;
+    prepare(4 * GIB);
+    cuda_start(box, 0);
+    must_alloc(3 * GIB);
+    memset((void *)map_region(), 0, PARTITA_USAGE_SIZE);
+    CHECK_EQUAL(cuda.alloc(&pointer, 2 * GIB), CUDA_ERROR_OUT_OF_MEMORY);
+    CHECK_EQUAL(cuda_free(), GIB);
+    must_alloc(GIB);
+}
+
+/* An idle process holds memory that a wiped region does not show: nobody gets any until it is gone or accounted. */
+static void a_wiped_region_grants_nothing_while_a_living_process_is_missing_in_it(void) {
+    CUdeviceptr pointer;
+    prepare(4 * GIB);
+    struct child idle = stage_child(hold_3_gib);
+    child_wait(&idle);
+    cuda_start(box, 0);
+    must_alloc(512 * MIB);
+    memset((void *)map_region(), 0, PARTITA_USAGE_SIZE);
+    CHECK_EQUAL(cuda.alloc(&pointer, 2 * GIB), CUDA_ERROR_OUT_OF_MEMORY);
+    child_kill(&idle);
+    must_alloc(2 * GIB);
+}
+
+struct nvml {
+    __typeof__(&nvmlDeviceGetMemoryInfo) memory;
+    __typeof__(&nvmlDeviceGetMemoryInfo_v2) memory_v2;
+    __typeof__(&nvmlDeviceGetComputeRunningProcesses) processes;
+    __typeof__(&nvmlDeviceGetComputeRunningProcesses_v3) processes_v3;
+    __typeof__(&nvmlDeviceGetGraphicsRunningProcesses_v3) graphics;
+    __typeof__(&nvmlDeviceGetMPSComputeRunningProcesses_v3) mps;
+    nvmlDevice_t device[2];
+};
+
+static struct nvml load_nvml(void) {
+    struct nvml nvml;
+    void *library = dlopen(text("%s/lib/libnvidia-ml.so.1", box), RTLD_NOW);
+    CHECK(library);
+#define FIND(field, name) CHECK((*(void **)&nvml.field = dlsym(library, name)) != NULL)
+    FIND(memory, "nvmlDeviceGetMemoryInfo");
+    FIND(memory_v2, "nvmlDeviceGetMemoryInfo_v2");
+    FIND(processes, "nvmlDeviceGetComputeRunningProcesses");
+    FIND(processes_v3, "nvmlDeviceGetComputeRunningProcesses_v3");
+    FIND(graphics, "nvmlDeviceGetGraphicsRunningProcesses_v3");
+    FIND(mps, "nvmlDeviceGetMPSComputeRunningProcesses_v3");
+    __typeof__(&nvmlInit_v2) init;
+    __typeof__(&nvmlDeviceGetHandleByIndex_v2) handle;
+    *(void **)&init = dlsym(library, "nvmlInit_v2");
+    *(void **)&handle = dlsym(library, "nvmlDeviceGetHandleByIndex_v2");
+    CHECK_EQUAL(init(), NVML_SUCCESS);
+    CHECK_EQUAL(handle(0, &nvml.device[0]), NVML_SUCCESS);
+    CHECK_EQUAL(handle(1, &nvml.device[1]), NVML_SUCCESS);
+    return nvml;
+}
+
+static void nvml_shows_the_quota_and_what_the_claims_processes_hold(void) {
+    nvmlMemory_t memory;
+    nvmlMemory_v2_t memory_v2 = {.version = nvmlMemory_v2};
+    prepare(8 * GIB);
+    struct nvml nvml = load_nvml();
+    CHECK_EQUAL(nvml.memory(nvml.device[0], &memory), NVML_SUCCESS);
+    CHECK(memory.total == 8 * GIB && memory.used == 0 && memory.free == 8 * GIB);
+    struct child a = stage_child(hold_3_gib), b = stage_child(hold_3_gib);
+    child_wait(&a);
+    child_wait(&b);
+    CHECK_EQUAL(nvml.memory(nvml.device[0], &memory), NVML_SUCCESS);
+    CHECK(memory.total == 8 * GIB && memory.used == 6 * GIB && memory.free == 2 * GIB);
+    CHECK_EQUAL(nvml.memory_v2(nvml.device[0], &memory_v2), NVML_SUCCESS);
+    CHECK(memory_v2.total == 8 * GIB && memory_v2.used == 6 * GIB && memory_v2.free == 2 * GIB);
+    CHECK_EQUAL(memory_v2.reserved, 0);
+    CHECK_EQUAL(nvml.memory(nvml.device[1], &memory), NVML_SUCCESS);
+    CHECK(memory.total > 100 * GIB); /* no share of it: as it is */
+    CHECK_EQUAL(nvml.memory(nvml.device[0], NULL), NVML_ERROR_INVALID_ARGUMENT);
+    CHECK_EQUAL(nvml.memory(NULL, &memory), NVML_ERROR_INVALID_ARGUMENT);
+    child_kill(&a);
+    child_end(&b);
+}
+
+static void nvml_lists_the_containers_processes_under_their_own_pids(void) {
+    prepare(8 * GIB);
+    const char *other = stage_container("other");
+    stage_share(other, "share", 0, 8 * GIB);
+    struct nvml nvml = load_nvml();
+    unsigned int count = 0;
+    CHECK_EQUAL(nvml.processes(nvml.device[0], &count, NULL), NVML_SUCCESS);
+    CHECK_EQUAL(count, 0);
+    struct child a = stage_child(hold_3_gib);
+    child_wait(&a);
+    struct child b = stage_child(hold_3_gib);
+    child_wait(&b);
+    const char *mine = box;
+    box = other;
+    struct child stranger = stage_child(hold_3_gib);
+    box = mine;
+    child_wait(&stranger);
+
+    nvmlProcessInfo_v1_t list[4];
+    nvmlProcessInfo_t list_v3[4];
+    count = 0;
+    CHECK_EQUAL(nvml.processes(nvml.device[0], &count, NULL), NVML_ERROR_INSUFFICIENT_SIZE);
+    CHECK_EQUAL(count, 2);
+    count = 1;
+    CHECK_EQUAL(nvml.processes(nvml.device[0], &count, list), NVML_ERROR_INSUFFICIENT_SIZE);
+    CHECK_EQUAL(count, 2);
+    count = 4;
+    CHECK_EQUAL(nvml.processes(nvml.device[0], &count, list), NVML_SUCCESS);
+    CHECK_EQUAL(count, 2);
+    CHECK_EQUAL(list[0].pid, a.pid);
+    CHECK_EQUAL(list[1].pid, b.pid);
+    CHECK_EQUAL(list[0].usedGpuMemory, 3 * GIB);
+    count = 2;
+    CHECK_EQUAL(nvml.processes_v3(nvml.device[0], &count, list_v3), NVML_SUCCESS);
+    CHECK_EQUAL(list_v3[1].pid, b.pid);
+    CHECK_EQUAL(list_v3[1].usedGpuMemory, 3 * GIB);
+    CHECK_EQUAL(list_v3[1].gpuInstanceId, NVML_NO_INSTANCE);
+    count = 4;
+    CHECK_EQUAL(nvml.graphics(nvml.device[0], &count, list_v3), NVML_SUCCESS);
+    CHECK_EQUAL(count, 0);
+    count = 4;
+    CHECK_EQUAL(nvml.mps(nvml.device[0], &count, list_v3), NVML_SUCCESS);
+    CHECK_EQUAL(count, 0);
+    CHECK_EQUAL(nvml.processes(nvml.device[0], NULL, list), NVML_ERROR_INVALID_ARGUMENT);
+    child_kill(&a);
+    count = 4;
+    CHECK_EQUAL(nvml.processes(nvml.device[0], &count, list), NVML_SUCCESS);
+    CHECK_EQUAL(count, 1);
+    CHECK_EQUAL(list[0].pid, b.pid);
+    child_end(&b);
+    child_end(&stranger);
+}
+
+/* One process with both libraries: neither may drop the other's lock on the region. */
+static void both_libraries_in_one_process_keep_its_account(void) {
+    nvmlMemory_t memory;
+    CUdeviceptr pointer;
+    prepare(4 * GIB);
+    struct child neighbour = stage_child(hold_3_gib_when_told);
+    child_wait(&neighbour);
+    cuda_start(box, 0);
+    must_alloc(GIB);
+    struct nvml nvml = load_nvml();
+    CHECK_EQUAL(nvml.memory(nvml.device[0], &memory), NVML_SUCCESS);
+    CHECK_EQUAL(memory.used, GIB);
+    nvmlProcessInfo_v1_t list[2];
+    unsigned int count = 2;
+    CHECK_EQUAL(nvml.processes(nvml.device[0], &count, list), NVML_SUCCESS);
+    CHECK_EQUAL(count, 1);
+    CHECK_EQUAL(list[0].pid, getpid());
+    child_go(&neighbour);
+    child_wait(&neighbour);
+    CHECK_EQUAL(cuda.alloc(&pointer, 2 * MIB), CUDA_ERROR_OUT_OF_MEMORY);
+    CHECK_EQUAL(cuda_free(), 0);
+    child_end(&neighbour);
+}
+
+int main(int argc, char **argv) {
+    static const struct test_case cases[] = {
+        CASE(a_race_of_processes_never_exceeds_the_quota_by_one_byte),
+        CASE(processes_share_one_quota),
+        CASE(containers_with_shares_of_one_card_do_not_see_each_other),
+        CASE(what_a_killed_process_held_is_there_for_the_next_allocation),
+        CASE(processes_killed_in_the_middle_of_allocating_leave_nothing),
+        CASE(a_child_of_fork_neither_frees_nor_inherits_what_its_parent_holds),
+        CASE(a_child_of_fork_has_an_account_of_its_own),
+        CASE(after_exec_nothing_of_the_former_program_counts),
+        CASE(a_program_run_by_another_has_the_same_quota),
+        CASE(a_region_of_rubbish_neither_crashes_a_process_nor_raises_its_quota),
+        CASE(a_wiped_region_is_rebuilt_from_what_the_processes_know),
+        CASE(a_wiped_region_grants_nothing_while_a_living_process_is_missing_in_it),
+        CASE(nvml_shows_the_quota_and_what_the_claims_processes_hold),
+        CASE(nvml_lists_the_containers_processes_under_their_own_pids),
+        CASE(both_libraries_in_one_process_keep_its_account),
+    };
+    return RUN_CASES(cases, argc, argv);
+}
