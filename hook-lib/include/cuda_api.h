@@ -161,6 +161,9 @@ PARTITA_EXPORT CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned int
 PARTITA_EXPORT CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned int flags);
 PARTITA_EXPORT CUresult cuCtxCreate(CUcontext *context, unsigned int flags, CUdevice device);
 PARTITA_EXPORT CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device);
+PARTITA_EXPORT CUresult cuCtxCreate_v3(CUcontext *context, void *affinities, int affinityCount, unsigned int flags,
+                                       CUdevice device);
+PARTITA_EXPORT CUresult cuCtxCreate_v4(CUcontext *context, void *parameters, unsigned int flags, CUdevice device);
 PARTITA_EXPORT CUresult cuCtxDestroy(CUcontext context);
 PARTITA_EXPORT CUresult cuCtxDestroy_v2(CUcontext context);
 PARTITA_EXPORT CUresult cuCtxSetCurrent(CUcontext context);

@@ -192,6 +192,17 @@ CUresult cuCtxCreate(CUcontext *context, unsigned int flags, CUdevice device)
     return cuCtxCreate_v2(context, flags, device);
 }
 
+/* Execution affinities need MPS. */
+CUresult cuCtxCreate_v3(CUcontext *context, void *affinities, int affinityCount, unsigned int flags, CUdevice device)
+{
+    return affinities || affinityCount ? CUDA_ERROR_NOT_SUPPORTED : cuCtxCreate_v2(context, flags, device);
+}
+
+CUresult cuCtxCreate_v4(CUcontext *context, void *parameters, unsigned int flags, CUdevice device)
+{
+    return parameters ? CUDA_ERROR_NOT_SUPPORTED : cuCtxCreate_v2(context, flags, device);
+}
+
 CUresult cuCtxDestroy_v2(CUcontext context)
 {
     CUresult result = driver_ready();

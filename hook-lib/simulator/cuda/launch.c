@@ -69,10 +69,10 @@ CUresult cuStreamCreate(CUstream *stream, unsigned int flags)
     CUresult result = driver_current(&context);
     struct CUstream_st *created;
 
-    if (result != CUDA_SUCCESS)
-        return result;
     if (!stream || flags > CU_STREAM_NON_BLOCKING)
         return CUDA_ERROR_INVALID_VALUE;
+    if (result != CUDA_SUCCESS)
+        return result;
     created = calloc(1, sizeof *created);
     if (!created)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -89,7 +89,7 @@ CUresult cuStreamCreate(CUstream *stream, unsigned int flags)
 CUresult cuStreamDestroy_v2(CUstream stream)
 {
     struct CUctx_st *context;
-    CUresult result = driver_current(&context);
+    CUresult result = stream ? driver_current(&context) : CUDA_ERROR_INVALID_HANDLE;
 
     if (result != CUDA_SUCCESS)
         return result;
@@ -134,10 +134,10 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int gridX, unsigned int gr
 
     (void)stream;
     (void)sharedBytes;
-    if (result != CUDA_SUCCESS)
-        return result;
     if (!function)
         return CUDA_ERROR_INVALID_HANDLE;
+    if (result != CUDA_SUCCESS)
+        return result;
     if (!gridX || !gridY || !gridZ || !threads || threads > 1024 || gridY > 65535 || gridZ > 65535 ||
         (parameters && extra))
         return CUDA_ERROR_INVALID_VALUE;

@@ -173,11 +173,11 @@ CUresult cuDriverGetVersion(int *version)
     return CUDA_SUCCESS;
 }
 
-/* The private tables of the real driver are not simulated. */
+/* The private tables are not simulated: every one is unknown, which the driver answers with this error and no table. */
 CUresult cuGetExportTable(const void **table, const CUuuid *id)
 {
-    if (!table || !id)
-        return CUDA_ERROR_INVALID_VALUE;
-    *table = NULL;
-    return CUDA_ERROR_NOT_FOUND;
+    (void)id;
+    if (table)
+        *table = NULL;
+    return CUDA_ERROR_INVALID_VALUE;
 }

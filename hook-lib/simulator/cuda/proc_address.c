@@ -1,6 +1,9 @@
 /*
  * cuGetProcAddress: a base name, a CUDA version and a choice of default stream name one function. The newest variant that
- * is not newer than the asked version wins; the versions are those in which the public header first had the variant.
+ * is not newer than the asked version wins. Of a function that has variants for the per-thread default stream only those
+ * count when that is asked for. Unknown names and too old versions are a status in _v2, which succeeds with no function,
+ * and CUDA_ERROR_NOT_FOUND in the first version, which leaves its output alone. Versions and behaviour are those of
+ * NVIDIA's libcuda 535.261.03, compared for every name here.
  */
 #include <string.h>
 
@@ -45,6 +48,8 @@ static const struct variant variants[] = {
     NEWER(cuDevicePrimaryCtxSetFlags, 11000, _v2),
     PLAIN(cuCtxCreate, 2000),
     NEWER(cuCtxCreate, 3020, _v2),
+    NEWER(cuCtxCreate, 11040, _v3),
+    NEWER(cuCtxCreate, 12050, _v4),
     PLAIN(cuCtxDestroy, 2000),
     NEWER(cuCtxDestroy, 4000, _v2),
     PLAIN(cuCtxSetCurrent, 4000),
@@ -99,13 +104,18 @@ static CUdriverProcAddressQueryResult look_up(const char *symbol, int version, b
 {
     CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     const struct variant *best = NULL;
+    bool has_per_thread = false;
 
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
+        has_per_thread |= variants[i].per_thread && strcmp(variants[i].name, symbol) == 0;
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
         const struct variant *variant = &variants[i];
 
         if (strcmp(variant->name, symbol) != 0)
             continue;
         status = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
+        if (per_thread && has_per_thread && !variant->per_thread)
+            continue;
         if (variant->since <= version && (!best || variant->since >= best->since))
             best = variant;
     }
@@ -115,21 +125,31 @@ static CUdriverProcAddressQueryResult look_up(const char *symbol, int version, b
     return CU_GET_PROC_ADDRESS_SUCCESS;
 }
 
+static bool valid_flags(cuuint64_t flags)
+{
+    return flags <= (CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM);
+}
+
 CUresult cuGetProcAddress_v2(const char *symbol, void **function, int cudaVersion, cuuint64_t flags,
                              CUdriverProcAddressQueryResult *symbolStatus)
 {
     CUdriverProcAddressQueryResult status;
 
-    if (!symbol || !function || flags > CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
+    if (!symbol || !function || !valid_flags(flags))
         return CUDA_ERROR_INVALID_VALUE;
     *function = NULL;
-    status = look_up(symbol, cudaVersion, flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, function);
+    status = look_up(symbol, cudaVersion, flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, function);
     if (symbolStatus)
         *symbolStatus = status;
-    return status == CU_GET_PROC_ADDRESS_SUCCESS ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+    return CUDA_SUCCESS;
 }
 
 CUresult cuGetProcAddress(const char *symbol, void **function, int cudaVersion, cuuint64_t flags)
 {
-    return cuGetProcAddress_v2(symbol, function, cudaVersion, flags, NULL);
+    if (!symbol || !function || !valid_flags(flags))
+        return CUDA_ERROR_INVALID_VALUE;
+    return look_up(symbol, cudaVersion, flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, function) ==
+                   CU_GET_PROC_ADDRESS_SUCCESS
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_NOT_FOUND;
 }

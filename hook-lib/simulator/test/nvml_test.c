@@ -1,0 +1,218 @@
+/* NVML's inventory, topology, health and figures. */
+#include "simulated.h"
+
+static nvmlDevice_t card(unsigned index)
+{
+    nvmlDevice_t device;
+
+    CHECK_EQUAL(NV(nvmlDeviceGetHandleByIndex_v2)(index, &device), NVML_SUCCESS);
+    return device;
+}
+
+static void begin_nvml(const char *gpus)
+{
+    install_node(gpus);
+    CHECK_EQUAL(NV(nvmlInit_v2)(), NVML_SUCCESS);
+}
+
+static void calls_outside_init_and_shutdown_are_uninitialized(void)
+{
+    nvmlDevice_t device;
+    unsigned count;
+
+    install_node("h200x1");
+    CHECK_EQUAL(NV(nvmlDeviceGetCount_v2)(&count), NVML_ERROR_UNINITIALIZED);
+    CHECK_EQUAL(NV(nvmlShutdown)(), NVML_ERROR_UNINITIALIZED);
+    CHECK_EQUAL(NV(nvmlInit_v2)(), NVML_SUCCESS);
+    CHECK_EQUAL(NV(nvmlInitWithFlags)(0), NVML_SUCCESS);
+    CHECK_EQUAL(NV(nvmlShutdown)(), NVML_SUCCESS);
+    CHECK_EQUAL(NV(nvmlDeviceGetHandleByIndex_v2)(0, &device), NVML_SUCCESS);
+    CHECK_EQUAL(NV(nvmlShutdown)(), NVML_SUCCESS);
+    CHECK_EQUAL(NV(nvmlDeviceGetCount_v2)(&count), NVML_ERROR_UNINITIALIZED);
+}
+
+static void the_inventory_is_the_profiles(void)
+{
+    char text[96];
+    unsigned value, pending;
+    int major, minor;
+    nvmlPciInfo_t pci;
+    nvmlDevice_t device;
+
+    begin_nvml("h200x2,t4x1");
+    device = card(1);
+    CHECK_EQUAL(NV(nvmlDeviceGetName)(device, text, sizeof text), NVML_SUCCESS);
+    CHECK(strcmp(text, "NVIDIA H200") == 0);
+    CHECK_EQUAL(NV(nvmlDeviceGetName)(device, text, 5), NVML_ERROR_INSUFFICIENT_SIZE);
+    CHECK_EQUAL(NV(nvmlDeviceGetName)(device, NULL, 5), NVML_ERROR_INVALID_ARGUMENT);
+    CHECK_EQUAL(NV(nvmlDeviceGetMinorNumber)(device, &value), NVML_SUCCESS);
+    CHECK_EQUAL(value, 1);
+    CHECK_EQUAL(NV(nvmlDeviceGetBrand)(device, &value), NVML_SUCCESS);
+    CHECK_EQUAL(value, NVML_BRAND_NVIDIA);
+    CHECK_EQUAL(NV(nvmlDeviceGetArchitecture)(device, &value), NVML_SUCCESS);
+    CHECK_EQUAL(value, NVML_DEVICE_ARCH_HOPPER);
+    CHECK_EQUAL(NV(nvmlDeviceGetCudaComputeCapability)(device, &major, &minor), NVML_SUCCESS);
+    CHECK(major == 9 && minor == 0);
+    CHECK_EQUAL(NV(nvmlDeviceGetPciInfo_v3)(device, &pci), NVML_SUCCESS);
+    CHECK(strcmp(pci.busId, "00000000:29:00.0") == 0 && strcmp(pci.busIdLegacy, "0000:29:00.0") == 0);
+    CHECK_EQUAL(pci.bus, 0x29);
+    CHECK_EQUAL(NV(nvmlDeviceGetMigMode)(device, &value, &pending), NVML_SUCCESS);
+    CHECK_EQUAL(value, 0);
+    CHECK_EQUAL(NV(nvmlDeviceGetMigMode)(card(2), &value, &pending), NVML_ERROR_NOT_SUPPORTED);
+    CHECK_EQUAL(NV(nvmlSystemGetDriverVersion)(text, sizeof text), NVML_SUCCESS);
+    CHECK(strcmp(text, "580.95.05") == 0);
+    CHECK_EQUAL(NV(nvmlSystemGetCudaDriverVersion)(&major), NVML_SUCCESS);
+    CHECK_EQUAL(major, 13000);
+    CHECK_EQUAL(NV(nvmlDeviceGetName)((nvmlDevice_t)(void *)&pci, text, sizeof text), NVML_ERROR_INVALID_ARGUMENT);
+}
+
+static void uuids_are_stable_and_find_their_card(void)
+{
+    char first[96], again[96];
+    nvmlDevice_t device;
+    unsigned index;
+
+    begin_nvml("h200x4");
+    for (unsigned i = 0; i < 4; i++) {
+        CHECK_EQUAL(NV(nvmlDeviceGetUUID)(card(i), first, sizeof first), NVML_SUCCESS);
+        CHECK_EQUAL(strlen(first), 40);
+        CHECK_EQUAL(NV(nvmlDeviceGetHandleByUUID)(first, &device), NVML_SUCCESS);
+        CHECK_EQUAL(NV(nvmlDeviceGetIndex)(device, &index), NVML_SUCCESS);
+        CHECK_EQUAL(index, i);
+        CHECK(i == 0 || strcmp(first, again) != 0);
+        memcpy(again, first, sizeof again);
+    }
+    CHECK_EQUAL(NV(nvmlDeviceGetHandleByUUID)("GPU-00000000-0000-0000-0000-000000000000", &device), NVML_ERROR_NOT_FOUND);
+}
+
+static void topology_is_switch_numa_node_and_system(void)
+{
+    nvmlGpuTopologyLevel_t level;
+    unsigned long nodes[2];
+    unsigned node;
+
+    begin_nvml("h200x8");
+    CHECK_EQUAL(NV(nvmlDeviceGetTopologyCommonAncestor)(card(0), card(1), &level), NVML_SUCCESS);
+    CHECK_EQUAL(level, NVML_TOPOLOGY_SINGLE);
+    CHECK_EQUAL(NV(nvmlDeviceGetTopologyCommonAncestor)(card(0), card(3), &level), NVML_SUCCESS);
+    CHECK_EQUAL(level, NVML_TOPOLOGY_NODE);
+    CHECK_EQUAL(NV(nvmlDeviceGetTopologyCommonAncestor)(card(0), card(4), &level), NVML_SUCCESS);
+    CHECK_EQUAL(level, NVML_TOPOLOGY_SYSTEM);
+    CHECK_EQUAL(NV(nvmlDeviceGetNumaNodeId)(card(7), &node), NVML_SUCCESS);
+    CHECK_EQUAL(node, 1);
+    CHECK_EQUAL(NV(nvmlDeviceGetMemoryAffinity)(card(7), 2, nodes, NVML_AFFINITY_SCOPE_NODE), NVML_SUCCESS);
+    CHECK(nodes[0] == 2 && nodes[1] == 0);
+}
+
+static void nvlink_is_where_the_model_has_it(void)
+{
+    nvmlIntNvLinkDeviceType_t type;
+    nvmlEnableState_t active;
+    nvmlPciInfo_t remote;
+
+    begin_nvml("h200x1,t4x1");
+    CHECK_EQUAL(NV(nvmlDeviceGetNvLinkState)(card(0), 17, &active), NVML_SUCCESS);
+    CHECK_EQUAL(active, NVML_FEATURE_ENABLED);
+    CHECK_EQUAL(NV(nvmlDeviceGetNvLinkState)(card(0), 18, &active), NVML_ERROR_INVALID_ARGUMENT);
+    CHECK_EQUAL(NV(nvmlDeviceGetNvLinkRemotePciInfo_v2)(card(0), 0, &remote), NVML_SUCCESS);
+    CHECK(strcmp(remote.busId, "00000000:C4:00.0") == 0);
+    CHECK_EQUAL(NV(nvmlDeviceGetNvLinkRemoteDeviceType)(card(0), 0, &type), NVML_SUCCESS);
+    CHECK_EQUAL(type, NVML_NVLINK_DEVICE_TYPE_SWITCH);
+    CHECK_EQUAL(NV(nvmlDeviceGetNvLinkState)(card(1), 0, &active), NVML_ERROR_NOT_SUPPORTED);
+}
+
+static void the_versions_of_memory_differ_by_the_reserve(void)
+{
+    nvmlMemory_v2_t second = {.version = nvmlMemory_v2};
+    nvmlMemory_t first;
+
+    begin_nvml("h200x1");
+    CHECK_EQUAL(NV(nvmlDeviceGetMemoryInfo)(card(0), &first), NVML_SUCCESS);
+    CHECK_EQUAL(NV(nvmlDeviceGetMemoryInfo_v2)(card(0), &second), NVML_SUCCESS);
+    CHECK_EQUAL(first.total, 143771 * MIB);
+    CHECK_EQUAL(second.used, 0);
+    CHECK(second.reserved > 0 && first.used == second.reserved && first.free == second.free);
+    CHECK_EQUAL(second.total, second.reserved + second.free + second.used);
+    second.version = 7;
+    CHECK_EQUAL(NV(nvmlDeviceGetMemoryInfo_v2)(card(0), &second), NVML_ERROR_ARGUMENT_VERSION_MISMATCH);
+}
+
+static void hold(int link, long bytes)
+{
+    CUdeviceptr pointer;
+
+    begin_cuda(0);
+    CHECK_EQUAL(CU(cuMemAlloc_v2)(&pointer, (size_t)bytes), CUDA_SUCCESS);
+    tell(link, 'h');
+    hear(link);
+}
+
+static void running_processes_stand_in_every_layout(void)
+{
+    nvmlProcessUtilizationSample_t samples[4];
+    nvmlProcessInfo_v1_t old[4];
+    nvmlProcessInfo_t new[4];
+    unsigned count = 0;
+    struct child child;
+
+    begin_nvml("h200x1");
+    CHECK_EQUAL(NV(nvmlDeviceGetComputeRunningProcesses_v3)(card(0), &count, NULL), NVML_SUCCESS);
+    CHECK_EQUAL(count, 0);
+    child = start_child(hold, GIB);
+    CHECK(hear(child.link) == 'h');
+    CHECK_EQUAL(NV(nvmlDeviceGetComputeRunningProcesses_v3)(card(0), &count, NULL), NVML_ERROR_INSUFFICIENT_SIZE);
+    CHECK_EQUAL(count, 1);
+    count = 4;
+    CHECK_EQUAL(NV(nvmlDeviceGetComputeRunningProcesses_v3)(card(0), &count, new), NVML_SUCCESS);
+    CHECK(count == 1 && (pid_t)new[0].pid == child.pid && new[0].usedGpuMemory == GIB + 300 * MIB);
+    CHECK_EQUAL(new[0].gpuInstanceId, NVML_NO_INSTANCE);
+    count = 4;
+    CHECK_EQUAL(NV(nvmlDeviceGetComputeRunningProcesses)(card(0), &count, old), NVML_SUCCESS);
+    CHECK(count == 1 && (pid_t)old[0].pid == child.pid && old[0].usedGpuMemory == GIB + 300 * MIB);
+    count = 4;
+    CHECK_EQUAL(NV(nvmlDeviceGetGraphicsRunningProcesses_v3)(card(0), &count, new), NVML_SUCCESS);
+    CHECK_EQUAL(count, 0);
+    count = 4;
+    CHECK_EQUAL(NV(nvmlDeviceGetProcessUtilization)(card(0), samples, &count, 0), NVML_SUCCESS);
+    CHECK(count == 1 && (pid_t)samples[0].pid == child.pid);
+    kill_child(&child);
+    CHECK_EQUAL(NV(nvmlDeviceGetProcessUtilization)(card(0), samples, &count, 0), NVML_ERROR_NOT_FOUND);
+}
+
+static void a_broken_card_is_lost_until_it_heals(void)
+{
+    nvmlMemory_t memory;
+    nvmlDevice_t broken, other, again;
+    CUdeviceptr pointer;
+    CUcontext context;
+
+    begin_nvml("h200x2");
+    broken = card(0);
+    other = card(1);
+    begin_cuda(0);
+    break_card("0");
+    CHECK_EQUAL(NV(nvmlDeviceGetMemoryInfo)(broken, &memory), NVML_ERROR_GPU_IS_LOST);
+    CHECK_EQUAL(NV(nvmlDeviceGetHandleByIndex_v2)(0, &again), NVML_ERROR_GPU_IS_LOST);
+    CHECK_EQUAL(NV(nvmlDeviceGetMemoryInfo)(other, &memory), NVML_SUCCESS);
+    CHECK_EQUAL(CU(cuMemAlloc_v2)(&pointer, 1), CUDA_ERROR_UNKNOWN);
+    CHECK_EQUAL(CU(cuCtxCreate_v2)(&context, 0, 0), CUDA_ERROR_UNKNOWN);
+    heal_card("0");
+    CHECK_EQUAL(NV(nvmlDeviceGetMemoryInfo)(broken, &memory), NVML_SUCCESS);
+    CHECK_EQUAL(CU(cuMemAlloc_v2)(&pointer, 1), CUDA_SUCCESS);
+}
+
+static void a_card_may_be_lost_from_the_start(void)
+{
+    nvmlDevice_t device;
+
+    install_node("h200x2");
+    configure_cards("health", "lost");
+    CHECK_EQUAL(NV(nvmlInit_v2)(), NVML_SUCCESS);
+    CHECK_EQUAL(NV(nvmlDeviceGetHandleByIndex_v2)(1, &device), NVML_ERROR_GPU_IS_LOST);
+}
+
+RUN(TEST(calls_outside_init_and_shutdown_are_uninitialized), TEST(the_inventory_is_the_profiles),
+    TEST(uuids_are_stable_and_find_their_card), TEST(topology_is_switch_numa_node_and_system),
+    TEST(nvlink_is_where_the_model_has_it), TEST(the_versions_of_memory_differ_by_the_reserve),
+    TEST(running_processes_stand_in_every_layout), TEST(a_broken_card_is_lost_until_it_heals),
+    TEST(a_card_may_be_lost_from_the_start))
