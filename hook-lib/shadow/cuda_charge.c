@@ -3,13 +3,19 @@
 #include <errno.h>
 
 #include "cards.h"
+#include "cuda_contexts.h"
 #include "cuda_driver.h"
 #include "table.h"
 
-static struct table allocations; /* address -> card + 1 << 32 | units */
+/* address -> bits 0-31 units, 32-39 card + 1, 40-63 number of the context */
+static struct table allocations;
 
-static uint64_t packed(int card, uint64_t units) {
-    return (uint64_t)(card + 1) << 32 | units;
+static uint64_t packed(const struct charge *charge) {
+    return (uint64_t)charge->context << 40 | (uint64_t)(charge->card + 1) << 32 | charge->units;
+}
+
+static void release(uint64_t value) {
+    cards_release((int)(value >> 32 & 0xff) - 1, value & UINT32_MAX);
 }
 
 static void keep(uint64_t address, uint64_t value) {
@@ -18,13 +24,14 @@ static void keep(uint64_t address, uint64_t value) {
     /* Without memory for the entry the charge stays for the life of the process: never too little is counted. */
     table_put(&allocations, address, value, &former);
     if (former) /* freed in a way that we did not see */
-        cards_release((int)(former >> 32) - 1, former & UINT32_MAX);
+        release(former);
     errno = error;
 }
 
 CUresult charge_begin(struct charge *charge, uint64_t bytes) {
     charge->card = CARD_UNLIMITED;
     charge->units = 0;
+    charge->context = 0;
     int card;
     CUresult result = cuda_current_card(&card);
     if (result != CUDA_SUCCESS || card == CARD_UNLIMITED)
@@ -35,6 +42,14 @@ CUresult charge_begin(struct charge *charge, uint64_t bytes) {
     charge->card = card;
     charge->units = units;
     return CUDA_SUCCESS;
+}
+
+CUresult charge_begin_in_context(struct charge *charge, uint64_t bytes) {
+    CUresult result = charge_begin(charge, bytes);
+    CUcontext context = NULL;
+    if (charge->card >= 0 && DRIVER(cuCtxGetCurrent) && DRIVER(cuCtxGetCurrent)(&context) == CUDA_SUCCESS)
+        charge->context = cuda_context_number(context);
+    return result;
 }
 
 bool charge_change(struct charge *charge, uint64_t bytes) {
@@ -57,7 +72,7 @@ void charge_drop(const struct charge *charge) {
 CUresult charge_end(const struct charge *charge, CUresult result, uint64_t address) {
     if (charge->card >= 0) {
         if (result == CUDA_SUCCESS)
-            keep(address, packed(charge->card, charge->units));
+            keep(address, packed(charge));
         else
             charge_drop(charge);
     }
@@ -71,11 +86,25 @@ uint64_t charge_take(uint64_t address) {
 CUresult charge_return(uint64_t taken, CUresult result, uint64_t address) {
     if (taken) {
         if (result == CUDA_SUCCESS)
-            cards_release((int)(taken >> 32) - 1, taken & UINT32_MAX);
+            release(taken);
         else
             keep(address, taken);
     }
     return result;
+}
+
+static bool of_context(uint64_t value, void *context) {
+    return value >> 40 == *(const uint32_t *)context;
+}
+
+static void release_swept(uint64_t value, void *context) {
+    (void)context;
+    release(value);
+}
+
+void charge_context_gone(uint32_t context) {
+    if (context)
+        table_sweep(&allocations, of_context, release_swept, &context);
 }
 
 void charge_forget(void) {

@@ -10,6 +10,7 @@
 struct charge {
     int card; /* negative: nothing is charged */
     uint64_t units;
+    uint32_t context; /* number of the context that the memory ends with (cuda_contexts.h); 0: with none */
 };
 
 /*
@@ -17,6 +18,9 @@ struct charge {
  * CUDA_ERROR_OUT_OF_MEMORY beyond the quota, or why there is no current card.
  */
 CUresult charge_begin(struct charge *charge, uint64_t bytes);
+
+/* The same for memory that ends with the current context if it is not freed before. */
+CUresult charge_begin_in_context(struct charge *charge, uint64_t bytes);
 
 /* Makes the charge this many bytes. False if the quota does not allow it; the charge is then as it was. */
 bool charge_change(struct charge *charge, uint64_t bytes);
@@ -31,6 +35,9 @@ uint64_t charge_take(uint64_t address);
 
 /* Gives that back, or keeps it where the driver failed. Returns the driver's result. */
 CUresult charge_return(uint64_t taken, CUresult result, uint64_t address);
+
+/* Gives back all that was allocated in a context that is gone. */
+void charge_context_gone(uint32_t context);
 
 /* In a child of fork: nothing that the parent allocated is the child's. */
 void charge_forget(void);

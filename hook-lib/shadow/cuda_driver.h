@@ -31,11 +31,20 @@
     X(cuMemAllocFromPoolAsync)                                                                                        \
     X(cuMemAllocFromPoolAsync_ptsz)                                                                                   \
     X(cuMemFreeAsync)                                                                                                 \
-    X(cuMemFreeAsync_ptsz)
+    X(cuMemFreeAsync_ptsz)                                                                                            \
+    X(cuCtxDestroy)                                                                                                   \
+    X(cuCtxDestroy_v2)                                                                                                \
+    X(cuDevicePrimaryCtxRetain)                                                                                       \
+    X(cuDevicePrimaryCtxRelease)                                                                                      \
+    X(cuDevicePrimaryCtxRelease_v2)                                                                                   \
+    X(cuDevicePrimaryCtxReset)                                                                                        \
+    X(cuDevicePrimaryCtxReset_v2)
 
 /* Only called. */
 #define CUDA_CALLED(X)                                                                                                \
     X(cuCtxGetDevice)                                                                                                 \
+    X(cuCtxGetCurrent)                                                                                                \
+    X(cuDevicePrimaryCtxGetState)                                                                                     \
     X(cuDeviceGetUuid)                                                                                                \
     X(cuDeviceGetUuid_v2)
 

@@ -8,7 +8,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes) {
     if (!pointer || bytes == 0)
         return DRIVER(cuMemAlloc_v2)(pointer, bytes);
     struct charge charge;
-    CUresult result = charge_begin(&charge, bytes);
+    CUresult result = charge_begin_in_context(&charge, bytes);
     if (result != CUDA_SUCCESS)
         return result;
     result = DRIVER(cuMemAlloc_v2)(pointer, bytes);
@@ -20,7 +20,7 @@ CUresult cuMemAlloc(CUdeviceptr_v1 *pointer, unsigned int bytes) {
     if (!pointer || bytes == 0)
         return DRIVER(cuMemAlloc)(pointer, bytes);
     struct charge charge;
-    CUresult result = charge_begin(&charge, bytes);
+    CUresult result = charge_begin_in_context(&charge, bytes);
     if (result != CUDA_SUCCESS)
         return result;
     result = DRIVER(cuMemAlloc)(pointer, bytes);
@@ -38,7 +38,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *pointer, size_t bytes, unsigned int flag
     if (!pointer || bytes == 0)
         return DRIVER(cuMemAllocManaged)(pointer, bytes, flags);
     struct charge charge;
-    CUresult result = charge_begin(&charge, managed_bytes(bytes));
+    CUresult result = charge_begin_in_context(&charge, managed_bytes(bytes));
     if (result != CUDA_SUCCESS)
         return result;
     result = DRIVER(cuMemAllocManaged)(pointer, bytes, flags);
@@ -57,7 +57,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *pointer, size_t *pitch, size_t widthInB
     if (!pointer || !pitch || widthInBytes == 0 || height == 0)
         return DRIVER(cuMemAllocPitch_v2)(pointer, pitch, widthInBytes, height, elementSizeBytes);
     struct charge charge;
-    CUresult result = charge_begin(&charge, least_bytes(widthInBytes, height));
+    CUresult result = charge_begin_in_context(&charge, least_bytes(widthInBytes, height));
     if (result != CUDA_SUCCESS)
         return result;
     result = DRIVER(cuMemAllocPitch_v2)(pointer, pitch, widthInBytes, height, elementSizeBytes);
@@ -75,7 +75,7 @@ CUresult cuMemAllocPitch(CUdeviceptr_v1 *pointer, unsigned int *pitch, unsigned 
     if (!pointer || !pitch || widthInBytes == 0 || height == 0)
         return DRIVER(cuMemAllocPitch)(pointer, pitch, widthInBytes, height, elementSizeBytes);
     struct charge charge;
-    CUresult result = charge_begin(&charge, least_bytes(widthInBytes, height));
+    CUresult result = charge_begin_in_context(&charge, least_bytes(widthInBytes, height));
     if (result != CUDA_SUCCESS)
         return result;
     result = DRIVER(cuMemAllocPitch)(pointer, pitch, widthInBytes, height, elementSizeBytes);

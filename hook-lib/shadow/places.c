@@ -1,6 +1,7 @@
 #include "places.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,8 +35,13 @@ static bool find_prefix(const void *self, char prefix[PLACE_MAX]) {
     prefix[0] = 0;
     if (there(prefix))
         return true;
-    if (!loaded_object_path(self, prefix, PLACE_MAX) || prefix[0] != '/')
+    char loaded[PLACE_MAX], whole[PATH_MAX];
+    if (!loaded_object_path(self, loaded, sizeof loaded))
         return false;
+    const char *path = loaded[0] == '/' ? loaded : realpath(loaded, whole); /* loaded by a relative name */
+    if (!path || strlen(path) >= PLACE_MAX)
+        return false;
+    strcpy(prefix, path);
     char *slash;
     while ((slash = strrchr(prefix, '/')) != NULL) {
         *slash = 0;

@@ -59,6 +59,14 @@ static void dlopen_by_the_plain_name_finds_the_shadow_and_only_it(void) {
     CHECK(dlsym(again, "cuInit") == (void *)cuda.init);
 }
 
+static void dlopen_by_a_relative_path_keeps_to_the_quota(void) {
+    prepare();
+    CHECK(chdir(box) == 0);
+    box = ".";
+    cuda_start(box, 0);
+    expect_the_quota();
+}
+
 static void a_closed_library_opened_again_keeps_its_account(void) {
     size_t free, total;
     begin(RTLD_NOW);
@@ -85,6 +93,8 @@ static const char *const intercepted[] = {
     "cuMemGetInfo_v2",  "cuMemAlloc",          "cuMemAlloc_v2",    "cuMemAllocPitch",      "cuMemAllocPitch_v2",
     "cuMemAllocManaged", "cuMemFree",          "cuMemFree_v2",     "cuMemAllocAsync",      "cuMemAllocAsync_ptsz",
     "cuMemFreeAsync",   "cuMemFreeAsync_ptsz",
+    "cuCtxDestroy",     "cuCtxDestroy_v2",     "cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRelease",
+    "cuDevicePrimaryCtxRelease_v2", "cuDevicePrimaryCtxReset", "cuDevicePrimaryCtxReset_v2",
 };
 
 static const char *const untouched[] = {
@@ -157,6 +167,7 @@ int main(int argc, char **argv) {
         CASE(dlsym_on_a_library_opened_for_all),
         CASE(dlsym_on_a_library_opened_with_deepbind),
         CASE(dlopen_by_the_plain_name_finds_the_shadow_and_only_it),
+        CASE(dlopen_by_a_relative_path_keeps_to_the_quota),
         CASE(a_closed_library_opened_again_keeps_its_account),
         CASE(a_program_linked_with_libcuda_that_wraps_it_itself),
         CASE(cuGetProcAddress_gives_the_drivers_answer_or_exactly_its_wrapper),

@@ -342,6 +342,40 @@ static void a_program_that_closes_every_descriptor_stays_limited(void) {
     must_refuse(1);
 }
 
+static void a_context_that_ends_gives_back_what_was_allocated_in_it(void) {
+    CUcontext other;
+    start(4 * GIB);
+    must_alloc(GIB);
+    CHECK_EQUAL(cuda.context_create(&other, 0, 0), CUDA_SUCCESS);
+    must_alloc(2 * GIB);
+    CHECK_EQUAL(cuda_free(), GIB);
+    CHECK_EQUAL(cuda.context_destroy(other), CUDA_SUCCESS);
+    CHECK_EQUAL(((__typeof__(&cuCtxSetCurrent))cuda_function("cuCtxSetCurrent"))(cuda.context), CUDA_SUCCESS);
+    CHECK_EQUAL(cuda_free(), 3 * GIB);
+    CHECK_EQUAL(stage_hardware_used(0), GIB);
+}
+
+static void a_reset_or_released_device_gives_back_what_it_held(void) {
+    CUcontext primary;
+    start(4 * GIB);
+    __typeof__(&cuDevicePrimaryCtxRetain) retain = cuda_function("cuDevicePrimaryCtxRetain");
+    __typeof__(&cuDevicePrimaryCtxRelease_v2) release = cuda_function("cuDevicePrimaryCtxRelease_v2");
+    __typeof__(&cuDevicePrimaryCtxReset_v2) reset = cuda_function("cuDevicePrimaryCtxReset_v2");
+    __typeof__(&cuCtxSetCurrent) set_current = cuda_function("cuCtxSetCurrent");
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQUAL(retain(&primary, 0), CUDA_SUCCESS);
+        CHECK_EQUAL(retain(&primary, 0), CUDA_SUCCESS);
+        CHECK_EQUAL(set_current(primary), CUDA_SUCCESS);
+        must_alloc(3 * GIB);
+        CHECK_EQUAL(release(0), CUDA_SUCCESS);
+        CHECK_EQUAL(cuda_free(), GIB); /* still retained once */
+        CHECK_EQUAL(i == 1 ? reset(0) : release(0), CUDA_SUCCESS);
+        CHECK_EQUAL(set_current(cuda.context), CUDA_SUCCESS);
+        CHECK_EQUAL(cuda_free(), 4 * GIB);
+        CHECK_EQUAL(stage_hardware_used(0), 0);
+    }
+}
+
 static void *churn(void *data) {
     unsigned int random = (unsigned int)(uintptr_t)data;
     CHECK_EQUAL(((__typeof__(&cuCtxSetCurrent))cuda_function("cuCtxSetCurrent"))(cuda.context), CUDA_SUCCESS);
@@ -394,6 +428,8 @@ int main(int argc, char **argv) {
         CASE(a_quota_that_becomes_unreadable_grants_nothing_more_and_keeps_what_is_held),
         CASE(errno_is_kept),
         CASE(a_program_that_closes_every_descriptor_stays_limited),
+        CASE(a_context_that_ends_gives_back_what_was_allocated_in_it),
+        CASE(a_reset_or_released_device_gives_back_what_it_held),
         CASE(threads_of_a_process_never_exceed_the_quota),
     };
     return RUN_CASES(cases, argc, argv);

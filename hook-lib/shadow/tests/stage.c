@@ -50,7 +50,10 @@ static void link_driver(const char *container, const char *library) {
 }
 
 const char *stage_container(const char *name) {
-    const char *container = strdup(text("%s/%s", scratch_folder(), name));
+    static char containers[8][300];
+    static int count;
+    char *container = containers[count++ % 8];
+    snprintf(container, sizeof *containers, "%s/%s", scratch_folder(), name);
     make_folders(text("%s/lib/partita", container));
     copy_file(SHADOW_CUDA, text("%s/lib/libcuda.so.1", container));
     copy_file(SHADOW_NVML, text("%s/lib/libnvidia-ml.so.1", container));

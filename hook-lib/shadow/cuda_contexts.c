@@ -1,0 +1,80 @@
+/*
+ * What ends with a context: memory allocated in it and never freed. The driver frees it with cuCtxDestroy, with the last release of a
+ * primary context, and with its reset; the charges go then, too.
+ */
+#include "cuda_contexts.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cuda_charge.h"
+#include "cuda_driver.h"
+#include "lifetime.h"
+
+enum { CONTEXTS = 1024, DEVICES = 128 };
+
+/* A handle keeps its place: a context that later has the same handle has the same number, and nothing of the former left. */
+static CUcontext contexts[CONTEXTS];
+static CUcontext primaries[DEVICES]; /* by device, as last retained */
+
+uint32_t cuda_context_number(CUcontext context) {
+    if (!context)
+        return 0;
+    uint64_t hash = (uint64_t)(uintptr_t)context * UINT64_C(0x9e3779b97f4a7c15);
+    for (uint32_t i = 0; i < CONTEXTS; i++) {
+        uint32_t place = ((uint32_t)(hash >> 32) + i) % CONTEXTS;
+        CUcontext there = __atomic_load_n(&contexts[place], __ATOMIC_RELAXED);
+        if (!there && __atomic_compare_exchange_n(&contexts[place], &there, context, false, __ATOMIC_RELAXED,
+                                                  __ATOMIC_RELAXED))
+            return place + 1;
+        if (there == context)
+            return place + 1;
+    }
+    return 0;
+}
+
+#define CONTEXT_DESTROY(name)                                                                                         \
+    CUresult name(CUcontext context) {                                                                                \
+        NEED(name);                                                                                                   \
+        CUresult result = DRIVER(name)(context);                                                                      \
+        if (result == CUDA_SUCCESS)                                                                                   \
+            charge_context_gone(cuda_context_number(context));                                                        \
+        return result;                                                                                                \
+    }
+
+CONTEXT_DESTROY(cuCtxDestroy)
+CONTEXT_DESTROY(cuCtxDestroy_v2)
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
+    NEED(cuDevicePrimaryCtxRetain);
+    CUresult result = DRIVER(cuDevicePrimaryCtxRetain)(context, device);
+    if (result == CUDA_SUCCESS && context && device >= 0 && device < DEVICES)
+        __atomic_store_n(&primaries[device], *context, __ATOMIC_RELAXED);
+    return result;
+}
+
+static void primary_gone(CUdevice device) {
+    if (device >= 0 && device < DEVICES)
+        charge_context_gone(cuda_context_number(__atomic_load_n(&primaries[device], __ATOMIC_RELAXED)));
+}
+
+static bool active(CUdevice device) {
+    unsigned int flags;
+    int is = 1;
+    return !DRIVER(cuDevicePrimaryCtxGetState) ||
+           DRIVER(cuDevicePrimaryCtxGetState)(device, &flags, &is) != CUDA_SUCCESS || is;
+}
+
+#define PRIMARY_END(name, still_there)                                                                                \
+    CUresult name(CUdevice device) {                                                                                  \
+        NEED(name);                                                                                                   \
+        CUresult result = DRIVER(name)(device);                                                                       \
+        if (result == CUDA_SUCCESS && !(still_there))                                                                 \
+            primary_gone(device);                                                                                     \
+        return result;                                                                                                \
+    }
+
+PRIMARY_END(cuDevicePrimaryCtxRelease, active(device))
+PRIMARY_END(cuDevicePrimaryCtxRelease_v2, active(device))
+PRIMARY_END(cuDevicePrimaryCtxReset, false)
+PRIMARY_END(cuDevicePrimaryCtxReset_v2, false)
