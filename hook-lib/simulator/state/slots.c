@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/stat.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "state.h"
@@ -24,9 +24,14 @@ bool sim_slot_alive(const struct sim_state *state, unsigned slot)
 
 uint64_t sim_own_pid_namespace(void)
 {
-    struct stat file;
+    char target[64];
+    ssize_t length = readlink("/proc/self/ns/pid", target, sizeof target - 1);
+    unsigned long long inode = 0;
 
-    return stat("/proc/self/ns/pid", &file) == 0 ? file.st_ino : 0;
+    if (length <= 0)
+        return 0;
+    target[length] = '\0';
+    return sscanf(target, "pid:[%llu]", &inode) == 1 ? inode : 0;
 }
 
 unsigned sim_slot_pid(const struct sim_state *state, unsigned slot)

@@ -1,0 +1,162 @@
+#!/bin/sh
+# The programs as a person sees them: tools_test.sh CASE, with DRIVER, PROBE and LIBRARIES in the environment.
+set -u
+dir=$(mktemp -d "${TMPDIR:-/tmp}/partita-tools-XXXXXX")
+holder=
+trap 'kill $holder 2> /dev/null; rm -rf "$dir"' EXIT
+root=$dir/root
+
+fail() {
+    echo "$*" >&2
+    [ -f "$dir/out" ] && cat "$dir/out" >&2
+    [ -f "$dir/err" ] && cat "$dir/err" >&2
+    exit 1
+}
+expect_status() { # status command…
+    want=$1
+    shift
+    "$@" > "$dir/out" 2> "$dir/err"
+    got=$?
+    [ "$got" -eq "$want" ] || fail "exit status $got, not $want: $*"
+}
+said() { grep -qe "$1" "$dir/out" || fail "stdout has no: $1"; }
+said_not() { ! grep -qe "$1" "$dir/out" || fail "stdout has: $1"; }
+complained() {
+    grep -qe "$1" "$dir/err" || fail "stderr has no: $1"
+    [ "$(wc -l < "$dir/err")" -eq 1 ] || fail "stderr has more than one line"
+}
+install() { expect_status 0 "$DRIVER" install --root "$root" --node worker-1 --gpus "$1" --libraries "$LIBRARIES"; }
+smi() { LD_LIBRARY_PATH=$root/usr/lib/x86_64-linux-gnu "$root/usr/bin/nvidia-smi" "$@"; }
+probe() { LD_LIBRARY_PATH=$root/usr/lib/x86_64-linux-gnu "$PROBE" "$@"; }
+hold() { # bytes: starts a probe that holds them, and waits until it does
+    LD_LIBRARY_PATH=$root/usr/lib/x86_64-linux-gnu "$PROBE" hold "$1" > "$dir/held" &
+    holder=$!
+    until grep -q holding "$dir/held"; do kill -0 $holder || fail "the probe ended"; done
+}
+
+case $1 in
+the_driver_root_looks_like_a_driver)
+    install h200x2,t4
+    lib=$root/usr/lib/x86_64-linux-gnu
+    [ "$(readlink "$lib/libcuda.so.1")" = libcuda.so.580.95.05 ] || fail "libcuda.so.1"
+    [ "$(readlink "$lib/libnvidia-ml.so.1")" = libnvidia-ml.so.580.95.05 ] || fail "libnvidia-ml.so.1"
+    [ -f "$lib/libcuda.so.580.95.05" ] && [ -x "$root/usr/bin/nvidia-smi" ] || fail "files are missing"
+    for node in nvidia0 nvidia1 nvidia2 nvidiactl nvidia-uvm; do
+        [ -c "$root/dev/$node" ] || fail "$node is no character device"
+    done
+    [ "$(stat -c %a "$root/run/partita-simulator")" = 777 ] || fail "mode of the state"
+    ;;
+installing_again_changes_nothing)
+    install h200x2
+    before=$(cd "$root" && find . -type f -o -type l | sort | xargs stat -c '%n %i %s')
+    install h200x2
+    after=$(cd "$root" && find . -type f -o -type l | sort | xargs stat -c '%n %i %s')
+    [ "$before" = "$after" ] || fail "the files are not the same"
+    ;;
+installing_fewer_cards_takes_their_nodes_away)
+    install h200x3
+    install h200x1
+    [ ! -e "$root/dev/nvidia1" ] && [ -e "$root/dev/nvidia0" ] || fail "device nodes"
+    ;;
+unknown_profiles_and_counts_are_usage_errors)
+    for gpus in foo foox2 h200x0 h200x17 h200x h200x-1 h200x2, ,h200 '' h200x9,t4x8; do
+        expect_status 2 "$DRIVER" install --root "$root" --node n --gpus "$gpus" --libraries "$LIBRARIES"
+        complained "h200, h100, a100"
+        [ ! -e "$root" ] || fail "something was written for '$gpus'"
+    done
+    expect_status 2 "$DRIVER" install --root "$root" --node n --gpus t4 --driver-version 5x
+    complained "driver-version"
+    expect_status 2 "$DRIVER" install --root "$root" --node 'a b' --gpus t4
+    complained "node"
+    expect_status 2 "$DRIVER" install --node n --gpus t4
+    complained "root"
+    ;;
+profiles_are_one_a_line)
+    expect_status 0 "$DRIVER" profiles
+    said '^h200 NVIDIA H200, 143771 MiB'
+    said '^rtx4090 NVIDIA GeForce RTX 4090, 24564 MiB'
+    ;;
+a_name_that_ends_in_a_count_like_letter_is_understood)
+    install rtx4090x2
+    expect_status 0 smi -L
+    [ "$(wc -l < "$dir/out")" -eq 2 ] || fail "not two cards"
+    ;;
+the_state_tells_who_holds_what)
+    install h200x2
+    hold 1Gi
+    expect_status 0 "$DRIVER" state --root "$root"
+    said "\"pid\": $holder, \"memoryBytes\": 1073741824, \"overheadBytes\": 314572800"
+    kill $holder
+    wait $holder || fail "the probe failed"
+    grep -q released "$dir/held" || fail "the probe did not say released"
+    expect_status 0 "$DRIVER" state --root "$root"
+    said_not '"pid"'
+    ;;
+nvidia_smi_shows_cards_and_processes)
+    install h200x2
+    hold 4Gi
+    expect_status 0 smi
+    said '| NVIDIA-SMI 580.95.05              Driver Version: 580.95.05      CUDA Version: 13.0     |'
+    said '|   0  NVIDIA H200                    On  |   00000000:1B:00.0 Off |'
+    said '|    4396MiB / 143771MiB |      0%      Default |'
+    said " $holder      C   .*4396MiB |"
+    [ "$(grep -c '^[|+]' "$dir/out")" -eq "$(grep -cE '^[|+].{89}[|+]$' "$dir/out")" ] || fail "a line has another width"
+    expect_status 0 smi --query-compute-apps=pid,used_memory --format=csv,noheader,nounits
+    said "^$holder, 4396$"
+    kill $holder
+    wait $holder
+    expect_status 0 smi
+    said 'No running processes found'
+    ;;
+nvidia_smi_answers_queries)
+    install h200,t4
+    expect_status 0 smi --query-gpu=index,name,memory.total,memory.used,driver_version --format=csv
+    said '^index, name, memory.total \[MiB\], memory.used \[MiB\], driver_version$'
+    said '^0, NVIDIA H200, 143771 MiB, 0 MiB, 580.95.05$'
+    expect_status 0 smi -i 1 --query-gpu=name,memory.total --format=csv,noheader,nounits
+    said '^Tesla T4, 15360$'
+    said_not H200
+    expect_status 2 smi --query-gpu=nonsense --format=csv
+    expect_status 2 smi --query-gpu=name
+    expect_status 6 smi -i 7
+    expect_status 0 smi --help
+    ;;
+nvidia_smi_names_a_lost_card_and_goes_on)
+    install h200x2
+    expect_status 0 "$DRIVER" break --root "$root" --gpu 0
+    expect_status 15 smi -L
+    said 'GPU0: GPU is lost'
+    said '^GPU 1: '
+    expect_status 0 "$DRIVER" heal --root "$root" --gpu 0
+    expect_status 0 smi -L
+    expect_status 2 "$DRIVER" break --root "$root" --gpu 2
+    ;;
+nvidia_smi_without_a_driver_says_so)
+    install t4
+    expect_status 12 env LD_LIBRARY_PATH=/nonexistent "$root/usr/bin/nvidia-smi"
+    rm "$root/dev/nvidiactl"
+    expect_status 9 smi
+    said "couldn't communicate with the NVIDIA driver"
+    ;;
+the_probe_tells_success_from_out_of_memory)
+    install t4
+    expect_status 0 probe info
+    said '^device 0 uuid=GPU-.* name="Tesla T4" total=15644753920 free=15330181120$'
+    expect_status 0 probe mem
+    said '^free=15330181120 total=15644753920$'
+    expect_status 0 probe alloc 8Gi
+    said '^alloc 8589934592 CUDA_SUCCESS$'
+    expect_status 3 probe alloc 15Gi
+    said '^alloc 16106127360 CUDA_ERROR_OUT_OF_MEMORY$'
+    expect_status 1 probe alloc 1Gi --device 4
+    said 'CUDA_ERROR_INVALID_DEVICE'
+    expect_status 0 probe hold 512Mi --seconds 0.05
+    said '^holding 536870912$'
+    said '^released$'
+    for bytes in 1GB -1 x 0; do expect_status 2 probe alloc -- $bytes; done
+    ;;
+*)
+    echo "no case $1" >&2
+    exit 2
+    ;;
+esac
