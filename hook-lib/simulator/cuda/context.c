@@ -165,9 +165,14 @@ CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned int flags)
     struct device *found;
     CUresult result = driver_device(device, &found);
 
-    if (result == CUDA_SUCCESS && found->primary)
-        return CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE;
-    return cuDevicePrimaryCtxSetFlags_v2(device, flags);
+    bool active;
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    pthread_mutex_lock(&driver_lock);
+    active = found->primary != NULL;
+    pthread_mutex_unlock(&driver_lock);
+    return active ? CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE : cuDevicePrimaryCtxSetFlags_v2(device, flags);
 }
 
 CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device)

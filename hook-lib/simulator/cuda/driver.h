@@ -37,7 +37,8 @@ struct CUstream_st {
 /* Never given back to malloc, so that a stale handle is told from a wrong one. */
 struct CUctx_st {
     int ordinal; /* CUDA's number of the device */
-    bool primary, alive;
+    bool primary;
+    _Atomic bool alive; /* read without driver_lock */
     unsigned flags;
     unsigned retained; /* primary: how often */
     struct block *blocks, *slabs;

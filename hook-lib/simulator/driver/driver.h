@@ -33,6 +33,9 @@ bool copy_file(const char *source, const char *path, unsigned mode);
 bool put_link(const char *target, const char *path);
 bool make_directory(const char *root, const char *below, unsigned mode);
 
+/* sys/bus/pci/devices below the root, for the PCIe root and NUMA node of each card. */
+bool put_sysfs(const char *root, const struct sim_node *node);
+
 int report_state(const char *root);
 int set_lost(const char *root, const char *gpu, bool lost);
 

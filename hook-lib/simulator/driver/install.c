@@ -99,9 +99,10 @@ static bool put_devices(const char *root, unsigned count)
     return true;
 }
 
+/* What follows from the node.conf that now lies there. */
 static bool put_state(const char *root)
 {
-    struct sim_node node;
+    static struct sim_node node;
     struct sim_state state;
     char error[PATH_MAX + 128];
 
@@ -109,6 +110,8 @@ static bool put_state(const char *root)
         fprintf(stderr, "partita-sim-driver: %s\n", error);
         return false;
     }
+    if (!put_sysfs(root, &node))
+        return false;
     if (!sim_state_open(&state, &node, true)) {
         fprintf(stderr, "partita-sim-driver: %s/" SIM_STATE_DIR ": %s\n", root, strerror(errno));
         return false;

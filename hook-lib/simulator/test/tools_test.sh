@@ -45,6 +45,9 @@ the_driver_root_looks_like_a_driver)
         [ -c "$root/dev/$node" ] || fail "$node is no character device"
     done
     [ "$(stat -c %a "$root/run/partita-simulator")" = 777 ] || fail "mode of the state"
+    devices=$root/sys/bus/pci/devices
+    [ "$(cat "$devices/0000:1b:00.0/numa_node")" = 0 ] && [ "$(cat "$devices/0000:37:00.0/numa_node")" = 1 ] || fail "numa_node"
+    [ "$(readlink "$devices/0000:29:00.0")" = ../../../devices/pci0000:1a/0000:29:00.0 ] || fail "PCIe root"
     ;;
 installing_again_changes_nothing)
     install h200x2
