@@ -1,0 +1,52 @@
+package dev.partita.cdi.driver;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedMap;
+
+/**
+ * The files of one driver installation.
+ *
+ * @param version such as 580.95.05
+ * @param libraryFolder the folder with libcuda, below the driver root, such as /usr/lib/x86_64-linux-gnu
+ * @param libraries every library of that version under each of its names (file, soname, link), by path
+ * @param programs nvidia-smi and its like, by path
+ * @param controlNodes device nodes that every container with a card needs (nvidiactl, nvidia-uvm, …), by path
+ * @param cardNodes /dev/nvidia&lt;minor&gt;, by minor
+ */
+public record DriverFiles(
+    String version,
+    String libraryFolder,
+    List<DriverFile> libraries,
+    List<DriverFile> programs,
+    List<DriverNode> controlNodes,
+    SortedMap<Integer, DriverNode> cardNodes) {
+
+  /** Name under which programs ask the loader for CUDA. */
+  public static final String CUDA_SONAME = "libcuda.so.1";
+
+  /** Name under which programs ask the loader for NVML. */
+  public static final String NVML_SONAME = "libnvidia-ml.so.1";
+
+  public DriverFiles {
+    libraries = List.copyOf(libraries);
+    programs = List.copyOf(programs);
+    controlNodes = List.copyOf(controlNodes);
+    cardNodes = java.util.Collections.unmodifiableSortedMap(cardNodes);
+  }
+
+  /** A library by its name in the library folder. */
+  public Optional<DriverFile> library(String name) {
+    return libraries.stream().filter(f -> f.path().equals(libraryFolder + "/" + name)).findFirst();
+  }
+
+  /** The file that holds CUDA's driver library. */
+  public Optional<DriverFile> cuda() {
+    return library("libcuda.so." + version).or(() -> library(CUDA_SONAME));
+  }
+
+  /** The file that holds NVML. */
+  public Optional<DriverFile> nvml() {
+    return library("libnvidia-ml.so." + version).or(() -> library(NVML_SONAME));
+  }
+}

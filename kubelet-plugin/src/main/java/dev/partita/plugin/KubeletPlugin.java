@@ -1,0 +1,155 @@
+package dev.partita.plugin;
+
+import dev.partita.api.Driver;
+import dev.partita.cdi.CdiFolder;
+import dev.partita.plugin.checkpoint.Checkpoint;
+import dev.partita.plugin.claimstatus.ClaimReports;
+import dev.partita.plugin.dra.DraV1Beta1Service;
+import dev.partita.plugin.dra.DraV1Service;
+import dev.partita.plugin.health.HealthEndpoint;
+import dev.partita.plugin.inventory.GpuNodeReporter;
+import dev.partita.plugin.inventory.Inventory;
+import dev.partita.plugin.inventory.InventoryReader;
+import dev.partita.plugin.inventory.NodeInventory;
+import dev.partita.plugin.kube.ApiCalls;
+import dev.partita.plugin.kube.KubeApi;
+import dev.partita.plugin.nvml.NvmlLibrary;
+import dev.partita.plugin.prepare.ClaimPreparer;
+import dev.partita.plugin.prepare.ClaimSpec;
+import dev.partita.plugin.prepare.NodeSteps;
+import dev.partita.plugin.prepare.OperationLock;
+import dev.partita.plugin.registration.PluginSockets;
+import dev.partita.plugin.share.HookLibraries;
+import dev.partita.plugin.share.ShareFolders;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The node plugin, running: it reports the node's cards, is registered with kubelet, and prepares claims. Several can run in one
+ * process, each with its own folders.
+ */
+public final class KubeletPlugin implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(KubeletPlugin.class);
+  private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
+
+  private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+
+  private KubeletPlugin() {}
+
+  /**
+   * Starts the plugin. When this returns, both sockets are there; the GpuNode follows as soon as the API server takes it.
+   *
+   * @param client stays the caller's to close
+   * @throws PluginStartException if a folder, a port or a file of the settings cannot be used
+   */
+  public static KubeletPlugin start(PluginSettings settings, KubernetesClient client) {
+    KubeletPlugin plugin = new KubeletPlugin();
+    try {
+      plugin.open(settings, client);
+      return plugin;
+    } catch (IOException e) {
+      plugin.close();
+      throw new PluginStartException("the plugin of node " + settings.nodeName() + " cannot start: " + e);
+    } catch (RuntimeException e) {
+      plugin.close();
+      throw e;
+    }
+  }
+
+  /** Withdraws from kubelet, ends what is under way, and lets go of every folder. What is prepared stays prepared. */
+  @Override
+  public void close() {
+    while (!parts.isEmpty()) {
+      AutoCloseable part = parts.pop();
+      try {
+        part.close();
+      } catch (Exception e) {
+        LOG.warn("{} did not end well: {}", part.getClass().getSimpleName(), e.toString());
+      }
+    }
+  }
+
+  private void open(PluginSettings settings, KubernetesClient client) throws IOException {
+    Clock clock = Clock.systemUTC();
+    String pool = Driver.poolOf(settings.nodeName());
+    HookLibraries libraries = new HookLibraries(settings.hookLibraries(), settings.installRoot());
+    libraries
+        .missing()
+        .ifPresent(
+            file -> {
+              throw new PluginStartException("there is no " + file + "; --hook-libraries must name the folder that holds it");
+            });
+    opened(InstanceLock.acquire(settings.stateRoot(), settings.podUid()));
+    OperationLock lock = opened(new OperationLock(settings.stateRoot().resolve("operation.lock")));
+    Checkpoint checkpoint = new Checkpoint(settings.stateRoot().resolve("claims"), clock);
+    ShareFolders folders = new ShareFolders(settings.stateRoot(), settings.runRoot());
+    CdiFolder cdi = new CdiFolder(settings.cdiRoot(), ClaimSpec.KIND.vendor() + "-" + ClaimSpec.KIND.deviceClass());
+
+    ApiCalls calls = ApiCalls.standard();
+    KubeApi api = new KubeApi(client, calls);
+    GpuNodeReporter node =
+        opened(new GpuNodeReporter(client, calls, settings.nodeName(), version(), settings.podUid(), clock));
+    InventoryReader reader = new InventoryReader(settings.driverRoot(), settings.sysfs(), NvmlLibrary::open);
+    reader.remember(node.earlierCards());
+    NodeInventory inventory = opened(new NodeInventory(reader, node::report));
+
+    ClaimReports reports = opened(new ClaimReports(client, calls, settings.nodeName(), clock));
+    ClaimSpec specs = new ClaimSpec(settings.driverRoot(), settings.extraDriverMounts(), folders);
+    NodeSteps steps = new NodeSteps(checkpoint, libraries, folders, specs, cdi, inventory::current);
+    ClaimPreparer preparer =
+        new ClaimPreparer(
+            pool, Files.readString(BOOT_ID).strip(), api, inventory, node::reservedMemoryBytes, checkpoint, steps, lock, reports);
+
+    node.start();
+    inventory.start(settings.inventoryPeriod());
+    PluginSockets sockets =
+        opened(
+            PluginSockets.open(
+                settings.kubeletRegistryDir(),
+                settings.kubeletPluginsDir(),
+                settings.podUid(),
+                List.of(new DraV1Service(preparer), new DraV1Beta1Service(preparer))));
+    if (settings.healthPort() != 0) {
+      opened(listenForHealth(settings.healthPort(), node, inventory, sockets));
+    }
+    LOG.info("plugin of node {} started, driver root {}", settings.nodeName(), settings.driverRoot().onHost());
+  }
+
+  private <T extends AutoCloseable> T opened(T part) {
+    parts.push(part);
+    return part;
+  }
+
+  private static HealthEndpoint listenForHealth(
+      int port, GpuNodeReporter node, NodeInventory inventory, PluginSockets sockets) {
+    try {
+      return HealthEndpoint.listen(port, () -> notReady(node, inventory, sockets));
+    } catch (IOException e) {
+      throw new PluginStartException("port " + port + " for health cannot be used (" + e.getMessage() + "); choose another --health-port");
+    }
+  }
+
+  /** A node without a driver is ready: it has reported that, which is its work. */
+  private static Optional<String> notReady(GpuNodeReporter node, NodeInventory inventory, PluginSockets sockets) {
+    if (!node.hasReported()) {
+      return Optional.of("the GpuNode has not been written yet");
+    }
+    if (inventory.current() instanceof Inventory.Cards && !sockets.isRegistered()) {
+      return Optional.of("kubelet has not registered the plugin yet");
+    }
+    return Optional.empty();
+  }
+
+  private static Optional<String> version() {
+    return Optional.ofNullable(KubeletPlugin.class.getPackage().getImplementationVersion());
+  }
+}

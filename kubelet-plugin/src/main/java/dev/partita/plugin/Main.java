@@ -1,0 +1,193 @@
+package dev.partita.plugin;
+
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.ConfigBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** The node plugin as a program. */
+@Command(
+    name = "partita-kubelet-plugin",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    description = {
+      "Reports this node's GPUs and prepares claims of gpu.partita.dev for kubelet.",
+      "Every option can be given as an environment variable instead; an option on the command line wins.",
+      ""
+    },
+    exitCodeListHeading = "%nExit status:%n",
+    exitCodeList = {"0:ended by SIGTERM or SIGINT", "1:an error that is not the caller's", "2:wrong options, or a folder or port that cannot be used"})
+public final class Main implements Callable<Integer> {
+  private static final String ENV = " [env: ";
+
+  @Spec private @Nullable CommandSpec spec;
+
+  @Option(names = "--node-name", paramLabel = "NAME", required = true, defaultValue = "${env:NODE_NAME}",
+      description = "Name of this Kubernetes node." + ENV + "NODE_NAME]")
+  private String nodeName = "";
+
+  @Option(names = "--driver-root", paramLabel = "DIR", defaultValue = "${env:DRIVER_ROOT:-/}",
+      description = "Where the NVIDIA driver is installed, as this process sees it. Default: ${DEFAULT-VALUE}" + ENV + "DRIVER_ROOT]")
+  private Path driverRoot = Path.of("/");
+
+  @Option(names = "--driver-root-on-host", paramLabel = "DIR", defaultValue = "${env:DRIVER_ROOT_ON_HOST:-}",
+      description = "The same folder as the host sees it. Default: the driver root" + ENV + "DRIVER_ROOT_ON_HOST]")
+  private String driverRootOnHost = "";
+
+  @Option(names = "--sysfs", paramLabel = "DIR", defaultValue = "${env:SYSFS_ROOT:-}",
+      description = "The host's /sys. Default: sys below the driver root" + ENV + "SYSFS_ROOT]")
+  private String sysfs = "";
+
+  @Option(names = "--extra-driver-mounts", paramLabel = "PATH[:ro|rw]", split = ",", defaultValue = "${env:EXTRA_DRIVER_MOUNTS:-}",
+      description = "Files and folders below the driver root that containers with a GPU need besides, separated by commas." + ENV + "EXTRA_DRIVER_MOUNTS]")
+  private List<String> extraDriverMounts = List.of();
+
+  @Option(names = "--hook-libraries", paramLabel = "DIR", defaultValue = "${env:HOOK_LIBRARIES:-/usr/lib/partita}",
+      description = "Folder with libcuda-shadow.so and libnvidia-ml-shadow.so. Default: ${DEFAULT-VALUE}" + ENV + "HOOK_LIBRARIES]")
+  private Path hookLibraries = Path.of("");
+
+  @Option(names = "--install-root", paramLabel = "DIR", defaultValue = "${env:INSTALL_ROOT:-/opt/partita}",
+      description = "Where the hook libraries are installed on the host. Default: ${DEFAULT-VALUE}" + ENV + "INSTALL_ROOT]")
+  private Path installRoot = Path.of("");
+
+  @Option(names = "--state-root", paramLabel = "DIR", defaultValue = "${env:STATE_ROOT:-/var/lib/partita}",
+      description = "Checkpoint and quota files. Default: ${DEFAULT-VALUE}" + ENV + "STATE_ROOT]")
+  private Path stateRoot = Path.of("");
+
+  @Option(names = "--run-root", paramLabel = "DIR", defaultValue = "${env:RUN_ROOT:-/run/partita}",
+      description = "Usage regions. Default: ${DEFAULT-VALUE}" + ENV + "RUN_ROOT]")
+  private Path runRoot = Path.of("");
+
+  @Option(names = "--cdi-root", paramLabel = "DIR", defaultValue = "${env:CDI_ROOT:-/var/run/cdi}",
+      description = "Where container runtimes look for CDI specs. Default: ${DEFAULT-VALUE}" + ENV + "CDI_ROOT]")
+  private Path cdiRoot = Path.of("");
+
+  @Option(names = "--kubelet-registry-dir", paramLabel = "DIR", defaultValue = "${env:KUBELET_REGISTRY_DIR:-/var/lib/kubelet/plugins_registry}",
+      description = "Where kubelet looks for registration sockets. Default: ${DEFAULT-VALUE}" + ENV + "KUBELET_REGISTRY_DIR]")
+  private Path kubeletRegistryDir = Path.of("");
+
+  @Option(names = "--kubelet-plugins-dir", paramLabel = "DIR", defaultValue = "${env:KUBELET_PLUGINS_DIR:-/var/lib/kubelet/plugins}",
+      description = "Folder of the plugins' own sockets. Default: ${DEFAULT-VALUE}" + ENV + "KUBELET_PLUGINS_DIR]")
+  private Path kubeletPluginsDir = Path.of("");
+
+  @Option(names = "--pod-uid", paramLabel = "UID", defaultValue = "${env:POD_UID:-}",
+      description = "UID of the plugin's pod: lets two plugins hand over in a rolling update." + ENV + "POD_UID]")
+  private String podUid = "";
+
+  @Option(names = "--health-port", paramLabel = "PORT", defaultValue = "${env:HEALTH_PORT:-0}",
+      description = "Port of /healthz and /readyz, 0 for none. Default: ${DEFAULT-VALUE}" + ENV + "HEALTH_PORT]")
+  private int healthPort;
+
+  @Option(names = "--inventory-period", paramLabel = "SECONDS", defaultValue = "${env:INVENTORY_PERIOD:-10}",
+      description = "Time between two readings of the cards. Default: ${DEFAULT-VALUE}" + ENV + "INVENTORY_PERIOD]")
+  private long inventoryPeriod;
+
+  @Option(names = "--sweep-period", paramLabel = "SECONDS", defaultValue = "${env:SWEEP_PERIOD:-300}",
+      description = "Time between two searches for state that no claim needs. Default: ${DEFAULT-VALUE}" + ENV + "SWEEP_PERIOD]")
+  private long sweepPeriod;
+
+  @Option(names = "--leftover-grace", paramLabel = "SECONDS", defaultValue = "${env:LEFTOVER_GRACE:-600}",
+      description = "How long a claim must have been gone before its state is removed without kubelet's asking. Default: ${DEFAULT-VALUE}" + ENV + "LEFTOVER_GRACE]")
+  private long leftoverGrace;
+
+  /** Runs the plugin until SIGTERM or SIGINT. */
+  public static void main(String[] args) {
+    // Not named logback.xml: whoever embeds the plugin has a configuration of its own.
+    if (System.getProperty("logback.configurationFile") == null) {
+      System.setProperty("logback.configurationFile", "partita-kubelet-plugin-logback.xml");
+    }
+    System.exit(commandLine().execute(args));
+  }
+
+  static CommandLine commandLine() {
+    CommandLine command = new CommandLine(new Main());
+    command.setParameterExceptionHandler(
+        (e, arguments) -> {
+          e.getCommandLine().getErr().println("partita-kubelet-plugin: " + e.getMessage() + " (see --help)");
+          return CommandLine.ExitCode.USAGE;
+        });
+    return command;
+  }
+
+  @Override
+  public Integer call() {
+    PrintWriter err = java.util.Objects.requireNonNull(spec).commandLine().getErr();
+    CountDownLatch ended = new CountDownLatch(1);
+    CountDownLatch stop = new CountDownLatch(1);
+    try (KubernetesClient client = client();
+        KubeletPlugin plugin = KubeletPlugin.start(settings(), client)) {
+      Runtime.getRuntime().addShutdownHook(Thread.ofPlatform().unstarted(() -> stopAndWait(stop, ended)));
+      stop.await();
+      logger().info("stopping");
+    } catch (IllegalArgumentException | PluginStartException e) {
+      err.println("partita-kubelet-plugin: " + e.getMessage());
+      return CommandLine.ExitCode.USAGE;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      ended.countDown();
+    }
+    return CommandLine.ExitCode.OK;
+  }
+
+  private PluginSettings settings() {
+    List<ExtraDriverMount> mounts = new ArrayList<>();
+    extraDriverMounts.stream().filter(text -> !text.isBlank()).forEach(text -> mounts.add(ExtraDriverMount.parse(text.strip())));
+    PluginSettings.Builder settings =
+        PluginSettings.forNode(nodeName)
+            .driverRoot(driverRoot, driverRootOnHost.isEmpty() ? driverRoot.toAbsolutePath().toString() : driverRootOnHost)
+            .extraDriverMounts(mounts)
+            .hookLibraries(hookLibraries)
+            .installRoot(installRoot)
+            .stateRoot(stateRoot)
+            .runRoot(runRoot)
+            .cdiRoot(cdiRoot)
+            .kubeletRegistryDir(kubeletRegistryDir)
+            .kubeletPluginsDir(kubeletPluginsDir)
+            .podUid(podUid.isEmpty() ? Optional.empty() : Optional.of(podUid))
+            .healthPort(healthPort)
+            .inventoryPeriod(Duration.ofSeconds(inventoryPeriod))
+            .sweepPeriod(Duration.ofSeconds(sweepPeriod))
+            .leftoverGrace(Duration.ofSeconds(leftoverGrace));
+    if (!sysfs.isEmpty()) {
+      settings.sysfs(Path.of(sysfs));
+    }
+    return settings.build();
+  }
+
+  /** Repeating calls is this program's own policy, so the client does not. */
+  private static KubernetesClient client() {
+    Config config = new ConfigBuilder(Config.autoConfigure(null)).withRequestRetryBackoffLimit(0).withRequestTimeout(15_000).build();
+    return new KubernetesClientBuilder().withConfig(config).build();
+  }
+
+  private static void stopAndWait(CountDownLatch stop, CountDownLatch ended) {
+    stop.countDown();
+    try {
+      ended.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    Runtime.getRuntime().halt(CommandLine.ExitCode.OK); // else the status would be 143, which looks like a failure
+  }
+
+  private static Logger logger() {
+    return LoggerFactory.getLogger(Main.class);
+  }
+}

@@ -1,0 +1,115 @@
+package dev.partita.plugin.checkpoint;
+
+import dev.partita.cdi.DurableFile;
+import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.PreparedClaim;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Clock;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The claims that have been or are being prepared: a folder with one record a claim, {@code <UID>.claim}. A record that cannot
+ * be read is set aside under {@code <UID>.claim.unreadable-<time>} and counts as not there: whoever needs it makes it anew from
+ * the claim.
+ */
+public final class Checkpoint {
+  private static final Logger LOG = LoggerFactory.getLogger(Checkpoint.class);
+  private static final String SUFFIX = ".claim";
+  private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rw-------");
+  private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss.SSS'Z'").withZone(ZoneOffset.UTC);
+
+  private final Path folder;
+  private final Clock clock;
+
+  /** The folder is made if it is not there. */
+  public Checkpoint(Path folder, Clock clock) throws IOException {
+    this.folder = folder;
+    this.clock = clock;
+    Files.createDirectories(folder);
+  }
+
+  /** When this returns, the record is on the disk. */
+  public void write(PreparedClaim claim) throws IOException {
+    DurableFile.write(fileOf(claim.claim().uid()), ClaimRecord.write(claim), PRIVATE);
+  }
+
+  /** One claim's record. */
+  public Optional<PreparedClaim> read(String uid) throws IOException {
+    Path file = fileOf(uid);
+    byte[] record;
+    try {
+      record = Files.readAllBytes(file);
+    } catch (NoSuchFileException e) {
+      return Optional.empty();
+    }
+    try {
+      PreparedClaim claim = ClaimRecord.read(record);
+      if (!claim.claim().uid().equals(uid)) {
+        throw new IOException("it is of claim " + claim.claim());
+      }
+      return Optional.of(claim);
+    } catch (IOException e) {
+      setAside(file, String.valueOf(e.getMessage()));
+      return Optional.empty();
+    }
+  }
+
+  /** All claims' records, by UID. */
+  public List<PreparedClaim> readAll() throws IOException {
+    List<PreparedClaim> claims = new ArrayList<>();
+    for (String uid : uids()) {
+      read(uid).ifPresent(claims::add);
+    }
+    return claims;
+  }
+
+  /** Forgets a claim; whether there was a record. */
+  public boolean remove(String uid) throws IOException {
+    return DurableFile.remove(fileOf(uid));
+  }
+
+  /** Removes what a writer that was killed has left. */
+  public void removeLeftovers() throws IOException {
+    DurableFile.removeLeftovers(folder, "");
+  }
+
+  private List<String> uids() throws IOException {
+    try (Stream<Path> files = Files.list(folder)) {
+      return files
+          .map(file -> String.valueOf(file.getFileName()))
+          .filter(name -> name.endsWith(SUFFIX))
+          .map(name -> name.substring(0, name.length() - SUFFIX.length()))
+          .filter(ClaimRef::isUid)
+          .sorted()
+          .toList();
+    }
+  }
+
+  private void setAside(Path file, String problem) throws IOException {
+    Path aside = file.resolveSibling(file.getFileName() + ".unreadable-" + TIME.format(clock.instant()));
+    Files.move(file, aside, StandardCopyOption.ATOMIC_MOVE);
+    DurableFile.syncFolder(folder);
+    LOG.warn("checkpoint record {} cannot be used: {}; set aside as {}, it is rebuilt from the claim", file, problem, aside);
+  }
+
+  private Path fileOf(String uid) {
+    if (!ClaimRef.isUid(uid)) {
+      throw new IllegalArgumentException("not a claim's UID: \"" + uid + "\"");
+    }
+    return folder.resolve(uid + SUFFIX);
+  }
+}

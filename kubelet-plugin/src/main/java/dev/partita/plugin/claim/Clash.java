@@ -1,0 +1,72 @@
+package dev.partita.plugin.claim;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * The last line of defence: the API server lets one card be allocated twice, so the node must not hand it out twice.
+ */
+public final class Clash {
+  private Clash() {}
+
+  /** Why these grants cannot stand beside what other claims have prepared; empty if they can. */
+  public static Optional<String> between(List<Grant> wanted, ClaimRef claim, Collection<PreparedClaim> prepared) {
+    List<Held> held =
+        Stream.concat(
+                prepared.stream()
+                    .filter(other -> !other.claim().uid().equals(claim.uid()))
+                    .flatMap(other -> other.grants().stream().map(grant -> new Held(other.claim(), grant))),
+                wanted.stream().map(grant -> new Held(claim, grant)))
+            .filter(h -> !(h.grant().use() instanceof Grant.Whole whole && whole.adminAccess()))
+            .toList();
+    for (Grant grant : wanted) {
+      Optional<String> clash =
+          switch (grant.use()) {
+            case Grant.Whole whole when whole.adminAccess() -> Optional.empty();
+            case Grant.Whole ignored -> wholeClash(grant, claim, held);
+            case Grant.Share ignored -> shareClash(grant, held);
+          };
+      if (clash.isPresent()) {
+        return clash;
+      }
+    }
+    return Optional.empty();
+  }
+
+  private record Held(ClaimRef claim, Grant grant) {}
+
+  private static Optional<String> wholeClash(Grant whole, ClaimRef claim, List<Held> held) {
+    return held.stream()
+        .filter(h -> sameCard(h.grant(), whole) && !h.equals(new Held(claim, whole)))
+        .findFirst()
+        .map(h -> at(whole) + " is wanted as a whole, but claim " + h.claim() + " has " + h.grant().device() + " prepared");
+  }
+
+  private static Optional<String> shareClash(Grant share, List<Held> held) {
+    Optional<Held> whole =
+        held.stream().filter(h -> sameCard(h.grant(), share) && h.grant().use() instanceof Grant.Whole).findFirst();
+    if (whole.isPresent()) {
+      return Optional.of(at(share) + " is prepared as a whole for claim " + whole.get().claim());
+    }
+    long total = 0;
+    for (Held h : held) {
+      if (sameCard(h.grant(), share)) {
+        total += h.grant().share().map(Grant.Share::memoryBytes).orElse(0L);
+      }
+    }
+    return total > share.card().memoryBytes()
+        ? Optional.of(
+            at(share) + " has " + share.card().memoryBytes() + " bytes, but with this claim its shares would hold " + total)
+        : Optional.empty();
+  }
+
+  private static boolean sameCard(Grant a, Grant b) {
+    return a.card().uuid().equals(b.card().uuid());
+  }
+
+  private static String at(Grant grant) {
+    return "card " + grant.card().uuid() + " (gpu-" + grant.card().index() + ")";
+  }
+}

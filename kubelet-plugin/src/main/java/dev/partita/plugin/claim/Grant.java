@@ -1,0 +1,59 @@
+package dev.partita.plugin.claim;
+
+import dev.partita.api.config.GpuShareConfig.CoreLimit;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * One device of a claim.
+ *
+ * @param requests the claim's requests that it answers, without subrequests
+ * @param device the device's name in its pool
+ * @param shareId the allocation's shareID, in lower case
+ * @param card the card behind it
+ * @param use what the claim may do with the card
+ */
+public record Grant(List<String> requests, String device, Optional<String> shareId, CardIdentity card, Use use) {
+  public Grant {
+    requests = List.copyOf(requests);
+  }
+
+  /** Names the share in paths and CDI names; unique in the claim. */
+  public String shareKey() {
+    return shareId.orElse(device);
+  }
+
+  /** What the claim may do with the card. */
+  public sealed interface Use {}
+
+  /**
+   * All of it.
+   *
+   * @param adminAccess besides whoever else has it
+   */
+  public record Whole(boolean adminAccess) implements Use {}
+
+  /**
+   * A share of it.
+   *
+   * @param memoryBytes bytes of device memory
+   * @param cores percent of the card, 0 for no limit
+   * @param coreLimit how cores are enforced
+   * @param priority 0 is the higher one
+   */
+  public record Share(long memoryBytes, int cores, CoreLimit coreLimit, int priority) implements Use {
+    public Share {
+      if (memoryBytes <= 0) {
+        throw new IllegalArgumentException("a share has memory: " + memoryBytes);
+      }
+      if (cores < 0 || cores > 100) {
+        throw new IllegalArgumentException("cores are a percentage: " + cores);
+      }
+    }
+  }
+
+  /** The share, if it is one. */
+  public Optional<Share> share() {
+    return use instanceof Share share ? Optional.of(share) : Optional.empty();
+  }
+}

@@ -1,0 +1,36 @@
+package dev.partita.plugin.claim;
+
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * A claim that is being or has been prepared.
+ *
+ * @param claim which one
+ * @param phase how far it is
+ * @param bootId of the kernel under which that was
+ * @param grants its devices
+ * @param env variables of each share's containers, by share key
+ * @param mixed whether a container has a whole card of this claim beside a share, so that whole cards come with the shadow
+ *     libraries too
+ */
+public record PreparedClaim(
+    ClaimRef claim, Phase phase, String bootId, List<Grant> grants, Map<String, List<String>> env, boolean mixed) {
+
+  /** Written ahead: STARTED before the first effect, COMPLETED after the last. */
+  public enum Phase {
+    STARTED,
+    COMPLETED
+  }
+
+  public PreparedClaim {
+    grants = List.copyOf(grants);
+    env = java.util.Collections.unmodifiableSortedMap(new TreeMap<>(env));
+  }
+
+  /** The same in another phase. */
+  public PreparedClaim in(Phase next) {
+    return new PreparedClaim(claim, next, bootId, grants, env, mixed);
+  }
+}

@@ -1,0 +1,123 @@
+package dev.partita.plugin.claimstatus;
+
+import dev.partita.api.Driver;
+import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.kube.ApiCalls;
+import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatus;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.time.Clock;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells a claim's user what happened to it, by the claim's device status and by events. Reports are written in order, after
+ * the call that they report on has been answered: a container never waits for them, and they never make a preparation fail.
+ */
+public final class ClaimReports implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(ClaimReports.class);
+
+  private final KubernetesClient client;
+  private final ApiCalls calls;
+  private final ClaimEvents events;
+  private final String nodeName;
+  private final String pool;
+  private final Clock clock;
+  private final ExecutorService writer;
+
+  public ClaimReports(KubernetesClient client, ApiCalls calls, String nodeName, Clock clock) {
+    this.client = client;
+    this.calls = calls;
+    this.events = new ClaimEvents(client, calls, nodeName, clock);
+    this.nodeName = nodeName;
+    this.pool = Driver.poolOf(nodeName);
+    this.clock = clock;
+    this.writer = Executors.newSingleThreadExecutor(Thread.ofPlatform().name("claim-reports").daemon().factory());
+  }
+
+  /** The claim is ready. */
+  public void prepared(PreparedClaim claim) {
+    later(claim.claim(), () -> calls.run(() -> writeStatus(claim)));
+    later(claim.claim(), () -> events.normal(claim.claim(), "Prepared", ClaimWords.message(claim.grants(), nodeName)));
+  }
+
+  /** The claim cannot be prepared; kubelet tries again. */
+  public void failed(ClaimRef claim, String error) {
+    later(claim, () -> events.warning(claim, "PrepareFailed", error));
+  }
+
+  /** The claim has been taken back. */
+  public void released(ClaimRef claim) {
+    later(claim, () -> events.normal(claim, "Released", "no longer prepared on " + nodeName));
+  }
+
+  /** Writes what is waiting, for at most 5 s. */
+  @Override
+  public void close() {
+    writer.shutdown();
+    try {
+      if (!writer.awaitTermination(5, TimeUnit.SECONDS)) {
+        writer.shutdownNow();
+      }
+    } catch (InterruptedException e) {
+      writer.shutdownNow();
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void writeStatus(PreparedClaim prepared) {
+    ClaimRef ref = prepared.claim();
+    ResourceClaim claim = client.resources(ResourceClaim.class).inNamespace(ref.namespace()).withName(ref.name()).get();
+    if (claim == null
+        || !ref.uid().equals(claim.getMetadata().getUid())
+        || claim.getStatus() == null
+        || claim.getStatus().getAllocation() == null) {
+      LOG.info("claim {} is no longer allocated: its device status is not written", ref);
+      return;
+    }
+    List<AllocatedDeviceStatus> devices = DeviceStatuses.update(claim, prepared, pool, nodeName, clock.instant());
+    if (!devices.equals(claim.getStatus().getDevices())) {
+      claim.getStatus().setDevices(devices);
+      client.resource(claim).updateStatus();
+    }
+  }
+
+  private void later(ClaimRef claim, Runnable report) {
+    try {
+      writer.execute(
+          () -> {
+            try {
+              report.run();
+            } catch (KubernetesClientException e) {
+              explain(claim, e);
+            } catch (RuntimeException e) {
+              LOG.warn("claim {}: what happened to it cannot be reported: {}", claim, e.toString());
+            }
+          });
+    } catch (RejectedExecutionException e) {
+      LOG.debug("claim {}: no report, the plugin is stopping", claim);
+    }
+  }
+
+  private void explain(ClaimRef claim, KubernetesClientException e) {
+    if (ApiCalls.isForbidden(e)) {
+      LOG.error(
+          "claim {}: the plugin may not report on it: {}. Its ServiceAccount needs update on resourceclaims/status,"
+              + " associated-node:update on resourceclaims/driver for the resource name {}, and get, create and update on events"
+              + " of events.k8s.io; the token must be bound to node {}",
+          claim,
+          e.getMessage(),
+          Driver.NAME,
+          nodeName);
+    } else {
+      LOG.warn("claim {}: what happened to it cannot be reported: {}", claim, e.getMessage());
+    }
+  }
+}

@@ -1,0 +1,72 @@
+package dev.partita.plugin.dra;
+
+import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.dra.v1.Claim;
+import dev.partita.plugin.dra.v1.DRAPluginGrpc;
+import dev.partita.plugin.dra.v1.Device;
+import dev.partita.plugin.dra.v1.NodePrepareResourceResponse;
+import dev.partita.plugin.dra.v1.NodePrepareResourcesRequest;
+import dev.partita.plugin.dra.v1.NodePrepareResourcesResponse;
+import dev.partita.plugin.dra.v1.NodeUnprepareResourceResponse;
+import dev.partita.plugin.dra.v1.NodeUnprepareResourcesRequest;
+import dev.partita.plugin.dra.v1.NodeUnprepareResourcesResponse;
+import io.grpc.stub.StreamObserver;
+
+/** kubelet's DRA service, version v1. */
+public final class DraV1Service extends DRAPluginGrpc.DRAPluginImplBase {
+  private final ClaimService claims;
+
+  public DraV1Service(ClaimService claims) {
+    this.claims = claims;
+  }
+
+  @Override
+  public void nodePrepareResources(
+      NodePrepareResourcesRequest request, StreamObserver<NodePrepareResourcesResponse> response) {
+    NodePrepareResourcesResponse.Builder all = NodePrepareResourcesResponse.newBuilder();
+    for (Claim claim : request.getClaimsList()) {
+      NodePrepareResourceResponse.Builder one = NodePrepareResourceResponse.newBuilder();
+      switch (prepare(claim)) {
+        case ClaimService.Failed failed -> one.setError(failed.error());
+        case ClaimService.Ready ready -> ready.devices().forEach(device -> one.addDevices(toDevice(device)));
+      }
+      all.putClaims(claim.getUid(), one.build());
+    }
+    response.onNext(all.build());
+    response.onCompleted();
+  }
+
+  @Override
+  public void nodeUnprepareResources(
+      NodeUnprepareResourcesRequest request, StreamObserver<NodeUnprepareResourcesResponse> response) {
+    NodeUnprepareResourcesResponse.Builder all = NodeUnprepareResourcesResponse.newBuilder();
+    for (Claim claim : request.getClaimsList()) {
+      all.putClaims(claim.getUid(), NodeUnprepareResourceResponse.newBuilder().setError(unprepare(claim)).build());
+    }
+    response.onNext(all.build());
+    response.onCompleted();
+  }
+
+  private ClaimService.Outcome prepare(Claim claim) {
+    return ClaimRef.isUid(claim.getUid())
+        ? claims.prepare(new ClaimRef(claim.getNamespace(), claim.getName(), claim.getUid()))
+        : new ClaimService.Failed("\"" + claim.getUid() + "\" is not the UID of a claim");
+  }
+
+  private String unprepare(Claim claim) {
+    return ClaimRef.isUid(claim.getUid())
+        ? claims.unprepare(new ClaimRef(claim.getNamespace(), claim.getName(), claim.getUid())).orElse("")
+        : "\"" + claim.getUid() + "\" is not the UID of a claim";
+  }
+
+  private static Device toDevice(ClaimService.ReadyDevice ready) {
+    Device.Builder device =
+        Device.newBuilder()
+            .addAllRequestNames(ready.requests())
+            .setPoolName(ready.pool())
+            .setDeviceName(ready.device())
+            .addAllCdiDeviceIds(ready.cdiIds());
+    ready.shareId().ifPresent(device::setShareId);
+    return device.build();
+  }
+}

@@ -1,0 +1,161 @@
+package dev.partita.plugin.inventory;
+
+import dev.partita.api.node.Gpu;
+import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.node.GpuNodeStatus;
+import dev.partita.plugin.kube.ApiCalls;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import java.net.HttpURLConnection;
+import java.time.Clock;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps the node's GpuNode: makes it if it is not there, writes its status when that changes, and never its spec. What the
+ * server has is watched, so that an unchanged node costs no call.
+ */
+public final class GpuNodeReporter implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(GpuNodeReporter.class);
+
+  private final KubernetesClient client;
+  private final ApiCalls calls;
+  private final String nodeName;
+  private final @Nullable String pluginVersion;
+  private final @Nullable String podUid;
+  private final Clock clock;
+  private final SharedIndexInformer<GpuNode> informer;
+  private volatile @Nullable GpuNode seen;
+  private volatile boolean reported;
+
+  public GpuNodeReporter(
+      KubernetesClient client, ApiCalls calls, String nodeName, Optional<String> pluginVersion, Optional<String> podUid, Clock clock) {
+    this.client = client;
+    this.calls = calls;
+    this.nodeName = nodeName;
+    this.pluginVersion = pluginVersion.orElse(null);
+    this.podUid = podUid.orElse(null);
+    this.clock = clock;
+    this.informer = client.resources(GpuNode.class).withName(nodeName).runnableInformer(0);
+    informer.exceptionHandler((started, failure) -> true);
+    informer.addEventHandler(new Seen());
+  }
+
+  /** Starts to watch; goes on trying while the server cannot be reached or does not know GpuNodes. */
+  public void start() {
+    informer.start().whenComplete((done, failure) -> {
+      if (failure != null) {
+        LOG.warn("GpuNode {} cannot be watched: {}", nodeName, failure.getMessage());
+      }
+    });
+  }
+
+  /** The cards that an earlier plugin reported; empty if that is not known. */
+  public List<Gpu> earlierCards() {
+    try {
+      GpuNode node = client.resources(GpuNode.class).withName(nodeName).get();
+      return node == null || node.getStatus() == null ? List.of() : node.getStatus().gpus();
+    } catch (KubernetesClientException e) {
+      LOG.info("the cards reported earlier are not known: {}", e.getMessage());
+      return List.of();
+    }
+  }
+
+  /** Whether the status has been written, or found to be right, since the start. */
+  public boolean hasReported() {
+    return reported;
+  }
+
+  /** Memory a card that is not sold, as the GpuNode's spec says, in bytes. */
+  public long reservedMemoryBytes() {
+    GpuNode node = seen;
+    return node == null || node.getSpec() == null ? 0 : node.getSpec().reservedMemoryBytes();
+  }
+
+  /** Writes the status if the server has another one. Throws KubernetesClientException if that cannot be done. */
+  public void report(Inventory inventory) {
+    GpuNode known = seen;
+    if (known != null && known.getStatus() != null && statusOf(inventory, known).equals(known.getStatus())) {
+      reported = true;
+      return;
+    }
+    calls.run(() -> write(inventory));
+    reported = true;
+  }
+
+  @Override
+  public void close() {
+    informer.close();
+  }
+
+  private void write(Inventory inventory) {
+    GpuNode node = client.resources(GpuNode.class).withName(nodeName).get();
+    if (node == null) {
+      node = create();
+    }
+    GpuNodeStatus status = statusOf(inventory, node);
+    if (!status.equals(node.getStatus())) {
+      node.setStatus(status);
+      node = client.resource(node).updateStatus();
+      LOG.info("GpuNode {} updated: {} cards ({})", nodeName, status.gpuCount(), status.models());
+    }
+    seen = node;
+  }
+
+  private GpuNodeStatus statusOf(Inventory inventory, GpuNode node) {
+    return GpuNodeStatuses.of(inventory, node.getStatus(), pluginVersion, podUid, clock.instant());
+  }
+
+  private GpuNode create() {
+    GpuNode node = new GpuNode();
+    ObjectMetaBuilder metadata = new ObjectMetaBuilder().withName(nodeName);
+    Node owner = client.nodes().withName(nodeName).get();
+    if (owner == null) {
+      LOG.warn("there is no Node {}: its GpuNode gets no owner, so nobody removes it with the node", nodeName);
+    } else {
+      metadata.withOwnerReferences(
+          new OwnerReferenceBuilder()
+              .withApiVersion("v1")
+              .withKind("Node")
+              .withName(nodeName)
+              .withUid(owner.getMetadata().getUid())
+              .build());
+    }
+    node.setMetadata(metadata.build());
+    node.setSpec(GpuNodeSpec.DEFAULT);
+    try {
+      return client.resource(node).create();
+    } catch (KubernetesClientException e) {
+      if (e.getCode() == HttpURLConnection.HTTP_CONFLICT) {
+        LOG.debug("GpuNode {} was made by somebody else meanwhile", nodeName);
+      }
+      throw e;
+    }
+  }
+
+  private final class Seen implements ResourceEventHandler<GpuNode> {
+    @Override
+    public void onAdd(GpuNode node) {
+      seen = node;
+    }
+
+    @Override
+    public void onUpdate(GpuNode earlier, GpuNode node) {
+      seen = node;
+    }
+
+    @Override
+    public void onDelete(GpuNode node, boolean unknownFinalState) {
+      seen = null;
+    }
+  }
+}

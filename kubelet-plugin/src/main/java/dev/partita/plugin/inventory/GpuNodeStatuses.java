@@ -1,0 +1,96 @@
+package dev.partita.plugin.inventory;
+
+import dev.partita.api.node.Gpu;
+import dev.partita.api.node.GpuHealth;
+import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.GpuNodeStatus;
+import io.fabric8.kubernetes.api.model.Condition;
+import io.fabric8.kubernetes.api.model.ConditionBuilder;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** What an inventory looks like in a GpuNode's status. */
+final class GpuNodeStatuses {
+  private GpuNodeStatuses() {}
+
+  /**
+   * The status to report. Where the Ready condition says the same as before, it keeps its time of transition, so that an
+   * unchanged node gives an equal status.
+   */
+  static GpuNodeStatus of(
+      Inventory inventory,
+      @Nullable GpuNodeStatus earlier,
+      @Nullable String pluginVersion,
+      @Nullable String pluginPodUid,
+      Instant now) {
+    return switch (inventory) {
+      case Inventory.NoCards none ->
+          new GpuNodeStatus(
+              0,
+              "",
+              null,
+              null,
+              pluginVersion,
+              pluginPodUid,
+              List.of(),
+              List.of(ready(false, none.reason(), none.message(), earlier, now)));
+      case Inventory.Cards cards ->
+          new GpuNodeStatus(
+              cards.gpus().size(),
+              models(cards.gpus()),
+              cards.driverVersion(),
+              cards.cudaDriverVersion().orElse(null),
+              pluginVersion,
+              pluginPodUid,
+              cards.gpus(),
+              List.of(readyOf(cards, earlier, now)));
+    };
+  }
+
+  /** Counts of models, for people: {@code 4x h200, 1x t4}. */
+  static String models(List<Gpu> gpus) {
+    Map<String, Long> counts = gpus.stream().collect(Collectors.groupingBy(Gpu::model, TreeMap::new, Collectors.counting()));
+    return counts.entrySet().stream().map(e -> e.getValue() + "x " + e.getKey()).collect(Collectors.joining(", "));
+  }
+
+  private static Condition readyOf(Inventory.Cards cards, @Nullable GpuNodeStatus earlier, Instant now) {
+    if (cards.gpus().isEmpty()) {
+      return ready(
+          false,
+          "NoGpus",
+          "the driver " + cards.driverVersion() + " lists no card; look for them with lspci and nvidia-smi on the node",
+          earlier,
+          now);
+    }
+    long unhealthy = cards.gpus().stream().filter(gpu -> gpu.health().state() != GpuHealth.State.Healthy).count();
+    String message = cards.gpus().size() + (cards.gpus().size() == 1 ? " card" : " cards");
+    return ready(true, "GpusFound", unhealthy == 0 ? message : message + ", " + unhealthy + " of them unhealthy", earlier, now);
+  }
+
+  private static Condition ready(
+      boolean ready, String reason, String message, @Nullable GpuNodeStatus earlier, Instant now) {
+    String status = ready ? "True" : "False";
+    String since =
+        Optional.ofNullable(earlier).stream()
+            .flatMap(s -> s.conditions().stream())
+            .filter(c -> GpuNode.READY.equals(c.getType()) && Objects.equals(c.getStatus(), status))
+            .map(Condition::getLastTransitionTime)
+            .filter(Objects::nonNull)
+            .findFirst()
+            .orElse(now.truncatedTo(ChronoUnit.SECONDS).toString());
+    return new ConditionBuilder()
+        .withType(GpuNode.READY)
+        .withStatus(status)
+        .withReason(reason)
+        .withMessage(message)
+        .withLastTransitionTime(since)
+        .build();
+  }
+}

@@ -1,0 +1,44 @@
+package dev.partita.plugin.inventory;
+
+import dev.partita.api.node.Gpu;
+import dev.partita.cdi.driver.DriverFiles;
+import java.util.List;
+import java.util.Optional;
+
+/** What the node has, at one moment. */
+public sealed interface Inventory {
+  /**
+   * A driver that answers. It may have no cards.
+   *
+   * @param files the driver's files
+   * @param driverVersion NVML's own word for it
+   * @param cudaDriverVersion the newest CUDA that the driver runs
+   * @param gpus every card seen since the start, by index; one that is gone is unhealthy
+   */
+  record Cards(DriverFiles files, String driverVersion, Optional<String> cudaDriverVersion, List<Gpu> gpus)
+      implements Inventory {
+    public Cards {
+      gpus = List.copyOf(gpus);
+    }
+
+    /** The card that devices of this index mean. */
+    public Optional<Gpu> byIndex(int index) {
+      return gpus.stream().filter(gpu -> gpu.index() == index).findFirst();
+    }
+
+    public Optional<Gpu> byUuid(String uuid) {
+      return gpus.stream().filter(gpu -> gpu.uuid().equals(uuid)).findFirst();
+    }
+  }
+
+  /**
+   * No driver that answers.
+   *
+   * @param reason CamelCase, for the condition: NoDriver or NvmlFailed
+   * @param message what is wrong and what to do
+   */
+  record NoCards(String reason, String message) implements Inventory {
+    public static final String NO_DRIVER = "NoDriver";
+    public static final String NVML_FAILED = "NvmlFailed";
+  }
+}

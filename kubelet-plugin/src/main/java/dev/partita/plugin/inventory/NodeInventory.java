@@ -1,0 +1,84 @@
+package dev.partita.plugin.inventory;
+
+import java.time.Duration;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The node's inventory, read again and again; whoever listens hears of every reading. */
+public final class NodeInventory implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(NodeInventory.class);
+
+  private final InventoryReader reader;
+  private final Consumer<Inventory> listener;
+  private final ScheduledExecutorService timer;
+  private volatile Inventory current;
+
+  /** Reads once; {@link #start} goes on reading. */
+  public NodeInventory(InventoryReader reader, Consumer<Inventory> listener) {
+    this.reader = reader;
+    this.listener = listener;
+    this.timer = Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("inventory").daemon().factory());
+    this.current = reader.read();
+    log(current);
+  }
+
+  /** Tells the listener of the present state, and of every reading from now on. */
+  public void start(Duration period) {
+    timer.scheduleWithFixedDelay(this::tick, 0, period.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  /** The last reading. */
+  public Inventory current() {
+    return current;
+  }
+
+  /** Reads now. */
+  public synchronized Inventory refresh() {
+    Inventory now = reader.read();
+    if (!now.equals(current)) {
+      log(now);
+    }
+    current = now;
+    return now;
+  }
+
+  @Override
+  public void close() {
+    timer.shutdownNow();
+    try {
+      if (!timer.awaitTermination(5, TimeUnit.SECONDS)) {
+        LOG.warn("a reading of the cards does not end");
+        return; // closing the library under it would crash the process
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return;
+    }
+    reader.close();
+  }
+
+  private void tick() {
+    try {
+      listener.accept(refresh());
+    } catch (RuntimeException e) {
+      LOG.warn("the node's state cannot be reported, next try with the next reading: {}", e.getMessage());
+      LOG.debug("why", e);
+    }
+  }
+
+  private static void log(Inventory inventory) {
+    switch (inventory) {
+      case Inventory.NoCards none -> LOG.warn("no cards: {}: {}", none.reason(), none.message());
+      case Inventory.Cards cards -> {
+        LOG.info("cards: {}; driver {}", GpuNodeStatuses.models(cards.gpus()), cards.driverVersion());
+        cards.gpus().stream()
+            .filter(gpu -> gpu.health().reason() != null)
+            .forEach(gpu -> LOG.warn("card {} (gpu-{}) is unhealthy: {}: {}", gpu.uuid(), gpu.index(), gpu.health().reason(), gpu.health().message()));
+      }
+    }
+  }
+}

@@ -1,0 +1,80 @@
+package dev.partita.plugin.kube;
+
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.github.resilience4j.core.IntervalFunction;
+import io.github.resilience4j.retry.Retry;
+import io.github.resilience4j.retry.RetryConfig;
+import java.net.HttpURLConnection;
+import java.time.Duration;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Repeats a call to the API server where another try can help: a conflict, a server that is overloaded, failing or out of
+ * reach. The call must read anew whatever it depends on.
+ */
+public final class ApiCalls {
+  private static final Logger LOG = LoggerFactory.getLogger(ApiCalls.class);
+  private static final int UNPROCESSABLE = 422;
+  private static final int TOO_MANY_REQUESTS = 429;
+  private static final int UNREACHABLE = 0; // fabric8's code where there was no answer
+
+  private final Retry retry;
+
+  public ApiCalls(Retry retry) {
+    this.retry = retry;
+  }
+
+  /** Five tries within about 6 s, which leaves time in the 45 s that kubelet waits. */
+  public static ApiCalls standard() {
+    return new ApiCalls(
+        Retry.of(
+            "api",
+            RetryConfig.custom()
+                .maxAttempts(5)
+                .intervalFunction(IntervalFunction.ofExponentialRandomBackoff(Duration.ofMillis(200), 2.2, 0.3))
+                .retryOnException(ApiCalls::mayPass)
+                .build()));
+  }
+
+  /** Calls until it succeeds, fails for good, or the tries are used up; throws the last failure. */
+  public <T> T call(Supplier<T> call) {
+    return retry.executeSupplier(
+        () -> {
+          try {
+            return call.get();
+          } catch (KubernetesClientException e) {
+            LOG.debug("call to the API server failed", e);
+            throw e;
+          }
+        });
+  }
+
+  /** The same for a call without a value. */
+  public void run(Runnable call) {
+    retry.executeRunnable(call);
+  }
+
+  /** Whether the object is not there, or not there any more. */
+  public static boolean isNotFound(KubernetesClientException e) {
+    return e.getCode() == HttpURLConnection.HTTP_NOT_FOUND;
+  }
+
+  /** Whether the server refuses because of missing rights; for a claim's status that is a 422 with the words in it. */
+  public static boolean isForbidden(KubernetesClientException e) {
+    return e.getCode() == HttpURLConnection.HTTP_FORBIDDEN
+        || (e.getCode() == UNPROCESSABLE && String.valueOf(e.getMessage()).contains("is forbidden"));
+  }
+
+  private static boolean mayPass(Throwable failure) {
+    if (!(failure instanceof KubernetesClientException e)) {
+      return false;
+    }
+    int code = e.getCode();
+    return code == UNREACHABLE
+        || code == HttpURLConnection.HTTP_CONFLICT
+        || code == TOO_MANY_REQUESTS
+        || code >= HttpURLConnection.HTTP_INTERNAL_ERROR;
+  }
+}

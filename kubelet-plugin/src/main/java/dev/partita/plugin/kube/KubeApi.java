@@ -1,0 +1,39 @@
+package dev.partita.plugin.kube;
+
+import dev.partita.plugin.claim.ClaimRef;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.util.List;
+import java.util.Optional;
+
+/** What the plugin reads of claims and pods; each call is repeated where that can help. */
+public final class KubeApi {
+  private final KubernetesClient client;
+  private final ApiCalls calls;
+
+  public KubeApi(KubernetesClient client, ApiCalls calls) {
+    this.client = client;
+    this.calls = calls;
+  }
+
+  /** The claim; empty if it is gone, or another one has its name. */
+  public Optional<ResourceClaim> claim(ClaimRef claim) {
+    return claim(claim.namespace(), claim.name()).filter(found -> claim.uid().equals(found.getMetadata().getUid()));
+  }
+
+  /** The claim of this name. */
+  public Optional<ResourceClaim> claim(String namespace, String name) {
+    return Optional.ofNullable(
+        calls.call(() -> client.resources(ResourceClaim.class).inNamespace(namespace).withName(name).get()));
+  }
+
+  /** Every claim of the cluster. */
+  public List<ResourceClaim> claims() {
+    return calls.call(() -> client.resources(ResourceClaim.class).inAnyNamespace().list()).getItems();
+  }
+
+  public Optional<Pod> pod(String namespace, String name) {
+    return Optional.ofNullable(calls.call(() -> client.pods().inNamespace(namespace).withName(name).get()));
+  }
+}

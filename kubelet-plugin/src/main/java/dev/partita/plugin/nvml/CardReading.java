@@ -1,0 +1,67 @@
+package dev.partita.plugin.nvml;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * All cards at one moment.
+ *
+ * @param driverVersion such as 580.95.05
+ * @param cudaDriverVersion such as 13.0; empty if the driver does not tell
+ * @param cards the cards that answered, by NVML's index
+ * @param faults the cards that did not
+ */
+public record CardReading(
+    String driverVersion, Optional<String> cudaDriverVersion, List<Card> cards, List<Fault> faults) {
+
+  public CardReading {
+    cards = List.copyOf(cards);
+    faults = List.copyOf(faults);
+  }
+
+  /**
+   * One card.
+   *
+   * @param index NVML's index at this moment
+   * @param uuid {@code GPU-…}
+   * @param minor of /dev/nvidia&lt;minor&gt;
+   * @param name product name
+   * @param brand such as "Nvidia"
+   * @param architecture such as "Hopper"
+   * @param computeCapability such as 9.0
+   * @param memoryBytes the card's whole memory
+   * @param pciBusId 0000:1b:00.0; empty if the driver does not tell
+   * @param numaNode as NVML knows it
+   * @param nvlink what its active NVLinks lead to
+   */
+  public record Card(
+      int index,
+      String uuid,
+      int minor,
+      String name,
+      String brand,
+      String architecture,
+      String computeCapability,
+      long memoryBytes,
+      Optional<String> pciBusId,
+      Optional<Integer> numaNode,
+      Nvlink nvlink) {}
+
+  /**
+   * A card's NVLink connections.
+   *
+   * @param fabric cluster and clique of a multi-node fabric, if the card is part of one
+   * @param toSwitch whether an active link leads to an NVSwitch
+   * @param peers PCI bus ids of the cards that active links lead to
+   */
+  public record Nvlink(Optional<String> fabric, boolean toSwitch, List<String> peers) {
+    public static final Nvlink NONE = new Nvlink(Optional.empty(), false, List.of());
+
+    public Nvlink {
+      peers = List.copyOf(peers);
+    }
+  }
+
+  /** A card that did not answer. */
+  public record Fault(int index, int code, String message) {}
+}

@@ -1,0 +1,29 @@
+package dev.partita.plugin.nvml;
+
+/** NVML refused a call, or the library cannot be used. */
+public final class NvmlException extends Exception {
+  private static final long serialVersionUID = 1L;
+
+  /** The card fell off the bus, NVML_ERROR_GPU_IS_LOST. */
+  public static final int GPU_IS_LOST = 15;
+
+  /** The card must be reset, NVML_ERROR_RESET_REQUIRED. */
+  public static final int RESET_REQUIRED = 16;
+
+  private final int code;
+
+  /**
+   * @param function the NVML function, or what was tried
+   * @param code nvmlReturn_t, or 0 if the library itself could not be used
+   * @param description NVML's own words
+   */
+  public NvmlException(String function, int code, String description) {
+    super(function + ": " + description + (code == 0 ? "" : " (" + code + ")"));
+    this.code = code;
+  }
+
+  /** nvmlReturn_t; 0 if the library itself could not be used. */
+  public int code() {
+    return code;
+  }
+}

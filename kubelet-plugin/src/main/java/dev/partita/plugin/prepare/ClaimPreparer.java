@@ -1,0 +1,234 @@
+package dev.partita.plugin.prepare;
+
+import dev.partita.plugin.checkpoint.Checkpoint;
+import dev.partita.plugin.claim.AllocationReading;
+import dev.partita.plugin.claim.CardIdentity;
+import dev.partita.plugin.claim.Clash;
+import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.claim.PreparedClaim.Phase;
+import dev.partita.plugin.claimstatus.ClaimReports;
+import dev.partita.plugin.container.ContainerView;
+import dev.partita.plugin.dra.ClaimService;
+import dev.partita.plugin.inventory.Inventory;
+import dev.partita.plugin.inventory.NodeInventory;
+import dev.partita.plugin.kube.KubeApi;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Prepares and takes back claims: reads what the decision needs, decides, and has the steps carried out. Everything may be
+ * asked again at any time, and gives the same answer.
+ */
+public final class ClaimPreparer implements ClaimService {
+  private static final Logger LOG = LoggerFactory.getLogger(ClaimPreparer.class);
+
+  private final String pool;
+  private final String bootId;
+  private final KubeApi api;
+  private final NodeInventory inventory;
+  private final LongSupplier reservedBytes;
+  private final Checkpoint checkpoint;
+  private final Step.Executor steps;
+  private final OperationLock lock;
+  private final ClaimReports reports;
+  private final Containers containers;
+
+  /**
+   * @param pool this node's pool
+   * @param bootId of the running kernel
+   * @param reservedBytes memory a card that is not sold
+   */
+  public ClaimPreparer(
+      String pool,
+      String bootId,
+      KubeApi api,
+      NodeInventory inventory,
+      LongSupplier reservedBytes,
+      Checkpoint checkpoint,
+      Step.Executor steps,
+      OperationLock lock,
+      ClaimReports reports) {
+    this.pool = pool;
+    this.bootId = bootId;
+    this.api = api;
+    this.inventory = inventory;
+    this.reservedBytes = reservedBytes;
+    this.checkpoint = checkpoint;
+    this.steps = steps;
+    this.lock = lock;
+    this.reports = reports;
+    this.containers = new Containers(api, pool);
+  }
+
+  @Override
+  public Outcome prepare(ClaimRef claim) {
+    Outcome outcome;
+    try {
+      outcome = tryToPrepare(claim);
+    } catch (KubernetesClientException e) {
+      outcome = new Failed("the API server does not answer as it should: " + e.getMessage());
+    } catch (IOException | IllegalStateException e) {
+      outcome = new Failed(e.getMessage() == null ? e.toString() : e.getMessage());
+    }
+    if (outcome instanceof Failed failed) {
+      LOG.warn("claim {}: not prepared: {}", claim, failed.error());
+      reports.failed(claim, failed.error());
+    }
+    return outcome;
+  }
+
+  @Override
+  public Optional<String> unprepare(ClaimRef claim) {
+    try {
+      boolean known = release(claim.uid());
+      LOG.info("claim {}: {}", claim, known ? "released" : "was not prepared, nothing to release");
+      if (known) {
+        reports.released(claim);
+      }
+      return Optional.empty();
+    } catch (IOException e) {
+      LOG.error("claim {}: cannot be released: {}", claim, e.toString());
+      return Optional.of("cannot release claim " + claim + ": " + e);
+    }
+  }
+
+  /** Takes a claim's state off the node; whether there was a record of it. */
+  public boolean release(String uid) throws IOException {
+    return lock.run(
+        () -> {
+          boolean known = checkpoint.read(uid).isPresent();
+          execute(Step.release(uid));
+          return known;
+        });
+  }
+
+  private Outcome tryToPrepare(ClaimRef ref) throws IOException {
+    Optional<ResourceClaim> claim = api.claim(ref);
+    if (claim.isEmpty()) {
+      return new Failed("claim " + ref + " does not exist any more");
+    }
+    Inventory.Cards cards = cardsFor(claim.get());
+    AllocationReading.Outcome reading = AllocationReading.read(claim.get(), pool, cards, reservedBytes.getAsLong());
+    ContainerView view =
+        reading instanceof AllocationReading.Granted granted
+            ? containers.view(ref, claim.get(), granted.grants(), cards)
+            : new ContainerView(java.util.Map.of(), false);
+    PreparedOrRefused outcome = lock.run(() -> decideAndExecute(ref, claim.get(), cards, reading, view));
+    if (outcome instanceof Refused refused) {
+      return new Failed(refused.reason());
+    }
+    PreparedClaim prepared = ((Prepared) outcome).claim();
+    if (api.claim(ref).isEmpty()) {
+      release(ref.uid());
+      return new Failed("claim " + ref + " was deleted while it was being prepared");
+    }
+    LOG.info("claim {}: prepared: {}", ref, AllocationReading.deviceKeys(prepared.grants()));
+    reports.prepared(prepared);
+    return new Ready(prepared.grants().stream().map(grant -> ready(ref, claim.get(), grant)).toList());
+  }
+
+  private sealed interface PreparedOrRefused {}
+
+  private record Prepared(PreparedClaim claim) implements PreparedOrRefused {}
+
+  private record Refused(String reason) implements PreparedOrRefused {}
+
+  private PreparedOrRefused decideAndExecute(
+      ClaimRef ref, ResourceClaim claim, Inventory.Cards cards, AllocationReading.Outcome reading, ContainerView view)
+      throws IOException {
+    Optional<PreparedClaim> earlier = checkpoint.read(ref.uid());
+    if (earlier.isPresent() && isSameAllocation(earlier.get(), claim)) {
+      if (earlier.get().phase() == Phase.COMPLETED) {
+        PreparedClaim again = renewed(earlier.get(), cards, reading, view);
+        execute(Step.replay(again));
+        return new Prepared(again);
+      }
+    } else if (earlier.isPresent()) {
+      LOG.info("claim {}: has another allocation than when it was prepared; the earlier one is released", ref);
+      execute(Step.release(ref.uid()));
+    }
+    if (reading instanceof AllocationReading.Refused refused) {
+      return new Refused(refused.reason());
+    }
+    List<Grant> grants = ((AllocationReading.Granted) reading).grants();
+    if (grants.isEmpty()) {
+      return new Refused("claim " + ref + " has no device of pool " + pool + " allocated");
+    }
+    Optional<String> clash = Clash.between(grants, ref, checkpoint.readAll());
+    if (clash.isPresent()) {
+      return new Refused(clash.get());
+    }
+    PreparedClaim wanted = new PreparedClaim(ref, Phase.COMPLETED, bootId, grants, view.env(), view.mixed());
+    try {
+      execute(Step.prepare(wanted));
+    } catch (IOException | RuntimeException e) {
+      rollBack(ref, e);
+      throw e;
+    }
+    return new Prepared(wanted);
+  }
+
+  /** The earlier grants on the cards' present device nodes: a reboot may renumber them. */
+  private PreparedClaim renewed(
+      PreparedClaim earlier, Inventory.Cards cards, AllocationReading.Outcome reading, ContainerView view) {
+    List<Grant> grants =
+        earlier.grants().stream()
+            .map(
+                grant ->
+                    new Grant(
+                        grant.requests(),
+                        grant.device(),
+                        grant.shareId(),
+                        cards.byUuid(grant.card().uuid()).map(CardIdentity::of).orElse(grant.card()),
+                        grant.use()))
+            .toList();
+    boolean seen = reading instanceof AllocationReading.Granted;
+    return new PreparedClaim(
+        earlier.claim(), Phase.COMPLETED, bootId, grants, seen ? view.env() : earlier.env(), seen ? view.mixed() : earlier.mixed());
+  }
+
+  private boolean isSameAllocation(PreparedClaim earlier, ResourceClaim claim) {
+    return AllocationReading.deviceKeys(earlier.grants()).equals(AllocationReading.deviceKeys(claim, pool));
+  }
+
+  /** The cards; a card that the allocation names and the last reading does not have is looked for once more. */
+  private Inventory.Cards cardsFor(ResourceClaim claim) {
+    Inventory now = inventory.current();
+    if (!(now instanceof Inventory.Cards cards)
+        || AllocationReading.read(claim, pool, cards, 0) instanceof AllocationReading.Refused) {
+      now = inventory.refresh();
+    }
+    return switch (now) {
+      case Inventory.Cards found -> found;
+      case Inventory.NoCards none -> throw new IllegalStateException(none.reason() + ": " + none.message());
+    };
+  }
+
+  private void rollBack(ClaimRef ref, Exception cause) {
+    try {
+      execute(Step.release(ref.uid()));
+    } catch (IOException | RuntimeException e) {
+      cause.addSuppressed(e);
+      LOG.warn("claim {}: what a failed preparation has left cannot be removed yet: {}", ref, e.toString());
+    }
+  }
+
+  private void execute(List<Step> all) throws IOException {
+    for (Step step : all) {
+      steps.execute(step);
+    }
+  }
+
+  private ReadyDevice ready(ClaimRef ref, ResourceClaim claim, Grant grant) {
+    return new ReadyDevice(
+        grant.requests(), pool, grant.device(), List.of(ClaimSpec.cdiId(ref, grant)), AllocationReading.shareIdOf(claim, pool, grant));
+  }
+}

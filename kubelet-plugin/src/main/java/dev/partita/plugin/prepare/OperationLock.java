@@ -1,0 +1,41 @@
+package dev.partita.plugin.prepare;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** Lets one operation at a time change the node's state, among the threads of this plugin and among plugins. */
+public final class OperationLock implements AutoCloseable {
+  private final ReentrantLock threads = new ReentrantLock();
+  private final FileChannel file;
+
+  /**
+   * @param path a file for this purpose only; made if it is not there
+   */
+  public OperationLock(Path path) throws IOException {
+    this.file = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+  }
+
+  /** Something that changes the node's state. */
+  public interface Operation<T> {
+    T run() throws IOException;
+  }
+
+  /** Waits until nobody else is at it, then runs. */
+  public <T> T run(Operation<T> operation) throws IOException {
+    threads.lock();
+    try (FileLock lock = threads.getHoldCount() == 1 ? file.lock() : null) {
+      return operation.run();
+    } finally {
+      threads.unlock();
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    file.close();
+  }
+}

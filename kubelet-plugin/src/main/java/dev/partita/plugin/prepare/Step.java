@@ -1,0 +1,74 @@
+package dev.partita.plugin.prepare;
+
+import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.claim.PreparedClaim.Phase;
+import java.util.ArrayList;
+import java.util.List;
+
+/** One effect on the node. Each can be done again, and each may be the last one before a crash. */
+public sealed interface Step {
+  /** Write the claim's checkpoint record. */
+  record WriteRecord(PreparedClaim claim) implements Step {}
+
+  /** Install the hook libraries. */
+  record InstallLibraries() implements Step {}
+
+  /** Write a share's quota and make its usage region. */
+  record WriteShare(ClaimRef claim, Grant grant, Grant.Share share) implements Step {}
+
+  /** Write the claim's CDI spec. */
+  record WriteSpec(PreparedClaim claim) implements Step {}
+
+  /** Remove the claim's CDI spec. */
+  record RemoveSpec(String uid) implements Step {}
+
+  /** Remove the claim's shares. */
+  record RemoveShares(String uid) implements Step {}
+
+  /** Remove the claim's checkpoint record. */
+  record RemoveRecord(String uid) implements Step {}
+
+  /** Carries out steps. */
+  interface Executor {
+    /** Returns when the effect is durable. */
+    void execute(Step step) throws java.io.IOException;
+  }
+
+  /** Prepares a claim: the record goes ahead, and is completed when everything else is there. */
+  static List<Step> prepare(PreparedClaim claim) {
+    List<Step> steps = new ArrayList<>();
+    steps.add(new WriteRecord(claim.in(Phase.STARTED)));
+    steps.addAll(files(claim));
+    steps.add(new WriteRecord(claim.in(Phase.COMPLETED)));
+    return steps;
+  }
+
+  /** Makes the files of a claim that is prepared anew: a reboot takes the CDI folder's and the usage regions with it. */
+  static List<Step> replay(PreparedClaim claim) {
+    List<Step> steps = new ArrayList<>(files(claim));
+    steps.add(new WriteRecord(claim.in(Phase.COMPLETED)));
+    return steps;
+  }
+
+  /** Takes a claim back; the record goes last, so that a crash in between is seen. */
+  static List<Step> release(String uid) {
+    return List.of(new RemoveSpec(uid), new RemoveShares(uid), new RemoveRecord(uid));
+  }
+
+  private static List<Step> files(PreparedClaim claim) {
+    List<Step> steps = new ArrayList<>();
+    boolean shares = claim.grants().stream().anyMatch(grant -> grant.share().isPresent());
+    if (shares || claim.mixed()) {
+      steps.add(new InstallLibraries());
+    }
+    for (Grant grant : claim.grants()) {
+      grant.share().ifPresent(share -> steps.add(new WriteShare(claim.claim(), grant, share)));
+    }
+    if (!claim.grants().isEmpty()) {
+      steps.add(new WriteSpec(claim));
+    }
+    return steps;
+  }
+}

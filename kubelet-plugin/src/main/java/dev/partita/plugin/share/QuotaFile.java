@@ -1,0 +1,52 @@
+package dev.partita.plugin.share;
+
+import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.Grant;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** The text of a quota file; hook-lib/include/partita/quota_file.h describes the format. */
+public final class QuotaFile {
+  /** Name of the file in a share's folder. */
+  public static final String NAME = "quota";
+
+  private static final Pattern GENERATION = Pattern.compile("(?m)^generation ([0-9]{1,18})$");
+
+  private QuotaFile() {}
+
+  /**
+   * @param generation counts the contents that this share has had, from 1
+   */
+  static String text(ClaimRef claim, Grant grant, Grant.Share share, long generation) {
+    return """
+        partita-quota 1
+        generation %d
+        claim %s
+        claim-uid %s
+        gpu %s
+        memory %d
+        cores %d
+        core-limit %s
+        priority %d
+        end
+        """
+        .formatted(
+            generation,
+            claim.qualifiedName(),
+            claim.uid(),
+            grant.card().uuid(),
+            share.memoryBytes(),
+            share.cores(),
+            share.coreLimit().name().toLowerCase(Locale.ROOT),
+            share.priority());
+  }
+
+  /** The same content as an earlier one keeps its generation; another one takes the next. */
+  static String after(String earlier, ClaimRef claim, Grant grant, Grant.Share share) {
+    Matcher generation = GENERATION.matcher(earlier);
+    long last = generation.find() ? Long.parseLong(generation.group(1)) : 0;
+    String same = text(claim, grant, share, last);
+    return same.equals(earlier) ? same : text(claim, grant, share, last + 1);
+  }
+}

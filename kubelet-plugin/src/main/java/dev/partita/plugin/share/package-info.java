@@ -1,0 +1,5 @@
+/** What a share consists of on the host: hook libraries, quota file, usage region. */
+@NullMarked
+package dev.partita.plugin.share;
+
+import org.jspecify.annotations.NullMarked;
