@@ -41,6 +41,9 @@ void cards_forked(void);
 /* Units that an allocation of this many bytes is charged. */
 uint64_t units_of(uint64_t bytes);
 
+/* The same for memory that comes in whole pages of the card, however small it is. */
+uint64_t units_of_pages(uint64_t bytes);
+
 /* "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx" from the 16 bytes. */
 void card_uuid_text(const unsigned char bytes[16], char text[41]);
 

@@ -4,6 +4,7 @@
 #include "cuda_charge.h"
 #include "lifetime.h"
 #include "loaded_object.h"
+#include "page_refs.h"
 
 static const char *const names[CUDA_FUNCTION_COUNT] = {
 #define CUDA_NAME(name) [CUDA_##name] = #name,
@@ -30,6 +31,7 @@ void lifetime_opened(void) {
 void lifetime_forked(void) {
     cards_forked();
     charge_forget();
+    page_refs_forget();
 }
 
 void *cuda_wrapper_of(void *function) {

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "cuda_api.h"
+#include "cuda_pages.h"
 #include "cuda_pools.h"
 
 /* Exported by the shadow under the same name. */
@@ -38,7 +39,12 @@
     X(cuDevicePrimaryCtxRelease)                                                                                      \
     X(cuDevicePrimaryCtxRelease_v2)                                                                                   \
     X(cuDevicePrimaryCtxReset)                                                                                        \
-    X(cuDevicePrimaryCtxReset_v2)
+    X(cuDevicePrimaryCtxReset_v2)                                                                                     \
+    X(cuMemCreate)                                                                                                    \
+    X(cuMemRelease)                                                                                                   \
+    X(cuMemMap)                                                                                                       \
+    X(cuMemUnmap)                                                                                                     \
+    X(cuMemRetainAllocationHandle)
 
 /* Only called. */
 #define CUDA_CALLED(X)                                                                                                \

@@ -63,9 +63,14 @@ static bool sit(struct share *share) {
         share->suspect = 1;
         return settle(share);
     }
+    struct seat lost = share->seat;
     share->suspect = 1; /* wiped, evicted, or here for the first time */
     share->self = owner_self();
-    return seats_take(&share->file, &share->self, &share->seat) && (share->held == 0 || settle(share));
+    if (!seats_take(&share->file, &share->self, &share->seat))
+        return false;
+    if (lost.state && lost.slot != share->seat.slot) /* its lock would speak for an owner that is not there */
+        region_file_unlock(&share->file, lost.slot);
+    return share->held == 0 || settle(share);
 }
 
 static void account(struct share *share) {
@@ -192,6 +197,7 @@ void share_forked(struct share *share) {
     share->gate = 0;
     share->seated = 0;
     share->suspect = 0;
+    share->seat = (struct seat){0, 0};
     share->next_look = share->next_reap = 0;
     memset(&share->self, 0, sizeof share->self);
 }

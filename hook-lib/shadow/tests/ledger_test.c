@@ -84,7 +84,7 @@ static void a_wrong_total_is_derived_anew_from_the_slots(void) {
 enum { THREADS = 8, STEPS = 20000, LIMIT = 1000 };
 
 static void *churn(void *data) {
-    struct seat mine = seat((uint32_t)(uintptr_t)data / 2); /* two threads to a slot */
+    struct seat mine = {(uint32_t)(uintptr_t)data / 2, 1 << 2 | PARTITA_SLOT_LIVE}; /* two threads to a slot */
     unsigned int random = (unsigned int)(uintptr_t)data + 1;
     uint64_t held = 0;
     for (int i = 0; i < STEPS; i++) {

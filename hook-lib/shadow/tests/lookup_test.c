@@ -44,8 +44,8 @@ static void dlsym_on_a_library_opened_for_all(void) {
 }
 
 static void dlsym_on_a_library_opened_with_deepbind(void) {
-#ifdef __SANITIZE_ADDRESS__
-    exit(77); /* AddressSanitizer refuses RTLD_DEEPBIND */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    exit(77); /* the sanitizers refuse RTLD_DEEPBIND */
 #endif
     begin(RTLD_NOW | RTLD_DEEPBIND);
     expect_the_quota();

@@ -277,14 +277,20 @@ static void a_wiped_region_is_rebuilt_from_what_the_processes_know(void) {
 static void a_wiped_region_grants_nothing_while_a_living_process_is_missing_in_it(void) {
     CUdeviceptr pointer;
     prepare(4 * GIB);
-    struct child idle = stage_child(hold_3_gib);
+    struct child idle = stage_child(hold_3_gib), later = stage_child(hold_3_gib_when_told);
     child_wait(&idle);
+    child_wait(&later);
     cuda_start(box, 0);
-    must_alloc(512 * MIB);
+    CUdeviceptr mine = must_alloc(512 * MIB);
     memset((void *)map_region(), 0, PARTITA_USAGE_SIZE);
     CHECK_EQUAL(cuda.alloc(&pointer, 2 * GIB), CUDA_ERROR_OUT_OF_MEMORY);
     child_kill(&idle);
-    must_alloc(2 * GIB);
+    CHECK_EQUAL(cuda.free(must_alloc(2 * GIB)), CUDA_SUCCESS);
+    CHECK_EQUAL(cuda.free(mine), CUDA_SUCCESS);
+    child_go(&later); /* one that comes later is not kept waiting by what is left of the former seats */
+    child_wait(&later);
+    CHECK_EQUAL(cuda_free(), GIB);
+    child_end(&later);
 }
 
 struct nvml {

@@ -1,0 +1,59 @@
+/* Virtual memory management: the physical allocation is charged, to the card that it lies on, until no handle and no mapping is left. */
+#include "cuda_pages.h"
+
+#include "cards.h"
+#include "cuda_driver.h"
+#include "lifetime.h"
+#include "page_refs.h"
+
+CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *prop,
+                     unsigned long long flags) {
+    NEED(cuMemCreate);
+    int card = CARD_UNLIMITED;
+    if (handle && prop && size > 0 && prop->location.type == CU_MEM_LOCATION_TYPE_DEVICE)
+        card = cuda_card_of(prop->location.id);
+    if (card == CARD_UNLIMITED)
+        return DRIVER(cuMemCreate)(handle, size, prop, flags);
+    uint64_t units = units_of_pages(size);
+    if (card == CARD_REFUSED || !cards_charge(card, units))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult result = DRIVER(cuMemCreate)(handle, size, prop, flags);
+    if (result != CUDA_SUCCESS)
+        cards_release(card, units);
+    else
+        page_created(*handle, card, units); /* without memory for the entry the charge stays */
+    return result;
+}
+
+CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
+    NEED(cuMemRelease);
+    page_object object = page_release_begin(handle);
+    CUresult result = DRIVER(cuMemRelease)(handle);
+    page_release_end(object, handle, result == CUDA_SUCCESS);
+    return result;
+}
+
+CUresult cuMemMap(CUdeviceptr pointer, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
+                  unsigned long long flags) {
+    NEED(cuMemMap);
+    page_object object = page_map_begin(handle);
+    CUresult result = DRIVER(cuMemMap)(pointer, size, offset, handle, flags);
+    page_map_end(object, pointer, size, result == CUDA_SUCCESS);
+    return result;
+}
+
+CUresult cuMemUnmap(CUdeviceptr pointer, size_t size) {
+    NEED(cuMemUnmap);
+    uint32_t unmapping = page_unmap_begin(pointer, size);
+    CUresult result = DRIVER(cuMemUnmap)(pointer, size);
+    page_unmap_end(unmapping, result == CUDA_SUCCESS);
+    return result;
+}
+
+CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *address) {
+    NEED(cuMemRetainAllocationHandle);
+    CUresult result = DRIVER(cuMemRetainAllocationHandle)(handle, address);
+    if (result == CUDA_SUCCESS && handle)
+        page_retained(*handle, (uint64_t)(uintptr_t)address);
+    return result;
+}
