@@ -86,10 +86,18 @@ struct owner owner_self(void) {
     return self;
 }
 
+static bool is_of(const struct owner *owner, uint64_t pid_namespace) {
+    return owner->pid != 0 && owner->pid_namespace != 0 && owner->pid_namespace == pid_namespace;
+}
+
+bool owner_is_gone(const struct owner *owner, uint64_t mine) {
+    return is_of(owner, mine) && kill((pid_t)owner->pid, 0) != 0 && errno == ESRCH;
+}
+
 enum life owner_life(const struct owner *owner, uint64_t mine) {
-    if (owner->pid == 0 || owner->pid_namespace == 0 || owner->pid_namespace != mine)
+    if (!is_of(owner, mine))
         return UNKNOWN;
-    if (kill((pid_t)owner->pid, 0) != 0 && errno == ESRCH)
+    if (owner_is_gone(owner, mine))
         return DEAD;
     struct stat_fields fields;
     if (owner->start == 0 || !read_stat(owner->pid, &fields))

@@ -24,4 +24,7 @@ struct owner owner_self(void);
  */
 enum life owner_life(const struct owner *owner, uint64_t mine);
 
+/* Whether there is no process of that number any more, which one system call tells. False where it does not. */
+bool owner_is_gone(const struct owner *owner, uint64_t mine);
+
 #endif

@@ -85,7 +85,10 @@ bool seats_owner(const struct partita_region *region, uint32_t index, struct sea
 }
 
 /* A lock that is held proves life; a lock that is not proves death only where /proc does not contradict. */
-static bool is_dead(const struct region_file *file, uint32_t slot, const struct owner *owner, const struct owner *self) {
+static bool is_dead(const struct region_file *file, uint32_t slot, const struct owner *owner, const struct owner *self,
+                    enum reaping how) {
+    if (how == REAP_QUICKLY)
+        return owner_is_gone(owner, self->pid_namespace) && !region_file_locked_by_another(file, slot);
     if (owner->pid == self->pid && owner->start == self->start && owner->pid_namespace == self->pid_namespace)
         return owner->image != self->image;
     return !region_file_locked_by_another(file, slot) && owner_life(owner, self->pid_namespace) != ALIVE;
@@ -97,7 +100,8 @@ static void empty(struct partita_region *region, struct seat reaping) {
         move(&region->slots[reaping.slot], reaping.state, (reaping.state & ~(uint64_t)PARTITA_SLOT_PHASE));
 }
 
-void seats_reap(const struct region_file *file, const struct owner *self, const struct seat *mine) {
+void seats_reap(const struct region_file *file, const struct owner *self, const struct seat *mine,
+                enum reaping how) {
     struct partita_region *region = file->region;
     uint32_t slots = slots_in_use(region);
     for (uint32_t i = 0; i < slots; i++) {
@@ -112,7 +116,7 @@ void seats_reap(const struct region_file *file, const struct owner *self, const 
             break;
         case PARTITA_SLOT_LIVE:
             if ((mine && mine->slot == i && mine->state == state) || !seats_owner(region, i, &seat, &owner) ||
-                !is_dead(file, i, &owner, self))
+                !is_dead(file, i, &owner, self, how))
                 break;
             state = seat.state ^ PARTITA_SLOT_LIVE ^ PARTITA_SLOT_REAPING;
             if (move(slot, seat.state, state))

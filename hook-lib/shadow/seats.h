@@ -15,11 +15,16 @@ bool seats_take(const struct region_file *file, const struct owner *self, struct
 /* Whether the slot still belongs to the seat. */
 bool seats_mine(const struct partita_region *region, struct seat seat);
 
+enum reaping {
+    REAP_QUICKLY,   /* the dead that one system call each tells: no such process in this pid namespace */
+    REAP_THOROUGHLY /* all; takes time in the square of the processes (the kernel searches a file's locks one by one) */
+};
+
 /*
  * Gives back what dead owners hold, and what stands in slots that nobody owns. Leaves errno changed.
  * `mine`: the caller's own seat, or NULL.
  */
-void seats_reap(const struct region_file *file, const struct owner *self, const struct seat *mine);
+void seats_reap(const struct region_file *file, const struct owner *self, const struct seat *mine, enum reaping how);
 
 /*
  * Whether every living process that holds a slot's lock owns that slot in the region too. A region that was wiped fails

@@ -25,6 +25,7 @@ struct share {
     uint32_t seated;  /* 1: `seat` is taken and the share can be charged */
     uint32_t suspect; /* 1: the region may have been wiped: nothing is granted until everybody is accounted */
     uint64_t next_look, next_reap; /* ms, monotonic */
+    uint64_t next_thorough;        /* ns, monotonic */
 };
 
 /* Reads the quota; no other effect. */

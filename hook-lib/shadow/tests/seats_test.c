@@ -52,7 +52,7 @@ static void live(void) {
         CHECK_EQUAL(ledger_charge(file.region, seat, 100, LIMIT), LEDGER_DONE);
         CHECK_EQUAL(ledger_charge(file.region, other, 20, LIMIT), LEDGER_DONE);
         CHECK_EQUAL(ledger_release(file.region, seat, 50), LEDGER_DONE);
-        seats_reap(&file, &me, &seat);
+        seats_reap(&file, &me, &seat, REAP_THOROUGHLY);
     }
 }
 
@@ -90,7 +90,7 @@ static void killed_at_any_step_a_process_neither_leaks_nor_loses_nor_blocks(void
         CHECK_EQUAL(ledger_charge(file.region, mine, 5, LIMIT), LEDGER_DONE); /* not blocked */
         CHECK_EQUAL(ledger_release(file.region, mine, 5), LEDGER_DONE);
         CHECK(!ledger_audit(file.region));
-        seats_reap(&file, &self, &mine);
+        seats_reap(&file, &self, &mine, REAP_THOROUGHLY);
         CHECK_EQUAL(ledger_total(file.region), 10);
         CHECK(!ledger_audit(file.region));
         for (uint32_t i = 0; i < file.region->high_water; i++)
@@ -104,7 +104,7 @@ static void killed_at_any_step_a_process_neither_leaks_nor_loses_nor_blocks(void
 static struct seat reaper_seat;
 static void reap_life(void) {
     struct owner me = owner_self();
-    seats_reap(&file, &me, NULL);
+    seats_reap(&file, &me, NULL, REAP_THOROUGHLY);
 }
 static void hold_life(void) {
     struct owner me = owner_self();
@@ -127,7 +127,7 @@ static void a_reaper_killed_at_any_step_is_followed_by_the_next(void) {
         pid_t reaper = child(reap_life, at);
         CHECK(waitpid(reaper, &status, 0) == reaper);
         finished = WIFEXITED(status);
-        seats_reap(&file, &self, &mine);
+        seats_reap(&file, &self, &mine, REAP_THOROUGHLY);
         CHECK_EQUAL(ledger_total(file.region), 10);
         CHECK(!ledger_audit(file.region));
     }
@@ -144,7 +144,7 @@ static void churn_until_killed(void) {
         if (ledger_charge(file.region, seat, units, LIMIT) == LEDGER_DONE)
             held += units;
         else
-            seats_reap(&file, &me, &seat);
+            seats_reap(&file, &me, &seat, REAP_THOROUGHLY);
         CHECK(ledger_total(file.region) <= LIMIT);
         if (held) {
             CHECK_EQUAL(ledger_release(file.region, seat, held), LEDGER_DONE);
@@ -174,7 +174,7 @@ static void a_storm_of_kills_leaves_an_exact_account(void) {
         kill(lives[i], SIGKILL);
         waitpid(lives[i], NULL, 0);
     }
-    seats_reap(&file, &self, &mine);
+    seats_reap(&file, &self, &mine, REAP_THOROUGHLY);
     CHECK_EQUAL(ledger_total(file.region), 0);
     CHECK(!ledger_audit(file.region));
     CHECK_EQUAL(file.region->repairs, 0);
@@ -202,12 +202,12 @@ static pid_t holder(void) {
 static void the_living_keep_what_they_hold(void) {
     start();
     pid_t pid = holder();
-    seats_reap(&file, &self, &mine);
+    seats_reap(&file, &self, &mine, REAP_THOROUGHLY);
     CHECK_EQUAL(ledger_total(file.region), 100);
     CHECK(seats_all_accounted(&file));
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
-    seats_reap(&file, &self, &mine);
+    seats_reap(&file, &self, &mine, REAP_THOROUGHLY);
     CHECK_EQUAL(ledger_total(file.region), 0);
 }
 
@@ -217,7 +217,7 @@ static void a_dead_process_that_nobody_waited_for_is_dead(void) {
     kill(pid, SIGKILL);
     siginfo_t info;
     CHECK(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) == 0);
-    seats_reap(&file, &self, &mine);
+    seats_reap(&file, &self, &mine, REAP_THOROUGHLY);
     CHECK_EQUAL(ledger_total(file.region), 0);
     waitpid(pid, NULL, 0);
 }
@@ -229,11 +229,11 @@ static void an_owner_in_another_pid_namespace_is_judged_by_its_lock(void) {
     uint32_t slot = 1 - mine.slot;
     file.region->slots[slot].pid_namespace = 1;
     file.region->slots[slot].pid = 999999;
-    seats_reap(&file, &self, &mine);
+    seats_reap(&file, &self, &mine, REAP_THOROUGHLY);
     CHECK_EQUAL(ledger_total(file.region), 100);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
-    seats_reap(&file, &self, &mine);
+    seats_reap(&file, &self, &mine, REAP_THOROUGHLY);
     CHECK_EQUAL(ledger_total(file.region), 0);
 }
 
@@ -244,7 +244,7 @@ static void a_pid_that_another_process_has_now_is_told_by_its_start(void) {
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     file.region->slots[slot].pid = (uint32_t)getppid(); /* lives, but started at another time */
-    seats_reap(&file, &self, &mine);
+    seats_reap(&file, &self, &mine, REAP_THOROUGHLY);
     CHECK_EQUAL(ledger_total(file.region), 0);
 }
 
@@ -255,7 +255,7 @@ static void a_program_before_exec_in_the_same_process_is_dead(void) {
     later.image ^= 1;
     struct seat seat;
     CHECK(seats_take(&file, &later, &seat));
-    seats_reap(&file, &later, &seat);
+    seats_reap(&file, &later, &seat, REAP_THOROUGHLY);
     CHECK_EQUAL(ledger_total(file.region), 0);
     CHECK(!seats_mine(file.region, mine));
 }
