@@ -38,72 +38,72 @@ public final class Main implements Callable<Integer> {
 
   @Spec private @Nullable CommandSpec spec;
 
-  @Option(names = "--node-name", paramLabel = "NAME", required = true, defaultValue = "${env:NODE_NAME}",
-      description = "Name of this Kubernetes node." + ENV + "NODE_NAME]")
+  @Option(names = "--node-name", paramLabel = "NAME", required = true, defaultValue = "${env:PARTITA_NODE_NAME}",
+      description = "Name of this Kubernetes node." + ENV + "PARTITA_NODE_NAME]")
   private String nodeName = "";
 
-  @Option(names = "--driver-root", paramLabel = "DIR", defaultValue = "${env:DRIVER_ROOT:-/}",
-      description = "Where the NVIDIA driver is installed, as this process sees it. Default: ${DEFAULT-VALUE}" + ENV + "DRIVER_ROOT]")
+  @Option(names = "--driver-root", paramLabel = "DIR", defaultValue = "${env:PARTITA_DRIVER_ROOT:-/}",
+      description = "Where the NVIDIA driver is installed, as this process sees it. Default: ${DEFAULT-VALUE}" + ENV + "PARTITA_DRIVER_ROOT]")
   private Path driverRoot = Path.of("/");
 
-  @Option(names = "--driver-root-on-host", paramLabel = "DIR", defaultValue = "${env:DRIVER_ROOT_ON_HOST:-}",
-      description = "The same folder as the host sees it. Default: the driver root" + ENV + "DRIVER_ROOT_ON_HOST]")
+  @Option(names = "--driver-root-on-host", paramLabel = "DIR", defaultValue = "${env:PARTITA_DRIVER_ROOT_ON_HOST:-}",
+      description = "The same folder as the host sees it. Default: the driver root" + ENV + "PARTITA_DRIVER_ROOT_ON_HOST]")
   private String driverRootOnHost = "";
 
-  @Option(names = "--sysfs", paramLabel = "DIR", defaultValue = "${env:SYSFS_ROOT:-}",
-      description = "The host's /sys. Default: sys below the driver root" + ENV + "SYSFS_ROOT]")
+  @Option(names = "--sysfs", paramLabel = "DIR", defaultValue = "${env:PARTITA_SYSFS_ROOT:-}",
+      description = "The host's /sys. Default: sys below the driver root" + ENV + "PARTITA_SYSFS_ROOT]")
   private String sysfs = "";
 
-  @Option(names = "--extra-driver-mounts", paramLabel = "PATH[:ro|rw]", split = ",", defaultValue = "${env:EXTRA_DRIVER_MOUNTS:-}",
-      description = "Files and folders below the driver root that containers with a GPU need besides, separated by commas." + ENV + "EXTRA_DRIVER_MOUNTS]")
+  @Option(names = "--extra-driver-mounts", paramLabel = "PATH[:ro|rw]", split = ",", defaultValue = "${env:PARTITA_EXTRA_DRIVER_MOUNTS:-}",
+      description = "Files and folders below the driver root that containers with a GPU need besides, separated by commas." + ENV + "PARTITA_EXTRA_DRIVER_MOUNTS]")
   private List<String> extraDriverMounts = List.of();
 
-  @Option(names = "--hook-libraries", paramLabel = "DIR", defaultValue = "${env:HOOK_LIBRARIES:-/usr/lib/partita}",
-      description = "Folder with libcuda-shadow.so and libnvidia-ml-shadow.so. Default: ${DEFAULT-VALUE}" + ENV + "HOOK_LIBRARIES]")
+  @Option(names = "--hook-libraries", paramLabel = "DIR", defaultValue = "${env:PARTITA_HOOK_LIBRARIES:-/usr/lib/partita/hook}",
+      description = "Folder with libcuda-shadow.so and libnvidia-ml-shadow.so. Default: ${DEFAULT-VALUE}" + ENV + "PARTITA_HOOK_LIBRARIES]")
   private Path hookLibraries = Path.of("");
 
-  @Option(names = "--install-root", paramLabel = "DIR", defaultValue = "${env:INSTALL_ROOT:-/opt/partita}",
-      description = "Where the hook libraries are installed on the host. Default: ${DEFAULT-VALUE}" + ENV + "INSTALL_ROOT]")
+  @Option(names = "--install-root", paramLabel = "DIR", defaultValue = "${env:PARTITA_INSTALL_ROOT:-/opt/partita}",
+      description = "Where the hook libraries are installed on the host. Default: ${DEFAULT-VALUE}" + ENV + "PARTITA_INSTALL_ROOT]")
   private Path installRoot = Path.of("");
 
-  @Option(names = "--state-root", paramLabel = "DIR", defaultValue = "${env:STATE_ROOT:-/var/lib/partita}",
-      description = "Checkpoint and quota files. Default: ${DEFAULT-VALUE}" + ENV + "STATE_ROOT]")
+  @Option(names = "--state-root", paramLabel = "DIR", defaultValue = "${env:PARTITA_STATE_ROOT:-/var/lib/partita}",
+      description = "Checkpoint and quota files. Default: ${DEFAULT-VALUE}" + ENV + "PARTITA_STATE_ROOT]")
   private Path stateRoot = Path.of("");
 
-  @Option(names = "--run-root", paramLabel = "DIR", defaultValue = "${env:RUN_ROOT:-/run/partita}",
-      description = "Usage regions. Default: ${DEFAULT-VALUE}" + ENV + "RUN_ROOT]")
+  @Option(names = "--run-root", paramLabel = "DIR", defaultValue = "${env:PARTITA_RUN_ROOT:-/run/partita}",
+      description = "Usage regions. Default: ${DEFAULT-VALUE}" + ENV + "PARTITA_RUN_ROOT]")
   private Path runRoot = Path.of("");
 
-  @Option(names = "--cdi-root", paramLabel = "DIR", defaultValue = "${env:CDI_ROOT:-/var/run/cdi}",
-      description = "Where container runtimes look for CDI specs. Default: ${DEFAULT-VALUE}" + ENV + "CDI_ROOT]")
+  @Option(names = "--cdi-root", paramLabel = "DIR", defaultValue = "${env:PARTITA_CDI_ROOT:-/var/run/cdi}",
+      description = "Where container runtimes look for CDI specs. Default: ${DEFAULT-VALUE}" + ENV + "PARTITA_CDI_ROOT]")
   private Path cdiRoot = Path.of("");
 
-  @Option(names = "--kubelet-registry-dir", paramLabel = "DIR", defaultValue = "${env:KUBELET_REGISTRY_DIR:-/var/lib/kubelet/plugins_registry}",
-      description = "Where kubelet looks for registration sockets. Default: ${DEFAULT-VALUE}" + ENV + "KUBELET_REGISTRY_DIR]")
+  @Option(names = "--kubelet-registry-dir", paramLabel = "DIR", defaultValue = "${env:PARTITA_KUBELET_REGISTRY_DIR:-/var/lib/kubelet/plugins_registry}",
+      description = "Where kubelet looks for registration sockets. Default: ${DEFAULT-VALUE}" + ENV + "PARTITA_KUBELET_REGISTRY_DIR]")
   private Path kubeletRegistryDir = Path.of("");
 
-  @Option(names = "--kubelet-plugins-dir", paramLabel = "DIR", defaultValue = "${env:KUBELET_PLUGINS_DIR:-/var/lib/kubelet/plugins}",
-      description = "Folder of the plugins' own sockets. Default: ${DEFAULT-VALUE}" + ENV + "KUBELET_PLUGINS_DIR]")
+  @Option(names = "--kubelet-plugins-dir", paramLabel = "DIR", defaultValue = "${env:PARTITA_KUBELET_PLUGINS_DIR:-/var/lib/kubelet/plugins}",
+      description = "Folder of the plugins' own sockets. Default: ${DEFAULT-VALUE}" + ENV + "PARTITA_KUBELET_PLUGINS_DIR]")
   private Path kubeletPluginsDir = Path.of("");
 
-  @Option(names = "--pod-uid", paramLabel = "UID", defaultValue = "${env:POD_UID:-}",
-      description = "UID of the plugin's pod: lets two plugins hand over in a rolling update." + ENV + "POD_UID]")
+  @Option(names = "--pod-uid", paramLabel = "UID", defaultValue = "${env:PARTITA_POD_UID:-}",
+      description = "UID of the plugin's pod: lets two plugins hand over in a rolling update." + ENV + "PARTITA_POD_UID]")
   private String podUid = "";
 
-  @Option(names = "--health-port", paramLabel = "PORT", defaultValue = "${env:HEALTH_PORT:-0}",
-      description = "Port of /healthz and /readyz, 0 for none. Default: ${DEFAULT-VALUE}" + ENV + "HEALTH_PORT]")
+  @Option(names = "--health-port", paramLabel = "PORT", defaultValue = "${env:PARTITA_HEALTH_PORT:-0}",
+      description = "Port of /healthz and /readyz, 0 for none. Default: ${DEFAULT-VALUE}" + ENV + "PARTITA_HEALTH_PORT]")
   private int healthPort;
 
-  @Option(names = "--inventory-period", paramLabel = "SECONDS", defaultValue = "${env:INVENTORY_PERIOD:-10}",
-      description = "Time between two readings of the cards. Default: ${DEFAULT-VALUE}" + ENV + "INVENTORY_PERIOD]")
+  @Option(names = "--inventory-period", paramLabel = "SECONDS", defaultValue = "${env:PARTITA_INVENTORY_PERIOD:-10}",
+      description = "Time between two readings of the cards. Default: ${DEFAULT-VALUE}" + ENV + "PARTITA_INVENTORY_PERIOD]")
   private long inventoryPeriod;
 
-  @Option(names = "--sweep-period", paramLabel = "SECONDS", defaultValue = "${env:SWEEP_PERIOD:-300}",
-      description = "Time between two searches for state that no claim needs. Default: ${DEFAULT-VALUE}" + ENV + "SWEEP_PERIOD]")
+  @Option(names = "--sweep-period", paramLabel = "SECONDS", defaultValue = "${env:PARTITA_SWEEP_PERIOD:-300}",
+      description = "Time between two searches for state that no claim needs. Default: ${DEFAULT-VALUE}" + ENV + "PARTITA_SWEEP_PERIOD]")
   private long sweepPeriod;
 
-  @Option(names = "--leftover-grace", paramLabel = "SECONDS", defaultValue = "${env:LEFTOVER_GRACE:-600}",
-      description = "How long a claim must have been gone before its state is removed without kubelet's asking. Default: ${DEFAULT-VALUE}" + ENV + "LEFTOVER_GRACE]")
+  @Option(names = "--leftover-grace", paramLabel = "SECONDS", defaultValue = "${env:PARTITA_LEFTOVER_GRACE:-600}",
+      description = "How long a claim must have been gone before its state is removed without kubelet's asking. Default: ${DEFAULT-VALUE}" + ENV + "PARTITA_LEFTOVER_GRACE]")
   private long leftoverGrace;
 
   /** Runs the plugin until SIGTERM or SIGINT. */
@@ -126,6 +126,7 @@ public final class Main implements Callable<Integer> {
   }
 
   @Override
+  @SuppressWarnings("try") // the plugin runs until it is closed, nothing is called on it
   public Integer call() {
     PrintWriter err = java.util.Objects.requireNonNull(spec).commandLine().getErr();
     CountDownLatch ended = new CountDownLatch(1);

@@ -86,7 +86,7 @@ public record PluginSettings(
     private DriverRoot driverRoot = new DriverRoot(Path.of("/"), "/");
     private @Nullable Path sysfs;
     private List<ExtraDriverMount> extraDriverMounts = List.of();
-    private Path hookLibraries = Path.of("/usr/lib/partita");
+    private Path hookLibraries = Path.of("/usr/lib/partita/hook");
     private Path installRoot = Path.of("/opt/partita");
     private Path stateRoot = Path.of("/var/lib/partita");
     private Path runRoot = Path.of("/run/partita");

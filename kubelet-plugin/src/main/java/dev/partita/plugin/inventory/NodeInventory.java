@@ -28,7 +28,7 @@ public final class NodeInventory implements AutoCloseable {
 
   /** Tells the listener of the present state, and of every reading from now on. */
   public void start(Duration period) {
-    timer.scheduleWithFixedDelay(this::tick, 0, period.toMillis(), TimeUnit.MILLISECONDS);
+    var _ = timer.scheduleWithFixedDelay(this::tick, 0, period.toMillis(), TimeUnit.MILLISECONDS);
   }
 
   /** The last reading. */

@@ -24,11 +24,16 @@ public final class OperationLock implements AutoCloseable {
     T run() throws IOException;
   }
 
-  /** Waits until nobody else is at it, then runs. */
+  /** Waits until nobody else is at it, then runs. An operation does not start another one. */
   public <T> T run(Operation<T> operation) throws IOException {
     threads.lock();
-    try (FileLock lock = threads.getHoldCount() == 1 ? file.lock() : null) {
-      return operation.run();
+    try {
+      FileLock lock = file.lock();
+      try {
+        return operation.run();
+      } finally {
+        lock.release();
+      }
     } finally {
       threads.unlock();
     }

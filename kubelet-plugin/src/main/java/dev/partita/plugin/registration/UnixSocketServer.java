@@ -57,7 +57,7 @@ public final class UnixSocketServer implements AutoCloseable {
       Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-------"));
       return new UnixSocketServer(socket, server, events, calls);
     } catch (IOException | RuntimeException e) {
-      events.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+      var _ = events.shutdownGracefully(0, 1, TimeUnit.SECONDS);
       calls.shutdownNow();
       throw e;
     }
@@ -75,7 +75,7 @@ public final class UnixSocketServer implements AutoCloseable {
       server.shutdownNow();
       Thread.currentThread().interrupt();
     }
-    events.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+    var _ = events.shutdownGracefully(0, 1, TimeUnit.SECONDS);
     calls.shutdownNow();
     try {
       Files.deleteIfExists(socket);
