@@ -1,0 +1,116 @@
+package dev.partita.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.partita.e2e.cluster.Ask;
+import dev.partita.e2e.cluster.Daemons;
+import dev.partita.e2e.cluster.OnBrokenNode;
+import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.PodUnderTest;
+import dev.partita.e2e.cluster.RealCluster;
+import dev.partita.e2e.cluster.Workspace;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.client.dsl.Resource;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+/** What differs from node to node: who allocates, and whether there is a driver at all. */
+@OnRealCluster
+@OnBrokenNode
+class NodeSettingsIT {
+  private static final String PLUGIN_LABEL = "gpu.partita.dev/plugin";
+
+  @Test
+  void kubeSchedulerAllocatesWhereANodeLeavesItToIt(RealCluster cluster, Workspace workspace) {
+    String node = cluster.brokenNode();
+    Daemons daemons = new Daemons(cluster.client());
+    setAllocator(cluster, node, "Scheduler");
+    try {
+      await("devices without the taint").atMost(Workspace.PATIENCE).until(() -> !daemons.slices(node).isEmpty() && !isTainted(daemons, node));
+      PodUnderTest pod =
+          workspace.pod("scheduled", node, Ask.share("8Gi").cores(25), "partita-probe alloc 7Gi; partita-probe alloc 9Gi; exec sleep 600").awaitLine("9663676416");
+      assertThat(pod.log()).contains("alloc 7516192768 CUDA_SUCCESS").contains("alloc 9663676416 CUDA_ERROR_OUT_OF_MEMORY");
+      String share = pod.claim().awaitAllocated().getFirst().getDevice();
+      assertThat(share).endsWith("-shared");
+      PodUnderTest whole = workspace.pod("whole", node, Ask.wholeCards(1), "exec sleep 600").awaitRunning();
+      assertThat(whole.claim().awaitAllocated().getFirst().getDevice() + "-shared").isNotEqualTo(share);
+      whole.deleteAndAwait();
+      pod.deleteAndAwait();
+    } finally {
+      setAllocator(cluster, node, "Controller");
+      await("devices with the taint").atMost(Workspace.PATIENCE).until(() -> isTainted(daemons, node));
+    }
+  }
+
+  @Test
+  void aNodeWithoutADriverSaysSoAndOffersNothing(RealCluster cluster) {
+    String node = cluster.brokenNode();
+    Daemons daemons = new Daemons(cluster.client());
+    Pod template = daemons.awaitPlugin(node);
+    label(cluster, node, Map.of(PLUGIN_LABEL, "disabled"));
+    Resource<Pod> bare = cluster.client().resource(withoutDriver(template, node));
+    try {
+      await("the plugin to leave").atMost(Workspace.PATIENCE).until(() -> daemons.plugin(node).isEmpty());
+      bare.create();
+      await("the reason")
+          .atMost(Workspace.PATIENCE)
+          .untilAsserted(() -> assertThat(readyCondition(cluster, node)).contains("status=False").containsIgnoringCase("libnvidia-ml"));
+      await("no slices").atMost(Workspace.PATIENCE).until(() -> daemons.slices(node).isEmpty());
+      assertThat(Objects.requireNonNull(bare.get()).getStatus().getContainerStatuses().getFirst().getRestartCount()).as("restarts").isZero();
+      assertThat(Objects.requireNonNull(bare.get()).getStatus().getPhase()).isEqualTo("Running");
+    } finally {
+      bare.withGracePeriod(0).delete();
+      label(cluster, node, Map.of(PLUGIN_LABEL, "enabled"));
+      daemons.awaitPlugin(node);
+      daemons.awaitSlices(node);
+    }
+  }
+
+  /** The plugin's pod, as the DaemonSet makes it, on a node where nothing lies below the driver root. */
+  private static Pod withoutDriver(Pod template, String node) {
+    return new PodBuilder()
+        .withNewMetadata()
+        .withNamespace(RealCluster.NAMESPACE)
+        .withName("without-driver")
+        .endMetadata()
+        .withNewSpecLike(template.getSpec())
+        .withNodeName(node)
+        .withInitContainers()
+        .editMatchingVolume(volume -> "driver-root".equals(volume.getName()))
+        .editHostPath()
+        .withPath("/var/lib/partita/without-driver")
+        .endHostPath()
+        .endVolume()
+        .endSpec()
+        .build();
+  }
+
+  private static String readyCondition(RealCluster cluster, String node) {
+    GenericKubernetesResource gpuNode = gpuNode(cluster, node).get();
+    return String.valueOf(gpuNode == null ? null : gpuNode.<Object>get("status", "conditions"));
+  }
+
+  private static boolean isTainted(Daemons daemons, String node) {
+    return daemons.slices(node).stream()
+        .flatMap(slice -> slice.getSpec().getDevices().stream())
+        .anyMatch(device -> device.getTaints() != null && device.getTaints().stream().anyMatch(t -> "gpu.partita.dev/allocator".equals(t.getKey())));
+  }
+
+  private static void setAllocator(RealCluster cluster, String node, String allocator) {
+    gpuNode(cluster, node).patch(
+        io.fabric8.kubernetes.client.dsl.base.PatchContext.of(io.fabric8.kubernetes.client.dsl.base.PatchType.JSON_MERGE),
+        "{\"spec\": {\"allocator\": \"" + allocator + "\"}}");
+  }
+
+  private static Resource<GenericKubernetesResource> gpuNode(RealCluster cluster, String node) {
+    return cluster.client().genericKubernetesResources("gpu.partita.dev/v1alpha1", "GpuNode").withName(node);
+  }
+
+  private static void label(RealCluster cluster, String node, Map<String, String> labels) {
+    cluster.client().nodes().withName(node).edit(n -> n.edit().editMetadata().addToLabels(labels).endMetadata().build());
+  }
+}

@@ -1,0 +1,87 @@
+package dev.partita.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.partita.e2e.cluster.Ask;
+import dev.partita.e2e.cluster.ClaimUnderTest;
+import dev.partita.e2e.cluster.Daemons;
+import dev.partita.e2e.cluster.OnBrokenNode;
+import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.PodUnderTest;
+import dev.partita.e2e.cluster.RealCluster;
+import dev.partita.e2e.cluster.Workspace;
+import io.fabric8.kubernetes.api.model.Pod;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Daemons end at any time; claims do not notice. */
+@OnRealCluster
+@OnBrokenNode
+class RestartIT {
+  @Test
+  void aPluginThatRestartsBetweenPrepareAndUnprepareFinishesWhatItBegan(RealCluster cluster, Workspace workspace) {
+    String node = cluster.brokenNode();
+    Daemons daemons = new Daemons(cluster.client());
+    PodUnderTest pod = workspace.pod("through", node, Ask.share("2Gi"), "exec partita-probe hold 1Gi").awaitLine("holding");
+    ClaimUnderTest claim = pod.claim();
+    String uid = claim.uid();
+    daemons.replacePlugin(node);
+    assertThat(pod.phase()).isEqualTo("Running");
+    assertThat(pod.exec("partita-probe alloc 3Gi")).as("the limit holds throughout").contains("OUT_OF_MEMORY");
+    PodUnderTest next = workspace.pod("after", node, Ask.share("2Gi"), "partita-probe alloc 1Gi");
+    assertThat(next.awaitLog()).contains("CUDA_SUCCESS");
+    pod.deleteAndAwait();
+    await("traces").atMost(Workspace.PATIENCE).untilAsserted(() -> assertThat(cluster.files().tracesOf(uid, node)).isEmpty());
+  }
+
+  @Test
+  void whatIsReleasedWhileThePluginIsGoneIsUnpreparedWhenItIsBack(RealCluster cluster, Workspace workspace) {
+    String node = cluster.brokenNode();
+    Daemons daemons = new Daemons(cluster.client());
+    PodUnderTest pod = workspace.pod("meanwhile", node, Ask.share("2Gi"), "exec sleep 600").awaitRunning();
+    String uid = pod.claim().uid();
+    daemons.killPlugin(node);
+    pod.deleteAndAwait();
+    daemons.awaitPlugin(node);
+    await("traces").atMost(Workspace.PATIENCE).untilAsserted(() -> assertThat(cluster.files().tracesOf(uid, node)).isEmpty());
+  }
+
+  @Test
+  void aCorruptCheckpointIsSetAsideAndRebuilt(RealCluster cluster, Workspace workspace) {
+    String node = cluster.brokenNode();
+    Daemons daemons = new Daemons(cluster.client());
+    PodUnderTest pod = workspace.pod("kept", node, Ask.share("2Gi"), "exec partita-probe hold 1Gi").awaitLine("holding");
+    String uid = pod.claim().uid();
+    String damaged =
+        cluster.files().shell(
+            node,
+            "for f in $(grep -l '%s' -r /var/lib/partita --exclude-dir=simulator --exclude-dir=shares); do echo garbage > $f; echo $f; done".formatted(uid));
+    assertThat(damaged).as("files of the checkpoint").isNotEmpty();
+    Pod plugin = daemons.replacePlugin(node);
+    assertThat(daemons.log(plugin)).as("says which file it set aside").contains(List.of(damaged.lines().findFirst().orElseThrow()));
+    assertThat(workspace.pod("next", node, Ask.share("2Gi"), "partita-probe alloc 1Gi").awaitLog()).contains("CUDA_SUCCESS");
+    assertThat(pod.exec("partita-probe alloc 3Gi")).contains("OUT_OF_MEMORY");
+    pod.deleteAndAwait();
+    await("the claim's CDI spec and quota")
+        .atMost(Workspace.PATIENCE)
+        .untilAsserted(() -> assertThat(cluster.files().shell(node, "find /var/run/cdi /var/lib/partita/shares /run/partita -path '*%s*'".formatted(uid))).isEmpty());
+  }
+
+  @Test
+  void slicesComeBackAfterKubeletRestarted(RealCluster cluster, Workspace workspace) {
+    assumeTrue(cluster.lab().isPresent(), "only a lab's kubelets can be killed");
+    String node = cluster.brokenNode();
+    Daemons daemons = new Daemons(cluster.client());
+    PodUnderTest pod = workspace.pod("stays", node, Ask.share("2Gi"), "exec partita-probe hold 1Gi").awaitLine("holding");
+    List<String> before = daemons.awaitSlices(node).stream().map(slice -> slice.getMetadata().getUid()).toList();
+    cluster.lab().orElseThrow().kill(node, "kubelet");
+    cluster.lab().orElseThrow().start(node, "kubelet");
+    await("slices made anew")
+        .atMost(Workspace.PATIENCE)
+        .until(() -> daemons.slices(node).stream().map(slice -> slice.getMetadata().getUid()).toList(), now -> !now.isEmpty() && now.stream().noneMatch(before::contains));
+    assertThat(workspace.pod("fresh", node, Ask.share("2Gi"), "partita-probe alloc 1Gi").awaitLog()).contains("CUDA_SUCCESS");
+    assertThat(pod.exec("partita-probe alloc 3Gi; partita-probe alloc 512Mi")).containsSubsequence("OUT_OF_MEMORY", "CUDA_SUCCESS");
+  }
+}

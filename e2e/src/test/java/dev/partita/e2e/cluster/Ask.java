@@ -1,0 +1,55 @@
+package dev.partita.e2e.cluster;
+
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * What a claim asks for: one request, named {@code gpu}.
+ *
+ * @param deviceClass of the request
+ * @param count of devices
+ * @param capacity such as memory: 8Gi
+ * @param config the opaque config as a YAML flow mapping; empty for none
+ */
+public record Ask(String deviceClass, int count, Map<String, String> capacity, String config) {
+  public static final String ANY_SHARE = "gpu.partita.dev";
+  public static final String WHOLE_CARD = "whole.gpu.partita.dev";
+
+  public static Ask share(String memory) {
+    return new Ask(ANY_SHARE, 1, Map.of("memory", memory), "");
+  }
+
+  public static Ask wholeCards(int count) {
+    return new Ask(WHOLE_CARD, count, Map.of(), "");
+  }
+
+  public Ask cores(int percent) {
+    Map<String, String> more = new TreeMap<>(capacity);
+    more.put("cores", Integer.toString(percent));
+    return new Ask(deviceClass, count, more, config);
+  }
+
+  public Ask cards(int number) {
+    return new Ask(deviceClass, number, capacity, config);
+  }
+
+  /** With a GpuShareConfig of these fields, as in {@code coreLimit: Soft}. */
+  public Ask config(String fields) {
+    return new Ask(deviceClass, count, capacity, "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, " + fields + "}");
+  }
+
+  /** The {@code spec} of a ResourceClaim, as YAML flow. */
+  String spec() {
+    StringBuilder yaml = new StringBuilder("{devices: {requests: [{name: gpu, exactly: {deviceClassName: " + deviceClass + ", count: " + count);
+    if (!capacity.isEmpty()) {
+      yaml.append(", capacity: {requests: {");
+      capacity.forEach((name, quantity) -> yaml.append(name).append(": \"").append(quantity).append("\", "));
+      yaml.append("}}");
+    }
+    yaml.append("}}]");
+    if (!config.isEmpty()) {
+      yaml.append(", config: [{opaque: {driver: gpu.partita.dev, parameters: ").append(config).append("}}]");
+    }
+    return yaml.append("}}").toString();
+  }
+}

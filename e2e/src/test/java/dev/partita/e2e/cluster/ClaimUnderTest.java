@@ -1,0 +1,55 @@
+package dev.partita.e2e.cluster;
+
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatus;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * A claim in a test's namespace.
+ *
+ * @param workspace where it is
+ * @param name of the claim
+ */
+public record ClaimUnderTest(Workspace workspace, String name) {
+  public Optional<ResourceClaim> find() {
+    return Optional.ofNullable(
+        workspace.client().resources(ResourceClaim.class).inNamespace(workspace.namespace()).withName(name).get());
+  }
+
+  public ResourceClaim get() {
+    return find().orElseThrow();
+  }
+
+  public String uid() {
+    return get().getMetadata().getUid();
+  }
+
+  /** The devices that it has; none while it is not allocated. */
+  public List<DeviceRequestAllocationResult> devices() {
+    return find()
+        .map(ResourceClaim::getStatus)
+        .map(status -> status.getAllocation())
+        .map(allocation -> allocation.getDevices().getResults())
+        .orElse(List.of());
+  }
+
+  public List<DeviceRequestAllocationResult> awaitAllocated() {
+    return await("claim " + name + " to be allocated").atMost(Workspace.PATIENCE).until(this::devices, devices -> !devices.isEmpty());
+  }
+
+  /** What the driver says of the claim's devices, once it has said it. */
+  public List<AllocatedDeviceStatus> awaitDeviceStatus() {
+    return await("device status of claim " + name)
+        .atMost(Workspace.PATIENCE)
+        .until(() -> find().map(ResourceClaim::getStatus).map(s -> s.getDevices()).map(Objects::requireNonNull).orElse(List.of()), devices -> !devices.isEmpty());
+  }
+
+  public void delete() {
+    workspace.client().resources(ResourceClaim.class).inNamespace(workspace.namespace()).withName(name).delete();
+  }
+}

@@ -1,0 +1,70 @@
+package dev.partita.e2e.cluster;
+
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Partita's own pods, and what they publish. */
+public record Daemons(KubernetesClient client) {
+  private static final Map<String, String> PLUGIN = Map.of("app.kubernetes.io/name", "kubelet-plugin");
+  private static final Map<String, String> CONTROLLER = Map.of("app.kubernetes.io/name", "dra-controller");
+
+  /** The plugin of a node; empty while it has none that is ready. */
+  public Optional<Pod> plugin(String node) {
+    return ready(PLUGIN).stream().filter(pod -> node.equals(pod.getSpec().getNodeName())).findFirst();
+  }
+
+  public Pod awaitPlugin(String node) {
+    return await("the plugin of " + node).atMost(Workspace.PATIENCE).until(() -> plugin(node), Optional::isPresent).orElseThrow();
+  }
+
+  /** Ends a node's plugin as by SIGKILL. */
+  public void killPlugin(String node) {
+    kill(awaitPlugin(node));
+  }
+
+  /** Ends a node's plugin and waits for its successor. */
+  public Pod replacePlugin(String node) {
+    String before = awaitPlugin(node).getMetadata().getUid();
+    killPlugin(node);
+    return await("another plugin on " + node)
+        .atMost(Workspace.PATIENCE)
+        .until(() -> plugin(node).filter(pod -> !pod.getMetadata().getUid().equals(before)), Optional::isPresent)
+        .orElseThrow();
+  }
+
+  public void killControllers() {
+    client.pods().inNamespace(RealCluster.NAMESPACE).withLabels(CONTROLLER).list().getItems().forEach(this::kill);
+  }
+
+  public String log(Pod pod) {
+    return client.pods().resource(pod).getLog();
+  }
+
+  /** The slices of a node's cards. */
+  public List<ResourceSlice> slices(String node) {
+    return client.resources(ResourceSlice.class).list().getItems().stream()
+        .filter(slice -> "gpu.partita.dev".equals(slice.getSpec().getDriver()) && node.equals(slice.getSpec().getNodeName()))
+        .toList();
+  }
+
+  public List<ResourceSlice> awaitSlices(String node) {
+    return await("slices of " + node).atMost(Workspace.PATIENCE).until(() -> slices(node), slices -> !slices.isEmpty());
+  }
+
+  private void kill(Pod pod) {
+    client.pods().resource(pod).withGracePeriod(0).delete();
+  }
+
+  private List<Pod> ready(Map<String, String> labels) {
+    return client.pods().inNamespace(RealCluster.NAMESPACE).withLabels(labels).list().getItems().stream()
+        .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null)
+        .filter(pod -> pod.getStatus().getConditions().stream().anyMatch(c -> "Ready".equals(c.getType()) && "True".equals(c.getStatus())))
+        .toList();
+  }
+}

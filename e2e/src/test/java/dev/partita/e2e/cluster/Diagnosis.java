@@ -1,0 +1,57 @@
+package dev.partita.e2e.cluster;
+
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+
+/** What the cluster looked like when a test failed: a file in target/diagnosis. */
+final class Diagnosis {
+  private static final int LOG_LINES = 300;
+
+  private Diagnosis() {}
+
+  static void write(RealCluster cluster, Workspace workspace, String test) {
+    KubernetesClient client = cluster.client();
+    String namespace = workspace.namespace();
+    String text =
+        section("events", () -> workspace.events().stream().map(Object::toString).collect(Collectors.joining("\n")))
+            + section("claims", () -> Serialization.asYaml(client.resources(io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim.class).inNamespace(namespace).list()))
+            + section("pods", () -> Serialization.asYaml(client.pods().inNamespace(namespace).list()))
+            + logs(client, namespace, client.pods().inNamespace(namespace).list().getItems())
+            + logs(client, RealCluster.NAMESPACE, client.pods().inNamespace(RealCluster.NAMESPACE).list().getItems());
+    Path file = cluster.target().resolve("diagnosis").resolve(test.replaceAll("[^A-Za-z0-9]+", "-") + ".txt");
+    try {
+      Files.createDirectories(file.getParent());
+      Files.writeString(file, text);
+      System.err.println("e2e: " + test + " failed: see " + file);
+    } catch (IOException refused) {
+      System.err.println("e2e: no diagnosis: " + refused);
+    }
+  }
+
+  private static String logs(KubernetesClient client, String namespace, List<Pod> pods) {
+    return pods.stream()
+        .flatMap(pod -> pod.getSpec().getContainers().stream().map(container ->
+            section("log of " + pod.getMetadata().getName() + " " + container.getName(), () ->
+                client.pods().inNamespace(namespace).withName(pod.getMetadata().getName())
+                    .inContainer(container.getName()).tailingLines(LOG_LINES).getLog())))
+        .collect(Collectors.joining());
+  }
+
+  private static String section(String title, Supplier<String> body) {
+    String text;
+    try {
+      text = body.get();
+    } catch (KubernetesClientException refused) {
+      text = String.valueOf(refused.getMessage());
+    }
+    return "==== " + title + "\n" + text + "\n";
+  }
+}

@@ -1,0 +1,81 @@
+package dev.partita.e2e.cluster;
+
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.PodResource;
+import java.io.ByteArrayInputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** The folders of a node that Partita writes to, seen from a pod there. */
+public final class NodeFiles implements AutoCloseable {
+  private static final String NAMESPACE = "partita-e2e-files";
+
+  private final KubernetesClient client;
+  private final Map<String, PodResource> pods = new ConcurrentHashMap<>();
+
+  NodeFiles(KubernetesClient client) {
+    this.client = client;
+    client.resource(new NamespaceBuilder().withNewMetadata().withName(NAMESPACE).endMetadata().build()).create();
+  }
+
+  /**
+   * Every trace that a claim has left on a node: files that carry its UID in their path or, in the driver's state, in their
+   * content; a line each, empty if there is none.
+   */
+  public String tracesOf(String claimUid, String node) {
+    return shell(
+        node,
+        "find /var/run/cdi /var/lib/partita /run/partita -path '*%1$s*' 2>/dev/null; grep -rl '%1$s' /var/run/cdi /var/lib/partita --exclude-dir=simulator 2>/dev/null"
+            .formatted(claimUid));
+  }
+
+  /** Runs a shell script that sees the node's /var/run/cdi, /var/lib/partita, /run/partita and /opt/partita; gives its stdout. */
+  public String shell(String node, String script) {
+    return Execution.run(pods.computeIfAbsent(node, this::start), "main", script).strip();
+  }
+
+  private PodResource start(String node) {
+    await("a service account").atMost(Workspace.PATIENCE).until(() ->
+        client.serviceAccounts().inNamespace(NAMESPACE).withName("default").get() != null);
+    String yaml =
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: "%s"}
+        spec:
+          nodeName: "%s"
+          terminationGracePeriodSeconds: 0
+          tolerations: [{operator: Exists}]
+          containers:
+          - name: main
+            image: %s
+            imagePullPolicy: IfNotPresent
+            command: [sleep, infinity]
+            securityContext: {runAsUser: 0}
+            volumeMounts:
+            - {name: cdi, mountPath: /var/run/cdi}
+            - {name: state, mountPath: /var/lib/partita}
+            - {name: run, mountPath: /run/partita}
+            - {name: opt, mountPath: /opt/partita}
+          volumes:
+          - {name: cdi, hostPath: {path: /var/run/cdi}}
+          - {name: state, hostPath: {path: /var/lib/partita}}
+          - {name: run, hostPath: {path: /run/partita}}
+          - {name: opt, hostPath: {path: /opt/partita}}
+        """
+            .formatted(node, node, RealCluster.PROBE_IMAGE);
+    client.load(new ByteArrayInputStream(yaml.getBytes(StandardCharsets.UTF_8))).inNamespace(NAMESPACE).create();
+    PodResource pod = client.pods().inNamespace(NAMESPACE).withName(node);
+    await("a pod that sees the files of " + node).atMost(Workspace.PATIENCE).until(() -> "Running".equals(pod.get().getStatus().getPhase()));
+    return pod;
+  }
+
+  @Override
+  public void close() {
+    client.namespaces().withName(NAMESPACE).delete();
+  }
+}

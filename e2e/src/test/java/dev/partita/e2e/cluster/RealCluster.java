@@ -1,0 +1,146 @@
+package dev.partita.e2e.cluster;
+
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/** A cluster with Partita on it, brought up for these tests; closing it takes it down. */
+public final class RealCluster implements AutoCloseable {
+  /** The simulated cards of every node. */
+  public static final String GPUS = "h200x4";
+
+  public static final int CARDS = 4;
+  public static final long CARD_MEMORY = 143771L << 20;
+  public static final String NAMESPACE = "partita-system";
+
+  /** The image that pods under test run: a shell, partita-probe and nothing of a driver. */
+  public static final String PROBE_IMAGE = "localhost/partita/probe:dev";
+
+  private static final Path HOME = Path.of(System.getProperty("partita.home", "..")).toAbsolutePath().normalize();
+  private static final Path TARGET = Path.of(System.getProperty("partita.target", "target")).toAbsolutePath();
+
+  private final PartitaCommand command;
+  private final Optional<Lab> lab;
+  private final List<AutoCloseable> below;
+  private final KubernetesClient client;
+  private final List<String> nodes;
+  private final NodeFiles files;
+
+  private RealCluster(PartitaCommand command, Optional<Lab> lab, List<AutoCloseable> below, KubernetesClient client) {
+    this.command = command;
+    this.lab = lab;
+    this.below = below;
+    this.client = client;
+    this.nodes = client.nodes().list().getItems().stream().map(Node::getMetadata).map(m -> m.getName()).sorted().toList();
+    this.files = new NodeFiles(client);
+  }
+
+  /** Brings one up. An error, with what the command said, if that fails; nothing is left behind then. */
+  static RealCluster from(Provision provision) {
+    Environments environments = new Environments(TARGET.resolve("state").toString());
+    return switch (provision) {
+      case Provision.Lab(String script) ->
+          up(new PartitaCommand(HOME, environments.lab(script)), Optional.of(new Lab(script)), List.of(), "--provider", "lab", "--nodes", "3");
+      case Provision.Current(String kubeconfig) ->
+          up(new PartitaCommand(HOME, environments.current(kubeconfig)), Optional.empty(), List.of(), "--provider", "current");
+      case Provision.Docker() -> {
+        K3sInDocker k3s = K3sInDocker.start(HOME, TARGET);
+        yield up(new PartitaCommand(HOME, environments.current(k3s.kubeconfig().toString())), Optional.empty(), List.of(k3s), "--provider", "current");
+      }
+      case Provision.Nothing(String why) -> throw new IllegalStateException(why);
+    };
+  }
+
+  private static RealCluster up(PartitaCommand command, Optional<Lab> lab, List<AutoCloseable> below, String... provider) {
+    List<String> arguments = new java.util.ArrayList<>(List.of("cluster", "up", "--gpus", GPUS));
+    arguments.addAll(List.of(provider));
+    PartitaCommand.Outcome up = command.run(arguments.toArray(String[]::new));
+    if (up.status() != 0) {
+      if (up.status() != 2) { // at 2 nothing was made, and what is up is not ours
+        command.run("cluster", "down");
+      }
+      below.forEach(RealCluster::closeQuietly);
+      throw new IllegalStateException("./partita " + String.join(" ", arguments) + " ended with " + up.status() + ":\n" + up.err());
+    }
+    String kubeconfig =
+        command.run("cluster", "env").out().lines()
+            .filter(line -> line.startsWith("export KUBECONFIG="))
+            .map(line -> line.substring("export KUBECONFIG=".length()))
+            .findFirst()
+            .orElseThrow();
+    return new RealCluster(command, lab, below, Kubeconfig.client(Path.of(kubeconfig)));
+  }
+
+  public KubernetesClient client() {
+    return client;
+  }
+
+  /** {@code ./partita}, which knows this cluster. */
+  public PartitaCommand command() {
+    return command;
+  }
+
+  public Path home() {
+    return HOME;
+  }
+
+  /** The nodes that nothing is broken on, in order; at least one. */
+  public List<String> quietNodes() {
+    return nodes.size() < 3 ? nodes : nodes.subList(0, nodes.size() - 1);
+  }
+
+  /** The node that tests break things on; they hold {@link OnBrokenNode}. */
+  public String brokenNode() {
+    return nodes.getLast();
+  }
+
+  public List<String> nodes() {
+    return nodes;
+  }
+
+  public NodeFiles files() {
+    return files;
+  }
+
+  /** Where the nodes' daemons can be killed, if this cluster is such. */
+  public Optional<Lab> lab() {
+    return lab;
+  }
+
+  /** Where diagnostics are kept. */
+  public Path target() {
+    return TARGET;
+  }
+
+  @Override
+  public void close() {
+    files.close();
+    client.close();
+    PartitaCommand.Outcome down = command.run("cluster", "down");
+    below.forEach(RealCluster::closeQuietly);
+    if (down.status() != 0) {
+      throw new IllegalStateException("./partita cluster down ended with " + down.status() + ":\n" + down.err());
+    }
+  }
+
+  private static void closeQuietly(AutoCloseable resource) {
+    try {
+      resource.close();
+    } catch (Exception failure) {
+      System.err.println("e2e: " + failure);
+    }
+  }
+
+  /** Environments of {@code ./partita}: its own state folder, and only what chooses the provider that is meant. */
+  private record Environments(String state) {
+    java.util.Map<String, String> lab(String script) {
+      return java.util.Map.of("PARTITA_STATE", state, "KUBE_LAB", script);
+    }
+
+    java.util.Map<String, String> current(String kubeconfig) {
+      return java.util.Map.of("PARTITA_STATE", state, "KUBE_LAB", "", "KUBECONFIG", kubeconfig);
+    }
+  }
+}
