@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * A lab: a script that makes a real cluster on this machine out of processes. It needs root and there is one a machine.
@@ -24,6 +25,9 @@ record LabProvider(Path script, Path labFolder, StateFolder state) implements Cl
 
   /** The API server's and etcd's. */
   private static final List<Integer> PORTS = List.of(6443, 23790, 23800);
+
+  /** What the lab takes from the machine; without nft its services lead nowhere. */
+  private static final List<String> PROGRAMS = List.of("ip", "nft", "openssl", "python3", "xz");
 
   static LabProvider from(Map<String, String> details, StateFolder state) {
     return new LabProvider(
@@ -45,12 +49,22 @@ record LabProvider(Path script, Path labFolder, StateFolder state) implements Cl
     if (!"root".equals(System.getProperty("user.name"))) {
       throw CommandFailure.usage("provider lab: the lab needs root");
     }
+    List<String> missing = PROGRAMS.stream().filter(program -> !isOnPath(program)).toList();
+    if (!missing.isEmpty()) {
+      throw CommandFailure.usage(
+          "provider lab: missing %s ('apt-get install iproute2 nftables openssl python3 xz-utils')".formatted(String.join(", ", missing)));
+    }
     if (Files.exists(labFolder.resolve("pid"))) {
       throw CommandFailure.usage(
           "a lab is already up in %s: take it down with '%s down', or use it with --provider current"
               .formatted(labFolder, script));
     }
     PORTS.forEach(LabProvider::checkFree);
+  }
+
+  private static boolean isOnPath(String program) {
+    return Stream.of(System.getenv().getOrDefault("PATH", "").split(":", -1))
+        .anyMatch(folder -> Files.isExecutable(Path.of(folder, program)));
   }
 
   private static void checkFree(int port) {
