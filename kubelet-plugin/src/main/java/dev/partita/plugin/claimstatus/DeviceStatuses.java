@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.api.model.ConditionBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatus;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatusBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.runtime.RawExtension;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -62,7 +63,7 @@ final class DeviceStatuses {
             .withDriver(Driver.NAME)
             .withPool(pool)
             .withDevice(grant.device())
-            .withData(ClaimWords.data(prepared.claim(), grant, nodeName))
+            .withData(new RawExtension(ClaimWords.data(prepared.claim(), grant, nodeName)))
             .withConditions(
                 new ConditionBuilder()
                     .withType("Ready")

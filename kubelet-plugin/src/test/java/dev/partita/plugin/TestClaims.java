@@ -1,0 +1,83 @@
+package dev.partita.plugin;
+
+import dev.partita.api.Driver;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceAllocationConfiguration;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceAllocationConfigurationBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResultBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.UUID;
+
+/** Allocated claims for tests. */
+public final class TestClaims {
+  private TestClaims() {}
+
+  /** A share of a card; an empty amount leaves the capacity out. */
+  public static DeviceRequestAllocationResult share(String node, String request, int card, String memory, String cores) {
+    Map<String, Quantity> consumed = new TreeMap<>();
+    if (!memory.isEmpty()) {
+      consumed.put("memory", new Quantity(memory));
+    }
+    if (!cores.isEmpty()) {
+      consumed.put("cores", new Quantity(cores));
+    }
+    return new DeviceRequestAllocationResultBuilder()
+        .withRequest(request)
+        .withDriver(Driver.NAME)
+        .withPool(Driver.poolOf(node))
+        .withDevice("gpu-" + card + "-shared")
+        .withShareID(UUID.randomUUID().toString())
+        .withConsumedCapacity(consumed)
+        .build();
+  }
+
+  public static DeviceRequestAllocationResult whole(String node, String request, int card) {
+    return new DeviceRequestAllocationResultBuilder()
+        .withRequest(request)
+        .withDriver(Driver.NAME)
+        .withPool(Driver.poolOf(node))
+        .withDevice("gpu-" + card)
+        .build();
+  }
+
+  public static DeviceAllocationConfiguration config(String source, List<String> requests, Map<String, Object> parameters) {
+    return new DeviceAllocationConfigurationBuilder()
+        .withSource(source)
+        .withRequests(requests)
+        .withNewOpaque()
+        .withDriver(Driver.NAME)
+        .withParameters(parameters)
+        .endOpaque()
+        .build();
+  }
+
+  public static ResourceClaim claim(String name, DeviceRequestAllocationResult... results) {
+    return claim(name, List.of(), results);
+  }
+
+  public static ResourceClaim claim(
+      String name, List<DeviceAllocationConfiguration> configs, DeviceRequestAllocationResult... results) {
+    return new ResourceClaimBuilder()
+        .withNewMetadata()
+        .withName(name)
+        .withNamespace("default")
+        .withUid(UUID.randomUUID().toString())
+        .endMetadata()
+        .withNewSpec()
+        .endSpec()
+        .withNewStatus()
+        .withNewAllocation()
+        .withNewDevices()
+        .withResults(results)
+        .withConfig(configs)
+        .endDevices()
+        .endAllocation()
+        .endStatus()
+        .build();
+  }
+}

@@ -1,0 +1,181 @@
+package dev.partita.plugin;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.partita.plugin.dra.v1.Claim;
+import dev.partita.plugin.dra.v1.DRAPluginGrpc;
+import dev.partita.plugin.dra.v1.NodePrepareResourceResponse;
+import dev.partita.plugin.dra.v1.NodePrepareResourcesRequest;
+import dev.partita.plugin.dra.v1.NodeUnprepareResourcesRequest;
+import dev.partita.plugin.registration.v1.InfoRequest;
+import dev.partita.plugin.registration.v1.PluginInfo;
+import dev.partita.plugin.registration.v1.RegistrationGrpc;
+import dev.partita.plugin.registration.v1.RegistrationStatus;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.grpc.ManagedChannel;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.nio.NioIoHandler;
+import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioDomainSocketChannel;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.UnixDomainSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+/** A node for a test: its own folders, a simulated driver, and kubelet's side of the sockets. */
+final class TestNode implements AutoCloseable {
+  private static final Path DIST = Path.of("..", "hook-lib", "target", "dist").toAbsolutePath().normalize();
+
+  final String name;
+  final Path root;
+
+  private TestNode(String name, Path root) {
+    this.name = name;
+    this.root = root;
+  }
+
+  /** Skips the test if the simulated driver has not been built. */
+  static TestNode withCards(String name, String gpus) throws IOException, InterruptedException {
+    TestNode node = withoutDriver(name);
+    Path program = DIST.resolve("bin/partita-sim-driver");
+    assumeTrue(Files.isExecutable(program), program + " is not there: build hook-lib first");
+    node.simulator("install", "--root", node.driverRoot().toString(), "--node", name, "--gpus", gpus);
+    return node;
+  }
+
+  /** A node on which no driver is installed. The path is short, since socket paths may only have 107 bytes. */
+  static TestNode withoutDriver(String name) throws IOException {
+    TestNode node = new TestNode(name, Files.createTempDirectory("pkp"));
+    Files.createDirectories(node.driverRoot());
+    return node;
+  }
+
+  Path driverRoot() {
+    return root.resolve("driver");
+  }
+
+  void simulator(String... arguments) throws IOException, InterruptedException {
+    List<String> command = Stream.concat(Stream.of(DIST.resolve("bin/partita-sim-driver").toString()), Stream.of(arguments)).toList();
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    String output = new String(process.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+    if (process.waitFor() != 0) {
+      throw new IOException(command + ": " + output);
+    }
+  }
+
+  PluginSettings.Builder settings() throws IOException {
+    Path libraries = Files.createDirectories(root.resolve("hook"));
+    for (String library : List.of("libcuda-shadow.so", "libnvidia-ml-shadow.so")) {
+      if (!Files.exists(libraries.resolve(library))) {
+        Files.writeString(libraries.resolve(library), library);
+      }
+    }
+    return PluginSettings.forNode(name)
+        .driverRoot(driverRoot(), driverRoot().toString())
+        .hookLibraries(libraries)
+        .installRoot(root.resolve("opt"))
+        .stateRoot(root.resolve("state"))
+        .runRoot(root.resolve("run"))
+        .cdiRoot(root.resolve("cdi"))
+        .kubeletRegistryDir(root.resolve("registry"))
+        .kubeletPluginsDir(root.resolve("plugins"))
+        .inventoryPeriod(Duration.ofMillis(200));
+  }
+
+  KubeletPlugin start(KubernetesClient client) throws IOException {
+    return KubeletPlugin.start(settings().build(), client);
+  }
+
+  Path registrationSocket() {
+    return root.resolve("registry/gpu.partita.dev-reg.sock");
+  }
+
+  /** What kubelet does when the registration socket appears. */
+  PluginInfo register() {
+    return call(
+        registrationSocket(),
+        channel -> {
+          RegistrationGrpc.RegistrationBlockingStub stub = RegistrationGrpc.newBlockingStub(channel);
+          PluginInfo info = stub.getInfo(InfoRequest.getDefaultInstance());
+          stub.notifyRegistrationStatus(RegistrationStatus.newBuilder().setPluginRegistered(true).build());
+          return info;
+        });
+  }
+
+  NodePrepareResourceResponse prepare(ResourceClaim claim) {
+    return call(
+        draSocket(),
+        channel ->
+            DRAPluginGrpc.newBlockingStub(channel)
+                .nodePrepareResources(NodePrepareResourcesRequest.newBuilder().addClaims(named(claim)).build())
+                .getClaimsOrThrow(claim.getMetadata().getUid()));
+  }
+
+  /** The error of the call, empty if there is none. */
+  String unprepare(ResourceClaim claim) {
+    return call(
+        draSocket(),
+        channel ->
+            DRAPluginGrpc.newBlockingStub(channel)
+                .nodeUnprepareResources(NodeUnprepareResourcesRequest.newBuilder().addClaims(named(claim)).build())
+                .getClaimsOrThrow(claim.getMetadata().getUid())
+                .getError());
+  }
+
+  Path draSocket() {
+    return root.resolve("plugins/gpu.partita.dev/dra.sock");
+  }
+
+  Path cdiFile(ResourceClaim claim) {
+    return root.resolve("cdi/gpu.partita.dev-claim_" + claim.getMetadata().getUid() + ".json");
+  }
+
+  Path record(ResourceClaim claim) {
+    return root.resolve("state/claims/" + claim.getMetadata().getUid() + ".claim");
+  }
+
+  static <T> T call(Path socket, Function<ManagedChannel, T> call) {
+    EventLoopGroup events = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+    ManagedChannel channel =
+        NettyChannelBuilder.forAddress(UnixDomainSocketAddress.of(socket))
+            .channelType(NioDomainSocketChannel.class, UnixDomainSocketAddress.class)
+            .eventLoopGroup(events)
+            .overrideAuthority("localhost")
+            .usePlaintext()
+            .build();
+    try {
+      return call.apply(channel);
+    } finally {
+      channel.shutdownNow();
+      var _ = events.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+    }
+  }
+
+  private static Claim named(ResourceClaim claim) {
+    return Claim.newBuilder()
+        .setNamespace(claim.getMetadata().getNamespace())
+        .setName(claim.getMetadata().getName())
+        .setUid(claim.getMetadata().getUid())
+        .build();
+  }
+
+  @Override
+  public void close() {
+    try (Stream<Path> files = Files.walk(root)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(file);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}
