@@ -13,6 +13,7 @@ import dev.partita.plugin.inventory.InventoryReader;
 import dev.partita.plugin.inventory.NodeInventory;
 import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.kube.KubeApi;
+import dev.partita.plugin.leftover.LeftoverSweep;
 import dev.partita.plugin.nvml.NvmlLibrary;
 import dev.partita.plugin.prepare.ClaimPreparer;
 import dev.partita.plugin.prepare.ClaimSpec;
@@ -105,12 +106,24 @@ public final class KubeletPlugin implements AutoCloseable {
     ClaimReports reports = opened(new ClaimReports(client, calls, settings.nodeName(), clock));
     ClaimSpec specs = new ClaimSpec(settings.driverRoot(), settings.extraDriverMounts(), folders);
     NodeSteps steps = new NodeSteps(checkpoint, libraries, folders, specs, cdi, inventory::current);
+    String bootId = Files.readString(BOOT_ID).strip();
     ClaimPreparer preparer =
         new ClaimPreparer(
-            pool, Files.readString(BOOT_ID).strip(), api, inventory, node::reservedMemoryBytes, checkpoint, steps, lock, reports);
+            pool, bootId, api, inventory, node::reservedMemoryBytes, checkpoint, steps, lock, reports);
+    lock.run(
+        () -> {
+          checkpoint.removeLeftovers();
+          cdi.removeLeftovers();
+          libraries.removeLeftovers();
+          return true;
+        });
+    LeftoverSweep sweep =
+        opened(
+            new LeftoverSweep(pool, bootId, settings.leftoverGrace(), api, checkpoint, cdi, folders, preparer, clock));
 
     node.start();
     inventory.start(settings.inventoryPeriod());
+    sweep.start(settings.sweepPeriod());
     PluginSockets sockets =
         opened(
             PluginSockets.open(

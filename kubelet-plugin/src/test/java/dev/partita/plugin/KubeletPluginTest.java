@@ -5,6 +5,7 @@ import static dev.partita.plugin.TestClaims.config;
 import static dev.partita.plugin.TestClaims.share;
 import static dev.partita.plugin.TestClaims.whole;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.partita.api.node.GpuHealth;
@@ -262,6 +263,57 @@ class KubeletPluginTest {
       created(claim("gone", share("node-g", "gpu", 0, "1Gi", "")));
       assertThat(node.prepare(gone).getError()).contains("does not exist any more");
       assertThat(node.record(gone)).doesNotExist();
+    }
+  }
+
+  @Test
+  void anUnreadableRecordIsSetAsideAndRebuiltFromTheClaim() throws Exception {
+    try (TestNode node = TestNode.withCards("node-i", "t4x1")) {
+      ResourceClaim claim = created(claim("torn", share("node-i", "gpu", 0, "1Gi", "")));
+      ResourceClaim orphan = created(claim("orphan", share("node-i", "gpu", 0, "1Gi", "")));
+      NodePrepareResourceResponse first;
+      try (KubeletPlugin _ = node.start(client)) {
+        first = node.prepare(claim);
+        node.prepare(orphan);
+      }
+      Files.writeString(node.record(claim), "garbage");
+      Files.write(node.record(orphan), new byte[0]);
+      client.resource(orphan).delete();
+      try (KubeletPlugin _ = KubeletPlugin.start(node.settings().leftoverGrace(Duration.ZERO).build(), client)) {
+        await().atMost(Duration.ofSeconds(20)).until(() -> Files.exists(node.record(claim)) && !Files.exists(node.cdiFile(orphan)));
+        assertThat(node.root.resolve("state/claims").toFile().list())
+            .anyMatch(name -> name.startsWith(claim.getMetadata().getUid() + ".claim.unreadable-"));
+        assertThat(node.prepare(claim)).isEqualTo(first);
+        assertThat(node.unprepare(claim)).isEmpty();
+        assertThat(node.cdiFile(claim)).doesNotExist();
+      }
+    }
+  }
+
+  @Test
+  void theStateOfAClaimThatWasDeletedWhilePreparedGoesAfterTheGrace() throws Exception {
+    try (TestNode node = TestNode.withCards("node-j", "t4x1")) {
+      ResourceClaim claim = created(claim("deleted", share("node-j", "gpu", 0, "1Gi", "")));
+      try (KubeletPlugin _ =
+          KubeletPlugin.start(
+              node.settings().leftoverGrace(Duration.ofMillis(300)).sweepPeriod(Duration.ofMillis(100)).build(), client)) {
+        assertThat(node.prepare(claim).getError()).isEmpty();
+        client.resource(claim).delete();
+        await()
+            .atMost(Duration.ofSeconds(20))
+            .until(() -> !Files.exists(node.record(claim)) && !Files.exists(node.cdiFile(claim)));
+      }
+    }
+  }
+
+  @Test
+  void aSecondPluginOnTheSameStateIsRefused() throws Exception {
+    try (TestNode node = TestNode.withoutDriver("node-k");
+        KubeletPlugin _ = node.start(client)) {
+      assertThatThrownBy(() -> node.start(client))
+          .isInstanceOf(PluginStartException.class)
+          .hasMessageContaining("is in use by another plugin");
+      assertThat(node.register().getName()).isEqualTo("gpu.partita.dev");
     }
   }
 

@@ -110,6 +110,22 @@ public final class ClaimPreparer implements ClaimService {
         });
   }
 
+  /**
+   * Takes a claim's state off the node if its record is still the given one; whether it was.
+   *
+   * @param record as it was read before; empty if there was none
+   */
+  public boolean releaseIfStill(String uid, Optional<PreparedClaim> record) throws IOException {
+    return lock.run(
+        () -> {
+          boolean still = checkpoint.read(uid).equals(record);
+          if (still) {
+            execute(Step.release(uid));
+          }
+          return still;
+        });
+  }
+
   private Outcome tryToPrepare(ClaimRef ref) throws IOException {
     Optional<ResourceClaim> claim = api.claim(ref);
     if (claim.isEmpty()) {

@@ -1,0 +1,171 @@
+package dev.partita.plugin.leftover;
+
+import dev.partita.cdi.CdiFolder;
+import dev.partita.plugin.checkpoint.Checkpoint;
+import dev.partita.plugin.claim.AllocationReading;
+import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.dra.ClaimService;
+import dev.partita.plugin.kube.KubeApi;
+import dev.partita.plugin.prepare.ClaimPreparer;
+import dev.partita.plugin.share.ShareFolders;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.io.IOException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks at the start, and again and again, for state that no claim needs, and for claims whose record is missing. Kubelet
+ * normally asks for every removal; this is for what it cannot know of: crashes, unreadable records, a kubelet that lost its own
+ * state.
+ */
+public final class LeftoverSweep implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(LeftoverSweep.class);
+
+  private final String pool;
+  private final String bootId;
+  private final Duration grace;
+  private final KubeApi api;
+  private final Checkpoint checkpoint;
+  private final CdiFolder cdi;
+  private final ShareFolders folders;
+  private final ClaimPreparer preparer;
+  private final Clock clock;
+  private final Map<String, Instant> goneSince = new HashMap<>();
+  private final ScheduledExecutorService timer =
+      Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("leftovers").daemon().factory());
+
+  /**
+   * @param pool this node's pool
+   * @param bootId of the running kernel
+   * @param grace how long a claim must have been gone
+   */
+  public LeftoverSweep(
+      String pool,
+      String bootId,
+      Duration grace,
+      KubeApi api,
+      Checkpoint checkpoint,
+      CdiFolder cdi,
+      ShareFolders folders,
+      ClaimPreparer preparer,
+      Clock clock) {
+    this.pool = pool;
+    this.bootId = bootId;
+    this.grace = grace;
+    this.api = api;
+    this.checkpoint = checkpoint;
+    this.cdi = cdi;
+    this.folders = folders;
+    this.preparer = preparer;
+    this.clock = clock;
+  }
+
+  /** Sweeps now and then every period. */
+  public void start(Duration period) {
+    var _ = timer.scheduleWithFixedDelay(this::sweepOrExplain, 0, period.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  @Override
+  public void close() {
+    timer.shutdownNow();
+    try {
+      if (!timer.awaitTermination(5, TimeUnit.SECONDS)) {
+        LOG.warn("a sweep does not end");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Sweeps once. */
+  void sweep() throws IOException {
+    Map<String, PreparedClaim> records = new TreeMap<>();
+    checkpoint.readAll().forEach(record -> records.put(record.claim().uid(), record));
+    for (PreparedClaim record : records.values()) {
+      boolean needed = api.claim(record.claim()).filter(this::isNeeded).isPresent();
+      settle(record.claim().uid(), Optional.of(record), needed ? Optional.of(record.claim()) : Optional.empty());
+    }
+    Set<String> unrecorded = new TreeSet<>(folders.uids());
+    unrecorded.addAll(cdi.ids());
+    unrecorded.removeAll(records.keySet());
+    if (!unrecorded.isEmpty()) {
+      Map<String, ClaimRef> needed = neededClaims();
+      for (String uid : unrecorded) {
+        settle(uid, Optional.empty(), Optional.ofNullable(needed.get(uid)));
+      }
+    }
+    Set<String> there = new TreeSet<>(records.keySet());
+    there.addAll(unrecorded);
+    goneSince.keySet().retainAll(there);
+  }
+
+  private void settle(String uid, Optional<PreparedClaim> record, Optional<ClaimRef> neededBy) throws IOException {
+    Instant now = clock.instant();
+    if (neededBy.isPresent()) {
+      goneSince.remove(uid);
+    }
+    Duration goneFor = neededBy.isPresent() ? Duration.ZERO : Duration.between(goneSince.computeIfAbsent(uid, u -> now), now);
+    boolean sameBoot = record.map(r -> r.bootId().equals(bootId)).orElse(true);
+    Verdict verdict =
+        Verdict.of(record.map(PreparedClaim::phase), neededBy.isPresent(), sameBoot, goneFor, grace, folders.isInUse(uid));
+    switch (verdict) {
+      case KEEP -> {}
+      case WAIT -> LOG.debug("claim {} is gone, its state is kept for now", uid);
+      case REMOVE -> {
+        // Between the look and now kubelet may have come: a record that changed is not the one that was judged.
+        if (preparer.releaseIfStill(uid, record)) {
+          goneSince.remove(uid);
+          LOG.info("claim {}: no claim needs its state any more, removed", record.map(r -> r.claim().toString()).orElse(uid));
+        }
+      }
+      case REBUILD -> rebuild(neededBy.orElseThrow());
+    }
+  }
+
+  private void rebuild(ClaimRef claim) {
+    switch (preparer.prepare(claim)) {
+      case ClaimService.Ready ignored -> LOG.info("claim {}: its record was missing and has been rebuilt", claim);
+      case ClaimService.Failed failed -> LOG.warn("claim {}: its record is missing and cannot be rebuilt: {}", claim, failed.error());
+    }
+  }
+
+  private Map<String, ClaimRef> neededClaims() {
+    Map<String, ClaimRef> needed = new HashMap<>();
+    for (ResourceClaim claim : api.claims()) {
+      String uid = claim.getMetadata().getUid();
+      if (ClaimRef.isUid(uid) && isNeeded(claim)) {
+        needed.put(uid, new ClaimRef(claim.getMetadata().getNamespace(), claim.getMetadata().getName(), uid));
+      }
+    }
+    return needed;
+  }
+
+  /** Whether the claim is allocated to this node. Who it is reserved for says less: kubelet releases before that changes. */
+  private boolean isNeeded(ResourceClaim claim) {
+    return !AllocationReading.deviceKeys(claim, pool).isEmpty();
+  }
+
+  private void sweepOrExplain() {
+    try {
+      sweep();
+    } catch (KubernetesClientException e) {
+      LOG.info("leftovers cannot be told from needed state now, next try later: {}", e.getMessage());
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("the search for leftovers failed, next try later: {}", e.toString());
+    }
+  }
+}
