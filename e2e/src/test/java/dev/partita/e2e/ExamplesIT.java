@@ -1,0 +1,50 @@
+package dev.partita.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.PodUnderTest;
+import dev.partita.e2e.cluster.RealCluster;
+import dev.partita.e2e.cluster.Workspace;
+import java.io.IOException;
+import java.nio.file.Files;
+import org.junit.jupiter.api.Test;
+
+/** The files in deploy/examples do what they say, as they are. */
+@OnRealCluster
+class ExamplesIT {
+  private static PodUnderTest apply(RealCluster cluster, Workspace workspace, String name) throws IOException {
+    workspace.create(Files.readString(cluster.home().resolve("deploy/examples").resolve(name + ".yaml")));
+    return new PodUnderTest(workspace, name);
+  }
+
+  @Test
+  void quarterH200(RealCluster cluster, Workspace workspace) throws IOException {
+    assertThat(apply(cluster, workspace, "quarter-h200").awaitLine("holding").log())
+        .contains("8192MiB", "alloc 4294967296 CUDA_SUCCESS", "alloc 17179869184 CUDA_ERROR_OUT_OF_MEMORY");
+  }
+
+  @Test
+  void wholeCard(RealCluster cluster, Workspace workspace) throws IOException {
+    assertThat(apply(cluster, workspace, "whole-card").awaitLine("holding").log()).contains("143771MiB");
+  }
+
+  @Test
+  void twoCards(RealCluster cluster, Workspace workspace) throws IOException {
+    assertThat(apply(cluster, workspace, "two-cards").awaitLine("holding").log())
+        .contains("device 0", "device 1", "total=17179869184")
+        .doesNotContain("OUT_OF_MEMORY");
+  }
+
+  @Test
+  void sharedClaim(RealCluster cluster, Workspace workspace) throws IOException {
+    apply(cluster, workspace, "shared-claim");
+    await("the second container")
+        .atMost(Workspace.PATIENCE)
+        .untilAsserted(
+            () ->
+                assertThat(workspace.client().pods().inNamespace(workspace.namespace()).withName("shared-claim").inContainer("second").getLog())
+                    .contains("alloc 1073741824 CUDA_SUCCESS", "alloc 4294967296 CUDA_ERROR_OUT_OF_MEMORY", "holding 1073741824"));
+  }
+}

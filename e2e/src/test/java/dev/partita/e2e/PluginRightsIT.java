@@ -1,0 +1,125 @@
+package dev.partita.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.partita.e2e.cluster.Ask;
+import dev.partita.e2e.cluster.ClaimUnderTest;
+import dev.partita.e2e.cluster.Daemons;
+import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.PluginIdentity;
+import dev.partita.e2e.cluster.RealCluster;
+import dev.partita.e2e.cluster.Workspace;
+import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.Secret;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** A plugin whose token is stolen: it is held to its own node and to what a plugin does. */
+@OnRealCluster
+class PluginRightsIT {
+  private static GenericKubernetesResource gpuNode(KubernetesClient client, String node) {
+    return client.genericKubernetesResources("gpu.partita.dev/v1alpha1", "GpuNode").withName(node).get();
+  }
+
+  private static void writeStatus(KubernetesClient client, GenericKubernetesResource gpuNode) {
+    client.resource(gpuNode).updateStatus();
+  }
+
+  private static KubernetesClient pluginOf(RealCluster cluster, String node) {
+    return PluginIdentity.client(cluster.client(), new Daemons(cluster.client()).awaitPlugin(node));
+  }
+
+  @Test
+  void itWritesTheGpuNodeOfItsOwnNodeAndOfNoOther(RealCluster cluster) {
+    String own = cluster.nodes().getFirst();
+    try (KubernetesClient plugin = pluginOf(cluster, own)) {
+      writeStatus(plugin, gpuNode(plugin, own));
+      for (String other : cluster.nodes().subList(1, cluster.nodes().size())) {
+        assertThatThrownBy(() -> writeStatus(plugin, gpuNode(plugin, other)))
+            .isInstanceOf(KubernetesClientException.class)
+            .hasMessageContaining("GpuNode of its own node only");
+      }
+    }
+  }
+
+  @Test
+  void itMakesNoGpuNodeInAnothersNameAndChangesNoKnobs(RealCluster cluster, Workspace workspace) {
+    String own = cluster.nodes().getFirst();
+    try (KubernetesClient plugin = pluginOf(cluster, own)) {
+      GenericKubernetesResource stranger = gpuNode(plugin, own);
+      stranger.getMetadata().setName(workspace.namespace());
+      stranger.getMetadata().setResourceVersion(null);
+      assertThatThrownBy(() -> plugin.resource(stranger).create()).hasMessageContaining("GpuNode of its own node only");
+      GenericKubernetesResource mine = gpuNode(plugin, own);
+      mine.setAdditionalProperties(Map.of("spec", Map.of("allocator", "Scheduler")));
+      assertForbidden(() -> plugin.resource(mine).update());
+      assertForbidden(() -> plugin.resource(mine).delete());
+    }
+  }
+
+  @Test
+  void itNeitherPublishesNorReadsWhatIsNoneOfItsBusiness(RealCluster cluster) {
+    String own = cluster.nodes().getFirst();
+    try (KubernetesClient plugin = pluginOf(cluster, own)) {
+      ResourceSlice slice = new Daemons(cluster.client()).awaitSlices(own).getFirst();
+      assertForbidden(() -> plugin.resource(slice).update());
+      assertForbidden(() -> plugin.resource(slice).delete());
+      assertForbidden(() -> plugin.resources(Secret.class).inNamespace(RealCluster.NAMESPACE).list());
+      assertForbidden(() -> plugin.resources(ConfigMap.class).inNamespace(RealCluster.NAMESPACE).list());
+      assertForbidden(() -> plugin.pods().inAnyNamespace().list());
+      assertForbidden(() -> plugin.nodes().withName(own).edit(node -> node.edit().editMetadata().addToLabels("x", "y").endMetadata().build()));
+    }
+  }
+
+  @Test
+  void itCannotAllocate(RealCluster cluster, Workspace workspace) {
+    String own = cluster.nodes().getFirst();
+    ClaimUnderTest claim = workspace.pod("allocated", own, Ask.share("1Gi"), "exec sleep 600").awaitRunning().claim();
+    ClaimUnderTest free = workspace.claim("free", Ask.share("1Gi"));
+    try (KubernetesClient plugin = pluginOf(cluster, own)) {
+      ResourceClaim taken = free.get().edit().withStatus(claim.get().getStatus()).build();
+      taken.getStatus().setDevices(List.of());
+      taken.getStatus().setReservedFor(List.of());
+      assertForbidden(() -> plugin.resource(taken).updateStatus());
+      ResourceClaim freed = claim.get();
+      freed.getStatus().setReservedFor(List.of());
+      freed.getStatus().setAllocation(null);
+      freed.getStatus().setDevices(List.of());
+      assertForbidden(() -> plugin.resource(freed).updateStatus());
+    }
+    assertThat(claim.devices()).isNotEmpty();
+    assertThat(free.devices()).isEmpty();
+  }
+
+  @Test
+  void itReportsOnDevicesOfItsOwnNodeOnly(RealCluster cluster, Workspace workspace) {
+    org.junit.jupiter.api.Assumptions.assumeTrue(cluster.nodes().size() > 1, "needs two nodes");
+    String own = cluster.nodes().getFirst();
+    String other = cluster.nodes().get(1);
+    ClaimUnderTest there = workspace.pod("there", other, Ask.share("1Gi"), "exec sleep 600").awaitRunning().claim();
+    there.awaitDeviceStatus();
+    try (KubernetesClient plugin = pluginOf(cluster, own)) {
+      ResourceClaim lie = there.get();
+      lie.getStatus().getDevices().getFirst().getConditions().getFirst().setStatus("False");
+      assertForbidden(() -> plugin.resource(lie).updateStatus());
+    }
+  }
+
+  /** Refused by the API server: 403, or the 422 with which it refuses parts of a claim's status. */
+  private static void assertForbidden(Runnable call) {
+    assertThatThrownBy(call::run)
+        .isInstanceOfSatisfying(
+            KubernetesClientException.class,
+            refused -> {
+              assertThat(refused.getCode()).isIn(403, 422);
+              assertThat(refused).hasMessageContaining("forbidden");
+            });
+  }
+}
