@@ -15,6 +15,7 @@ runtime() {
   [ -e "$runtime/release" ] && return
   rm -rf "$root"/deploy/target/runtime-*
   "$jdk/bin/jlink" --add-modules "$modules" --strip-debug --no-man-pages --no-header-files --generate-cds-archive --output "$runtime.part" >/dev/null
+  rm -f "$runtime.part"/lib/server/classes_nocoops*.jsa # for heaps beyond 32 GiB
   mv "$runtime.part" "$runtime"
 }
 
