@@ -1,0 +1,62 @@
+package dev.partita.controller;
+
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * Settings of a controller.
+ *
+ * @param identity who this instance is, in the lease and in events: unique among the instances
+ * @param election how leadership is held; empty to lead at once, where there is only one instance
+ * @param healthPort port of /healthz and /readyz, 0 for any free one; empty for none
+ */
+public record ControllerSettings(String identity, Optional<Election> election, Optional<Integer> healthPort) {
+  public ControllerSettings {
+    if (identity.isBlank()) {
+      throw new IllegalArgumentException("identity must not be empty");
+    }
+    healthPort.ifPresent(
+        port -> {
+          if (port < 0 || port > 65_535) {
+            throw new IllegalArgumentException("health port must be from 0 to 65535: " + port);
+          }
+        });
+  }
+
+  /** A single instance that leads at once and listens nowhere: for embedding. */
+  public static ControllerSettings standalone(String identity) {
+    return new ControllerSettings(identity, Optional.empty(), Optional.empty());
+  }
+
+  /**
+   * How leadership is held.
+   *
+   * @param namespace where the Lease is
+   * @param leaseName name of the Lease
+   * @param leaseDuration how long other instances wait before they take over
+   * @param renewDeadline how long the leader tries to renew before it stops; shorter than leaseDuration
+   * @param retryPeriod pause between attempts; shorter than renewDeadline
+   */
+  public record Election(
+      String namespace, String leaseName, Duration leaseDuration, Duration renewDeadline, Duration retryPeriod) {
+    public static final String DEFAULT_LEASE = "partita-dra-controller";
+
+    public Election {
+      if (namespace.isBlank() || leaseName.isBlank()) {
+        throw new IllegalArgumentException("a lease needs a namespace and a name");
+      }
+      if (!retryPeriod.isPositive()
+          || retryPeriod.compareTo(renewDeadline) >= 0
+          || renewDeadline.compareTo(leaseDuration) >= 0) {
+        throw new IllegalArgumentException(
+            "a lease needs 0 < retry period < renew deadline < lease duration: "
+                + retryPeriod + ", " + renewDeadline + ", " + leaseDuration);
+      }
+    }
+
+    /** 15 s, 10 s and 2 s, as Kubernetes' own components have. */
+    public static Election in(String namespace) {
+      return new Election(namespace, DEFAULT_LEASE, Duration.ofSeconds(15), Duration.ofSeconds(10), Duration.ofSeconds(2));
+    }
+  }
+}

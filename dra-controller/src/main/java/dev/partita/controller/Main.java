@@ -1,0 +1,160 @@
+package dev.partita.controller;
+
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.ConfigBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The program. */
+@Command(
+    name = "dra-controller",
+    mixinStandardHelpOptions = true,
+    version = "dra-controller 0.1.0",
+    description = {
+      "Publishes the cluster's GPUs as ResourceSlices and DeviceClasses, and allocates ResourceClaims.",
+      "The API server is found as kubectl finds it: KUBECONFIG, or the pod's service account."
+    },
+    footer = {"", "Every option can be given in the environment instead. Exit status 2: an option is wrong or a port is in use."},
+    sortOptions = false)
+public final class Main implements Callable<Integer> {
+  static final int EXIT_BAD_INPUT = 2;
+
+  private static final String LOG_SETTINGS = "logback.configurationFile";
+
+  @Option(
+      names = "--identity",
+      paramLabel = "NAME",
+      defaultValue = "${env:PARTITA_IDENTITY:-${env:HOSTNAME:-}}",
+      description = "Who this instance is, unique among the instances (env PARTITA_IDENTITY; default: the host's name).")
+  String identity = "";
+
+  @Option(
+      names = "--leader-elect",
+      negatable = true,
+      arity = "0..1",
+      defaultValue = "${env:PARTITA_LEADER_ELECT:-true}",
+      fallbackValue = "true",
+      description = "Work only while holding the lease (env PARTITA_LEADER_ELECT; default: true).")
+  boolean leaderElect = true;
+
+  @Option(
+      names = "--namespace",
+      paramLabel = "NAME",
+      defaultValue = "${env:PARTITA_NAMESPACE:-}",
+      description = "Namespace of the lease (env PARTITA_NAMESPACE; default: the kubeconfig's or service account's).")
+  String namespace = "";
+
+  @Option(
+      names = "--lease-name",
+      paramLabel = "NAME",
+      defaultValue = "${env:PARTITA_LEASE_NAME:-" + ControllerSettings.Election.DEFAULT_LEASE + "}",
+      description = "Name of the lease (env PARTITA_LEASE_NAME; default: ${DEFAULT-VALUE}).")
+  String leaseName = "";
+
+  @Option(
+      names = "--lease-duration",
+      paramLabel = "SECONDS",
+      defaultValue = "${env:PARTITA_LEASE_DURATION:-15}",
+      description = "Seconds that others wait before they take the lease over (env PARTITA_LEASE_DURATION; default: 15).")
+  int leaseDuration = 15;
+
+  @Option(
+      names = "--renew-deadline",
+      paramLabel = "SECONDS",
+      defaultValue = "${env:PARTITA_RENEW_DEADLINE:-10}",
+      description = "Seconds that the leader tries to renew before it stops (env PARTITA_RENEW_DEADLINE; default: 10).")
+  int renewDeadline = 10;
+
+  @Option(
+      names = "--retry-period",
+      paramLabel = "SECONDS",
+      defaultValue = "${env:PARTITA_RETRY_PERIOD:-2}",
+      description = "Seconds between attempts at the lease (env PARTITA_RETRY_PERIOD; default: 2).")
+  int retryPeriod = 2;
+
+  @Option(
+      names = "--health-port",
+      paramLabel = "PORT",
+      defaultValue = "${env:PARTITA_HEALTH_PORT:-8081}",
+      description = "Port of /healthz and /readyz (env PARTITA_HEALTH_PORT; default: 8081).")
+  int healthPort = 8081;
+
+  @Spec CommandSpec spec;
+
+  /** Runs until the process is told to stop. */
+  public static void main(String[] arguments) {
+    if (System.getProperty(LOG_SETTINGS) == null) {
+      System.setProperty(LOG_SETTINGS, "dev/partita/controller/logback.xml");
+    }
+    System.exit(new CommandLine(new Main()).execute(arguments));
+  }
+
+  @Override
+  public Integer call() {
+    Config config = new ConfigBuilder(Config.autoConfigure(null)).withRequestRetryBackoffLimit(0).build();
+    ControllerSettings settings = settings(config);
+    CountDownLatch stop = new CountDownLatch(1);
+    try (KubernetesClient client = new KubernetesClientBuilder().withConfig(config).build();
+        DraController _ = DraController.start(settings, client)) {
+      Thread main = Thread.currentThread();
+      Runtime.getRuntime()
+          .addShutdownHook(
+              Thread.ofPlatform()
+                  .unstarted(
+                      () -> {
+                        stop.countDown();
+                        join(main);
+                      }));
+      stop.await();
+      return 0;
+    } catch (IOException e) {
+      spec.commandLine().getErr().println("port " + healthPort + " cannot be used: " + e.getMessage());
+      return EXIT_BAD_INPUT;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return 1;
+    }
+  }
+
+  ControllerSettings settings(Config config) {
+    @Nullable String own = config.getNamespace();
+    String leaseNamespace = namespace.isEmpty() ? Objects.requireNonNullElse(own, "default") : namespace;
+    try {
+      Optional<ControllerSettings.Election> election =
+          leaderElect
+              ? Optional.of(
+                  new ControllerSettings.Election(
+                      leaseNamespace,
+                      leaseName,
+                      Duration.ofSeconds(leaseDuration),
+                      Duration.ofSeconds(renewDeadline),
+                      Duration.ofSeconds(retryPeriod)))
+              : Optional.empty();
+      String who = identity.isEmpty() ? "dra-controller-" + ProcessHandle.current().pid() : identity;
+      return new ControllerSettings(who, election, Optional.of(healthPort));
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+    }
+  }
+
+  private static void join(Thread thread) {
+    try {
+      thread.join(Duration.ofSeconds(25));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,62 @@
+package dev.partita.controller.allocate;
+
+import dev.partita.controller.inventory.CardKey;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Who has taken what: kept up to date claim by claim, so that a decision never adds up the whole cluster. For one thread. */
+public final class Books implements Accounts {
+  private final Map<String, List<Booking>> byClaim = new HashMap<>();
+  private final Map<CardKey, Account> byCard = new HashMap<>();
+
+  /** Replaces what the claim of that UID has taken. */
+  public void put(String claimUid, List<Booking> bookings) {
+    remove(claimUid);
+    byClaim.put(claimUid, List.copyOf(bookings));
+    for (Booking booking : bookings) {
+      byCard.merge(
+          booking.card(),
+          Account.EMPTY.plus(booking.mode(), booking.memory(), booking.cores()),
+          (before, first) -> before.plus(booking.mode(), booking.memory(), booking.cores()));
+    }
+  }
+
+  /**
+   * Gives back what the claim has taken.
+   *
+   * @return whether there was anything to give back
+   */
+  public boolean remove(String claimUid) {
+    @Nullable List<Booking> bookings = byClaim.remove(claimUid);
+    if (bookings == null) {
+      return false;
+    }
+    for (Booking booking : bookings) {
+      byCard.computeIfPresent(
+          booking.card(),
+          (card, before) -> {
+            Account after = before.minus(booking);
+            return after.isUntouched() ? null : after;
+          });
+    }
+    return !bookings.isEmpty();
+  }
+
+  /** What the claim has taken; empty if it has nothing. */
+  public List<Booking> bookings(String claimUid) {
+    return byClaim.getOrDefault(claimUid, List.of());
+  }
+
+  /** UIDs of the claims that have taken something. */
+  public Set<String> claims() {
+    return Set.copyOf(byClaim.keySet());
+  }
+
+  @Override
+  public Account of(CardKey card) {
+    return byCard.getOrDefault(card, Account.EMPTY);
+  }
+}

@@ -1,0 +1,222 @@
+package dev.partita.controller.allocate;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.api.config.GpuShareConfig.Packing;
+import dev.partita.controller.allocate.Outcome.ClaimPlacement;
+import dev.partita.controller.allocate.Outcome.DevicePlacement;
+import dev.partita.controller.inventory.Card;
+import dev.partita.controller.inventory.Device;
+import dev.partita.controller.inventory.GpuHost;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Places asks on one node: depth first, the asks with the fewest cards to choose from first, and for each the best card first,
+ * so that the first placement found is a good one. Bounded, for claims can be made so that a full search takes for ever.
+ */
+final class NodeSearch {
+  /** Most cards that are tried before the node is given up. */
+  static final int MAX_STEPS = 20_000;
+
+  private final GpuHost host;
+  private final Accounts accounts;
+  private final List<Slot> slots;
+  private final Map<Integer, Account> taken = new HashMap<>();
+  private int steps;
+
+  /**
+   * One device to be placed.
+   *
+   * @param claim position of its claim
+   * @param ask what it must be
+   * @param fits cards that could serve it if they were empty, one device a card
+   * @param sibling the slot before it belongs to the same ask; their cards are interchangeable
+   */
+  private record Slot(int claim, ClaimAsk owner, DeviceAsk ask, List<Fit.Fits> fits, boolean sibling) {}
+
+  private NodeSearch(GpuHost host, Accounts accounts, List<Slot> slots) {
+    this.host = host;
+    this.accounts = accounts;
+    this.slots = slots;
+  }
+
+  /** One of the alternatives that a claim leaves open, for every request of every claim. */
+  record Choice(List<ClaimAsk> claims, List<List<DeviceAsk>> asks, int rank) {}
+
+  /**
+   * A placement of all asks.
+   *
+   * @param claims in the order of the asks
+   */
+  record Found(List<ClaimPlacement> claims, PlacementScore score) {}
+
+  /**
+   * @param fits for every ask, the devices that could serve it if their cards were empty, at most one a card
+   * @return empty if the node cannot serve all asks together
+   */
+  static Optional<Found> search(GpuHost host, Accounts accounts, Choice choice, IdentityHashMap<DeviceAsk, List<Fit.Fits>> fits) {
+    List<Slot> slots = new ArrayList<>();
+    for (int claim = 0; claim < choice.claims().size(); claim++) {
+      for (DeviceAsk ask : choice.asks().get(claim)) {
+        List<Fit.Fits> possible = Objects.requireNonNull(fits.get(ask), ask.name());
+        int wanted = wanted(ask, possible);
+        for (int i = 0; i < wanted; i++) {
+          slots.add(new Slot(claim, choice.claims().get(claim), ask, possible, i > 0));
+        }
+      }
+    }
+    // Sorting is stable, so an ask's slots stay together.
+    slots.sort(
+        Comparator.comparingInt((Slot slot) -> slot.fits().size())
+            .thenComparing(slot -> slot.fits().stream().anyMatch(f -> f.device().mode() == DeviceMode.SHARED))
+            .thenComparing(slot -> -slot.fits().stream().mapToLong(Fit.Fits::memory).max().orElse(0))
+            .thenComparingInt(Slot::claim)
+            .thenComparing(slot -> slot.ask().name()));
+    NodeSearch search = new NodeSearch(host, accounts, slots);
+    List<Fit.Fits> chosen = new ArrayList<>();
+    return search.place(chosen) ? Optional.of(search.found(choice, chosen)) : Optional.empty();
+  }
+
+  static int wanted(DeviceAsk ask, List<Fit.Fits> possible) {
+    return switch (ask.count()) {
+      case DeviceAsk.Count.Exactly(int devices) -> devices;
+      case DeviceAsk.Count.All all -> Math.max(1, possible.size());
+    };
+  }
+
+  private boolean place(List<Fit.Fits> chosen) {
+    int position = chosen.size();
+    if (position == slots.size()) {
+      return true;
+    }
+    Slot slot = slots.get(position);
+    List<Fit.Fits> open = open(slot, position, chosen);
+    if (open.size() < siblingsFrom(position)) {
+      return false;
+    }
+    for (Fit.Fits fits : open) {
+      if (++steps > MAX_STEPS) {
+        return false;
+      }
+      int index = fits.device().card().key().index();
+      @Nullable Account before = taken.get(index);
+      taken.put(index, account(fits.device().card()).plus(fits.device().mode(), fits.memory(), fits.cores()));
+      chosen.add(fits);
+      if (place(chosen)) {
+        return true;
+      }
+      chosen.removeLast();
+      if (before == null) {
+        taken.remove(index);
+      } else {
+        taken.put(index, before);
+      }
+    }
+    return false;
+  }
+
+  /** Cards that the slot can take now, the best first. A sibling takes none that comes before its elder's: order is no choice. */
+  private List<Fit.Fits> open(Slot slot, int position, List<Fit.Fits> chosen) {
+    List<Fit.Fits> open = new ArrayList<>();
+    int after = -1;
+    List<Fit.Fits> inOrder = inOrder(slot, position, chosen);
+    if (slot.sibling()) {
+      after = inOrder.indexOf(chosen.getLast());
+    }
+    for (int i = after + 1; i < inOrder.size(); i++) {
+      Fit.Fits fits = inOrder.get(i);
+      if (Eligibility.now(fits, account(fits.device().card())) instanceof Fit.Fits && allowed(slot, fits.device(), chosen)) {
+        open.add(fits);
+      }
+    }
+    return open;
+  }
+
+  /** The ask's cards as they were preferred before its first slot was placed. */
+  private List<Fit.Fits> inOrder(Slot slot, int position, List<Fit.Fits> chosen) {
+    int first = position;
+    while (slots.get(first).sibling()) {
+      first--;
+    }
+    Map<Integer, Account> own = new HashMap<>();
+    for (int i = first; i < position; i++) {
+      Fit.Fits fits = chosen.get(i);
+      own.put(fits.device().card().key().index(), accountWithout(fits));
+    }
+    Comparator<Fit.Fits> best =
+        Comparator.comparing(
+            fits -> {
+              Account account = own.getOrDefault(fits.device().card().key().index(), account(fits.device().card()));
+              return PlacementScore.ofCard(fits, account, slot.ask().placement().gpus());
+            });
+    return slot.fits().stream().sorted(best.thenComparing(fits -> fits.device().card().key())).toList();
+  }
+
+  private Account accountWithout(Fit.Fits fits) {
+    Account with = account(fits.device().card());
+    return with.minus(new Booking(fits.device().card().key(), fits.device().mode(), fits.memory(), fits.cores()));
+  }
+
+  private boolean allowed(Slot slot, Device device, List<Fit.Fits> chosen) {
+    for (int i = 0; i < chosen.size(); i++) {
+      Slot other = slots.get(i);
+      boolean sameRequest = other.claim() == slot.claim() && other.ask().name().equals(slot.ask().name());
+      if (sameRequest && chosen.get(i).device().card().equals(device.card())) {
+        return false; // results of one request are on different cards
+      }
+    }
+    for (Constraint constraint : slot.owner().constraints()) {
+      if (!constraint.covers(slot.ask().name())) {
+        continue;
+      }
+      List<Device> others = new ArrayList<>();
+      for (int i = 0; i < chosen.size(); i++) {
+        if (slots.get(i).claim() == slot.claim() && constraint.covers(slots.get(i).ask().name())) {
+          others.add(chosen.get(i).device());
+        }
+      }
+      if (!constraint.allows(device, others)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private int siblingsFrom(int position) {
+    int count = 1;
+    while (position + count < slots.size() && slots.get(position + count).sibling()) {
+      count++;
+    }
+    return count;
+  }
+
+  private Account account(Card card) {
+    @Nullable Account changed = taken.get(card.key().index());
+    return changed == null ? accounts.of(card.key()) : changed;
+  }
+
+  private Found found(Choice choice, List<Fit.Fits> chosen) {
+    List<ClaimPlacement> claims = new ArrayList<>();
+    for (int claim = 0; claim < choice.claims().size(); claim++) {
+      List<DevicePlacement> devices = new ArrayList<>();
+      for (DeviceAsk ask : choice.asks().get(claim)) {
+        for (int i = 0; i < slots.size(); i++) {
+          if (slots.get(i).claim() == claim && slots.get(i).ask().name().equals(ask.name())) {
+            Fit.Fits fits = chosen.get(i);
+            devices.add(new DevicePlacement(ask, fits.device(), fits.memory(), fits.cores()));
+          }
+        }
+      }
+      claims.add(new ClaimPlacement(choice.claims().get(claim).claim(), devices));
+    }
+    Packing nodes = slots.isEmpty() ? Packing.BINPACK : slots.getFirst().ask().placement().nodes();
+    return new Found(claims, PlacementScore.ofNode(choice.rank(), host, accounts, this::account, nodes));
+  }
+}

@@ -1,0 +1,40 @@
+package dev.partita.controller.allocate;
+
+import dev.partita.controller.inventory.Device;
+import java.util.List;
+
+/** What the allocator decided for all the claims of a pod. */
+public sealed interface Outcome {
+  /** Every claim has its devices, all of them on one node. */
+  record Allocated(String node, List<ClaimPlacement> claims) implements Outcome {
+    public Allocated {
+      claims = List.copyOf(claims);
+    }
+  }
+
+  /** No node can meet all of them. */
+  record Unallocatable(Explanation explanation) implements Outcome {}
+
+  /** A claim's devices, in the order of its requests. */
+  record ClaimPlacement(ClaimRef claim, List<DevicePlacement> devices) {
+    public ClaimPlacement {
+      devices = List.copyOf(devices);
+    }
+
+    /** What the claim takes of the cards. */
+    public List<Booking> bookings() {
+      return devices.stream()
+          .map(d -> new Booking(d.device().card().key(), d.device().mode(), d.memory(), d.cores()))
+          .toList();
+    }
+  }
+
+  /**
+   * A device for a request.
+   *
+   * @param request which ask of the claim it serves
+   * @param memory bytes that a share takes; 0 for a whole card
+   * @param cores percent that a share takes; 0 for a whole card
+   */
+  record DevicePlacement(DeviceAsk request, Device device, long memory, int cores) {}
+}

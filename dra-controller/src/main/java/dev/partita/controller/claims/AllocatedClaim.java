@@ -1,0 +1,97 @@
+package dev.partita.controller.claims;
+
+import dev.partita.api.DeviceAttribute;
+import dev.partita.api.DeviceMode;
+import dev.partita.api.DeviceName;
+import dev.partita.api.Driver;
+import dev.partita.controller.allocate.Booking;
+import dev.partita.controller.inventory.CardKey;
+import io.fabric8.kubernetes.api.model.NodeSelector;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.resource.v1.AllocationResult;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** What an allocation, whoever wrote it, takes of our cards. */
+final class AllocatedClaim {
+  private static final String POOL_SUFFIX = Driver.poolOf("");
+
+  private AllocatedClaim() {}
+
+  static boolean isAllocated(ResourceClaim claim) {
+    return allocation(claim).isPresent();
+  }
+
+  /** Whether somebody may be using it: then its devices are not free even if nobody says where they are. */
+  static boolean isReserved(ResourceClaim claim) {
+    return claim.getStatus() != null && !claim.getStatus().getReservedFor().isEmpty();
+  }
+
+  /**
+   * What it takes. A share without a shareID or without consumed capacity counts as the whole card: nobody can say how much of
+   * it is free. Devices that are accessed for administration take nothing.
+   */
+  static List<Booking> bookings(ResourceClaim claim) {
+    List<Booking> bookings = new ArrayList<>();
+    for (DeviceRequestAllocationResult result : results(claim)) {
+      Optional<DeviceName> device = Optional.ofNullable(result.getDevice()).flatMap(DeviceName::parse);
+      if (!Driver.NAME.equals(result.getDriver())
+          || Boolean.TRUE.equals(result.getAdminAccess())
+          || device.isEmpty()
+          || !result.getPool().endsWith(POOL_SUFFIX)) {
+        continue;
+      }
+      String node = result.getPool().substring(0, result.getPool().length() - POOL_SUFFIX.length());
+      CardKey card = new CardKey(node, device.get().index());
+      Map<String, Quantity> consumed = result.getConsumedCapacity();
+      boolean dedicated =
+          device.get().mode() == DeviceMode.WHOLE
+              || result.getShareID() == null
+              || consumed == null
+              || !consumed.containsKey(DeviceAttribute.MEMORY);
+      bookings.add(
+          dedicated
+              ? new Booking(card, DeviceMode.WHOLE, 0, 0)
+              : new Booking(
+                  card,
+                  DeviceMode.SHARED,
+                  amount(consumed.get(DeviceAttribute.MEMORY), Long.MAX_VALUE / 1_000_000),
+                  (int) amount(consumed.get(DeviceAttribute.CORES), 100)));
+    }
+    return bookings;
+  }
+
+  /** Where the allocation can be used: null for everywhere. */
+  static @Nullable NodeSelector nodeSelector(ResourceClaim claim) {
+    return allocation(claim).map(AllocationResult::getNodeSelector).orElse(null);
+  }
+
+  private static List<DeviceRequestAllocationResult> results(ResourceClaim claim) {
+    return allocation(claim)
+        .flatMap(allocation -> Optional.ofNullable(allocation.getDevices()))
+        .map(devices -> devices.getResults())
+        .orElse(List.of());
+  }
+
+  private static Optional<AllocationResult> allocation(ResourceClaim claim) {
+    return Optional.ofNullable(claim.getStatus()).flatMap(status -> Optional.ofNullable(status.getAllocation()));
+  }
+
+  private static long amount(@Nullable Quantity quantity, long most) {
+    return quantity == null
+        ? 0
+        : quantity
+            .getNumericalAmount()
+            .setScale(0, RoundingMode.CEILING)
+            .min(BigDecimal.valueOf(most))
+            .max(BigDecimal.ZERO)
+            .longValue();
+  }
+}

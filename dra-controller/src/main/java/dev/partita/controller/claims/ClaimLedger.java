@@ -1,0 +1,106 @@
+package dev.partita.controller.claims;
+
+import dev.partita.controller.allocate.Accounts;
+import dev.partita.controller.allocate.Booking;
+import dev.partita.controller.allocate.Books;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.math.BigInteger;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What every claim takes: what the API server says, and on top of it what this instance has decided and the informers do not
+ * show yet. For one thread.
+ */
+final class ClaimLedger {
+  /** What became of a claim since it was last seen. */
+  sealed interface Change {
+    record None() implements Change {}
+
+    /** It takes something now that it did not take before. */
+    record Taken() implements Change {}
+
+    /**
+     * It gave back what it had.
+     *
+     * @param vetoed the node, if nobody had begun to use it: then kube-scheduler took the allocation back
+     */
+    record Freed(Optional<String> vetoed) implements Change {}
+  }
+
+  /** A decision of ours: its write is under way, or done under that resourceVersion. */
+  private record Assumed(Optional<String> writtenVersion) {}
+
+  private record Seen(boolean reserved) {}
+
+  private final Books books = new Books();
+  private final Map<String, Assumed> assumed = new HashMap<>();
+  private final Map<String, Seen> seen = new HashMap<>();
+
+  Accounts accounts() {
+    return books;
+  }
+
+  /** Whether this instance has allocated the claim, and the API server does not show it yet. */
+  boolean isAssumed(String claimUid) {
+    return assumed.containsKey(claimUid);
+  }
+
+  void assume(String claimUid, List<Booking> bookings) {
+    books.put(claimUid, bookings);
+    assumed.put(claimUid, new Assumed(Optional.empty()));
+  }
+
+  /** The assumed allocation was written; it counts until the informers show that version or a newer one. */
+  void written(String claimUid, String resourceVersion) {
+    assumed.computeIfPresent(claimUid, (uid, before) -> new Assumed(Optional.of(resourceVersion)));
+  }
+
+  /** The assumed allocation was not written. */
+  void dropped(String claimUid) {
+    if (assumed.remove(claimUid) != null) {
+      books.remove(claimUid);
+    }
+  }
+
+  /**
+   * Takes note of what the API server says of a claim.
+   *
+   * @param claim null if it is gone, or another one has its name
+   */
+  Change observe(String claimUid, @Nullable ResourceClaim claim) {
+    if (claim == null) {
+      assumed.remove(claimUid);
+      seen.remove(claimUid);
+      return books.remove(claimUid) ? new Change.Freed(Optional.empty()) : new Change.None();
+    }
+    if (AllocatedClaim.isAllocated(claim)) {
+      List<Booking> bookings = AllocatedClaim.bookings(claim);
+      boolean known = books.bookings(claimUid).equals(bookings);
+      assumed.remove(claimUid);
+      seen.put(claimUid, new Seen(AllocatedClaim.isReserved(claim)));
+      books.put(claimUid, bookings);
+      return known ? new Change.None() : new Change.Taken();
+    }
+    @Nullable Assumed ours = assumed.get(claimUid);
+    if (ours != null && !isNewer(claim.getMetadata().getResourceVersion(), ours.writtenVersion())) {
+      return new Change.None();
+    }
+    List<Booking> before = books.bookings(claimUid);
+    assumed.remove(claimUid);
+    @Nullable Seen last = seen.remove(claimUid);
+    if (!books.remove(claimUid)) {
+      return new Change.None();
+    }
+    boolean used = last != null && last.reserved();
+    return new Change.Freed(used ? Optional.empty() : Optional.of(before.getFirst().card().node()));
+  }
+
+  /** Whether an observed version is later than the one that was written; versions of one kind can be ordered. */
+  private static boolean isNewer(String observed, Optional<String> written) {
+    return written.isPresent() && new BigInteger(observed).compareTo(new BigInteger(written.get())) > 0;
+  }
+}

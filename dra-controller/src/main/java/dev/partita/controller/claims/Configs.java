@@ -1,0 +1,57 @@
+package dev.partita.controller.claims;
+
+import dev.partita.api.Driver;
+import dev.partita.api.config.Decoded;
+import dev.partita.api.config.FieldError;
+import dev.partita.api.config.GpuShareConfig;
+import dev.partita.api.config.GpuShareConfigDecoder;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClaimConfiguration;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassConfiguration;
+import io.fabric8.kubernetes.api.model.resource.v1.OpaqueDeviceConfiguration;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Our opaque configs of a claim and its classes: the last one that covers a request counts, the claim's after the class's. */
+final class Configs {
+  private Configs() {}
+
+  /** The config of that result name in the claim; empty if none covers it. Wrong ones are skipped: they are reported apart. */
+  static Optional<GpuShareConfig> ofClaim(List<DeviceClaimConfiguration> configs, String resultName) {
+    return configs.stream()
+        .filter(config -> covers(config.getRequests(), resultName))
+        .flatMap(config -> valid(config.getOpaque()).stream())
+        .reduce((first, second) -> second);
+  }
+
+  static Optional<GpuShareConfig> ofClass(List<DeviceClassConfiguration> configs) {
+    return configs.stream().flatMap(config -> valid(config.getOpaque()).stream()).reduce((first, second) -> second);
+  }
+
+  /** Whether a list of requests, which is empty for all, covers a result's name. */
+  static boolean covers(List<String> requests, String resultName) {
+    int slash = resultName.indexOf('/');
+    String request = slash < 0 ? resultName : resultName.substring(0, slash);
+    return requests.isEmpty() || requests.contains(request) || requests.contains(resultName);
+  }
+
+  /** What is wrong with a config of our driver. */
+  static void report(String path, @Nullable OpaqueDeviceConfiguration opaque, List<String> problems) {
+    if (isOurs(opaque) && GpuShareConfigDecoder.decode(OpaqueParameters.of(opaque)) instanceof Decoded.Invalid<?>(List<FieldError> errors)) {
+      for (FieldError error : errors) {
+        String field = error.path().isEmpty() ? path : path + "." + error.path();
+        problems.add(field + ": " + error.problem());
+      }
+    }
+  }
+
+  static boolean isOurs(@Nullable OpaqueDeviceConfiguration opaque) {
+    return opaque != null && Driver.NAME.equals(opaque.getDriver());
+  }
+
+  private static Optional<GpuShareConfig> valid(@Nullable OpaqueDeviceConfiguration opaque) {
+    return isOurs(opaque) && GpuShareConfigDecoder.decode(OpaqueParameters.of(opaque)) instanceof Decoded.Valid<GpuShareConfig>(GpuShareConfig config)
+        ? Optional.of(config)
+        : Optional.empty();
+  }
+}

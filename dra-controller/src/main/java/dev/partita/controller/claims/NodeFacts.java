@@ -1,0 +1,42 @@
+package dev.partita.controller.claims;
+
+import dev.partita.controller.watch.ClusterView;
+import io.fabric8.kubernetes.api.model.Node;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** What of a Node matters to waiting pods, so that a heartbeat wakes none of them. For one thread. */
+final class NodeFacts {
+  private final ClusterView view;
+  private final Map<String, List<Object>> known = new HashMap<>();
+  private final Map<String, Boolean> published = new HashMap<>();
+
+  NodeFacts(ClusterView view) {
+    this.view = view;
+  }
+
+  /** Whether the node has changed, since this was last asked, in a way that could make room for a pod. */
+  boolean changed(String name) {
+    @Nullable Node node = view.node(name);
+    if (node == null) {
+      known.remove(name);
+      return false;
+    }
+    List<Object> facts =
+        List.of(
+            Objects.requireNonNullElse(node.getMetadata().getLabels(), Map.of()),
+            node.getSpec() == null ? "" : Objects.requireNonNullElse(node.getSpec().getTaints(), List.of()),
+            node.getSpec() != null && Boolean.TRUE.equals(node.getSpec().getUnschedulable()),
+            node.getStatus() == null ? "" : Objects.requireNonNullElse(node.getStatus().getAllocatable(), Map.of()));
+    return !facts.equals(known.put(name, facts));
+  }
+
+  /** Whether the node's slices have appeared since this was last asked. */
+  boolean published(String node) {
+    boolean now = !view.slices(node).isEmpty();
+    return now && !Boolean.TRUE.equals(published.put(node, now));
+  }
+}

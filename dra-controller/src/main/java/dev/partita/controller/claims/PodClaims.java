@@ -1,0 +1,49 @@
+package dev.partita.controller.claims;
+
+import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodResourceClaim;
+import io.fabric8.kubernetes.api.model.PodResourceClaimStatus;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Which claims a pod refers to. */
+final class PodClaims {
+  private PodClaims() {}
+
+  /** The pod's claims; empty as long as one of them has not been made from its template yet. */
+  static Optional<List<ObjectKey>> of(Pod pod) {
+    Map<String, PodResourceClaimStatus> generated = new HashMap<>();
+    if (pod.getStatus() != null) {
+      pod.getStatus().getResourceClaimStatuses().forEach(status -> generated.put(status.getName(), status));
+    }
+    List<ObjectKey> claims = new ArrayList<>();
+    for (PodResourceClaim reference : pod.getSpec().getResourceClaims()) {
+      String name = reference.getResourceClaimName();
+      if (name == null) {
+        PodResourceClaimStatus status = generated.get(reference.getName());
+        if (status == null) {
+          return Optional.empty();
+        }
+        name = status.getResourceClaimName();
+      }
+      if (name != null) { // a status without a name says that the pod needs no claim there
+        claims.add(new ObjectKey(pod.getMetadata().getNamespace(), name));
+      }
+    }
+    return Optional.of(claims.stream().distinct().toList());
+  }
+
+  /** Whether the pod may still need its claims: it is neither over nor on its way out. */
+  static boolean isLive(Pod pod) {
+    String phase = pod.getStatus() == null ? null : pod.getStatus().getPhase();
+    return pod.getMetadata().getDeletionTimestamp() == null && !"Succeeded".equals(phase) && !"Failed".equals(phase);
+  }
+
+  static boolean isBound(Pod pod) {
+    return pod.getSpec().getNodeName() != null && !pod.getSpec().getNodeName().isEmpty();
+  }
+}

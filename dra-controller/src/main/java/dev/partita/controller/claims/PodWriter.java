@@ -1,0 +1,92 @@
+package dev.partita.controller.claims;
+
+import dev.partita.controller.allocate.Outcome;
+import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.time.Clock;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Writes what was decided for a pod, claim after claim, several pods at a time, and reports how it went. */
+final class PodWriter implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(PodWriter.class);
+  private static final int AT_ONCE = 8;
+
+  private final AllocationWriter writer;
+  private final Function<String, @Nullable DeviceClass> classes;
+  private final Clock clock;
+  private final Consumer<WorkItem> reports;
+  private final ExecutorService threads =
+      Executors.newFixedThreadPool(AT_ONCE, Thread.ofPlatform().name("allocation-writer-", 0).daemon().factory());
+
+  PodWriter(
+      AllocationWriter writer, Function<String, @Nullable DeviceClass> classes, Clock clock, Consumer<WorkItem> reports) {
+    this.writer = writer;
+    this.classes = classes;
+    this.clock = clock;
+    this.reports = reports;
+  }
+
+  /**
+   * Begins to write. After the first failure the pod's remaining claims are left: the pod is decided upon anew.
+   *
+   * @param claims by UID, as they were decided upon
+   */
+  void write(ObjectKey pod, Outcome.Allocated outcome, Map<String, ResourceClaim> claims, ClaimNotes notes) {
+    threads.execute(
+        () -> {
+          boolean failed = false;
+          for (Outcome.ClaimPlacement placement : outcome.claims()) {
+            Optional<String> version = Optional.empty();
+            if (!failed) {
+              ResourceClaim claim = Objects.requireNonNull(claims.get(placement.claim().uid()), placement.claim().name());
+              version = write(placement, claim, outcome.node(), notes);
+              failed = version.isEmpty();
+            }
+            reports.accept(new WorkItem.Written(pod, placement.claim().uid(), version));
+          }
+          reports.accept(new WorkItem.Finished(pod, failed));
+        });
+  }
+
+  private Optional<String> write(Outcome.ClaimPlacement placement, ResourceClaim claim, String node, ClaimNotes notes) {
+    try {
+      var allocation = AllocationStatus.of(claim, placement, node, classes, UUID::randomUUID, clock.instant());
+      ResourceClaim written = writer.write(claim, allocation);
+      notes.allocated(placement, node);
+      return Optional.of(written.getMetadata().getResourceVersion());
+    } catch (RuntimeException e) {
+      if (ApiEdge.isConflict(e) || ApiEdge.isNotFound(e)) {
+        LOG.info("claim {}: changed while it was allocated on {}, is decided upon anew", placement.claim(), node);
+      } else {
+        LOG.warn("claim {}: allocation on {} not written: {}", placement.claim(), node, e.getMessage());
+      }
+      return Optional.empty();
+    }
+  }
+
+  @Override
+  public void close() {
+    threads.shutdown();
+    try {
+      if (!threads.awaitTermination(10, TimeUnit.SECONDS)) {
+        threads.shutdownNow();
+      }
+    } catch (InterruptedException e) {
+      threads.shutdownNow();
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,73 @@
+package dev.partita.controller.claims;
+
+import io.fabric8.kubernetes.api.model.resource.v1.CapacityRequirements;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequest;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceSelector;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceSubRequest;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceToleration;
+import io.fabric8.kubernetes.api.model.resource.v1.ExactDeviceRequest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What {@code exactly} and an entry of {@code firstAvailable} have in common.
+ *
+ * @param path where it stands in the claim
+ * @param name as results name it
+ * @param unknown fields that the client's model does not know
+ */
+record RequestPart(
+    String path,
+    String name,
+    String className,
+    Optional<String> mode,
+    Optional<Long> count,
+    List<DeviceSelector> selectors,
+    Optional<CapacityRequirements> capacity,
+    List<DeviceToleration> tolerations,
+    boolean adminAccess,
+    Set<String> unknown) {
+
+  /** The parts of a request; a request with neither form, which a newer API may allow, gives one that says so. */
+  static List<RequestPart> of(DeviceRequest request, int index) {
+    String path = "spec.devices.requests[" + index + "]";
+    @Nullable ExactDeviceRequest exactly = request.getExactly();
+    List<RequestPart> parts = new ArrayList<>();
+    if (exactly != null) {
+      parts.add(
+          new RequestPart(
+              path + ".exactly",
+              request.getName(),
+              Objects.requireNonNullElse(exactly.getDeviceClassName(), ""),
+              Optional.ofNullable(exactly.getAllocationMode()),
+              Optional.ofNullable(exactly.getCount()),
+              exactly.getSelectors(),
+              Optional.ofNullable(exactly.getCapacity()),
+              exactly.getTolerations(),
+              Boolean.TRUE.equals(exactly.getAdminAccess()),
+              new TreeSet<>(exactly.getAdditionalProperties().keySet())));
+    }
+    List<DeviceSubRequest> first = Objects.requireNonNullElse(request.getFirstAvailable(), List.of());
+    for (int i = 0; i < first.size(); i++) {
+      DeviceSubRequest sub = first.get(i);
+      parts.add(
+          new RequestPart(
+              path + ".firstAvailable[" + i + "]",
+              request.getName() + "/" + sub.getName(),
+              Objects.requireNonNullElse(sub.getDeviceClassName(), ""),
+              Optional.ofNullable(sub.getAllocationMode()),
+              Optional.ofNullable(sub.getCount()),
+              sub.getSelectors(),
+              Optional.ofNullable(sub.getCapacity()),
+              sub.getTolerations(),
+              false,
+              new TreeSet<>(sub.getAdditionalProperties().keySet())));
+    }
+    return parts;
+  }
+}

@@ -1,0 +1,151 @@
+package dev.partita.controller.claims;
+
+import dev.partita.api.DeviceAttribute;
+import dev.partita.api.config.GpuShareConfig;
+import dev.partita.controller.allocate.DeviceAsk;
+import dev.partita.controller.allocate.DeviceAsk.Count;
+import dev.partita.controller.allocate.DeviceAsk.Selector;
+import dev.partita.controller.allocate.DeviceAsk.Toleration;
+import dev.partita.controller.selector.DeviceSelectors;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClaimConfiguration;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceToleration;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** Reads one request, or one alternative of a request, and reports what is wrong with it. */
+final class RequestReader {
+  /** Beyond every card, and far from overflowing a sum. */
+  private static final BigDecimal BEYOND = BigDecimal.valueOf(Long.MAX_VALUE / 4);
+
+  private final RequestPart part;
+  private final DeviceClass deviceClass;
+  private final List<DeviceClaimConfiguration> configs;
+  private final DeviceSelectors selectors;
+  private final List<String> problems;
+
+  RequestReader(
+      RequestPart part,
+      DeviceClass deviceClass,
+      List<DeviceClaimConfiguration> configs,
+      DeviceSelectors selectors,
+      List<String> problems) {
+    this.part = part;
+    this.deviceClass = deviceClass;
+    this.configs = configs;
+    this.selectors = selectors;
+    this.problems = problems;
+  }
+
+  /** What is asked for; empty if a problem was reported. */
+  Optional<DeviceAsk> read() {
+    int before = problems.size();
+    part.unknown().forEach(field -> problem(field, "is not supported"));
+    if (part.adminAccess()) {
+      problem("adminAccess", "is not supported");
+    }
+    Optional<Count> count = count();
+    List<Selector> expressions = new ArrayList<>();
+    read(expressions, "class " + part.className(), "DeviceClass " + part.className() + ": spec", ClaimReader.expressions(deviceClass.getSpec().getSelectors()));
+    read(expressions, "request " + part.name(), part.path(), ClaimReader.expressions(part.selectors()));
+    Map<String, Quantity> asked =
+        part.capacity().flatMap(c -> Optional.ofNullable(c.getRequests())).orElse(Map.of());
+    asked.keySet().stream()
+        .filter(name -> !name.equals(DeviceAttribute.MEMORY) && !name.equals(DeviceAttribute.CORES))
+        .sorted()
+        .forEach(name -> problem("capacity.requests[" + name + "]", "is not a capacity of a GPU; known are memory and cores"));
+    OptionalLong memory = amount(asked, DeviceAttribute.MEMORY);
+    OptionalLong cores = amount(asked, DeviceAttribute.CORES);
+    List<Toleration> tolerations = tolerations();
+    if (problems.size() > before) {
+      return Optional.empty();
+    }
+    GpuShareConfig config =
+        Configs.ofClaim(configs, part.name())
+            .or(() -> Configs.ofClass(deviceClass.getSpec().getConfig()))
+            .orElse(GpuShareConfig.DEFAULT);
+    return count.map(
+        number -> new DeviceAsk(part.name(), expressions, number, memory, cores, tolerations, config.placement()));
+  }
+
+  private Optional<Count> count() {
+    String mode = part.mode().filter(m -> !m.isEmpty()).orElse("ExactCount");
+    return switch (mode) {
+      case "ExactCount" -> {
+        long devices = part.count().orElse(1L);
+        if (devices < 1 || devices > Integer.MAX_VALUE) {
+          problem("count", "must be from 1 to " + ClaimReader.MAX_RESULTS + ", not " + devices);
+          yield Optional.empty();
+        }
+        yield Optional.of(new Count.Exactly((int) devices));
+      }
+      case "All" -> Optional.of(new Count.All());
+      default -> {
+        problem("allocationMode", mode + " is not supported; known are ExactCount and All");
+        yield Optional.empty();
+      }
+    };
+  }
+
+  private void read(List<Selector> into, String origin, String path, List<String> expressions) {
+    for (int i = 0; i < expressions.size(); i++) {
+      String expression = expressions.get(i);
+      String where = path + ".selectors[" + i + "]";
+      if (expression.isEmpty()) {
+        problems.add(where + ": only cel is supported");
+      } else {
+        selectors.compileError(expression).ifPresent(error -> problems.add(where + ".cel.expression: " + error));
+        into.add(new Selector(origin, expression));
+      }
+    }
+  }
+
+  private OptionalLong amount(Map<String, Quantity> asked, String capacity) {
+    Quantity quantity = asked.get(capacity);
+    if (quantity == null) {
+      return OptionalLong.empty();
+    }
+    try {
+      BigDecimal amount = quantity.getNumericalAmount();
+      if (amount.signum() < 0) {
+        problem("capacity.requests[" + capacity + "]", "must not be negative: " + quantity);
+        return OptionalLong.empty();
+      }
+      return OptionalLong.of(amount.setScale(0, RoundingMode.CEILING).min(BEYOND).longValue());
+    } catch (IllegalArgumentException | ArithmeticException e) {
+      problem("capacity.requests[" + capacity + "]", "is not a quantity: " + quantity);
+      return OptionalLong.empty();
+    }
+  }
+
+  private List<Toleration> tolerations() {
+    List<Toleration> tolerations = new ArrayList<>();
+    for (DeviceToleration toleration : part.tolerations()) {
+      String operator = Objects.requireNonNullElse(toleration.getOperator(), "Equal");
+      if (!operator.equals("Exists") && !operator.equals("Equal")) {
+        problem("tolerations", "operator " + operator + " is not supported");
+      }
+      tolerations.add(
+          new Toleration(
+              given(toleration.getKey()),
+              operator.equals("Exists") ? Optional.empty() : Optional.of(given(toleration.getValue()).orElse("")),
+              given(toleration.getEffect())));
+    }
+    return tolerations;
+  }
+
+  private static Optional<String> given(@org.jspecify.annotations.Nullable String text) {
+    return Optional.ofNullable(text).filter(t -> !t.isEmpty());
+  }
+
+  private void problem(String field, String words) {
+    problems.add(part.path() + "." + field + ": " + words);
+  }
+}

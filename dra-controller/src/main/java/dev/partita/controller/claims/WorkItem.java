@@ -1,0 +1,26 @@
+package dev.partita.controller.claims;
+
+import dev.partita.controller.watch.ClusterEvent;
+import dev.partita.controller.watch.ObjectKey;
+import java.util.Optional;
+
+/** What the allocation loop is told. */
+sealed interface WorkItem {
+  /** This instance has begun to lead: everything is new. */
+  record Begin() implements WorkItem {}
+
+  record Observed(ClusterEvent event) implements WorkItem {}
+
+  /**
+   * A write came to its end.
+   *
+   * @param version the claim's new resourceVersion; empty if the write failed
+   */
+  record Written(ObjectKey pod, String claimUid, Optional<String> version) implements WorkItem {}
+
+  /** All writes for a pod have come to their end. */
+  record Finished(ObjectKey pod, boolean failed) implements WorkItem {}
+
+  /** Look at the pod again, for a while has passed. */
+  record Again(ObjectKey pod) implements WorkItem {}
+}

@@ -1,0 +1,56 @@
+package dev.partita.controller.classes;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.api.Driver;
+import dev.partita.controller.inventory.Card;
+import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.inventory.Inventory;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceSelector;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceSelectorBuilder;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.NavigableSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+
+/** Which DeviceClasses the cluster should have, and what they select. */
+public final class ClassPlan {
+  /** What a model must look like to name a class and to stand in an expression; the plugin's names always do. */
+  private static final Pattern MODEL = Pattern.compile("[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?");
+
+  private ClassPlan() {}
+
+  /** Selectors by name of the class: a share of any card, a whole card, and a share of each model that a node has. */
+  public static SortedMap<String, List<DeviceSelector>> of(Inventory inventory) {
+    SortedMap<String, List<DeviceSelector>> classes = new TreeMap<>();
+    classes.put(Driver.SHARE_CLASS, List.of(selector(mode(DeviceMode.SHARED))));
+    classes.put(Driver.WHOLE_CLASS, List.of(selector(mode(DeviceMode.WHOLE))));
+    for (String model : models(inventory)) {
+      classes.putIfAbsent(
+          Driver.classOfModel(model),
+          List.of(selector(mode(DeviceMode.SHARED) + " && " + attribute("model") + " == \"" + model + "\"")));
+    }
+    return classes;
+  }
+
+  private static NavigableSet<String> models(Inventory inventory) {
+    NavigableSet<String> models = new TreeSet<>();
+    for (GpuHost host : inventory.hosts().values()) {
+      host.cards().stream().map(Card::model).filter(model -> MODEL.matcher(model).matches()).forEach(models::add);
+    }
+    return models;
+  }
+
+  private static String mode(DeviceMode mode) {
+    return "device.driver == \"" + Driver.NAME + "\" && " + attribute("mode") + " == \"" + mode.attributeValue() + "\"";
+  }
+
+  private static String attribute(String name) {
+    return "device.attributes[\"" + Driver.NAME + "\"]." + name;
+  }
+
+  private static DeviceSelector selector(String expression) {
+    return new DeviceSelectorBuilder().withNewCel().withExpression(expression).endCel().build();
+  }
+}

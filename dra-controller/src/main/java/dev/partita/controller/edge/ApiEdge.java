@@ -1,0 +1,88 @@
+package dev.partita.controller.edge;
+
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.github.resilience4j.circuitbreaker.CircuitBreaker;
+import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
+import io.github.resilience4j.core.IntervalFunction;
+import io.github.resilience4j.retry.Retry;
+import io.github.resilience4j.retry.RetryConfig;
+import java.net.HttpURLConnection;
+import java.time.Duration;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+
+/**
+ * Every write to the API server goes through here: refused when this instance does not lead, tried again when the server is
+ * busy or out of reach, and not tried at all for a while when it keeps failing. Answers about the request itself (conflict,
+ * invalid, forbidden, not found) go to the caller at once.
+ */
+public final class ApiEdge {
+  private static final int TOO_MANY_REQUESTS = 429;
+
+  private final Retry retry;
+  private final CircuitBreaker breaker;
+  private final BooleanSupplier leads;
+
+  /**
+   * @param leads asked before every attempt
+   */
+  public ApiEdge(BooleanSupplier leads) {
+    this.leads = leads;
+    this.retry =
+        Retry.of(
+            "api",
+            RetryConfig.custom()
+                .maxAttempts(4)
+                .intervalFunction(IntervalFunction.ofExponentialRandomBackoff(Duration.ofMillis(200), 2.0, 0.5))
+                .retryOnException(ApiEdge::isTransient)
+                .build());
+    this.breaker =
+        CircuitBreaker.of(
+            "api",
+            CircuitBreakerConfig.custom()
+                .slidingWindowSize(20)
+                .minimumNumberOfCalls(10)
+                .failureRateThreshold(60)
+                .waitDurationInOpenState(Duration.ofSeconds(5))
+                .recordException(ApiEdge::isTransient)
+                .build());
+  }
+
+  /**
+   * Makes the call.
+   *
+   * @throws NotLeadingException if this instance does not lead; nothing was sent then
+   * @throws KubernetesClientException what the server said, or that it could not be reached
+   * @throws io.github.resilience4j.circuitbreaker.CallNotPermittedException while the server keeps failing
+   */
+  public <T> T call(Supplier<T> request) {
+    Supplier<T> fenced =
+        () -> {
+          if (!leads.getAsBoolean()) {
+            throw new NotLeadingException();
+          }
+          return request.get();
+        };
+    return Retry.decorateSupplier(retry, CircuitBreaker.decorateSupplier(breaker, fenced)).get();
+  }
+
+  public static boolean isConflict(Throwable problem) {
+    return problem instanceof KubernetesClientException e && e.getCode() == HttpURLConnection.HTTP_CONFLICT;
+  }
+
+  public static boolean isNotFound(Throwable problem) {
+    return problem instanceof KubernetesClientException e && e.getCode() == HttpURLConnection.HTTP_NOT_FOUND;
+  }
+
+  private static boolean isTransient(Throwable problem) {
+    return problem instanceof KubernetesClientException e
+        && (e.getCode() == 0 || e.getCode() == TOO_MANY_REQUESTS || e.getCode() >= HttpURLConnection.HTTP_INTERNAL_ERROR);
+  }
+
+  /** Another instance leads, or none. */
+  public static final class NotLeadingException extends RuntimeException {
+    NotLeadingException() {
+      super("this instance does not lead");
+    }
+  }
+}

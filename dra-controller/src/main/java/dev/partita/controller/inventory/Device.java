@@ -1,0 +1,84 @@
+package dev.partita.controller.inventory;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.api.DeviceName;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * One way in which a card is offered: what a ResourceSlice lists and a CEL selector sees. Compared by identity: the same
+ * object stands for the same device as long as its node reports nothing new, so that verdicts on it can be kept.
+ */
+public final class Device {
+  private final DeviceName name;
+  private final Card card;
+  private final Map<String, AttributeValue> attributes;
+  private final Map<String, Capacity> capacities;
+  private final List<Taint> taints;
+
+  /**
+   * @param attributes by name; a name without a domain belongs to the driver's
+   * @param capacities by name, likewise
+   */
+  Device(
+      DeviceName name,
+      Card card,
+      Map<String, AttributeValue> attributes,
+      Map<String, Capacity> capacities,
+      List<Taint> taints) {
+    this.name = name;
+    this.card = card;
+    this.attributes = Collections.unmodifiableMap(new TreeMap<>(attributes));
+    this.capacities = Collections.unmodifiableMap(new TreeMap<>(capacities));
+    this.taints = List.copyOf(taints);
+  }
+
+  public DeviceName name() {
+    return name;
+  }
+
+  public DeviceMode mode() {
+    return name.mode();
+  }
+
+  public Card card() {
+    return card;
+  }
+
+  /** Attributes by name, in order of name; a name without a domain belongs to the driver's. */
+  public Map<String, AttributeValue> attributes() {
+    return attributes;
+  }
+
+  /** The attribute of that fully qualified or own name. */
+  public Optional<AttributeValue> attribute(String attributeName) {
+    String own = dev.partita.api.Driver.NAME + "/";
+    String key = attributeName.startsWith(own) ? attributeName.substring(own.length()) : attributeName;
+    return Optional.ofNullable(attributes.get(key));
+  }
+
+  /** Capacities by name, in order of name. */
+  public Map<String, Capacity> capacities() {
+    return capacities;
+  }
+
+  /** Taints that say something about the card, as opposed to who allocates it. */
+  public List<Taint> taints() {
+    return taints;
+  }
+
+  public boolean allowsMultipleAllocations() {
+    return mode() == DeviceMode.SHARED;
+  }
+
+  @Override
+  public String toString() {
+    return name + " on " + card.key().node();
+  }
+
+  /** A device taint. */
+  public record Taint(String key, String value, String effect) {}
+}

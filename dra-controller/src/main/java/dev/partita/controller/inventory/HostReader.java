@@ -1,0 +1,167 @@
+package dev.partita.controller.inventory;
+
+import dev.partita.api.DeviceAttribute;
+import dev.partita.api.DeviceMode;
+import dev.partita.api.DeviceName;
+import dev.partita.api.Driver;
+import dev.partita.api.node.Gpu;
+import dev.partita.api.node.GpuHealth;
+import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.node.GpuNodeSpec.PublishedMode;
+import dev.partita.api.node.GpuNodeStatus;
+import dev.partita.controller.inventory.Capacity.RequestPolicy;
+import io.fabric8.kubernetes.api.model.Condition;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** Reads a GpuNode: which devices its cards are offered as, with which attributes and capacities. */
+final class HostReader {
+  /** Smallest share of memory, in bytes. */
+  static final long MEMORY_MIN = 1L << 20;
+
+  static final int CORES_TOTAL = 100;
+
+  /** Longest string attribute that a ResourceSlice takes. */
+  private static final int MAX_TEXT = 64;
+
+  private static final int MAX_TAINT_VALUE = 63;
+
+  private HostReader() {}
+
+  static GpuHost read(GpuNode node) {
+    String name = node.getMetadata().getName();
+    GpuNodeSpec spec = Objects.requireNonNullElse(node.getSpec(), GpuNodeSpec.DEFAULT);
+    GpuNodeStatus status = node.getStatus();
+    List<Card> cards = new ArrayList<>();
+    List<Device> devices = new ArrayList<>();
+    if (status != null) {
+      Set<Integer> seen = new HashSet<>();
+      List<Gpu> gpus = status.gpus().stream().sorted(java.util.Comparator.comparingInt(Gpu::index)).toList();
+      for (Gpu gpu : gpus) {
+        if (gpu.index() < 0 || gpu.memoryBytes() <= 0 || !seen.add(gpu.index())) {
+          continue; // nothing that a device could be made of
+        }
+        long reserve = Math.clamp(spec.reservedMemoryBytes(), 0, gpu.memoryBytes());
+        Card card = new Card(new CardKey(name, gpu.index()), gpu, gpu.memoryBytes() - reserve);
+        cards.add(card);
+        for (PublishedMode mode : new java.util.TreeSet<>(spec.publishedModes())) {
+          device(card, mode, status).ifPresent(devices::add);
+        }
+      }
+    }
+    return new GpuHost(name, spec.allocator(), unready(node), cards, devices);
+  }
+
+  /** Why the node's cards cannot be handed out; empty if they can. */
+  static Optional<String> unready(GpuNode node) {
+    if (node.getMetadata().getDeletionTimestamp() != null) {
+      return Optional.of("the GpuNode is being deleted");
+    }
+    GpuNodeStatus status = node.getStatus();
+    if (status == null) {
+      return Optional.of("the node's plugin has not reported yet");
+    }
+    if (status.isReady()) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        status.conditions().stream()
+            .filter(c -> GpuNode.READY.equals(c.getType()))
+            .map(HostReader::words)
+            .findFirst()
+            .orElse("the node's plugin has not reported yet"));
+  }
+
+  private static String words(Condition ready) {
+    @Nullable String message = ready.getMessage();
+    @Nullable String reason = ready.getReason();
+    return message != null && !message.isBlank() ? message : reason != null ? reason : "the GpuNode is not Ready";
+  }
+
+  private static Optional<Device> device(Card card, PublishedMode published, GpuNodeStatus status) {
+    DeviceMode mode =
+        switch (published) {
+          case Whole -> DeviceMode.WHOLE;
+          case Shared -> DeviceMode.SHARED;
+        };
+    Map<String, Capacity> capacities = new TreeMap<>();
+    switch (mode) {
+      case WHOLE -> capacities.put(DeviceAttribute.MEMORY, new Capacity(card.gpu().memoryBytes(), Optional.empty()));
+      case SHARED -> {
+        long memory = card.sellableMemory();
+        if (memory < MEMORY_MIN) {
+          return Optional.empty(); // the reserve leaves nothing to share
+        }
+        capacities.put(
+            DeviceAttribute.MEMORY,
+            new Capacity(memory, Optional.of(new RequestPolicy(memory, MEMORY_MIN, memory, OptionalLong.empty()))));
+        capacities.put(
+            DeviceAttribute.CORES,
+            new Capacity(CORES_TOTAL, Optional.of(new RequestPolicy(0, 0, CORES_TOTAL, OptionalLong.of(1)))));
+      }
+    }
+    return Optional.of(
+        new Device(
+            new DeviceName(card.key().index(), mode), card, attributes(card.gpu(), mode, status), capacities, taints(card.gpu())));
+  }
+
+  private static Map<String, AttributeValue> attributes(Gpu gpu, DeviceMode mode, GpuNodeStatus status) {
+    Map<String, AttributeValue> attributes = new TreeMap<>();
+    attributes.put(DeviceAttribute.TYPE, new AttributeValue.Text("gpu"));
+    attributes.put(DeviceAttribute.MODE, new AttributeValue.Text(mode.attributeValue()));
+    text(attributes, DeviceAttribute.UUID, gpu.uuid());
+    text(attributes, DeviceAttribute.PRODUCT_NAME, gpu.productName());
+    text(attributes, DeviceAttribute.MODEL, gpu.model());
+    text(attributes, DeviceAttribute.BRAND, gpu.brand());
+    text(attributes, DeviceAttribute.ARCHITECTURE, gpu.architecture());
+    version(attributes, DeviceAttribute.CUDA_COMPUTE_CAPABILITY, gpu.cudaComputeCapability());
+    version(attributes, DeviceAttribute.DRIVER_VERSION, status.driverVersion());
+    version(attributes, DeviceAttribute.CUDA_DRIVER_VERSION, status.cudaDriverVersion());
+    attributes.put(DeviceAttribute.INDEX, new AttributeValue.Int(gpu.index()));
+    attributes.put(DeviceAttribute.MINOR, new AttributeValue.Int(gpu.minor()));
+    text(attributes, DeviceAttribute.PCI_BUS_ID, gpu.pciBusId());
+    text(attributes, DeviceAttribute.PCIE_ROOT, gpu.pcieRoot());
+    Integer numa = gpu.numaNode();
+    if (numa != null) {
+      attributes.put(DeviceAttribute.NUMA_NODE, new AttributeValue.Int(numa));
+    }
+    text(attributes, DeviceAttribute.NVLINK_DOMAIN, gpu.nvlinkDomain());
+    return attributes;
+  }
+
+  private static void text(Map<String, AttributeValue> attributes, String name, @Nullable String value) {
+    if (value != null && !value.isEmpty()) {
+      attributes.put(name, new AttributeValue.Text(value.length() <= MAX_TEXT ? value : value.substring(0, MAX_TEXT)));
+    }
+  }
+
+  private static void version(Map<String, AttributeValue> attributes, String name, @Nullable String value) {
+    if (value != null) {
+      SemanticVersion.normalise(value).ifPresent(v -> attributes.put(name, new AttributeValue.Version(v)));
+    }
+  }
+
+  private static List<Device.Taint> taints(Gpu gpu) {
+    @Nullable GpuHealth health = gpu.health();
+    if (health == null || health.state() == GpuHealth.State.Healthy) {
+      return List.of();
+    }
+    return List.of(new Device.Taint(Driver.HEALTH_TAINT, taintValue(health.reason()), "NoSchedule"));
+  }
+
+  /** A taint's value is a label's: letters, digits and {@code -_.} within, at most 63. */
+  private static String taintValue(@Nullable String reason) {
+    String value = reason == null ? "" : reason.replaceAll("[^A-Za-z0-9_.-]", "-");
+    value = value.length() > MAX_TAINT_VALUE ? value.substring(0, MAX_TAINT_VALUE) : value;
+    return value.replaceAll("^[^A-Za-z0-9]+|[^A-Za-z0-9]+$", "");
+  }
+}

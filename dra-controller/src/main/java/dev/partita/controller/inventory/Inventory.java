@@ -1,0 +1,66 @@
+package dev.partita.controller.inventory;
+
+import dev.partita.api.node.GpuNode;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** Every node's cards at one moment. Nodes that report nothing new keep their objects from one inventory to the next. */
+public final class Inventory {
+  public static final Inventory EMPTY = new Inventory(new TreeMap<>(), Map.of());
+
+  private final SortedMap<String, GpuHost> hosts;
+  private final Map<String, Source> sources;
+
+  private Inventory(SortedMap<String, GpuHost> hosts, Map<String, Source> sources) {
+    this.hosts = Collections.unmodifiableSortedMap(hosts);
+    this.sources = sources;
+  }
+
+  /** Hosts by name of the node. */
+  public SortedMap<String, GpuHost> hosts() {
+    return hosts;
+  }
+
+  public @Nullable GpuHost host(String node) {
+    return hosts.get(node);
+  }
+
+  /** The inventory after reading these GpuNodes, which are all that there are; this one if nothing of substance changed. */
+  public Inventory refreshed(Collection<GpuNode> gpuNodes) {
+    SortedMap<String, GpuHost> freshHosts = new TreeMap<>();
+    Map<String, Source> freshSources = new HashMap<>();
+    boolean changed = gpuNodes.size() != hosts.size();
+    for (GpuNode node : gpuNodes) {
+      String name = node.getMetadata().getName();
+      Source source = Source.of(node);
+      GpuHost known = hosts.get(name);
+      if (known == null || !source.equals(sources.get(name))) {
+        known = HostReader.read(node);
+        changed = true;
+      }
+      freshHosts.put(name, known);
+      freshSources.put(name, source);
+    }
+    return changed ? new Inventory(freshHosts, freshSources) : this;
+  }
+
+  /** What of a GpuNode matters to this controller. */
+  private record Source(
+      dev.partita.api.node.GpuNodeSpec spec, @Nullable Object cards, @Nullable String driver, @Nullable String cuda, String unready) {
+    static Source of(GpuNode node) {
+      var status = node.getStatus();
+      return new Source(
+          Objects.requireNonNullElse(node.getSpec(), dev.partita.api.node.GpuNodeSpec.DEFAULT),
+          status == null ? null : status.gpus(),
+          status == null ? null : status.driverVersion(),
+          status == null ? null : status.cudaDriverVersion(),
+          HostReader.unready(node).orElse(""));
+    }
+  }
+}

@@ -1,0 +1,5 @@
+/** Who leads when several controllers run. */
+@NullMarked
+package dev.partita.controller.leader;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,141 @@
+package dev.partita.controller.nodes;
+
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeSelector;
+import io.fabric8.kubernetes.api.model.NodeSelectorRequirement;
+import io.fabric8.kubernetes.api.model.NodeSelectorTerm;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.Taint;
+import io.fabric8.kubernetes.api.model.Toleration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether a pod can run on a node, by what can be read from the two: name, selector, required node affinity, taints, cordon,
+ * and requested CPU, memory and pod count. kube-scheduler decides in the end; what this misses (affinity between pods,
+ * spreading, volumes) it vetoes.
+ */
+public final class NodeFit {
+  private NodeFit() {}
+
+  /**
+   * Why the pod cannot run there; empty if it can as far as is known.
+   *
+   * @param load what other pods request on that node
+   */
+  public static Optional<String> refusal(Pod pod, Node node, Load load) {
+    String name = node.getMetadata().getName();
+    var spec = pod.getSpec();
+    if (spec.getNodeName() != null && !spec.getNodeName().isEmpty()) {
+      // Already bound: whatever the scheduler would have said no longer matters.
+      return spec.getNodeName().equals(name) ? Optional.empty() : Optional.of("the pod is bound to " + spec.getNodeName());
+    }
+    Map<String, String> labels = Objects.requireNonNullElse(node.getMetadata().getLabels(), Map.of());
+    if (spec.getNodeSelector() != null && !labels.entrySet().containsAll(spec.getNodeSelector().entrySet())) {
+      return Optional.of("the pod's nodeSelector does not match");
+    }
+    if (!affine(pod, name, labels)) {
+      return Optional.of("the pod's node affinity does not match");
+    }
+    return tainted(node, spec.getTolerations())
+        .or(() -> load.refusal(PodRequests.of(pod), PodRequests.allocatable(node)));
+  }
+
+  /** Whether a node selector, such as an allocation's, selects the node. */
+  public static boolean selects(NodeSelector selector, Node node) {
+    Map<String, String> labels = Objects.requireNonNullElse(node.getMetadata().getLabels(), Map.of());
+    return selector.getNodeSelectorTerms().stream().anyMatch(term -> matches(term, node.getMetadata().getName(), labels));
+  }
+
+  /** The node that a selector names, if it names one. */
+  public static Optional<String> onlyNode(NodeSelector selector) {
+    return selector.getNodeSelectorTerms().stream()
+        .flatMap(term -> term.getMatchFields().stream())
+        .filter(field -> "metadata.name".equals(field.getKey()) && "In".equals(field.getOperator()) && field.getValues().size() == 1)
+        .map(field -> field.getValues().getFirst())
+        .findFirst();
+  }
+
+  private static boolean affine(Pod pod, String nodeName, Map<String, String> labels) {
+    var affinity = pod.getSpec().getAffinity();
+    @Nullable NodeSelector required =
+        affinity == null || affinity.getNodeAffinity() == null
+            ? null
+            : affinity.getNodeAffinity().getRequiredDuringSchedulingIgnoredDuringExecution();
+    return required == null || required.getNodeSelectorTerms().stream().anyMatch(term -> matches(term, nodeName, labels));
+  }
+
+  private static boolean matches(NodeSelectorTerm term, String nodeName, Map<String, String> labels) {
+    if (term.getMatchExpressions().isEmpty() && term.getMatchFields().isEmpty()) {
+      return false; // an empty term selects nothing
+    }
+    return term.getMatchExpressions().stream().allMatch(r -> matches(r, labels.get(r.getKey())))
+        && term.getMatchFields().stream().allMatch(r -> r.getKey().equals("metadata.name") && matches(r, nodeName));
+  }
+
+  private static boolean matches(NodeSelectorRequirement requirement, @Nullable String value) {
+    List<String> values = requirement.getValues();
+    return switch (requirement.getOperator()) {
+      case "In" -> value != null && values.contains(value);
+      case "NotIn" -> value == null || !values.contains(value);
+      case "Exists" -> value != null;
+      case "DoesNotExist" -> value == null;
+      case "Gt" -> value != null && compare(value, values) > 0;
+      case "Lt" -> value != null && compare(value, values) < 0;
+      default -> false;
+    };
+  }
+
+  /** How the label's number compares with the one asked; 0, which satisfies neither Gt nor Lt, if either is no number. */
+  private static int compare(String value, List<String> values) {
+    try {
+      return values.size() == 1 ? Long.compare(Long.parseLong(value), Long.parseLong(values.getFirst())) : 0;
+    } catch (NumberFormatException e) {
+      return 0;
+    }
+  }
+
+  private static Optional<String> tainted(Node node, @Nullable List<Toleration> tolerations) {
+    List<Toleration> tolerated = Objects.requireNonNullElse(tolerations, List.of());
+    if (node.getSpec() == null) {
+      return Optional.empty();
+    }
+    Taint cordon = new Taint("NoSchedule", "node.kubernetes.io/unschedulable", null, null);
+    if (Boolean.TRUE.equals(node.getSpec().getUnschedulable()) && tolerated.stream().noneMatch(t -> covers(t, cordon))) {
+      return Optional.of("the node is cordoned");
+    }
+    return Objects.requireNonNullElse(node.getSpec().getTaints(), List.<Taint>of()).stream()
+        .filter(taint -> !"PreferNoSchedule".equals(taint.getEffect()))
+        .filter(taint -> tolerated.stream().noneMatch(toleration -> covers(toleration, taint)))
+        .findFirst()
+        .map(taint -> "the node has the taint " + taint.getKey() + words(taint.getValue()) + ":" + taint.getEffect());
+  }
+
+  private static String words(@Nullable String value) {
+    return value == null || value.isEmpty() ? "" : "=" + value;
+  }
+
+  private static boolean covers(Toleration toleration, Taint taint) {
+    if (isSet(toleration.getEffect()) && !toleration.getEffect().equals(taint.getEffect())) {
+      return false;
+    }
+    if (isSet(toleration.getKey()) && !toleration.getKey().equals(taint.getKey())) {
+      return false;
+    }
+    String operator = isSet(toleration.getOperator()) ? toleration.getOperator() : "Equal";
+    return switch (operator) {
+      case "Exists" -> true;
+      case "Equal" ->
+          isSet(toleration.getKey())
+              && Objects.requireNonNullElse(toleration.getValue(), "").equals(Objects.requireNonNullElse(taint.getValue(), ""));
+      default -> false;
+    };
+  }
+
+  private static boolean isSet(@Nullable String text) {
+    return text != null && !text.isEmpty();
+  }
+}

@@ -1,0 +1,34 @@
+package dev.partita.controller.nodes;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** What pods request on every node, kept up to date pod by pod. For one thread. */
+public final class NodeLoads {
+  private record Entry(String node, PodRequests requests) {}
+
+  private final Map<String, Entry> byPod = new HashMap<>();
+  private final Map<String, PodRequests> byNode = new HashMap<>();
+
+  /** Counts the pod on that node, and no longer on any other. */
+  public void put(String podUid, String node, PodRequests requests) {
+    remove(podUid);
+    byPod.put(podUid, new Entry(node, requests));
+    byNode.merge(node, requests, PodRequests::plus);
+  }
+
+  public void remove(String podUid) {
+    @Nullable Entry entry = byPod.remove(podUid);
+    if (entry != null) {
+      byNode.computeIfPresent(entry.node(), (node, sum) -> sum.minus(entry.requests()));
+    }
+  }
+
+  /** What other pods than this one request there. */
+  public Load without(String podUid, String node) {
+    PodRequests sum = byNode.getOrDefault(node, PodRequests.NONE);
+    @Nullable Entry own = byPod.get(podUid);
+    return new Load(own != null && own.node().equals(node) ? sum.minus(own.requests()) : sum);
+  }
+}

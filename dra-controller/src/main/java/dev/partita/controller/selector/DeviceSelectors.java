@@ -1,0 +1,146 @@
+package dev.partita.controller.selector;
+
+import dev.cel.common.CelAbstractSyntaxTree;
+import dev.cel.common.CelOptions;
+import dev.cel.common.CelValidationException;
+import dev.cel.common.types.MapType;
+import dev.cel.common.types.SimpleType;
+import dev.cel.compiler.CelCompiler;
+import dev.cel.compiler.CelCompilerBuilder;
+import dev.cel.compiler.CelCompilerFactory;
+import dev.cel.extensions.CelExtensions;
+import dev.cel.parser.CelStandardMacro;
+import dev.cel.runtime.CelEvaluationException;
+import dev.cel.runtime.CelRuntime;
+import dev.cel.runtime.CelRuntimeFactory;
+import dev.partita.controller.inventory.Device;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.WeakHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Evaluates CEL selectors on devices as kube-scheduler does: {@code device.driver}, {@code device.attributes[domain].name},
+ * {@code device.capacity[domain].name} and {@code device.allowMultipleAllocations}, with the string, list, set, math,
+ * bindings and optional libraries and Kubernetes' quantity and semver. The url, regex-find, ip, cidr and format libraries of
+ * the API server are not there; an expression that needs them fails to compile and says so.
+ *
+ * <p>Expressions are compiled once and verdicts kept as long as the device lives. For one thread.
+ */
+public final class DeviceSelectors {
+  /** Programs kept; the least recently used go first. */
+  private static final int MAX_PROGRAMS = 2_000;
+
+  private static final CelOptions OPTIONS =
+      CelOptions.current().comprehensionMaxIterations(10_000).enableTimestampEpoch(true).build();
+
+  private static final KubernetesLibraries KUBERNETES = new KubernetesLibraries();
+  private static final CelCompiler COMPILER = compiler();
+  private static final CelRuntime RUNTIME = runtime();
+
+  private final Map<String, CompiledSelector> programs =
+      new LinkedHashMap<>(64, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, CompiledSelector> eldest) {
+          boolean full = size() > MAX_PROGRAMS;
+          if (full) {
+            verdicts.remove(eldest.getKey());
+          }
+          return full;
+        }
+      };
+  private final Map<String, WeakHashMap<Device, Verdict>> verdicts = new java.util.HashMap<>();
+  private final WeakHashMap<Device, Map<String, Object>> seenByCel = new WeakHashMap<>();
+
+  /** Why the expression cannot be used on any device; empty if it can. */
+  public Optional<String> compileError(String expression) {
+    return compiled(expression) instanceof CompiledSelector.Broken(String error) ? Optional.of(error) : Optional.empty();
+  }
+
+  /** What the expression says of the device. */
+  public Verdict evaluate(String expression, Device device) {
+    CompiledSelector selector = compiled(expression);
+    WeakHashMap<Device, Verdict> known = verdicts.computeIfAbsent(expression, e -> new WeakHashMap<>());
+    @Nullable Verdict verdict = known.get(device);
+    if (verdict == null) {
+      verdict = evaluate(selector, device);
+      known.put(device, verdict);
+    }
+    return verdict;
+  }
+
+  private Verdict evaluate(CompiledSelector selector, Device device) {
+    return switch (selector) {
+      case CompiledSelector.Broken(String error) -> new Verdict.Failed(error);
+      case CompiledSelector.Program(CelRuntime.Program program) -> {
+        try {
+          Object result = program.eval(Map.of("device", seenByCel.computeIfAbsent(device, DeviceView::of)));
+          yield result instanceof Boolean held
+              ? held ? Verdict.TRUE : Verdict.FALSE
+              : new Verdict.Failed("gives " + result.getClass().getSimpleName() + ", not a boolean");
+        } catch (CelEvaluationException | RuntimeException e) {
+          yield new Verdict.Failed(oneLine(e.getMessage()));
+        }
+      }
+    };
+  }
+
+  private CompiledSelector compiled(String expression) {
+    @Nullable CompiledSelector known = programs.get(expression);
+    if (known == null) {
+      known = compile(expression);
+      programs.put(expression, known);
+    }
+    return known;
+  }
+
+  private static CompiledSelector compile(String expression) {
+    try {
+      CelAbstractSyntaxTree tree = COMPILER.compile(expression).getAst();
+      boolean canBeBoolean = tree.getResultType().equals(SimpleType.BOOL) || tree.getResultType().equals(SimpleType.DYN);
+      return canBeBoolean
+          ? new CompiledSelector.Program(RUNTIME.createProgram(tree))
+          : new CompiledSelector.Broken("gives " + tree.getResultType().name() + ", not a boolean");
+    } catch (CelValidationException e) {
+      return new CompiledSelector.Broken(oneLine(e.getErrors().isEmpty() ? e.getMessage() : e.getErrors().getFirst().getMessage()));
+    } catch (CelEvaluationException | RuntimeException e) {
+      return new CompiledSelector.Broken(oneLine(e.getMessage()));
+    }
+  }
+
+  private static String oneLine(@Nullable String message) {
+    String line = message == null ? "evaluation failed" : message.strip().replaceAll("\\s+", " ");
+    return line.length() > 200 ? line.substring(0, 200) + "…" : line;
+  }
+
+  private static CelCompiler compiler() {
+    CelCompilerBuilder builder =
+        CelCompilerFactory.standardCelCompilerBuilder()
+            .setOptions(OPTIONS)
+            .setStandardMacros(CelStandardMacro.STANDARD_MACROS)
+            .addVar("device", MapType.create(SimpleType.STRING, SimpleType.DYN))
+            .addLibraries(
+                CelExtensions.strings(),
+                CelExtensions.math(OPTIONS),
+                CelExtensions.bindings(),
+                CelExtensions.sets(OPTIONS),
+                CelExtensions.lists(),
+                CelExtensions.optional());
+    KUBERNETES.addTo(builder);
+    return builder.build();
+  }
+
+  private static CelRuntime runtime() {
+    return CelRuntimeFactory.standardCelRuntimeBuilder()
+        .setOptions(OPTIONS)
+        .addLibraries(
+            CelExtensions.strings(),
+            CelExtensions.math(OPTIONS),
+            CelExtensions.sets(OPTIONS),
+            CelExtensions.lists(),
+            CelExtensions.optional(),
+            KUBERNETES)
+        .build();
+  }
+}

@@ -1,0 +1,115 @@
+package dev.partita.controller.slices;
+
+import dev.partita.api.node.GpuNode;
+import dev.partita.controller.classes.ClassPublisher;
+import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.watch.ClusterEvent;
+import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.EventLoop;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Keeps slices and classes what the GpuNodes say, one term of leadership long. */
+public final class PublicationLoop implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(PublicationLoop.class);
+  private static final Duration GATHER = Duration.ofMillis(20);
+  private static final Duration AFTER_FAILURE = Duration.ofSeconds(1);
+
+  private sealed interface Work {
+    record Node(String name) implements Work {}
+
+    record Classes() implements Work {}
+  }
+
+  private final ClusterView view;
+  private final SlicePublisher slices;
+  private final ClassPublisher classes;
+  private final EventLoop<Work> loop;
+  private final Consumer<ClusterEvent> listener = this::observe;
+  private final ScheduledExecutorService timer =
+      Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("publication-timer").daemon().factory());
+  private Inventory inventory = Inventory.EMPTY;
+
+  public PublicationLoop(KubernetesClient client, ApiEdge edge, ClusterView view, Clock clock) {
+    this.view = view;
+    this.slices = new SlicePublisher(client, edge, view, clock);
+    this.classes = new ClassPublisher(client, edge, view);
+    this.loop = new EventLoop<>("publication", GATHER, this::handle);
+  }
+
+  /** Begins to publish. */
+  public void start() {
+    view.listen(listener);
+    loop.post(new Work.Classes());
+    Set<String> nodes = new LinkedHashSet<>();
+    view.gpuNodes().forEach(node -> nodes.add(node.getMetadata().getName()));
+    view.slices().forEach(slice -> nodes.add(slice.getSpec().getNodeName()));
+    nodes.forEach(node -> loop.post(new Work.Node(node)));
+    loop.start();
+  }
+
+  @Override
+  public void close() {
+    view.unlisten(listener);
+    timer.shutdownNow();
+    loop.close();
+  }
+
+  private void observe(ClusterEvent event) {
+    switch (event) {
+      case ClusterEvent.GpuNodeChanged(String node) -> {
+        loop.post(new Work.Node(node));
+        loop.post(new Work.Classes());
+      }
+      case ClusterEvent.NodeChanged(String node) -> loop.post(new Work.Node(node));
+      case ClusterEvent.SliceChanged(String node) -> loop.post(new Work.Node(node));
+      case ClusterEvent.ClassChanged _ -> loop.post(new Work.Classes());
+      case ClusterEvent.PodChanged changed -> {
+        // A plugin's pod that became ready lets its node's slices be published again.
+        String node = view.nodeOfPluginPod(changed.uid());
+        if (node != null && view.slices(node).isEmpty()) {
+          loop.post(new Work.Node(node));
+        }
+      }
+      case ClusterEvent.ClaimChanged _ -> {}
+    }
+  }
+
+  private void handle(Set<Work> batch) {
+    Map<String, GpuNode> gpuNodes = new HashMap<>();
+    view.gpuNodes().forEach(node -> gpuNodes.put(node.getMetadata().getName(), node));
+    inventory = inventory.refreshed(gpuNodes.values());
+    for (Work work : batch) {
+      try {
+        switch (work) {
+          case Work.Classes _ -> classes.publish(inventory);
+          case Work.Node(String node) ->
+              slices.publish(node, inventory.host(node), gpuNodes.get(node)).ifPresent(pause -> again(work, pause));
+        }
+      } catch (RuntimeException e) {
+        if (!ApiEdge.isConflict(e) && !ApiEdge.isNotFound(e)) {
+          LOG.warn("{}: not published: {}", work, e.getMessage());
+        }
+        again(work, AFTER_FAILURE);
+      }
+    }
+  }
+
+  private void again(Work work, Duration pause) {
+    if (!timer.isShutdown()) {
+      var _ = timer.schedule(() -> loop.post(work), pause.toMillis(), TimeUnit.MILLISECONDS);
+    }
+  }
+}

@@ -1,0 +1,171 @@
+package dev.partita.controller.slices;
+
+import dev.partita.api.DeviceAttribute;
+import dev.partita.api.DeviceMode;
+import dev.partita.api.Driver;
+import dev.partita.api.node.GpuNodeSpec.Allocator;
+import dev.partita.controller.inventory.AttributeValue;
+import dev.partita.controller.inventory.Bytes;
+import dev.partita.controller.inventory.Capacity;
+import dev.partita.controller.inventory.Device;
+import dev.partita.controller.inventory.GpuHost;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.resource.v1.CapacityRequestPolicy;
+import io.fabric8.kubernetes.api.model.resource.v1.CapacityRequestPolicyBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.Counter;
+import io.fabric8.kubernetes.api.model.resource.v1.CounterSet;
+import io.fabric8.kubernetes.api.model.resource.v1.CounterSetBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceCapacity;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceCapacityBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceTaint;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceTaintBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpec;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpecBuilder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * What a node's pool should hold, as the specs of its slices, in order and without generation: the publisher adds that.
+ *
+ * <p>Where the controller allocates, every device carries a taint that claims do not tolerate, and there are no counters.
+ * Where kube-scheduler allocates and cards are offered in more than one way, one counter a card makes the ways exclude each
+ * other; counters live in slices of their own, as the API demands.
+ */
+public final class SlicePlan {
+  /** Most devices of a slice when any of them has a taint or consumes a counter (resource.k8s.io/v1, ResourceSliceSpec). */
+  static final int MAX_DEVICES = 64;
+
+  /** Most counter sets of a slice. */
+  static final int MAX_COUNTER_SETS = 8;
+
+  static final String COUNTER = "card";
+
+  private SlicePlan() {}
+
+  /** The specs for that node; none if its cards cannot be handed out. */
+  public static List<ResourceSliceSpec> of(GpuHost host) {
+    if (!host.isReady() || host.devices().isEmpty()) {
+      return List.of();
+    }
+    boolean counters = needsCounters(host);
+    List<ResourceSliceSpec> specs = new ArrayList<>();
+    for (List<Device> part : parts(host.devices(), MAX_DEVICES)) {
+      specs.add(spec(host).withDevices(part.stream().map(d -> device(d, host.allocator(), counters)).toList()).build());
+    }
+    if (counters) {
+      List<CounterSet> sets =
+          new TreeSet<>(host.devices().stream().map(SlicePlan::counterSetOf).toList())
+              .stream().map(SlicePlan::counterSet).toList();
+      parts(sets, MAX_COUNTER_SETS).forEach(part -> specs.add(spec(host).withSharedCounters(part).build()));
+    }
+    return specs.stream()
+        .map(s -> new ResourceSliceSpecBuilder(s).editPool().withResourceSliceCount((long) specs.size()).endPool().build())
+        .toList();
+  }
+
+  private static boolean needsCounters(GpuHost host) {
+    return host.allocator() == Allocator.Scheduler && host.devices().stream().map(Device::mode).distinct().count() > 1;
+  }
+
+  private static <T> List<List<T>> parts(List<T> all, int size) {
+    List<List<T>> parts = new ArrayList<>();
+    for (int start = 0; start < all.size(); start += size) {
+      parts.add(all.subList(start, Math.min(all.size(), start + size)));
+    }
+    return parts;
+  }
+
+  private static ResourceSliceSpecBuilder spec(GpuHost host) {
+    return new ResourceSliceSpecBuilder()
+        .withDriver(Driver.NAME)
+        .withNodeName(host.name())
+        .withNewPool()
+        .withName(Driver.poolOf(host.name()))
+        .endPool();
+  }
+
+  private static io.fabric8.kubernetes.api.model.resource.v1.Device device(Device device, Allocator allocator, boolean counters) {
+    Map<String, io.fabric8.kubernetes.api.model.resource.v1.DeviceAttribute> attributes = new TreeMap<>();
+    device.attributes().forEach((name, value) -> attributes.put(name, attribute(value)));
+    Map<String, DeviceCapacity> capacities = new TreeMap<>();
+    device.capacities().forEach((name, value) -> capacities.put(name, capacity(name, value)));
+    DeviceBuilder builder =
+        new DeviceBuilder()
+            .withName(device.name().toString())
+            .withAttributes(attributes)
+            .withCapacity(capacities)
+            .withTaints(taints(device, allocator));
+    if (device.mode() == DeviceMode.SHARED) {
+      builder.withAllowMultipleAllocations(true);
+    }
+    if (counters) {
+      builder
+          .addNewConsumesCounter()
+          .withCounterSet(counterSetOf(device))
+          .withCounters(Map.of(COUNTER, new Counter(new Quantity("1"))))
+          .endConsumesCounter();
+    }
+    return builder.build();
+  }
+
+  private static io.fabric8.kubernetes.api.model.resource.v1.DeviceAttribute attribute(AttributeValue value) {
+    var attribute = new io.fabric8.kubernetes.api.model.resource.v1.DeviceAttribute();
+    switch (value) {
+      case AttributeValue.Text(String text) -> attribute.setString(text);
+      case AttributeValue.Int(long number) -> attribute.setInt(number);
+      case AttributeValue.Flag(boolean flag) -> attribute.setBool(flag);
+      case AttributeValue.Version(var version) -> attribute.setVersion(version.toString());
+    }
+    return attribute;
+  }
+
+  private static DeviceCapacity capacity(String name, Capacity capacity) {
+    DeviceCapacityBuilder builder = new DeviceCapacityBuilder().withValue(quantity(name, capacity.total()));
+    capacity.policy().ifPresent(policy -> builder.withRequestPolicy(policy(name, policy)));
+    return builder.build();
+  }
+
+  private static CapacityRequestPolicy policy(String name, Capacity.RequestPolicy policy) {
+    var builder =
+        new CapacityRequestPolicyBuilder()
+            .withDefault(quantity(name, policy.whenNotAsked()))
+            .withNewValidRange()
+            .withMin(quantity(name, policy.min()))
+            .withMax(quantity(name, policy.max()));
+    policy.step().ifPresent(step -> builder.withStep(quantity(name, step)));
+    return builder.endValidRange().build();
+  }
+
+  private static Quantity quantity(String capacity, long amount) {
+    return capacity.equals(DeviceAttribute.MEMORY) ? Bytes.quantity(amount) : new Quantity(Long.toString(amount));
+  }
+
+  private static List<DeviceTaint> taints(Device device, Allocator allocator) {
+    List<DeviceTaint> taints = new ArrayList<>();
+    if (allocator == Allocator.Controller) {
+      taints.add(
+          new DeviceTaintBuilder()
+              .withKey(Driver.ALLOCATOR_TAINT)
+              .withValue(Driver.CONTROLLER_TAINT_VALUE)
+              .withEffect("NoSchedule")
+              .build());
+    }
+    for (Device.Taint taint : device.taints()) {
+      DeviceTaintBuilder builder = new DeviceTaintBuilder().withKey(taint.key()).withEffect(taint.effect());
+      taints.add((taint.value().isEmpty() ? builder : builder.withValue(taint.value())).build());
+    }
+    return taints;
+  }
+
+  private static String counterSetOf(Device device) {
+    return "gpu-" + device.name().index();
+  }
+
+  private static CounterSet counterSet(String name) {
+    return new CounterSetBuilder().withName(name).withCounters(Map.of(COUNTER, new Counter(new Quantity("1")))).build();
+  }
+}

@@ -1,0 +1,154 @@
+package dev.partita.controller.slices;
+
+import dev.partita.api.Driver;
+import dev.partita.api.node.GpuNode;
+import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.watch.ClusterView;
+import io.fabric8.kubernetes.api.model.OwnerReference;
+import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpec;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Makes the slices of a node what its GpuNode says. For one thread. */
+public final class SlicePublisher {
+  private static final Logger LOG = LoggerFactory.getLogger(SlicePublisher.class);
+
+  /** Longest name of an object, less the suffix of a slice. */
+  private static final int MAX_NODE_PART = 220;
+
+  private final KubernetesClient client;
+  private final ApiEdge edge;
+  private final ClusterView view;
+  private final Clock clock;
+  private final Republication republication = new Republication();
+
+  public SlicePublisher(KubernetesClient client, ApiEdge edge, ClusterView view, Clock clock) {
+    this.client = client;
+    this.edge = edge;
+    this.view = view;
+    this.clock = clock;
+  }
+
+  /**
+   * Brings one node's slices up to date.
+   *
+   * @param host the node's cards; null if it has no GpuNode
+   * @param gpuNode its GpuNode; null likewise
+   * @return how long to wait before trying again, if something must wait
+   */
+  public Optional<Duration> publish(String node, @Nullable GpuHost host, @Nullable GpuNode gpuNode) {
+    List<ResourceSlice> existing = view.slices(node);
+    List<ResourceSliceSpec> desired =
+        host == null || gpuNode == null || view.node(node) == null ? List.of() : SlicePlan.of(host);
+    if (!desired.isEmpty() && existing.isEmpty()) {
+      if (gpuNode != null && pluginIsGone(gpuNode)) {
+        return Optional.empty(); // its pod's next change, or the next plugin's report, comes back here
+      }
+      Instant now = clock.instant();
+      Instant from = republication.notBefore(node);
+      if (now.isBefore(from)) {
+        return Optional.of(Duration.between(now, from));
+      }
+    }
+    List<String> names = IntStream.range(0, desired.size()).mapToObj(i -> name(node, i)).toList();
+    PoolChange change = PoolChange.between(names, desired, existing);
+    if (change.isEmpty()) {
+      return Optional.empty();
+    }
+    write(gpuNode, change);
+    if (existing.isEmpty()) {
+      republication.created(node, clock.instant());
+    }
+    LOG.info(
+        "slices of {}: {} created, {} updated, {} deleted{}",
+        node,
+        change.create().size(),
+        change.update().size(),
+        change.delete().size(),
+        desired.isEmpty() ? " (" + withdrawn(node, host) + ")" : "");
+    return Optional.empty();
+  }
+
+  private String withdrawn(String node, @Nullable GpuHost host) {
+    if (host == null) {
+      return "it has no GpuNode";
+    }
+    return view.node(node) == null ? "there is no such Node" : host.unready().orElse("it offers no device");
+  }
+
+  private void write(@Nullable GpuNode gpuNode, PoolChange change) {
+    for (PoolChange.Update update : change.update()) {
+      ResourceSlice slice = new ResourceSliceBuilder(update.existing()).withSpec(update.spec()).build();
+      edge.call(() -> client.resource(slice).update());
+    }
+    change
+        .create()
+        .forEach(
+            (name, spec) -> {
+              ResourceSlice slice =
+                  new ResourceSliceBuilder()
+                      .withNewMetadata()
+                      .withName(name)
+                      .addToLabels(Driver.MANAGED_BY_LABEL, Driver.MANAGED_BY_CONTROLLER)
+                      .withOwnerReferences(gpuNode == null ? List.of() : List.of(ownedBy(gpuNode)))
+                      .endMetadata()
+                      .withSpec(spec)
+                      .build();
+              edge.call(() -> client.resource(slice).create());
+            });
+    for (ResourceSlice slice : change.delete()) {
+      edge.call(() -> client.resource(slice).delete());
+    }
+  }
+
+  /**
+   * Whether the slices are gone because the plugin is: its pod is not there or not ready. A plugin that runs outside a pod
+   * cannot be asked.
+   */
+  private boolean pluginIsGone(GpuNode gpuNode) {
+    @Nullable String podUid = gpuNode.getStatus() == null ? null : gpuNode.getStatus().pluginPodUid();
+    if (podUid == null || podUid.isEmpty()) {
+      return false;
+    }
+    @Nullable Pod pod = view.podByUid(podUid);
+    return pod == null || !isReady(pod);
+  }
+
+  private static boolean isReady(Pod pod) {
+    return pod.getMetadata().getDeletionTimestamp() == null
+        && pod.getStatus() != null
+        && pod.getStatus().getConditions().stream().anyMatch(c -> "Ready".equals(c.getType()) && "True".equals(c.getStatus()));
+  }
+
+  private static OwnerReference ownedBy(GpuNode gpuNode) {
+    return new OwnerReferenceBuilder()
+        .withApiVersion(Driver.GROUP_VERSION)
+        .withKind("GpuNode")
+        .withName(gpuNode.getMetadata().getName())
+        .withUid(gpuNode.getMetadata().getUid())
+        .withController(true)
+        .build();
+  }
+
+  /** Names are the same every time, so that two instances that both publish collide instead of doubling the pool. */
+  private static String name(String node, int index) {
+    String part =
+        node.length() <= MAX_NODE_PART
+            ? node
+            : node.substring(0, MAX_NODE_PART - 9).replaceAll("[.-]+$", "") + "-" + Integer.toHexString(node.hashCode());
+    return part + "-" + Driver.NAME + "-" + index;
+  }
+}

@@ -1,0 +1,17 @@
+package dev.partita.controller.watch;
+
+/** Something changed; {@link ClusterView} says what it is like now. Events carry names only, so that none can be out of date. */
+public sealed interface ClusterEvent {
+  record GpuNodeChanged(String node) implements ClusterEvent {}
+
+  record NodeChanged(String node) implements ClusterEvent {}
+
+  record PodChanged(ObjectKey pod, String uid) implements ClusterEvent {}
+
+  record ClaimChanged(ObjectKey claim, String uid) implements ClusterEvent {}
+
+  record ClassChanged(String name) implements ClusterEvent {}
+
+  /** A slice of our driver, of that node, changed. */
+  record SliceChanged(String node) implements ClusterEvent {}
+}

@@ -1,0 +1,189 @@
+package dev.partita.controller.watch;
+
+import dev.partita.api.Driver;
+import dev.partita.api.node.GpuNode;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.fabric8.kubernetes.client.informers.cache.Cache;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The cluster as the informers have it. Listeners are told after the view has changed, on the informers' threads: they must
+ * not block.
+ */
+public final class ClusterView implements AutoCloseable {
+  private static final String BY_CLAIM = "claim";
+  private static final String BY_NODE = "node";
+  private static final String BY_PLUGIN = "plugin";
+  private static final String BY_UID = "uid";
+
+  private final List<SharedIndexInformer<?>> informers = new ArrayList<>();
+  private final List<Consumer<ClusterEvent>> listeners = new CopyOnWriteArrayList<>();
+  private final SharedIndexInformer<GpuNode> gpuNodes;
+  private final SharedIndexInformer<Node> nodes;
+  private final SharedIndexInformer<Pod> pods;
+  private final SharedIndexInformer<ResourceClaim> claims;
+  private final SharedIndexInformer<DeviceClass> classes;
+  private final SharedIndexInformer<ResourceSlice> slices;
+
+  /** Prepares the informers; {@link #start} runs them. */
+  public ClusterView(KubernetesClient client) {
+    gpuNodes = informer(client, GpuNode.class, o -> new ClusterEvent.GpuNodeChanged(o.getMetadata().getName()));
+    nodes = informer(client, Node.class, o -> new ClusterEvent.NodeChanged(o.getMetadata().getName()));
+    pods = informer(client, Pod.class, o -> new ClusterEvent.PodChanged(ObjectKey.of(o), o.getMetadata().getUid()));
+    claims = informer(client, ResourceClaim.class, o -> new ClusterEvent.ClaimChanged(ObjectKey.of(o), o.getMetadata().getUid()));
+    classes = informer(client, DeviceClass.class, o -> new ClusterEvent.ClassChanged(o.getMetadata().getName()));
+    slices = informer(client, ResourceSlice.class, ClusterView::sliceEvent);
+    pods.addIndexers(Map.of(BY_CLAIM, ClusterView::claimsOf, BY_UID, pod -> List.of(pod.getMetadata().getUid())));
+    gpuNodes.addIndexers(Map.of(BY_PLUGIN, ClusterView::pluginPodOf));
+    slices.addIndexers(Map.of(BY_NODE, slice -> isOurs(slice) ? List.of(slice.getSpec().getNodeName()) : List.of()));
+  }
+
+  /** Starts the informers and waits until each has listed once. */
+  public void start() {
+    var started = informers.stream().map(informer -> informer.start().toCompletableFuture()).toList();
+    started.forEach(java.util.concurrent.CompletableFuture::join);
+  }
+
+  public boolean isWatching() {
+    return informers.stream().allMatch(SharedIndexInformer::isWatching);
+  }
+
+  public void listen(Consumer<ClusterEvent> listener) {
+    listeners.add(listener);
+  }
+
+  public void unlisten(Consumer<ClusterEvent> listener) {
+    listeners.remove(listener);
+  }
+
+  public List<GpuNode> gpuNodes() {
+    return gpuNodes.getStore().list();
+  }
+
+  /** The node whose GpuNode was written by the pod of that UID; null if there is none. */
+  public @Nullable String nodeOfPluginPod(String podUid) {
+    return gpuNodes.getIndexer().byIndex(BY_PLUGIN, podUid).stream().findFirst().map(n -> n.getMetadata().getName()).orElse(null);
+  }
+
+  /** The pod of that UID; null if there is none. */
+  public @Nullable Pod podByUid(String uid) {
+    return pods.getIndexer().byIndex(BY_UID, uid).stream().findFirst().orElse(null);
+  }
+
+  public @Nullable Node node(String name) {
+    return nodes.getStore().getByKey(Cache.namespaceKeyFunc("", name));
+  }
+
+  public List<Pod> pods() {
+    return pods.getStore().list();
+  }
+
+  public @Nullable Pod pod(ObjectKey key) {
+    return pods.getStore().getByKey(Cache.namespaceKeyFunc(key.namespace(), key.name()));
+  }
+
+  /** Pods that refer to the claim. */
+  public List<Pod> podsOf(ObjectKey claim) {
+    return pods.getIndexer().byIndex(BY_CLAIM, claim.toString());
+  }
+
+  public List<ResourceClaim> claims() {
+    return claims.getStore().list();
+  }
+
+  public @Nullable ResourceClaim claim(ObjectKey key) {
+    return claims.getStore().getByKey(Cache.namespaceKeyFunc(key.namespace(), key.name()));
+  }
+
+  public @Nullable DeviceClass deviceClass(String name) {
+    return classes.getStore().getByKey(Cache.namespaceKeyFunc("", name));
+  }
+
+  /** Our driver's slices of that node. */
+  public List<ResourceSlice> slices(String node) {
+    return slices.getIndexer().byIndex(BY_NODE, node);
+  }
+
+  /** All of our driver's slices. */
+  public List<ResourceSlice> slices() {
+    return slices.getStore().list().stream().filter(ClusterView::isOurs).toList();
+  }
+
+  @Override
+  public void close() {
+    informers.forEach(SharedIndexInformer::close);
+  }
+
+  private <T extends HasMetadata> SharedIndexInformer<T> informer(
+      KubernetesClient client, Class<T> type, Function<T, @Nullable ClusterEvent> event) {
+    var resources = client.resources(type);
+    SharedIndexInformer<T> informer =
+        HasMetadata.getPlural(type) != null && io.fabric8.kubernetes.api.model.Namespaced.class.isAssignableFrom(type)
+            ? resources.inAnyNamespace().runnableInformer(0)
+            : resources.runnableInformer(0);
+    informer.exceptionHandler((started, problem) -> true); // a list or watch that fails is tried again, with back-off
+    informer.addEventHandler(
+        new ResourceEventHandler<T>() {
+          @Override
+          public void onAdd(T object) {
+            tell(event.apply(object));
+          }
+
+          @Override
+          public void onUpdate(T before, T after) {
+            tell(event.apply(after));
+          }
+
+          @Override
+          public void onDelete(T object, boolean unknown) {
+            tell(event.apply(object));
+          }
+        });
+    informers.add(informer);
+    return informer;
+  }
+
+  private void tell(@Nullable ClusterEvent event) {
+    if (event != null) {
+      listeners.forEach(listener -> listener.accept(event));
+    }
+  }
+
+  private static @Nullable ClusterEvent sliceEvent(ResourceSlice slice) {
+    return isOurs(slice) ? new ClusterEvent.SliceChanged(slice.getSpec().getNodeName()) : null;
+  }
+
+  private static boolean isOurs(ResourceSlice slice) {
+    return Driver.NAME.equals(slice.getSpec().getDriver()) && slice.getSpec().getNodeName() != null;
+  }
+
+  private static List<String> pluginPodOf(GpuNode node) {
+    @Nullable String uid = node.getStatus() == null ? null : node.getStatus().pluginPodUid();
+    return uid == null ? List.of() : List.of(uid);
+  }
+
+  private static List<String> claimsOf(Pod pod) {
+    String namespace = Objects.requireNonNullElse(pod.getMetadata().getNamespace(), "");
+    List<String> names = new ArrayList<>();
+    pod.getSpec().getResourceClaims().forEach(claim -> names.add(claim.getResourceClaimName()));
+    if (pod.getStatus() != null) {
+      pod.getStatus().getResourceClaimStatuses().forEach(status -> names.add(status.getResourceClaimName()));
+    }
+    return names.stream().filter(Objects::nonNull).distinct().map(name -> new ObjectKey(namespace, name).toString()).toList();
+  }
+}

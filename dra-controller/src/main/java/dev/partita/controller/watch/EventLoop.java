@@ -1,0 +1,84 @@
+package dev.partita.controller.watch;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One thread that handles events in batches: what arrives within a moment of the first is handled with it, and equal events
+ * once. A handler that throws loses its batch, is logged, and the loop goes on.
+ */
+public final class EventLoop<E> implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(EventLoop.class);
+
+  private final LinkedBlockingQueue<E> queue = new LinkedBlockingQueue<>();
+  private final Duration gather;
+  private final Consumer<Set<E>> handler;
+  private final Thread thread;
+  private volatile boolean closed;
+
+  /**
+   * @param gather how long to wait for more after the first event
+   */
+  public EventLoop(String name, Duration gather, Consumer<Set<E>> handler) {
+    this.gather = gather;
+    this.handler = handler;
+    this.thread = Thread.ofPlatform().name(name).daemon().unstarted(this::run);
+  }
+
+  public void start() {
+    thread.start();
+  }
+
+  public void post(E event) {
+    queue.add(event);
+  }
+
+  /** Stops after the batch in hand, and waits for it, but not for ever. */
+  @Override
+  public void close() {
+    closed = true;
+    thread.interrupt();
+    try {
+      thread.join(Duration.ofSeconds(10));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void run() {
+    while (!closed) {
+      try {
+        handler.accept(batch());
+      } catch (InterruptedException e) {
+        return;
+      } catch (RuntimeException e) {
+        if (!closed) {
+          LOG.error("{}: a batch of events was not handled", thread.getName(), e);
+        }
+      }
+    }
+  }
+
+  private Set<E> batch() throws InterruptedException {
+    List<E> batch = new ArrayList<>();
+    batch.add(queue.take());
+    long end = System.nanoTime() + gather.toNanos();
+    for (long left = gather.toNanos(); left > 0; left = end - System.nanoTime()) {
+      E next = queue.poll(left, TimeUnit.NANOSECONDS);
+      if (next == null) {
+        break;
+      }
+      batch.add(next);
+      queue.drainTo(batch);
+    }
+    return new LinkedHashSet<>(batch);
+  }
+}

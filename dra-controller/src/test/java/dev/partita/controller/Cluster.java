@@ -1,0 +1,151 @@
+package dev.partita.controller;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.api.node.GpuNode;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.events.v1.Event;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.base.CustomResourceDefinitionContext;
+import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
+import io.fabric8.kubernetes.client.server.mock.KubernetesCrudDispatcher;
+import io.fabric8.mockwebserver.Context;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.jspecify.annotations.Nullable;
+
+/** An API server in this process, a controller, and what a user would do with them. */
+final class Cluster implements AutoCloseable {
+  private final KubernetesMockServer server;
+  final KubernetesClient client;
+  private @Nullable DraController controller;
+
+  private Cluster() {
+    server =
+        new KubernetesMockServer(
+            new Context(), new io.fabric8.mockwebserver.MockWebServer(), new HashMap<>(), new KubernetesCrudDispatcher(), true);
+    server.init();
+    server.expectCustomResource(CustomResourceDefinitionContext.fromCustomResourceType(GpuNode.class));
+    client = server.createClient();
+  }
+
+  static Cluster empty() {
+    return new Cluster();
+  }
+
+  Cluster start() {
+    try {
+      controller = DraController.start(ControllerSettings.standalone("test"), client);
+    } catch (java.io.IOException e) {
+      throw new java.io.UncheckedIOException(e);
+    }
+    return this;
+  }
+
+  void stopController() {
+    @Nullable DraController running = controller;
+    if (running != null) {
+      running.close();
+    }
+    controller = null;
+  }
+
+  void add(GpuNode gpuNode) {
+    String name = gpuNode.getMetadata().getName();
+    client.resource(new NodeBuilder().withNewMetadata().withName(name).endMetadata().withNewSpec().endSpec().build()).create();
+    var status = gpuNode.getStatus();
+    GpuNode made = client.resource(gpuNode).create();
+    made.setStatus(status);
+    client.resource(made).updateStatus();
+  }
+
+  ResourceClaim claim(String name, String className, Map<String, String> capacity) {
+    Map<String, Quantity> requests = new HashMap<>();
+    capacity.forEach((key, value) -> requests.put(key, new Quantity(value)));
+    ResourceClaim claim =
+        new ResourceClaimBuilder()
+            .withNewMetadata()
+            .withName(name)
+            .withNamespace("default")
+            .endMetadata()
+            .withNewSpec()
+            .withNewDevices()
+            .addNewRequest()
+            .withName("gpu")
+            .withNewExactly()
+            .withDeviceClassName(className)
+            .withNewCapacity()
+            .withRequests(requests)
+            .endCapacity()
+            .endExactly()
+            .endRequest()
+            .endDevices()
+            .endSpec()
+            .build();
+    return client.resource(claim).create();
+  }
+
+  Pod pod(String name, String... claims) {
+    PodBuilder pod =
+        new PodBuilder().withNewMetadata().withName(name).withNamespace("default").endMetadata().withNewSpec().endSpec();
+    for (String claim : claims) {
+      pod.editSpec().addNewResourceClaim().withName(claim).withResourceClaimName(claim).endResourceClaim().endSpec();
+    }
+    return client.resource(pod.build()).create();
+  }
+
+  ResourceClaim read(String claim) {
+    return Objects.requireNonNull(client.resources(ResourceClaim.class).inNamespace("default").withName(claim).get(), claim);
+  }
+
+  boolean isAllocated(String claim) {
+    ResourceClaim now = read(claim);
+    return now.getStatus() != null && now.getStatus().getAllocation() != null;
+  }
+
+  DeviceRequestAllocationResult result(String claim) {
+    eventually().until(() -> isAllocated(claim));
+    return read(claim).getStatus().getAllocation().getDevices().getResults().getFirst();
+  }
+
+  List<ResourceSlice> slices() {
+    return client.resources(ResourceSlice.class).list().getItems();
+  }
+
+  List<Event> events(String claim, String reason) {
+    return client.resources(Event.class).inNamespace("default").list().getItems().stream()
+        .filter(event -> claim.equals(event.getRegarding().getName()) && reason.equals(event.getReason()))
+        .toList();
+  }
+
+  /** The one event of that reason on the claim, once it is there. */
+  String note(String claim, String reason) {
+    eventually().until(() -> events(claim, reason).size() == 1);
+    return events(claim, reason).getFirst().getNote();
+  }
+
+  static ConditionFactory eventually() {
+    return Awaitility.await().atMost(java.time.Duration.ofSeconds(8)).pollInterval(java.time.Duration.ofMillis(20));
+  }
+
+  static boolean isShared(DeviceRequestAllocationResult result) {
+    return result.getDevice().endsWith("-" + DeviceMode.SHARED.attributeValue());
+  }
+
+  @Override
+  public void close() {
+    stopController();
+    client.close();
+    server.destroy();
+  }
+}

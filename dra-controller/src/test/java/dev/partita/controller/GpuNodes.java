@@ -1,0 +1,82 @@
+package dev.partita.controller;
+
+import dev.partita.api.Driver;
+import dev.partita.api.node.Gpu;
+import dev.partita.api.node.GpuHealth;
+import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.node.GpuNodeStatus;
+import io.fabric8.kubernetes.api.model.ConditionBuilder;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** GpuNodes as plugins would report them. */
+public final class GpuNodes {
+  public static final long GIB = 1L << 30;
+
+  private GpuNodes() {}
+
+  /** A ready node with that many cards of one product. */
+  public static GpuNode ready(String name, int cards, String productName, long memoryBytes) {
+    return ready(name, GpuNodeSpec.DEFAULT, cards(name, cards, productName, memoryBytes));
+  }
+
+  public static GpuNode ready(String name, GpuNodeSpec spec, List<Gpu> gpus) {
+    return node(name, spec, gpus, "True", "Ready", null);
+  }
+
+  public static GpuNode unready(String name, String message) {
+    return node(name, GpuNodeSpec.DEFAULT, List.of(), "False", "NoDriver", message);
+  }
+
+  public static List<Gpu> cards(String node, int cards, String productName, long memoryBytes) {
+    List<Gpu> gpus = new ArrayList<>();
+    for (int i = 0; i < cards; i++) {
+      gpus.add(card(node, i, productName, memoryBytes, GpuHealth.HEALTHY));
+    }
+    return gpus;
+  }
+
+  public static Gpu card(String node, int index, String productName, long memoryBytes, GpuHealth health) {
+    return new Gpu(
+        index,
+        index,
+        "GPU-" + node + "-" + index,
+        productName,
+        Driver.modelOf(productName),
+        "Nvidia",
+        "Hopper",
+        "9.0",
+        memoryBytes,
+        "0000:%02x:00.0".formatted(index),
+        "pci0000:%02x".formatted(index),
+        index / 4,
+        "nvl-" + index / 2,
+        health);
+  }
+
+  private static GpuNode node(
+      String name, GpuNodeSpec spec, List<Gpu> gpus, String ready, String reason, @Nullable String message) {
+    GpuNode node = new GpuNode();
+    node.getMetadata().setName(name);
+    node.setSpec(spec);
+    node.setStatus(
+        new GpuNodeStatus(
+            gpus.size(),
+            "",
+            "580.95.05",
+            "13.0",
+            "0.1.0",
+            null,
+            gpus,
+            List.of(
+                new ConditionBuilder()
+                    .withType(GpuNode.READY)
+                    .withStatus(ready)
+                    .withReason(reason)
+                    .withMessage(message)
+                    .build())));
+    return node;
+  }
+}
