@@ -1,0 +1,105 @@
+package dev.partita.cdi.driver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class DriverRootTest {
+  private static final String FOLDER = "usr/lib/x86_64-linux-gnu/";
+
+  @TempDir Path root;
+
+  @Test
+  void findsADriverWithAllItsNames() throws IOException {
+    library("libcuda.so.580.95.05", "libcuda.so.1", "libcuda.so");
+    library("libnvidia-ml.so.580.95.05", "libnvidia-ml.so.1");
+    library("libnvidia-ptxjitcompiler.so.580.95.05", "libnvidia-ptxjitcompiler.so.1");
+    library("libnvidia-egl-wayland.so.1.1.19", "libnvidia-egl-wayland.so.1");
+    library("libc.so.6");
+    Files.createDirectories(root.resolve("usr/bin"));
+    Files.createFile(root.resolve("usr/bin/nvidia-smi"));
+    node("nvidia0");
+    node("nvidia12");
+    node("nvidiactl");
+    Files.createFile(root.resolve("dev/nvidia3"));
+    Files.createSymbolicLink(root.resolve("dev/nvidia-uvm"), Path.of("/dev/there-is-no-such-node"));
+
+    DriverFiles files = found();
+
+    assertThat(files.version()).isEqualTo("580.95.05");
+    assertThat(files.libraryFolder()).isEqualTo("/usr/lib/x86_64-linux-gnu");
+    assertThat(files.libraries())
+        .extracting(DriverFile::name)
+        .containsExactly(
+            "libcuda.so",
+            "libcuda.so.1",
+            "libcuda.so.580.95.05",
+            "libnvidia-ml.so.1",
+            "libnvidia-ml.so.580.95.05",
+            "libnvidia-ptxjitcompiler.so.1",
+            "libnvidia-ptxjitcompiler.so.580.95.05");
+    assertThat(files.libraries())
+        .filteredOn(f -> f.name().startsWith("libcuda"))
+        .extracting(DriverFile::hostPath)
+        .containsOnly("/run/driver/" + FOLDER + "libcuda.so.580.95.05");
+    assertThat(files.programs()).extracting(DriverFile::hostPath).containsExactly("/run/driver/usr/bin/nvidia-smi");
+    assertThat(files.controlNodes()).extracting(DriverNode::path).containsExactly("/dev/nvidiactl");
+    assertThat(files.cardNodes().keySet()).containsExactly(0, 12);
+    assertThat(files.cardNodes().get(12)).isEqualTo(new DriverNode("/dev/nvidia12", "/dev/null", 1, 3, 0666));
+  }
+
+  @Test
+  void theVersionIsTheOneThatTheSonameLeadsTo() throws IOException {
+    library("libcuda.so.570.1");
+    library("libcuda.so.580.95.05", "libcuda.so.1");
+    library("libnvidia-ml.so.580.95.05");
+    assertThat(found().version()).isEqualTo("580.95.05");
+  }
+
+  @Test
+  void anAbsoluteLinkMeansAPathBelowTheRoot() throws IOException {
+    library("libcuda.so.580.95.05");
+    library("libnvidia-ml.so.580.95.05");
+    Files.createDirectories(root.resolve("opt/driver"));
+    Files.createFile(root.resolve("opt/driver/libnvidia-nvvm.so.580.95.05"));
+    Files.createSymbolicLink(root.resolve(FOLDER + "libnvidia-nvvm.so.4"), Path.of("/opt/driver/libnvidia-nvvm.so.580.95.05"));
+    assertThat(found().library("libnvidia-nvvm.so.4").orElseThrow().hostPath())
+        .isEqualTo("/run/driver/opt/driver/libnvidia-nvvm.so.580.95.05");
+  }
+
+  @Test
+  void saysWhatIsMissingAndWhatToDo() throws IOException {
+    assertThat(message(new DriverRoot(root.resolve("nothing"), "/run/driver"))).contains("/run/driver is not a folder", "set the driver root");
+    assertThat(message(new DriverRoot(root, "/run/driver"))).contains("no libcuda.so.<version> below /run/driver", "install the NVIDIA driver");
+    library("libcuda.so.580.95.05");
+    assertThat(message(new DriverRoot(root, "/run/driver"))).contains("libnvidia-ml.so.580.95.05 is not");
+  }
+
+  private static String message(DriverRoot driver) {
+    assertThat(driver.search()).isInstanceOf(DriverSearch.NotFound.class);
+    return ((DriverSearch.NotFound) driver.search()).message();
+  }
+
+  private DriverFiles found() {
+    DriverSearch search = new DriverRoot(root, "/run/driver").search();
+    assertThat(search).isInstanceOf(DriverSearch.Found.class);
+    return ((DriverSearch.Found) search).files();
+  }
+
+  private void library(String file, String... links) throws IOException {
+    Files.createDirectories(root.resolve(FOLDER));
+    Files.createFile(root.resolve(FOLDER + file));
+    for (String link : links) {
+      Files.createSymbolicLink(root.resolve(FOLDER + link), Path.of(file));
+    }
+  }
+
+  private void node(String name) throws IOException {
+    Files.createDirectories(root.resolve("dev"));
+    Files.createSymbolicLink(root.resolve("dev").resolve(name), Path.of("/dev/null"));
+  }
+}
