@@ -31,6 +31,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,6 +44,7 @@ public final class KubeletPlugin implements AutoCloseable {
   private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
 
   private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+  private volatile @Nullable PluginSockets sockets;
 
   private KubeletPlugin() {}
 
@@ -124,16 +126,16 @@ public final class KubeletPlugin implements AutoCloseable {
     node.start();
     inventory.start(settings.inventoryPeriod());
     sweep.start(settings.sweepPeriod());
-    PluginSockets sockets =
+    if (settings.healthPort() != 0) {
+      opened(listenForHealth(settings.healthPort(), node, inventory));
+    }
+    sockets =
         opened(
             PluginSockets.open(
                 settings.kubeletRegistryDir(),
                 settings.kubeletPluginsDir(),
                 settings.podUid(),
                 List.of(new DraV1Service(preparer), new DraV1Beta1Service(preparer))));
-    if (settings.healthPort() != 0) {
-      opened(listenForHealth(settings.healthPort(), node, inventory, sockets));
-    }
     LOG.info("plugin of node {} started, driver root {}", settings.nodeName(), settings.driverRoot().onHost());
   }
 
@@ -142,21 +144,21 @@ public final class KubeletPlugin implements AutoCloseable {
     return part;
   }
 
-  private static HealthEndpoint listenForHealth(
-      int port, GpuNodeReporter node, NodeInventory inventory, PluginSockets sockets) {
+  private HealthEndpoint listenForHealth(int port, GpuNodeReporter node, NodeInventory inventory) {
     try {
-      return HealthEndpoint.listen(port, () -> notReady(node, inventory, sockets));
+      return HealthEndpoint.listen(port, () -> notReady(node, inventory));
     } catch (IOException e) {
       throw new PluginStartException("port " + port + " for health cannot be used (" + e.getMessage() + "); choose another --health-port");
     }
   }
 
   /** A node without a driver is ready: it has reported that, which is its work. */
-  private static Optional<String> notReady(GpuNodeReporter node, NodeInventory inventory, PluginSockets sockets) {
+  private Optional<String> notReady(GpuNodeReporter node, NodeInventory inventory) {
     if (!node.hasReported()) {
       return Optional.of("the GpuNode has not been written yet");
     }
-    if (inventory.current() instanceof Inventory.Cards && !sockets.isRegistered()) {
+    PluginSockets opened = sockets;
+    if (inventory.current() instanceof Inventory.Cards && (opened == null || !opened.isRegistered())) {
       return Optional.of("kubelet has not registered the plugin yet");
     }
     return Optional.empty();

@@ -1,0 +1,91 @@
+package dev.partita.plugin.checkpoint;
+
+import static dev.partita.plugin.claim.Grants.admin;
+import static dev.partita.plugin.claim.Grants.share;
+import static dev.partita.plugin.claim.Grants.whole;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.claim.PreparedClaim.Phase;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class CheckpointTest {
+  private static final PreparedClaim CLAIM =
+      new PreparedClaim(
+          new ClaimRef("default", "train", "uid-1"),
+          Phase.COMPLETED,
+          "boot-1",
+          List.of(share("a", 0, "k", 8, 25), whole("b", 1), admin("c", 2)),
+          Map.of("k", List.of("A=b")),
+          true);
+
+  @TempDir Path folder;
+  @SuppressWarnings("NullAway.Init")
+  private Checkpoint checkpoint;
+
+  @BeforeEach
+  void open() throws IOException {
+    checkpoint = new Checkpoint(folder, Clock.fixed(Instant.parse("2026-01-02T03:04:05Z"), ZoneOffset.UTC));
+  }
+
+  @Test
+  void whatIsWrittenIsReadAgain() throws IOException {
+    checkpoint.write(CLAIM);
+    assertThat(checkpoint.read("uid-1")).contains(CLAIM);
+    assertThat(checkpoint.readAll()).containsExactly(CLAIM);
+    assertThat(checkpoint.remove("uid-1")).isTrue();
+    assertThat(checkpoint.read("uid-1")).isEmpty();
+    assertThat(checkpoint.remove("uid-1")).isFalse();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 10, 60, 95, 120, 400})
+  void aTornRecordIsSetAsideUnderItsName(int length) throws IOException {
+    checkpoint.write(CLAIM);
+    byte[] whole = Files.readAllBytes(folder.resolve("uid-1.claim"));
+    Files.write(folder.resolve("uid-1.claim"), java.util.Arrays.copyOf(whole, length));
+    assertThat(checkpoint.readAll()).isEmpty();
+    assertThat(folder.toFile().list()).containsExactly("uid-1.claim.unreadable-20260102T030405.000Z");
+    checkpoint.write(CLAIM);
+    assertThat(checkpoint.readAll()).containsExactly(CLAIM);
+  }
+
+  @Test
+  void everyFlippedBitIsSeen() throws IOException {
+    checkpoint.write(CLAIM);
+    byte[] good = Files.readAllBytes(folder.resolve("uid-1.claim"));
+    for (int i = 0; i < good.length; i++) {
+      byte[] bad = good.clone();
+      bad[i] ^= 4;
+      Files.write(folder.resolve("uid-1.claim"), bad);
+      assertThat(checkpoint.read("uid-1")).as("byte %d", i).isEmpty();
+    }
+  }
+
+  @Test
+  void fieldsOfALaterProgramAreSkipped() throws Exception {
+    checkpoint.write(CLAIM);
+    String record = Files.readString(folder.resolve("uid-1.claim"));
+    String body = record.substring(record.indexOf('\n') + 1).replaceFirst("\\{", "{\"later\": [1, 2],");
+    String digest =
+        HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(body.getBytes(StandardCharsets.UTF_8)));
+    Files.writeString(folder.resolve("uid-1.claim"), "partita-checkpoint 1 sha256:" + digest + "\n" + body);
+    assertThat(checkpoint.read("uid-1")).contains(CLAIM);
+  }
+}

@@ -1,0 +1,55 @@
+package dev.partita.plugin.claim;
+
+import static dev.partita.plugin.claim.Grants.admin;
+import static dev.partita.plugin.claim.Grants.share;
+import static dev.partita.plugin.claim.Grants.whole;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.plugin.claim.PreparedClaim.Phase;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class ClashTest {
+  private static final ClaimRef CLAIM = new ClaimRef("default", "mine", "mine");
+
+  @Test
+  void sharesMayFillACardToTheLastByteAndNotBeyond() {
+    PreparedClaim other = prepared("other", share("r", 0, "a", 60, 50));
+    assertThat(clash(List.of(share("r", 0, "b", 20, 0)), other)).isEmpty();
+    assertThat(clash(List.of(share("r", 0, "b", 20, 0), share("s", 0, "c", 1, 0)), other).orElseThrow())
+        .contains("card GPU-0 (gpu-0) has 85899345920 bytes", "its shares would hold 86973087744");
+    assertThat(clash(List.of(share("r", 1, "b", 80, 0)), other)).isEmpty();
+  }
+
+  @Test
+  void aWholeCardStandsAlone() {
+    assertThat(clash(List.of(whole("r", 0)), prepared("other", share("r", 0, "a", 1, 0))).orElseThrow())
+        .contains("wanted as a whole, but claim default/other:other has gpu-0-shared prepared");
+    assertThat(clash(List.of(whole("r", 0)), prepared("other", whole("r", 0)))).isPresent();
+    assertThat(clash(List.of(share("r", 0, "a", 1, 0)), prepared("other", whole("r", 0))).orElseThrow())
+        .contains("is prepared as a whole for claim default/other:other");
+    assertThat(clash(List.of(whole("r", 0), share("s", 0, "a", 1, 0)), prepared("other"))).isPresent();
+    assertThat(clash(List.of(whole("r", 0), whole("s", 1)), prepared("other", whole("r", 2)))).isEmpty();
+  }
+
+  @Test
+  void administratorsStandBesideEverybody() {
+    assertThat(clash(List.of(admin("r", 0)), prepared("other", whole("r", 0)))).isEmpty();
+    assertThat(clash(List.of(whole("r", 0)), prepared("other", admin("r", 0)))).isEmpty();
+  }
+
+  @Test
+  void aClaimDoesNotClashWithWhatItHadItself() {
+    assertThat(clash(List.of(whole("r", 0)), prepared("mine", whole("r", 0)))).isEmpty();
+  }
+
+  private static Optional<String> clash(List<Grant> wanted, PreparedClaim... others) {
+    return Clash.between(wanted, CLAIM, List.of(others));
+  }
+
+  private static PreparedClaim prepared(String uid, Grant... grants) {
+    return new PreparedClaim(new ClaimRef("default", uid, uid), Phase.COMPLETED, "boot", List.of(grants), Map.of(), false);
+  }
+}

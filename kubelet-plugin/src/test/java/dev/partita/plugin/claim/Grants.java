@@ -1,0 +1,35 @@
+package dev.partita.plugin.claim;
+
+import dev.partita.api.config.GpuShareConfig.CoreLimit;
+import java.util.List;
+import java.util.Optional;
+
+/** Grants for tests. */
+public final class Grants {
+  public static final long GIB = 1L << 30;
+
+  private Grants() {}
+
+  /** A card of 80 GiB; a lower number comes first on the bus. */
+  public static CardIdentity card(int number) {
+    return new CardIdentity(number, number, "GPU-" + number, "NVIDIA H100", 80 * GIB, Optional.of("0000:0" + number + ":00.0"));
+  }
+
+  /** A share whose key is {@code id}. */
+  public static Grant share(String request, int card, String id, long gib, int cores) {
+    return new Grant(
+        List.of(request),
+        "gpu-" + card + "-shared",
+        Optional.of(id),
+        card(card),
+        new Grant.Share(gib * GIB, cores, CoreLimit.HARD, 1));
+  }
+
+  public static Grant whole(String request, int card) {
+    return new Grant(List.of(request), "gpu-" + card, Optional.empty(), card(card), new Grant.Whole(false));
+  }
+
+  public static Grant admin(String request, int card) {
+    return new Grant(List.of(request), "gpu-" + card, Optional.empty(), card(card), new Grant.Whole(true));
+  }
+}

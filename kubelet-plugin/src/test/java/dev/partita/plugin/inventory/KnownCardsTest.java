@@ -1,0 +1,98 @@
+package dev.partita.plugin.inventory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import dev.partita.api.node.Gpu;
+import dev.partita.plugin.nvml.CardReading;
+import dev.partita.plugin.nvml.CardReading.Card;
+import dev.partita.plugin.nvml.CardReading.Fault;
+import dev.partita.plugin.nvml.CardReading.Nvlink;
+import dev.partita.plugin.nvml.NvmlException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class KnownCardsTest {
+  private static final PciTopology NOWHERE = new PciTopology(Path.of("/nonexistent"));
+
+  @Test
+  void aCardKeepsItsIndexWhenAnotherFallsOffTheBusAndComesBack() {
+    KnownCards known = new KnownCards();
+    known.update(reading(card(0, "a"), card(1, "b"), card(2, "c")), NOWHERE);
+    List<Gpu> without = known.update(reading(card(0, "a"), card(1, "c")), NOWHERE);
+    assertThat(without)
+        .extracting(Gpu::index, Gpu::uuid, gpu -> gpu.health().reason())
+        .containsExactly(tuple(0, "a", null), tuple(1, "b", "GpuIsLost"), tuple(2, "c", null));
+    assertThat(without.get(1).health().message()).contains("NVML no longer lists it");
+    assertThat(known.update(reading(card(0, "a"), card(1, "b"), card(2, "c")), NOWHERE))
+        .allMatch(gpu -> gpu.health().reason() == null);
+  }
+
+  @Test
+  void aRestartKeepsTheIndexesThatWereReported() {
+    KnownCards before = new KnownCards();
+    List<Gpu> reported = before.update(reading(card(0, "a"), card(1, "b")), NOWHERE);
+    KnownCards after = new KnownCards();
+    after.remember(reported);
+    assertThat(after.update(reading(card(0, "b"), card(1, "new")), NOWHERE))
+        .extracting(Gpu::uuid, Gpu::index)
+        .containsExactly(tuple("b", 1), tuple("new", 2));
+  }
+
+  @Test
+  void aCardThatMustBeResetSaysSo() {
+    KnownCards known = new KnownCards();
+    known.update(reading(card(0, "a")), NOWHERE);
+    CardReading reading =
+        new CardReading("580", Optional.empty(), List.of(), List.of(new Fault(0, NvmlException.RESET_REQUIRED, "reset it")));
+    assertThat(known.update(reading, NOWHERE).getFirst().health().reason()).isEqualTo("GpuResetRequired");
+  }
+
+  @Test
+  void linksAndSwitchesMakeDomains() {
+    Card lone = card(0, "a");
+    Card left = card(1, "b", new Nvlink(Optional.empty(), false, List.of("bus-2")));
+    Card right = card(2, "c");
+    Card switched = card(3, "d", new Nvlink(Optional.empty(), true, List.of()));
+    Card switchedToo = card(4, "e", new Nvlink(Optional.empty(), true, List.of()));
+    Card fabric = card(5, "f", new Nvlink(Optional.of("cluster.1"), true, List.of()));
+    assertThat(NvlinkDomains.of(List.of(lone, left, right)))
+        .containsOnly(java.util.Map.entry("b", "b"), java.util.Map.entry("c", "b"));
+    assertThat(NvlinkDomains.of(List.of(switchedToo, switched, lone)))
+        .containsOnly(java.util.Map.entry("d", "d"), java.util.Map.entry("e", "d"));
+    assertThat(NvlinkDomains.of(List.of(fabric))).containsOnly(java.util.Map.entry("f", "cluster.1"));
+    assertThat(NvlinkDomains.of(List.of(switched))).isEmpty();
+  }
+
+  @Test
+  void sysfsTellsWhereACardIs(@TempDir Path sysfs) throws Exception {
+    Path device = Files.createDirectories(sysfs.resolve("devices/pci0000:17/0000:17:01.0/0000:18:00.0"));
+    Files.writeString(device.resolve("numa_node"), "1\n");
+    Path devices = Files.createDirectories(sysfs.resolve("bus/pci/devices"));
+    Files.createSymbolicLink(
+        devices.resolve("0000:18:00.0"), Path.of("../../../devices/pci0000:17/0000:17:01.0/0000:18:00.0"));
+    PciTopology topology = new PciTopology(sysfs);
+    assertThat(topology.pcieRoot("0000:18:00.0")).contains("pci0000:17");
+    assertThat(topology.numaNode("0000:18:00.0")).contains(1);
+    Files.writeString(device.resolve("numa_node"), "-1\n");
+    assertThat(topology.numaNode("0000:18:00.0")).isEmpty();
+    assertThat(topology.pcieRoot("0000:19:00.0")).isEmpty();
+  }
+
+  private static CardReading reading(Card... cards) {
+    return new CardReading("580.95.05", Optional.of("13.0"), List.of(cards), List.of());
+  }
+
+  private static Card card(int index, String uuid) {
+    return card(index, uuid, Nvlink.NONE);
+  }
+
+  private static Card card(int index, String uuid, Nvlink nvlink) {
+    return new Card(
+        index, uuid, index, "NVIDIA H200", "Nvidia", "Hopper", "9.0", 1L << 37, Optional.of("bus-" + index), Optional.empty(), nvlink);
+  }
+}
