@@ -3,6 +3,7 @@ package dev.partita.plugin;
 import dev.partita.api.Driver;
 import dev.partita.cdi.CdiFolder;
 import dev.partita.plugin.checkpoint.Checkpoint;
+import dev.partita.plugin.claim.CdiName;
 import dev.partita.plugin.claimstatus.ClaimReports;
 import dev.partita.plugin.dra.DraV1Beta1Service;
 import dev.partita.plugin.dra.DraV1Service;
@@ -12,7 +13,7 @@ import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.inventory.InventoryReader;
 import dev.partita.plugin.inventory.NodeInventory;
 import dev.partita.plugin.kube.ApiCalls;
-import dev.partita.plugin.kube.KubeApi;
+import dev.partita.plugin.prepare.ClaimReader;
 import dev.partita.plugin.leftover.LeftoverSweep;
 import dev.partita.plugin.nvml.NvmlLibrary;
 import dev.partita.plugin.prepare.ClaimPreparer;
@@ -95,10 +96,10 @@ public final class KubeletPlugin implements AutoCloseable {
     OperationLock lock = opened(new OperationLock(settings.stateRoot().resolve("operation.lock")));
     Checkpoint checkpoint = new Checkpoint(settings.stateRoot().resolve("claims"), clock);
     ShareFolders folders = new ShareFolders(settings.stateRoot(), settings.runRoot());
-    CdiFolder cdi = new CdiFolder(settings.cdiRoot(), ClaimSpec.KIND.vendor() + "-" + ClaimSpec.KIND.deviceClass());
+    CdiFolder cdi = new CdiFolder(settings.cdiRoot(), CdiName.KIND.vendor() + "-" + CdiName.KIND.deviceClass());
 
     ApiCalls calls = ApiCalls.standard();
-    KubeApi api = new KubeApi(client, calls);
+    ClaimReader api = new ClaimReader(client, calls);
     GpuNodeReporter node =
         opened(new GpuNodeReporter(client, calls, settings.nodeName(), version(), settings.podUid(), clock));
     InventoryReader reader = new InventoryReader(settings.driverRoot(), settings.sysfs(), NvmlLibrary::open);

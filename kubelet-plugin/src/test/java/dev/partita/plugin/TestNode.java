@@ -2,15 +2,15 @@ package dev.partita.plugin;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.partita.plugin.dra.v1.Claim;
-import dev.partita.plugin.dra.v1.DRAPluginGrpc;
-import dev.partita.plugin.dra.v1.NodePrepareResourceResponse;
-import dev.partita.plugin.dra.v1.NodePrepareResourcesRequest;
-import dev.partita.plugin.dra.v1.NodeUnprepareResourcesRequest;
-import dev.partita.plugin.registration.v1.InfoRequest;
-import dev.partita.plugin.registration.v1.PluginInfo;
-import dev.partita.plugin.registration.v1.RegistrationGrpc;
-import dev.partita.plugin.registration.v1.RegistrationStatus;
+import k8s.io.kubelet.pkg.apis.dra.v1.Claim;
+import k8s.io.kubelet.pkg.apis.dra.v1.DRAPluginGrpc;
+import k8s.io.kubelet.pkg.apis.dra.v1.NodePrepareResourceResponse;
+import k8s.io.kubelet.pkg.apis.dra.v1.NodePrepareResourcesRequest;
+import k8s.io.kubelet.pkg.apis.dra.v1.NodeUnprepareResourcesRequest;
+import k8s.io.kubelet.pkg.apis.pluginregistration.v1.InfoRequest;
+import k8s.io.kubelet.pkg.apis.pluginregistration.v1.PluginInfo;
+import k8s.io.kubelet.pkg.apis.pluginregistration.v1.RegistrationGrpc;
+import k8s.io.kubelet.pkg.apis.pluginregistration.v1.RegistrationStatus;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.grpc.ManagedChannel;

@@ -1,8 +1,8 @@
 package dev.partita.plugin.claimstatus;
 
+import dev.partita.plugin.claim.CdiName;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grant;
-import dev.partita.plugin.prepare.ClaimSpec;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -35,7 +35,7 @@ final class ClaimWords {
     data.put("gpuUUID", grant.card().uuid());
     data.put("productName", grant.card().productName());
     data.put("node", nodeName);
-    data.put("cdiDevice", ClaimSpec.cdiId(claim, grant));
+    data.put("cdiDevice", CdiName.idOf(claim, grant));
     data.put("memoryLimit", quantity(grant.share().map(Grant.Share::memoryBytes).orElse(grant.card().memoryBytes())));
     data.put("coreLimit", grant.share().filter(ClaimWords::limitsCores).map(s -> String.valueOf(s.cores())).orElse("none"));
     return data;

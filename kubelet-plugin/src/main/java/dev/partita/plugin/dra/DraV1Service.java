@@ -1,15 +1,15 @@
 package dev.partita.plugin.dra;
 
 import dev.partita.plugin.claim.ClaimRef;
-import dev.partita.plugin.dra.v1.Claim;
-import dev.partita.plugin.dra.v1.DRAPluginGrpc;
-import dev.partita.plugin.dra.v1.Device;
-import dev.partita.plugin.dra.v1.NodePrepareResourceResponse;
-import dev.partita.plugin.dra.v1.NodePrepareResourcesRequest;
-import dev.partita.plugin.dra.v1.NodePrepareResourcesResponse;
-import dev.partita.plugin.dra.v1.NodeUnprepareResourceResponse;
-import dev.partita.plugin.dra.v1.NodeUnprepareResourcesRequest;
-import dev.partita.plugin.dra.v1.NodeUnprepareResourcesResponse;
+import k8s.io.kubelet.pkg.apis.dra.v1.Claim;
+import k8s.io.kubelet.pkg.apis.dra.v1.DRAPluginGrpc;
+import k8s.io.kubelet.pkg.apis.dra.v1.Device;
+import k8s.io.kubelet.pkg.apis.dra.v1.NodePrepareResourceResponse;
+import k8s.io.kubelet.pkg.apis.dra.v1.NodePrepareResourcesRequest;
+import k8s.io.kubelet.pkg.apis.dra.v1.NodePrepareResourcesResponse;
+import k8s.io.kubelet.pkg.apis.dra.v1.NodeUnprepareResourceResponse;
+import k8s.io.kubelet.pkg.apis.dra.v1.NodeUnprepareResourcesRequest;
+import k8s.io.kubelet.pkg.apis.dra.v1.NodeUnprepareResourcesResponse;
 import io.grpc.stub.StreamObserver;
 
 /** kubelet's DRA service, version v1. */

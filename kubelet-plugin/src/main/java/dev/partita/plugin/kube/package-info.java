@@ -1,4 +1,4 @@
-/** Calls to the API server, with the policy for repeating them. */
+/** The policy for repeating calls to the API server. */
 @NullMarked
 package dev.partita.plugin.kube;
 

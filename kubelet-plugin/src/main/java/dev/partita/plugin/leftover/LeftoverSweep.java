@@ -6,7 +6,7 @@ import dev.partita.plugin.claim.AllocationReading;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.dra.ClaimService;
-import dev.partita.plugin.kube.KubeApi;
+import dev.partita.plugin.prepare.ClaimReader;
 import dev.partita.plugin.prepare.ClaimPreparer;
 import dev.partita.plugin.share.ShareFolders;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -38,7 +38,7 @@ public final class LeftoverSweep implements AutoCloseable {
   private final String pool;
   private final String bootId;
   private final Duration grace;
-  private final KubeApi api;
+  private final ClaimReader api;
   private final Checkpoint checkpoint;
   private final CdiFolder cdi;
   private final ShareFolders folders;
@@ -57,7 +57,7 @@ public final class LeftoverSweep implements AutoCloseable {
       String pool,
       String bootId,
       Duration grace,
-      KubeApi api,
+      ClaimReader api,
       Checkpoint checkpoint,
       CdiFolder cdi,
       ShareFolders folders,

@@ -3,6 +3,7 @@ package dev.partita.plugin.prepare;
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.AllocationReading;
 import dev.partita.plugin.claim.CardIdentity;
+import dev.partita.plugin.claim.CdiName;
 import dev.partita.plugin.claim.Clash;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grant;
@@ -13,7 +14,6 @@ import dev.partita.plugin.container.ContainerView;
 import dev.partita.plugin.dra.ClaimService;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.inventory.NodeInventory;
-import dev.partita.plugin.kube.KubeApi;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
@@ -32,7 +32,7 @@ public final class ClaimPreparer implements ClaimService {
 
   private final String pool;
   private final String bootId;
-  private final KubeApi api;
+  private final ClaimReader api;
   private final NodeInventory inventory;
   private final LongSupplier reservedBytes;
   private final Checkpoint checkpoint;
@@ -49,7 +49,7 @@ public final class ClaimPreparer implements ClaimService {
   public ClaimPreparer(
       String pool,
       String bootId,
-      KubeApi api,
+      ClaimReader api,
       NodeInventory inventory,
       LongSupplier reservedBytes,
       Checkpoint checkpoint,
@@ -245,6 +245,6 @@ public final class ClaimPreparer implements ClaimService {
 
   private ReadyDevice ready(ClaimRef ref, ResourceClaim claim, Grant grant) {
     return new ReadyDevice(
-        grant.requests(), pool, grant.device(), List.of(ClaimSpec.cdiId(ref, grant)), AllocationReading.shareIdOf(claim, pool, grant));
+        grant.requests(), pool, grant.device(), List.of(CdiName.idOf(ref, grant)), AllocationReading.shareIdOf(claim, pool, grant));
   }
 }

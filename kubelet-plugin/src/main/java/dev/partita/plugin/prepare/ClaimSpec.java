@@ -2,7 +2,6 @@ package dev.partita.plugin.prepare;
 
 import dev.partita.api.Driver;
 import dev.partita.cdi.CdiDevice;
-import dev.partita.cdi.CdiKind;
 import dev.partita.cdi.CdiSpec;
 import dev.partita.cdi.ContainerEdits;
 import dev.partita.cdi.DeviceNode;
@@ -12,7 +11,7 @@ import dev.partita.cdi.driver.DriverFiles;
 import dev.partita.cdi.driver.DriverNode;
 import dev.partita.cdi.driver.DriverRoot;
 import dev.partita.plugin.ExtraDriverMount;
-import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.CdiName;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.share.HookLibraries;
@@ -32,9 +31,6 @@ import java.util.Optional;
  * @param folders where shares are
  */
 public record ClaimSpec(DriverRoot root, List<ExtraDriverMount> extraMounts, ShareFolders folders) {
-  /** Kind of our CDI devices. */
-  public static final CdiKind KIND = new CdiKind(Driver.NAME, "claim");
-
   /** Annotation of a CDI spec: the claim's {@code namespace/name}. */
   public static final String CLAIM_ANNOTATION = Driver.NAME + "/claim";
 
@@ -46,16 +42,6 @@ public record ClaimSpec(DriverRoot root, List<ExtraDriverMount> extraMounts, Sha
 
   public ClaimSpec {
     extraMounts = List.copyOf(extraMounts);
-  }
-
-  /** Name of a grant's CDI device: no two claims, and no two shares of one claim, have the same. */
-  public static String deviceName(ClaimRef claim, Grant grant) {
-    return claim.uid() + "-" + grant.shareKey();
-  }
-
-  /** The CDI id that kubelet hands to the container runtime. */
-  public static String cdiId(ClaimRef claim, Grant grant) {
-    return KIND.idOf(deviceName(claim, grant));
   }
 
   /**
@@ -72,9 +58,9 @@ public record ClaimSpec(DriverRoot root, List<ExtraDriverMount> extraMounts, Sha
               ? shadowDoors(driver, libraries.orElseThrow(() -> new IllegalStateException("shadows are installed before")))
               : ownDoors(driver);
       ContainerEdits share = grant.share().isPresent() ? shareEdits(claim, grant) : ContainerEdits.NONE;
-      devices.add(new CdiDevice(deviceName(claim.claim(), grant), card.then(doors).then(share)));
+      devices.add(new CdiDevice(CdiName.of(claim.claim(), grant), card.then(doors).then(share)));
     }
-    return CdiSpec.of(KIND, Map.of(CLAIM_ANNOTATION, claim.claim().qualifiedName()), devices, common(driver));
+    return CdiSpec.of(CdiName.KIND, Map.of(CLAIM_ANNOTATION, claim.claim().qualifiedName()), devices, common(driver));
   }
 
   private ContainerEdits common(DriverFiles driver) {

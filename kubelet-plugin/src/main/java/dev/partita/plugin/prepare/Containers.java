@@ -5,7 +5,6 @@ import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.container.ContainerView;
 import dev.partita.plugin.inventory.Inventory;
-import dev.partita.plugin.kube.KubeApi;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
@@ -24,7 +23,7 @@ import org.slf4j.LoggerFactory;
  *
  * @param pool this node's pool
  */
-record Containers(KubeApi api, String pool) {
+record Containers(ClaimReader api, String pool) {
   private static final Logger LOG = LoggerFactory.getLogger(Containers.class);
 
   /** The claim from inside its containers; a claim that is reserved for nobody is seen as one container's. */

@@ -1,11 +1,11 @@
 package dev.partita.plugin.registration;
 
 import dev.partita.api.Driver;
-import dev.partita.plugin.registration.v1.InfoRequest;
-import dev.partita.plugin.registration.v1.PluginInfo;
-import dev.partita.plugin.registration.v1.RegistrationGrpc;
-import dev.partita.plugin.registration.v1.RegistrationStatus;
-import dev.partita.plugin.registration.v1.RegistrationStatusResponse;
+import k8s.io.kubelet.pkg.apis.pluginregistration.v1.InfoRequest;
+import k8s.io.kubelet.pkg.apis.pluginregistration.v1.PluginInfo;
+import k8s.io.kubelet.pkg.apis.pluginregistration.v1.RegistrationGrpc;
+import k8s.io.kubelet.pkg.apis.pluginregistration.v1.RegistrationStatus;
+import k8s.io.kubelet.pkg.apis.pluginregistration.v1.RegistrationStatusResponse;
 import io.grpc.stub.StreamObserver;
 import java.nio.file.Path;
 import java.util.List;

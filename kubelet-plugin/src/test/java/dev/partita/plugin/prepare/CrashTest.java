@@ -15,7 +15,6 @@ import dev.partita.plugin.dra.ClaimService;
 import dev.partita.plugin.inventory.InventoryReader;
 import dev.partita.plugin.inventory.NodeInventory;
 import dev.partita.plugin.kube.ApiCalls;
-import dev.partita.plugin.kube.KubeApi;
 import dev.partita.plugin.nvml.CardReader;
 import dev.partita.plugin.nvml.CardReading;
 import dev.partita.plugin.share.HookLibraries;
@@ -213,7 +212,7 @@ class CrashTest {
           new ClaimPreparer(
               NODE + "/gpu",
               "boot",
-              new KubeApi(client, calls),
+              new ClaimReader(client, calls),
               inventory,
               () -> 0,
               checkpoint,

@@ -1,6 +1,7 @@
-package dev.partita.plugin.kube;
+package dev.partita.plugin.prepare;
 
 import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.kube.ApiCalls;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -8,11 +9,11 @@ import java.util.List;
 import java.util.Optional;
 
 /** What the plugin reads of claims and pods; each call is repeated where that can help. */
-public final class KubeApi {
+public final class ClaimReader {
   private final KubernetesClient client;
   private final ApiCalls calls;
 
-  public KubeApi(KubernetesClient client, ApiCalls calls) {
+  public ClaimReader(KubernetesClient client, ApiCalls calls) {
     this.client = client;
     this.calls = calls;
   }

@@ -1,0 +1,21 @@
+package dev.partita.plugin.claim;
+
+import dev.partita.api.Driver;
+import dev.partita.cdi.CdiKind;
+
+/** What our CDI devices are called. */
+public final class CdiName {
+  public static final CdiKind KIND = new CdiKind(Driver.NAME, "claim");
+
+  private CdiName() {}
+
+  /** Name of a grant's CDI device: no two claims, and no two shares of one claim, have the same. */
+  public static String of(ClaimRef claim, Grant grant) {
+    return claim.uid() + "-" + grant.shareKey();
+  }
+
+  /** The CDI id that kubelet hands to the container runtime. */
+  public static String idOf(ClaimRef claim, Grant grant) {
+    return KIND.idOf(of(claim, grant));
+  }
+}
