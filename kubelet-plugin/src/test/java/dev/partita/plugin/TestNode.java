@@ -33,7 +33,8 @@ import java.util.stream.Stream;
 
 /** A node for a test: its own folders, a simulated driver, and kubelet's side of the sockets. */
 final class TestNode implements AutoCloseable {
-  private static final Path DIST = Path.of("..", "hook-lib", "target", "dist").toAbsolutePath().normalize();
+  /** What hook-lib has built. */
+  static final Path DIST = Path.of("..", "hook-lib", "target", "dist").toAbsolutePath().normalize();
 
   final String name;
   final Path root;
