@@ -97,7 +97,7 @@ class ChartTest {
         .satisfies(
             rule -> {
               assertThat(rule.getResourceNames()).containsExactly("gpu.partita.dev");
-              assertThat(rule.getVerbs()).containsExactly("associated-node:update");
+              assertThat(rule.getVerbs()).containsExactly("associated-node:patch");
             });
   }
 

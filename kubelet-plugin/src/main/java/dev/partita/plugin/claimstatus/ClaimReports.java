@@ -7,9 +7,12 @@ import dev.partita.plugin.kube.ApiCalls;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatus;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Clock;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -84,9 +87,21 @@ public final class ClaimReports implements AutoCloseable {
     }
     List<AllocatedDeviceStatus> devices = DeviceStatuses.update(claim, prepared, pool, nodeName, clock.instant());
     if (!devices.equals(claim.getStatus().getDevices())) {
-      claim.getStatus().setDevices(devices);
-      client.resource(claim).updateStatus();
+      client.resource(claim).subresource("status").patch(PatchContext.of(PatchType.JSON), patch(claim, devices));
     }
+  }
+
+  /**
+   * A patch of nothing but the devices: an update would send the allocation as well, which may not change, and the server
+   * compares the bytes of the opaque parameters in it, whose order of fields the client does not keep.
+   */
+  private String patch(ResourceClaim claim, List<AllocatedDeviceStatus> devices) {
+    return client
+        .getKubernetesSerialization()
+        .asJson(
+            List.of(
+                Map.of("op", "replace", "path", "/metadata/resourceVersion", "value", claim.getMetadata().getResourceVersion()),
+                Map.of("op", "add", "path", "/status/devices", "value", devices)));
   }
 
   private void later(ClaimRef claim, Runnable report) {
