@@ -132,7 +132,7 @@ public final class ClaimReports implements AutoCloseable {
           Driver.NAME,
           nodeName);
     } else {
-      LOG.warn("claim {}: what happened to it cannot be reported: {}", claim, e.getMessage());
+      LOG.warn("claim {}: what happened to it cannot be reported: {}", claim, ApiCalls.explain(e));
     }
   }
 }

@@ -65,7 +65,7 @@ public final class GpuNodeReporter implements AutoCloseable {
       GpuNode node = client.resources(GpuNode.class).withName(nodeName).get();
       return node == null || node.getStatus() == null ? List.of() : node.getStatus().gpus();
     } catch (KubernetesClientException e) {
-      LOG.info("the cards reported earlier are not known: {}", e.getMessage());
+      LOG.info("the cards reported earlier are not known: {}", ApiCalls.explain(e));
       return List.of();
     }
   }

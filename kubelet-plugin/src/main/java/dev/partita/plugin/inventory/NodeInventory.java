@@ -1,5 +1,7 @@
 package dev.partita.plugin.inventory;
 
+import dev.partita.plugin.kube.ApiCalls;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Duration;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -64,6 +66,8 @@ public final class NodeInventory implements AutoCloseable {
   private void tick() {
     try {
       listener.accept(refresh());
+    } catch (KubernetesClientException e) {
+      LOG.warn("the node's state cannot be reported, next try with the next reading: {}", ApiCalls.explain(e));
     } catch (RuntimeException e) {
       LOG.warn("the node's state cannot be reported, next try with the next reading: {}", e.getMessage());
       LOG.debug("why", e);

@@ -18,7 +18,6 @@ public final class ApiCalls {
   private static final Logger LOG = LoggerFactory.getLogger(ApiCalls.class);
   private static final int UNPROCESSABLE = 422;
   private static final int TOO_MANY_REQUESTS = 429;
-  private static final int UNREACHABLE = 0; // fabric8's code where there was no answer
 
   private final Retry retry;
 
@@ -67,12 +66,21 @@ public final class ApiCalls {
         || (e.getCode() == UNPROCESSABLE && String.valueOf(e.getMessage()).contains("is forbidden"));
   }
 
+  /** What went wrong in one line: the client's own words, and the cause that they often leave out. */
+  public static String explain(KubernetesClientException e) {
+    Throwable root = e;
+    while (root.getCause() != null) {
+      root = root.getCause();
+    }
+    return root == e ? String.valueOf(e.getMessage()) : e.getMessage() + " " + root;
+  }
+
   private static boolean mayPass(Throwable failure) {
     if (!(failure instanceof KubernetesClientException e)) {
       return false;
     }
     int code = e.getCode();
-    return code == UNREACHABLE
+    return code <= 0 // fabric8's code where there was no answer
         || code == HttpURLConnection.HTTP_CONFLICT
         || code == TOO_MANY_REQUESTS
         || code >= HttpURLConnection.HTTP_INTERNAL_ERROR;

@@ -7,6 +7,7 @@ import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.dra.ClaimService;
 import dev.partita.plugin.prepare.ClaimReader;
+import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.prepare.ClaimPreparer;
 import dev.partita.plugin.share.ShareFolders;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -163,7 +164,7 @@ public final class LeftoverSweep implements AutoCloseable {
     try {
       sweep();
     } catch (KubernetesClientException e) {
-      LOG.info("leftovers cannot be told from needed state now, next try later: {}", e.getMessage());
+      LOG.info("leftovers cannot be told from needed state now, next try later: {}", ApiCalls.explain(e));
     } catch (IOException | RuntimeException e) {
       LOG.warn("the search for leftovers failed, next try later: {}", e.toString());
     }

@@ -14,6 +14,7 @@ import dev.partita.plugin.container.ContainerView;
 import dev.partita.plugin.dra.ClaimService;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.inventory.NodeInventory;
+import dev.partita.plugin.kube.ApiCalls;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
@@ -74,7 +75,7 @@ public final class ClaimPreparer implements ClaimService {
     try {
       outcome = tryToPrepare(claim);
     } catch (KubernetesClientException e) {
-      outcome = new Failed("the API server does not answer as it should: " + e.getMessage());
+      outcome = new Failed("the API server does not answer as it should: " + ApiCalls.explain(e));
     } catch (IOException | IllegalStateException e) {
       outcome = new Failed(e.getMessage() == null ? e.toString() : e.getMessage());
     }

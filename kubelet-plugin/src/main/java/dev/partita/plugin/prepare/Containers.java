@@ -5,6 +5,7 @@ import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.container.ContainerView;
 import dev.partita.plugin.inventory.Inventory;
+import dev.partita.plugin.kube.ApiCalls;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
@@ -48,7 +49,7 @@ record Containers(ClaimReader api, String pool) {
       }
       return pods.isEmpty() ? ContainerView.ofUnknown(grants) : ContainerView.ofPods(ref.name(), grants, pods, others);
     } catch (KubernetesClientException e) {
-      LOG.warn("claim {}: its pods cannot be read, so its containers get no numbered variables: {}", ref, e.getMessage());
+      LOG.warn("claim {}: its pods cannot be read, so its containers get no numbered variables: {}", ref, ApiCalls.explain(e));
       return ContainerView.ofUnknown(grants);
     }
   }
