@@ -7,9 +7,9 @@ import dev.partita.plugin.kube.ApiCalls;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatus;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Clock;
 import java.util.List;
 import java.util.Map;
@@ -124,8 +124,8 @@ public final class ClaimReports implements AutoCloseable {
   private void explain(ClaimRef claim, KubernetesClientException e) {
     if (ApiCalls.isForbidden(e)) {
       LOG.error(
-          "claim {}: the plugin may not report on it: {}. Its ServiceAccount needs update on resourceclaims/status,"
-              + " associated-node:update on resourceclaims/driver for the resource name {}, and get, create and update on events"
+          "claim {}: the plugin may not report on it: {}. Its ServiceAccount needs patch on resourceclaims/status,"
+              + " associated-node:patch on resourceclaims/driver for the resource name {}, and get, create and update on events"
               + " of events.k8s.io; the token must be bound to node {}",
           claim,
           e.getMessage(),
