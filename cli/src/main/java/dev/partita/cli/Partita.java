@@ -1,6 +1,7 @@
 package dev.partita.cli;
 
 import dev.partita.cli.cluster.ClusterCommand;
+import dev.partita.cli.demo.DemoCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -16,7 +17,7 @@ import picocli.CommandLine.Spec;
     description = "Cuts GPUs into enforced shares: a Kubernetes DRA driver, and the tools around it.",
     mixinStandardHelpOptions = true,
     version = "partita 0.1.0-SNAPSHOT",
-    subcommands = {ClusterCommand.class},
+    subcommands = {DemoCommand.class, ClusterCommand.class},
     synopsisSubcommandLabel = "COMMAND",
     commandListHeading = "%nCommands:%n",
     footer = {"", "'partita COMMAND --help' explains a command, with examples."})

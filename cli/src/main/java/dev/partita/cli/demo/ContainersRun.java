@@ -1,0 +1,190 @@
+package dev.partita.cli.demo;
+
+import dev.partita.api.DeviceName;
+import dev.partita.api.Driver;
+import dev.partita.cdi.Mount;
+import dev.partita.cli.demo.harness.CdiRegistry;
+import dev.partita.cli.demo.harness.Container;
+import dev.partita.cli.demo.harness.ContainerProcess;
+import dev.partita.cli.demo.harness.Outcome;
+import dev.partita.cli.demo.harness.PreparedPod;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** Chapters 5 and 6: claims are prepared, containers start, and inside every one sees and gets its share and no more. */
+final class ContainersRun implements AutoCloseable {
+  private static final Duration TIMEOUT = Duration.ofSeconds(15);
+  private static final int TRAINER_HOLDS_GIB = 48;
+  private static final int EDITS_SHOWN = 6;
+
+  private final Stage stage;
+  private final List<BoundPod> pods;
+  private final Map<Workload, Container> containers = new LinkedHashMap<>();
+  private final List<ContainerProcess> running = new ArrayList<>();
+
+  /**
+   * @param pods trainer, notebook, server
+   */
+  ContainersRun(Stage stage, List<BoundPod> pods) {
+    this.stage = stage;
+    this.pods = List.copyOf(pods);
+  }
+
+  void prepareAndStart() throws Exception {
+    stage.screen().chapter("kubelet has the claims prepared; containers start with the CDI edits");
+    for (BoundPod pod : pods) {
+      PreparedPod prepared = pod.node().kubelet().prepare(Driver.NAME, pod.pod(), stage.cluster().claims().claimsOf(pod.pod()));
+      List<String> ids = prepared.cdiDevices(pod.workload().name());
+      stage.screen().say("%-10s NodePrepareResources -> %s".formatted(pod.workload().name(), String.join(", ", ids)));
+      if (pod.workload().equals(Workload.NOTEBOOK) && !ids.isEmpty()) {
+        show(CdiRegistry.read(pod.node().folders().cdi()).fileOf(ids.getFirst()), pod, ids);
+      }
+      containers.put(pod.workload(), pod.node().createContainer(prepared));
+      stage.cluster().setPhase(pod.pod(), "Running");
+    }
+    int files = 0;
+    for (SimulatedNode node : stage.cluster().nodes()) {
+      files += CdiRegistry.specFiles(node.folders().cdi()).size();
+    }
+    stage.observations().require(Observation.CDI_WRITTEN, files == pods.size(), "There are " + files + " files");
+    start();
+  }
+
+  private void show(Path file, BoundPod pod, List<String> ids) throws IOException {
+    stage.screen().quote(file + " (" + Files.size(file) + " bytes), of which:");
+    var edits = CdiRegistry.read(pod.node().folders().cdi()).editsFor(ids);
+    Path folder = pod.node().folders().root();
+    edits.mounts().stream()
+        .filter(mount -> mount.containerPath().contains("/partita/") || mount.containerPath().endsWith(".so.1"))
+        .limit(EDITS_SHOWN)
+        .forEach(
+            mount ->
+                stage
+                    .screen()
+                    .quote("mount %-58s <- %s".formatted(mount.containerPath(), mount.hostPath().replace(folder.toString(), "..."))));
+    edits.mounts().stream().filter(mount -> mount.containerPath().startsWith("/etc/partita/shares/")).limit(1).forEach(this::showQuota);
+    edits.deviceNodes().stream()
+        .limit(1)
+        .forEach(node -> stage.screen().quote("device %-57s <- %s".formatted(node.path(), node.hostPath().orElse(node.path()))));
+    edits.env().stream().filter(variable -> variable.startsWith("CUDA_")).limit(2).forEach(variable -> stage.screen().quote("env " + variable));
+  }
+
+  private void showQuota(Mount shares) {
+    try (var lines = Files.lines(Path.of(shares.hostPath(), "quota"))) {
+      stage.screen().quote("quota file: " + lines.filter(line -> line.matches("(memory|cores|core-limit) .*")).collect(Collectors.joining(", ")));
+    } catch (IOException e) {
+      stage.screen().quote("quota file: " + e);
+    }
+  }
+
+  private void start() throws Exception {
+    List<String> trouble = new ArrayList<>();
+    hold(Workload.TRAINER, TRAINER_HOLDS_GIB, trouble);
+    hold(Workload.SERVER, 16, trouble);
+    stage.observations().require(Observation.CONTAINERS_STARTED, trouble.isEmpty(), String.join("; ", trouble));
+  }
+
+  private void hold(Workload workload, int gib, List<String> trouble) throws Exception {
+    ContainerProcess process = container(workload).start("partita-probe", "hold", gib + "Gi", "--seconds", "300");
+    synchronized (running) {
+      running.add(process);
+    }
+    stage.screen().command(workload.name(), "partita-probe hold " + gib + "Gi");
+    try {
+      stage.screen().quote(process.awaitLine("holding", TIMEOUT));
+    } catch (IOException e) {
+      trouble.add(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private Container container(Workload workload) {
+    Container container = containers.get(workload);
+    if (container == null) {
+      throw new IllegalStateException("no container of " + workload.name());
+    }
+    return container;
+  }
+
+  void look() throws Exception {
+    stage.screen().chapter("Inside the notebook's container");
+    Container notebook = container(Workload.NOTEBOOK);
+    long quota = Workload.NOTEBOOK.memoryBytes();
+
+    Outcome smi = show(notebook, "nvidia-smi");
+    Outcome cards = show(notebook, "partita-probe", "info");
+    boolean quotaShown = smi.text().contains("/   8192MiB |") || smi.text().contains(" 8192MiB |");
+    boolean oneCard = cards.lines().stream().filter(line -> line.startsWith("device ")).count() == 1;
+    boolean total = cards.text().contains("total=" + quota);
+    stage.observations().note(Observation.SMI_SHOWS_QUOTA, quotaShown && oneCard && total, cards.text());
+
+    Outcome within = show(notebook, "partita-probe", "alloc", "4Gi");
+    stage
+        .observations()
+        .note(Observation.WITHIN_QUOTA, within.status() == 0 && within.text().contains("CUDA_SUCCESS"), within.text());
+
+    BoundPod trainer = pods.getFirst();
+    long before = trainerHolds(trainer);
+    Outcome beyond = show(notebook, "partita-probe", "alloc", "12Gi");
+    long after = trainerHolds(trainer);
+    stage
+        .observations()
+        .note(Observation.BEYOND_QUOTA, beyond.status() == 3 && beyond.text().contains("CUDA_ERROR_OUT_OF_MEMORY"), beyond.text());
+    DriverState.Card card = sharedCard(trainer);
+    stage
+        .screen()
+        .say(
+            "The card itself has %s free; it was the quota that said no."
+                .formatted(Bytes.gib(card.totalBytes() - card.usedBytes())));
+    long expected = (long) TRAINER_HOLDS_GIB << 30;
+    boolean unharmed = before == expected && after == expected && running.getFirst().isRunning();
+    stage
+        .observations()
+        .note(
+            Observation.NEIGHBOUR_UNHARMED, unharmed, "It held %s before and %s after".formatted(Bytes.gib(before), Bytes.gib(after)));
+  }
+
+  private Outcome show(Container container, String... command) throws Exception {
+    stage.screen().command(container.name(), String.join(" ", command));
+    Outcome outcome = container.run(TIMEOUT, command);
+    // Of nvidia-smi's two tables, the first.
+    stage.screen().quote(outcome.lines().stream().takeWhile(line -> !line.isEmpty()).collect(Collectors.joining("\n")));
+    return outcome;
+  }
+
+  /** Bytes that the simulated driver says the trainer's program holds. */
+  private static long trainerHolds(BoundPod trainer) throws Exception {
+    return sharedCard(trainer).holdings().stream().mapToLong(bytes -> bytes).max().orElse(0);
+  }
+
+  private static DriverState.Card sharedCard(BoundPod trainer) throws Exception {
+    int index = DeviceName.parse(trainer.result().getDevice()).orElseThrow().index();
+    return trainer.node().driverState().cards().get(index);
+  }
+
+  /** Ends the containers' programs as kubelet would; what went wrong, if anything. */
+  List<String> stop() throws Exception {
+    List<String> trouble = new ArrayList<>();
+    for (ContainerProcess process : running) {
+      Outcome outcome = process.stop(TIMEOUT);
+      if (outcome.status() != 0 || !outcome.text().contains("released")) {
+        trouble.add("exit status " + outcome.status() + ": " + outcome.text());
+      }
+    }
+    return trouble;
+  }
+
+  /** Kills what still runs. */
+  @Override
+  public void close() {
+    synchronized (running) {
+      running.forEach(ContainerProcess::close);
+    }
+  }
+}

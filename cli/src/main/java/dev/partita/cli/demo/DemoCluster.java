@@ -1,0 +1,124 @@
+package dev.partita.cli.demo;
+
+import dev.partita.api.Driver;
+import dev.partita.cli.demo.harness.ApiServer;
+import dev.partita.cli.demo.harness.ClaimLifecycle;
+import dev.partita.cli.demo.harness.ContainerRuntime;
+import dev.partita.cli.demo.harness.Eventually;
+import dev.partita.cli.demo.harness.PodScheduler;
+import dev.partita.controller.ControllerSettings;
+import dev.partita.controller.DraController;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.events.v1.Event;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** A cluster in this process: an API server, the shipped controller, and nodes with the shipped plugin. */
+final class DemoCluster implements AutoCloseable {
+  private final Opened opened = new Opened();
+  private final ApiServer api;
+  private final KubernetesClient client;
+  private final ClaimLifecycle claims;
+  private final PodScheduler scheduler;
+  private final List<SimulatedNode> nodes = new ArrayList<>();
+
+  /** Starts the API server. */
+  DemoCluster() {
+    api = opened.add(ApiServer.start());
+    client = opened.add(api.client());
+    claims = new ClaimLifecycle(client);
+    scheduler = new PodScheduler(client);
+  }
+
+  /** Installs what the Helm chart would, and starts the controller; nodes come by {@link #addNode}. */
+  void start(Path definitions) throws Exception {
+    api.installDefinitions(definitions);
+    KubernetesClient controllerClient = opened.add(api.client());
+    opened.add(DraController.start(ControllerSettings.standalone("demo-controller"), controllerClient));
+  }
+
+  void addNode(String name, String cards, Path folder, Distribution distribution, ContainerRuntime runtime) throws Exception {
+    nodes.add(opened.add(new SimulatedNode(name, cards, new NodeFolders(folder), distribution, runtime, api)));
+  }
+
+  String url() {
+    return api.url();
+  }
+
+  KubernetesClient client() {
+    return client;
+  }
+
+  ClaimLifecycle claims() {
+    return claims;
+  }
+
+  List<SimulatedNode> nodes() {
+    return List.copyOf(nodes);
+  }
+
+  SimulatedNode node(String name) {
+    return nodes.stream().filter(node -> node.name().equals(name)).findFirst().orElseThrow();
+  }
+
+  /** Creates a pod with its claim template, as {@code kubectl apply} would, and the claim for it. */
+  Pod deploy(Workload workload) {
+    client.resource(workload.template()).create();
+    return claims.createClaims(client.resource(workload.pod()).create());
+  }
+
+  /** Waits until a pod's claim is allocated and the pod bound to its node. */
+  Optional<BoundPod> bind(Workload workload, Pod pod, Duration timeout) throws Exception {
+    return Eventually.get(timeout, () -> scheduler.tryToBind(pod, claims.claimsOf(pod)))
+        .map(bound -> new BoundPod(workload, bound, claimOf(bound), node(bound.getSpec().getNodeName())));
+  }
+
+  /** Says how a pod is, as its kubelet does. */
+  void setPhase(Pod pod, String phase) {
+    client
+        .pods()
+        .inNamespace(pod.getMetadata().getNamespace())
+        .withName(pod.getMetadata().getName())
+        .editStatus(
+            current -> {
+              current.getStatus().setPhase(phase);
+              return current;
+            });
+  }
+
+  ResourceClaim claimOf(Pod pod) {
+    return claims.claimsOf(pod).values().iterator().next();
+  }
+
+  /** The slices of our driver. */
+  List<ResourceSlice> slices() {
+    return client.resources(ResourceSlice.class).list().getItems().stream()
+        .filter(slice -> slice.getSpec().getDriver().equals(Driver.NAME))
+        .toList();
+  }
+
+  List<ResourceClaim> allClaims() {
+    return client.resources(ResourceClaim.class).inAnyNamespace().list().getItems();
+  }
+
+  /** The message of the newest event with a reason about a claim. */
+  Optional<String> eventNote(ResourceClaim claim, String reason) {
+    List<Event> events = client.events().v1().events().inNamespace(claim.getMetadata().getNamespace()).list().getItems();
+    return events.stream()
+        .filter(event -> reason.equals(event.getReason()))
+        .filter(event -> claim.getMetadata().getName().equals(event.getRegarding().getName()))
+        .map(Event::getNote)
+        .reduce((older, newer) -> newer);
+  }
+
+  @Override
+  public void close() {
+    opened.close();
+  }
+}

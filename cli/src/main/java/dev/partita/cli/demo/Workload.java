@@ -1,0 +1,89 @@
+package dev.partita.cli.demo;
+
+import dev.partita.api.DeviceAttribute;
+import dev.partita.api.Driver;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplateBuilder;
+
+/**
+ * A pod that asks for a share of a card.
+ *
+ * @param name of the pod, its container and its claim template
+ * @param deviceClass what kind of card
+ * @param memory such as {@code 8Gi}
+ * @param cores percent of a card
+ */
+record Workload(String name, String deviceClass, String memory, int cores) {
+  static final Workload TRAINER = new Workload("trainer", Driver.classOfModel("h200"), "64Gi", 50);
+  static final Workload NOTEBOOK = new Workload("notebook", Driver.SHARE_CLASS, "8Gi", 25);
+  static final Workload SERVER = new Workload("inference", Driver.classOfModel("l40s"), "24Gi", 50);
+  static final Workload LATECOMER = new Workload("finetune", Driver.SHARE_CLASS, "100Gi", 50);
+
+  static final String CLAIM = "gpu";
+
+  long memoryBytes() {
+    return Bytes.of(memory);
+  }
+
+  /** What it asks for, for people. */
+  String wish() {
+    String card = deviceClass.equals(Driver.SHARE_CLASS) ? "any card" : "an " + deviceClass.substring(0, deviceClass.indexOf('.'));
+    return "%-10s %-8s and %d %% of %s".formatted(name, Bytes.gib(memoryBytes()), cores, card);
+  }
+
+  ResourceClaimTemplate template() {
+    return new ResourceClaimTemplateBuilder()
+        .withNewMetadata()
+        .withNamespace("default")
+        .withName(name)
+        .endMetadata()
+        .withNewSpec()
+        .withNewSpec()
+        .withNewDevices()
+        .addNewRequest()
+        .withName(CLAIM)
+        .withNewExactly()
+        .withDeviceClassName(deviceClass)
+        .withNewCapacity()
+        .addToRequests(DeviceAttribute.MEMORY, new Quantity(memory))
+        .addToRequests(DeviceAttribute.CORES, new Quantity(Integer.toString(cores)))
+        .endCapacity()
+        .endExactly()
+        .endRequest()
+        .endDevices()
+        .endSpec()
+        .endSpec()
+        .build();
+  }
+
+  Pod pod() {
+    return new PodBuilder()
+        .withNewMetadata()
+        .withNamespace("default")
+        .withName(name)
+        .endMetadata()
+        .withNewSpec()
+        .withSchedulerName("default-scheduler")
+        .addNewResourceClaim()
+        .withName(CLAIM)
+        .withResourceClaimTemplateName(name)
+        .endResourceClaim()
+        .addNewContainer()
+        .withName(name)
+        .withImage("partita-demo")
+        .withNewResources()
+        .addNewClaim()
+        .withName(CLAIM)
+        .endClaim()
+        .endResources()
+        .endContainer()
+        .endSpec()
+        .withNewStatus()
+        .withPhase("Pending")
+        .endStatus()
+        .build();
+  }
+}
