@@ -70,6 +70,11 @@ final class Cluster implements AutoCloseable {
   }
 
   ResourceClaim claim(String name, String className, Map<String, String> capacity) {
+    return claim(name, className, capacity, Map.of());
+  }
+
+  /** A claim with these fields in its opaque config; without config if there are none. */
+  ResourceClaim claim(String name, String className, Map<String, String> capacity, Map<String, Object> config) {
     Map<String, Quantity> requests = new HashMap<>();
     capacity.forEach((key, value) -> requests.put(key, new Quantity(value)));
     ResourceClaim claim =
@@ -92,6 +97,21 @@ final class Cluster implements AutoCloseable {
             .endDevices()
             .endSpec()
             .build();
+    if (!config.isEmpty()) {
+      Map<String, Object> parameters = new HashMap<>(config);
+      parameters.put("apiVersion", "gpu.partita.dev/v1alpha1");
+      parameters.put("kind", "GpuShareConfig");
+      claim =
+          new ResourceClaimBuilder(claim)
+              .editSpec()
+              .editDevices()
+              .addNewConfig()
+              .withNewOpaque("gpu.partita.dev", parameters)
+              .endConfig()
+              .endDevices()
+              .endSpec()
+              .build();
+    }
     return client.resource(claim).create();
   }
 
@@ -102,6 +122,45 @@ final class Cluster implements AutoCloseable {
       pod.editSpec().addNewResourceClaim().withName(claim).withResourceClaimName(claim).endResourceClaim().endSpec();
     }
     return client.resource(pod.build()).create();
+  }
+
+  /** What kube-scheduler does when the pod is bound. */
+  void reserve(String claim, String pod) {
+    client.resource(new ResourceClaimBuilder(read(claim)).editStatus().addNewReservedFor(null, pod, "pods", pod).endStatus().build()).updateStatus();
+  }
+
+  /** What kube-controller-manager does when the claim is no longer used, and kube-scheduler when the pod fits no node. */
+  void deallocate(String claim) {
+    client
+        .resource(new ResourceClaimBuilder(read(claim)).editStatus().withAllocation(null).withReservedFor(List.of()).endStatus().build())
+        .updateStatus();
+  }
+
+  /**
+   * Makes the pod of a plugin, or changes whether it is ready.
+   *
+   * @return its UID
+   */
+  String pluginPod(String ready) {
+    return client
+        .resource(
+            new PodBuilder()
+                .withNewMetadata()
+                .withName("plugin")
+                .withNamespace("partita")
+                .endMetadata()
+                .withNewSpec()
+                .endSpec()
+                .withNewStatus()
+                .addNewCondition()
+                .withType("Ready")
+                .withStatus(ready)
+                .endCondition()
+                .endStatus()
+                .build())
+        .createOr(existing -> existing.updateStatus())
+        .getMetadata()
+        .getUid();
   }
 
   ResourceClaim read(String claim) {

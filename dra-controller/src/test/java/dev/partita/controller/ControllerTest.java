@@ -3,9 +3,15 @@ package dev.partita.controller;
 import static dev.partita.controller.Cluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.GpuNodeSpec;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -65,5 +71,205 @@ class ControllerTest {
     assertThat(cluster.note("huge", "Unallocatable"))
         .isEqualTo("asks 200 GiB; the largest h200 has 140 GiB; 0 of 2 cards fit: 2 cards on node-0: has 140 GiB, asked 200 GiB");
     assertThat(cluster.isAllocated("huge")).isFalse();
+  }
+
+  @Test
+  void twoSharesGoToOneCardAndAWholeCardToAnother() {
+    cluster.add(GpuNodes.ready("node-0", 2, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    for (String name : new String[] {"a", "b"}) {
+      cluster.claim(name, "gpu.partita.dev", Map.of("memory", "8Gi"));
+      cluster.pod(name, name);
+    }
+    assertThat(cluster.result("a").getDevice()).isEqualTo(cluster.result("b").getDevice());
+    cluster.claim("whole", "whole.gpu.partita.dev", Map.of());
+    cluster.pod("whole", "whole");
+    DeviceRequestAllocationResult whole = cluster.result("whole");
+    assertThat(whole.getDevice()).isEqualTo("gpu-1");
+    assertThat(whole.getShareID()).isNull();
+    assertThat(cluster.note("whole", "Allocated")).isEqualTo("gpu-1 on node-0: all of NVIDIA H200 GPU-node-0-1");
+  }
+
+  @Test
+  void aWaitingPodGetsItsTurnWhenAClaimIsReleased() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.claim("first", "whole.gpu.partita.dev", Map.of());
+    cluster.pod("first", "first");
+    cluster.result("first");
+    cluster.reserve("first", "first");
+    cluster.claim("second", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.pod("second", "second");
+    assertThat(cluster.note("second", "Unallocatable")).isEqualTo("0 of 1 card fits: 1 card on node-0: taken as a whole");
+    cluster.client.pods().inNamespace("default").withName("first").delete();
+    cluster.deallocate("first");
+    assertThat(cluster.result("second").getDevice()).isEqualTo("gpu-0-shared");
+  }
+
+  @Test
+  void aPodThatDiesBeforeItStartsLeavesNoAllocation() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.claim("left", "whole.gpu.partita.dev", Map.of());
+    cluster.pod("left", "left");
+    cluster.result("left");
+    cluster.client.pods().inNamespace("default").withName("left").delete();
+    eventually().until(() -> !cluster.isAllocated("left") && cluster.read("left").getMetadata().getFinalizers().isEmpty());
+  }
+
+  @Test
+  void aRestartedControllerKnowsWhatIsTaken() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.claim("first", "gpu.partita.dev", Map.of("memory", "100Gi"));
+    cluster.pod("first", "first");
+    cluster.result("first");
+    cluster.stopController();
+    cluster.claim("second", "gpu.partita.dev", Map.of("memory", "100Gi"));
+    cluster.pod("second", "second");
+    cluster.start();
+    assertThat(cluster.note("second", "Unallocatable"))
+        .isEqualTo("0 of 1 card fits: 1 card on node-0: 40 GiB free of 100 GiB asked");
+  }
+
+  @Test
+  void allClaimsOfAPodAreAllocatedOnOneNodeOrNone() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.add(GpuNodes.ready("node-1", 2, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.claim("share", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.claim("whole", "whole.gpu.partita.dev", Map.of());
+    cluster.pod("both", "share", "whole");
+    assertThat(cluster.result("share").getPool()).isEqualTo("node-1/gpu");
+    assertThat(cluster.result("whole").getPool()).isEqualTo("node-1/gpu");
+    cluster.claim("fits", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.claim("never", "gpu.partita.dev", Map.of("memory", "800Gi"));
+    cluster.pod("half", "fits", "never");
+    assertThat(cluster.note("fits", "Unallocatable")).startsWith("waits for claim never of the same pod: asks 800 GiB");
+    assertThat(cluster.isAllocated("fits")).isFalse();
+  }
+
+  @Test
+  void aNodeThatTheSchedulerTookBackIsNotProposedAgainAtOnce() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.add(GpuNodes.ready("node-1", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.pod("p", "c");
+    assertThat(cluster.result("c").getPool()).isEqualTo("node-0/gpu");
+    cluster.deallocate("c");
+    eventually().until(() -> cluster.isAllocated("c") && cluster.result("c").getPool().equals("node-1/gpu"));
+  }
+
+  @Test
+  void theSchedulersNodesAreLeftToIt() {
+    cluster.add(
+        GpuNodes.ready(
+            "node-0",
+            new GpuNodeSpec(GpuNodeSpec.Allocator.Scheduler, List.of(), null),
+            GpuNodes.cards("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB)));
+    cluster.start();
+    cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.pod("p", "c");
+    eventually().until(() -> cluster.slices().size() == 2);
+    cluster.add(GpuNodes.ready("node-1", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    assertThat(cluster.result("c").getPool()).as("a node of the controller's came").isEqualTo("node-1/gpu");
+    assertThat(cluster.events("c", "Unallocatable")).isEmpty();
+  }
+
+  @Test
+  void aWrongConfigIsAnEventWithItsPathAndNoAllocation() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"), Map.of("coreLimt", "Hard"));
+    cluster.pod("p", "c");
+    assertThat(cluster.note("c", "Unallocatable")).startsWith("spec.devices.config[0].opaque.parameters.coreLimt: ");
+    assertThat(cluster.isAllocated("c")).isFalse();
+  }
+
+  @Test
+  void aRightConfigIsPassedDown() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"), Map.of("coreLimit", "Soft"));
+    cluster.pod("p", "c");
+    cluster.result("c");
+    var config = cluster.read("c").getStatus().getAllocation().getDevices().getConfig().getFirst();
+    assertThat(config.getSource()).isEqualTo("FromClaim");
+    assertThat(Serialization.asJson(config.getOpaque().getParameters())).contains("\"coreLimit\":\"Soft\"");
+  }
+
+  @Test
+  void deletedSlicesComeBackAndAnUnreadyNodesGo() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    eventually().until(() -> cluster.slices().size() == 1);
+    String first = cluster.slices().getFirst().getMetadata().getUid();
+    cluster.client.resource(cluster.slices().getFirst()).delete();
+    eventually().until(() -> cluster.slices().size() == 1 && !cluster.slices().getFirst().getMetadata().getUid().equals(first));
+    GpuNode node = cluster.client.resources(GpuNode.class).withName("node-0").get();
+    node.setStatus(GpuNodes.unready("node-0", "no driver").getStatus());
+    cluster.client.resource(node).updateStatus();
+    eventually().until(() -> cluster.slices().isEmpty());
+  }
+
+  @Test
+  void slicesWaitForThePluginsPod() {
+    String podUid = cluster.pluginPod("False");
+    cluster.add(GpuNodes.withPlugin(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB), podUid));
+    cluster.start();
+    eventually().until(() -> cluster.client.resources(DeviceClass.class).list().getItems().size() == 3);
+    assertThat(cluster.slices()).isEmpty();
+    cluster.pluginPod("True");
+    eventually().until(() -> cluster.slices().size() == 1);
+  }
+
+  @Test
+  void anotherDriversSlicesAndAForeignClassAreNotTouched() {
+    cluster.client.resource(GpuNodes.foreignSlice("node-0")).create();
+    DeviceClass foreign =
+        new DeviceClassBuilder().withNewMetadata().withName("gpu.partita.dev").endMetadata().withNewSpec().endSpec().build();
+    cluster.client.resource(foreign).create();
+    cluster.start();
+    eventually().until(() -> cluster.client.resources(DeviceClass.class).list().getItems().size() == 2);
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    eventually().until(() -> cluster.slices().size() == 2);
+    assertThat(cluster.client.resources(DeviceClass.class).withName("gpu.partita.dev").get().getSpec().getSelectors()).isEmpty();
+    assertThat(cluster.slices()).anySatisfy(s -> assertThat(s.getSpec().getDriver()).isEqualTo("nic.example.com"));
+  }
+
+  @Test
+  void aHundredPodsAtOnceNeverOvercommit() {
+    for (int i = 0; i < 4; i++) {
+      cluster.add(GpuNodes.ready("node-" + i, 4, "NVIDIA H200", 100 * GpuNodes.GIB));
+    }
+    cluster.start();
+    for (int i = 0; i < 100; i++) {
+      cluster.claim("c" + i, i % 7 == 0 ? "whole.gpu.partita.dev" : "gpu.partita.dev", i % 7 == 0 ? Map.of() : Map.of("memory", "15Gi"));
+      cluster.pod("p" + i, "c" + i);
+    }
+    // 15 whole cards are asked for and 16 are there; shares hold at least some of them, so not everything fits.
+    eventually()
+        .until(
+            () -> {
+              long done = 0;
+              for (int i = 0; i < 100; i++) {
+                done += cluster.isAllocated("c" + i) || !cluster.events("c" + i, "Unallocatable").isEmpty() ? 1 : 0;
+              }
+              return done == 100;
+            });
+    Map<String, Integer> shares = new HashMap<>();
+    Map<String, Integer> wholes = new HashMap<>();
+    for (int i = 0; i < 100; i++) {
+      if (cluster.isAllocated("c" + i)) {
+        DeviceRequestAllocationResult result = cluster.result("c" + i);
+        String card = result.getPool() + "/" + result.getDevice().replace("-shared", "");
+        (Cluster.isShared(result) ? shares : wholes).merge(card, 1, Integer::sum);
+      }
+    }
+    assertThat(shares.values()).allSatisfy(count -> assertThat(count).isLessThanOrEqualTo(6));
+    assertThat(wholes.values()).allSatisfy(count -> assertThat(count).isEqualTo(1));
+    assertThat(shares.keySet()).doesNotContainAnyElementsOf(wholes.keySet());
+    assertThat(shares.values().stream().mapToInt(Integer::intValue).sum() + wholes.size()).isGreaterThan(30);
   }
 }

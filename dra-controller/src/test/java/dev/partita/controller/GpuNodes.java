@@ -7,6 +7,8 @@ import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeStatus;
 import io.fabric8.kubernetes.api.model.ConditionBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceBuilder;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -54,6 +56,29 @@ public final class GpuNodes {
         index / 4,
         "nvl-" + index / 2,
         health);
+  }
+
+  /** The same node, reported by a plugin in the pod of that UID. */
+  public static GpuNode withPlugin(GpuNode node, String podUid) {
+    GpuNodeStatus s = node.getStatus();
+    node.setStatus(
+        new GpuNodeStatus(
+            s.gpuCount(), s.models(), s.driverVersion(), s.cudaDriverVersion(), s.pluginVersion(), podUid, s.gpus(), s.conditions()));
+    return node;
+  }
+
+  /** A slice of another driver on that node. */
+  public static ResourceSlice foreignSlice(String node) {
+    return new ResourceSliceBuilder()
+        .withNewMetadata()
+        .withName(node + "-nic")
+        .endMetadata()
+        .withNewSpec()
+        .withDriver("nic.example.com")
+        .withNodeName(node)
+        .withNewPool(1L, node, 1L)
+        .endSpec()
+        .build();
   }
 
   private static GpuNode node(

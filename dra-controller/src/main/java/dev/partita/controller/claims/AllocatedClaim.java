@@ -34,6 +34,12 @@ final class AllocatedClaim {
     return claim.getStatus() != null && !claim.getStatus().getReservedFor().isEmpty();
   }
 
+  /** Whether it holds nothing but our devices, and nobody has reserved it: then it can be taken back. */
+  static boolean isUnusedAndOurs(ResourceClaim claim) {
+    List<DeviceRequestAllocationResult> results = results(claim);
+    return !isReserved(claim) && !results.isEmpty() && results.stream().allMatch(result -> Driver.NAME.equals(result.getDriver()));
+  }
+
   /**
    * What it takes. A share without a shareID or without consumed capacity counts as the whole card: nobody can say how much of
    * it is free. Devices that are accessed for administration take nothing.

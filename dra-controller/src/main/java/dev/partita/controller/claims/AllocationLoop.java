@@ -1,8 +1,10 @@
 package dev.partita.controller.claims;
 
+import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.allocate.Outcome;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.events.ClaimEvents;
+import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.nodes.NodeLoads;
 import dev.partita.controller.nodes.PodRequests;
@@ -61,6 +63,7 @@ public final class AllocationLoop implements AutoCloseable {
   private final Set<ObjectKey> waiting = new LinkedHashSet<>();
   private final Set<ObjectKey> writing = new HashSet<>();
   private final Map<ObjectKey, Integer> failures = new HashMap<>();
+  private final Map<String, List<ObjectKey>> claimsOfPod = new HashMap<>();
   private Inventory inventory = Inventory.EMPTY;
 
   public AllocationLoop(KubernetesClient client, ApiEdge edge, ClusterView view, ClaimEvents events, Clock clock) {
@@ -99,6 +102,7 @@ public final class AllocationLoop implements AutoCloseable {
         case WorkItem.Begin begin -> begin(pods);
         case WorkItem.Observed(ClusterEvent event) -> observe(event, pods);
         case WorkItem.Again(ObjectKey pod) -> pods.add(pod);
+        case WorkItem.NotReleased(String claimUid) -> ledger.notReleased(claimUid);
         case WorkItem.Written written ->
             written
                 .version()
@@ -122,6 +126,7 @@ public final class AllocationLoop implements AutoCloseable {
     for (ResourceClaim claim : view.claims()) {
       ledger.observe(claim.getMetadata().getUid(), claim);
     }
+    view.claims().forEach(claim -> releaseIfAbandoned(ObjectKey.of(claim)));
     for (Pod pod : view.pods()) {
       observePod(ObjectKey.of(pod), pod.getMetadata().getUid(), pods);
     }
@@ -158,6 +163,7 @@ public final class AllocationLoop implements AutoCloseable {
       loads.remove(uid);
       waiting.remove(key);
       failures.remove(key);
+      Objects.requireNonNullElse(claimsOfPod.remove(uid), List.<ObjectKey>of()).forEach(this::releaseIfAbandoned);
       if (pod != null && !pod.getMetadata().getUid().equals(uid)) {
         pods.add(key);
       }
@@ -168,6 +174,7 @@ public final class AllocationLoop implements AutoCloseable {
     }
     if (!pod.getSpec().getResourceClaims().isEmpty()) {
       pods.add(key);
+      PodClaims.of(pod).ifPresent(claims -> claimsOfPod.put(uid, claims));
     }
   }
 
@@ -186,6 +193,32 @@ public final class AllocationLoop implements AutoCloseable {
       vetoes.forget(uid);
     }
     view.podsOf(key).forEach(pod -> pods.add(ObjectKey.of(pod)));
+    releaseIfAbandoned(key);
+  }
+
+  /** An allocation that its pod did not live to use would stay for ever: kube-controller-manager clears only reserved ones. */
+  private void releaseIfAbandoned(ObjectKey key) {
+    @Nullable ResourceClaim claim = view.claim(key);
+    if (claim != null
+        && claim.getMetadata().getDeletionTimestamp() == null
+        && AllocatedClaim.isUnusedAndOurs(claim)
+        && AllocatedClaim.bookings(claim).stream().allMatch(booking -> isOurs(booking.card().node()))
+        && !ledger.isAssumed(claim.getMetadata().getUid())
+        && view.podsOf(key).stream().noneMatch(PodClaims::isLive)) {
+      release(List.of(claim), "no pod uses it");
+    }
+  }
+
+  private boolean isOurs(String node) {
+    @Nullable GpuHost host = inventory.host(node);
+    return host != null && host.allocator() == GpuNodeSpec.Allocator.Controller;
+  }
+
+  private void release(List<ResourceClaim> claims, String why) {
+    List<ResourceClaim> fresh = claims.stream().filter(claim -> ledger.releasing(claim.getMetadata().getUid())).toList();
+    if (!fresh.isEmpty()) {
+      writer.release(fresh, why);
+    }
   }
 
   private void veto(ObjectKey claim, String uid, String node) {
@@ -236,7 +269,8 @@ public final class AllocationLoop implements AutoCloseable {
     ObjectKey key = ObjectKey.of(pod);
     waiting.remove(key);
     switch (decider.decide(pod, inventory, clock.instant())) {
-      case Decision.Nothing nothing -> {}
+      case Decision.Nothing _ -> {}
+      case Decision.LeaveToScheduler _ -> waiting.add(key);
       case Decision.Placed(String node) -> loads.put(pod.getMetadata().getUid(), node, PodRequests.of(pod));
       case Decision.Refuse(Map<ResourceClaim, List<String>> problems) -> {
         waiting.add(key);
@@ -247,6 +281,7 @@ public final class AllocationLoop implements AutoCloseable {
         waiting.add(key);
         forgetLoad(pod);
         notes.waiting(wait);
+        release(wait.unused(), "the other claims of pod " + key + " cannot be allocated beside it");
       }
       case Decision.Allocate(Outcome.Allocated outcome, Map<String, ResourceClaim> claims) -> {
         for (Outcome.ClaimPlacement placement : outcome.claims()) {

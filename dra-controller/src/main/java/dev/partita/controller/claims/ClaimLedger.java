@@ -6,9 +6,11 @@ import dev.partita.controller.allocate.Books;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.math.BigInteger;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +41,7 @@ final class ClaimLedger {
   private final Books books = new Books();
   private final Map<String, Assumed> assumed = new HashMap<>();
   private final Map<String, Seen> seen = new HashMap<>();
+  private final Set<String> releasing = new HashSet<>();
 
   Accounts accounts() {
     return books;
@@ -59,6 +62,20 @@ final class ClaimLedger {
     assumed.computeIfPresent(claimUid, (uid, before) -> new Assumed(Optional.of(resourceVersion)));
   }
 
+  /**
+   * This instance takes the claim's allocation back: that it is gone is then no veto.
+   *
+   * @return false if that is under way already
+   */
+  boolean releasing(String claimUid) {
+    return releasing.add(claimUid);
+  }
+
+  /** The allocation was not taken back after all. */
+  void notReleased(String claimUid) {
+    releasing.remove(claimUid);
+  }
+
   /** The assumed allocation was not written. */
   void dropped(String claimUid) {
     if (assumed.remove(claimUid) != null) {
@@ -75,6 +92,7 @@ final class ClaimLedger {
     if (claim == null) {
       assumed.remove(claimUid);
       seen.remove(claimUid);
+      releasing.remove(claimUid);
       return books.remove(claimUid) ? new Change.Freed(Optional.empty()) : new Change.None();
     }
     if (AllocatedClaim.isAllocated(claim)) {
@@ -92,11 +110,12 @@ final class ClaimLedger {
     List<Booking> before = books.bookings(claimUid);
     assumed.remove(claimUid);
     @Nullable Seen last = seen.remove(claimUid);
+    boolean released = releasing.remove(claimUid);
     if (!books.remove(claimUid)) {
       return new Change.None();
     }
     boolean used = last != null && last.reserved();
-    return new Change.Freed(used ? Optional.empty() : Optional.of(before.getFirst().card().node()));
+    return new Change.Freed(used || released || before.isEmpty() ? Optional.empty() : Optional.of(before.getFirst().card().node()));
   }
 
   /** Whether an observed version is later than the one that was written; versions of one kind can be ordered. */

@@ -13,13 +13,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Tells people, in events and in the log, what became of a claim. */
 final class ClaimNotes {
-  private static final Logger LOG = LoggerFactory.getLogger(ClaimNotes.class);
-
   /** Room for the words before the explanation, in an event's note. */
   private static final int MAX_EXPLANATION = ClaimEvents.MAX_NOTE - 160;
 
@@ -49,7 +45,6 @@ final class ClaimNotes {
   }
 
   private void tell(ClaimRef claim, ClaimEvent.Reason reason, String note) {
-    LOG.info("claim {}: {}: {}", claim, reason, note);
     events.tell(new ClaimEvent(claim, reason, note));
   }
 

@@ -11,6 +11,9 @@ sealed interface Decision {
   /** Nothing is ours to do, or something must happen first that will be heard of. */
   record Nothing() implements Decision {}
 
+  /** kube-scheduler allocates on every node that it could run on; a node of the controller's may come. */
+  record LeaveToScheduler() implements Decision {}
+
   /** Its claims are allocated; it will run on that node. */
   record Placed(String node) implements Decision {}
 
@@ -21,8 +24,14 @@ sealed interface Decision {
    */
   record Allocate(Outcome.Allocated outcome, Map<String, ResourceClaim> claims) implements Decision {}
 
-  /** No node will do now. */
-  record Wait(List<ResourceClaim> claims, Explanation explanation) implements Decision {}
+  /**
+   * No node will do now.
+   *
+   * @param claims those that wait
+   * @param unused claims of the pod that are allocated already, which nobody uses: to be given back, for half a pod's claims
+   *     help nobody
+   */
+  record Wait(List<ResourceClaim> claims, List<ResourceClaim> unused, Explanation explanation) implements Decision {}
 
   /** Some claims can never be allocated as they stand. */
   record Refuse(Map<ResourceClaim, List<String>> problems) implements Decision {}

@@ -48,6 +48,7 @@ final class PodDecider {
       return new Decision.Nothing();
     }
     List<NodeSelector> allocatedElsewhere = new ArrayList<>();
+    List<ResourceClaim> unused = new ArrayList<>();
     Map<String, ResourceClaim> open = new LinkedHashMap<>();
     List<ClaimAsk> asks = new ArrayList<>();
     Map<ResourceClaim, List<String>> problems = new LinkedHashMap<>();
@@ -60,6 +61,9 @@ final class PodDecider {
       }
       if (AllocatedClaim.isAllocated(claim)) {
         Optional.ofNullable(AllocatedClaim.nodeSelector(claim)).ifPresent(allocatedElsewhere::add);
+        if (AllocatedClaim.isUnusedAndOurs(claim) && view.podsOf(name).size() == 1) {
+          unused.add(claim);
+        }
         continue;
       }
       switch (reader.read(claim)) {
@@ -91,14 +95,14 @@ final class PodDecider {
           new Candidate(host, refusal.or(() -> scheduled ? Optional.of("kube-scheduler allocates there") : Optional.empty())));
     }
     if (!mayBeOurs) {
-      return new Decision.Nothing();
+      return new Decision.LeaveToScheduler();
     }
     return switch (allocator.allocate(asks, candidates, ledger.accounts())) {
       case Outcome.Allocated allocated -> new Decision.Allocate(allocated, open);
       case Outcome.Unallocatable(var explanation) ->
           mayBeScheduled && candidates.stream().noneMatch(c -> c.refusal().isEmpty())
-              ? new Decision.Nothing()
-              : new Decision.Wait(List.copyOf(open.values()), explanation);
+              ? new Decision.LeaveToScheduler()
+              : new Decision.Wait(List.copyOf(open.values()), unused, explanation);
     };
   }
 

@@ -6,6 +6,7 @@ import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.time.Clock;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -73,8 +74,42 @@ final class PodWriter implements AutoCloseable {
       } else {
         LOG.warn("claim {}: allocation on {} not written: {}", placement.claim(), node, e.getMessage());
       }
-      return Optional.empty();
+      return writtenAfterAll(placement, claim, node, notes);
     }
+  }
+
+  /** An answer can be lost on its way although the write was done; then trying again gives a conflict with oneself. */
+  private Optional<String> writtenAfterAll(
+      Outcome.ClaimPlacement placement, ResourceClaim claim, String node, ClaimNotes notes) {
+    try {
+      @Nullable ResourceClaim now = writer.read(claim);
+      if (now != null
+          && now.getMetadata().getUid().equals(placement.claim().uid())
+          && AllocatedClaim.isAllocated(now)
+          && AllocatedClaim.bookings(now).equals(placement.bookings())) {
+        notes.allocated(placement, node);
+        return Optional.of(now.getMetadata().getResourceVersion());
+      }
+    } catch (RuntimeException e) {
+      LOG.warn("claim {}: not read either: {}", placement.claim(), e.getMessage());
+    }
+    return Optional.empty();
+  }
+
+  /** Takes allocations back that nobody has reserved. */
+  void release(List<ResourceClaim> claims, String why) {
+    threads.execute(
+        () -> {
+          for (ResourceClaim claim : claims) {
+            try {
+              writer.release(claim);
+              LOG.info("claim {}: allocation taken back: {}", ClaimReader.ref(claim), why);
+            } catch (RuntimeException e) {
+              LOG.info("claim {}: allocation not taken back: {}", ClaimReader.ref(claim), e.getMessage());
+              reports.accept(new WorkItem.NotReleased(claim.getMetadata().getUid()));
+            }
+          }
+        });
   }
 
   @Override

@@ -18,6 +18,9 @@ sealed interface WorkItem {
    */
   record Written(ObjectKey pod, String claimUid, Optional<String> version) implements WorkItem {}
 
+  /** An allocation could not be taken back. */
+  record NotReleased(String claimUid) implements WorkItem {}
+
   /** All writes for a pod have come to their end. */
   record Finished(ObjectKey pod, boolean failed) implements WorkItem {}
 

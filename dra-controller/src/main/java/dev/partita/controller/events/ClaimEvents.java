@@ -35,6 +35,9 @@ public final class ClaimEvents implements AutoCloseable {
   /** The same note again within this time is not written again. */
   private static final Duration QUIET = Duration.ofMinutes(2);
 
+  /** How long notes are gathered: of several of one claim and reason only the last is said, and an allocation ends complaints. */
+  private static final Duration GATHER = Duration.ofMillis(300);
+
   private static final int REMEMBERED = 10_000;
   private static final DateTimeFormatter MICROS = DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'").withZone(ZoneOffset.UTC);
 
@@ -63,7 +66,7 @@ public final class ClaimEvents implements AutoCloseable {
     this.edge = edge;
     this.clock = clock;
     this.instance = instance.isEmpty() ? "unknown" : instance;
-    this.loop = new EventLoop<>("claim-events", Duration.ofMillis(20), this::write);
+    this.loop = new EventLoop<>("claim-events", GATHER, this::write);
     loop.start();
   }
 
@@ -79,7 +82,12 @@ public final class ClaimEvents implements AutoCloseable {
 
   private void write(Set<ClaimEvent> batch) {
     Map<Key, ClaimEvent> latest = new LinkedHashMap<>();
-    batch.forEach(event -> latest.put(new Key(event.claim().uid(), event.reason()), event));
+    for (ClaimEvent event : batch) {
+      if (event.reason() == ClaimEvent.Reason.Allocated) {
+        latest.remove(new Key(event.claim().uid(), ClaimEvent.Reason.Unallocatable));
+      }
+      latest.put(new Key(event.claim().uid(), event.reason()), event);
+    }
     latest.forEach(
         (key, event) -> {
           String note = cut(event.note());
@@ -88,9 +96,10 @@ public final class ClaimEvents implements AutoCloseable {
           if (before != null && before.note().equals(note) && before.when().plus(QUIET).isAfter(now)) {
             return;
           }
+          said.put(key, new Said(note, now));
+          LOG.info("claim {}: {}: {}", event.claim(), event.reason(), note);
           try {
             write(event, note, now);
-            said.put(key, new Said(note, now));
           } catch (RuntimeException e) {
             LOG.warn("claim {}: event {} not written: {}", event.claim(), event.reason(), e.getMessage());
           }

@@ -1,0 +1,79 @@
+package dev.partita.controller.inventory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.node.GpuHealth;
+import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.node.GpuNodeSpec.Allocator;
+import dev.partita.controller.GpuNodes;
+import io.fabric8.kubernetes.api.model.Quantity;
+import java.util.List;
+import java.util.Objects;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Test;
+
+class InventoryTest {
+  @Test
+  void nothingNewKeepsTheSameObjects() {
+    Inventory first = Inventory.EMPTY.refreshed(List.of(GpuNodes.ready("node-0", 1, "NVIDIA H200", GpuNodes.GIB)));
+    Inventory second = first.refreshed(List.of(GpuNodes.ready("node-0", 1, "NVIDIA H200", GpuNodes.GIB)));
+    assertThat(second).isSameAs(first);
+    Inventory third = second.refreshed(List.of(GpuNodes.ready("node-0", 2, "NVIDIA H200", GpuNodes.GIB)));
+    assertThat(third).isNotSameAs(first);
+  }
+
+  @Test
+  void theReserveIsKeptOutOfShares() {
+    GpuNodeSpec spec = new GpuNodeSpec(Allocator.Controller, List.of(), new Quantity("512Mi"));
+    GpuHost host = host(spec, 2 * GpuNodes.GIB);
+    assertThat(capacity(host, 0)).isEqualTo(2 * GpuNodes.GIB);
+    assertThat(capacity(host, 1)).isEqualTo(2 * GpuNodes.GIB - (512 << 20));
+  }
+
+  @Test
+  void aReserveThatLeavesNothingLeavesNoShares() {
+    GpuNodeSpec spec = new GpuNodeSpec(Allocator.Controller, List.of(), new Quantity("80Gi"));
+    assertThat(host(spec, 2 * GpuNodes.GIB).devices()).extracting(d -> d.name().toString()).containsExactly("gpu-0");
+  }
+
+  @Test
+  void aCardReportedTwiceIsOfferedOnce() {
+    var card = GpuNodes.card("node-0", 3, "NVIDIA H200", GpuNodes.GIB, GpuHealth.HEALTHY);
+    var node = GpuNodes.ready("node-0", GpuNodeSpec.DEFAULT, List.of(card, card));
+    GpuHost host = Objects.requireNonNull(Inventory.EMPTY.refreshed(List.of(node)).host("node-0"));
+    assertThat(host.devices()).extracting(d -> d.name().toString()).containsExactly("gpu-3", "gpu-3-shared");
+  }
+
+  @Test
+  void requestsAreRoundedAsThePolicySays() {
+    var policy = new Capacity.RequestPolicy(0, 0, 100, OptionalLong.of(5));
+    assertThat(policy.consumed(0)).hasValue(0);
+    assertThat(policy.consumed(1)).hasValue(5);
+    assertThat(policy.consumed(10)).hasValue(10);
+    assertThat(policy.consumed(98)).hasValue(100);
+    assertThat(policy.consumed(101)).isEmpty();
+    var exact = new Capacity.RequestPolicy(1000, 10, 1000, OptionalLong.empty());
+    assertThat(exact.consumed(1)).hasValue(10);
+    assertThat(exact.consumed(777)).hasValue(777);
+    assertThat(exact.consumed(Long.MAX_VALUE)).isEmpty();
+  }
+
+  @Test
+  void bytesAreExactForTheApiAndShortForPeople() {
+    assertThat(Bytes.quantity(8 * GpuNodes.GIB)).hasToString("8Gi");
+    assertThat(Bytes.quantity(143_771L << 20)).hasToString("143771Mi");
+    assertThat(Bytes.quantity(1_000_001)).hasToString("1000001");
+    assertThat(Bytes.words(143_771L << 20)).isEqualTo("140.4 GiB");
+    assertThat(Bytes.words(6 * GpuNodes.GIB)).isEqualTo("6 GiB");
+    assertThat(Bytes.words(12)).isEqualTo("12 bytes");
+  }
+
+  private static GpuHost host(GpuNodeSpec spec, long memory) {
+    var node = GpuNodes.ready("node-0", spec, GpuNodes.cards("node-0", 1, "NVIDIA H200", memory));
+    return Objects.requireNonNull(Inventory.EMPTY.refreshed(List.of(node)).host("node-0"));
+  }
+
+  private static long capacity(GpuHost host, int device) {
+    return Objects.requireNonNull(host.devices().get(device).capacities().get("memory")).total();
+  }
+}

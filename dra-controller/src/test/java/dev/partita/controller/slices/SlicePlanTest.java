@@ -1,0 +1,220 @@
+package dev.partita.controller.slices;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.node.Gpu;
+import dev.partita.api.node.GpuHealth;
+import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.node.GpuNodeSpec.Allocator;
+import dev.partita.api.node.GpuNodeSpec.PublishedMode;
+import dev.partita.controller.GpuNodes;
+import dev.partita.controller.inventory.Inventory;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpec;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+class SlicePlanTest {
+  @Test
+  void oneCardWhereTheControllerAllocates() {
+    var node = GpuNodes.ready("node-0", GpuNodeSpec.DEFAULT, GpuNodes.cards("node-0", 1, "NVIDIA H200", 143_771L << 20));
+    assertThat(Serialization.asYaml(plan(node).getFirst()))
+        .isEqualTo(
+            """
+            ---
+            devices:
+            - attributes:
+                architecture:
+                  string: "Hopper"
+                brand:
+                  string: "Nvidia"
+                cudaComputeCapability:
+                  version: "9.0.0"
+                cudaDriverVersion:
+                  version: "13.0.0"
+                driverVersion:
+                  version: "580.95.5"
+                index:
+                  int: 0
+                minor:
+                  int: 0
+                mode:
+                  string: "whole"
+                model:
+                  string: "h200"
+                nvlinkDomain:
+                  string: "nvl-0"
+                pciBusID:
+                  string: "0000:00:00.0"
+                productName:
+                  string: "NVIDIA H200"
+                resource.kubernetes.io/numaNode:
+                  int: 0
+                resource.kubernetes.io/pcieRoot:
+                  string: "pci0000:00"
+                type:
+                  string: "gpu"
+                uuid:
+                  string: "GPU-node-0-0"
+              capacity:
+                memory:
+                  value: "143771Mi"
+              name: "gpu-0"
+              taints:
+              - effect: "NoSchedule"
+                key: "gpu.partita.dev/allocator"
+                value: "controller"
+            - allowMultipleAllocations: true
+              attributes:
+                architecture:
+                  string: "Hopper"
+                brand:
+                  string: "Nvidia"
+                cudaComputeCapability:
+                  version: "9.0.0"
+                cudaDriverVersion:
+                  version: "13.0.0"
+                driverVersion:
+                  version: "580.95.5"
+                index:
+                  int: 0
+                minor:
+                  int: 0
+                mode:
+                  string: "shared"
+                model:
+                  string: "h200"
+                nvlinkDomain:
+                  string: "nvl-0"
+                pciBusID:
+                  string: "0000:00:00.0"
+                productName:
+                  string: "NVIDIA H200"
+                resource.kubernetes.io/numaNode:
+                  int: 0
+                resource.kubernetes.io/pcieRoot:
+                  string: "pci0000:00"
+                type:
+                  string: "gpu"
+                uuid:
+                  string: "GPU-node-0-0"
+              capacity:
+                cores:
+                  requestPolicy:
+                    default: "0"
+                    validRange:
+                      max: "100"
+                      min: "0"
+                      step: "1"
+                  value: "100"
+                memory:
+                  requestPolicy:
+                    default: "143771Mi"
+                    validRange:
+                      max: "143771Mi"
+                      min: "1Mi"
+                  value: "143771Mi"
+              name: "gpu-0-shared"
+              taints:
+              - effect: "NoSchedule"
+                key: "gpu.partita.dev/allocator"
+                value: "controller"
+            driver: "gpu.partita.dev"
+            nodeName: "node-0"
+            pool:
+              name: "node-0/gpu"
+              resourceSliceCount: 1
+            """);
+  }
+
+  @Test
+  void whereTheSchedulerAllocatesACounterACardMakesTheModesExclusive() {
+    List<ResourceSliceSpec> plan = plan(node(Allocator.Scheduler, 2, List.of()));
+    assertThat(plan).hasSize(2).allSatisfy(s -> assertThat(s.getPool().getResourceSliceCount()).isEqualTo(2));
+    assertThat(plan.get(0).getSharedCounters()).isEmpty();
+    assertThat(plan.get(0).getDevices())
+        .allSatisfy(
+            device -> {
+              assertThat(device.getTaints()).isEmpty();
+              assertThat(device.getConsumesCounters())
+                  .singleElement()
+                  .satisfies(c -> assertThat(device.getName()).startsWith(c.getCounterSet()));
+            });
+    assertThat(plan.get(1).getDevices()).isEmpty();
+    assertThat(plan.get(1).getSharedCounters())
+        .extracting(set -> set.getName() + " " + Objects.requireNonNull(set.getCounters().get("card")).getValue())
+        .containsExactly("gpu-0 1", "gpu-1 1");
+  }
+
+  @Test
+  void oneModeNeedsNoCounters() {
+    List<ResourceSliceSpec> plan = plan(node(Allocator.Scheduler, 2, List.of(PublishedMode.Shared)));
+    assertThat(plan).hasSize(1);
+    assertThat(plan.getFirst().getDevices())
+        .allSatisfy(device -> assertThat(device.getConsumesCounters()).isEmpty())
+        .extracting(device -> device.getName())
+        .containsExactly("gpu-0-shared", "gpu-1-shared");
+  }
+
+  @Test
+  void theApisLimitsHold() {
+    for (Allocator allocator : Allocator.values()) {
+      for (int cards : new int[] {1, 8, 16, 33, 100}) {
+        List<ResourceSliceSpec> plan = plan(node(allocator, cards, List.of()));
+        assertThat(plan)
+            .allSatisfy(
+                slice -> {
+                  assertThat(slice.getPool().getResourceSliceCount()).isEqualTo(plan.size());
+                  assertThat(slice.getDevices()).hasSizeLessThanOrEqualTo(64);
+                  assertThat(slice.getSharedCounters()).hasSizeLessThanOrEqualTo(8);
+                  assertThat(slice.getDevices().isEmpty()).isNotEqualTo(slice.getSharedCounters().isEmpty());
+                  assertThat(slice.getDevices())
+                      .allSatisfy(d -> assertThat(d.getAttributes().size() + d.getCapacity().size()).isLessThanOrEqualTo(32));
+                });
+        assertThat(plan.stream().mapToInt(s -> s.getDevices().size()).sum()).isEqualTo(2 * cards);
+        Stream<String> names = plan.stream().flatMap(s -> s.getDevices().stream()).map(d -> d.getName());
+        assertThat(names).doesNotHaveDuplicates();
+      }
+    }
+  }
+
+  @Test
+  void anUnhealthyCardStaysWithATaint() {
+    List<Gpu> cards = new ArrayList<>(GpuNodes.cards("node-0", 1, "NVIDIA H200", GpuNodes.GIB));
+    cards.add(GpuNodes.card("node-0", 1, "NVIDIA H200", GpuNodes.GIB, GpuHealth.unhealthy("GpuIsLost", "it fell off the bus")));
+    var plan = plan(GpuNodes.ready("node-0", GpuNodeSpec.DEFAULT, cards));
+    assertThat(plan.getFirst().getDevices().get(1).getTaints()).hasSize(1);
+    assertThat(plan.getFirst().getDevices().get(2).getTaints())
+        .extracting(taint -> taint.getKey() + "=" + taint.getValue() + ":" + taint.getEffect())
+        .containsExactly("gpu.partita.dev/allocator=controller:NoSchedule", "gpu.partita.dev/unhealthy=GpuIsLost:NoSchedule");
+  }
+
+  @Test
+  void valuesThatTheApiWouldRefuseAreMadeToFit() {
+    Gpu odd =
+        new Gpu(0, 0, "GPU-1", "N".repeat(80), "n", "", "Hopper", "unknown", GpuNodes.GIB, null, null, null, null,
+            GpuHealth.unhealthy("-not a label! " + "x".repeat(80), "?"));
+    var device = plan(GpuNodes.ready("node-0", GpuNodeSpec.DEFAULT, List.of(odd))).getFirst().getDevices().getFirst();
+    assertThat(Objects.requireNonNull(device.getAttributes().get("productName")).getString()).hasSize(64);
+    assertThat(device.getAttributes()).doesNotContainKeys("brand", "cudaComputeCapability", "pciBusID");
+    assertThat(device.getTaints().get(1).getValue()).matches("[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?");
+  }
+
+  @Test
+  void anUnreadyNodePublishesNothing() {
+    assertThat(plan(GpuNodes.unready("node-0", "no driver"))).isEmpty();
+  }
+
+  private static GpuNode node(Allocator allocator, int cards, List<PublishedMode> modes) {
+    return GpuNodes.ready(
+        "node-0", new GpuNodeSpec(allocator, modes, null), GpuNodes.cards("node-0", cards, "NVIDIA H200", 140 * GpuNodes.GIB));
+  }
+
+  private static List<ResourceSliceSpec> plan(GpuNode node) {
+    return SlicePlan.of(Objects.requireNonNull(Inventory.EMPTY.refreshed(List.of(node)).host("node-0")));
+  }
+}
