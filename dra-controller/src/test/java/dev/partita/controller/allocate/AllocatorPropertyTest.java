@@ -1,0 +1,225 @@
+package dev.partita.controller.allocate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.api.node.GpuNode;
+import dev.partita.controller.GpuNodes;
+import dev.partita.controller.allocate.Outcome.ClaimPlacement;
+import dev.partita.controller.allocate.Outcome.DevicePlacement;
+import dev.partita.controller.inventory.Card;
+import dev.partita.controller.inventory.CardKey;
+import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.selector.DeviceSelectors;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Random clusters and streams of pods, checked against an account of the cards that is kept apart. */
+class AllocatorPropertyTest {
+  private static final long GIB = GpuNodes.GIB;
+  private static final String[] PRODUCTS = {"NVIDIA H200", "NVIDIA A100", "Tesla T4"};
+  private static final long[] MEMORY = {140, 80, 16};
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
+  void neverOvercommitsAndAlwaysGivesBackExactly(long seed) {
+    Random random = new Random(seed);
+    Inventory inventory = Inventory.EMPTY.refreshed(cluster(random));
+    List<Candidate> candidates = inventory.hosts().values().stream().map(h -> new Candidate(h, Optional.empty())).toList();
+    Allocator allocator = new Allocator(new DeviceSelectors());
+    Books books = new Books();
+    Map<String, ClaimPlacement> live = new HashMap<>();
+    for (int step = 0; step < 400; step++) {
+      if (!live.isEmpty() && random.nextInt(3) == 0) {
+        String gone = live.keySet().stream().sorted().skip(random.nextInt(live.size())).findFirst().orElseThrow();
+        live.remove(gone);
+        books.remove(gone);
+      } else {
+        List<ClaimAsk> pod = pod(random, step);
+        Outcome outcome = allocator.allocate(pod, candidates, books);
+        assertThat(allocator.allocate(pod, candidates, books)).as("same input, same outcome").isEqualTo(outcome);
+        if (outcome instanceof Outcome.Allocated allocated) {
+          checkPod(pod, allocated);
+          for (ClaimPlacement placement : allocated.claims()) {
+            books.put(placement.claim().uid(), placement.bookings());
+            live.put(placement.claim().uid(), placement);
+          }
+        } else {
+          checkRefusal(pod, (Outcome.Unallocatable) outcome, inventory, books);
+        }
+      }
+      checkCards(inventory, books, live);
+    }
+    new ArrayList<>(live.keySet()).forEach(books::remove);
+    inventory.hosts().values().stream().flatMap(h -> h.cards().stream()).forEach(card -> assertThat(books.of(card.key())).isEqualTo(Account.EMPTY));
+  }
+
+  private static List<GpuNode> cluster(Random random) {
+    List<GpuNode> nodes = new ArrayList<>();
+    int count = 1 + random.nextInt(5);
+    for (int i = 0; i < count; i++) {
+      int product = random.nextInt(PRODUCTS.length);
+      nodes.add(GpuNodes.ready("node-" + i, 1 + random.nextInt(8), PRODUCTS[product], MEMORY[product] * GIB));
+    }
+    return nodes;
+  }
+
+  private static List<ClaimAsk> pod(Random random, int step) {
+    List<ClaimAsk> claims = new ArrayList<>();
+    int count = 1 + random.nextInt(2);
+    for (int c = 0; c < count; c++) {
+      List<DeviceAsk> asks = new ArrayList<>();
+      int requests = 1 + random.nextInt(2);
+      for (int r = 0; r < requests; r++) {
+        asks.add(
+            switch (random.nextInt(4)) {
+              case 0 -> Asks.whole("r" + r, 1 + random.nextInt(2));
+              case 1 -> Asks.share("r" + r, "h200", 1 + random.nextLong(70 * GIB));
+              default -> Asks.share("r" + r, 1 + random.nextInt(3), 1 + random.nextLong(20 * GIB), random.nextInt(60));
+            });
+      }
+      List<Constraint> constraints =
+          random.nextInt(4) == 0 ? List.of(new Constraint.Match("resource.kubernetes.io/numaNode", List.of())) : List.of();
+      claims.add(Asks.claim("s" + step + "c" + c, constraints, asks.toArray(DeviceAsk[]::new)));
+    }
+    return claims;
+  }
+
+  private static void checkPod(List<ClaimAsk> pod, Outcome.Allocated allocated) {
+    assertThat(allocated.claims()).hasSameSizeAs(pod);
+    for (int i = 0; i < pod.size(); i++) {
+      ClaimPlacement placement = allocated.claims().get(i);
+      assertThat(placement.claim()).isEqualTo(pod.get(i).claim());
+      Map<String, Set<CardKey>> cards = new HashMap<>();
+      for (DevicePlacement device : placement.devices()) {
+        assertThat(device.device().card().key().node()).as("all on one node").isEqualTo(allocated.node());
+        assertThat(cards.computeIfAbsent(device.request().name(), n -> new HashSet<>()).add(device.device().card().key()))
+            .as("results of one request on different cards")
+            .isTrue();
+        if (device.device().mode() == DeviceMode.SHARED) {
+          assertThat(device.memory()).isGreaterThanOrEqualTo(device.request().memory().orElse(0));
+        }
+      }
+      pod.get(i)
+          .requests()
+          .forEach(
+              request -> {
+                int wanted = ((DeviceAsk.Count.Exactly) request.alternatives().getFirst().count()).devices();
+                assertThat(cards.get(request.name())).hasSize(wanted);
+              });
+      if (!pod.get(i).constraints().isEmpty()) {
+        assertThat(placement.devices().stream().map(d -> d.device().attribute("resource.kubernetes.io/numaNode")).distinct()).hasSize(1);
+      }
+    }
+  }
+
+  /** What is said of a card is true, and trying every combination finds no placement either. */
+  private static void checkRefusal(List<ClaimAsk> pod, Outcome.Unallocatable outcome, Inventory inventory, Books books) {
+    Explanation explanation = outcome.explanation();
+    assertThat(explanation.summary(900)).isNotBlank().hasSizeLessThanOrEqualTo(900);
+    assertThat(explanation.nodes()).extracting(NodeRefusal::node).containsExactlyElementsOf(inventory.hosts().keySet());
+    for (NodeRefusal refusal : explanation.nodes()) {
+      GpuHost host = Objects.requireNonNull(inventory.host(refusal.node()));
+      if (refusal instanceof NodeRefusal.CardsUnfit unfit) {
+        assertThat(unfit.fitting()).isLessThan(unfit.wanted());
+        unfit.refusals().forEach((card, why) -> assertTrue(card, why, host, books.of(card)));
+      }
+      if (pod.stream().allMatch(claim -> claim.constraints().isEmpty())) {
+        List<DeviceAsk> units = new ArrayList<>();
+        pod.forEach(claim -> claim.requests().forEach(request -> units.addAll(units(request.alternatives().getFirst()))));
+        assertThat(everyWay(units, 0, new ArrayList<>(), host, books)).as("%s could serve %s", host.name(), pod).isFalse();
+      }
+    }
+  }
+
+  private static void assertTrue(CardKey key, CardRefusal why, GpuHost host, Account account) {
+    Card card = host.cards().get(key.index());
+    switch (why) {
+      case CardRefusal.MemoryTaken(long free, long asked) -> {
+        assertThat(free).isEqualTo(card.sellableMemory() - account.memory());
+        assertThat(asked).isGreaterThan(free);
+      }
+      case CardRefusal.CoresTaken(int free, int asked) -> {
+        assertThat(free).isEqualTo(100 - account.cores());
+        assertThat(asked).isGreaterThan(free);
+      }
+      case CardRefusal.TakenWhole _ -> assertThat(account.wholes()).isPositive();
+      case CardRefusal.HasShares(int shares) -> assertThat(account.shares()).isEqualTo(shares).isPositive();
+      case CardRefusal.OtherModel(String model, String asked) -> assertThat(card.model()).isEqualTo(model).isNotEqualTo(asked);
+      case CardRefusal.TooSmall(long total, long asked, String model) -> assertThat(asked).isGreaterThan(total);
+      default -> throw new AssertionError(why + " was not asked for");
+    }
+  }
+
+  private static List<DeviceAsk> units(DeviceAsk ask) {
+    return java.util.Collections.nCopies(((DeviceAsk.Count.Exactly) ask.count()).devices(), ask);
+  }
+
+  /** Whether any assignment of cards to units keeps to the rules; a unit of the same ask as the one before takes a later card. */
+  private static boolean everyWay(List<DeviceAsk> units, int unit, List<Integer> chosen, GpuHost host, Books books) {
+    if (unit == units.size()) {
+      return true;
+    }
+    DeviceAsk ask = units.get(unit);
+    boolean whole = ask.memory().isEmpty();
+    int from = unit > 0 && units.get(unit - 1).equals(ask) ? chosen.get(unit - 1) + 1 : 0;
+    for (int c = from; c < host.cards().size(); c++) {
+      Card card = host.cards().get(c);
+      Account account = books.of(card.key());
+      for (int u = 0; u < unit; u++) {
+        if (chosen.get(u) == c) {
+          DeviceAsk other = units.get(u);
+          DeviceMode mode = other.memory().isEmpty() ? DeviceMode.WHOLE : DeviceMode.SHARED;
+          account = account.plus(mode, Math.max(1 << 20, other.memory().orElse(0)), (int) other.cores().orElse(0));
+        }
+      }
+      boolean model = ask.selectors().size() == 1 || card.model().equals("h200");
+      boolean room =
+          whole
+              ? account.isUntouched()
+              : account.wholes() == 0
+                  && account.memory() + Math.max(1 << 20, ask.memory().orElse(0)) <= card.sellableMemory()
+                  && account.cores() + ask.cores().orElse(0) <= 100;
+      if (model && room) {
+        chosen.add(c);
+        if (everyWay(units, unit + 1, chosen, host, books)) {
+          return true;
+        }
+        chosen.removeLast();
+      }
+    }
+    return false;
+  }
+
+  private static void checkCards(Inventory inventory, Books books, Map<String, ClaimPlacement> live) {
+    Map<CardKey, Account> apart = new HashMap<>();
+    for (ClaimPlacement placement : live.values()) {
+      for (Booking booking : placement.bookings()) {
+        apart.merge(
+            booking.card(),
+            Account.EMPTY.plus(booking.mode(), booking.memory(), booking.cores()),
+            (a, b) -> new Account(a.shares() + b.shares(), a.wholes() + b.wholes(), a.memory() + b.memory(), a.cores() + b.cores()));
+      }
+    }
+    for (GpuHost host : inventory.hosts().values()) {
+      for (Card card : host.cards()) {
+        Account account = apart.getOrDefault(card.key(), Account.EMPTY);
+        assertThat(books.of(card.key())).isEqualTo(account);
+        assertThat(account.memory()).isLessThanOrEqualTo(card.sellableMemory());
+        assertThat(account.cores()).isLessThanOrEqualTo(100);
+        assertThat(account.wholes()).isLessThanOrEqualTo(1);
+        assertThat(account.wholes() > 0 && account.shares() > 0).as("whole and shared exclude each other").isFalse();
+      }
+    }
+  }
+}

@@ -1,0 +1,141 @@
+package dev.partita.controller.claims;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.controller.allocate.Account;
+import dev.partita.controller.allocate.Booking;
+import dev.partita.controller.inventory.CardKey;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class ClaimLedgerTest {
+  private static final CardKey CARD = new CardKey("node-0", 0);
+  private static final List<Booking> EIGHT = List.of(new Booking(CARD, DeviceMode.SHARED, 8, 25));
+
+  private final ClaimLedger ledger = new ClaimLedger();
+
+  @Test
+  void whatIsDecidedCountsBeforeTheServerShowsIt() {
+    ledger.assume("uid", EIGHT);
+    assertThat(taken()).isEqualTo(new Account(1, 0, 8, 25));
+    assertThat(ledger.observe("uid", open("5"))).as("seen as it was before the write").isEqualTo(new ClaimLedger.Change.None());
+    ledger.written("uid", "7");
+    assertThat(ledger.observe("uid", open("6"))).as("the finalizer's version").isEqualTo(new ClaimLedger.Change.None());
+    assertThat(taken().memory()).isEqualTo(8);
+    ledger.observe("uid", allocated("7", "8", false));
+    assertThat(ledger.isAssumed("uid")).isFalse();
+    assertThat(taken().memory()).isEqualTo(8);
+  }
+
+  @Test
+  void aFailedWriteIsForgotten() {
+    ledger.assume("uid", EIGHT);
+    ledger.dropped("uid");
+    assertThat(taken()).isEqualTo(Account.EMPTY);
+  }
+
+  @Test
+  void aFailedWriteThatTheServerShowsAllTheSameStays() {
+    ledger.assume("uid", EIGHT);
+    ledger.observe("uid", allocated("7", "8", false));
+    ledger.dropped("uid");
+    assertThat(taken().memory()).isEqualTo(8);
+  }
+
+  @Test
+  void anAllocationThatNobodyUsedAndThatIsGoneIsAVeto() {
+    ledger.observe("uid", allocated("7", "8", false));
+    assertThat(ledger.observe("uid", open("8"))).isEqualTo(new ClaimLedger.Change.Freed(Optional.of("node-0")));
+    assertThat(taken()).isEqualTo(Account.EMPTY);
+  }
+
+  @Test
+  void aUsedAllocationThatIsGoneIsARelease() {
+    ledger.observe("uid", allocated("7", "8", true));
+    assertThat(ledger.observe("uid", open("8"))).isEqualTo(new ClaimLedger.Change.Freed(Optional.empty()));
+  }
+
+  @Test
+  void whatThisInstanceTakesBackIsNoVeto() {
+    ledger.observe("uid", allocated("7", "8", false));
+    assertThat(ledger.releasing("uid")).isTrue();
+    assertThat(ledger.releasing("uid")).as("once").isFalse();
+    assertThat(ledger.observe("uid", open("8"))).isEqualTo(new ClaimLedger.Change.Freed(Optional.empty()));
+  }
+
+  @Test
+  void aVetoIsSeenEvenIfTheAllocationNeverWas() {
+    ledger.assume("uid", EIGHT);
+    ledger.written("uid", "7");
+    assertThat(ledger.observe("uid", open("8"))).isEqualTo(new ClaimLedger.Change.Freed(Optional.of("node-0")));
+  }
+
+  @Test
+  void aDeletedClaimGivesBackWhatItHad() {
+    ledger.observe("uid", allocated("7", "8", true));
+    assertThat(ledger.observe("uid", null)).isEqualTo(new ClaimLedger.Change.Freed(Optional.empty()));
+    assertThat(ledger.observe("uid", null)).isEqualTo(new ClaimLedger.Change.None());
+  }
+
+  @Test
+  void aShareThatDoesNotSayWhatItTakesCountsAsTheWholeCard() {
+    ResourceClaim silent = allocated("7", "8", true);
+    silent.getStatus().getAllocation().getDevices().getResults().getFirst().setConsumedCapacity(null);
+    ledger.observe("uid", silent);
+    assertThat(taken().wholes()).isEqualTo(1);
+  }
+
+  @Test
+  void otherDriversAndStrangePoolsTakeNothing() {
+    ResourceClaim other = allocated("7", "8", true);
+    other.getStatus().getAllocation().getDevices().getResults().getFirst().setDriver("nic.example.com");
+    assertThat(AllocatedClaim.bookings(other)).isEmpty();
+    ResourceClaim strange = allocated("7", "8", true);
+    strange.getStatus().getAllocation().getDevices().getResults().getFirst().setPool("elsewhere");
+    assertThat(AllocatedClaim.bookings(strange)).isEmpty();
+  }
+
+  private Account taken() {
+    return ledger.accounts().of(CARD);
+  }
+
+  private static ResourceClaim open(String version) {
+    return new ResourceClaimBuilder()
+        .withNewMetadata()
+        .withName("c")
+        .withNamespace("default")
+        .withUid("uid")
+        .withResourceVersion(version)
+        .endMetadata()
+        .build();
+  }
+
+  private static ResourceClaim allocated(String version, String memory, boolean reserved) {
+    ResourceClaimBuilder claim =
+        new ResourceClaimBuilder(open(version))
+            .withNewStatus()
+            .withNewAllocation()
+            .withNewDevices()
+            .addNewResult()
+            .withRequest("gpu")
+            .withDriver("gpu.partita.dev")
+            .withPool("node-0/gpu")
+            .withDevice("gpu-0-shared")
+            .withShareID("id")
+            .withConsumedCapacity(Map.of("memory", new Quantity(memory), "cores", new Quantity("25")))
+            .endResult()
+            .endDevices()
+            .endAllocation()
+            .endStatus();
+    if (reserved) {
+      claim.editStatus().addNewReservedFor(null, "pod", "pods", "pod-uid").endStatus();
+    }
+    return claim.build();
+  }
+}

@@ -1,0 +1,235 @@
+package dev.partita.controller.claims;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.config.GpuShareConfig.Packing;
+import dev.partita.controller.GpuNodes;
+import dev.partita.controller.allocate.ClaimAsk;
+import dev.partita.controller.allocate.Constraint;
+import dev.partita.controller.allocate.DeviceAsk;
+import dev.partita.controller.classes.ClassPlan;
+import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.selector.DeviceSelectors;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class ClaimReaderTest {
+  private final Map<String, DeviceClass> classes = new HashMap<>();
+  private final ClaimReader reader = new ClaimReader(classes::get, new DeviceSelectors());
+
+  @BeforeEach
+  void classes() {
+    Inventory inventory = Inventory.EMPTY.refreshed(List.of(GpuNodes.ready("node-0", 1, "NVIDIA H200", GpuNodes.GIB)));
+    ClassPlan.of(inventory)
+        .forEach(
+            (name, selectors) ->
+                classes.put(
+                    name,
+                    new DeviceClassBuilder()
+                        .withNewMetadata()
+                        .withName(name)
+                        .addToLabels("app.kubernetes.io/managed-by", "partita-dra-controller")
+                        .endMetadata()
+                        .withNewSpec()
+                        .withSelectors(selectors)
+                        .endSpec()
+                        .build()));
+    addClass("nic.example.com", "device.driver == \"nic.example.com\"", "");
+    addClass("any-but-partita", "device.driver != \"gpu.partita.dev\"", "");
+    addClass("team-gpu", "device.driver == \"gpu.partita.dev\"", "");
+    addClass(
+        "soft-gpu",
+        "device.driver == \"gpu.partita.dev\"",
+        """
+          config:
+          - opaque:
+              driver: gpu.partita.dev
+              parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, placement: {gpus: Spread}}
+        """);
+  }
+
+  @Test
+  void aShareIsRead() {
+    ClaimAsk ask =
+        ask(
+            """
+            requests:
+            - name: gpu
+              exactly:
+                deviceClassName: h200.gpu.partita.dev
+                count: 2
+                capacity: {requests: {memory: 8Gi, cores: "25"}}
+            """);
+    DeviceAsk device = ask.requests().getFirst().alternatives().getFirst();
+    assertThat(device.name()).isEqualTo("gpu");
+    assertThat(device.count()).isEqualTo(new DeviceAsk.Count.Exactly(2));
+    assertThat(device.memory()).hasValue(8L << 30);
+    assertThat(device.cores()).hasValue(25);
+    assertThat(device.selectors()).singleElement().satisfies(s -> assertThat(s.origin()).isEqualTo("class h200.gpu.partita.dev"));
+  }
+
+  @Test
+  void fractionsOfAUnitAreRoundedUp() {
+    DeviceAsk device = ask(share("memory: 1500m, cores: 12500m")).requests().getFirst().alternatives().getFirst();
+    assertThat(device.memory()).hasValue(2);
+    assertThat(device.cores()).hasValue(13);
+  }
+
+  @Test
+  void othersClaimsAreLeftAlone() {
+    assertThat(read("requests: [{name: n, exactly: {deviceClassName: nic.example.com}}]")).isInstanceOf(ClaimReading.Foreign.class);
+    assertThat(read("requests: [{name: n, exactly: {deviceClassName: any-but-partita}}]")).isInstanceOf(ClaimReading.Foreign.class);
+    assertThat(read("requests: [{name: n, exactly: {deviceClassName: unheard-of}}]")).isInstanceOf(ClaimReading.Foreign.class);
+    assertThat(read("{}")).isInstanceOf(ClaimReading.Foreign.class);
+  }
+
+  @Test
+  void aUsersOwnClassOfOurDevicesIsOurs() {
+    assertThat(read("requests: [{name: gpu, exactly: {deviceClassName: team-gpu}}]")).isInstanceOf(ClaimReading.Understood.class);
+  }
+
+  @Test
+  void twoDriversInOneClaimNeedTwoClaims() {
+    assertThat(
+            problems("requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev}}, {name: nic, exactly: {deviceClassName: nic.example.com}}]"))
+        .containsExactly(
+            "spec.devices.requests[1].exactly.deviceClassName: nic.example.com is not a class of gpu.partita.dev; devices of two"
+                + " drivers need two claims");
+  }
+
+  @Test
+  void aClassOfOursThatDoesNotExistIsNamed() {
+    assertThat(problems("requests: [{name: gpu, exactly: {deviceClassName: b300.gpu.partita.dev}}]"))
+        .containsExactly("spec.devices.requests[0].exactly.deviceClassName: there is no DeviceClass b300.gpu.partita.dev");
+  }
+
+  @Test
+  void aMisspeltConfigFieldIsNamedByItsPath() {
+    assertThat(problems(config("coreLimt: Hard")))
+        .singleElement()
+        .asString()
+        .startsWith("spec.devices.config[0].opaque.parameters.coreLimt: is not a known field; did you mean coreLimit?");
+    assertThat(problems(config("placement: {gpus: Tight}")))
+        .singleElement()
+        .asString()
+        .startsWith("spec.devices.config[0].opaque.parameters.placement.gpus: must be one of Binpack, Spread");
+  }
+
+  @Test
+  void aWrongKindIsNamed() {
+    String document =
+        "requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev}}]\n"
+            + "config: [{opaque: {driver: gpu.partita.dev, parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuConfig}}}]";
+    assertThat(problems(document)).containsExactly("spec.devices.config[0].opaque.parameters.kind: must be GpuShareConfig, not \"GpuConfig\"");
+  }
+
+  @Test
+  void anotherDriversConfigIsNoneOfOurBusiness() {
+    assertThat(
+            read(
+                "requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev}}]\n"
+                    + "config: [{opaque: {driver: nic.example.com, parameters: {anything: goes}}}]"))
+        .isInstanceOf(ClaimReading.Understood.class);
+  }
+
+  @Test
+  void whatIsNotUnderstoodIsNamedNotIgnored() {
+    assertThat(problems(share("memory: 8Gi, bandwidth: 1Gi")))
+        .containsExactly("spec.devices.requests[0].exactly.capacity.requests[bandwidth]: is not a capacity of a GPU; known are memory and cores");
+    assertThat(problems(share("memory: -8Gi")))
+        .containsExactly("spec.devices.requests[0].exactly.capacity.requests[memory]: must not be negative: -8Gi");
+    assertThat(problems("requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, adminAccess: true}}]"))
+        .containsExactly("spec.devices.requests[0].exactly.adminAccess: is not supported");
+    assertThat(problems("requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, allocationMode: Some}}]"))
+        .containsExactly("spec.devices.requests[0].exactly.allocationMode: Some is not supported; known are ExactCount and All");
+    assertThat(problems("requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, colour: red}}]"))
+        .containsExactly("spec.devices.requests[0].exactly.colour: is not supported");
+    assertThat(problems("requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, count: 33}}]"))
+        .containsExactly("spec.devices.requests: asks for 33 devices; one claim can hold 32");
+    assertThat(problems("requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev}}]\nconstraints: [{requests: [gpu]}]"))
+        .containsExactly("spec.devices.constraints[0]: only matchAttribute and distinctAttribute are supported");
+  }
+
+  @Test
+  void aSelectorThatDoesNotCompileIsNamed() {
+    assertThat(
+            problems("requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, selectors: [{cel: {expression: 'device.driver =='}}]}}]"))
+        .singleElement()
+        .asString()
+        .startsWith("spec.devices.requests[0].exactly.selectors[0].cel.expression: ");
+  }
+
+  @Test
+  void theClaimsConfigCountsAfterTheClasss() {
+    assertThat(placement("requests: [{name: gpu, exactly: {deviceClassName: soft-gpu}}]")).isEqualTo(Packing.SPREAD);
+    assertThat(placement(config("placement: {gpus: Binpack}").replace("gpu.partita.dev}}]", "soft-gpu}}]"))).isEqualTo(Packing.BINPACK);
+  }
+
+  @Test
+  void requiredPlacementIsAConstraintOverTheRequestsThatItCovers() {
+    ClaimAsk ask = ask(config("placement: {numa: Required}"));
+    assertThat(ask.constraints()).containsExactly(new Constraint.Match("resource.kubernetes.io/numaNode", List.of("gpu")));
+  }
+
+  @Test
+  void alternativesHaveTheNamesOfSubrequests() {
+    ClaimAsk ask =
+        ask(
+            """
+            requests:
+            - name: gpu
+              firstAvailable:
+              - {name: big, deviceClassName: h200.gpu.partita.dev}
+              - {name: any, deviceClassName: gpu.partita.dev}
+            """);
+    assertThat(ask.requests().getFirst().alternatives()).extracting(DeviceAsk::name).containsExactly("gpu/big", "gpu/any");
+  }
+
+  private static String share(String capacity) {
+    return "requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, capacity: {requests: {" + capacity + "}}}}]";
+  }
+
+  private static String config(String fields) {
+    return "requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev}}]\n"
+        + "config: [{opaque: {driver: gpu.partita.dev, parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, "
+        + fields
+        + "}}}]";
+  }
+
+  private Packing placement(String devices) {
+    return ask(devices).requests().getFirst().alternatives().getFirst().placement().gpus();
+  }
+
+  private ClaimAsk ask(String devices) {
+    ClaimReading reading = read(devices);
+    assertThat(reading).isInstanceOf(ClaimReading.Understood.class);
+    return ((ClaimReading.Understood) reading).ask();
+  }
+
+  private List<String> problems(String devices) {
+    ClaimReading reading = read(devices);
+    assertThat(reading).isInstanceOf(ClaimReading.Unusable.class);
+    return ((ClaimReading.Unusable) reading).problems();
+  }
+
+  private ClaimReading read(String devices) {
+    String yaml =
+        "apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: c, namespace: default, uid: u}\nspec:\n  devices:\n"
+            + devices.indent(4);
+    return reader.read(Serialization.unmarshal(yaml, ResourceClaim.class));
+  }
+
+  private void addClass(String name, String expression, String more) {
+    String yaml =
+        "apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: " + name + "}\nspec:\n  selectors:\n  - cel: {expression: '"
+            + expression + "'}\n" + more;
+    classes.put(name, Serialization.unmarshal(yaml, DeviceClass.class));
+  }
+}
