@@ -1,0 +1,58 @@
+package dev.partita.controller;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.ConfigBuilder;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+class MainTest {
+  private static final Config CLUSTER = new ConfigBuilder(Config.empty()).withNamespace("partita").build();
+
+  @Test
+  void theDefaultsAreKubernetesOwn() {
+    ControllerSettings settings = settings("--identity=me");
+    assertThat(settings.identity()).isEqualTo("me");
+    assertThat(settings.healthPort()).contains(8081);
+    assertThat(settings.election())
+        .contains(
+            new ControllerSettings.Election(
+                "partita", "partita-dra-controller", Duration.ofSeconds(15), Duration.ofSeconds(10), Duration.ofSeconds(2)));
+  }
+
+  @Test
+  void electionCanBeLeftOut() {
+    assertThat(settings("--no-leader-elect").election()).isEmpty();
+    assertThat(settings("--leader-elect=false").election()).isEmpty();
+    assertThat(settings("--leader-elect").election()).isPresent();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"--health-port=many", "--health-port=70000", "--lease-duration=5", "--renew-deadline=0", "--colour=red"})
+  void badInputIsOneLineAndExitStatusTwo(String argument) {
+    StringWriter err = new StringWriter();
+    CommandLine line = new CommandLine(new Main()).setErr(new PrintWriter(err, true));
+    assertThat(line.execute(argument)).isEqualTo(Main.EXIT_BAD_INPUT);
+    assertThat(err.toString().lines().findFirst()).hasValueSatisfying(first -> assertThat(first).isNotBlank());
+  }
+
+  @Test
+  void helpNamesEveryOptionsTwinInTheEnvironment() {
+    String help = new CommandLine(new Main()).getUsageMessage(CommandLine.Help.Ansi.OFF);
+    for (String name : new String[] {"IDENTITY", "LEADER_ELECT", "NAMESPACE", "LEASE_NAME", "LEASE_DURATION", "RENEW_DEADLINE", "RETRY_PERIOD", "HEALTH_PORT"}) {
+      assertThat(help).contains("PARTITA_" + name);
+    }
+  }
+
+  private static ControllerSettings settings(String... arguments) {
+    Main main = new Main();
+    new CommandLine(main).parseArgs(arguments);
+    return main.settings(CLUSTER);
+  }
+}
