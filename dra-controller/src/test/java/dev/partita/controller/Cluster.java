@@ -20,12 +20,21 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.jspecify.annotations.Nullable;
 
 /** An API server in this process, a controller, and what a user would do with them. */
 final class Cluster implements AutoCloseable {
+  /** The mock server tells of every request at INFO. */
+  private static final Logger REQUESTS = Logger.getLogger("io.fabric8.mockwebserver");
+
+  static {
+    REQUESTS.setLevel(Level.WARNING);
+  }
+
   private final KubernetesMockServer server;
   final KubernetesClient client;
   private @Nullable DraController controller;

@@ -48,7 +48,7 @@ final class AllocationWriter {
    * @param claim as it was read; if somebody has reserved it since, this fails with a conflict
    */
   void release(ResourceClaim claim) {
-    ResourceClaim freed = new ResourceClaimBuilder(claim).editStatus().withAllocation(null).withDevices(List.of()).endStatus().build();
+    ResourceClaim freed = new ResourceClaimBuilder(claim).editStatus().withAllocation(null).endStatus().build();
     ResourceClaim written = edge.call(() -> client.resource(freed).updateStatus());
     withFinalizers(written, written.getMetadata().getFinalizers().stream().filter(f -> !f.equals(FINALIZER)).toList());
   }

@@ -73,7 +73,13 @@ public final class PublicationLoop implements AutoCloseable {
         loop.post(new Work.Node(node));
         loop.post(new Work.Classes());
       }
-      case ClusterEvent.NodeChanged(String node) -> loop.post(new Work.Node(node));
+      case ClusterEvent.NodeChanged(String node) -> {
+        boolean exists = view.node(node) != null;
+        boolean published = !view.slices(node).isEmpty();
+        if (exists ? !published && view.gpuNode(node) != null : published) { // a heartbeat is no news
+          loop.post(new Work.Node(node));
+        }
+      }
       case ClusterEvent.SliceChanged(String node) -> loop.post(new Work.Node(node));
       case ClusterEvent.ClassChanged _ -> loop.post(new Work.Classes());
       case ClusterEvent.PodChanged changed -> {

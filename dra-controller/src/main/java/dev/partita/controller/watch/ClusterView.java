@@ -3,6 +3,7 @@ package dev.partita.controller.watch;
 import dev.partita.api.Driver;
 import dev.partita.api.node.GpuNode;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Namespaced;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
@@ -20,12 +21,15 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The cluster as the informers have it. Listeners are told after the view has changed, on the informers' threads: they must
  * not block.
  */
 public final class ClusterView implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(ClusterView.class);
   private static final String BY_CLAIM = "claim";
   private static final String BY_NODE = "node";
   private static final String BY_PLUGIN = "plugin";
@@ -73,6 +77,10 @@ public final class ClusterView implements AutoCloseable {
 
   public List<GpuNode> gpuNodes() {
     return gpuNodes.getStore().list();
+  }
+
+  public @Nullable GpuNode gpuNode(String name) {
+    return gpuNodes.getStore().getByKey(Cache.namespaceKeyFunc("", name));
   }
 
   /** The node whose GpuNode was written by the pod of that UID; null if there is none. */
@@ -133,10 +141,14 @@ public final class ClusterView implements AutoCloseable {
       KubernetesClient client, Class<T> type, Function<T, @Nullable ClusterEvent> event) {
     var resources = client.resources(type);
     SharedIndexInformer<T> informer =
-        HasMetadata.getPlural(type) != null && io.fabric8.kubernetes.api.model.Namespaced.class.isAssignableFrom(type)
+        Namespaced.class.isAssignableFrom(type)
             ? resources.inAnyNamespace().runnableInformer(0)
             : resources.runnableInformer(0);
-    informer.exceptionHandler((started, problem) -> true); // a list or watch that fails is tried again, with back-off
+    informer.exceptionHandler(
+        (started, problem) -> {
+          LOG.warn("{}: {}; trying again", HasMetadata.getFullResourceName(type), problem.getMessage());
+          return true;
+        });
     informer.addEventHandler(
         new ResourceEventHandler<T>() {
           @Override
