@@ -25,6 +25,7 @@ final class ClaimsAreAllocated {
   /** The three pods that got what they asked for. */
   List<BoundPod> allocate() throws Exception {
     stage.screen().chapter("Three pods ask for shares of cards (ResourceClaims)");
+    stage.screen().say("Partita's controller picks node and card, on cards that are in use already if they fit, and the scheduler follows.");
     List<BoundPod> bound = new ArrayList<>();
     for (Workload workload : WORKLOADS) {
       Pod pod = stage.cluster().deploy(workload);
@@ -48,7 +49,7 @@ final class ClaimsAreAllocated {
     ResourceClaim claim = stage.cluster().claimOf(pod);
     int cards = CardPictures.of(stage.cluster().slices(), List.of()).size();
     Optional<String> note = Eventually.get(TIMEOUT, () -> stage.cluster().eventNote(claim, "Unallocatable"));
-    note.ifPresent(text -> stage.screen().quote("Warning  Unallocatable  " + text));
+    note.ifPresent(text -> stage.screen().quote("Warning  Unallocatable  " + text.replaceFirst(": ", ":\n  ").replace("; ", "\n  ")));
     boolean waits = stage.cluster().bind(Workload.LATECOMER, pod, Duration.ZERO).isEmpty();
     boolean explained = note.filter(text -> cardsExplained(text) == cards).isPresent();
     stage

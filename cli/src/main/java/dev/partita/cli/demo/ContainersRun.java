@@ -2,27 +2,26 @@ package dev.partita.cli.demo;
 
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
-import dev.partita.cdi.Mount;
 import dev.partita.cli.demo.harness.CdiRegistry;
 import dev.partita.cli.demo.harness.Container;
 import dev.partita.cli.demo.harness.ContainerProcess;
+import dev.partita.cli.demo.harness.Eventually;
 import dev.partita.cli.demo.harness.Outcome;
 import dev.partita.cli.demo.harness.PreparedPod;
+import io.fabric8.kubernetes.api.model.Condition;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** Chapters 5 and 6: claims are prepared, containers start, and inside every one sees and gets its share and no more. */
 final class ContainersRun implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofSeconds(15);
   private static final int TRAINER_HOLDS_GIB = 48;
-  private static final int EDITS_SHOWN = 6;
 
   private final Stage stage;
   private final List<BoundPod> pods;
@@ -39,13 +38,15 @@ final class ContainersRun implements AutoCloseable {
 
   void prepareAndStart() throws Exception {
     stage.screen().chapter("kubelet has the claims prepared; containers start with the CDI edits");
+    stage.screen().say("The plugin writes a quota and a CDI file; the container runtime adds what the file says to the container.");
     for (BoundPod pod : pods) {
       PreparedPod prepared = pod.node().kubelet().prepare(Driver.NAME, pod.pod(), stage.cluster().claims().claimsOf(pod.pod()));
       List<String> ids = prepared.cdiDevices(pod.workload().name());
-      stage.screen().say("%-10s NodePrepareResources -> %s".formatted(pod.workload().name(), String.join(", ", ids)));
+      stage.screen().say("%-10s NodePrepareResources -> %s".formatted(pod.workload().name(), CdiQuote.shortened(String.join(", ", ids))));
       if (pod.workload().equals(Workload.NOTEBOOK) && !ids.isEmpty()) {
-        show(CdiRegistry.read(pod.node().folders().cdi()).fileOf(ids.getFirst()), pod, ids);
+        stage.screen().quote(CdiQuote.of(CdiRegistry.read(pod.node().folders().cdi()), ids, pod.node().folders().root()));
       }
+      readiness(pod).ifPresent(message -> stage.screen().quote("claim status: Ready, \"" + message + "\""));
       containers.put(pod.workload(), pod.node().createContainer(prepared));
       stage.cluster().setPhase(pod.pod(), "Running");
     }
@@ -57,31 +58,16 @@ final class ContainersRun implements AutoCloseable {
     start();
   }
 
-  private void show(Path file, BoundPod pod, List<String> ids) throws IOException {
-    stage.screen().quote(file + " (" + Files.size(file) + " bytes), of which:");
-    var edits = CdiRegistry.read(pod.node().folders().cdi()).editsFor(ids);
-    Path folder = pod.node().folders().root();
-    edits.mounts().stream()
-        .filter(mount -> mount.containerPath().contains("/partita/") || mount.containerPath().endsWith(".so.1"))
-        .limit(EDITS_SHOWN)
-        .forEach(
-            mount ->
-                stage
-                    .screen()
-                    .quote("mount %-58s <- %s".formatted(mount.containerPath(), mount.hostPath().replace(folder.toString(), "..."))));
-    edits.mounts().stream().filter(mount -> mount.containerPath().startsWith("/etc/partita/shares/")).limit(1).forEach(this::showQuota);
-    edits.deviceNodes().stream()
-        .limit(1)
-        .forEach(node -> stage.screen().quote("device %-57s <- %s".formatted(node.path(), node.hostPath().orElse(node.path()))));
-    edits.env().stream().filter(variable -> variable.startsWith("CUDA_")).limit(2).forEach(variable -> stage.screen().quote("env " + variable));
-  }
-
-  private void showQuota(Mount shares) {
-    try (var lines = Files.lines(Path.of(shares.hostPath(), "quota"))) {
-      stage.screen().quote("quota file: " + lines.filter(line -> line.matches("(memory|cores|core-limit) .*")).collect(Collectors.joining(", ")));
-    } catch (IOException e) {
-      stage.screen().quote("quota file: " + e);
-    }
+  /** What the plugin says of the claim's device in the claim's status. */
+  private Optional<String> readiness(BoundPod pod) throws Exception {
+    return Eventually.get(
+        TIMEOUT,
+        () ->
+            stage.cluster().claimOf(pod.pod()).getStatus().getDevices().stream()
+                .flatMap(device -> device.getConditions().stream())
+                .filter(condition -> condition.getType().equals("Ready") && condition.getStatus().equals("True"))
+                .map(Condition::getMessage)
+                .findFirst());
   }
 
   private void start() throws Exception {
@@ -93,9 +79,7 @@ final class ContainersRun implements AutoCloseable {
 
   private void hold(Workload workload, int gib, List<String> trouble) throws Exception {
     ContainerProcess process = container(workload).start("partita-probe", "hold", gib + "Gi", "--seconds", "300");
-    synchronized (running) {
-      running.add(process);
-    }
+    running.add(process);
     stage.screen().command(workload.name(), "partita-probe hold " + gib + "Gi");
     try {
       stage.screen().quote(process.awaitLine("holding", TIMEOUT));
@@ -183,8 +167,6 @@ final class ContainersRun implements AutoCloseable {
   /** Kills what still runs. */
   @Override
   public void close() {
-    synchronized (running) {
-      running.forEach(ContainerProcess::close);
-    }
+    running.forEach(ContainerProcess::close);
   }
 }

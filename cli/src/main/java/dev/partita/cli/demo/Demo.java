@@ -38,14 +38,14 @@ final class Demo implements AutoCloseable {
   }
 
   /** Tells it as far as it goes. */
-  void tell() throws InterruptedException {
+  void tell() {
     try {
       screen.title("Partita cuts GPUs into enforced shares. Here is one claim's way after the other, on simulated GPUs.");
       chapters();
     } catch (StoryEnds e) {
       screen.say("The rest of the story stands on this.");
     } catch (InterruptedException e) {
-      throw e;
+      Thread.currentThread().interrupt();
     } catch (Exception | LinkageError e) {
       LOG.error("the demo ends early", e);
       screen.check(false, "The demo had to end here: " + e);
@@ -54,6 +54,7 @@ final class Demo implements AutoCloseable {
 
   private void chapters() throws Exception {
     screen.chapter("Two nodes with GPUs come up");
+    screen.say("Each node runs Partita's plugin; where the NVIDIA driver's libraries would be, there are simulated ones.");
     screen.say(containers.remark());
     DemoCluster cluster = startCluster();
     Stage stage = new Stage(cluster, screen, observations);

@@ -36,6 +36,9 @@ import picocli.CommandLine.TypeConversionException;
       "  partita demo --keep                     leaves CDI files, quotas and log to be looked at"
     })
 public final class DemoCommand implements Callable<Integer> {
+  /** As shells have it for SIGINT; nobody sees it, since the process is ending. */
+  private static final int INTERRUPTED = 130;
+
   @Option(
       names = "--isolation",
       paramLabel = "WAY",
@@ -53,34 +56,35 @@ public final class DemoCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     Distribution distribution = Distribution.find();
+    Screen screen = Screen.standard();
     Opened opened = new Opened();
-    Thread onInterrupt = new Thread(opened::close, "demo-clean-up");
-    Runtime.getRuntime().addShutdownHook(onInterrupt);
-    try {
-      DemoFolder folder = opened.add(DemoFolder.create(keep));
-      // JNA unpacks its native part here, and not in the user's home.
-      System.setProperty("jna.tmpdir", folder.path().toString());
-      opened.add(new DemoLog(folder.log()));
-      Isolation.Choice containers = isolation.choose(folder.path().resolve("containers"));
-      return tell(opened, folder, distribution, containers);
-    } finally {
-      opened.close();
-      forget(onInterrupt);
+    try (Interruption interruption = new Interruption(screen::mute)) {
+      try {
+        DemoFolder folder = opened.add(DemoFolder.create(keep));
+        // JNA unpacks its native part here, and not in the user's home.
+        System.setProperty("jna.tmpdir", folder.path().toString());
+        opened.add(new DemoLog(folder.log()));
+        Isolation.Choice containers = isolation.choose(folder.path().resolve("containers"));
+        Instant start = Instant.now();
+        Demo demo = opened.add(new Demo(screen, folder.path(), distribution, containers));
+        demo.tell();
+        if (interruption.happened()) {
+          return INTERRUPTED;
+        }
+        demo.close();
+        return report(screen, folder, demo.observations(), Duration.between(start, Instant.now()));
+      } finally {
+        // An interrupted thread could not wait for what it ends.
+        boolean _ = Thread.interrupted();
+        opened.close();
+      }
     }
   }
 
-  private int tell(Opened opened, DemoFolder folder, Distribution distribution, Isolation.Choice containers)
-      throws InterruptedException {
-    Instant start = Instant.now();
-    Screen screen = Screen.standard();
-    Demo demo = opened.add(new Demo(screen, folder.path(), distribution, containers));
-    demo.tell();
-    Observations observations = demo.observations();
-    demo.close();
+  private static int report(Screen screen, DemoFolder folder, Observations observations, Duration took) {
     String count = observations.count() + " of " + Observation.values().length + " observations";
-    double seconds = Duration.between(start, Instant.now()).toMillis() / 1000.0;
     if (observations.allMade()) {
-      screen.end(true, "%s, in %.0f s.".formatted(count, seconds));
+      screen.end(true, "%s, in %.0f s.".formatted(count, took.toMillis() / 1000.0));
       screen.line("On a real cluster: ./partita cluster up --nodes 2 --gpus h200x4");
     } else {
       folder.keep();
@@ -92,14 +96,6 @@ public final class DemoCommand implements Callable<Integer> {
       screen.line("Kept: " + folder.path());
     }
     return observations.allMade() ? 0 : 1;
-  }
-
-  private static void forget(Thread onInterrupt) {
-    try {
-      Runtime.getRuntime().removeShutdownHook(onInterrupt);
-    } catch (IllegalStateException e) {
-      // It is running: the user pressed Ctrl-C.
-    }
   }
 
   /** Reads the name of an {@link Isolation}. */

@@ -66,6 +66,7 @@ final class NodesComeUp {
 
   private void slices() throws Exception {
     stage.screen().chapter("The controller offers the cards to the cluster (ResourceSlices)");
+    stage.screen().say("gpu-0 is a card as a whole, gpu-0-shared the same card to take shares of.");
     int cards = readyNodes().stream().mapToInt(node -> node.getStatus().gpuCount()).sum();
     Optional<List<ResourceSlice>> complete =
         Eventually.get(TIMEOUT, () -> Optional.of(stage.cluster().slices()).filter(slices -> devices(slices).size() == 2 * cards));

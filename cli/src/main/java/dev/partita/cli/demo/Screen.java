@@ -18,6 +18,7 @@ final class Screen {
   private final boolean colour;
   private final boolean symbols;
   private int chapter;
+  private volatile boolean muted;
 
   /**
    * @param colour whether to use ANSI colours
@@ -79,7 +80,15 @@ final class Screen {
     line(paint(good ? GREEN : RED, text));
   }
 
+  /** Prints nothing more. */
+  void mute() {
+    muted = true;
+  }
+
   void line(String text) {
+    if (muted) {
+      return;
+    }
     out.println(text);
     out.flush();
   }

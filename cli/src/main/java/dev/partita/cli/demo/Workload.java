@@ -31,7 +31,7 @@ record Workload(String name, String deviceClass, String memory, int cores) {
   /** What it asks for, for people. */
   String wish() {
     String card = deviceClass.equals(Driver.SHARE_CLASS) ? "any card" : "an " + deviceClass.substring(0, deviceClass.indexOf('.'));
-    return "%-10s %-8s and %d %% of %s".formatted(name, Bytes.gib(memoryBytes()), cores, card);
+    return "%-10s %7s and %d %% of %-8s".formatted(name, Bytes.gib(memoryBytes()), cores, card);
   }
 
   ResourceClaimTemplate template() {
