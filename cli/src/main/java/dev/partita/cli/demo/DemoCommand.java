@@ -32,8 +32,8 @@ import picocli.CommandLine.TypeConversionException;
       "",
       "Examples:",
       "  partita demo",
-      "  partita demo --isolation library-path   as on a machine that allows no user namespaces",
-      "  partita demo --keep                     leaves CDI files, quotas and log to be looked at"
+      "  partita demo --isolation library-path   (without user namespaces)",
+      "  partita demo --keep                     (leaves CDI files and log)"
     })
 public final class DemoCommand implements Callable<Integer> {
   /** As shells have it for SIGINT; nobody sees it, since the process is ending. */

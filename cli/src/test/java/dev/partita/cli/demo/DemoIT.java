@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
@@ -97,6 +98,19 @@ class DemoIT {
       Path folder = kept.filter(path -> path.getFileName().toString().startsWith("partita-demo-")).findFirst().orElseThrow();
       assertThat(folder.resolve("demo.log")).content().contains("Allocated", "prepared");
     }
+  }
+
+  @Test
+  void aLibraryThatHoldsNobodyToItsShareIsFoundOut() throws Exception {
+    Path home = readableHome();
+    Path dist = home.resolve("hook-lib/target/dist");
+    Files.copy(dist.resolve("simulator/libcuda.so"), dist.resolve("lib/libcuda-shadow.so"), StandardCopyOption.REPLACE_EXISTING);
+
+    Run run = run(command(classPath(), home));
+
+    assertThat(run.status()).as(run.output()).isEqualTo(1);
+    assertThat(run.output()).contains("Not observed:", "  - " + Observation.BEYOND_QUOTA.text(), "The log of controller and plugins: " + temp);
+    assertThat(run.output().lines().filter(line -> line.startsWith("  - " + Observation.FILES_GONE.text()))).isEmpty();
   }
 
   @Test
