@@ -14,9 +14,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 
 /** An API server in this process, on a free port of the loopback interface: it keeps objects in memory and serves watches. */
 public final class ApiServer implements AutoCloseable {
+  /** It logs every request; held here, since the JDK keeps loggers only as long as somebody does. */
+  private static final Logger REQUESTS = Logger.getLogger(MockWebServer.class.getName());
+
   private final KubernetesMockServer server;
 
   private ApiServer(KubernetesMockServer server) {
@@ -24,6 +29,7 @@ public final class ApiServer implements AutoCloseable {
   }
 
   public static ApiServer start() {
+    REQUESTS.setLevel(Level.WARNING);
     KubernetesMockServer server =
         new KubernetesMockServer(new Context(), new MockWebServer(), new HashMap<>(), new ApiServerRules(), false);
     server.start(InetAddress.getLoopbackAddress(), 0);
