@@ -32,7 +32,7 @@ class CommandIT {
     PartitaCommand fresh = elsewhere(cluster, folder);
     refused(fresh.run("cluster", "up", "--provider", "current", "--gpus", "voodoo2x4"), "voodoo2", "h200", "t4");
     refused(fresh.run("cluster", "up", "--provider", "current", "--gpus", "h200x0"), "h200x0");
-    refused(fresh.run("cluster", "up", "--provider", "current", "--gpus", "h200"), "h200");
+    refused(fresh.run("cluster", "up", "--provider", "current", "--gpus", "h200x17"), "h200x17");
     refused(fresh.run("cluster", "up", "--nodes", "0"), "--nodes");
     assertThat(folder.resolve("state")).doesNotExist();
   }

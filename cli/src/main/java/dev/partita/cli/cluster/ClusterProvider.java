@@ -15,8 +15,11 @@ sealed interface ClusterProvider permits LabProvider, K3sProvider, CurrentProvid
   /** Brings the cluster up and waits until its nodes are ready. */
   ClusterRecord.Access up(int nodes, Progress progress);
 
-  /** Makes the images from what is staged and puts them on every node. */
-  void provideImages(List<StagedImage> images, Progress progress);
+  /** Makes archives of the images from what is staged, as far as that needs no cluster: it runs while that comes up. */
+  void prepareImages(List<StagedImage> images);
+
+  /** Puts the prepared images on every node. */
+  void provideImages(List<StagedImage> images);
 
   /** Puts an image archive on every node. */
   void load(Path archive);

@@ -40,9 +40,11 @@ record CurrentProvider(Path kubeconfig) implements ClusterProvider {
   }
 
   @Override
-  public void provideImages(List<StagedImage> images, Progress progress) {
-    progress.step("the nodes get their images by themselves: they must be there or in a registry (--image-registry)");
-  }
+  public void prepareImages(List<StagedImage> images) {}
+
+  /** The nodes get them by themselves: they must be there, or in a registry. */
+  @Override
+  public void provideImages(List<StagedImage> images) {}
 
   @Override
   public void load(Path archive) {

@@ -102,17 +102,22 @@ record K3sProvider(String image, StateFolder state) implements ClusterProvider {
   }
 
   @Override
-  public void provideImages(List<StagedImage> images, Progress progress) {
+  public void prepareImages(List<StagedImage> images) {
     for (StagedImage staged : images) {
-      progress.step("building image " + staged.reference() + " and putting it on the nodes");
       docker("build", "-q", "-t", staged.reference(), "-f", staged.folder() + "/Containerfile", staged.folder().toString());
-      Path archive = state.file(staged.name() + ".tar");
-      try {
-        docker("save", "-o", archive.toString(), staged.reference());
-        load(archive);
-      } finally {
-        archive.toFile().delete();
-      }
+    }
+  }
+
+  @Override
+  public void provideImages(List<StagedImage> images) {
+    Path archive = state.file("images.tar");
+    try {
+      List<String> save = new ArrayList<>(List.of("save", "-o", archive.toString()));
+      images.forEach(image -> save.add(image.reference()));
+      docker(save.toArray(String[]::new));
+      load(archive);
+    } finally {
+      archive.toFile().delete();
     }
   }
 

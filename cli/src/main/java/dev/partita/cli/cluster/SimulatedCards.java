@@ -6,6 +6,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -14,12 +16,16 @@ import java.util.stream.Stream;
  * @param text as the user wrote it
  */
 record SimulatedCards(String text) {
+  private static final Pattern COUNTED = Pattern.compile(".*x([0-9]+)");
 
   /** How many cards that is. */
   int count() {
-    return Arrays.stream(text.split(",", -1))
-        .mapToInt(part -> Integer.parseInt(part.substring(part.lastIndexOf('x') + 1)))
-        .sum();
+    return Arrays.stream(text.split(",", -1)).mapToInt(SimulatedCards::countOf).sum();
+  }
+
+  private static int countOf(String part) {
+    Matcher counted = COUNTED.matcher(part);
+    return counted.matches() ? Integer.parseInt(counted.group(1)) : 1;
   }
 
   /**

@@ -9,7 +9,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -81,9 +83,12 @@ final class UpCommand implements Runnable {
     ClusterRecord record =
         new ClusterRecord(chosen, cluster.details(), namespace, gpus, InstantSource.system().instant(), ClusterRecord.Access.NONE);
     state.write(record);
+    CompletableFuture<Void> prepared = Concurrently.begin(() -> cluster.prepareImages(images));
     ClusterRecord.Access access = bringUp(cluster, record, state, progress);
     if (!images.isEmpty()) {
-      cluster.provideImages(images, progress);
+      progress.step("putting Partita's images on the nodes");
+      Concurrently.join(prepared);
+      cluster.provideImages(images);
     }
     try (KubernetesClient client = ClusterClient.of(Path.of(access.kubeconfig()))) {
       install(client, access, state, progress);
@@ -92,6 +97,9 @@ final class UpCommand implements Runnable {
           Waiting.upTo(timeoutSeconds, "%d cards a node".formatted(cards.count()), () -> PublishedSlices.look(client, cards.count()));
       progress.step("ready: %s on %s".formatted(gpus, String.join(", ", ready)));
     } catch (CommandFailure failure) {
+      if (failure.exitStatus() == CommandLine.ExitCode.USAGE) {
+        throw failure;
+      }
       throw CommandFailure.failed(failure.getMessage() + "; the cluster is left up to be looked at ('partita cluster env', 'partita cluster down')");
     }
     spec.commandLine().getOut().print(NextSteps.TEXT);

@@ -33,7 +33,7 @@ class ChartTest {
   @Test
   void aValueThatIsMisspeltOrMalformedIsRefused() {
     assertThatThrownBy(() -> rendered(Map.of("simulaton.enabled", true))).hasMessageContaining("simulaton");
-    assertThatThrownBy(() -> rendered(Map.of("simulation.gpus", "h200"))).hasMessageContaining("gpus");
+    assertThatThrownBy(() -> rendered(Map.of("simulation.gpus", "h200 x4"))).hasMessageContaining("gpus");
     assertThatThrownBy(() -> rendered(Map.of("driver.root", "relative"))).hasMessageContaining("root");
   }
 

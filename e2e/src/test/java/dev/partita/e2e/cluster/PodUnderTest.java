@@ -3,6 +3,7 @@ package dev.partita.e2e.cluster;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.PodResource;
 import java.util.List;
 import java.util.Objects;
@@ -36,7 +37,10 @@ public record PodUnderTest(Workspace workspace, String name) {
   /** Waits until it has written a line that holds this. */
   public PodUnderTest awaitLine(String part) {
     awaitRunning();
-    await("'" + part + "' in the log of pod " + name).atMost(Workspace.PATIENCE).until(() -> log().contains(part));
+    await("'" + part + "' in the log of pod " + name)
+        .atMost(Workspace.PATIENCE)
+        .ignoreException(KubernetesClientException.class) // no container to log yet
+        .until(() -> log().contains(part));
     return this;
   }
 

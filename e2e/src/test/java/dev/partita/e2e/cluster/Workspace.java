@@ -42,7 +42,7 @@ public final class Workspace implements AutoCloseable {
   /** Creates objects from YAML documents. */
   public List<HasMetadata> create(String yaml) {
     return client()
-        .load(new ByteArrayInputStream(yaml.getBytes(StandardCharsets.UTF_8)))
+        .load(new ByteArrayInputStream(("---\n" + yaml).getBytes(StandardCharsets.UTF_8))) // else a flow mapping is taken for JSON
         .inNamespace(namespace)
         .create();
   }
