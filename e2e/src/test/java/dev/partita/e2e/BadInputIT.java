@@ -19,32 +19,32 @@ class BadInputIT {
     return workspace.awaitEvent("ResourceClaim", pod.claim().name(), "Unallocatable").message();
   }
 
-  private static void staysPendingWhileOthersRun(RealCluster cluster, Workspace workspace, PodUnderTest pod) {
+  private static void staysPendingWhileOthersRun(RealCluster cluster, Workspace workspace, PodUnderTest pod, ClaimUnderTest claim) {
     String node = cluster.quietNodes().getFirst();
     assertThat(workspace.pod("other", node, Ask.share("1Gi"), "partita-probe alloc 512Mi").awaitLog()).contains("CUDA_SUCCESS");
     assertThat(pod.phase()).isEqualTo("Pending");
-    assertThat(pod.claim().devices()).isEmpty();
+    assertThat(claim.devices()).isEmpty();
   }
 
   @Test
   void moreMemoryThanAnyCardHasIsSaidWithTheLimit(RealCluster cluster, Workspace workspace) {
     PodUnderTest pod = workspace.pod("huge", cluster.quietNodes().getFirst(), Ask.share("200Gi"), "true");
-    assertThat(unallocatable(workspace, pod)).containsIgnoringCase("memory").contains("200Gi");
-    staysPendingWhileOthersRun(cluster, workspace, pod);
+    assertThat(unallocatable(workspace, pod)).contains("asks 200 GiB", "140.4 GiB");
+    staysPendingWhileOthersRun(cluster, workspace, pod, pod.claim());
   }
 
   @Test
   void moreCoresThanACardHasIsSaidWithTheLimit(RealCluster cluster, Workspace workspace) {
     PodUnderTest pod = workspace.pod("many", cluster.quietNodes().getFirst(), Ask.share("1Gi").cores(120), "true");
     assertThat(unallocatable(workspace, pod)).containsIgnoringCase("cores").contains("100");
-    staysPendingWhileOthersRun(cluster, workspace, pod);
+    staysPendingWhileOthersRun(cluster, workspace, pod, pod.claim());
   }
 
   @Test
   void aMisspeltFieldOfTheConfigIsRefusedWithItsPath(RealCluster cluster, Workspace workspace) {
     PodUnderTest pod = workspace.pod("misspelt", cluster.quietNodes().getFirst(), Ask.share("1Gi").config("corelimit: Hard"), "true");
     assertThat(unallocatable(workspace, pod)).contains("corelimit").contains("config[0].opaque.parameters");
-    staysPendingWhileOthersRun(cluster, workspace, pod);
+    staysPendingWhileOthersRun(cluster, workspace, pod, pod.claim());
   }
 
   @Test
@@ -76,7 +76,7 @@ class BadInputIT {
                 .formatted(workspace.namespace()));
     PodUnderTest pod = workspace.podOf(claim, "mixed", cluster.quietNodes().getFirst(), "true");
     assertThat(workspace.awaitEvent("ResourceClaim", claim.name(), "Unallocatable").message()).contains("two claims");
-    staysPendingWhileOthersRun(cluster, workspace, pod);
+    staysPendingWhileOthersRun(cluster, workspace, pod, claim);
     workspace.client().resources(io.fabric8.kubernetes.api.model.resource.v1.DeviceClass.class).withName(workspace.namespace()).delete();
   }
 

@@ -32,8 +32,9 @@ class NodeSettingsIT {
     try {
       await("devices without the taint").atMost(Workspace.PATIENCE).until(() -> !daemons.slices(node).isEmpty() && !isTainted(daemons, node));
       PodUnderTest pod =
-          workspace.pod("scheduled", node, Ask.share("8Gi").cores(25), "partita-probe alloc 7Gi; partita-probe alloc 9Gi; exec sleep 600").awaitLine("9663676416");
+          workspace.pod("scheduled", node, Ask.share("8Gi").cores(25).config("coreLimit: Hard"), "partita-probe alloc 7Gi; partita-probe alloc 9Gi; exec sleep 600").awaitLine("9663676416");
       assertThat(pod.log()).contains("alloc 7516192768 CUDA_SUCCESS").contains("alloc 9663676416 CUDA_ERROR_OUT_OF_MEMORY");
+      assertThat(pod.claim().awaitDeviceStatus().getFirst().getConditions().getFirst().getStatus()).isEqualTo("True");
       String share = pod.claim().awaitAllocated().getFirst().getDevice();
       assertThat(share).endsWith("-shared");
       PodUnderTest whole = workspace.pod("whole", node, Ask.wholeCards(1), "exec sleep 600").awaitRunning();
@@ -58,7 +59,7 @@ class NodeSettingsIT {
       bare.create();
       await("the reason")
           .atMost(Workspace.PATIENCE)
-          .untilAsserted(() -> assertThat(readyCondition(cluster, node)).contains("status=False").containsIgnoringCase("libnvidia-ml"));
+          .untilAsserted(() -> assertThat(readyCondition(cluster, node)).contains("status=False", "install the NVIDIA driver"));
       await("no slices").atMost(Workspace.PATIENCE).until(() -> daemons.slices(node).isEmpty());
       assertThat(Objects.requireNonNull(bare.get()).getStatus().getContainerStatuses().getFirst().getRestartCount()).as("restarts").isZero();
       assertThat(Objects.requireNonNull(bare.get()).getStatus().getPhase()).isEqualTo("Running");

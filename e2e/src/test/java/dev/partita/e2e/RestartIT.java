@@ -57,7 +57,13 @@ class RestartIT {
     String damaged =
         cluster.files().shell(
             node,
-            "for f in $(grep -l '%s' -r /var/lib/partita --exclude-dir=simulator --exclude-dir=shares); do echo garbage > $f; echo $f; done".formatted(uid));
+            """
+            cd /var/lib/partita
+            for f in $(find . -path ./simulator -prune -o -path ./shares -prune -o -type f -exec grep -l '%s' {} +); do
+              echo garbage > $f; basename $f
+            done
+            """
+                .formatted(uid)); do echo garbage > $f; echo $f; done".formatted(uid));
     assertThat(damaged).as("files of the checkpoint").isNotEmpty();
     Pod plugin = daemons.replacePlugin(node);
     assertThat(daemons.log(plugin)).as("says which file it set aside").contains(List.of(damaged.lines().findFirst().orElseThrow()));

@@ -29,7 +29,10 @@ public final class NodeFiles implements AutoCloseable {
   public String tracesOf(String claimUid, String node) {
     return shell(
         node,
-        "find /var/run/cdi /var/lib/partita /run/partita -path '*%1$s*' 2>/dev/null; grep -rl '%1$s' /var/run/cdi /var/lib/partita --exclude-dir=simulator 2>/dev/null"
+        """
+        find /var/run/cdi /var/lib/partita /run/partita -path '*%1$s*'
+        find /var/run/cdi /var/lib/partita -path /var/lib/partita/simulator -prune -o -type f -exec grep -l '%1$s' {} +
+        """
             .formatted(claimUid));
   }
 

@@ -18,6 +18,7 @@ import java.util.stream.IntStream;
  * @param name of the node
  */
 public record PaperNode(KubernetesClient client, String name) implements AutoCloseable {
+  static final String TAINT = "partita-e2e/on-paper";
 
   public static PaperNode create(KubernetesClient client, String name, int cards) {
     Map<String, Quantity> size = Map.of("cpu", new Quantity("64"), "memory", new Quantity("256Gi"), "pods", new Quantity("500"));
@@ -29,6 +30,12 @@ public record PaperNode(KubernetesClient client, String name) implements AutoClo
                 .addToLabels("kubernetes.io/hostname", name)
                 .addToLabels("gpu.partita.dev/plugin", "disabled")
                 .endMetadata()
+                .withNewSpec()
+                .addNewTaint()
+                .withKey(TAINT) // no daemon of anyone's is to be stranded there
+                .withEffect("NoSchedule")
+                .endTaint()
+                .endSpec()
                 .withNewStatus()
                 .withCapacity(size)
                 .withAllocatable(size)

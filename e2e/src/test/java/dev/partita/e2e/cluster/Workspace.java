@@ -79,6 +79,7 @@ public final class Workspace implements AutoCloseable {
           restartPolicy: Never
           terminationGracePeriodSeconds: 1
           nodeSelector: {kubernetes.io/hostname: %s}
+          tolerations: [{key: %s, operator: Exists}]
           resourceClaims: [{name: gpu, %s}]
           containers:
           - name: main
@@ -90,7 +91,7 @@ public final class Workspace implements AutoCloseable {
         %s
             resources: {claims: [{name: gpu}]}
         """
-            .formatted(name, node, source, RealCluster.PROBE_IMAGE, script.strip().indent(6)));
+            .formatted(name, node, PaperNode.TAINT, source, RealCluster.PROBE_IMAGE, script.strip().indent(6)));
     return new PodUnderTest(this, name);
   }
 
