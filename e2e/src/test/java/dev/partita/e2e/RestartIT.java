@@ -63,7 +63,7 @@ class RestartIT {
               echo garbage > $f; basename $f
             done
             """
-                .formatted(uid)); do echo garbage > $f; echo $f; done".formatted(uid));
+                .formatted(uid));
     assertThat(damaged).as("files of the checkpoint").isNotEmpty();
     Pod plugin = daemons.replacePlugin(node);
     assertThat(daemons.log(plugin)).as("says which file it set aside").contains(List.of(damaged.lines().findFirst().orElseThrow()));
