@@ -3,6 +3,7 @@ package dev.partita.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.partita.e2e.cluster.OnBrokenNode;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.Test;
 
 /** The files in deploy/examples do what they say, as they are. */
 @OnRealCluster
+@OnBrokenNode // the examples choose no node, so that they may come to run on that one
 class ExamplesIT {
   private static PodUnderTest apply(RealCluster cluster, Workspace workspace, String name) throws IOException {
     workspace.create(Files.readString(cluster.home().resolve("deploy/examples").resolve(name + ".yaml")));

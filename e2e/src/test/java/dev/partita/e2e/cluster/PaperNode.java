@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.client.dsl.Resource;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.stream.IntStream;
 
@@ -49,7 +50,7 @@ public record PaperNode(KubernetesClient client, String name) implements AutoClo
                 .endStatus()
                 .build());
     node.create();
-    node.updateStatus();
+    client.nodes().withName(name).editStatus(made -> made.edit().withStatus(Objects.requireNonNull(node.item()).getStatus()).build());
     GenericKubernetesResource gpuNode = new GenericKubernetesResource();
     gpuNode.setApiVersion("gpu.partita.dev/v1alpha1");
     gpuNode.setKind("GpuNode");
