@@ -1,6 +1,7 @@
 package dev.partita.controller.claims;
 
 import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.controller.allocate.ClaimRef;
 import dev.partita.controller.allocate.Outcome;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.events.ClaimEvents;
@@ -26,6 +27,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -103,11 +105,7 @@ public final class AllocationLoop implements AutoCloseable {
         case WorkItem.Observed(ClusterEvent event) -> observe(event, pods);
         case WorkItem.Again(ObjectKey pod) -> pods.add(pod);
         case WorkItem.NotReleased(String claimUid) -> ledger.notReleased(claimUid);
-        case WorkItem.Written written ->
-            written
-                .version()
-                .ifPresentOrElse(
-                    version -> ledger.written(written.claimUid(), version), () -> ledger.dropped(written.claimUid()));
+        case WorkItem.Written(ClaimRef claim, Optional<String> version) -> written(claim, version, pods);
         case WorkItem.Finished(ObjectKey pod, boolean failed) -> finished(pod, failed, pods);
       }
     }
@@ -181,19 +179,31 @@ public final class AllocationLoop implements AutoCloseable {
   private void observeClaim(ObjectKey key, String uid, Set<ObjectKey> pods) {
     @Nullable ResourceClaim claim = view.claim(key);
     boolean same = claim != null && claim.getMetadata().getUid().equals(uid);
-    switch (ledger.observe(uid, same ? claim : null)) {
-      case ClaimLedger.Change.Freed freed -> {
-        freed.vetoed().filter(node -> same).ifPresent(node -> veto(key, uid, node));
-        pods.addAll(waiting);
-      }
-      case ClaimLedger.Change.Taken taken -> {}
-      case ClaimLedger.Change.None none -> {}
-    }
+    changed(key, uid, ledger.observe(uid, same ? claim : null), same, pods);
     if (!same) {
       vetoes.forget(uid);
     }
     view.podsOf(key).forEach(pod -> pods.add(ObjectKey.of(pod)));
     releaseIfAbandoned(key);
+  }
+
+  private void written(ClaimRef claim, Optional<String> version, Set<ObjectKey> pods) {
+    if (version.isEmpty()) {
+      ledger.dropped(claim.uid());
+      return;
+    }
+    changed(new ObjectKey(claim.namespace(), claim.name()), claim.uid(), ledger.written(claim.uid(), version.get()), true, pods);
+  }
+
+  private void changed(ObjectKey claim, String uid, ClaimLedger.Change change, boolean exists, Set<ObjectKey> pods) {
+    switch (change) {
+      case ClaimLedger.Change.Freed freed -> {
+        freed.vetoed().filter(node -> exists).ifPresent(node -> veto(claim, uid, node));
+        pods.addAll(waiting);
+      }
+      case ClaimLedger.Change.Taken _ -> {}
+      case ClaimLedger.Change.None _ -> {}
+    }
   }
 
   /** An allocation that its pod did not live to use would stay for ever: kube-controller-manager clears only reserved ones. */

@@ -33,8 +33,13 @@ final class ClaimLedger {
     record Freed(Optional<String> vetoed) implements Change {}
   }
 
-  /** A decision of ours: its write is under way, or done under that resourceVersion. */
-  private record Assumed(Optional<String> writtenVersion) {}
+  /**
+   * A decision of ours.
+   *
+   * @param writtenVersion resourceVersion that its write gave; empty while that is under way
+   * @param openVersion resourceVersion of the last state without an allocation that was seen while the write was under way
+   */
+  private record Assumed(Optional<String> writtenVersion, Optional<String> openVersion) {}
 
   private record Seen(boolean reserved) {}
 
@@ -54,12 +59,23 @@ final class ClaimLedger {
 
   void assume(String claimUid, List<Booking> bookings) {
     books.put(claimUid, bookings);
-    assumed.put(claimUid, new Assumed(Optional.empty()));
+    assumed.put(claimUid, new Assumed(Optional.empty(), Optional.empty()));
   }
 
-  /** The assumed allocation was written; it counts until the informers show that version or a newer one. */
-  void written(String claimUid, String resourceVersion) {
-    assumed.computeIfPresent(claimUid, (uid, before) -> new Assumed(Optional.of(resourceVersion)));
+  /**
+   * The assumed allocation was written; it counts until the informers show that version or a newer one. They may have shown a
+   * newer one already, in which the allocation is gone again: nothing more would be heard of the claim.
+   */
+  Change written(String claimUid, String resourceVersion) {
+    @Nullable Assumed ours = assumed.get(claimUid);
+    if (ours == null) {
+      return new Change.None();
+    }
+    if (ours.openVersion().filter(open -> isNewer(open, Optional.of(resourceVersion))).isPresent()) {
+      return freed(claimUid);
+    }
+    assumed.put(claimUid, new Assumed(Optional.of(resourceVersion), Optional.empty()));
+    return new Change.None();
   }
 
   /**
@@ -104,9 +120,15 @@ final class ClaimLedger {
       return known ? new Change.None() : new Change.Taken();
     }
     @Nullable Assumed ours = assumed.get(claimUid);
-    if (ours != null && !isNewer(claim.getMetadata().getResourceVersion(), ours.writtenVersion())) {
+    String version = claim.getMetadata().getResourceVersion();
+    if (ours != null && !isNewer(version, ours.writtenVersion())) {
+      assumed.put(claimUid, new Assumed(ours.writtenVersion(), Optional.of(version)));
       return new Change.None();
     }
+    return freed(claimUid);
+  }
+
+  private Change freed(String claimUid) {
     List<Booking> before = books.bookings(claimUid);
     assumed.remove(claimUid);
     @Nullable Seen last = seen.remove(claimUid);

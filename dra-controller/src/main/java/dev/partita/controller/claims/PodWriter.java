@@ -56,7 +56,7 @@ final class PodWriter implements AutoCloseable {
               version = write(placement, claim, outcome.node(), notes);
               failed = version.isEmpty();
             }
-            reports.accept(new WorkItem.Written(pod, placement.claim().uid(), version));
+            reports.accept(new WorkItem.Written(placement.claim(), version));
           }
           reports.accept(new WorkItem.Finished(pod, failed));
         });

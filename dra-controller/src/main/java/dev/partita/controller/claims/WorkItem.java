@@ -1,5 +1,6 @@
 package dev.partita.controller.claims;
 
+import dev.partita.controller.allocate.ClaimRef;
 import dev.partita.controller.watch.ClusterEvent;
 import dev.partita.controller.watch.ObjectKey;
 import java.util.Optional;
@@ -16,7 +17,7 @@ sealed interface WorkItem {
    *
    * @param version the claim's new resourceVersion; empty if the write failed
    */
-  record Written(ObjectKey pod, String claimUid, Optional<String> version) implements WorkItem {}
+  record Written(ClaimRef claim, Optional<String> version) implements WorkItem {}
 
   /** An allocation could not be taken back. */
   record NotReleased(String claimUid) implements WorkItem {}

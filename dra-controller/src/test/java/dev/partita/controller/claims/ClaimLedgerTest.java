@@ -77,6 +77,16 @@ class ClaimLedgerTest {
   }
 
   @Test
+  void aVetoIsSeenEvenIfItCameBeforeTheWriteWasReported() {
+    ledger.assume("uid", EIGHT);
+    assertThat(ledger.observe("uid", open("5"))).isEqualTo(new ClaimLedger.Change.None());
+    assertThat(ledger.observe("uid", open("8"))).as("before or after the write, who knows").isEqualTo(new ClaimLedger.Change.None());
+    assertThat(ledger.written("uid", "7")).isEqualTo(new ClaimLedger.Change.Freed(Optional.of("node-0")));
+    assertThat(ledger.isAssumed("uid")).as("it can be allocated again").isFalse();
+    assertThat(taken()).isEqualTo(Account.EMPTY);
+  }
+
+  @Test
   void aDeletedClaimGivesBackWhatItHad() {
     ledger.observe("uid", allocated("7", "8", true));
     assertThat(ledger.observe("uid", null)).isEqualTo(new ClaimLedger.Change.Freed(Optional.empty()));
