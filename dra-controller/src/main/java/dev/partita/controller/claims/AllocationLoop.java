@@ -233,8 +233,8 @@ public final class AllocationLoop implements AutoCloseable {
 
   private void veto(ObjectKey claim, String uid, String node) {
     LOG.info("claim {}:{}: allocation on {} was taken back before it was used, another node is tried first", claim, uid, node);
-    vetoes.add(uid, node, clock.instant());
-    view.podsOf(claim).forEach(pod -> again(ObjectKey.of(pod), Vetoes.LENGTH));
+    Duration length = vetoes.add(uid, node, clock.instant());
+    view.podsOf(claim).forEach(pod -> again(ObjectKey.of(pod), length));
   }
 
   private void finished(ObjectKey pod, boolean failed, Set<ObjectKey> pods) {

@@ -6,23 +6,36 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Nodes from which kube-scheduler took a claim's allocation back: not to be proposed again for a while. For one thread. */
+/**
+ * Nodes from which kube-scheduler took a claim's allocation back: not to be proposed again for a while. The first veto is short,
+ * for kube-scheduler may have looked at an older state of the claim and there may be no other node; each further one of the same
+ * node holds twice as long. For one thread.
+ */
 final class Vetoes {
-  static final Duration LENGTH = Duration.ofSeconds(30);
+  static final Duration SHORTEST = Duration.ofSeconds(1);
+  static final Duration LONGEST = Duration.ofSeconds(64);
 
-  private final Map<String, Map<String, Instant>> until = new HashMap<>();
+  private record Veto(Duration length, Instant until) {}
 
-  void add(String claimUid, String node, Instant now) {
-    until.computeIfAbsent(claimUid, uid -> new HashMap<>()).put(node, now.plus(LENGTH));
+  private final Map<String, Map<String, Veto>> vetoes = new HashMap<>();
+
+  /** How long the node is not to be proposed for the claim. */
+  Duration add(String claimUid, String node, Instant now) {
+    Map<String, Veto> ofClaim = vetoes.computeIfAbsent(claimUid, uid -> new HashMap<>());
+    @Nullable Veto before = ofClaim.get(node);
+    Duration twice = before == null ? SHORTEST : before.length().multipliedBy(2);
+    Duration length = twice.compareTo(LONGEST) > 0 ? LONGEST : twice;
+    ofClaim.put(node, new Veto(length, now.plus(length)));
+    return length;
   }
 
   boolean holds(String claimUid, String node, Instant now) {
-    @Nullable Map<String, Instant> ofClaim = until.get(claimUid);
-    @Nullable Instant end = ofClaim == null ? null : ofClaim.get(node);
-    return end != null && now.isBefore(end);
+    @Nullable Map<String, Veto> ofClaim = vetoes.get(claimUid);
+    @Nullable Veto veto = ofClaim == null ? null : ofClaim.get(node);
+    return veto != null && now.isBefore(veto.until());
   }
 
   void forget(String claimUid) {
-    until.remove(claimUid);
+    vetoes.remove(claimUid);
   }
 }
