@@ -122,7 +122,9 @@ public final class ClaimReports implements AutoCloseable {
   }
 
   private void explain(ClaimRef claim, KubernetesClientException e) {
-    if (ApiCalls.isForbidden(e)) {
+    if (ApiCalls.isNamespaceEnding(e)) {
+      LOG.debug("claim {}: no report, its namespace is being deleted", claim);
+    } else if (ApiCalls.isForbidden(e)) {
       LOG.error(
           "claim {}: the plugin may not report on it: {}. Its ServiceAccount needs patch on resourceclaims/status,"
               + " associated-node:patch on resourceclaims/driver for the resource name {}, and get, create and update on events"

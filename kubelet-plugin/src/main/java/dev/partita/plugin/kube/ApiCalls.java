@@ -66,6 +66,13 @@ public final class ApiCalls {
         || (e.getCode() == UNPROCESSABLE && String.valueOf(e.getMessage()).contains("is forbidden"));
   }
 
+  /** Whether nothing can be made any more in the object's namespace, for it is being deleted: the API server says so as a refusal. */
+  public static boolean isNamespaceEnding(KubernetesClientException e) {
+    return e.getStatus() != null
+        && e.getStatus().getDetails() != null
+        && e.getStatus().getDetails().getCauses().stream().anyMatch(cause -> "NamespaceTerminating".equals(cause.getReason()));
+  }
+
   /** What went wrong in one line: the client's own words, and the cause that they often leave out. */
   public static String explain(KubernetesClientException e) {
     Throwable root = e;
