@@ -6,10 +6,11 @@ import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.Resource;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.UUID;
 import java.util.stream.IntStream;
 
@@ -50,7 +51,12 @@ public record PaperNode(KubernetesClient client, String name) implements AutoClo
                 .endStatus()
                 .build());
     node.create();
-    client.nodes().withName(name).editStatus(made -> made.edit().withStatus(Objects.requireNonNull(node.item()).getStatus()).build());
+    // without a version: the node controllers write to it at the same time
+    client
+        .nodes()
+        .withName(name)
+        .subresource("status")
+        .patch(PatchContext.of(PatchType.JSON_MERGE), client.getKubernetesSerialization().asJson(Map.of("status", node.item().getStatus())));
     GenericKubernetesResource gpuNode = new GenericKubernetesResource();
     gpuNode.setApiVersion("gpu.partita.dev/v1alpha1");
     gpuNode.setKind("GpuNode");
