@@ -138,6 +138,13 @@ final class Cluster implements AutoCloseable {
     client.resource(new ResourceClaimBuilder(read(claim)).editStatus().addNewReservedFor(null, pod, "pods", pod).endStatus().build()).updateStatus();
   }
 
+  /** What kube-scheduler does, and then kubelet when the pod has run. */
+  void bindAndFinish(String name, String node) {
+    var pods = client.pods().inNamespace("default").withName(name);
+    pods.edit(pod -> new PodBuilder(pod).editSpec().withNodeName(node).endSpec().build());
+    pods.editStatus(pod -> new PodBuilder(pod).editOrNewStatus().withPhase("Succeeded").endStatus().build());
+  }
+
   /** What kube-controller-manager does when the claim is no longer used, and kube-scheduler when the pod fits no node. */
   void deallocate(String claim) {
     client

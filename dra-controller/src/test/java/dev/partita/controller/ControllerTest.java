@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.HashMap;
 import java.util.List;
@@ -115,6 +117,24 @@ class ControllerTest {
     cluster.result("left");
     cluster.client.pods().inNamespace("default").withName("left").delete();
     eventually().until(() -> !cluster.isAllocated("left") && cluster.read("left").getMetadata().getFinalizers().isEmpty());
+  }
+
+  @Test
+  void aClaimThatAPodWhichIsOverStillNamesIsReservedForTheNextOneAtOnce() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.claim("again", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.pod("first", "again");
+    cluster.result("again");
+    assertThat(cluster.read("again").getStatus().getReservedFor()).as("left to kube-scheduler").isEmpty();
+    cluster.reserve("again", "first");
+    cluster.bindAndFinish("first", "node-0");
+    cluster.deallocate("again");
+    Pod second = cluster.pod("second", "again");
+    eventually().until(() -> cluster.isAllocated("again"));
+    assertThat(cluster.read("again").getStatus().getReservedFor())
+        .extracting(ResourceClaimConsumerReference::getUid)
+        .containsExactly(second.getMetadata().getUid());
   }
 
   @Test

@@ -10,7 +10,6 @@ import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
-import org.junit.jupiter.api.Disabled;
 import org.junit.jupiter.api.Test;
 
 @OnRealCluster
@@ -52,8 +51,6 @@ class ReleaseIT {
   }
 
   @Test
-  @Disabled("kube-controller-manager 1.36 reserves a newly allocated claim for a pod that is over but still there, finds it over and clears"
-      + " the allocation; it would not if the controller wrote reservedFor, for the pod it allocates for, together with the allocation")
   void aClaimCanBeUsedAgainWhileAPodThatIsOverStillNamesIt(RealCluster cluster, Workspace workspace) {
     String node = cluster.quietNodes().getFirst();
     ClaimUnderTest claim = workspace.claim("again", Ask.share("3Gi"));

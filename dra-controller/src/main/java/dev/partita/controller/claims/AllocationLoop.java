@@ -293,13 +293,13 @@ public final class AllocationLoop implements AutoCloseable {
         notes.waiting(wait);
         release(wait.unused(), "the other claims of pod " + key + " cannot be allocated beside it");
       }
-      case Decision.Allocate(Outcome.Allocated outcome, Map<String, ResourceClaim> claims) -> {
+      case Decision.Allocate(Outcome.Allocated outcome, Map<String, ResourceClaim> claims, Set<String> contested) -> {
         for (Outcome.ClaimPlacement placement : outcome.claims()) {
           ledger.assume(placement.claim().uid(), placement.bookings());
         }
         loads.put(pod.getMetadata().getUid(), outcome.node(), PodRequests.of(pod));
         writing.add(key);
-        writer.write(key, outcome, claims, notes);
+        writer.write(pod, outcome, claims, contested, notes);
       }
     }
   }

@@ -4,6 +4,7 @@ import dev.partita.controller.edge.ApiEdge;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
@@ -29,16 +30,17 @@ final class AllocationWriter {
    * The finalizer goes first, by itself: an update of the status cannot set it.
    *
    * @param claim as it was read; any later change of it makes the write fail with a conflict
+   * @param users for whom it is reserved at once; none where that can be left to kube-scheduler
    * @return the claim as written
    */
-  ResourceClaim write(ResourceClaim claim, AllocationResult allocation) {
+  ResourceClaim write(ResourceClaim claim, AllocationResult allocation, List<ResourceClaimConsumerReference> users) {
     List<String> finalizers = claim.getMetadata().getFinalizers();
     ResourceClaim guarded =
         finalizers.contains(FINALIZER)
             ? claim
             : withFinalizers(claim, Stream.concat(finalizers.stream(), Stream.of(FINALIZER)).toList());
     ResourceClaim allocated =
-        new ResourceClaimBuilder(guarded).editOrNewStatus().withAllocation(allocation).endStatus().build();
+        new ResourceClaimBuilder(guarded).editOrNewStatus().withAllocation(allocation).addAllToReservedFor(users).endStatus().build();
     return edge.call(() -> client.resource(allocated).updateStatus());
   }
 

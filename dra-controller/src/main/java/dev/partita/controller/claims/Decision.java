@@ -5,6 +5,7 @@ import dev.partita.controller.allocate.Outcome;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** What to do about a pod. */
 sealed interface Decision {
@@ -21,8 +22,9 @@ sealed interface Decision {
    * Write these.
    *
    * @param claims by UID, as they were decided upon
+   * @param contested UIDs of those that must be reserved for the pod with the allocation: see {@link PodClaims#isContested}
    */
-  record Allocate(Outcome.Allocated outcome, Map<String, ResourceClaim> claims) implements Decision {}
+  record Allocate(Outcome.Allocated outcome, Map<String, ResourceClaim> claims, Set<String> contested) implements Decision {}
 
   /**
    * No node will do now.

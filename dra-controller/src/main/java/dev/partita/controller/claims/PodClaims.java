@@ -43,6 +43,17 @@ final class PodClaims {
     return pod.getMetadata().getDeletionTimestamp() == null && !"Succeeded".equals(phase) && !"Failed".equals(phase);
   }
 
+  /**
+   * Whether kube-controller-manager would take an allocation away that is not reserved: in 1.36 it reserves an allocated claim
+   * for any bound pod that names it, even one that is over, and then finds the claim's only user over and clears the allocation.
+   * kube-scheduler reserves together with the allocation, and is safe from it.
+   *
+   * @param others the pods that name the claim
+   */
+  static boolean isContested(List<Pod> others) {
+    return others.stream().anyMatch(pod -> isBound(pod) && !isLive(pod));
+  }
+
   static boolean isBound(Pod pod) {
     return pod.getSpec().getNodeName() != null && !pod.getSpec().getNodeName().isEmpty();
   }

@@ -21,6 +21,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Decides about one pod: reads its claims, gathers what speaks for and against each node, and asks the allocator. */
@@ -98,12 +100,19 @@ final class PodDecider {
       return new Decision.LeaveToScheduler();
     }
     return switch (allocator.allocate(asks, candidates, ledger.accounts())) {
-      case Outcome.Allocated allocated -> new Decision.Allocate(allocated, open);
+      case Outcome.Allocated allocated -> new Decision.Allocate(allocated, open, contested(open));
       case Outcome.Unallocatable(var explanation) ->
           mayBeScheduled && candidates.stream().noneMatch(c -> c.refusal().isEmpty())
               ? new Decision.LeaveToScheduler()
               : new Decision.Wait(List.copyOf(open.values()), unused, explanation);
     };
+  }
+
+  private Set<String> contested(Map<String, ResourceClaim> claims) {
+    return claims.entrySet().stream()
+        .filter(claim -> PodClaims.isContested(view.podsOf(ObjectKey.of(claim.getValue()))))
+        .map(Map.Entry::getKey)
+        .collect(Collectors.toSet());
   }
 
   private Optional<String> refusal(

@@ -3,13 +3,16 @@ package dev.partita.controller.claims;
 import dev.partita.controller.allocate.Outcome;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
 import java.time.Clock;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -44,8 +47,11 @@ final class PodWriter implements AutoCloseable {
    * Begins to write. After the first failure the pod's remaining claims are left: the pod is decided upon anew.
    *
    * @param claims by UID, as they were decided upon
+   * @param contested UIDs of those that are reserved for the pod at once
    */
-  void write(ObjectKey pod, Outcome.Allocated outcome, Map<String, ResourceClaim> claims, ClaimNotes notes) {
+  void write(Pod pod, Outcome.Allocated outcome, Map<String, ResourceClaim> claims, Set<String> contested, ClaimNotes notes) {
+    ResourceClaimConsumerReference user =
+        new ResourceClaimConsumerReference(null, pod.getMetadata().getName(), "pods", pod.getMetadata().getUid());
     threads.execute(
         () -> {
           boolean failed = false;
@@ -53,19 +59,25 @@ final class PodWriter implements AutoCloseable {
             Optional<String> version = Optional.empty();
             if (!failed) {
               ResourceClaim claim = Objects.requireNonNull(claims.get(placement.claim().uid()), placement.claim().name());
-              version = write(placement, claim, outcome.node(), notes);
+              List<ResourceClaimConsumerReference> users = contested.contains(placement.claim().uid()) ? List.of(user) : List.of();
+              version = write(placement, claim, outcome.node(), users, notes);
               failed = version.isEmpty();
             }
             reports.accept(new WorkItem.Written(placement.claim(), version));
           }
-          reports.accept(new WorkItem.Finished(pod, failed));
+          reports.accept(new WorkItem.Finished(ObjectKey.of(pod), failed));
         });
   }
 
-  private Optional<String> write(Outcome.ClaimPlacement placement, ResourceClaim claim, String node, ClaimNotes notes) {
+  private Optional<String> write(
+      Outcome.ClaimPlacement placement,
+      ResourceClaim claim,
+      String node,
+      List<ResourceClaimConsumerReference> users,
+      ClaimNotes notes) {
     try {
       var allocation = AllocationStatus.of(claim, placement, node, classes, UUID::randomUUID, clock.instant());
-      ResourceClaim written = writer.write(claim, allocation);
+      ResourceClaim written = writer.write(claim, allocation, users);
       notes.allocated(placement, node);
       return Optional.of(written.getMetadata().getResourceVersion());
     } catch (RuntimeException e) {
