@@ -29,9 +29,7 @@ static void keep(uint64_t address, uint64_t value) {
 }
 
 CUresult charge_begin(struct charge *charge, uint64_t bytes) {
-    charge->card = CARD_UNLIMITED;
-    charge->units = 0;
-    charge->context = 0;
+    *charge = CHARGE_NOTHING;
     int card;
     CUresult result = cuda_current_card(&card);
     if (result != CUDA_SUCCESS || card == CARD_UNLIMITED)

@@ -13,6 +13,8 @@ struct charge {
     uint32_t context; /* number of the context that the memory ends with (cuda_contexts.h); 0: with none */
 };
 
+#define CHARGE_NOTHING ((struct charge){-1, 0, 0})
+
 /*
  * Charges the current card. CUDA_SUCCESS: call the driver, then charge_end. Anything else is what the caller gets:
  * CUDA_ERROR_OUT_OF_MEMORY beyond the quota, or why there is no current card.

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "cuda_api.h"
+#include "cuda_arrays.h"
 #include "cuda_pages.h"
 #include "cuda_pools.h"
 
@@ -33,6 +34,13 @@
     X(cuMemAllocFromPoolAsync_ptsz)                                                                                   \
     X(cuMemFreeAsync)                                                                                                 \
     X(cuMemFreeAsync_ptsz)                                                                                            \
+    X(cuArrayCreate)                                                                                                  \
+    X(cuArrayCreate_v2)                                                                                               \
+    X(cuArray3DCreate)                                                                                                \
+    X(cuArray3DCreate_v2)                                                                                             \
+    X(cuArrayDestroy)                                                                                                 \
+    X(cuMipmappedArrayCreate)                                                                                         \
+    X(cuMipmappedArrayDestroy)                                                                                        \
     X(cuCtxDestroy)                                                                                                   \
     X(cuCtxDestroy_v2)                                                                                                \
     X(cuDevicePrimaryCtxRetain)                                                                                       \

@@ -93,6 +93,8 @@ static const char *const intercepted[] = {
     "cuMemGetInfo_v2",  "cuMemAlloc",          "cuMemAlloc_v2",    "cuMemAllocPitch",      "cuMemAllocPitch_v2",
     "cuMemAllocManaged", "cuMemFree",          "cuMemFree_v2",     "cuMemAllocAsync",      "cuMemAllocAsync_ptsz",
     "cuMemFreeAsync",   "cuMemFreeAsync_ptsz",
+    "cuArrayCreate",    "cuArrayCreate_v2",    "cuArray3DCreate",  "cuArray3DCreate_v2",   "cuArrayDestroy",
+    "cuMipmappedArrayCreate", "cuMipmappedArrayDestroy",
     "cuCtxDestroy",     "cuCtxDestroy_v2",     "cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRelease",
     "cuDevicePrimaryCtxRelease_v2", "cuDevicePrimaryCtxReset", "cuDevicePrimaryCtxReset_v2",
 };

@@ -64,6 +64,7 @@ static void destroy(struct CUctx_st *context)
     const struct sim_card *card = driver_devices[context->ordinal].card;
 
     context_release_handles(context);
+    context_release_arrays(context);
     context_release_memory(context);
     context->alive = false;
     sim_state_release(&driver_state, card->index, SIM_OVERHEAD, card->context_overhead);

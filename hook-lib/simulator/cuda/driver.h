@@ -42,6 +42,7 @@ struct CUctx_st {
     unsigned flags;
     unsigned retained; /* primary: how often */
     struct block *blocks, *slabs;
+    struct array *arrays;
     struct CUmod_st *modules;
     struct CUstream_st *streams;
     struct CUctx_st *next;
@@ -90,6 +91,7 @@ uint64_t device_capacity(const struct device *device);
 /* Everything that a dying context still holds. Under driver_lock. */
 void context_release_memory(struct CUctx_st *context);
 void context_release_handles(struct CUctx_st *context);
+void context_release_arrays(struct CUctx_st *context);
 
 /* Address space: which block an address lies in. Under driver_lock. */
 struct block *page_block(CUdeviceptr address);

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "cuda_arrays.h"
 #include "driver.h"
 
 struct variant {
@@ -88,6 +89,16 @@ static const struct variant variants[] = {
     PLAIN(cuMemsetD8, 2000),
     NEWER(cuMemsetD8, 3020, _v2),
     STREAM(cuMemsetD8, 7000, _v2, _ptds),
+    PLAIN(cuArrayCreate, 2000),
+    NEWER(cuArrayCreate, 3020, _v2),
+    PLAIN(cuArray3DCreate, 2000),
+    NEWER(cuArray3DCreate, 3020, _v2),
+    PLAIN(cuArrayDestroy, 2000),
+    PLAIN(cuArrayGetMemoryRequirements, 11060),
+    PLAIN(cuMipmappedArrayCreate, 5000),
+    PLAIN(cuMipmappedArrayGetLevel, 5000),
+    PLAIN(cuMipmappedArrayDestroy, 5000),
+    PLAIN(cuMipmappedArrayGetMemoryRequirements, 11060),
     PLAIN(cuModuleLoadData, 2000),
     PLAIN(cuModuleUnload, 2000),
     PLAIN(cuModuleGetFunction, 2000),

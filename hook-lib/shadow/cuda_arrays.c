@@ -1,0 +1,68 @@
+/*
+ * Arrays and mipmapped arrays. What the driver pads is not known: cuArrayGetMemoryRequirements answers only for arrays whose memory is
+ * mapped later (sparse, deferred), and those take none when they are made: it comes from cuMemCreate, which is charged.
+ */
+#include "cuda_arrays.h"
+
+#include "array_size.h"
+#include "cuda_charge.h"
+#include "cuda_driver.h"
+#include "lifetime.h"
+
+/* A handle is an address of the host: the bit tells it from an address of the card. */
+static uint64_t key_of(const void *handle) {
+    return (uint64_t)(uintptr_t)handle | UINT64_C(1) << 63;
+}
+
+static CUresult begin(struct charge *charge, const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned int levels) {
+    if (descriptor->Flags & (CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING)) {
+        *charge = CHARGE_NOTHING;
+        return CUDA_SUCCESS;
+    }
+    return charge_begin_in_context(charge, array_bytes(descriptor, levels));
+}
+
+#define ARRAY_CREATE(name, descriptor_type, depth, flags)                                                             \
+    CUresult name(CUarray *array, const descriptor_type *descriptor) {                                                \
+        NEED(name);                                                                                                   \
+        if (!array || !descriptor || descriptor->Width == 0)                                                          \
+            return DRIVER(name)(array, descriptor);                                                                   \
+        struct charge charge;                                                                                         \
+        const CUDA_ARRAY3D_DESCRIPTOR wide = {descriptor->Width,  descriptor->Height,      (depth),                   \
+                                              descriptor->Format, descriptor->NumChannels, (flags)};                  \
+        CUresult result = begin(&charge, &wide, 1);                                                                   \
+        if (result != CUDA_SUCCESS)                                                                                   \
+            return result;                                                                                            \
+        result = DRIVER(name)(array, descriptor);                                                                     \
+        return charge_end(&charge, result, key_of(*array));                                                           \
+    }
+
+ARRAY_CREATE(cuArrayCreate, CUDA_ARRAY_DESCRIPTOR_v1, 0, 0)
+ARRAY_CREATE(cuArrayCreate_v2, CUDA_ARRAY_DESCRIPTOR, 0, 0)
+ARRAY_CREATE(cuArray3DCreate, CUDA_ARRAY3D_DESCRIPTOR_v1, descriptor->Depth, descriptor->Flags)
+ARRAY_CREATE(cuArray3DCreate_v2, CUDA_ARRAY3D_DESCRIPTOR, descriptor->Depth, descriptor->Flags)
+
+CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
+                                unsigned int levels) {
+    NEED(cuMipmappedArrayCreate);
+    if (!array || !descriptor || descriptor->Width == 0)
+        return DRIVER(cuMipmappedArrayCreate)(array, descriptor, levels);
+    struct charge charge;
+    CUresult result = begin(&charge, descriptor, levels);
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = DRIVER(cuMipmappedArrayCreate)(array, descriptor, levels);
+    return charge_end(&charge, result, key_of(*array));
+}
+
+CUresult cuArrayDestroy(CUarray array) {
+    NEED(cuArrayDestroy);
+    uint64_t taken = charge_take(key_of(array));
+    return charge_return(taken, DRIVER(cuArrayDestroy)(array), key_of(array));
+}
+
+CUresult cuMipmappedArrayDestroy(CUmipmappedArray array) {
+    NEED(cuMipmappedArrayDestroy);
+    uint64_t taken = charge_take(key_of(array));
+    return charge_return(taken, DRIVER(cuMipmappedArrayDestroy)(array), key_of(array));
+}
