@@ -5,6 +5,7 @@
 #include "cards.h"
 #include "cuda_contexts.h"
 #include "cuda_driver.h"
+#include "pools.h"
 #include "table.h"
 
 /* address -> bits 0-31 units, 32-39 card + 1, 40-63 number of the context */
@@ -28,6 +29,10 @@ static void keep(uint64_t address, uint64_t value) {
     errno = error;
 }
 
+bool charge_card(int card, uint64_t units) {
+    return cards_charge(card, units) || (pools_trim(card) && cards_charge(card, units));
+}
+
 CUresult charge_begin(struct charge *charge, uint64_t bytes) {
     *charge = CHARGE_NOTHING;
     int card;
@@ -35,7 +40,7 @@ CUresult charge_begin(struct charge *charge, uint64_t bytes) {
     if (result != CUDA_SUCCESS || card == CARD_UNLIMITED)
         return result;
     uint64_t units = units_of(bytes);
-    if (card == CARD_REFUSED || !cards_charge(card, units))
+    if (card == CARD_REFUSED || !charge_card(card, units))
         return CUDA_ERROR_OUT_OF_MEMORY;
     charge->card = card;
     charge->units = units;
@@ -54,7 +59,7 @@ bool charge_change(struct charge *charge, uint64_t bytes) {
     if (charge->card < 0)
         return true;
     uint64_t units = units_of(bytes);
-    if (units > charge->units && !cards_charge(charge->card, units - charge->units))
+    if (units > charge->units && !charge_card(charge->card, units - charge->units))
         return false;
     if (units < charge->units)
         cards_release(charge->card, charge->units - units);

@@ -15,6 +15,9 @@ struct charge {
 
 #define CHARGE_NOTHING ((struct charge){-1, 0, 0})
 
+/* Charges the units, if need be after the process' pools gave up what nobody uses. False: the quota does not allow it. */
+bool charge_card(int card, uint64_t units);
+
 /*
  * Charges the current card. CUDA_SUCCESS: call the driver, then charge_end. Anything else is what the caller gets:
  * CUDA_ERROR_OUT_OF_MEMORY beyond the quota, or why there is no current card.

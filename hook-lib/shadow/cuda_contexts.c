@@ -10,6 +10,7 @@
 #include "cuda_charge.h"
 #include "cuda_driver.h"
 #include "lifetime.h"
+#include "pools.h"
 
 enum { CONTEXTS = 1024, DEVICES = 128 };
 
@@ -76,5 +77,5 @@ static bool active(CUdevice device) {
 
 PRIMARY_END(cuDevicePrimaryCtxRelease, active(device))
 PRIMARY_END(cuDevicePrimaryCtxRelease_v2, active(device))
-PRIMARY_END(cuDevicePrimaryCtxReset, false)
-PRIMARY_END(cuDevicePrimaryCtxReset_v2, false)
+PRIMARY_END(cuDevicePrimaryCtxReset, (pools_device_reset(device), false))
+PRIMARY_END(cuDevicePrimaryCtxReset_v2, (pools_device_reset(device), false))

@@ -5,6 +5,7 @@
 #include "lifetime.h"
 #include "loaded_object.h"
 #include "page_refs.h"
+#include "pools.h"
 
 static const char *const names[CUDA_FUNCTION_COUNT] = {
 #define CUDA_NAME(name) [CUDA_##name] = #name,
@@ -32,6 +33,7 @@ void lifetime_forked(void) {
     cards_forked();
     charge_forget();
     page_refs_forget();
+    pools_forget();
 }
 
 void *cuda_wrapper_of(void *function) {

@@ -34,6 +34,14 @@
     X(cuMemAllocFromPoolAsync_ptsz)                                                                                   \
     X(cuMemFreeAsync)                                                                                                 \
     X(cuMemFreeAsync_ptsz)                                                                                            \
+    X(cuMemPoolCreate)                                                                                                \
+    X(cuMemPoolDestroy)                                                                                               \
+    X(cuMemPoolTrimTo)                                                                                                \
+    X(cuMemPoolSetAttribute)                                                                                          \
+    X(cuCtxSynchronize)                                                                                               \
+    X(cuStreamSynchronize)                                                                                            \
+    X(cuStreamSynchronize_ptsz)                                                                                       \
+    X(cuEventSynchronize)                                                                                             \
     X(cuArrayCreate)                                                                                                  \
     X(cuArrayCreate_v2)                                                                                               \
     X(cuArray3DCreate)                                                                                                \
@@ -58,6 +66,16 @@
 #define CUDA_CALLED(X)                                                                                                \
     X(cuCtxGetDevice)                                                                                                 \
     X(cuCtxGetCurrent)                                                                                                \
+    X(cuCtxPushCurrent_v2)                                                                                            \
+    X(cuCtxPopCurrent_v2)                                                                                             \
+    X(cuStreamGetCtx)                                                                                                 \
+    X(cuStreamIsCapturing)                                                                                            \
+    X(cuStreamIsCapturing_ptsz)                                                                                       \
+    X(cuThreadExchangeStreamCaptureMode)                                                                              \
+    X(cuMemPoolGetAttribute)                                                                                          \
+    X(cuDeviceGetCount)                                                                                               \
+    X(cuDeviceGetMemPool)                                                                                             \
+    X(cuDeviceGetDefaultMemPool)                                                                                      \
     X(cuDevicePrimaryCtxGetState)                                                                                     \
     X(cuDeviceGetUuid)                                                                                                \
     X(cuDeviceGetUuid_v2)

@@ -2,6 +2,7 @@
 #include "cuda_charge.h"
 #include "cuda_driver.h"
 #include "lifetime.h"
+#include "pools.h"
 
 CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes) {
     NEED(cuMemAlloc_v2);
@@ -91,11 +92,17 @@ CUresult cuMemAllocPitch(CUdeviceptr_v1 *pointer, unsigned int *pitch, unsigned 
 CUresult cuMemFree_v2(CUdeviceptr pointer) {
     NEED(cuMemFree_v2);
     uint64_t taken = charge_take(pointer);
-    return charge_return(taken, DRIVER(cuMemFree_v2)(pointer), pointer);
+    uint64_t lent = taken ? 0 : pools_take(pointer);
+    CUresult result = DRIVER(cuMemFree_v2)(pointer);
+    pools_return(lent, pointer, result);
+    return charge_return(taken, result, pointer);
 }
 
 CUresult cuMemFree(CUdeviceptr_v1 pointer) {
     NEED(cuMemFree);
     uint64_t taken = charge_take(pointer);
-    return charge_return(taken, DRIVER(cuMemFree)(pointer), pointer);
+    uint64_t lent = taken ? 0 : pools_take(pointer);
+    CUresult result = DRIVER(cuMemFree)(pointer);
+    pools_return(lent, pointer, result);
+    return charge_return(taken, result, pointer);
 }

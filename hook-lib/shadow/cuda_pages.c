@@ -2,6 +2,7 @@
 #include "cuda_pages.h"
 
 #include "cards.h"
+#include "cuda_charge.h"
 #include "cuda_driver.h"
 #include "lifetime.h"
 #include "page_refs.h"
@@ -15,7 +16,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CU
     if (card == CARD_UNLIMITED)
         return DRIVER(cuMemCreate)(handle, size, prop, flags);
     uint64_t units = units_of_pages(size);
-    if (card == CARD_REFUSED || !cards_charge(card, units))
+    if (card == CARD_REFUSED || !charge_card(card, units))
         return CUDA_ERROR_OUT_OF_MEMORY;
     CUresult result = DRIVER(cuMemCreate)(handle, size, prop, flags);
     if (result != CUDA_SUCCESS)

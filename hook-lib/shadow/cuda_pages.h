@@ -2,16 +2,9 @@
 #ifndef PARTITA_CUDA_PAGES_H
 #define PARTITA_CUDA_PAGES_H
 
-#include "cuda_api.h"
+#include "cuda_pools.h"
 
 typedef unsigned long long CUmemGenericAllocationHandle;
-
-#define CU_MEM_LOCATION_TYPE_DEVICE 1
-
-typedef struct CUmemLocation_st {
-    int type;
-    int id; /* of the device */
-} CUmemLocation;
 
 typedef struct CUmemAllocationProp_st {
     int type;

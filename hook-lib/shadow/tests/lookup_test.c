@@ -93,6 +93,8 @@ static const char *const intercepted[] = {
     "cuMemGetInfo_v2",  "cuMemAlloc",          "cuMemAlloc_v2",    "cuMemAllocPitch",      "cuMemAllocPitch_v2",
     "cuMemAllocManaged", "cuMemFree",          "cuMemFree_v2",     "cuMemAllocAsync",      "cuMemAllocAsync_ptsz",
     "cuMemFreeAsync",   "cuMemFreeAsync_ptsz",
+    "cuMemAllocFromPoolAsync", "cuMemAllocFromPoolAsync_ptsz", "cuMemPoolCreate", "cuMemPoolDestroy", "cuMemPoolTrimTo",
+    "cuMemPoolSetAttribute", "cuCtxSynchronize", "cuStreamSynchronize", "cuStreamSynchronize_ptsz",
     "cuArrayCreate",    "cuArrayCreate_v2",    "cuArray3DCreate",  "cuArray3DCreate_v2",   "cuArrayDestroy",
     "cuMipmappedArrayCreate", "cuMipmappedArrayDestroy",
     "cuCtxDestroy",     "cuCtxDestroy_v2",     "cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRelease",
@@ -101,7 +103,7 @@ static const char *const intercepted[] = {
 
 static const char *const untouched[] = {
     "cuInit",         "cuDeviceGet",         "cuDeviceGetUuid", "cuCtxGetDevice", "cuLaunchKernel", "cuMemcpyHtoD",
-    "cuMemsetD8",     "cuStreamSynchronize", "cuMemHostAlloc",  "cuNoSuchThing",  "",               "cuMemAlloc_v9",
+    "cuMemsetD8",     "cuMemPoolGetAttribute", "cuDeviceGetMemPool", "cuMemHostAlloc",  "cuNoSuchThing",  "",               "cuMemAlloc_v9",
 };
 
 static const int versions[] = {0, 1, 2000, 3000, 3020, 6000, 9020, 11000, 11020, 11030, 11040, 12000, 12020, 13000, 99999};

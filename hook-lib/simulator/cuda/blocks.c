@@ -103,6 +103,31 @@ static void drop_block(struct block *block)
     free(block);
 }
 
+CUresult block_place(struct CUmemPoolHandle_st *pool, uint64_t bytes, struct block **list, CUdeviceptr *pointer)
+{
+    struct block *block = calloc(1, sizeof *block);
+    uint64_t size = round_up(bytes, GRANULARITY);
+    void *base = block ? reserve_addresses(size, false, false) : NULL;
+
+    if (!base || !page_assign((CUdeviceptr)(uintptr_t)base, size, block)) {
+        if (base)
+            munmap(base, size);
+        free(block);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    block->base = (CUdeviceptr)(uintptr_t)base;
+    block->size = size;
+    block->requested = bytes;
+    block->pool = pool;
+    block->next = *list;
+    block->link = list;
+    if (block->next)
+        block->next->link = &block->next;
+    *list = block;
+    *pointer = block->base;
+    return CUDA_SUCCESS;
+}
+
 static CUresult slab_with_room(struct CUctx_st *context, unsigned piece, bool low, struct block **slab)
 {
     CUresult result;
@@ -190,6 +215,13 @@ CUresult block_free(CUdeviceptr pointer)
         block->pieces[(pointer - block->base) / block->piece] = 0;
         if (--block->pieces_used > 0)
             return CUDA_SUCCESS;
+    }
+    if (block->pool) {
+        struct CUmemPoolHandle_st *pool = block->pool;
+
+        drop_block(block);
+        pool_take_back(pool, size);
+        return CUDA_SUCCESS;
     }
     drop_block(block);
     return CUDA_SUCCESS;

@@ -99,6 +99,8 @@ static CUresult release(CUdevice device, bool all)
     if (result != CUDA_SUCCESS)
         return result;
     pthread_mutex_lock(&driver_lock);
+    if (all)
+        pool_reset(device);
     if (!found->primary)
         result = all ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
     else if (all || --found->primary->retained == 0) {
@@ -351,6 +353,12 @@ CUresult cuCtxGetApiVersion(CUcontext context, unsigned int *version)
 CUresult cuCtxSynchronize(void)
 {
     struct CUctx_st *context;
+    CUresult result = driver_current(&context);
 
-    return driver_current(&context);
+    if (result == CUDA_SUCCESS) {
+        pthread_mutex_lock(&driver_lock);
+        pool_observe();
+        pthread_mutex_unlock(&driver_lock);
+    }
+    return result;
 }

@@ -52,6 +52,7 @@ struct CUctx_st {
 struct device {
     const struct sim_card *card;
     struct CUctx_st *primary;
+    struct CUmemPoolHandle_st *default_pool, *current_pool; /* made when first asked for */
     unsigned primary_flags;
 };
 
@@ -67,6 +68,7 @@ struct block {
     uint32_t *pieces; /* slab: requested bytes of each piece, 0 if it is free */
     unsigned char *content;
     struct CUctx_st *context;
+    struct CUmemPoolHandle_st *pool; /* which pays for it; else NULL */
     struct block *next, **link;
 };
 
@@ -100,9 +102,16 @@ bool page_assign(CUdeviceptr base, uint64_t size, struct block *block);
 /* Blocks of a context. Under driver_lock. `low`: below 4 GiB, for the 32-bit functions. */
 CUresult block_allocate(struct CUctx_st *context, uint64_t bytes, bool low, bool managed, CUdeviceptr *pointer);
 CUresult block_free(CUdeviceptr pointer);
+/* Addresses of a pool's memory, for which the pool pays. */
+CUresult block_place(struct CUmemPoolHandle_st *pool, uint64_t bytes, struct block **list, CUdeviceptr *pointer);
 /* The allocation that holds an address. */
 CUresult block_range(CUdeviceptr address, CUdeviceptr *base, uint64_t *size);
 /* Where `bytes` at an address are kept; *kept: how many of them are (see copy.c). */
 CUresult block_content(CUdeviceptr address, uint64_t bytes, unsigned char **content, uint64_t *kept);
+
+/* Pools, under driver_lock: memory comes back by cuMemFree; the host sees that all streams are done; the device is reset. */
+void pool_take_back(struct CUmemPoolHandle_st *pool, uint64_t bytes);
+void pool_observe(void);
+void pool_reset(int ordinal);
 
 #endif

@@ -1,6 +1,7 @@
 /* Modules, streams and launches. Kernels do nothing yet and take no time; a launch is checked and counted. */
 #include <stdlib.h>
 
+#include "cuda_pools.h"
 #include "driver.h"
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image)
@@ -115,8 +116,33 @@ CUresult cuStreamSynchronize(CUstream stream)
 {
     struct CUctx_st *context;
 
+    CUresult result = driver_current(&context);
+
     (void)stream;
-    return driver_current(&context);
+    if (result == CUDA_SUCCESS) {
+        pthread_mutex_lock(&driver_lock);
+        pool_observe();
+        pthread_mutex_unlock(&driver_lock);
+    }
+    return result;
+}
+
+CUresult cuStreamGetCtx(CUstream stream, CUcontext *context)
+{
+    struct CUctx_st *current;
+    CUresult result = driver_current(&current);
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!context)
+        return CUDA_ERROR_INVALID_VALUE;
+    *context = stream && stream != CU_STREAM_LEGACY && stream != CU_STREAM_PER_THREAD ? stream->context : current;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetCtx_ptsz(CUstream stream, CUcontext *context)
+{
+    return cuStreamGetCtx(stream, context);
 }
 
 CUresult cuStreamSynchronize_ptsz(CUstream stream)

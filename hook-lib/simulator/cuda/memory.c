@@ -101,29 +101,6 @@ CUresult cuMemAllocManaged(CUdeviceptr *pointer, size_t bytes, unsigned int flag
     return allocate(bytes, false, true, pointer);
 }
 
-/* The default pool keeps nothing back: its release threshold is 0 and every stream is always idle. */
-CUresult cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream stream)
-{
-    (void)stream;
-    return allocate(bytes, false, false, pointer);
-}
-
-CUresult cuMemAllocAsync_ptsz(CUdeviceptr *pointer, size_t bytes, CUstream stream)
-{
-    return cuMemAllocAsync(pointer, bytes, stream);
-}
-
-CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream stream)
-{
-    (void)stream;
-    return pointer ? release(pointer) : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult cuMemFreeAsync_ptsz(CUdeviceptr pointer, CUstream stream)
-{
-    return cuMemFreeAsync(pointer, stream);
-}
-
 CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr pointer)
 {
     struct CUctx_st *context;

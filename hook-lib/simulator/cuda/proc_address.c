@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cuda_arrays.h"
+#include "cuda_pools.h"
 #include "driver.h"
 
 struct variant {
@@ -74,6 +75,15 @@ static const struct variant variants[] = {
     NEWER(cuMemFree, 3020, _v2),
     STREAM(cuMemAllocAsync, 11020, , _ptsz),
     STREAM(cuMemFreeAsync, 11020, , _ptsz),
+    STREAM(cuMemAllocFromPoolAsync, 11020, , _ptsz),
+    PLAIN(cuMemPoolCreate, 11020),
+    PLAIN(cuMemPoolDestroy, 11020),
+    PLAIN(cuMemPoolTrimTo, 11020),
+    PLAIN(cuMemPoolSetAttribute, 11020),
+    PLAIN(cuMemPoolGetAttribute, 11020),
+    PLAIN(cuDeviceGetDefaultMemPool, 11020),
+    PLAIN(cuDeviceGetMemPool, 11020),
+    PLAIN(cuDeviceSetMemPool, 11020),
     PLAIN(cuMemGetAddressRange, 2000),
     NEWER(cuMemGetAddressRange, 3020, _v2),
     PLAIN(cuMemHostAlloc, 2020),
@@ -105,6 +115,7 @@ static const struct variant variants[] = {
     PLAIN(cuStreamCreate, 2000),
     PLAIN(cuStreamDestroy, 2000),
     NEWER(cuStreamDestroy, 4000, _v2),
+    STREAM(cuStreamGetCtx, 9020, , _ptsz),
     PLAIN(cuStreamSynchronize, 2000),
     STREAM(cuStreamSynchronize, 7000, , _ptsz),
     PLAIN(cuLaunchKernel, 4000),

@@ -1,0 +1,335 @@
+/*
+ * Stream-ordered allocation. A pool is charged what the driver says that it has reserved, whatever is allocated from it: memory that
+ * a pool keeps after a free is charged until the pool gives it up, and serves later allocations without a charge.
+ * Where the driver cannot be asked, each allocation is charged for itself. In a capture nothing is allocated.
+ */
+#include "cuda_pools.h"
+
+#include <errno.h>
+
+#include "cards.h"
+#include "cuda_charge.h"
+#include "cuda_driver.h"
+#include "lifetime.h"
+#include "pool_books.h"
+#include "pools.h"
+#include "table.h"
+
+static struct table loans; /* address -> bits 0-31 units, 32-63 pool */
+
+struct request {
+    enum { ASYNC, ASYNC_PTSZ, FROM_POOL, FROM_POOL_PTSZ } function;
+    CUdeviceptr *pointer;
+    size_t bytes;
+    CUmemoryPool pool; /* FROM_POOL */
+    CUstream stream;
+};
+
+static CUresult ask_driver(const struct request *r) {
+    switch (r->function) {
+    case ASYNC:
+        return DRIVER(cuMemAllocAsync)(r->pointer, r->bytes, r->stream);
+    case ASYNC_PTSZ:
+        return DRIVER(cuMemAllocAsync_ptsz)(r->pointer, r->bytes, r->stream);
+    case FROM_POOL:
+        return DRIVER(cuMemAllocFromPoolAsync)(r->pointer, r->bytes, r->pool, r->stream);
+    default:
+        return DRIVER(cuMemAllocFromPoolAsync_ptsz)(r->pointer, r->bytes, r->pool, r->stream);
+    }
+}
+
+static bool per_thread(const struct request *r) {
+    return r->function == ASYNC_PTSZ || r->function == FROM_POOL_PTSZ;
+}
+
+static bool capturing(const struct request *r) {
+    int status = CU_STREAM_CAPTURE_STATUS_NONE;
+    __typeof__(&cuStreamIsCapturing) ask =
+        per_thread(r) ? DRIVER(cuStreamIsCapturing_ptsz) : DRIVER(cuStreamIsCapturing);
+    return ask && ask(r->stream, &status) == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+/* The device of the stream; the default streams are the current context's. */
+static CUresult device_of(CUstream stream, CUdevice *device) {
+    CUcontext of_stream = NULL, current = NULL;
+    if (!DRIVER(cuCtxGetDevice))
+        return CUDA_ERROR_NOT_SUPPORTED;
+    bool own = stream && stream != CU_STREAM_LEGACY && stream != CU_STREAM_PER_THREAD;
+    if (own && DRIVER(cuStreamGetCtx) && DRIVER(cuCtxGetCurrent) && DRIVER(cuCtxPushCurrent_v2) &&
+        DRIVER(cuCtxPopCurrent_v2) && DRIVER(cuStreamGetCtx)(stream, &of_stream) == CUDA_SUCCESS &&
+        DRIVER(cuCtxGetCurrent)(&current) == CUDA_SUCCESS && of_stream != current &&
+        DRIVER(cuCtxPushCurrent_v2)(of_stream) == CUDA_SUCCESS) {
+        CUresult result = DRIVER(cuCtxGetDevice)(device);
+        DRIVER(cuCtxPopCurrent_v2)(&of_stream);
+        return result;
+    }
+    return DRIVER(cuCtxGetDevice)(device);
+}
+
+/* A pool that was not made here: some device's default or current one, or else the current context's. */
+static CUdevice device_of_pool(CUmemoryPool pool) {
+    int count = 0;
+    CUdevice device = 0;
+    CUmemoryPool found;
+    if (DRIVER(cuDeviceGetCount))
+        DRIVER(cuDeviceGetCount)(&count);
+    for (int i = 0; i < count; i++)
+        if ((DRIVER(cuDeviceGetDefaultMemPool) &&
+             DRIVER(cuDeviceGetDefaultMemPool)(&found, i) == CUDA_SUCCESS && found == pool) ||
+            (DRIVER(cuDeviceGetMemPool)(&found, i) == CUDA_SUCCESS && found == pool))
+            return i;
+    return DRIVER(cuCtxGetDevice) && DRIVER(cuCtxGetDevice)(&device) == CUDA_SUCCESS ? device : 0;
+}
+
+static pool_id account_of(CUmemoryPool handle, int *card) {
+    pool_id id = pool_find((uint64_t)(uintptr_t)handle, card);
+    if (id)
+        return id;
+    CUdevice device = device_of_pool(handle);
+    *card = cuda_card_of(device);
+    return pool_open((uint64_t)(uintptr_t)handle, *card, device);
+}
+
+/* Reads the pool, and ends what was begun. A pool that cannot be read keeps its charge. */
+static bool read_pool(pool_id id, uint64_t handle, uint64_t begun) {
+    cuuint64_t bytes = 0;
+    uint64_t reading = pool_ask(id);
+    if (DRIVER(cuMemPoolGetAttribute)((CUmemoryPool)(uintptr_t)handle, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &bytes) !=
+        CUDA_SUCCESS)
+        reading = 0;
+    return pool_told(id, reading, bytes / PARTITA_UNIT + (bytes % PARTITA_UNIT != 0), begun);
+}
+
+static bool readable(void) {
+    return DRIVER(cuMemPoolGetAttribute) && DRIVER(cuDeviceGetMemPool);
+}
+
+void pools_read(void) {
+    uint64_t handle;
+    uint32_t at = 0;
+    for (pool_id id; (id = pool_visit(&at, -1, false, &handle)) != 0; pool_leave(id))
+        read_pool(id, handle, 0);
+}
+
+bool pools_trim(int card) {
+    uint64_t handle;
+    uint32_t at = 0;
+    int mode = CU_STREAM_CAPTURE_MODE_RELAXED; /* a capture of the program's must not be hurt */
+    bool any = false, exchanged = false;
+    if (!DRIVER(cuMemPoolTrimTo))
+        return false;
+    for (pool_id id; (id = pool_visit(&at, card, true, &handle)) != 0; pool_leave(id)) {
+        if (!any)
+            exchanged = DRIVER(cuThreadExchangeStreamCaptureMode) &&
+                        DRIVER(cuThreadExchangeStreamCaptureMode)(&mode) == CUDA_SUCCESS;
+        any = true;
+        DRIVER(cuMemPoolTrimTo)((CUmemoryPool)(uintptr_t)handle, 0);
+        read_pool(id, handle, 0);
+    }
+    if (exchanged)
+        DRIVER(cuThreadExchangeStreamCaptureMode)(&mode);
+    return any;
+}
+
+static void keep(uint64_t address, uint64_t value) {
+    uint64_t former;
+    int error = errno;
+    table_put(&loans, address, value, &former); /* without memory for it the pool's loan stays open */
+    if (former)
+        pool_returned((pool_id)(former >> 32), former & UINT32_MAX);
+    errno = error;
+}
+
+/* Undoes an allocation for which there is no room after all. */
+static void undo(const struct request *r) {
+    uint64_t taken = pools_take(*r->pointer);
+    __typeof__(&cuMemFreeAsync) free_async = per_thread(r) ? DRIVER(cuMemFreeAsync_ptsz) : DRIVER(cuMemFreeAsync);
+    CUresult result = free_async ? free_async(*r->pointer, r->stream) : CUDA_ERROR_NOT_SUPPORTED;
+    pools_return(taken, *r->pointer, result);
+}
+
+/* The driver's call, when `begun` units are charged for it. */
+static CUresult allocate_begun(const struct request *r, pool_id id, int card, uint64_t begun) {
+    CUdeviceptr former = *r->pointer;
+    CUresult result = ask_driver(r);
+    if (result == CUDA_SUCCESS) {
+        uint64_t units = units_of(r->bytes);
+        pool_lent(id, units);
+        keep(*r->pointer, (uint64_t)id << 32 | units);
+    }
+    uint64_t handle = (uint64_t)(uintptr_t)r->pool;
+    if (read_pool(id, handle, begun) || result != CUDA_SUCCESS)
+        return result;
+    if (pools_trim(card) && read_pool(id, handle, 0)) /* it grew by more than was asked for */
+        return result;
+    undo(r);
+    *r->pointer = former;
+    return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static CUresult allocate_from(const struct request *r, pool_id id, int card) {
+    uint64_t units = units_of_pages(r->bytes);
+    if (units > PARTITA_UNITS_MAX)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    if (pool_begin(id, units))
+        return allocate_begun(r, id, card, units);
+    if (pool_has_spare(id, units_of(r->bytes))) {
+        CUresult result = allocate_begun(r, id, card, 0);
+        if (result != CUDA_ERROR_OUT_OF_MEMORY)
+            return result;
+    }
+    if (pools_trim(card) && pool_begin(id, units))
+        return allocate_begun(r, id, card, units);
+    return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static CUresult allocate_for_itself(const struct request *r) {
+    struct charge charge;
+    CUresult result = charge_begin(&charge, r->bytes);
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = ask_driver(r);
+    return charge_end(&charge, result, *r->pointer);
+}
+
+static CUresult allocate(struct request r) {
+    if (!r.pointer || r.bytes == 0 || !cards_limited() || capturing(&r))
+        return ask_driver(&r);
+    if (!readable())
+        return allocate_for_itself(&r);
+    if (r.function == ASYNC || r.function == ASYNC_PTSZ) {
+        CUdevice device;
+        CUresult result = device_of(r.stream, &device);
+        if (result != CUDA_SUCCESS)
+            return result;
+        if (DRIVER(cuDeviceGetMemPool)(&r.pool, device) != CUDA_SUCCESS)
+            return allocate_for_itself(&r);
+    }
+    int card = CARD_UNLIMITED;
+    pool_id id = account_of(r.pool, &card);
+    if (card == CARD_UNLIMITED)
+        return ask_driver(&r);
+    if (card == CARD_REFUSED || !id)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    return allocate_from(&r, id, card);
+}
+
+uint64_t pools_take(uint64_t address) {
+    return table_take(&loans, address);
+}
+
+void pools_return(uint64_t taken, uint64_t address, CUresult result) {
+    if (!taken)
+        return;
+    if (result != CUDA_SUCCESS) {
+        keep(address, taken);
+        return;
+    }
+    pool_id id = (pool_id)(taken >> 32);
+    uint64_t handle;
+    pool_returned(id, taken & UINT32_MAX);
+    if (pool_visit_one(id, &handle)) {
+        read_pool(id, handle, 0);
+        pool_leave(id);
+    }
+}
+
+void pools_device_reset(CUdevice device) {
+    pool_device_gone(device);
+}
+
+void pools_forget(void) {
+    pool_books_forget();
+    table_clear(&loans);
+}
+
+CUresult cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream stream) {
+    NEED(cuMemAllocAsync);
+    return allocate((struct request){ASYNC, pointer, bytes, NULL, stream});
+}
+
+CUresult cuMemAllocAsync_ptsz(CUdeviceptr *pointer, size_t bytes, CUstream stream) {
+    NEED(cuMemAllocAsync_ptsz);
+    return allocate((struct request){ASYNC_PTSZ, pointer, bytes, NULL, stream});
+}
+
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t bytes, CUmemoryPool pool, CUstream stream) {
+    NEED(cuMemAllocFromPoolAsync);
+    return allocate((struct request){FROM_POOL, pointer, bytes, pool, stream});
+}
+
+CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *pointer, size_t bytes, CUmemoryPool pool, CUstream stream) {
+    NEED(cuMemAllocFromPoolAsync_ptsz);
+    return allocate((struct request){FROM_POOL_PTSZ, pointer, bytes, pool, stream});
+}
+
+#define FREE_ASYNC(name)                                                                                              \
+    CUresult name(CUdeviceptr pointer, CUstream stream) {                                                             \
+        NEED(name);                                                                                                   \
+        uint64_t lent = pools_take(pointer), taken = lent ? 0 : charge_take(pointer);                                 \
+        CUresult result = DRIVER(name)(pointer, stream);                                                              \
+        pools_return(lent, pointer, result);                                                                          \
+        return charge_return(taken, result, pointer);                                                                 \
+    }
+
+FREE_ASYNC(cuMemFreeAsync)
+FREE_ASYNC(cuMemFreeAsync_ptsz)
+
+CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props) {
+    NEED(cuMemPoolCreate);
+    CUresult result = DRIVER(cuMemPoolCreate)(pool, props);
+    if (result == CUDA_SUCCESS && pool && props && cards_limited()) {
+        bool on_card = props->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+        pool_made((uint64_t)(uintptr_t)*pool, on_card ? cuda_card_of(props->location.id) : CARD_UNLIMITED,
+                  on_card ? props->location.id : -1);
+    }
+    return result;
+}
+
+CUresult cuMemPoolDestroy(CUmemoryPool pool) {
+    NEED(cuMemPoolDestroy);
+    int card;
+    pool_id id = pool_find((uint64_t)(uintptr_t)pool, &card);
+    pool_destroy_begin(id);
+    CUresult result = DRIVER(cuMemPoolDestroy)(pool);
+    pool_destroy_end(id, result == CUDA_SUCCESS);
+    return result;
+}
+
+static void read_if_known(CUmemoryPool pool) {
+    int card;
+    pool_id id = pool_find((uint64_t)(uintptr_t)pool, &card);
+    if (id && card >= 0 && readable())
+        read_pool(id, (uint64_t)(uintptr_t)pool, 0);
+}
+
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep) {
+    NEED(cuMemPoolTrimTo);
+    CUresult result = DRIVER(cuMemPoolTrimTo)(pool, minBytesToKeep);
+    if (result == CUDA_SUCCESS)
+        read_if_known(pool);
+    return result;
+}
+
+CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value) {
+    NEED(cuMemPoolSetAttribute);
+    CUresult result = DRIVER(cuMemPoolSetAttribute)(pool, attribute, value);
+    if (result == CUDA_SUCCESS)
+        read_if_known(pool);
+    return result;
+}
+
+/* Where the host sees that frees are done, the driver gives up what a pool has above its release threshold. */
+#define SYNCHRONIZE(name, parameters, arguments)                                                                      \
+    CUresult name parameters {                                                                                        \
+        NEED(name);                                                                                                   \
+        CUresult result = DRIVER(name) arguments;                                                                     \
+        if (result == CUDA_SUCCESS)                                                                                   \
+            pools_read();                                                                                             \
+        return result;                                                                                                \
+    }
+
+SYNCHRONIZE(cuCtxSynchronize, (void), ())
+SYNCHRONIZE(cuStreamSynchronize, (CUstream stream), (stream))
+SYNCHRONIZE(cuStreamSynchronize_ptsz, (CUstream stream), (stream))
+SYNCHRONIZE(cuEventSynchronize, (CUevent event), (event))
