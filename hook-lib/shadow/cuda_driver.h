@@ -10,6 +10,7 @@
 
 #include "cuda_api.h"
 #include "cuda_arrays.h"
+#include "cuda_graphs.h"
 #include "cuda_pages.h"
 #include "cuda_pools.h"
 
@@ -42,6 +43,17 @@
     X(cuStreamSynchronize)                                                                                            \
     X(cuStreamSynchronize_ptsz)                                                                                       \
     X(cuEventSynchronize)                                                                                             \
+    X(cuGraphInstantiate)                                                                                             \
+    X(cuGraphInstantiate_v2)                                                                                          \
+    X(cuGraphInstantiateWithFlags)                                                                                    \
+    X(cuGraphInstantiateWithParams)                                                                                   \
+    X(cuGraphInstantiateWithParams_ptsz)                                                                              \
+    X(cuGraphUpload)                                                                                                  \
+    X(cuGraphUpload_ptsz)                                                                                             \
+    X(cuGraphLaunch)                                                                                                  \
+    X(cuGraphLaunch_ptsz)                                                                                             \
+    X(cuGraphExecDestroy)                                                                                             \
+    X(cuDeviceGraphMemTrim)                                                                                           \
     X(cuArrayCreate)                                                                                                  \
     X(cuArrayCreate_v2)                                                                                               \
     X(cuArray3DCreate)                                                                                                \
@@ -76,6 +88,10 @@
     X(cuDeviceGetCount)                                                                                               \
     X(cuDeviceGetMemPool)                                                                                             \
     X(cuDeviceGetDefaultMemPool)                                                                                      \
+    X(cuGraphGetNodes)                                                                                                \
+    X(cuGraphNodeGetType)                                                                                             \
+    X(cuGraphMemAllocNodeGetParams)                                                                                   \
+    X(cuDeviceGetGraphMemAttribute)                                                                                   \
     X(cuDevicePrimaryCtxGetState)                                                                                     \
     X(cuDeviceGetUuid)                                                                                                \
     X(cuDeviceGetUuid_v2)

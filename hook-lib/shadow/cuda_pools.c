@@ -10,6 +10,7 @@
 #include "cards.h"
 #include "cuda_charge.h"
 #include "cuda_driver.h"
+#include "cuda_graphs.h"
 #include "lifetime.h"
 #include "pool_books.h"
 #include "pools.h"
@@ -90,12 +91,32 @@ static pool_id account_of(CUmemoryPool handle, int *card) {
     return pool_open((uint64_t)(uintptr_t)handle, *card, device);
 }
 
-/* Reads the pool, and ends what was begun. A pool that cannot be read keeps its charge. */
-static bool read_pool(pool_id id, uint64_t handle, uint64_t begun) {
+/* Above all addresses: the graph memory of a device. */
+#define GRAPH_MEMORY (UINT64_C(1) << 63)
+
+uint64_t pools_graph_memory_of(CUdevice device) {
+    return GRAPH_MEMORY | (uint32_t)device;
+}
+
+static CUresult reserved_by_driver(uint64_t handle, cuuint64_t *bytes) {
+    if (handle & GRAPH_MEMORY)
+        return DRIVER(cuDeviceGetGraphMemAttribute)((CUdevice)(handle & INT32_MAX),
+                                                    CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, bytes);
+    return DRIVER(cuMemPoolGetAttribute)((CUmemoryPool)(uintptr_t)handle, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, bytes);
+}
+
+static void trim_by_driver(uint64_t handle) {
+    if (!(handle & GRAPH_MEMORY) && DRIVER(cuMemPoolTrimTo))
+        DRIVER(cuMemPoolTrimTo)((CUmemoryPool)(uintptr_t)handle, 0);
+    if (handle & GRAPH_MEMORY && DRIVER(cuDeviceGraphMemTrim))
+        DRIVER(cuDeviceGraphMemTrim)((CUdevice)(handle & INT32_MAX));
+}
+
+/* A pool that cannot be read keeps its charge. */
+bool pools_read_one(pool_id id, uint64_t handle, uint64_t begun) {
     cuuint64_t bytes = 0;
     uint64_t reading = pool_ask(id);
-    if (DRIVER(cuMemPoolGetAttribute)((CUmemoryPool)(uintptr_t)handle, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &bytes) !=
-        CUDA_SUCCESS)
+    if (reserved_by_driver(handle, &bytes) != CUDA_SUCCESS)
         reading = 0;
     return pool_told(id, reading, bytes / PARTITA_UNIT + (bytes % PARTITA_UNIT != 0), begun);
 }
@@ -108,7 +129,7 @@ void pools_read(void) {
     uint64_t handle;
     uint32_t at = 0;
     for (pool_id id; (id = pool_visit(&at, -1, false, &handle)) != 0; pool_leave(id))
-        read_pool(id, handle, 0);
+        pools_read_one(id, handle, 0);
 }
 
 bool pools_trim(int card) {
@@ -116,15 +137,13 @@ bool pools_trim(int card) {
     uint32_t at = 0;
     int mode = CU_STREAM_CAPTURE_MODE_RELAXED; /* a capture of the program's must not be hurt */
     bool any = false, exchanged = false;
-    if (!DRIVER(cuMemPoolTrimTo))
-        return false;
     for (pool_id id; (id = pool_visit(&at, card, true, &handle)) != 0; pool_leave(id)) {
         if (!any)
             exchanged = DRIVER(cuThreadExchangeStreamCaptureMode) &&
                         DRIVER(cuThreadExchangeStreamCaptureMode)(&mode) == CUDA_SUCCESS;
         any = true;
-        DRIVER(cuMemPoolTrimTo)((CUmemoryPool)(uintptr_t)handle, 0);
-        read_pool(id, handle, 0);
+        trim_by_driver(handle);
+        pools_read_one(id, handle, 0);
     }
     if (exchanged)
         DRIVER(cuThreadExchangeStreamCaptureMode)(&mode);
@@ -158,9 +177,9 @@ static CUresult allocate_begun(const struct request *r, pool_id id, int card, ui
         keep(*r->pointer, (uint64_t)id << 32 | units);
     }
     uint64_t handle = (uint64_t)(uintptr_t)r->pool;
-    if (read_pool(id, handle, begun) || result != CUDA_SUCCESS)
+    if (pools_read_one(id, handle, begun) || result != CUDA_SUCCESS)
         return result;
-    if (pools_trim(card) && read_pool(id, handle, 0)) /* it grew by more than was asked for */
+    if (pools_trim(card) && pools_read_one(id, handle, 0)) /* it grew by more than was asked for */
         return result;
     undo(r);
     *r->pointer = former;
@@ -229,7 +248,7 @@ void pools_return(uint64_t taken, uint64_t address, CUresult result) {
     uint64_t handle;
     pool_returned(id, taken & UINT32_MAX);
     if (pool_visit_one(id, &handle)) {
-        read_pool(id, handle, 0);
+        pools_read_one(id, handle, 0);
         pool_leave(id);
     }
 }
@@ -241,6 +260,7 @@ void pools_device_reset(CUdevice device) {
 void pools_forget(void) {
     pool_books_forget();
     table_clear(&loans);
+    graphs_forget();
 }
 
 CUresult cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream stream) {
@@ -300,7 +320,7 @@ static void read_if_known(CUmemoryPool pool) {
     int card;
     pool_id id = pool_find((uint64_t)(uintptr_t)pool, &card);
     if (id && card >= 0 && readable())
-        read_pool(id, (uint64_t)(uintptr_t)pool, 0);
+        pools_read_one(id, (uint64_t)(uintptr_t)pool, 0);
 }
 
 CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep) {

@@ -23,7 +23,14 @@ void pools_return(uint64_t taken, uint64_t address, CUresult result);
 /* A device was reset. */
 void pools_device_reset(CUdevice device);
 
+/* The key under which a device's graph memory has its account among the pools (pool_books.h). */
+uint64_t pools_graph_memory_of(CUdevice device);
+
+/* Reads one account, and ends what was begun; pool_told's answer. */
+bool pools_read_one(uint32_t pool, uint64_t handle, uint64_t begun);
+
 /* In a child of fork. */
 void pools_forget(void);
+void graphs_forget(void);
 
 #endif

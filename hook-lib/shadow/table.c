@@ -45,6 +45,26 @@ static struct bucket *bucket_of(struct bucket *buckets, int level, uint64_t hash
     return &buckets[hash & (buckets_in(level) - 1)];
 }
 
+uint64_t table_find(struct table *table, uint64_t key) {
+    if (key <= BUSY)
+        return 0;
+    uint64_t hash = scatter(key);
+    for (int level = 0; level < TABLE_LEVELS; level++) {
+        struct bucket *buckets = level_of(table, level, false);
+        if (!buckets)
+            return 0;
+        struct bucket *bucket = bucket_of(buckets, level, hash);
+        for (int i = 0; i < PLACES; i++) {
+            if (__atomic_load_n(&bucket->keys[i], __ATOMIC_ACQUIRE) != key)
+                continue;
+            uint64_t value = __atomic_load_n(&bucket->values[i], __ATOMIC_RELAXED);
+            if (__atomic_load_n(&bucket->keys[i], __ATOMIC_ACQUIRE) == key)
+                return value;
+        }
+    }
+    return 0;
+}
+
 uint64_t table_take(struct table *table, uint64_t key) {
     if (key <= BUSY)
         return 0;

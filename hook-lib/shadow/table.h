@@ -19,6 +19,9 @@ struct table {
 /* Adds the entry. False: no memory for it. *former: the value that stood under this key before, or 0. */
 bool table_put(struct table *table, uint64_t key, uint64_t value, uint64_t *former);
 
+/* The entry's value; 0 if there is none. */
+uint64_t table_find(struct table *table, uint64_t key);
+
 /* Removes the entry and gives its value; 0 if there is none. Of two threads that take one key, one gets it. */
 uint64_t table_take(struct table *table, uint64_t key);
 

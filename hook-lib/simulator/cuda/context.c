@@ -99,8 +99,10 @@ static CUresult release(CUdevice device, bool all)
     if (result != CUDA_SUCCESS)
         return result;
     pthread_mutex_lock(&driver_lock);
-    if (all)
+    if (all) {
         pool_reset(device);
+        graph_memory_reset(device);
+    }
     if (!found->primary)
         result = all ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
     else if (all || --found->primary->retained == 0) {

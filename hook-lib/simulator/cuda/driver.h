@@ -113,5 +113,6 @@ CUresult block_content(CUdeviceptr address, uint64_t bytes, unsigned char **cont
 void pool_take_back(struct CUmemPoolHandle_st *pool, uint64_t bytes);
 void pool_observe(void);
 void pool_reset(int ordinal);
+void graph_memory_reset(int ordinal);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cuda_arrays.h"
-#include "cuda_pools.h"
+#include "cuda_graphs.h"
 #include "driver.h"
 
 struct variant {
@@ -118,6 +118,24 @@ static const struct variant variants[] = {
     STREAM(cuStreamGetCtx, 9020, , _ptsz),
     PLAIN(cuStreamSynchronize, 2000),
     STREAM(cuStreamSynchronize, 7000, , _ptsz),
+    PLAIN(cuGraphCreate, 10000),
+    PLAIN(cuGraphDestroy, 10000),
+    PLAIN(cuGraphAddMemAllocNode, 11040),
+    PLAIN(cuGraphAddMemFreeNode, 11040),
+    PLAIN(cuGraphAddNode, 12020),
+    PLAIN(cuGraphGetNodes, 10000),
+    PLAIN(cuGraphNodeGetType, 10000),
+    PLAIN(cuGraphMemAllocNodeGetParams, 11040),
+    PLAIN(cuGraphInstantiate, 10000),
+    NEWER(cuGraphInstantiate, 11000, _v2),
+    NEWER(cuGraphInstantiate, 12000, WithFlags),
+    PLAIN(cuGraphInstantiateWithFlags, 11040),
+    STREAM(cuGraphInstantiateWithParams, 12000, , _ptsz),
+    STREAM(cuGraphUpload, 11010, , _ptsz),
+    STREAM(cuGraphLaunch, 10000, , _ptsz),
+    PLAIN(cuGraphExecDestroy, 10000),
+    PLAIN(cuDeviceGraphMemTrim, 11040),
+    PLAIN(cuDeviceGetGraphMemAttribute, 11040),
     PLAIN(cuLaunchKernel, 4000),
     STREAM(cuLaunchKernel, 7000, , _ptsz),
 };
