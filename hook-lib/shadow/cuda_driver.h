@@ -72,7 +72,8 @@
     X(cuMemRelease)                                                                                                   \
     X(cuMemMap)                                                                                                       \
     X(cuMemUnmap)                                                                                                     \
-    X(cuMemRetainAllocationHandle)
+    X(cuMemRetainAllocationHandle)                                                                                    \
+    X(cuMemImportFromShareableHandle)
 
 /* Only called. */
 #define CUDA_CALLED(X)                                                                                                \

@@ -58,3 +58,11 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void 
         page_retained(*handle, (uint64_t)(uintptr_t)address);
     return result;
 }
+
+CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *shareable, int type) {
+    NEED(cuMemImportFromShareableHandle);
+    CUresult result = DRIVER(cuMemImportFromShareableHandle)(handle, shareable, type);
+    if (result == CUDA_SUCCESS && handle)
+        page_imported(*handle);
+    return result;
+}

@@ -26,5 +26,8 @@ PARTITA_EXPORT CUresult cuMemMap(CUdeviceptr pointer, size_t size, size_t offset
                                  unsigned long long flags);
 PARTITA_EXPORT CUresult cuMemUnmap(CUdeviceptr pointer, size_t size);
 PARTITA_EXPORT CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *address);
+PARTITA_EXPORT CUresult cuMemExportToShareableHandle(void *shareable, CUmemGenericAllocationHandle handle, int type,
+                                                     unsigned long long flags);
+PARTITA_EXPORT CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *shareable, int type);
 
 #endif

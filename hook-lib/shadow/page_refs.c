@@ -191,6 +191,16 @@ void page_retained(uint64_t handle, uint64_t address) {
     leave();
 }
 
+void page_imported(uint64_t handle) {
+    enter();
+    page_object object = by_handle(handle);
+    if (object) {
+        objects[object - 1].handles++;
+        objects[object - 1].refs++;
+    }
+    leave();
+}
+
 void page_refs_forget(void) {
     object_count = mapping_count = 0;
     lock = 0;

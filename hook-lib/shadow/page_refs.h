@@ -33,6 +33,12 @@ void page_unmap_end(uint32_t unmapping, bool unmapped);
 /* A handle that the driver gave out for what is mapped at the address: one handle reference more. */
 void page_retained(uint64_t handle, uint64_t address);
 
+/*
+ * A handle that the driver gave out for an exported allocation: one handle reference more if it is a handle of ours. An allocation of
+ * another process is charged there.
+ */
+void page_imported(uint64_t handle);
+
 /* In a child of fork. */
 void page_refs_forget(void);
 

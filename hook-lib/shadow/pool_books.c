@@ -253,7 +253,7 @@ void pool_destroy_end(pool_id id, bool destroyed) {
 }
 
 void pool_device_gone(int device) {
-    for (uint32_t i = 0; i < POOLS; i++) {
+    for (uint32_t i = 0; i < __atomic_load_n(&pool_bound, __ATOMIC_RELAXED); i++) {
         uint64_t over = 0;
         enter();
         int card = pools[i].card;
@@ -303,7 +303,7 @@ void pool_leave(pool_id id) {
 }
 
 void pool_books_forget(void) {
-    memset(pools, 0, sizeof pools);
+    memset(pools, 0, pool_bound * sizeof *pools);
     pool_bound = 0;
     lock = 0;
 }

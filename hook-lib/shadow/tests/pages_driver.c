@@ -69,6 +69,30 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CU
     return CUDA_SUCCESS;
 }
 
+/* What is shared is the handle itself; 0 stands for an allocation of another process, which is not this one's to count. */
+CUresult cuMemExportToShareableHandle(void *shareable, CUmemGenericAllocationHandle handle, int type,
+                                      unsigned long long flags) {
+    (void)type;
+    if (by_handle(handle) < 0 || flags)
+        return CUDA_ERROR_INVALID_VALUE;
+    *(CUmemGenericAllocationHandle *)shareable = handle;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *shareable, int type) {
+    CUmemGenericAllocationHandle shared = *(CUmemGenericAllocationHandle *)shareable;
+    (void)type;
+    if (shared == 0) {
+        const CUmemAllocationProp foreign = {.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+        return cuMemCreate(handle, 2 << 20, &foreign, 0);
+    }
+    if (by_handle(shared) < 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    objects[by_handle(shared)].handles++;
+    *handle = shared;
+    return CUDA_SUCCESS;
+}
+
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
     int i = by_handle(handle);
     if (i < 0)

@@ -124,6 +124,54 @@ static void pages_on_the_host_are_not_charged_and_bad_calls_get_the_drivers_answ
     must_create(2 * MIB);
 }
 
+static void no_kind_of_host_memory_is_charged(void) {
+    CUmemGenericAllocationHandle handle;
+    start(2 * MIB);
+    for (int type = 2; type <= 4; type++) { /* host, a NUMA node of it, the current NUMA node */
+        const CUmemAllocationProp prop = {.type = 1, .location = {type, 0}};
+        CHECK_EQUAL(create(&handle, 64 * MIB, &prop, 0), CUDA_SUCCESS);
+        CHECK_EQUAL(release(handle), CUDA_SUCCESS);
+    }
+    must_create(2 * MIB);
+}
+
+static void pages_of_another_card_charge_that_card(void) {
+    const CUmemAllocationProp on_other = {.type = 1, .location = {CU_MEM_LOCATION_TYPE_DEVICE, 1}};
+    const CUmemAllocationProp on_unlimited = {.type = 1, .location = {CU_MEM_LOCATION_TYPE_DEVICE, 2}};
+    CUmemGenericAllocationHandle handle, refused;
+    write_quota(scratch_folder(), "other", "GPU-01020304-0506-0708-090a-0b0c0d0e0f10", 8 * MIB, 1);
+    make_region(scratch_folder(), "other");
+    start(2 * MIB); /* the current card is 0 */
+    CHECK_EQUAL(create(&handle, 8 * MIB, &on_other, 0), CUDA_SUCCESS);
+    CHECK_EQUAL(create(&refused, 2 * MIB, &on_other, 0), CUDA_ERROR_OUT_OF_MEMORY);
+    must_create(2 * MIB);
+    must_refuse(2 * MIB);
+    CHECK_EQUAL(release(handle), CUDA_SUCCESS);
+    CHECK_EQUAL(create(&handle, 8 * MIB, &on_other, 0), CUDA_SUCCESS);
+    CHECK_EQUAL(create(&refused, 64 * MIB, &on_unlimited, 0), CUDA_SUCCESS); /* no share of it: not limited */
+}
+
+static void an_import_is_not_charged_and_keeps_what_it_imports_charged(void) {
+    __typeof__(&cuMemExportToShareableHandle) export;
+    __typeof__(&cuMemImportFromShareableHandle) import;
+    CUmemGenericAllocationHandle shared, again, none = 0, foreign;
+    start(4 * MIB);
+    *(void **)&export = dlsym(library, "cuMemExportToShareableHandle");
+    *(void **)&import = dlsym(library, "cuMemImportFromShareableHandle");
+    CUmemGenericAllocationHandle handle = must_create(4 * MIB);
+    CHECK_EQUAL(export(&shared, handle, 1, 0), CUDA_SUCCESS);
+    CHECK_EQUAL(import(&again, &shared, 1), CUDA_SUCCESS); /* in the same process */
+    CHECK_EQUAL(release(handle), CUDA_SUCCESS);
+    must_refuse(2 * MIB); /* the imported handle keeps the memory */
+    CHECK_EQUAL(import(&foreign, &none, 1), CUDA_SUCCESS); /* of another process, which pays for it */
+    CHECK_EQUAL(map(0x10000000, 2 * MIB, 0, foreign, 0), CUDA_SUCCESS);
+    CHECK_EQUAL(release(foreign), CUDA_SUCCESS);
+    CHECK_EQUAL(unmap(0x10000000, 2 * MIB), CUDA_SUCCESS);
+    must_refuse(2 * MIB); /* and gives nothing back here */
+    CHECK_EQUAL(release(again), CUDA_SUCCESS);
+    must_create(4 * MIB);
+}
+
 static void an_allocation_from_a_pool_is_charged_until_it_is_freed(void) {
     __typeof__(&cuMemAllocFromPoolAsync) alloc;
     __typeof__(&cuMemFreeAsync) free_async;
@@ -166,6 +214,9 @@ int main(int argc, char **argv) {
         CASE(a_range_of_mappings_is_given_back_at_once_and_handles_are_used_again),
         CASE(a_retained_handle_keeps_the_charge),
         CASE(pages_on_the_host_are_not_charged_and_bad_calls_get_the_drivers_answer),
+        CASE(no_kind_of_host_memory_is_charged),
+        CASE(pages_of_another_card_charge_that_card),
+        CASE(an_import_is_not_charged_and_keeps_what_it_imports_charged),
         CASE(an_allocation_from_a_pool_is_charged_until_it_is_freed),
         CASE(what_this_driver_lacks_is_an_error_and_no_crash),
     };
