@@ -84,6 +84,10 @@ static CUdevice device_of_pool(CUmemoryPool pool) {
 
 static pool_id account_of(CUmemoryPool handle, int *card) {
     pool_id id = pool_find((uint64_t)(uintptr_t)handle, card);
+    if (id && *card == CARD_REFUSED) { /* its quota may have become readable */
+        *card = cuda_card_of(pool_device(id));
+        pool_set_card(id, *card);
+    }
     if (id)
         return id;
     CUdevice device = device_of_pool(handle);

@@ -125,6 +125,22 @@ pool_id pool_made(uint64_t handle, int card, int device) {
     return id;
 }
 
+int pool_device(pool_id id) {
+    enter();
+    struct pool *pool = pool_of(id);
+    int device = pool ? pool->device : -1;
+    leave();
+    return device;
+}
+
+void pool_set_card(pool_id id, int card) {
+    enter();
+    struct pool *pool = pool_of(id);
+    if (pool)
+        pool->card = card;
+    leave();
+}
+
 bool pool_begin(pool_id id, uint64_t units) {
     enter();
     struct pool *pool = pool_of(id);
@@ -186,7 +202,7 @@ bool pool_told(pool_id id, uint64_t reading, uint64_t reserved_units, uint64_t b
     give_back(card, more);
     if (missing == 0)
         return true;
-    covered = cards_charge(card, missing);
+    covered = card < 0 || cards_charge(card, missing);
     enter();
     if (pool_of(id)) {
         pool->charging -= missing;

@@ -25,6 +25,10 @@ pool_id pool_open(uint64_t handle, int card, int device);
 /* A pool that the driver has just made: an account that still stands under the handle is over. */
 pool_id pool_made(uint64_t handle, int card, int device);
 
+/* The device of a pool whose card was not known when its account was opened, and what is known of it now. */
+int pool_device(pool_id pool);
+void pool_set_card(pool_id pool, int card);
+
 /* Charges what the pool may grow by. False: the quota does not allow it. */
 bool pool_begin(pool_id pool, uint64_t units);
 

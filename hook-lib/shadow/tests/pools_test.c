@@ -5,6 +5,7 @@
 #include "cases.h"
 #include "check.h"
 #include "cuda_pools.h"
+#include "scratch.h"
 #include "stage.h"
 
 static const char *box;
@@ -224,6 +225,26 @@ static void a_reset_of_the_device_ends_its_pools(void) {
     CHECK_EQUAL(cuda_free(), GIB - 100 * MIB);
 }
 
+static void a_pool_made_while_the_quota_was_unreadable_is_limited_once_it_can_be_read(void) {
+    CUdeviceptr pointer;
+    stage_driver("h200x2");
+    box = stage_container("box");
+    make_folders(text("%s/etc/partita/shares/share", box));
+    write_file(text("%s/etc/partita/shares/share/quota", box), "rubbish", 7);
+    cuda_start(box, 0);
+    alloc_from = cuda_function("cuMemAllocFromPoolAsync");
+    create = cuda_function("cuMemPoolCreate");
+    CUmemoryPool pool = pool_on(0);
+    CHECK_EQUAL(alloc_from(&pointer, 64 * MIB, pool, NULL), CUDA_ERROR_OUT_OF_MEMORY);
+    write_quota(box, "share", stage_gpu(0), 128 * MIB, 1);
+    make_region(box, "share");
+    while (cuda_free() != 128 * MIB)
+        usleep(1000);
+    CHECK_EQUAL(alloc_from(&pointer, 64 * MIB, pool, NULL), CUDA_SUCCESS);
+    CHECK_EQUAL(cuda_free(), 64 * MIB);
+    CHECK_EQUAL(alloc_from(&pointer, 128 * MIB, pool, NULL), CUDA_ERROR_OUT_OF_MEMORY);
+}
+
 static void *churn(void *data) {
     unsigned int random = (unsigned int)(uintptr_t)data;
     CHECK_EQUAL(((__typeof__(&cuCtxSetCurrent))cuda_function("cuCtxSetCurrent"))(cuda.context), CUDA_SUCCESS);
@@ -269,6 +290,7 @@ int main(int argc, char **argv) {
         CASE(a_pool_of_another_card_charges_that_card),
         CASE(a_stream_of_another_card_allocates_there),
         CASE(a_pool_on_the_host_is_not_charged),
+        CASE(a_pool_made_while_the_quota_was_unreadable_is_limited_once_it_can_be_read),
         CASE(a_reset_of_the_device_ends_its_pools),
         CASE(the_account_of_a_pool_is_right_after_many_threads),
     };
