@@ -203,7 +203,7 @@ class KubeletPluginTest {
       assertThat(devices.getFirst()).isEqualTo(other);
       AllocatedDeviceStatus ours = devices.get(1);
       assertThat(ours.getShareID()).isNotEmpty();
-      assertThat(ours.getConditions().getFirst().getMessage()).matches("8 GiB of NVIDIA H200 \\(GPU-.*\\) on node-f, cores ≤ 25 %");
+      assertThat(ours.getConditions().getFirst().getMessage()).matches("8 GiB of NVIDIA H200 \\(GPU-.*\\) on node-f, 25 % of its cores");
       assertThat(ours.getData())
           .isInstanceOf(RawExtension.class)
           .extracting(data -> ((RawExtension) data).getValue())

@@ -16,7 +16,7 @@ final class ClaimWords {
 
   private ClaimWords() {}
 
-  /** {@code 8 GiB of NVIDIA H200 (GPU-…) on node-0, cores ≤ 25 %}. */
+  /** {@code 8 GiB of NVIDIA H200 (GPU-…) on node-0, 25 % of its cores}. */
   static String message(Grant grant, String nodeName) {
     String card = grant.card().productName() + " (" + grant.card().uuid() + ") on " + nodeName;
     return switch (grant.use()) {
@@ -53,9 +53,9 @@ final class ClaimWords {
       return "";
     }
     return switch (share.coreLimit()) {
-      case HARD -> ", cores ≤ " + share.cores() + " %";
-      case SOFT -> ", cores " + share.cores() + " %, more when idle";
-      case NONE -> ", cores " + share.cores() + " %, not enforced";
+      case HARD -> ", " + share.cores() + " % of its cores";
+      case SOFT -> ", " + share.cores() + " % of its cores, more when idle";
+      case NONE -> ", " + share.cores() + " % of its cores, not enforced";
     };
   }
 
