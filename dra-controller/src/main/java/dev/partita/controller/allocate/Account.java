@@ -11,6 +11,9 @@ import dev.partita.api.DeviceMode;
  * @param cores percent that the shares are guaranteed together
  */
 public record Account(int shares, int wholes, long memory, int cores) {
+  /** Percent of cores that a card has. */
+  static final int CORES = 100;
+
   public static final Account EMPTY = new Account(0, 0, 0, 0);
 
   public boolean isUntouched() {

@@ -1,20 +1,18 @@
 package dev.partita.controller.allocate;
 
-import dev.partita.api.DeviceMode;
 import dev.partita.controller.allocate.ClaimAsk.RequestAsk;
 import dev.partita.controller.allocate.NodeSearch.Choice;
 import dev.partita.controller.allocate.NodeSearch.Found;
-import dev.partita.controller.inventory.CardKey;
-import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.selector.DeviceSelectors;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,96 +23,128 @@ public final class Allocator {
   /** Combinations of firstAvailable alternatives that are tried on a node. */
   static final int MAX_CHOICES = 64;
 
+  private final DeviceSelectors selectors;
   private final Eligibility eligibility;
+  private final Reasons reasons;
 
   public Allocator(DeviceSelectors selectors) {
+    this.selectors = selectors;
     this.eligibility = new Eligibility(selectors);
+    this.reasons = new Reasons(eligibility);
   }
 
   /**
    * @param claims the claims of one pod that have no allocation yet
-   * @param candidates every node with cards, with what already speaks against it
-   * @param accounts what is taken of every card
+   * @param candidates what speaks against a host
+   * @param cards every host's cards, refreshed
    */
-  public Outcome allocate(List<ClaimAsk> claims, List<Candidate> candidates, Accounts accounts) {
+  public Outcome allocate(List<ClaimAsk> claims, Candidates candidates, FreeCards cards) {
+    return place(claims, candidates, cards)
+        .<Outcome>map(allocated -> allocated)
+        .orElseGet(() -> new Outcome.Unallocatable(explain(claims, candidates, cards)));
+  }
+
+  /** The same without the reasons, which take a look at every host: empty if no host can serve the claims. */
+  Optional<Outcome.Allocated> place(List<ClaimAsk> claims, Candidates candidates, FreeCards cards) {
+    Decision decision = new Decision(candidates, cards);
     List<Choice> choices = choices(claims);
-    @Nullable Found best = null;
-    for (Candidate candidate : candidates) {
-      if (candidate.refusal().isPresent()) {
-        continue;
-      }
-      IdentityHashMap<DeviceAsk, List<Fit.Fits>> fits = new IdentityHashMap<>();
+    boolean strictOrder = choices.stream().mapToInt(Choice::rank).distinct().count() == choices.size();
+    return (strictOrder ? decision.ranked(choices) : decision.scan(choices)).map(Allocator::allocated);
+  }
+
+  /** The same by looking at every host: what the lookup is checked against. */
+  Optional<Outcome.Allocated> placeByScan(List<ClaimAsk> claims, Candidates candidates, FreeCards cards) {
+    return new Decision(candidates, cards).scan(choices(claims)).map(Allocator::allocated);
+  }
+
+  private static Outcome.Allocated allocated(Found found) {
+    return new Outcome.Allocated(found.score().node(), found.claims());
+  }
+
+  /** Why no host can serve claims that {@link #place} found none for. */
+  Explanation explain(List<ClaimAsk> claims, Candidates candidates, FreeCards cards) {
+    List<GpuHost> hosts = cards.standings().values().stream().map(Standing::host).toList();
+    return reasons.explain(claims, hosts, candidates, cards.accounts());
+  }
+
+  /** What is found out in the course of one decision. */
+  private final class Decision {
+    private final Candidates candidates;
+    private final FreeCards cards;
+    private final IdentityHashMap<DeviceAsk, AskFits> fits = new IdentityHashMap<>();
+    private final Map<String, Boolean> refused = new HashMap<>();
+
+    Decision(Candidates candidates, FreeCards cards) {
+      this.candidates = candidates;
+      this.cards = cards;
+    }
+
+    /** The best placement of the first choice that has one. */
+    Optional<Found> ranked(List<Choice> choices) {
+      OrderedSearch search = new OrderedSearch(cards, this::fits);
       for (Choice choice : choices) {
-        if (best != null && best.score().rank() < choice.rank()) {
-          break;
+        Optional<Found> best = search.knows(choice) ? search.best(choice, this::isRefused) : scan(List.of(choice));
+        if (best.isPresent()) {
+          return best;
         }
-        if (!enoughCards(choice, candidate.host(), accounts, fits)) {
+      }
+      return Optional.empty();
+    }
+
+    /** The best placement on any host, of the first choice that the host can serve. */
+    Optional<Found> scan(List<Choice> choices) {
+      @Nullable Found best = null;
+      for (Standing standing : cards.standings().values()) {
+        if (isRefused(standing)) {
           continue;
         }
-        Optional<Found> found = NodeSearch.search(candidate.host(), accounts, choice, fits);
-        if (found.isPresent()) {
-          best = best == null || found.get().score().compareTo(best.score()) < 0 ? found.get() : best;
-          break;
+        IdentityHashMap<DeviceAsk, List<Fit.Fits>> onHost = new IdentityHashMap<>();
+        Function<DeviceAsk, List<Fit.Fits>> possible = ask -> onHost.computeIfAbsent(ask, a -> fits(a).on(standing));
+        for (Choice choice : choices) {
+          if (best != null && best.score().rank() < choice.rank()) {
+            break;
+          }
+          if (!enoughCards(choice, standing, possible)) {
+            continue;
+          }
+          Optional<Found> found = NodeSearch.search(standing.host(), cards.accounts(), choice, possible);
+          if (found.isPresent()) {
+            best = best == null || found.get().score().compareTo(best.score()) < 0 ? found.get() : best;
+            break;
+          }
         }
       }
+      return Optional.ofNullable(best);
     }
-    return best == null
-        ? new Outcome.Unallocatable(explain(claims, candidates, accounts))
-        : new Outcome.Allocated(best.score().node(), best.claims());
-  }
 
-  private boolean enoughCards(Choice choice, GpuHost host, Accounts accounts, IdentityHashMap<DeviceAsk, List<Fit.Fits>> fits) {
-    for (List<DeviceAsk> asks : choice.asks()) {
-      for (DeviceAsk ask : asks) {
-        List<Fit.Fits> possible = fits.computeIfAbsent(ask, a -> possible(host, a));
-        int free = 0;
-        for (Fit.Fits fit : possible) {
-          free += Eligibility.now(fit, accounts.of(fit.device().card().key())) instanceof Fit.Fits ? 1 : 0;
-        }
-        boolean enough =
-            switch (ask.count()) {
-              case DeviceAsk.Count.Exactly(int devices) -> free >= devices;
-              case DeviceAsk.Count.All all -> free > 0 && free == selectedCards(host, ask);
-            };
-        if (!enough) {
-          return false;
+    private boolean enoughCards(Choice choice, Standing standing, Function<DeviceAsk, List<Fit.Fits>> possible) {
+      for (List<DeviceAsk> asks : choice.asks()) {
+        for (DeviceAsk ask : asks) {
+          int free = 0;
+          for (Fit.Fits fit : possible.apply(ask)) {
+            free += Eligibility.now(fit, cards.accounts().of(fit.device().card().key())) instanceof Fit.Fits ? 1 : 0;
+          }
+          boolean enough =
+              switch (ask.count()) {
+                case DeviceAsk.Count.Exactly(int devices) -> free >= devices;
+                case DeviceAsk.Count.All all -> free > 0 && free == reasons.selectedCards(standing.host(), ask);
+              };
+          if (!enough) {
+            return false;
+          }
         }
       }
+      return true;
     }
-    return true;
-  }
 
-  /** Devices that could serve the ask if their cards were empty, at most one a card. */
-  private List<Fit.Fits> possible(GpuHost host, DeviceAsk ask) {
-    Map<CardKey, Fit.Fits> byCard = new LinkedHashMap<>();
-    for (Device device : host.devices()) {
-      if (eligibility.inPrinciple(device, ask) instanceof Fit.Fits fits) {
-        byCard.merge(device.card().key(), fits, (a, b) -> preferred(ask, a, b));
-      }
+    private AskFits fits(DeviceAsk ask) {
+      return fits.computeIfAbsent(ask, a -> new AskFits(eligibility, selectors, a));
     }
-    return List.copyOf(byCard.values());
-  }
 
-  /** A class may match a card in both modes: then no memory asked means the card as a whole, and else a share. */
-  private static Fit.Fits preferred(DeviceAsk ask, Fit.Fits a, Fit.Fits b) {
-    DeviceMode wanted = ask.memory().isEmpty() && ask.cores().isEmpty() ? DeviceMode.WHOLE : DeviceMode.SHARED;
-    return b.device().mode() == wanted ? b : a;
+    private boolean isRefused(Standing standing) {
+      return refused.computeIfAbsent(standing.host().name(), name -> candidates.refusal(standing.host()).isPresent());
+    }
   }
-
-  /** Cards that the selectors match, fit or not: a request for all of them must have every one. */
-  private int selectedCards(GpuHost host, DeviceAsk ask) {
-    return (int)
-        host.devices().stream()
-            .filter(
-                device ->
-                    !(eligibility.inPrinciple(device, ask) instanceof Fit.Refused(CardRefusal why))
-                        || why.closeness() > CLOSENESS_SELECTED)
-            .map(device -> device.card().key())
-            .distinct()
-            .count();
-  }
-
-  private static final int CLOSENESS_SELECTED = 3;
 
   private static List<Choice> choices(List<ClaimAsk> claims) {
     List<Choice> choices = new ArrayList<>();
@@ -148,60 +178,7 @@ public final class Allocator {
       }
       choices = more;
     }
-    choices.sort(java.util.Comparator.comparingInt(Choice::rank));
+    choices.sort(Comparator.comparingInt(Choice::rank));
     return choices;
-  }
-
-  private Explanation explain(List<ClaimAsk> claims, List<Candidate> candidates, Accounts accounts) {
-    return new Explanation(candidates.stream().map(candidate -> refusal(claims, candidate, accounts)).toList());
-  }
-
-  private NodeRefusal refusal(List<ClaimAsk> claims, Candidate candidate, Accounts accounts) {
-    GpuHost host = candidate.host();
-    int cards = host.cards().size();
-    if (candidate.refusal().isPresent()) {
-      return new NodeRefusal.PodUnfit(host.name(), cards, candidate.refusal().get());
-    }
-    for (ClaimAsk claim : claims) {
-      for (RequestAsk request : claim.requests()) {
-        Optional<NodeRefusal> unfit = Optional.empty();
-        for (DeviceAsk ask : request.alternatives()) {
-          unfit = cardsUnfit(claim, ask, host, accounts);
-          if (unfit.isEmpty()) {
-            break;
-          }
-        }
-        if (unfit.isPresent()) {
-          return unfit.get();
-        }
-      }
-    }
-    boolean constrained = claims.stream().anyMatch(claim -> !claim.constraints().isEmpty());
-    return new NodeRefusal.NotTogether(
-        host.name(),
-        cards,
-        "each request fits, but not all of them together" + (constrained ? " under the claim's constraints" : ""));
-  }
-
-  private Optional<NodeRefusal> cardsUnfit(ClaimAsk claim, DeviceAsk ask, GpuHost host, Accounts accounts) {
-    Map<CardKey, CardRefusal> refusals = new HashMap<>();
-    List<CardKey> fitting = new ArrayList<>();
-    for (Device device : host.devices()) {
-      CardKey key = device.card().key();
-      switch (Eligibility.now(eligibility.inPrinciple(device, ask), accounts.of(key))) {
-        case Fit.Fits fits -> fitting.add(key);
-        case Fit.Refused(CardRefusal why) -> refusals.merge(key, why, (a, b) -> b.closeness() > a.closeness() ? b : a);
-      }
-    }
-    fitting.forEach(refusals::remove);
-    int fits = (int) fitting.stream().distinct().count();
-    int wanted =
-        switch (ask.count()) {
-          case DeviceAsk.Count.Exactly(int devices) -> devices;
-          case DeviceAsk.Count.All all -> Math.max(1, selectedCards(host, ask));
-        };
-    return fits >= wanted
-        ? Optional.empty()
-        : Optional.of(NodeRefusal.CardsUnfit.of(host.name(), host.cards().size(), claim.claim(), ask, wanted, fits, refusals));
   }
 }

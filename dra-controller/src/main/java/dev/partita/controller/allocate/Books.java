@@ -2,6 +2,7 @@ package dev.partita.controller.allocate;
 
 import dev.partita.controller.inventory.CardKey;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -11,12 +12,14 @@ import org.jspecify.annotations.Nullable;
 public final class Books implements Accounts {
   private final Map<String, List<Booking>> byClaim = new HashMap<>();
   private final Map<CardKey, Account> byCard = new HashMap<>();
+  private final Set<String> changedNodes = new HashSet<>();
 
   /** Replaces what the claim of that UID has taken. */
   public void put(String claimUid, List<Booking> bookings) {
     remove(claimUid);
     byClaim.put(claimUid, List.copyOf(bookings));
     for (Booking booking : bookings) {
+      changedNodes.add(booking.card().node());
       byCard.merge(
           booking.card(),
           Account.EMPTY.plus(booking.mode(), booking.memory(), booking.cores()),
@@ -35,6 +38,7 @@ public final class Books implements Accounts {
       return false;
     }
     for (Booking booking : bookings) {
+      changedNodes.add(booking.card().node());
       byCard.computeIfPresent(
           booking.card(),
           (card, before) -> {
@@ -53,6 +57,16 @@ public final class Books implements Accounts {
   /** UIDs of the claims that have taken something. */
   public Set<String> claims() {
     return Set.copyOf(byClaim.keySet());
+  }
+
+  /** Nodes whose cards' accounts may have changed since this was last asked. */
+  Set<String> takeChangedNodes() {
+    if (changedNodes.isEmpty()) {
+      return Set.of();
+    }
+    Set<String> changed = Set.copyOf(changedNodes);
+    changedNodes.clear();
+    return changed;
   }
 
   @Override

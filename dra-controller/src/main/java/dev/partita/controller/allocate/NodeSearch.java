@@ -10,11 +10,10 @@ import dev.partita.controller.inventory.GpuHost;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,11 +60,11 @@ final class NodeSearch {
    * @param fits for every ask, the devices that could serve it if their cards were empty, at most one a card
    * @return empty if the node cannot serve all asks together
    */
-  static Optional<Found> search(GpuHost host, Accounts accounts, Choice choice, IdentityHashMap<DeviceAsk, List<Fit.Fits>> fits) {
+  static Optional<Found> search(GpuHost host, Accounts accounts, Choice choice, Function<DeviceAsk, List<Fit.Fits>> fits) {
     List<Slot> slots = new ArrayList<>();
     for (int claim = 0; claim < choice.claims().size(); claim++) {
       for (DeviceAsk ask : choice.asks().get(claim)) {
-        List<Fit.Fits> possible = Objects.requireNonNull(fits.get(ask), ask.name());
+        List<Fit.Fits> possible = fits.apply(ask);
         int wanted = wanted(ask, possible);
         for (int i = 0; i < wanted; i++) {
           slots.add(new Slot(claim, choice.claims().get(claim), ask, possible, i > 0));

@@ -8,20 +8,31 @@ import java.util.Comparator;
 import java.util.function.Function;
 
 /**
- * How good a placement is; the smaller the better, compared from the first component to the last.
+ * How good a placement is; the smaller the better, compared from the first component to the last. What is free is counted in
+ * parts of which a card has {@link #CARD} of memory and as many of cores: whole numbers, so that sums do not depend on their order.
  *
  * @param rank how far down the alternatives of firstAvailable it is
- * @param opened untouched cards that shares open
- * @param leftover what stays free on the cards that are used, in parts of a card (memory and cores each count up to 1)
- * @param free what stays free on the node, likewise; negative where pods are to be spread
+ * @param opened untouched cards that shares open; a begun card counts double if a share leaves cores on it that it leaves too
+ *     little memory for
+ * @param stranded by how much more of the memory than of the cores is taken of the cards that are opened, in percent: cores that
+ *     more such shares will leave unused
+ * @param leftover what stays free on the cards that are used
+ * @param free what stays free on the node; negative where pods are to be spread
  * @param node name, so that equal placements are decided the same way every time
  */
-record PlacementScore(int rank, int opened, double leftover, double free, String node) implements Comparable<PlacementScore> {
+record PlacementScore(int rank, int opened, int stranded, long leftover, long free, String node) implements Comparable<PlacementScore> {
+  /** Fine enough to tell a byte from none on every card below 900 GiB, coarse enough to add up thousands of cards. */
+  static final long CARD = 1_000_000_000_000L;
+
+  /** Percent of cores that may be left without memory. */
+  private static final int CORES_UNHEEDED = 10;
+
   private static final Comparator<PlacementScore> ORDER =
       Comparator.comparingInt(PlacementScore::rank)
           .thenComparingInt(PlacementScore::opened)
-          .thenComparingDouble(PlacementScore::leftover)
-          .thenComparingDouble(PlacementScore::free)
+          .thenComparingInt(PlacementScore::stranded)
+          .thenComparingLong(PlacementScore::leftover)
+          .thenComparingLong(PlacementScore::free)
           .thenComparing(PlacementScore::node);
 
   @Override
@@ -30,40 +41,73 @@ record PlacementScore(int rank, int opened, double leftover, double free, String
   }
 
   /** How good a card is for a device, as it stands before. */
-  static double ofCard(Fit.Fits fits, Account before, Packing packing) {
+  static long ofCard(Fit.Fits fits, Account before, Packing packing) {
     if (fits.device().mode() == DeviceMode.WHOLE) {
       return 0;
     }
     Card card = fits.device().card();
-    double untouched = before.isUntouched() ? 10 : 0;
-    double free = untouched + free(card, before.plus(DeviceMode.SHARED, fits.memory(), fits.cores()));
-    return packing == Packing.SPREAD ? -free : free;
+    Account after = before.plus(DeviceMode.SHARED, fits.memory(), fits.cores());
+    if (packing == Packing.SPREAD) {
+      return -free(card, after) - (before.isUntouched() ? 10 * CARD : 0);
+    }
+    // What is free is at most two cards, what is stranded at most 100: the first difference decides, as for nodes.
+    return opened(card, before, after) * 1_000L * CARD + stranded(card, before, after) * 3L * CARD + free(card, after);
   }
 
   static PlacementScore ofNode(
       int rank, GpuHost host, Accounts before, Function<Card, Account> after, Packing packing) {
     int opened = 0;
-    double leftover = 0;
-    double free = 0;
+    int stranded = 0;
+    long leftover = 0;
+    long free = 0;
     for (Card card : host.cards()) {
       Account was = before.of(card.key());
       Account is = after.apply(card);
-      free += free(card, is);
+      long left = free(card, is);
+      free += left;
       if (!was.equals(is) && is.wholes() == 0) {
-        opened += was.isUntouched() ? 1 : 0;
-        leftover += free(card, is);
+        opened += opened(card, was, is);
+        stranded += stranded(card, was, is);
+        leftover += left;
       }
     }
     return packing == Packing.SPREAD
-        ? new PlacementScore(rank, 0, 0, -free, host.name())
-        : new PlacementScore(rank, opened, leftover, free, host.name());
+        ? new PlacementScore(rank, 0, 0, 0, -free, host.name())
+        : new PlacementScore(rank, opened, stranded, leftover, free, host.name());
   }
 
-  private static double free(Card card, Account account) {
-    if (account.wholes() > 0) {
-      return 0;
+  private static int opened(Card card, Account before, Account after) {
+    if (before.isUntouched()) {
+      return 1;
     }
-    double memory = (double) (card.sellableMemory() - account.memory()) / Math.max(1, card.sellableMemory());
-    return memory + (100 - account.cores()) / 100.0;
+    long freeMemory = card.sellableMemory() - after.memory();
+    return after.cores() > before.cores() && freeMemory < needed(card.sellableMemory(), Account.CORES - after.cores()) ? 2 : 0;
+  }
+
+  /** Bytes that have to stay free on a card of that much memory (bytes) lest its free cores (percent) find no memory. */
+  static long needed(long sellableMemory, int freeCores) {
+    return Math.ceilDiv(sellableMemory * Math.max(0, freeCores - CORES_UNHEEDED), Account.CORES);
+  }
+
+  private static int stranded(Card card, Account before, Account after) {
+    return before.isUntouched() ? stranded(card.sellableMemory(), after.memory(), after.cores()) : 0;
+  }
+
+  /** See {@link PlacementScore}; 0 where no cores are asked. */
+  static int stranded(long sellableMemory, long memory, int cores) {
+    return cores == 0 ? 0 : (int) Math.max(0, memory * 100 / Math.max(1, sellableMemory) - cores);
+  }
+
+  /** What is free of a card. */
+  static long free(Card card, Account account) {
+    return account.wholes() > 0
+        ? 0
+        : parts(card.sellableMemory(), card.sellableMemory() - account.memory(), Account.CORES - account.cores());
+  }
+
+  /** That much memory (bytes) and cores (percent) of a card with that much memory, in parts. */
+  static long parts(long sellableMemory, long freeMemory, int freeCores) {
+    double memory = (double) Math.max(0, freeMemory) / Math.max(1, sellableMemory);
+    return Math.round(memory * CARD) + Math.max(0, freeCores) * (CARD / Account.CORES);
   }
 }

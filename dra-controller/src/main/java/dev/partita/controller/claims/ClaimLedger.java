@@ -3,6 +3,8 @@ package dev.partita.controller.claims;
 import dev.partita.controller.allocate.Accounts;
 import dev.partita.controller.allocate.Booking;
 import dev.partita.controller.allocate.Books;
+import dev.partita.controller.allocate.FreeCards;
+import dev.partita.controller.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.math.BigInteger;
 import java.util.HashMap;
@@ -44,12 +46,19 @@ final class ClaimLedger {
   private record Seen(boolean reserved) {}
 
   private final Books books = new Books();
+  private final FreeCards freeCards = new FreeCards(books);
   private final Map<String, Assumed> assumed = new HashMap<>();
   private final Map<String, Seen> seen = new HashMap<>();
   private final Set<String> releasing = new HashSet<>();
 
   Accounts accounts() {
     return books;
+  }
+
+  /** What is free of the inventory's cards. */
+  FreeCards freeCards(Inventory inventory) {
+    freeCards.refresh(inventory);
+    return freeCards;
   }
 
   /** Whether this instance has allocated the claim, and the API server does not show it yet. */

@@ -1,7 +1,7 @@
 package dev.partita.controller.claims;
 
 import dev.partita.api.node.GpuNodeSpec.Allocator;
-import dev.partita.controller.allocate.Candidate;
+import dev.partita.controller.allocate.Candidates;
 import dev.partita.controller.allocate.ClaimAsk;
 import dev.partita.controller.allocate.Outcome;
 import dev.partita.controller.inventory.GpuHost;
@@ -17,11 +17,13 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -85,24 +87,18 @@ final class PodDecider {
           .<Decision>map(Decision.Placed::new)
           .orElseGet(Decision.Nothing::new);
     }
-    List<Candidate> candidates = new ArrayList<>();
-    boolean mayBeScheduled = false;
-    boolean mayBeOurs = inventory.hosts().isEmpty();
-    for (GpuHost host : inventory.hosts().values()) {
-      Optional<String> refusal = refusal(pod, host, allocatedElsewhere, open, now);
-      boolean scheduled = host.allocator() == Allocator.Scheduler;
-      mayBeScheduled |= scheduled && refusal.isEmpty();
-      mayBeOurs |= !scheduled;
-      candidates.add(
-          new Candidate(host, refusal.or(() -> scheduled ? Optional.of("kube-scheduler allocates there") : Optional.empty())));
-    }
-    if (!mayBeOurs) {
+    Function<GpuHost, Optional<String>> unfit = host -> refusal(pod, host, allocatedElsewhere, open, now);
+    Candidates candidates =
+        host -> unfit.apply(host).or(() -> isScheduled(host) ? Optional.of("kube-scheduler allocates there") : Optional.empty());
+    Collection<GpuHost> hosts = inventory.hosts().values();
+    if (!hosts.isEmpty() && hosts.stream().allMatch(PodDecider::isScheduled)) {
       return new Decision.LeaveToScheduler();
     }
-    return switch (allocator.allocate(asks, candidates, ledger.accounts())) {
+    return switch (allocator.allocate(asks, candidates, ledger.freeCards(inventory))) {
       case Outcome.Allocated allocated -> new Decision.Allocate(allocated, open, contested(open));
       case Outcome.Unallocatable(var explanation) ->
-          mayBeScheduled && candidates.stream().noneMatch(c -> c.refusal().isEmpty())
+          hosts.stream().anyMatch(host -> isScheduled(host) && unfit.apply(host).isEmpty())
+                  && hosts.stream().allMatch(host -> candidates.refusal(host).isPresent())
               ? new Decision.LeaveToScheduler()
               : new Decision.Wait(List.copyOf(open.values()), unused, explanation);
     };
@@ -113,6 +109,10 @@ final class PodDecider {
         .filter(claim -> PodClaims.isContested(view.podsOf(ObjectKey.of(claim.getValue()))))
         .map(Map.Entry::getKey)
         .collect(Collectors.toSet());
+  }
+
+  private static boolean isScheduled(GpuHost host) {
+    return host.allocator() == Allocator.Scheduler;
   }
 
   private Optional<String> refusal(

@@ -2,7 +2,10 @@ package dev.partita.controller.selector;
 
 /** A CEL expression, ready to be asked about devices, or the reason why it never will be. */
 sealed interface CompiledSelector {
-  record Program(dev.cel.runtime.CelRuntime.Program program) implements CompiledSelector {}
+  /**
+   * @param reads the attributes that it can see of a device
+   */
+  record Program(dev.cel.runtime.CelRuntime.Program program, AttributesRead reads) implements CompiledSelector {}
 
   record Broken(String error) implements CompiledSelector {}
 }

@@ -17,6 +17,7 @@ import dev.partita.controller.inventory.Device;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -58,6 +59,11 @@ public final class DeviceSelectors {
     return compiled(expression) instanceof CompiledSelector.Broken(String error) ? Optional.of(error) : Optional.empty();
   }
 
+  /** Whether what the expression says of a device may depend on any of these attributes, given by name without domain. */
+  public boolean mayRead(String expression, Set<String> attributes) {
+    return compiled(expression) instanceof CompiledSelector.Program(var _, AttributesRead reads) && reads.mayBeOneOf(attributes);
+  }
+
   /** What the expression says of the device. */
   public Verdict evaluate(String expression, Device device) {
     CompiledSelector selector = compiled(expression);
@@ -73,7 +79,7 @@ public final class DeviceSelectors {
   private Verdict evaluate(CompiledSelector selector, Device device) {
     return switch (selector) {
       case CompiledSelector.Broken(String error) -> new Verdict.Failed(error);
-      case CompiledSelector.Program(CelRuntime.Program program) -> {
+      case CompiledSelector.Program(CelRuntime.Program program, var _) -> {
         try {
           Object result = program.eval(Map.of("device", seenByCel.computeIfAbsent(device, DeviceView::of)));
           yield result instanceof Boolean held
@@ -100,7 +106,7 @@ public final class DeviceSelectors {
       CelAbstractSyntaxTree tree = COMPILER.compile(expression).getAst();
       boolean canBeBoolean = tree.getResultType().equals(SimpleType.BOOL) || tree.getResultType().equals(SimpleType.DYN);
       return canBeBoolean
-          ? new CompiledSelector.Program(RUNTIME.createProgram(tree))
+          ? new CompiledSelector.Program(RUNTIME.createProgram(tree), AttributesRead.by(expression))
           : new CompiledSelector.Broken("gives " + tree.getResultType().name() + ", not a boolean");
     } catch (CelValidationException e) {
       return new CompiledSelector.Broken(oneLine(e.getErrors().isEmpty() ? e.getMessage() : e.getErrors().getFirst().getMessage()));

@@ -35,9 +35,9 @@ class AllocatorPropertyTest {
   void neverOvercommitsAndAlwaysGivesBackExactly(long seed) {
     Random random = new Random(seed);
     Inventory inventory = Inventory.EMPTY.refreshed(cluster(random));
-    List<Candidate> candidates = inventory.hosts().values().stream().map(h -> new Candidate(h, Optional.empty())).toList();
     Allocator allocator = new Allocator(new DeviceSelectors());
     Books books = new Books();
+    FreeCards cards = new FreeCards(books);
     Map<String, ClaimPlacement> live = new HashMap<>();
     for (int step = 0; step < 400; step++) {
       if (!live.isEmpty() && random.nextInt(3) == 0) {
@@ -46,8 +46,9 @@ class AllocatorPropertyTest {
         books.remove(gone);
       } else {
         List<ClaimAsk> pod = pod(random, step);
-        Outcome outcome = allocator.allocate(pod, candidates, books);
-        assertThat(allocator.allocate(pod, candidates, books)).as("same input, same outcome").isEqualTo(outcome);
+        cards.refresh(inventory);
+        Outcome outcome = allocator.allocate(pod, host -> Optional.empty(), cards);
+        assertThat(allocator.allocate(pod, host -> Optional.empty(), cards)).as("same input, same outcome").isEqualTo(outcome);
         if (outcome instanceof Outcome.Allocated allocated) {
           checkPod(pod, allocated);
           for (ClaimPlacement placement : allocated.claims()) {

@@ -218,9 +218,9 @@ class AllocatorTest {
 
   private Outcome allocate(ClaimAsk... claims) {
     Inventory inventory = Inventory.EMPTY.refreshed(nodes);
-    List<Candidate> candidates =
-        inventory.hosts().values().stream().map(host -> new Candidate(host, Optional.empty())).toList();
-    return allocator.allocate(List.of(claims), candidates, books);
+    FreeCards cards = new FreeCards(books);
+    cards.refresh(inventory);
+    return allocator.allocate(List.of(claims), host -> Optional.empty(), cards);
   }
 
   private List<String> placed(ClaimAsk... claims) {

@@ -1,0 +1,37 @@
+package dev.partita.controller.allocate;
+
+import dev.partita.controller.inventory.AttributeValue;
+import dev.partita.controller.inventory.Device;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What hosts have in common on which the same untouched cards can serve the same asks for whole cards: the kinds of their cards
+ * in order, and which of these agree in which attributes of one card.
+ *
+ * @param kinds by position in the host's list of cards
+ * @param agreement for each device and each of its attributes of one card, the first device that has the same value
+ */
+record HostShape(List<CardKind> kinds, List<Map<String, Integer>> agreement) {
+  HostShape {
+    kinds = List.copyOf(kinds);
+    agreement = List.copyOf(agreement);
+  }
+
+  static HostShape of(List<CardKind> kinds, List<Device> devices) {
+    Map<String, Map<AttributeValue, Integer>> firsts = new HashMap<>();
+    List<Map<String, Integer>> agreement = new ArrayList<>();
+    for (int i = 0; i < devices.size(); i++) {
+      Map<String, Integer> ofDevice = new HashMap<>();
+      for (Map.Entry<String, AttributeValue> attribute : devices.get(i).attributes().entrySet()) {
+        Map<AttributeValue, Integer> seen = firsts.computeIfAbsent(attribute.getKey(), name -> new HashMap<>());
+        int position = i;
+        ofDevice.put(attribute.getKey(), seen.computeIfAbsent(attribute.getValue(), value -> position));
+      }
+      agreement.add(Map.copyOf(ofDevice));
+    }
+    return new HostShape(kinds, agreement);
+  }
+}

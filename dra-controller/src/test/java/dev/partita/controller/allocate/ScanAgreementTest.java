@@ -1,0 +1,126 @@
+package dev.partita.controller.allocate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.api.config.GpuShareConfig.Packing;
+import dev.partita.api.config.GpuShareConfig.Placement;
+import dev.partita.api.node.GpuNode;
+import dev.partita.controller.GpuNodes;
+import dev.partita.controller.allocate.ClaimAsk.RequestAsk;
+import dev.partita.controller.inventory.CardKey;
+import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.selector.DeviceSelectors;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Random;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What is looked up in the order of free cards is what looking at every host would have found, on clusters that change. */
+class ScanAgreementTest {
+  private static final long GIB = GpuNodes.GIB;
+  private static final String[] PRODUCTS = {"NVIDIA H200", "NVIDIA A100", "Tesla T4"};
+  private static final long[] MEMORY = {140, 80, 16};
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
+  void lookupFindsWhatAScanFinds(long seed) {
+    Random random = new Random(seed);
+    List<GpuNode> nodes = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      nodes.add(node("node-" + i, random));
+    }
+    Inventory inventory = Inventory.EMPTY.refreshed(nodes);
+    Allocator allocator = new Allocator(new DeviceSelectors());
+    Books books = new Books();
+    FreeCards cards = new FreeCards(books);
+    List<String> live = new ArrayList<>();
+    int allocated = 0;
+    for (int step = 0; step < 600; step++) {
+      switch (random.nextInt(12)) {
+        case 0, 1, 2 -> {
+          if (!live.isEmpty()) {
+            books.remove(live.remove(random.nextInt(live.size())));
+          }
+        }
+        case 3 -> {
+          nodes.set(random.nextInt(nodes.size()), node("node-" + random.nextInt(25), random));
+          inventory = inventory.refreshed(distinct(nodes));
+        }
+        case 4 -> { // somebody else allocates as they like
+          CardKey card = new CardKey("node-" + random.nextInt(25), random.nextInt(8));
+          DeviceMode mode = random.nextBoolean() ? DeviceMode.WHOLE : DeviceMode.SHARED;
+          books.put("wild" + step, List.of(new Booking(card, mode, mode == DeviceMode.WHOLE ? 0 : random.nextLong(200 * GIB), random.nextInt(120))));
+          live.add("wild" + step);
+        }
+        default -> {
+          int refused = random.nextInt(4);
+          Candidates candidates = host -> host.name().hashCode() % 4 < refused - 1 ? Optional.of("not there") : Optional.empty();
+          List<ClaimAsk> pod = List.of(claim(random, "s" + step));
+          cards.refresh(inventory);
+          Optional<Outcome.Allocated> outcome = allocator.place(pod, candidates, cards);
+          FreeCards anew = new FreeCards(books);
+          anew.refresh(inventory);
+          assertThat(allocator.placeByScan(pod, candidates, anew)).as("step %s: %s", step, pod).isEqualTo(outcome);
+          if (outcome.isPresent()) {
+            allocated++;
+            books.put("s" + step, outcome.get().claims().getFirst().bookings());
+            live.add("s" + step);
+          }
+        }
+      }
+    }
+    assertThat(allocated).isGreaterThan(50);
+  }
+
+  private static List<GpuNode> distinct(List<GpuNode> nodes) {
+    var byName = new java.util.TreeMap<String, GpuNode>();
+    nodes.forEach(node -> byName.put(node.getMetadata().getName(), node));
+    return List.copyOf(byName.values());
+  }
+
+  private static GpuNode node(String name, Random random) {
+    int product = random.nextInt(PRODUCTS.length);
+    return GpuNodes.ready(name, 1 + random.nextInt(8), PRODUCTS[product], MEMORY[product] * GIB);
+  }
+
+  private static ClaimAsk claim(Random random, String name) {
+    List<Constraint> constraints =
+        switch (random.nextInt(8)) {
+          case 0, 1 -> List.of(new Constraint.Match("resource.kubernetes.io/numaNode", List.of()));
+          case 2 -> List.of(new Constraint.Distinct("gpu.partita.dev/nvlinkDomain", List.of()));
+          case 3 -> List.of(new Constraint.Match("gpu.partita.dev/colour", List.of()));
+          default -> List.of();
+        };
+    List<DeviceAsk> asks =
+        switch (random.nextInt(10)) {
+          case 0 -> List.of(Asks.whole("r", 1), Asks.whole("q", 1 + random.nextInt(3)));
+          case 1 -> List.of(Asks.whole("r", 1 + random.nextInt(8)));
+          case 2 -> List.of(Asks.whole("r", 1));
+          case 3 -> List.of(spread(Asks.share("r", 1, GIB, 5)));
+          case 4 -> List.of(Asks.share("r", 1 + random.nextInt(2), GIB, 5), Asks.whole("q", 1));
+          case 5 -> List.of(uuid("r", "GPU-node-" + random.nextInt(20) + "-" + random.nextInt(4)));
+          case 6 -> List.of(Asks.share("r", "h200", 1 + random.nextLong(70 * GIB)));
+          default -> List.of(Asks.share("r", 1, (1 + random.nextInt(40)) * GIB, 5L * random.nextInt(14)));
+        };
+    if (random.nextInt(5) == 0) {
+      var either = new RequestAsk("r", List.of(Asks.share("r/a", "t4", 12 * GIB), Asks.whole("r/b", 2), Asks.share("r/c", 1, 30 * GIB, 40)));
+      return new ClaimAsk(new ClaimRef("default", name, "uid-" + name), List.of(either), constraints);
+    }
+    return Asks.claim(name, constraints, asks.toArray(DeviceAsk[]::new));
+  }
+
+  private static DeviceAsk spread(DeviceAsk ask) {
+    Placement before = ask.placement();
+    Placement placement = new Placement(Packing.SPREAD, Packing.SPREAD, before.numa(), before.nvlink());
+    return new DeviceAsk(ask.name(), ask.selectors(), ask.count(), ask.memory(), ask.cores(), ask.tolerations(), placement);
+  }
+
+  private static DeviceAsk uuid(String name, String uuid) {
+    var selector = new DeviceAsk.Selector("request", "device.attributes[\"gpu.partita.dev\"].uuid == \"" + uuid + "\"");
+    return Asks.ask(name, List.of(Asks.mode(DeviceMode.SHARED), selector), new DeviceAsk.Count.Exactly(1), OptionalLong.of(GIB), OptionalLong.empty());
+  }
+}
