@@ -1,0 +1,49 @@
+package dev.partita.controller.allocate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.controller.allocate.ScenarioRun.Report;
+import dev.partita.controller.allocate.Scenarios.Numbers;
+import java.io.IOException;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** The benchmark's scenarios: placements are right (each is checked while it runs) and packed tightly. */
+class ScenarioRunTest {
+  @Test
+  void sharesArePackedNearlyAsTightlyAsCanBe() throws IOException {
+    Report report = play("shares");
+    assertThat(report.failed()).isZero();
+    assertThat(report.gpusTouched()).isLessThanOrEqualTo((int) (report.gpusFloor() * 1.05));
+  }
+
+  @Test
+  void lookupAndScanPackAlike() throws IOException {
+    Scenarios file = AllocatorBench.scenarios("");
+    for (Scenarios.Scenario scenario : file.scenarios()) {
+      Report lookup = ScenarioRun.play(file, scenario, false);
+      Report scan = ScenarioRun.play(file, scenario, true);
+      assertThat(List.of(lookup.allocated(), lookup.gpusTouched(), lookup.freeNodes()))
+          .isEqualTo(List.of(scan.allocated(), scan.gpusTouched(), scan.freeNodes()));
+    }
+  }
+
+  @Test
+  void sixteenCardsWhereFifteenAreFreeFail() throws IOException {
+    assertThat(play("dead-end").allocated()).isZero();
+  }
+
+  /** These follow from the formula, worked out apart: the same claims arrive here as in the comparison. */
+  @Test
+  void numbersFollowTheGenerator() {
+    Numbers numbers = new Numbers(400);
+    assertThat(IntStream.range(0, 6).map(i -> numbers.below(100))).containsExactly(7, 18, 81, 6, 11, 42);
+  }
+
+  private static Report play(String name) throws IOException {
+    Scenarios file = AllocatorBench.scenarios("");
+    Scenarios.Scenario scenario = file.scenarios().stream().filter(s -> s.name().equals(name)).findFirst().orElseThrow();
+    return ScenarioRun.play(file, scenario, false);
+  }
+}
