@@ -93,8 +93,7 @@ final class UpCommand implements Runnable {
     try (KubernetesClient client = ClusterClient.of(Path.of(access.kubeconfig()))) {
       install(client, access, state, progress);
       progress.step("waiting for the cards of every node");
-      List<String> ready =
-          Waiting.upTo(timeoutSeconds, "%d cards a node".formatted(cards.count()), () -> PublishedSlices.look(client, cards.count()));
+      List<String> ready = awaitCards(client, cards.count());
       progress.step("ready: %s on %s".formatted(gpus, String.join(", ", ready)));
     } catch (CommandFailure failure) {
       if (failure.exitStatus() == CommandLine.ExitCode.USAGE) {
@@ -130,6 +129,14 @@ final class UpCommand implements Runnable {
       case ProviderChoice.Chosen(ProviderName name) -> name;
       case ProviderChoice.Refused(String why) -> throw CommandFailure.usage(why);
     };
+  }
+
+  private List<String> awaitCards(KubernetesClient client, int cards) {
+    try {
+      return Waiting.upTo(timeoutSeconds, "%d cards a node".formatted(cards), () -> PublishedSlices.look(client, cards));
+    } catch (CommandFailure failure) {
+      throw CommandFailure.failed(failure.getMessage() + WaitingPods.in(client, namespace));
+    }
   }
 
   private ClusterRecord.Access bringUp(ClusterProvider cluster, ClusterRecord record, StateFolder state, Progress progress) {

@@ -44,13 +44,26 @@ public final class RealCluster implements AutoCloseable {
       case Provision.Lab(String script) ->
           up(new PartitaCommand(HOME, environments.lab(script)), Optional.of(new Lab(script)), List.of(), "--provider", "lab", "--nodes", "3");
       case Provision.Current(String kubeconfig) ->
-          up(new PartitaCommand(HOME, environments.current(kubeconfig)), Optional.empty(), List.of(), "--provider", "current");
+          up(new PartitaCommand(HOME, environments.current(kubeconfig)), Optional.empty(), List.of(), onCurrent(System.getenv()));
       case Provision.Docker() -> {
         K3sInDocker k3s = K3sInDocker.start(HOME, TARGET);
         yield up(new PartitaCommand(HOME, environments.current(k3s.kubeconfig().toString())), Optional.empty(), List.of(k3s), "--provider", "current");
       }
       case Provision.Nothing(String why) -> throw new IllegalStateException(why);
     };
+  }
+
+  /** A cluster of somebody's pulls the images from a registry, unless they are on its nodes already. */
+  private static String[] onCurrent(java.util.Map<String, String> environment) {
+    List<String> arguments = new java.util.ArrayList<>(List.of("--provider", "current"));
+    java.util.Map.of("PARTITA_E2E_IMAGE_REGISTRY", "--image-registry", "PARTITA_E2E_IMAGE_TAG", "--image-tag")
+        .forEach((variable, option) -> {
+          String value = environment.getOrDefault(variable, "");
+          if (!value.isEmpty()) {
+            arguments.addAll(List.of(option, value));
+          }
+        });
+    return arguments.toArray(String[]::new);
   }
 
   private static RealCluster up(PartitaCommand command, Optional<Lab> lab, List<AutoCloseable> below, String... provider) {
@@ -88,7 +101,7 @@ public final class RealCluster implements AutoCloseable {
 
   /** The nodes that nothing is broken on, in order; at least one. */
   public List<String> quietNodes() {
-    return nodes.size() < 3 ? nodes : nodes.subList(0, nodes.size() - 1);
+    return nodes.size() < 2 ? nodes : nodes.subList(0, nodes.size() - 1);
   }
 
   /** The node that tests break things on; they hold {@link OnBrokenNode}. */
