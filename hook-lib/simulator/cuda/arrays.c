@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "cuda_arrays.h"
-#include "driver.h"
+#include "capture.h"
 
 #define LEVELS_MAX 17 /* of the largest extent, 65536 */
 #define EXTENT_MAX 131072
@@ -104,6 +104,9 @@ static CUresult create(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned level
         return result;
     if (!descriptor || !valid(descriptor))
         return CUDA_ERROR_INVALID_VALUE;
+    result = unsafe_call();
+    if (result != CUDA_SUCCESS)
+        return result;
     array = calloc(1, sizeof *array);
     if (!array)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -142,23 +145,27 @@ static CUresult create_plain(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc
 
 CUresult cuArrayCreate_v2(CUarray *array, const CUDA_ARRAY_DESCRIPTOR *d)
 {
+    FAULT_POINT();
     return d ? create_plain(array, &(CUDA_ARRAY3D_DESCRIPTOR){d->Width, d->Height, 0, d->Format, d->NumChannels, 0})
              : create_plain(array, NULL);
 }
 
 CUresult cuArrayCreate(CUarray *array, const CUDA_ARRAY_DESCRIPTOR_v1 *d)
 {
+    FAULT_POINT();
     return d ? create_plain(array, &(CUDA_ARRAY3D_DESCRIPTOR){d->Width, d->Height, 0, d->Format, d->NumChannels, 0})
              : create_plain(array, NULL);
 }
 
 CUresult cuArray3DCreate_v2(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *descriptor)
 {
+    FAULT_POINT();
     return create_plain(array, descriptor);
 }
 
 CUresult cuArray3DCreate(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR_v1 *d)
 {
+    FAULT_POINT();
     return d ? create_plain(array, &(CUDA_ARRAY3D_DESCRIPTOR){d->Width, d->Height, d->Depth, d->Format, d->NumChannels,
                                                               d->Flags})
              : create_plain(array, NULL);
@@ -166,6 +173,7 @@ CUresult cuArray3DCreate(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR_v1 *d)
 
 CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned int levels)
 {
+    FAULT_POINT();
     struct array *created;
     CUresult result = array ? create(descriptor, levels, true, &created) : CUDA_ERROR_INVALID_VALUE;
 
@@ -218,16 +226,19 @@ static CUresult with_array(const void *handle, bool mipmapped, bool gone, CUDA_A
 
 CUresult cuArrayDestroy(CUarray array)
 {
+    FAULT_POINT();
     return with_array(array, false, true, NULL);
 }
 
 CUresult cuMipmappedArrayDestroy(CUmipmappedArray array)
 {
+    FAULT_POINT();
     return with_array(array, true, true, NULL);
 }
 
 CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *requirements, CUarray array, CUdevice device)
 {
+    FAULT_POINT();
     (void)device;
     return requirements ? with_array(array, false, false, requirements) : CUDA_ERROR_INVALID_VALUE;
 }
@@ -235,12 +246,14 @@ CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *requiremen
 CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *requirements, CUmipmappedArray array,
                                                CUdevice device)
 {
+    FAULT_POINT();
     (void)device;
     return requirements ? with_array(array, true, false, requirements) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuMipmappedArrayGetLevel(CUarray *array, CUmipmappedArray mipmapped, unsigned int level)
 {
+    FAULT_POINT();
     CUresult ready = driver_ready();
 
     if (ready != CUDA_SUCCESS)

@@ -116,6 +116,7 @@ static bool by_card(const struct sim_card *card, CUdevice_attribute attribute, i
 
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {
+    FAULT_POINT();
     struct device *found;
     CUresult result = driver_device(device, &found);
 

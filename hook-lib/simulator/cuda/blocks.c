@@ -10,24 +10,36 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "driver.h"
-
-#define CONTENT_MAX (64 * MIB) /* of one block, kept for copies */
-
-#ifndef MAP_32BIT
-#define MAP_32BIT 0
-#endif
+#include "physical.h"
 
 static uint64_t round_up(uint64_t bytes, uint64_t unit)
 {
     return (bytes + unit - 1) / unit * unit;
 }
 
+/* Somewhere below 4 GiB: x86-64's kernel can be asked for that, others take a hint where nothing is yet. */
+static void *map_low(uint64_t size, int access, int flags)
+{
+#ifdef MAP_32BIT
+    return mmap(NULL, size, access, flags | MAP_32BIT, -1, 0);
+#else
+    for (uint64_t at = UINT64_C(1) << 28; at + size <= UINT32_MAX; at += 16 * GRANULARITY) {
+        char *memory = mmap((void *)(uintptr_t)at, size, access, flags, -1, 0);
+
+        if (memory == MAP_FAILED || (uintptr_t)memory + size <= UINT32_MAX)
+            return memory;
+        munmap(memory, size);
+    }
+    return MAP_FAILED;
+#endif
+}
+
 static void *reserve_addresses(uint64_t size, bool low, bool managed)
 {
     int access = managed ? PROT_READ | PROT_WRITE : PROT_NONE;
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (low ? MAP_32BIT : 0);
-    char *memory = mmap(NULL, size + GRANULARITY, access, flags, -1, 0), *base;
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    uint64_t room = size + GRANULARITY;
+    char *memory = low ? map_low(room, access, flags) : mmap(NULL, room, access, flags, -1, 0), *base;
 
     if (memory == MAP_FAILED)
         return NULL;
@@ -43,19 +55,38 @@ static void *reserve_addresses(uint64_t size, bool low, bool managed)
     return base;
 }
 
+void *address_reserve(uint64_t size, uint64_t alignment)
+{
+    char *memory = mmap(NULL, size + alignment, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), *base;
+
+    if (memory == MAP_FAILED)
+        return NULL;
+    base = (char *)round_up((uintptr_t)memory, alignment);
+    if (base > memory)
+        munmap(memory, (size_t)(base - memory));
+    if (base < memory + alignment)
+        munmap(base + size, (size_t)(memory + alignment - base));
+    return base;
+}
+
+void address_free(CUdeviceptr base, uint64_t size)
+{
+    munmap((void *)(uintptr_t)base, size);
+}
+
 static uint64_t charge(struct CUctx_st *context, uint64_t size, bool managed)
 {
     const struct device *device = &driver_devices[context->ordinal];
 
     if (managed)
-        return sim_state_reserve_up_to(&driver_state, device->card->index, size, device_capacity(device), GRANULARITY);
-    return sim_state_reserve(&driver_state, device->card->index, SIM_MEMORY, size, device_capacity(device)) ? size : 0;
+        return sim_state_reserve_up_to(&driver_state, device->card->unit, size, device_capacity(device), GRANULARITY);
+    return sim_state_reserve(&driver_state, device->card->unit, SIM_MEMORY, size, device_capacity(device)) ? size : 0;
 }
 
 static void give_back(struct CUctx_st *context, uint64_t bytes)
 {
     if (bytes)
-        sim_state_release(&driver_state, driver_devices[context->ordinal].card->index, SIM_MEMORY, bytes);
+        sim_state_release(&driver_state, driver_devices[context->ordinal].card->unit, SIM_MEMORY, bytes);
 }
 
 static CUresult add_block(struct CUctx_st *context, uint64_t size, bool low, bool managed, struct block **list,
@@ -209,8 +240,11 @@ CUresult block_free(CUdeviceptr pointer)
     CUdeviceptr base;
     uint64_t size;
 
-    if (block_range(pointer, &base, &size) != CUDA_SUCCESS || base != pointer)
+    if (block_range(pointer, &base, &size) != CUDA_SUCCESS || base != pointer || block->physical ||
+        (block->foreign && !block->foreign_buffer))
         return CUDA_ERROR_INVALID_VALUE;
+    if (block->foreign)
+        return foreign_close(pointer);
     if (block->piece) {
         block->pieces[(pointer - block->base) / block->piece] = 0;
         if (--block->pieces_used > 0)
@@ -231,6 +265,7 @@ CUresult block_content(CUdeviceptr address, uint64_t bytes, unsigned char **cont
 {
     struct block *block = page_block(address);
     uint64_t size, limit, offset;
+    unsigned char **bytes_kept;
     CUdeviceptr base;
 
     if (block_range(address, &base, &size) != CUDA_SUCCESS || bytes > base + size - address)
@@ -241,15 +276,23 @@ CUresult block_content(CUdeviceptr address, uint64_t bytes, unsigned char **cont
         *kept = bytes;
         return CUDA_SUCCESS;
     }
-    limit = block->size < CONTENT_MAX ? block->size : CONTENT_MAX;
-    if (!block->content) {
+    if (block->physical) {
+        if (block->access == CU_MEM_ACCESS_FLAGS_PROT_NONE)
+            return CUDA_ERROR_INVALID_VALUE;
+        offset += block->offset;
+    }
+    limit = block->physical ? physical_size(block->physical) : block->size;
+    if (limit > CONTENT_MAX)
+        limit = CONTENT_MAX;
+    bytes_kept = block->physical ? physical_content(block->physical) : &block->content;
+    if (!*bytes_kept) {
         void *memory = mmap(NULL, limit, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
         if (memory == MAP_FAILED)
             return CUDA_ERROR_OUT_OF_MEMORY;
-        block->content = memory;
+        *bytes_kept = memory;
     }
-    *content = block->content + (offset < limit ? offset : 0);
+    *content = *bytes_kept + (offset < limit ? offset : 0);
     *kept = offset >= limit ? 0 : bytes < limit - offset ? bytes : limit - offset;
     return CUDA_SUCCESS;
 }

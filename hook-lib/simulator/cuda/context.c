@@ -1,7 +1,7 @@
-/* Contexts: primary ones (counted), own ones, and each thread's stack of them. */
+/* Contexts, and each thread's stack of them. */
 #include <stdlib.h>
 
-#include "driver.h"
+#include "capture.h"
 
 #define STACK_DEPTH 32
 
@@ -15,6 +15,8 @@ CUresult driver_current(struct CUctx_st **context)
 
     if (ready != CUDA_SUCCESS)
         return ready;
+    if (driver_in_host_function)
+        return CUDA_ERROR_NOT_PERMITTED;
     if (depth == 0 || !stack[depth - 1])
         return CUDA_ERROR_INVALID_CONTEXT;
     if (!stack[depth - 1]->alive)
@@ -32,8 +34,7 @@ static CUresult check(CUcontext context)
     return CUDA_ERROR_INVALID_CONTEXT;
 }
 
-/* Under driver_lock. */
-static CUresult create(CUdevice ordinal, unsigned flags, bool primary, struct CUctx_st **created)
+CUresult context_create(CUdevice ordinal, unsigned flags, bool primary, struct CUctx_st **created)
 {
     struct device *device = &driver_devices[ordinal];
     const struct sim_card *card = device->card;
@@ -43,11 +44,16 @@ static CUresult create(CUdevice ordinal, unsigned flags, bool primary, struct CU
         return CUDA_ERROR_UNKNOWN;
     context = calloc(1, sizeof *context);
     if (!context ||
-        !sim_state_reserve(&driver_state, card->index, SIM_OVERHEAD, card->context_overhead, device_capacity(device))) {
+        !sim_state_reserve(&driver_state, card->unit, SIM_OVERHEAD, card->context_overhead, device_capacity(device))) {
         free(context);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    sim_state_count_context(&driver_state, card->index, 1);
+    if (!device_present(device)) { /* what is charged keeps it there from here on */
+        sim_state_release(&driver_state, card->unit, SIM_OVERHEAD, card->context_overhead);
+        free(context);
+        return CUDA_ERROR_UNKNOWN;
+    }
+    sim_state_count_context(&driver_state, card->unit, 1);
     context->ordinal = ordinal;
     context->flags = flags;
     context->primary = primary;
@@ -58,8 +64,7 @@ static CUresult create(CUdevice ordinal, unsigned flags, bool primary, struct CU
     return CUDA_SUCCESS;
 }
 
-/* Under driver_lock. */
-static void destroy(struct CUctx_st *context)
+void context_destroy(struct CUctx_st *context)
 {
     const struct sim_card *card = driver_devices[context->ordinal].card;
 
@@ -67,121 +72,13 @@ static void destroy(struct CUctx_st *context)
     context_release_arrays(context);
     context_release_memory(context);
     context->alive = false;
-    sim_state_release(&driver_state, card->index, SIM_OVERHEAD, card->context_overhead);
-    sim_state_count_context(&driver_state, card->index, -1);
-}
-
-CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
-{
-    struct device *found;
-    CUresult result = driver_device(device, &found);
-
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!context)
-        return CUDA_ERROR_INVALID_VALUE;
-    pthread_mutex_lock(&driver_lock);
-    if (!found->primary)
-        result = create(device, found->primary_flags, true, &found->primary);
-    if (result == CUDA_SUCCESS) {
-        found->primary->retained++;
-        *context = found->primary;
-    }
-    pthread_mutex_unlock(&driver_lock);
-    return result;
-}
-
-static CUresult release(CUdevice device, bool all)
-{
-    struct device *found;
-    CUresult result = driver_device(device, &found);
-
-    if (result != CUDA_SUCCESS)
-        return result;
-    pthread_mutex_lock(&driver_lock);
-    if (all) {
-        pool_reset(device);
-        graph_memory_reset(device);
-    }
-    if (!found->primary)
-        result = all ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
-    else if (all || --found->primary->retained == 0) {
-        destroy(found->primary);
-        found->primary = NULL;
-    }
-    pthread_mutex_unlock(&driver_lock);
-    return result;
-}
-
-CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
-{
-    return release(device, false);
-}
-
-CUresult cuDevicePrimaryCtxRelease(CUdevice device)
-{
-    return release(device, false);
-}
-
-CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
-{
-    return release(device, true);
-}
-
-CUresult cuDevicePrimaryCtxReset(CUdevice device)
-{
-    return release(device, true);
-}
-
-CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *active)
-{
-    struct device *found;
-    CUresult result = driver_device(device, &found);
-
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!flags || !active)
-        return CUDA_ERROR_INVALID_VALUE;
-    pthread_mutex_lock(&driver_lock);
-    *flags = found->primary_flags;
-    *active = found->primary != NULL;
-    pthread_mutex_unlock(&driver_lock);
-    return CUDA_SUCCESS;
-}
-
-CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned int flags)
-{
-    struct device *found;
-    CUresult result = driver_device(device, &found);
-
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (flags & ~CU_CTX_FLAGS_MASK)
-        return CUDA_ERROR_INVALID_VALUE;
-    pthread_mutex_lock(&driver_lock);
-    found->primary_flags = flags;
-    pthread_mutex_unlock(&driver_lock);
-    return CUDA_SUCCESS;
-}
-
-/* Before _v2 the flags of an active context could not change. */
-CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned int flags)
-{
-    struct device *found;
-    CUresult result = driver_device(device, &found);
-
-    bool active;
-
-    if (result != CUDA_SUCCESS)
-        return result;
-    pthread_mutex_lock(&driver_lock);
-    active = found->primary != NULL;
-    pthread_mutex_unlock(&driver_lock);
-    return active ? CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE : cuDevicePrimaryCtxSetFlags_v2(device, flags);
+    sim_state_release(&driver_state, card->unit, SIM_OVERHEAD, card->context_overhead);
+    sim_state_count_context(&driver_state, card->unit, -1);
 }
 
 CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device)
 {
+    FAULT_POINT();
     struct device *found;
     CUresult result = driver_device(device, &found);
 
@@ -190,7 +87,7 @@ CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device)
     if (!context || (flags & ~CU_CTX_FLAGS_MASK) || depth == STACK_DEPTH)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&driver_lock);
-    result = create(device, flags, false, context);
+    result = context_create(device, flags, false, context);
     pthread_mutex_unlock(&driver_lock);
     if (result == CUDA_SUCCESS)
         stack[depth++] = *context;
@@ -199,22 +96,26 @@ CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device)
 
 CUresult cuCtxCreate(CUcontext *context, unsigned int flags, CUdevice device)
 {
+    FAULT_POINT();
     return cuCtxCreate_v2(context, flags, device);
 }
 
 /* Execution affinities need MPS. */
 CUresult cuCtxCreate_v3(CUcontext *context, void *affinities, int affinityCount, unsigned int flags, CUdevice device)
 {
+    FAULT_POINT();
     return affinities || affinityCount ? CUDA_ERROR_NOT_SUPPORTED : cuCtxCreate_v2(context, flags, device);
 }
 
 CUresult cuCtxCreate_v4(CUcontext *context, void *parameters, unsigned int flags, CUdevice device)
 {
+    FAULT_POINT();
     return parameters ? CUDA_ERROR_NOT_SUPPORTED : cuCtxCreate_v2(context, flags, device);
 }
 
 CUresult cuCtxDestroy_v2(CUcontext context)
 {
+    FAULT_POINT();
     CUresult result = driver_ready();
 
     if (result != CUDA_SUCCESS)
@@ -224,7 +125,7 @@ CUresult cuCtxDestroy_v2(CUcontext context)
     if (result == CUDA_SUCCESS && context->primary)
         result = CUDA_ERROR_INVALID_CONTEXT;
     if (result == CUDA_SUCCESS) {
-        destroy(context);
+        context_destroy(context);
         if (depth > 0 && stack[depth - 1] == context)
             depth--;
     }
@@ -234,6 +135,7 @@ CUresult cuCtxDestroy_v2(CUcontext context)
 
 CUresult cuCtxDestroy(CUcontext context)
 {
+    FAULT_POINT();
     return cuCtxDestroy_v2(context);
 }
 
@@ -251,6 +153,7 @@ static CUresult usable(CUcontext context)
 
 CUresult cuCtxSetCurrent(CUcontext context)
 {
+    FAULT_POINT();
     CUresult result = context ? usable(context) : driver_ready();
 
     if (result != CUDA_SUCCESS)
@@ -268,6 +171,7 @@ CUresult cuCtxSetCurrent(CUcontext context)
 
 CUresult cuCtxGetCurrent(CUcontext *context)
 {
+    FAULT_POINT();
     CUresult ready = driver_ready();
 
     if (ready != CUDA_SUCCESS)
@@ -280,6 +184,7 @@ CUresult cuCtxGetCurrent(CUcontext *context)
 
 CUresult cuCtxPushCurrent_v2(CUcontext context)
 {
+    FAULT_POINT();
     CUresult result = usable(context);
 
     if (result != CUDA_SUCCESS)
@@ -292,11 +197,13 @@ CUresult cuCtxPushCurrent_v2(CUcontext context)
 
 CUresult cuCtxPushCurrent(CUcontext context)
 {
+    FAULT_POINT();
     return cuCtxPushCurrent_v2(context);
 }
 
 CUresult cuCtxPopCurrent_v2(CUcontext *context)
 {
+    FAULT_POINT();
     CUresult ready = driver_ready();
 
     if (ready != CUDA_SUCCESS)
@@ -311,11 +218,13 @@ CUresult cuCtxPopCurrent_v2(CUcontext *context)
 
 CUresult cuCtxPopCurrent(CUcontext *context)
 {
+    FAULT_POINT();
     return cuCtxPopCurrent_v2(context);
 }
 
 CUresult cuCtxGetDevice(CUdevice *device)
 {
+    FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_current(&context);
 
@@ -329,6 +238,7 @@ CUresult cuCtxGetDevice(CUdevice *device)
 
 CUresult cuCtxGetFlags(unsigned int *flags)
 {
+    FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_current(&context);
 
@@ -342,6 +252,7 @@ CUresult cuCtxGetFlags(unsigned int *flags)
 
 CUresult cuCtxGetApiVersion(CUcontext context, unsigned int *version)
 {
+    FAULT_POINT();
     CUresult result = context ? usable(context) : driver_current(&context);
 
     if (result != CUDA_SUCCESS)
@@ -354,10 +265,14 @@ CUresult cuCtxGetApiVersion(CUcontext context, unsigned int *version)
 
 CUresult cuCtxSynchronize(void)
 {
+    FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_current(&context);
 
+    if (result == CUDA_SUCCESS)
+        result = context_call(context);
     if (result == CUDA_SUCCESS) {
+        driver_settle(context);
         pthread_mutex_lock(&driver_lock);
         pool_observe();
         pthread_mutex_unlock(&driver_lock);

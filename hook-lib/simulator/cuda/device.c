@@ -8,8 +8,25 @@ uint64_t device_capacity(const struct device *device)
     return device->card->memory - device->card->reserved;
 }
 
+uint64_t device_used(const struct device *device)
+{
+    return device->instance.serial ? sim_mig_gpu_used(&driver_state, device->whole->index, device->instance.gpu)
+                                   : sim_state_used(&driver_state, device->card->unit);
+}
+
+bool device_present(const struct device *device)
+{
+    struct sim_mig_instance now;
+
+    if (!device->instance.serial)
+        return !sim_mig_enabled(&driver_state, device->whole->index);
+    return sim_mig_enabled(&driver_state, device->whole->index) &&
+           sim_mig_compute(&driver_state, device->whole, device->instance.slot, &now) && now.serial == device->instance.serial;
+}
+
 CUresult cuDeviceGetCount(int *count)
 {
+    FAULT_POINT();
     CUresult ready = driver_ready();
 
     if (ready != CUDA_SUCCESS)
@@ -22,6 +39,7 @@ CUresult cuDeviceGetCount(int *count)
 
 CUresult cuDeviceGet(CUdevice *device, int ordinal)
 {
+    FAULT_POINT();
     struct device *found;
     CUresult result = driver_device(ordinal, &found);
 
@@ -35,6 +53,7 @@ CUresult cuDeviceGet(CUdevice *device, int ordinal)
 
 CUresult cuDeviceGetName(char *name, int length, CUdevice device)
 {
+    FAULT_POINT();
     struct device *found;
     CUresult result = driver_device(device, &found);
 
@@ -49,6 +68,7 @@ CUresult cuDeviceGetName(char *name, int length, CUdevice device)
 /* The two versions differ only under MIG, where _v2 gives the instance's UUID. */
 CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
 {
+    FAULT_POINT();
     struct device *found;
     CUresult result = driver_device(device, &found);
 
@@ -62,11 +82,17 @@ CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
 
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
 {
-    return cuDeviceGetUuid_v2(uuid, device);
+    FAULT_POINT();
+    CUresult result = cuDeviceGetUuid_v2(uuid, device);
+
+    if (result == CUDA_SUCCESS)
+        memcpy(uuid->bytes, driver_devices[device].whole->uuid_bytes, sizeof uuid->bytes);
+    return result;
 }
 
 CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
 {
+    FAULT_POINT();
     struct device *found;
     CUresult result = driver_device(device, &found);
 
@@ -81,6 +107,7 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
 /* 32 bits: a larger card shows as all that fits. */
 CUresult cuDeviceTotalMem(unsigned int *bytes, CUdevice device)
 {
+    FAULT_POINT();
     size_t wide = 0;
     CUresult result = cuDeviceTotalMem_v2(bytes ? &wide : NULL, device);
 
@@ -91,6 +118,7 @@ CUresult cuDeviceTotalMem(unsigned int *bytes, CUdevice device)
 
 CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
 {
+    FAULT_POINT();
     struct device *found;
     CUresult result = driver_device(device, &found);
 
@@ -105,6 +133,7 @@ CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
 
 CUresult cuDeviceGetPCIBusId(char *busId, int length, CUdevice device)
 {
+    FAULT_POINT();
     struct device *found;
     CUresult result = driver_device(device, &found);
 
@@ -118,6 +147,7 @@ CUresult cuDeviceGetPCIBusId(char *busId, int length, CUdevice device)
 
 CUresult cuDeviceGetByPCIBusId(CUdevice *device, const char *busId)
 {
+    FAULT_POINT();
     CUresult ready = driver_ready();
 
     if (ready != CUDA_SUCCESS)

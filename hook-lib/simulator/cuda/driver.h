@@ -1,6 +1,6 @@
 /*
  * Inside of the fake libcuda. One mutex a process (`driver_lock`) guards contexts, blocks and pages; the state's own lock
- * is taken inside it, never the other way round. Launches take no lock.
+ * is taken inside it, never the other way round. Launches that take no time take no lock; what waits holds none.
  */
 #ifndef PARTITA_SIM_DRIVER_H
 #define PARTITA_SIM_DRIVER_H
@@ -18,19 +18,34 @@
 #define SMALL_MAX (1 * MIB) /* requests up to here share 2 MiB slabs */
 #define SMALL_MIN 512
 
+/* A kernel. Block shape and parameters are those of the launches before CUDA 4, which are set on the function. */
+#define PARAMETERS_MAX 4096
 struct CUfunc_st {
-    struct CUmod_st *module;
+    struct CUmod_st *module; /* NULL: of a library, for any context */
+    bool spins;              /* takes the ns that its first parameter says */
+    int block[3];
+    unsigned shared_bytes, parameter_bytes;
+    unsigned char parameters[PARAMETERS_MAX];
 };
 
 struct CUmod_st {
     struct CUctx_st *context;
-    struct CUfunc_st function; /* one stands for all of its kernels */
+    struct CUlib_st *library;        /* NULL: loaded for itself */
+    struct CUfunc_st functions[2];   /* one for all kernels, one for partita_spin */
     struct CUmod_st *next;
 };
 
 struct CUstream_st {
     struct CUctx_st *context;
-    bool alive;
+    unsigned flags;
+    int priority;
+    int default_of; /* thread whose default stream it is, else 0 */
+    _Atomic uint64_t end;  /* the card's work time at which all of it is done */
+    _Atomic uint64_t host; /* number of its last host function */
+    struct capture *capture; /* that it is part of, and the nodes after which its next one comes (capture.c) */
+    struct CUgraphNode_st **needs;
+    size_t need_count;
+    struct CUstream_st *next_captured;
     struct CUstream_st *next;
 };
 
@@ -50,7 +65,9 @@ struct CUctx_st {
 
 /* What CUDA sees as one device. */
 struct device {
-    const struct sim_card *card;
+    const struct sim_card *card;  /* of a compute instance of MIG: its part of the card */
+    const struct sim_card *whole;
+    struct sim_mig_instance instance; /* serial 0: the whole card */
     struct CUctx_st *primary;
     struct CUmemPoolHandle_st *default_pool, *current_pool; /* made when first asked for */
     unsigned primary_flags;
@@ -69,6 +86,10 @@ struct block {
     unsigned char *content;
     struct CUctx_st *context;
     struct CUmemPoolHandle_st *pool; /* which pays for it; else NULL */
+    struct physical *physical;       /* mapped: what is behind the addresses, from `offset` on */
+    uint64_t offset;
+    int access;   /* mapped: CU_MEM_ACCESS_FLAGS_… */
+    bool foreign, foreign_buffer; /* opened by IPC; or of external memory, which cuMemFree ends */
     struct block *next, **link;
 };
 
@@ -78,17 +99,61 @@ extern struct device driver_devices[SIM_MAX_CARDS];
 extern int driver_device_count;
 extern pthread_mutex_t driver_lock;
 
+/* Begins every function: does what an ordered fault says (partita-sim-driver fault). One read while there is none. */
+#define FAULT_POINT()                                                                                                 \
+    do {                                                                                                              \
+        if (driver_state.region && driver_state.region->fault_count) {                                                \
+            int fault = sim_fault_met(driver_state.region, __func__);                                                 \
+                                                                                                                      \
+            if (fault)                                                                                                \
+                return (CUresult)fault;                                                                               \
+        }                                                                                                             \
+    } while (0)
+
 /* CUDA_SUCCESS once cuInit has succeeded in this very process, else CUDA_ERROR_NOT_INITIALIZED. */
 CUresult driver_ready(void);
 
 /* Checks readiness and the ordinal. */
 CUresult driver_device(CUdevice ordinal, struct device **device);
 
+/* Set in threads that call host functions: they must not call CUDA. */
+extern __thread bool driver_in_host_function;
+
 /* The calling thread's context, if it has one that lives. */
 CUresult driver_current(struct CUctx_st **context);
 
-/* Bytes of the device that CUDA can give out. */
+/* What the variants for the per-thread default stream mean by a stream. */
+#define PTSZ(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
+
+/*
+ * The calling thread's context, whose the stream must be. Afterwards *stream is a real one, the thread's own default stream
+ * among them, or NULL for the legacy one.
+ */
+CUresult driver_stream(CUstream *stream, struct CUctx_st **context);
+
+/* As driver_stream, but the stream may be of another context: *context is the stream's. */
+CUresult driver_any_stream(CUstream *stream, struct CUctx_st **context);
+
+/* Submits work to a stream; CUDA_SUCCESS at once unless too much is pending. */
+void stream_submit(struct CUctx_st *context, CUstream stream, uint64_t cost);
+
+/* Waits until the device has nothing of this process pending. */
+void driver_settle(const struct CUctx_st *context);
+
+/* ns of the SMs' time that a launch takes, and the counter of launches. */
+uint64_t kernel_cost(const struct CUctx_st *context, CUfunction function, void *const *parameters, void *const *extra);
+void count_launches(const struct CUctx_st *context, uint64_t count);
+
+/* Bytes of the device that CUDA can give out, and that somebody holds. */
 uint64_t device_capacity(const struct device *device);
+uint64_t device_used(const struct device *device);
+
+/* False once MIG was switched or the instance ended. */
+bool device_present(const struct device *device);
+
+/* Under driver_lock. */
+CUresult context_create(CUdevice ordinal, unsigned flags, bool primary, struct CUctx_st **created);
+void context_destroy(struct CUctx_st *context);
 
 /* Everything that a dying context still holds. Under driver_lock. */
 void context_release_memory(struct CUctx_st *context);
@@ -98,6 +163,10 @@ void context_release_arrays(struct CUctx_st *context);
 /* Address space: which block an address lies in. Under driver_lock. */
 struct block *page_block(CUdeviceptr address);
 bool page_assign(CUdeviceptr base, uint64_t size, struct block *block);
+
+/* Addresses that nothing else has: whole granules, inaccessible to the host. NULL: none left. */
+void *address_reserve(uint64_t size, uint64_t alignment);
+void address_free(CUdeviceptr base, uint64_t size);
 
 /* Blocks of a context. Under driver_lock. `low`: below 4 GiB, for the 32-bit functions. */
 CUresult block_allocate(struct CUctx_st *context, uint64_t bytes, bool low, bool managed, CUdeviceptr *pointer);

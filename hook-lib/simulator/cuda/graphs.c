@@ -1,52 +1,14 @@
-/*
- * Graphs that allocate. A node's address is fixed when it is added, and an allocation that comes right after a free in the
- * same graph gets the freed addresses again if they suffice. A launch takes what the graph needs from the device's graph memory, which
- * grows by whole granules and is kept until cuDeviceGraphMemTrim. Streams are idle: nothing is in use after a launch. Memory that a
- * graph does not free itself is not simulated.
- */
+/* Graphs and what they are asked. */
 #include <stdlib.h>
+#include <string.h>
 
-#include "cuda_graphs.h"
-#include "driver.h"
+#include "graph.h"
 
-#define NODES 256
-
-struct CUgraphNode_st {
-    int type;
-    CUDA_MEM_ALLOC_NODE_PARAMS alloc;
-    CUdeviceptr freed;
-};
-
-struct CUgraph_st {
-    struct CUgraphNode_st *nodes[NODES];
-    size_t count;
-    uint64_t bytes; /* of distinct granules, on `ordinal` */
-    int ordinal;
-    struct CUgraph_st *next;
-};
-
-struct CUgraphExec_st {
-    uint64_t bytes;
-    int ordinal;
-    struct CUgraphExec_st *next;
-};
-
-/* Those that live; under driver_lock. */
-static struct CUgraph_st *graphs;
-static struct CUgraphExec_st *execs;
-
-static struct {
-    uint64_t reserved, high;
-} graph_memory[SIM_MAX_CARDS];
-static CUdeviceptr next_address = UINT64_C(0x600000000000);
-
-static uint64_t granules(uint64_t bytes)
-{
-    return (bytes + GRANULARITY - 1) / GRANULARITY * GRANULARITY;
-}
+static struct CUgraph_st *graphs; /* those that live; under driver_lock */
 
 CUresult cuGraphCreate(CUgraph *graph, unsigned int flags)
 {
+    FAULT_POINT();
     CUresult ready = driver_ready();
 
     if (ready != CUDA_SUCCESS)
@@ -63,8 +25,17 @@ CUresult cuGraphCreate(CUgraph *graph, unsigned int flags)
     return CUDA_SUCCESS;
 }
 
+static void free_node(CUgraphNode node)
+{
+    if (node->work.type == CU_GRAPH_NODE_TYPE_GRAPH)
+        cuGraphDestroy(node->work.child);
+    free(node->needs);
+    free(node);
+}
+
 CUresult cuGraphDestroy(CUgraph graph)
 {
+    FAULT_POINT();
     struct CUgraph_st **link = &graphs;
 
     pthread_mutex_lock(&driver_lock);
@@ -78,248 +49,217 @@ CUresult cuGraphDestroy(CUgraph graph)
     if (!graph)
         return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < graph->count; i++)
-        free(graph->nodes[i]);
+        free_node(graph->nodes[i]);
+    free(graph->nodes);
     free(graph);
     return CUDA_SUCCESS;
 }
 
-static CUresult add(CUgraph graph, const struct CUgraphNode_st *node, CUgraphNode *added)
+static bool add_need(CUgraphNode node, CUgraphNode need)
 {
-    if (graph->count == NODES || !(*added = malloc(sizeof **added)))
+    CUgraphNode *grown = realloc(node->needs, (node->need_count + 1) * sizeof *grown);
+
+    if (!grown)
+        return false;
+    node->needs = grown;
+    node->needs[node->need_count++] = need;
+    return true;
+}
+
+CUresult graph_add(CUgraph graph, const struct work *work, const CUgraphNode *needs, size_t count, CUgraphNode *added)
+{
+    CUgraphNode node;
+
+    if (!graph || !added || (count && !needs))
+        return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < count; i++)
+        if (!needs[i] || needs[i]->graph != graph)
+            return CUDA_ERROR_INVALID_VALUE;
+    if (graph->count == graph->room) {
+        size_t room = graph->room ? 2 * graph->room : 16;
+        CUgraphNode *grown = realloc(graph->nodes, room * sizeof *grown);
+
+        if (!grown)
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        graph->nodes = grown;
+        graph->room = room;
+    }
+    node = calloc(1, sizeof *node);
+    if (!node)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    **added = *node;
-    graph->nodes[graph->count++] = *added;
+    node->work = *work;
+    node->graph = graph;
+    for (size_t i = 0; i < count; i++)
+        if (!add_need(node, needs[i])) {
+            free(node->needs);
+            free(node);
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        }
+    graph->nodes[graph->count++] = node;
+    *added = node;
     return CUDA_SUCCESS;
 }
 
-/* The addresses of an earlier node that one of the dependencies freed. */
-static CUdeviceptr freed_before(CUgraph graph, const CUgraphNode *dependencies, size_t count, size_t bytes)
+bool graph_order(CUgraph graph, CUgraphNode *ordered)
 {
-    for (size_t d = 0; d < count; d++)
-        for (size_t i = 0; dependencies[d]->freed && i < graph->count; i++)
-            if (graph->nodes[i]->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC &&
-                graph->nodes[i]->alloc.dptr == dependencies[d]->freed && granules(graph->nodes[i]->alloc.bytesize) >= bytes)
-                return dependencies[d]->freed;
-    return 0;
+    size_t placed = 0, before;
+
+    for (size_t i = 0; i < graph->count; i++)
+        graph->nodes[i]->round = 0;
+    do {
+        before = placed;
+        for (size_t i = 0; i < graph->count; i++) {
+            CUgraphNode node = graph->nodes[i];
+            bool ready = node->round == 0;
+
+            for (size_t d = 0; ready && d < node->need_count; d++)
+                ready = node->needs[d]->round != 0;
+            if (!ready)
+                continue;
+            ordered[placed] = node;
+            node->round = ++placed;
+        }
+    } while (placed > before && placed < graph->count);
+    return placed == graph->count;
 }
 
-CUresult cuGraphAddMemAllocNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
-                                size_t dependencyCount, CUDA_MEM_ALLOC_NODE_PARAMS *params)
+CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t count)
 {
-    struct device *device;
-
-    if (!node || !graph || !params || !params->bytesize || (dependencyCount && !dependencies) ||
-        params->poolProps.location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
-        driver_device(params->poolProps.location.id, &device) != CUDA_SUCCESS)
+    FAULT_POINT();
+    if (!graph || (count && (!from || !to)))
         return CUDA_ERROR_INVALID_VALUE;
-    if (graph->bytes && graph->ordinal != params->poolProps.location.id)
-        return CUDA_ERROR_NOT_SUPPORTED;
-    params->dptr = freed_before(graph, dependencies, dependencyCount, params->bytesize);
-    if (!params->dptr) {
-        pthread_mutex_lock(&driver_lock);
-        params->dptr = next_address;
-        next_address += granules(params->bytesize);
-        pthread_mutex_unlock(&driver_lock);
-        graph->bytes += granules(params->bytesize);
-        graph->ordinal = params->poolProps.location.id;
+    for (size_t i = 0; i < count; i++)
+        if (!from[i] || !to[i] || from[i]->graph != graph || to[i]->graph != graph || from[i] == to[i])
+            return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < count; i++)
+        if (!add_need(to[i], from[i]))
+            return CUDA_ERROR_OUT_OF_MEMORY;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+                                   const CUgraphEdgeData *edges, size_t count)
+{
+    FAULT_POINT();
+    (void)edges;
+    return cuGraphAddDependencies(graph, from, to, count);
+}
+
+static CUgraphNode counterpart(const struct CUgraph_st *original, const struct CUgraph_st *copy, CUgraphNode node)
+{
+    for (size_t i = 0; i < copy->count; i++)
+        if (original->nodes[i] == node)
+            return copy->nodes[i];
+    return NULL;
+}
+
+CUresult cuGraphClone(CUgraph *clone, CUgraph graph)
+{
+    FAULT_POINT();
+    CUgraphNode *needs = NULL, added;
+    CUresult result;
+
+    if (!clone || !graph)
+        return driver_ready() == CUDA_SUCCESS ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_INITIALIZED;
+    result = cuGraphCreate(clone, 0);
+    for (size_t i = 0; i < graph->count && result == CUDA_SUCCESS; i++) {
+        struct work work = graph->nodes[i]->work;
+
+        if (work.type == CU_GRAPH_NODE_TYPE_GRAPH)
+            result = cuGraphClone(&work.child, work.child);
+        if (result == CUDA_SUCCESS)
+            result = graph_add(*clone, &work, NULL, 0, &added);
     }
-    return add(graph, &(struct CUgraphNode_st){.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC, .alloc = *params}, node);
-}
+    for (size_t i = 0; i < graph->count && result == CUDA_SUCCESS; i++) {
+        CUgraphNode node = graph->nodes[i];
 
-CUresult cuGraphAddMemFreeNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
-                               size_t dependencyCount, CUdeviceptr pointer)
-{
-    (void)dependencies;
-    (void)dependencyCount;
-    if (!node || !graph || !pointer)
-        return CUDA_ERROR_INVALID_VALUE;
-    return add(graph, &(struct CUgraphNode_st){.type = CU_GRAPH_NODE_TYPE_MEM_FREE, .freed = pointer}, node);
-}
-
-CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t dependencyCount,
-                        CUgraphNodeParams *params)
-{
-    if (!params)
-        return CUDA_ERROR_INVALID_VALUE;
-    switch (params->type) {
-    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
-        return cuGraphAddMemAllocNode(node, graph, dependencies, dependencyCount, &params->alloc);
-    case CU_GRAPH_NODE_TYPE_MEM_FREE:
-        return cuGraphAddMemFreeNode(node, graph, dependencies, dependencyCount, params->free.dptr);
-    case CU_GRAPH_NODE_TYPE_EMPTY:
-        return node && graph ? add(graph, &(struct CUgraphNode_st){.type = params->type}, node) : CUDA_ERROR_INVALID_VALUE;
-    default:
-        return CUDA_ERROR_NOT_SUPPORTED;
+        needs = malloc((node->need_count + 1) * sizeof *needs);
+        for (size_t d = 0; needs && d < node->need_count; d++)
+            needs[d] = counterpart(graph, *clone, node->needs[d]);
+        if (needs) {
+            (*clone)->nodes[i]->needs = needs;
+            (*clone)->nodes[i]->need_count = node->need_count;
+        } else {
+            result = CUDA_ERROR_OUT_OF_MEMORY;
+        }
     }
+    if (result == CUDA_SUCCESS) {
+        (*clone)->bytes = graph->bytes;
+        (*clone)->ordinal = graph->ordinal;
+    }
+    return result;
+}
+
+static bool is_allocation(CUgraphNode node)
+{
+    return node->work.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || node->work.type == CU_GRAPH_NODE_TYPE_MEM_FREE;
+}
+
+/* Graphs with allocations cannot lose nodes, as the documentation says of these nodes. */
+CUresult cuGraphDestroyNode(CUgraphNode node)
+{
+    FAULT_POINT();
+    CUgraph graph = node ? node->graph : NULL;
+
+    if (!graph)
+        return driver_ready() == CUDA_SUCCESS ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_INITIALIZED;
+    if (is_allocation(node))
+        return CUDA_ERROR_NOT_SUPPORTED;
+    for (size_t i = 0; i < graph->count; i++) {
+        CUgraphNode other = graph->nodes[i];
+        size_t kept = 0;
+
+        for (size_t d = 0; d < other->need_count; d++)
+            if (other->needs[d] != node)
+                other->needs[kept++] = other->needs[d];
+        other->need_count = kept;
+    }
+    for (size_t i = 0, kept = 0; i < graph->count; i++)
+        if (graph->nodes[i] != node)
+            graph->nodes[kept++] = graph->nodes[i];
+    graph->count--;
+    free_node(node);
+    return CUDA_SUCCESS;
+}
+
+/* As many as there is room for; the rest of the room is NULL. Without room only the count. */
+static CUresult list(const CUgraphNode *from, size_t total, CUgraphNode *nodes, size_t *count)
+{
+    for (size_t i = 0; nodes && i < *count; i++)
+        nodes[i] = i < total ? from[i] : NULL;
+    if (!nodes || *count > total)
+        *count = total;
+    return CUDA_SUCCESS;
 }
 
 CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *count)
 {
-    if (!graph || !count)
-        return CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; nodes && i < *count; i++)
-        nodes[i] = i < graph->count ? graph->nodes[i] : NULL;
-    if (!nodes || *count > graph->count)
-        *count = graph->count;
-    return CUDA_SUCCESS;
+    FAULT_POINT();
+    return graph && count ? list(graph->nodes, graph->count, nodes, count) : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *dependencies, size_t *count)
+{
+    FAULT_POINT();
+    return node && count ? list(node->needs, node->need_count, dependencies, count) : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* No edge has data of its own. */
+CUresult cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode *dependencies, CUgraphEdgeData *edges, size_t *count)
+{
+    FAULT_POINT();
+    CUresult result = cuGraphNodeGetDependencies(node, dependencies, count);
+
+    if (result == CUDA_SUCCESS && edges && dependencies)
+        memset(edges, 0, *count * sizeof *edges);
+    return result;
 }
 
 CUresult cuGraphNodeGetType(CUgraphNode node, int *type)
 {
+    FAULT_POINT();
     if (!node || !type)
         return CUDA_ERROR_INVALID_VALUE;
-    *type = node->type;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS *params)
-{
-    if (!node || !params || node->type != CU_GRAPH_NODE_TYPE_MEM_ALLOC)
-        return CUDA_ERROR_INVALID_VALUE;
-    *params = node->alloc;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuGraphUpload(CUgraphExec exec, CUstream stream)
-{
-    struct CUctx_st *context;
-    CUresult result = driver_current(&context);
-
-    (void)stream;
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!exec)
-        return CUDA_ERROR_INVALID_VALUE;
-    pthread_mutex_lock(&driver_lock);
-    uint64_t reserved = graph_memory[exec->ordinal].reserved;
-    const struct device *device = &driver_devices[exec->ordinal];
-
-    if (exec->bytes > reserved) {
-        if (sim_state_reserve(&driver_state, device->card->index, SIM_MEMORY, exec->bytes - reserved, device_capacity(device)))
-            graph_memory[exec->ordinal].reserved = exec->bytes;
-        else
-            result = CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    if (graph_memory[exec->ordinal].reserved > graph_memory[exec->ordinal].high)
-        graph_memory[exec->ordinal].high = graph_memory[exec->ordinal].reserved;
-    pthread_mutex_unlock(&driver_lock);
-    return result;
-}
-
-CUresult cuGraphUpload_ptsz(CUgraphExec exec, CUstream stream)
-{
-    return cuGraphUpload(exec, stream);
-}
-
-CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
-{
-    return cuGraphUpload(exec, stream);
-}
-
-CUresult cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream)
-{
-    return cuGraphUpload(exec, stream);
-}
-
-CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
-{
-    CUresult ready = driver_ready();
-
-    if (ready != CUDA_SUCCESS)
-        return ready;
-    if (!exec || !graph)
-        return CUDA_ERROR_INVALID_VALUE;
-    *exec = malloc(sizeof **exec);
-    if (!*exec)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    pthread_mutex_lock(&driver_lock);
-    **exec = (struct CUgraphExec_st){graph->bytes, graph->ordinal, execs};
-    execs = *exec;
-    pthread_mutex_unlock(&driver_lock);
-    if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD)
-        ready = cuGraphUpload(*exec, NULL);
-    if (ready != CUDA_SUCCESS)
-        cuGraphExecDestroy(*exec);
-    return ready;
-}
-
-CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *errorNode, char *log, size_t logSize)
-{
-    (void)errorNode;
-    if (log && logSize)
-        *log = 0;
-    return cuGraphInstantiateWithFlags(exec, graph, 0);
-}
-
-CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *errorNode, char *log, size_t logSize)
-{
-    return cuGraphInstantiate_v2(exec, graph, errorNode, log, logSize);
-}
-
-CUresult cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params)
-{
-    if (!params)
-        return CUDA_ERROR_INVALID_VALUE;
-    params->result_out = 0;
-    return cuGraphInstantiateWithFlags(exec, graph, params->flags);
-}
-
-CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params)
-{
-    return cuGraphInstantiateWithParams(exec, graph, params);
-}
-
-CUresult cuGraphExecDestroy(CUgraphExec exec)
-{
-    struct CUgraphExec_st **link = &execs;
-
-    pthread_mutex_lock(&driver_lock);
-    while (*link && *link != exec)
-        link = &(*link)->next;
-    if (exec && *link)
-        *link = exec->next;
-    else
-        exec = NULL;
-    pthread_mutex_unlock(&driver_lock);
-    if (!exec)
-        return CUDA_ERROR_INVALID_VALUE;
-    free(exec);
-    return CUDA_SUCCESS;
-}
-
-void graph_memory_reset(int ordinal)
-{
-    if (graph_memory[ordinal].reserved)
-        sim_state_release(&driver_state, driver_devices[ordinal].card->index, SIM_MEMORY, graph_memory[ordinal].reserved);
-    graph_memory[ordinal].reserved = 0;
-}
-
-CUresult cuDeviceGraphMemTrim(CUdevice ordinal)
-{
-    struct device *device;
-    CUresult result = driver_device(ordinal, &device);
-
-    if (result != CUDA_SUCCESS)
-        return result;
-    pthread_mutex_lock(&driver_lock);
-    graph_memory_reset(ordinal);
-    pthread_mutex_unlock(&driver_lock);
-    return CUDA_SUCCESS;
-}
-
-CUresult cuDeviceGetGraphMemAttribute(CUdevice ordinal, int attribute, void *value)
-{
-    struct device *device;
-    CUresult result = driver_device(ordinal, &device);
-
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!value || attribute < 0 || attribute > CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH)
-        return CUDA_ERROR_INVALID_VALUE;
-    pthread_mutex_lock(&driver_lock);
-    *(cuuint64_t *)value = attribute == CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT ? graph_memory[ordinal].reserved
-                           : attribute == CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT   ? 0
-                                                                               : graph_memory[ordinal].high;
-    pthread_mutex_unlock(&driver_lock);
+    *type = node->work.type;
     return CUDA_SUCCESS;
 }

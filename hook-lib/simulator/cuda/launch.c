@@ -1,197 +1,179 @@
-/* Modules, streams and launches. Kernels do nothing yet and take no time; a launch is checked and counted. */
-#include <stdlib.h>
+/* Every way to launch a kernel. A launch is checked and counted, and takes the time that its kernel takes. */
+#include <string.h>
 
-#include "cuda_pools.h"
-#include "driver.h"
+#include "capture.h"
 
-CUresult cuModuleLoadData(CUmodule *module, const void *image)
+#define SPIN_MAX (UINT64_C(1) << 50)
+
+/* What stands at a parameter's address or in a buffer of them. */
+static uint64_t spin_time(void *const *parameters, void *const *extra)
 {
-    struct CUctx_st *context;
-    CUresult result = driver_current(&context);
-    struct CUmod_st *loaded;
+    uint64_t ns = 0;
 
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!module || !image)
-        return CUDA_ERROR_INVALID_VALUE;
-    loaded = calloc(1, sizeof *loaded);
-    if (!loaded)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    loaded->context = context;
-    loaded->function.module = loaded;
-    pthread_mutex_lock(&driver_lock);
-    loaded->next = context->modules;
-    context->modules = loaded;
-    pthread_mutex_unlock(&driver_lock);
-    *module = loaded;
-    return CUDA_SUCCESS;
+    if (parameters && parameters[0])
+        memcpy(&ns, parameters[0], sizeof ns);
+    for (; extra && *extra; extra += 2)
+        if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER && extra[1])
+            memcpy(&ns, extra[1], sizeof ns);
+    return ns < SPIN_MAX ? ns : SPIN_MAX;
 }
 
-CUresult cuModuleUnload(CUmodule module)
+static bool shape_fits(const CUlaunchConfig *shape)
 {
-    struct CUctx_st *context;
-    CUresult result = driver_current(&context);
+    uint64_t threads = (uint64_t)shape->blockDimX * shape->blockDimY * shape->blockDimZ;
 
-    if (result != CUDA_SUCCESS)
-        return result;
-    result = CUDA_ERROR_INVALID_HANDLE;
-    pthread_mutex_lock(&driver_lock);
-    for (struct CUmod_st **link = &context->modules; *link; link = &(*link)->next)
-        if (*link == module) {
-            *link = module->next;
-            free(module);
-            result = CUDA_SUCCESS;
-            break;
-        }
-    pthread_mutex_unlock(&driver_lock);
-    return result;
+    return shape->gridDimX && shape->gridDimY && shape->gridDimZ && threads && threads <= 1024 && shape->gridDimY <= 65535 &&
+           shape->gridDimZ <= 65535;
 }
 
-CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
+uint64_t kernel_cost(const struct CUctx_st *context, CUfunction function, void *const *parameters, void *const *extra)
 {
-    struct CUctx_st *context;
-    CUresult result = driver_current(&context);
+    return function->spins ? spin_time(parameters, extra) : driver_devices[context->ordinal].card->kernel_time;
+}
 
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!function || !name)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (!module)
+void count_launches(const struct CUctx_st *context, uint64_t count)
+{
+    unsigned card = driver_devices[context->ordinal].card->unit;
+
+    atomic_fetch_add_explicit(&driver_state.region->processes[driver_state.slot].cards[card].launches, count,
+                              memory_order_relaxed);
+}
+
+static CUresult capture_launch(const struct CUctx_st *context, CUstream stream, const CUlaunchConfig *shape,
+                               CUfunction function, void *const *parameters, void *const *extra, bool *taken)
+{
+    CUDA_KERNEL_NODE_PARAMS_v2 params = {
+        function,          shape->gridDimX,       shape->gridDimY,     shape->gridDimZ, shape->blockDimX, shape->blockDimY,
+        shape->blockDimZ,  shape->sharedMemBytes, (void **)parameters, (void **)extra,  NULL,             NULL};
+    struct work work;
+    CUresult result = kernel_work(&params, &work);
+
+    return result == CUDA_SUCCESS ? captured_work(context, stream, &work, taken) : result;
+}
+
+static CUresult launch(const CUlaunchConfig *shape, CUfunction function, void *const *parameters, void *const *extra)
+{
+    CUstream stream = shape->hStream;
+    struct CUctx_st *context;
+    CUresult result = driver_stream(&stream, &context);
+    bool taken = false;
+
+    if (!function)
         return CUDA_ERROR_INVALID_HANDLE;
-    if (!*name)
-        return CUDA_ERROR_NOT_FOUND;
-    *function = &module->function;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuStreamCreate(CUstream *stream, unsigned int flags)
-{
-    struct CUctx_st *context;
-    CUresult result = driver_current(&context);
-    struct CUstream_st *created;
-
-    if (!stream || flags > CU_STREAM_NON_BLOCKING)
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!shape_fits(shape) || (parameters && extra))
         return CUDA_ERROR_INVALID_VALUE;
-    if (result != CUDA_SUCCESS)
+    if (function->module && function->module->context != context)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (captures_ongoing)
+        result = capture_launch(context, stream, shape, function, parameters, extra, &taken);
+    if (result != CUDA_SUCCESS || taken)
         return result;
-    created = calloc(1, sizeof *created);
-    if (!created)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    created->context = context;
-    created->alive = true;
-    pthread_mutex_lock(&driver_lock);
-    created->next = context->streams;
-    context->streams = created;
-    pthread_mutex_unlock(&driver_lock);
-    *stream = created;
+    count_launches(context, 1);
+    stream_submit(context, stream, kernel_cost(context, function, parameters, extra));
     return CUDA_SUCCESS;
-}
-
-CUresult cuStreamDestroy_v2(CUstream stream)
-{
-    struct CUctx_st *context;
-    CUresult result = stream ? driver_current(&context) : CUDA_ERROR_INVALID_HANDLE;
-
-    if (result != CUDA_SUCCESS)
-        return result;
-    result = CUDA_ERROR_INVALID_HANDLE;
-    pthread_mutex_lock(&driver_lock);
-    for (struct CUstream_st **link = &context->streams; *link; link = &(*link)->next)
-        if (*link == stream) {
-            *link = stream->next;
-            free(stream);
-            result = CUDA_SUCCESS;
-            break;
-        }
-    pthread_mutex_unlock(&driver_lock);
-    return result;
-}
-
-CUresult cuStreamDestroy(CUstream stream)
-{
-    return cuStreamDestroy_v2(stream);
-}
-
-CUresult cuStreamSynchronize(CUstream stream)
-{
-    struct CUctx_st *context;
-
-    CUresult result = driver_current(&context);
-
-    (void)stream;
-    if (result == CUDA_SUCCESS) {
-        pthread_mutex_lock(&driver_lock);
-        pool_observe();
-        pthread_mutex_unlock(&driver_lock);
-    }
-    return result;
-}
-
-CUresult cuStreamGetCtx(CUstream stream, CUcontext *context)
-{
-    struct CUctx_st *current;
-    CUresult result = driver_current(&current);
-
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!context)
-        return CUDA_ERROR_INVALID_VALUE;
-    *context = stream && stream != CU_STREAM_LEGACY && stream != CU_STREAM_PER_THREAD ? stream->context : current;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuStreamGetCtx_ptsz(CUstream stream, CUcontext *context)
-{
-    return cuStreamGetCtx(stream, context);
-}
-
-CUresult cuStreamSynchronize_ptsz(CUstream stream)
-{
-    return cuStreamSynchronize(stream);
 }
 
 CUresult cuLaunchKernel(CUfunction function, unsigned int gridX, unsigned int gridY, unsigned int gridZ,
                         unsigned int blockX, unsigned int blockY, unsigned int blockZ, unsigned int sharedBytes,
                         CUstream stream, void **parameters, void **extra)
 {
-    struct CUctx_st *context;
-    CUresult result = driver_current(&context);
-    uint64_t threads = (uint64_t)blockX * blockY * blockZ;
-
-    (void)stream;
-    (void)sharedBytes;
-    if (!function)
-        return CUDA_ERROR_INVALID_HANDLE;
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!gridX || !gridY || !gridZ || !threads || threads > 1024 || gridY > 65535 || gridZ > 65535 ||
-        (parameters && extra))
-        return CUDA_ERROR_INVALID_VALUE;
-    atomic_fetch_add_explicit(
-        &driver_state.region->processes[driver_state.slot].cards[driver_devices[context->ordinal].card->index].launches, 1,
-        memory_order_relaxed);
-    return CUDA_SUCCESS;
+    FAULT_POINT();
+    return launch(&(CUlaunchConfig){gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, stream, NULL, 0}, function,
+                  parameters, extra);
 }
 
 CUresult cuLaunchKernel_ptsz(CUfunction function, unsigned int gridX, unsigned int gridY, unsigned int gridZ,
                              unsigned int blockX, unsigned int blockY, unsigned int blockZ, unsigned int sharedBytes,
                              CUstream stream, void **parameters, void **extra)
 {
-    return cuLaunchKernel(function, gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, stream, parameters, extra);
+    FAULT_POINT();
+    return cuLaunchKernel(function, gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, PTSZ(stream), parameters, extra);
 }
 
-void context_release_handles(struct CUctx_st *context)
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra)
 {
-    while (context->modules) {
-        struct CUmod_st *module = context->modules;
+    FAULT_POINT();
+    if (!config || (config->numAttrs && !config->attrs))
+        return driver_ready() == CUDA_SUCCESS ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_INITIALIZED;
+    return launch(config, function, parameters, extra);
+}
 
-        context->modules = module->next;
-        free(module);
-    }
-    while (context->streams) {
-        struct CUstream_st *stream = context->streams;
+CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra)
+{
+    FAULT_POINT();
+    CUlaunchConfig own;
 
-        context->streams = stream->next;
-        free(stream);
+    if (!config)
+        return cuLaunchKernelEx(config, function, parameters, extra);
+    own = *config;
+    own.hStream = PTSZ(config->hStream);
+    return cuLaunchKernelEx(&own, function, parameters, extra);
+}
+
+/* All blocks must run at once: 2048 threads an SM, 32 blocks at most. */
+static bool runs_at_once(const CUlaunchConfig *shape)
+{
+    uint64_t blocks = (uint64_t)shape->gridDimX * shape->gridDimY * shape->gridDimZ;
+    uint64_t threads = (uint64_t)shape->blockDimX * shape->blockDimY * shape->blockDimZ, per_sm;
+    struct CUctx_st *context;
+
+    if (!shape_fits(shape) || driver_current(&context) != CUDA_SUCCESS)
+        return true; /* the launch says what is wrong */
+    per_sm = 2048 / threads < 32 ? 2048 / threads : 32;
+    return blocks <= per_sm * (uint64_t)driver_devices[context->ordinal].card->sm_count;
+}
+
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int gridX, unsigned int gridY, unsigned int gridZ,
+                                   unsigned int blockX, unsigned int blockY, unsigned int blockZ,
+                                   unsigned int sharedBytes, CUstream stream, void **parameters)
+{
+    FAULT_POINT();
+    CUlaunchConfig shape = {gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, stream, NULL, 0};
+
+    if (function && !runs_at_once(&shape))
+        return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+    return launch(&shape, function, parameters, NULL);
+}
+
+CUresult cuLaunchCooperativeKernel_ptsz(CUfunction function, unsigned int gridX, unsigned int gridY, unsigned int gridZ,
+                                        unsigned int blockX, unsigned int blockY, unsigned int blockZ,
+                                        unsigned int sharedBytes, CUstream stream, void **parameters)
+{
+    FAULT_POINT();
+    return cuLaunchCooperativeKernel(function, gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, PTSZ(stream), parameters);
+}
+
+/* One launch a device, each in a stream of its own that is no default stream; none is made if one cannot be. */
+CUresult cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *launches, unsigned int count, unsigned int flags)
+{
+    FAULT_POINT();
+    CUresult result = driver_ready();
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!launches || count == 0 || count > (unsigned)driver_device_count || flags > 3)
+        return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < count; i++) {
+        if (!launches[i].function || !launches[i].hStream || launches[i].hStream == CU_STREAM_LEGACY ||
+            launches[i].hStream == CU_STREAM_PER_THREAD)
+            return CUDA_ERROR_INVALID_HANDLE;
+        for (unsigned j = 0; j < i; j++)
+            if (launches[i].hStream->context->ordinal == launches[j].hStream->context->ordinal)
+                return CUDA_ERROR_INVALID_DEVICE;
     }
+    for (unsigned i = 0; i < count && result == CUDA_SUCCESS; i++) {
+        const CUDA_LAUNCH_PARAMS *one = &launches[i];
+        CUcontext popped;
+
+        result = cuCtxPushCurrent_v2(one->hStream->context);
+        if (result != CUDA_SUCCESS)
+            return result;
+        result = cuLaunchCooperativeKernel(one->function, one->gridDimX, one->gridDimY, one->gridDimZ, one->blockDimX,
+                                           one->blockDimY, one->blockDimZ, one->sharedMemBytes, one->hStream,
+                                           one->kernelParams);
+        cuCtxPopCurrent_v2(&popped);
+    }
+    return result;
 }

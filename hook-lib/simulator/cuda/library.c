@@ -11,7 +11,7 @@ struct sim_node driver_node;
 struct sim_state driver_state;
 struct device driver_devices[SIM_MAX_CARDS];
 int driver_device_count;
-pthread_mutex_t driver_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t driver_lock;
 
 enum { FRESH, READY, FORKED };
 static _Atomic int phase;
@@ -34,6 +34,17 @@ CUresult driver_device(CUdevice ordinal, struct device **device)
     return CUDA_SUCCESS;
 }
 
+/* Recursive; musl has no initializer for that. */
+__attribute__((constructor)) static void make_driver_lock(void)
+{
+    pthread_mutexattr_t recursive;
+
+    pthread_mutexattr_init(&recursive);
+    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&driver_lock, &recursive);
+    pthread_mutexattr_destroy(&recursive);
+}
+
 /* As the driver: contexts do not survive a fork, and the child cannot initialise again. */
 static void in_forked_child(void)
 {
@@ -41,7 +52,7 @@ static void in_forked_child(void)
         return;
     phase = FORKED;
     sim_state_forget_after_fork(&driver_state);
-    driver_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    make_driver_lock();
     init_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 }
 
@@ -114,11 +125,83 @@ static int keep_visible(const struct sim_card **cards, int count)
     return keep;
 }
 
+/*
+ * As NVIDIA's MIG user guide has it: CUDA sees one compute instance only, the first, and where it sees one no whole card; a
+ * card with MIG and no instance is not seen at all.
+ */
+static struct sim_card part;
+
+static int take_instance(const struct sim_card *card, const struct sim_mig_instance *instance)
+{
+    sim_mig_card(card, instance, &part);
+    driver_devices[0] = (struct device){.card = &part, .whole = card, .instance = *instance};
+    return 1;
+}
+
+static int take_devices(const struct sim_card **cards, int count)
+{
+    struct sim_mig_instance list[SIM_MIG_MAX];
+    int taken = 0;
+
+    for (int i = 0; i < count; i++)
+        if (sim_mig_enabled(&driver_state, cards[i]->index) && sim_mig_visible_computes(&driver_state, &driver_node, cards[i], list) > 0)
+            return take_instance(cards[i], &list[0]);
+    for (int i = 0; i < count; i++)
+        if (!sim_mig_enabled(&driver_state, cards[i]->index))
+            driver_devices[taken++] = (struct device){.card = cards[i], .whole = cards[i]};
+    return taken;
+}
+
+/* The one instance whose UUID begins like the first entry. */
+static int take_named_instance(const char *names, const struct sim_card **cards, int count)
+{
+    size_t length = strcspn(names, ", \t");
+    struct sim_mig_instance list[SIM_MIG_MAX], found;
+    const struct sim_card *card = NULL;
+
+    for (int i = 0; i < count; i++) {
+        unsigned instances = sim_mig_enabled(&driver_state, cards[i]->index) ? sim_mig_visible_computes(&driver_state, &driver_node, cards[i], list) : 0;
+
+        for (unsigned j = 0; j < instances; j++) {
+            sim_mig_card(cards[i], &list[j], &part);
+            if (strncasecmp(part.uuid, names, length) != 0)
+                continue;
+            if (card)
+                return 0;
+            card = cards[i];
+            found = list[j];
+        }
+    }
+    return card ? take_instance(card, &found) : 0;
+}
+
+static bool names_instance(const char *names)
+{
+    return names && strncasecmp(names, "MIG-", 4) == 0;
+}
+
+static CUresult open_state(const struct sim_card **cards, int count)
+{
+    const char *names = getenv("CUDA_VISIBLE_DEVICES");
+    int fault;
+
+    if (!sim_state_open(&driver_state, &driver_node, true))
+        return CUDA_ERROR_OPERATING_SYSTEM;
+    driver_device_count = names_instance(names) ? take_named_instance(names, cards, count) : take_devices(cards, count);
+    if (driver_device_count == 0)
+        return CUDA_ERROR_NO_DEVICE;
+    if (!sim_state_join(&driver_state))
+        return CUDA_ERROR_OPERATING_SYSTEM;
+    fault = driver_state.region->fault_count ? sim_fault_met(driver_state.region, "cuInit") : 0;
+    return (CUresult)fault;
+}
+
 static CUresult initialise(void)
 {
     const struct sim_card *cards[SIM_MAX_CARDS];
     char root[PATH_MAX];
     int count = 0;
+    CUresult result;
 
     if (!sim_root_of((const void *)&driver_node, root) || !sim_node_read(root, &driver_node, NULL, 0))
         return CUDA_ERROR_NO_DEVICE;
@@ -126,20 +209,18 @@ static CUresult initialise(void)
         if (sim_card_visible(&driver_node, &driver_node.cards[i]))
             cards[count++] = &driver_node.cards[i];
     put_in_order(cards, count);
-    count = keep_visible(cards, count);
+    if (!names_instance(getenv("CUDA_VISIBLE_DEVICES")))
+        count = keep_visible(cards, count);
     if (count == 0)
         return CUDA_ERROR_NO_DEVICE;
-    if (!sim_state_open(&driver_state, &driver_node, true))
-        return CUDA_ERROR_OPERATING_SYSTEM;
-    if (!sim_state_join(&driver_state)) {
+    result = open_state(cards, count);
+    if (result == CUDA_SUCCESS) {
+        pthread_atfork(NULL, NULL, in_forked_child);
+    } else {
+        driver_device_count = 0;
         sim_state_close(&driver_state);
-        return CUDA_ERROR_OPERATING_SYSTEM;
     }
-    for (int i = 0; i < count; i++)
-        driver_devices[i] = (struct device){.card = cards[i]};
-    driver_device_count = count;
-    pthread_atfork(NULL, NULL, in_forked_child);
-    return CUDA_SUCCESS;
+    return result;
 }
 
 CUresult cuInit(unsigned int flags)
@@ -160,6 +241,7 @@ CUresult cuInit(unsigned int flags)
 /* Works before cuInit; the version is the configured node's, or the default's where there is none. */
 CUresult cuDriverGetVersion(int *version)
 {
+    FAULT_POINT();
     static struct sim_node node;
     char root[PATH_MAX];
 
@@ -176,6 +258,7 @@ CUresult cuDriverGetVersion(int *version)
 /* The private tables are not simulated: every one is unknown, which the driver answers with this error and no table. */
 CUresult cuGetExportTable(const void **table, const CUuuid *id)
 {
+    FAULT_POINT();
     (void)id;
     if (table)
         *table = NULL;

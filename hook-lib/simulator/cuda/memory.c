@@ -1,7 +1,7 @@
 /* Allocation and memory figures, in every ABI that the driver exports. */
 #include <stdlib.h>
 
-#include "driver.h"
+#include "capture.h"
 
 #define PITCH_ALIGNMENT 512
 
@@ -14,6 +14,9 @@ static CUresult allocate(uint64_t bytes, bool low, bool managed, CUdeviceptr *po
         return result;
     if (!pointer || bytes == 0)
         return CUDA_ERROR_INVALID_VALUE;
+    result = unsafe_call();
+    if (result != CUDA_SUCCESS)
+        return result;
     pthread_mutex_lock(&driver_lock);
     result = block_allocate(context, bytes, low, managed, pointer);
     pthread_mutex_unlock(&driver_lock);
@@ -27,6 +30,10 @@ static CUresult release(CUdeviceptr pointer)
 
     if (result != CUDA_SUCCESS || pointer == 0)
         return result;
+    result = unsafe_call();
+    if (result != CUDA_SUCCESS)
+        return result;
+    driver_settle(context); /* kernels may still use it */
     pthread_mutex_lock(&driver_lock);
     result = block_free(pointer);
     pthread_mutex_unlock(&driver_lock);
@@ -35,11 +42,13 @@ static CUresult release(CUdeviceptr pointer)
 
 CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes)
 {
+    FAULT_POINT();
     return allocate(bytes, false, false, pointer);
 }
 
 CUresult cuMemAlloc(CUdeviceptr_v1 *pointer, unsigned int bytes)
 {
+    FAULT_POINT();
     CUdeviceptr wide;
     CUresult result = allocate(bytes, true, false, pointer ? &wide : NULL);
 
@@ -50,11 +59,13 @@ CUresult cuMemAlloc(CUdeviceptr_v1 *pointer, unsigned int bytes)
 
 CUresult cuMemFree_v2(CUdeviceptr pointer)
 {
+    FAULT_POINT();
     return release(pointer);
 }
 
 CUresult cuMemFree(CUdeviceptr_v1 pointer)
 {
+    FAULT_POINT();
     return release(pointer);
 }
 
@@ -75,12 +86,14 @@ static CUresult allocate_pitch(CUdeviceptr *pointer, size_t *pitch, size_t width
 CUresult cuMemAllocPitch_v2(CUdeviceptr *pointer, size_t *pitch, size_t widthInBytes, size_t height,
                             unsigned int elementSizeBytes)
 {
+    FAULT_POINT();
     return allocate_pitch(pointer, pitch, widthInBytes, height, elementSizeBytes, false);
 }
 
 CUresult cuMemAllocPitch(CUdeviceptr_v1 *pointer, unsigned int *pitch, unsigned int widthInBytes, unsigned int height,
                          unsigned int elementSizeBytes)
 {
+    FAULT_POINT();
     CUdeviceptr wide;
     size_t wide_pitch;
     CUresult result = allocate_pitch(pointer ? &wide : NULL, pitch ? &wide_pitch : NULL, widthInBytes, height,
@@ -95,6 +108,7 @@ CUresult cuMemAllocPitch(CUdeviceptr_v1 *pointer, unsigned int *pitch, unsigned 
 
 CUresult cuMemAllocManaged(CUdeviceptr *pointer, size_t bytes, unsigned int flags)
 {
+    FAULT_POINT();
     flags &= ~(unsigned)CU_MEM_ATTACH_SINGLE;
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)
         return CUDA_ERROR_INVALID_VALUE;
@@ -103,6 +117,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *pointer, size_t bytes, unsigned int flag
 
 CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr pointer)
 {
+    FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_current(&context);
     CUdeviceptr found;
@@ -124,6 +139,7 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr po
 
 CUresult cuMemGetAddressRange(CUdeviceptr_v1 *base, unsigned int *size, CUdeviceptr_v1 pointer)
 {
+    FAULT_POINT();
     CUdeviceptr wide = 0;
     size_t length = 0;
     CUresult result = cuMemGetAddressRange_v2(&wide, &length, pointer);
@@ -137,6 +153,7 @@ CUresult cuMemGetAddressRange(CUdeviceptr_v1 *base, unsigned int *size, CUdevice
 
 CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
 {
+    FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_current(&context);
     uint64_t capacity, used;
@@ -146,7 +163,7 @@ CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
     if (!free || !total)
         return CUDA_ERROR_INVALID_VALUE;
     capacity = device_capacity(&driver_devices[context->ordinal]);
-    used = sim_state_used(&driver_state, driver_devices[context->ordinal].card->index);
+    used = device_used(&driver_devices[context->ordinal]);
     *total = capacity;
     *free = used < capacity ? capacity - used : 0;
     return CUDA_SUCCESS;
@@ -159,6 +176,7 @@ static unsigned narrow(size_t bytes)
 
 CUresult cuMemGetInfo(unsigned int *free, unsigned int *total)
 {
+    FAULT_POINT();
     size_t wide_free, wide_total;
     CUresult result = cuMemGetInfo_v2(free ? &wide_free : NULL, total ? &wide_total : NULL);
 
@@ -171,6 +189,7 @@ CUresult cuMemGetInfo(unsigned int *free, unsigned int *total)
 
 CUresult cuMemHostAlloc(void **pointer, size_t bytes, unsigned int flags)
 {
+    FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_current(&context);
 
@@ -178,27 +197,36 @@ CUresult cuMemHostAlloc(void **pointer, size_t bytes, unsigned int flags)
         return result;
     if (!pointer || bytes == 0 || flags > 7)
         return CUDA_ERROR_INVALID_VALUE;
+    result = unsafe_call();
+    if (result != CUDA_SUCCESS)
+        return result;
     return posix_memalign(pointer, 4096, bytes) == 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult cuMemAllocHost_v2(void **pointer, size_t bytes)
 {
+    FAULT_POINT();
     return cuMemHostAlloc(pointer, bytes, 0);
 }
 
 CUresult cuMemAllocHost(void **pointer, unsigned int bytes)
 {
+    FAULT_POINT();
     return cuMemHostAlloc(pointer, bytes, 0);
 }
 
 CUresult cuMemFreeHost(void *pointer)
 {
+    FAULT_POINT();
     CUresult ready = driver_ready();
 
     if (ready != CUDA_SUCCESS)
         return ready;
     if (!pointer)
         return CUDA_ERROR_INVALID_VALUE;
+    ready = unsafe_call();
+    if (ready != CUDA_SUCCESS)
+        return ready;
     free(pointer);
     return CUDA_SUCCESS;
 }

@@ -6,8 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "cuda_pools.h"
-#include "driver.h"
+#include "capture.h"
 
 #define STEP (32 * MIB)
 #define UNIT 512
@@ -50,7 +49,7 @@ static bool grow(struct CUmemPoolHandle_st *pool, uint64_t bytes)
 {
     if (pool->max_size && pool->reserved + bytes > pool->max_size)
         return false;
-    if (!pool->on_host && !sim_state_reserve(&driver_state, device_of(pool)->card->index, SIM_MEMORY, bytes,
+    if (!pool->on_host && !sim_state_reserve(&driver_state, device_of(pool)->card->unit, SIM_MEMORY, bytes,
                                              device_capacity(device_of(pool))))
         return false;
     pool->reserved += bytes;
@@ -70,7 +69,7 @@ static void shrink_to(struct CUmemPoolHandle_st *pool, uint64_t bytes)
     if (bytes >= pool->reserved)
         return;
     if (!pool->on_host)
-        sim_state_release(&driver_state, device_of(pool)->card->index, SIM_MEMORY, pool->reserved - bytes);
+        sim_state_release(&driver_state, device_of(pool)->card->unit, SIM_MEMORY, pool->reserved - bytes);
     pool->reserved = bytes;
 }
 
@@ -173,13 +172,23 @@ static CUresult allocate(struct CUmemPoolHandle_st *pool, CUdeviceptr *pointer, 
 
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t bytes, CUmemoryPool pool, CUstream stream)
 {
+    FAULT_POINT();
     struct CUctx_st *context;
-    CUresult result = driver_current(&context);
+    CUresult result = driver_any_stream(&stream, &context);
+    bool taken = false;
 
     if (result != CUDA_SUCCESS)
         return result;
     if (!pointer || bytes == 0)
         return CUDA_ERROR_INVALID_VALUE;
+    if (captures_ongoing) {
+        pthread_mutex_lock(&driver_lock);
+        result = !alive(pool) ? CUDA_ERROR_INVALID_VALUE
+                              : capture_allocation(context, stream, pool->ordinal, bytes, pointer, &taken);
+        pthread_mutex_unlock(&driver_lock);
+    }
+    if (result != CUDA_SUCCESS || taken)
+        return result;
     pthread_mutex_lock(&driver_lock);
     result = allocate(pool, pointer, bytes, stream);
     pthread_mutex_unlock(&driver_lock);
@@ -188,11 +197,13 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t bytes, CUmemoryPoo
 
 CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *pointer, size_t bytes, CUmemoryPool pool, CUstream stream)
 {
-    return cuMemAllocFromPoolAsync(pointer, bytes, pool, stream);
+    FAULT_POINT();
+    return cuMemAllocFromPoolAsync(pointer, bytes, pool, PTSZ(stream));
 }
 
 CUresult cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream stream)
 {
+    FAULT_POINT();
     CUmemoryPool pool;
     CUcontext context;
     CUresult result = cuStreamGetCtx(stream, &context);
@@ -204,22 +215,29 @@ CUresult cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream stream)
 
 CUresult cuMemAllocAsync_ptsz(CUdeviceptr *pointer, size_t bytes, CUstream stream)
 {
-    return cuMemAllocAsync(pointer, bytes, stream);
+    FAULT_POINT();
+    return cuMemAllocAsync(pointer, bytes, PTSZ(stream));
 }
 
 /* Memory that is not a pool's is freed like one's own, as the driver does. */
 CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream stream)
 {
+    FAULT_POINT();
+    struct work work = {.type = CU_GRAPH_NODE_TYPE_MEM_FREE, .freed = pointer};
     struct CUctx_st *context;
-    CUresult result = driver_current(&context);
+    CUresult result = driver_any_stream(&stream, &context);
     struct CUmemPoolHandle_st *pool = NULL;
     struct block *block;
     int place = 0;
+    bool taken;
 
     if (result != CUDA_SUCCESS)
         return result;
     if (!pointer)
         return CUDA_ERROR_INVALID_VALUE;
+    result = captured_work(context, stream, &work, &taken);
+    if (result != CUDA_SUCCESS || taken)
+        return result;
     pthread_mutex_lock(&driver_lock);
     block = page_block(pointer);
     if (block && block->base == pointer && block->pool) {
@@ -242,11 +260,13 @@ CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream stream)
 
 CUresult cuMemFreeAsync_ptsz(CUdeviceptr pointer, CUstream stream)
 {
-    return cuMemFreeAsync(pointer, stream);
+    FAULT_POINT();
+    return cuMemFreeAsync(pointer, PTSZ(stream));
 }
 
 CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props)
 {
+    FAULT_POINT();
     struct device *device;
     CUresult result = driver_ready();
     bool on_host = props && props->location.type == CU_MEM_LOCATION_TYPE_HOST;
@@ -270,6 +290,7 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props)
 
 CUresult cuMemPoolDestroy(CUmemoryPool pool)
 {
+    FAULT_POINT();
     CUresult result = driver_ready();
 
     if (result != CUDA_SUCCESS)
@@ -289,6 +310,7 @@ CUresult cuMemPoolDestroy(CUmemoryPool pool)
 
 CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
 {
+    FAULT_POINT();
     CUresult result = driver_ready();
 
     if (result != CUDA_SUCCESS)
@@ -304,6 +326,7 @@ CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
 
 CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value)
 {
+    FAULT_POINT();
     CUresult result = driver_ready();
 
     if (result != CUDA_SUCCESS)
@@ -326,6 +349,7 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute,
 
 CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value)
 {
+    FAULT_POINT();
     CUresult result = driver_ready();
 
     if (result != CUDA_SUCCESS)
@@ -364,16 +388,19 @@ static CUresult pool_of_device(CUmemoryPool *pool, CUdevice ordinal, bool curren
 
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice device)
 {
+    FAULT_POINT();
     return pool_of_device(pool, device, false);
 }
 
 CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice device)
 {
+    FAULT_POINT();
     return pool_of_device(pool, device, true);
 }
 
 CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool pool)
 {
+    FAULT_POINT();
     CUmemoryPool former;
     CUresult result = pool_of_device(&former, ordinal, true);
 

@@ -36,6 +36,23 @@ bool make_directory(const char *root, const char *below, unsigned mode);
 /* sys/bus/pci/devices below the root, for the PCIe root and NUMA node of each card. */
 bool put_sysfs(const char *root, const struct sim_node *node);
 
+/* The nodes by which MIG instances are opened, and the list of their numbers, for the cards that can do MIG. */
+bool put_mig_capabilities(const char *root, const struct sim_node *node);
+
+/* The index of the card that --gpu names, by index or UUID; else -1, and one line on stderr. */
+int find_card(const struct sim_node *node, const char *gpu);
+
+/* The options of `fault`; NULL: not given. */
+struct fault_order {
+    const char *function, *error, *delay_us, *from, *every, *times, *pid;
+    bool clear, list;
+};
+int order_fault(const char *root, const struct fault_order *wanted);
+int raise_xid(const char *root, const char *gpu, const char *xid);
+
+/* `mig`; words: what stands behind the command. */
+int change_mig(const char *root, const char *gpu, char **words, int count);
+
 int report_state(const char *root);
 int set_lost(const char *root, const char *gpu, bool lost);
 

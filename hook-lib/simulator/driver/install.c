@@ -104,15 +104,22 @@ static bool put_state(const char *root)
 {
     static struct sim_node node;
     struct sim_state state;
-    char error[PATH_MAX + 128];
+    char error[PATH_MAX + 128], path[2 * PATH_MAX];
+    bool opened;
 
     if (!sim_node_read(root, &node, error, sizeof error)) {
         fprintf(stderr, "partita-sim-driver: %s\n", error);
         return false;
     }
-    if (!put_sysfs(root, &node))
+    if (!put_sysfs(root, &node) || !put_mig_capabilities(root, &node))
         return false;
-    if (!sim_state_open(&state, &node, true)) {
+    opened = sim_state_open(&state, &node, true);
+    if (!opened && errno == EINVAL) { /* of an earlier version */
+        snprintf(path, sizeof path, "%s/" SIM_STATE_DIR "/state", root);
+        unlink(path);
+        opened = sim_state_open(&state, &node, true);
+    }
+    if (!opened) {
         fprintf(stderr, "partita-sim-driver: %s/" SIM_STATE_DIR ": %s\n", root, strerror(errno));
         return false;
     }

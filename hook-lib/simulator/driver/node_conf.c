@@ -79,6 +79,8 @@ static void add_card(struct text *text, const char *node, const struct profile *
     add(text, "  compute-capability %d.%d\n", profile->cc_major, profile->cc_minor);
     add(text, "  memory %llu\n  reserved %llu\n  context-overhead %llu\n", profile->memory * MIB, profile->reserved * MIB,
         CONTEXT_OVERHEAD_MIB * MIB);
+    add(text, "  kernel-time 0\n");
+    add(text, "  sample-period-us 166667\n  sample-delay-us 50000\n  sample-noise 3\n  sample-seed %u\n", index + 1);
     add(text, "  sm-count %d\n  clock-mhz %d\n  memory-clock-mhz %d\n", profile->sm_count, profile->clock,
         profile->memory_clock);
     add(text, "  bus-width-bits %d\n  l2-bytes %llu\n", profile->bus_width, (unsigned long long)profile->l2 * MIB);
@@ -88,6 +90,8 @@ static void add_card(struct text *text, const char *node, const struct profile *
     if (profile->nvlinks)
         add(text, "  nvlinks %u\n  nvlink-domain 0\n", profile->nvlinks);
     add(text, "  power-limit-mw %u\n  mig-capable %s\n  health ok\n", profile->power * 1000, profile->mig ? "yes" : "no");
+    if (profile->mig)
+        add(text, "  mig disabled\n");
 }
 
 bool format_node_conf(char *buffer, size_t size, const struct installation *wanted,

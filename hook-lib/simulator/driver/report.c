@@ -21,24 +21,55 @@ static bool read_node(const char *root, struct sim_node *node)
     return false;
 }
 
-static void print_card(const struct sim_node *node, const struct sim_card *card, const struct sim_state *state)
+/* The processes of a card or of an instance. */
+static void print_processes(const struct sim_state *state, unsigned unit)
 {
     static struct sim_process_use uses[SIM_MAX_PROCESSES];
-    unsigned count = sim_state_processes(state, card->index, uses, SIM_MAX_PROCESSES);
-    uint64_t used = 0;
+    unsigned count = sim_state_processes(state, unit, uses, SIM_MAX_PROCESSES);
 
+    printf("\"processes\": [");
     for (unsigned i = 0; i < count; i++)
-        used += uses[i].memory + uses[i].overhead;
+        printf("%s\n    {\"pid\": %u, \"memoryBytes\": %" PRIu64 ", \"overheadBytes\": %" PRIu64 ", \"contexts\": %" PRIu64
+               ", \"launches\": %" PRIu64 ", \"busyNs\": %" PRIu64 ", \"pendingNs\": %" PRIu64 "}",
+               i ? "," : "", uses[i].pid, uses[i].memory, uses[i].overhead, uses[i].contexts, uses[i].launches, uses[i].busy,
+               uses[i].pending);
+    printf("%s]", count ? "\n   " : "");
+}
+
+static void print_instances(const struct sim_card *card, const struct sim_state *state)
+{
+    struct sim_mig_instance list[SIM_MIG_MAX];
+    unsigned count = sim_mig_computes(state, card, list);
+
+    printf("   \"mig\": %s, \"instances\": [", sim_mig_enabled(state, card->index) ? "true" : "false");
+    for (unsigned i = 0; i < count; i++) {
+        struct sim_card part;
+
+        sim_mig_card(card, &list[i], &part);
+        printf("%s\n   {\"uuid\": \"%s\", \"name\": \"%s\", \"gpuInstance\": %u, \"computeInstance\": %u, \"totalBytes\": %" PRIu64
+               ", \"busyNs\": %" PRIu64 ",\n   ",
+               i ? "," : "", part.uuid, part.name, list[i].gpu_id, list[i].id, part.memory, sim_clock_read(state, part.unit).busy);
+        printf(" \"usedBytes\": %" PRIu64 ", ", sim_state_used(state, part.unit));
+        print_processes(state, part.unit);
+        printf("}");
+    }
+    printf("],\n");
+}
+
+static void print_card(const struct sim_node *node, const struct sim_card *card, const struct sim_state *state)
+{
+    struct sim_moment now = sim_clock_read(state, card->index);
+
     printf("  {\"index\": %u, \"uuid\": \"%s\", \"model\": \"%s\", \"health\": \"%s\",\n", card->index, card->uuid,
            card->model, sim_card_lost(node, card) ? "lost" : "ok");
     printf("   \"totalBytes\": %" PRIu64 ", \"reservedBytes\": %" PRIu64 ", \"usedBytes\": %" PRIu64 ",\n", card->memory,
-           card->reserved, used);
-    printf("   \"processes\": [");
-    for (unsigned i = 0; i < count; i++)
-        printf("%s\n    {\"pid\": %u, \"memoryBytes\": %" PRIu64 ", \"overheadBytes\": %" PRIu64 ", \"contexts\": %" PRIu64
-               ", \"launches\": %" PRIu64 "}",
-               i ? "," : "", uses[i].pid, uses[i].memory, uses[i].overhead, uses[i].contexts, uses[i].launches);
-    printf("%s]}", count ? "\n   " : "");
+           card->reserved, sim_card_used(state, card->index));
+    printf("   \"clockNs\": %" PRIu64 ", \"busyNs\": %" PRIu64 ",\n", now.time, now.busy);
+    if (card->mig_capable)
+        print_instances(card, state);
+    printf("   ");
+    print_processes(state, card->index);
+    printf("}");
 }
 
 int report_state(const char *root)
@@ -62,24 +93,32 @@ int report_state(const char *root)
     return EXIT_DONE;
 }
 
+int find_card(const struct sim_node *node, const char *gpu)
+{
+    char *end;
+    unsigned long index = strtoul(gpu, &end, 10);
+
+    if (end == gpu || *end)
+        for (index = 0; index < node->card_count && strcmp(node->cards[index].uuid, gpu) != 0;)
+            index++;
+    if (index < node->card_count)
+        return (int)index;
+    fprintf(stderr, "partita-sim-driver: --gpu: '%s' is none of the node's %u cards\n", gpu, node->card_count);
+    return -1;
+}
+
 int set_lost(const char *root, const char *gpu, bool lost)
 {
     char path[2 * PATH_MAX];
     struct sim_node node;
-    char *end;
-    unsigned long index = strtoul(gpu, &end, 10);
-    int fd;
+    int fd, card;
 
     if (!read_node(root, &node))
         return EXIT_FAILED;
-    if (end == gpu || *end)
-        for (index = 0; index < node.card_count && strcmp(node.cards[index].uuid, gpu) != 0;)
-            index++;
-    if (index >= node.card_count) {
-        fprintf(stderr, "partita-sim-driver: --gpu: '%s' is none of the node's %u cards\n", gpu, node.card_count);
+    card = find_card(&node, gpu);
+    if (card < 0)
         return EXIT_USAGE;
-    }
-    snprintf(path, sizeof path, "%s/" SIM_STATE_DIR "/lost-%lu", root, index);
+    snprintf(path, sizeof path, "%s/" SIM_STATE_DIR "/lost-%d", root, card);
     if (!lost)
         return unlink(path) == 0 || errno == ENOENT ? EXIT_DONE : EXIT_FAILED;
     fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
@@ -88,5 +127,5 @@ int set_lost(const char *root, const char *gpu, bool lost)
         return EXIT_FAILED;
     }
     close(fd);
-    return EXIT_DONE;
+    return raise_xid(root, gpu, "79"); /* "GPU has fallen off the bus" */
 }

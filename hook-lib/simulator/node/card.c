@@ -20,6 +20,30 @@ bool sim_card_visible(const struct sim_node *node, const struct sim_card *card)
     return true;
 }
 
+unsigned sim_mig_capability(unsigned card, unsigned gpu_instance, int compute)
+{
+    return 3 + (card * SIM_MIG_GPU_IDS + gpu_instance) * (1 + SIM_MIG_COMPUTE_IDS) + (unsigned)(compute + 1);
+}
+
+static bool may_open(const struct sim_node *node, unsigned capability)
+{
+    char path[PATH_MAX + 64];
+    int fd;
+
+    snprintf(path, sizeof path, "%s/dev/nvidia-caps/nvidia-cap%u", node->root, capability);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    close(fd);
+    return true;
+}
+
+bool sim_mig_visible(const struct sim_node *node, const struct sim_card *card, unsigned gpu_instance, unsigned compute_instance)
+{
+    return may_open(node, sim_mig_capability(card->index, gpu_instance, -1)) &&
+           may_open(node, sim_mig_capability(card->index, gpu_instance, (int)compute_instance));
+}
+
 bool sim_card_lost(const struct sim_node *node, const struct sim_card *card)
 {
     char path[PATH_MAX + 64];

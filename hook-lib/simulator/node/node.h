@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "mig.h"
+
 #define SIM_MAX_CARDS 16
 #define SIM_CONF_PATH "etc/partita-simulator/node.conf"
 #define SIM_STATE_DIR "run/partita-simulator"
@@ -15,6 +17,7 @@
 /* One card. Sizes are bytes, clocks MHz, power milliwatts. */
 struct sim_card {
     unsigned index; /* also its minor number */
+    unsigned unit;  /* its number in the state: the index, or that of an instance (state.h) */
     char uuid[48];  /* "GPU-" and a UUID in lower case */
     unsigned char uuid_bytes[16];
     char model[32]; /* short: h200 */
@@ -25,6 +28,10 @@ struct sim_card {
     uint64_t memory;           /* as NVML counts it */
     uint64_t reserved;         /* of it, for the driver and firmware: CUDA never sees it */
     uint64_t context_overhead; /* what a context costs; only NVML shows it */
+    uint64_t kernel_time;      /* ns that a kernel takes, other than partita_spin */
+    uint64_t sample_period, sample_delay; /* of NVML's utilisation, microseconds */
+    unsigned sample_noise;                /* percentage points up and down, at most */
+    uint64_t sample_seed;                 /* of the noise */
     int sm_count, clock_mhz, memory_clock_mhz, bus_width_bits, l2_bytes;
     unsigned pci_domain, pci_bus, pci_device, pci_device_id, pci_subsystem_id;
     int numa_node;
@@ -33,6 +40,7 @@ struct sim_card {
     int nvlink_domain;    /* -1: no NVLink */
     unsigned power_limit;
     bool mig_capable;
+    struct sim_mig_layout mig; /* as node.conf has it */
     bool lost; /* "health lost" */
 };
 
@@ -53,6 +61,17 @@ bool sim_node_read(const char *root, struct sim_node *node, char *error, unsigne
 
 /* Whether this process can open the card's device node below the root, as the driver's libraries would. */
 bool sim_card_visible(const struct sim_node *node, const struct sim_card *card);
+
+/*
+ * Minor number of the node /dev/nvidia-caps/nvidia-cap<n> that gives access to a GPU instance, or to a compute instance of it
+ * (`compute` < 0: to the GPU instance). Numbered as the driver numbers them in /proc/driver/nvidia-caps/mig-minors.
+ */
+unsigned sim_mig_capability(unsigned card, unsigned gpu_instance, int compute);
+#define SIM_MIG_GPU_IDS 15    /* numbers that GPU instances of a card can have */
+#define SIM_MIG_COMPUTE_IDS 8 /* and compute instances of one */
+
+/* Whether this process can open both nodes, as the driver's libraries must to use an instance. */
+bool sim_mig_visible(const struct sim_node *node, const struct sim_card *card, unsigned gpu_instance, unsigned compute_instance);
 
 /* Whether the card is broken: by node.conf, or by the file run/partita-simulator/lost-<index>, now. */
 bool sim_card_lost(const struct sim_node *node, const struct sim_card *card);

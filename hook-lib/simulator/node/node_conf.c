@@ -30,6 +30,11 @@ static const struct key card_keys[] = {
     FIELD("memory", BYTES, memory),
     FIELD("reserved", BYTES, reserved),
     FIELD("context-overhead", BYTES, context_overhead),
+    FIELD("kernel-time", BYTES, kernel_time),
+    FIELD("sample-period-us", BYTES, sample_period),
+    FIELD("sample-delay-us", BYTES, sample_delay),
+    FIELD("sample-noise", NUMBER, sample_noise),
+    FIELD("sample-seed", BYTES, sample_seed),
     FIELD("sm-count", NUMBER, sm_count),
     FIELD("clock-mhz", NUMBER, clock_mhz),
     FIELD("memory-clock-mhz", NUMBER, memory_clock_mhz),
@@ -75,7 +80,7 @@ static bool put(struct sim_card *card, const struct key *key, const char *value)
 
         memcpy(target, &narrow, sizeof narrow);
     }
-    return errno == 0 && end != value && *end == '\0';
+    return errno == 0 && end != value && *end == '\0' && card->sample_period > 0;
 }
 
 static bool card_line(struct sim_card *card, const char *key, const char *value)
@@ -88,6 +93,8 @@ static bool card_line(struct sim_card *card, const char *key, const char *value)
         card->lost = strcmp(value, "lost") == 0;
         return card->lost || strcmp(value, "ok") == 0;
     }
+    if (strcmp(key, "mig") == 0)
+        return sim_mig_parse(card, value, &card->mig);
     for (size_t i = 0; i < sizeof card_keys / sizeof *card_keys; i++)
         if (strcmp(key, card_keys[i].name) == 0)
             return put(card, &card_keys[i], value) &&
@@ -112,8 +119,9 @@ static bool begin_card(struct sim_node *node, const char *value)
 
     if (node->card_count == SIM_MAX_CARDS || (unsigned)atoi(value) != node->card_count)
         return false;
-    card->index = node->card_count++;
+    card->index = card->unit = node->card_count++;
     card->nvlink_domain = -1;
+    card->sample_period = 166667;
     return true;
 }
 

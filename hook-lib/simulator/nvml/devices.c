@@ -7,6 +7,7 @@
 
 nvmlReturn_t nvmlDeviceGetCount_v2(unsigned int *count)
 {
+    FAULT_POINT();
     if (library_ready() != NVML_SUCCESS)
         return NVML_ERROR_UNINITIALIZED;
     if (!count)
@@ -17,6 +18,7 @@ nvmlReturn_t nvmlDeviceGetCount_v2(unsigned int *count)
 
 nvmlReturn_t nvmlDeviceGetCount(unsigned int *count)
 {
+    FAULT_POINT();
     return nvmlDeviceGetCount_v2(count);
 }
 
@@ -31,6 +33,7 @@ static nvmlReturn_t hand_out(unsigned index, nvmlDevice_t *device)
 
 nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index, nvmlDevice_t *device)
 {
+    FAULT_POINT();
     if (library_ready() != NVML_SUCCESS)
         return NVML_ERROR_UNINITIALIZED;
     return index < library_device_count ? hand_out(index, device) : NVML_ERROR_INVALID_ARGUMENT;
@@ -38,11 +41,33 @@ nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index, nvmlDevice_t *dev
 
 nvmlReturn_t nvmlDeviceGetHandleByIndex(unsigned int index, nvmlDevice_t *device)
 {
+    FAULT_POINT();
     return nvmlDeviceGetHandleByIndex_v2(index, device);
+}
+
+static nvmlReturn_t hand_out_instance(const char *uuid, nvmlDevice_t *device)
+{
+    struct sim_mig_instance list[SIM_MIG_MAX];
+    struct sim_card part;
+
+    for (unsigned i = 0; i < library_device_count; i++) {
+        const struct sim_card *card = library_devices[i].card;
+        unsigned count = sim_mig_enabled(&library_state, card->index) ? sim_mig_visible_computes(&library_state, &library_node, card, list) : 0;
+
+        for (unsigned j = 0; j < count; j++) {
+            sim_mig_card(card, &list[j], &part);
+            if (strcasecmp(part.uuid, uuid) == 0) {
+                *device = library_mig_device(&library_devices[i], &list[j]);
+                return library_any_device(*device, device);
+            }
+        }
+    }
+    return NVML_ERROR_NOT_FOUND;
 }
 
 nvmlReturn_t nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *device)
 {
+    FAULT_POINT();
     if (library_ready() != NVML_SUCCESS)
         return NVML_ERROR_UNINITIALIZED;
     if (!uuid || !device)
@@ -50,11 +75,12 @@ nvmlReturn_t nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *device)
     for (unsigned i = 0; i < library_device_count; i++)
         if (strcasecmp(library_devices[i].card->uuid, uuid) == 0)
             return hand_out(i, device);
-    return NVML_ERROR_NOT_FOUND;
+    return strncasecmp(uuid, "MIG-", 4) == 0 ? hand_out_instance(uuid, device) : NVML_ERROR_NOT_FOUND;
 }
 
 nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char *busId, nvmlDevice_t *device)
 {
+    FAULT_POINT();
     if (library_ready() != NVML_SUCCESS)
         return NVML_ERROR_UNINITIALIZED;
     if (!busId || !device)
@@ -67,34 +93,39 @@ nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char *busId, nvmlDevice_t *d
 
 nvmlReturn_t nvmlDeviceGetHandleByPciBusId(const char *busId, nvmlDevice_t *device)
 {
+    FAULT_POINT();
     return nvmlDeviceGetHandleByPciBusId_v2(busId, device);
 }
 
 nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t device, char *name, unsigned int length)
 {
-    nvmlReturn_t result = library_device(device, name);
+    FAULT_POINT();
+    nvmlReturn_t result = library_any_device(device, name);
 
     return result == NVML_SUCCESS ? library_text(name, length, device->card->name) : result;
 }
 
 nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t device, char *uuid, unsigned int length)
 {
-    nvmlReturn_t result = library_device(device, uuid);
+    FAULT_POINT();
+    nvmlReturn_t result = library_any_device(device, uuid);
 
     return result == NVML_SUCCESS ? library_text(uuid, length, device->card->uuid) : result;
 }
 
 nvmlReturn_t nvmlDeviceGetIndex(nvmlDevice_t device, unsigned int *index)
 {
-    nvmlReturn_t result = library_device(device, index);
+    FAULT_POINT();
+    nvmlReturn_t result = library_any_device(device, index);
 
     if (result == NVML_SUCCESS)
-        *index = device->index;
+        *index = library_is_mig_device(device) ? library_mig_index(device) : device->index;
     return result;
 }
 
 nvmlReturn_t nvmlDeviceGetMinorNumber(nvmlDevice_t device, unsigned int *minor)
 {
+    FAULT_POINT();
     nvmlReturn_t result = library_device(device, minor);
 
     if (result == NVML_SUCCESS)
@@ -129,6 +160,7 @@ void library_pci_v2(const struct sim_card *card, nvmlPciInfo_v2_t *pci)
 
 nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t *pci)
 {
+    FAULT_POINT();
     nvmlReturn_t result = library_device(device, pci);
 
     if (result == NVML_SUCCESS)
@@ -138,6 +170,7 @@ nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t *pci)
 
 nvmlReturn_t nvmlDeviceGetPciInfo_v2(nvmlDevice_t device, nvmlPciInfo_v2_t *pci)
 {
+    FAULT_POINT();
     nvmlReturn_t result = library_device(device, pci);
 
     if (result == NVML_SUCCESS)
@@ -147,11 +180,13 @@ nvmlReturn_t nvmlDeviceGetPciInfo_v2(nvmlDevice_t device, nvmlPciInfo_v2_t *pci)
 
 nvmlReturn_t nvmlDeviceGetPciInfo(nvmlDevice_t device, nvmlPciInfo_v2_t *pci)
 {
+    FAULT_POINT();
     return nvmlDeviceGetPciInfo_v2(device, pci);
 }
 
 nvmlReturn_t nvmlDeviceGetBrand(nvmlDevice_t device, nvmlBrandType_t *brand)
 {
+    FAULT_POINT();
     nvmlReturn_t result = library_device(device, brand);
 
     if (result == NVML_SUCCESS)
@@ -161,6 +196,7 @@ nvmlReturn_t nvmlDeviceGetBrand(nvmlDevice_t device, nvmlBrandType_t *brand)
 
 nvmlReturn_t nvmlDeviceGetArchitecture(nvmlDevice_t device, nvmlDeviceArchitecture_t *architecture)
 {
+    FAULT_POINT();
     nvmlReturn_t result = library_device(device, architecture);
 
     if (result == NVML_SUCCESS)
@@ -170,6 +206,7 @@ nvmlReturn_t nvmlDeviceGetArchitecture(nvmlDevice_t device, nvmlDeviceArchitectu
 
 nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int *major, int *minor)
 {
+    FAULT_POINT();
     nvmlReturn_t result = library_device(device, major && minor ? major : NULL);
 
     if (result == NVML_SUCCESS) {
@@ -181,7 +218,8 @@ nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int *major,
 
 nvmlReturn_t nvmlDeviceGetComputeMode(nvmlDevice_t device, nvmlComputeMode_t *mode)
 {
-    nvmlReturn_t result = library_device(device, mode);
+    FAULT_POINT();
+    nvmlReturn_t result = library_any_device(device, mode);
 
     if (result == NVML_SUCCESS)
         *mode = NVML_COMPUTEMODE_DEFAULT;
@@ -190,22 +228,10 @@ nvmlReturn_t nvmlDeviceGetComputeMode(nvmlDevice_t device, nvmlComputeMode_t *mo
 
 nvmlReturn_t nvmlDeviceGetPersistenceMode(nvmlDevice_t device, nvmlEnableState_t *mode)
 {
+    FAULT_POINT();
     nvmlReturn_t result = library_device(device, mode);
 
     if (result == NVML_SUCCESS)
         *mode = NVML_FEATURE_ENABLED;
     return result;
-}
-
-/* Cards that can do MIG have it switched off; instances are not simulated yet. */
-nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t device, unsigned int *current, unsigned int *pending)
-{
-    nvmlReturn_t result = library_device(device, current && pending ? current : NULL);
-
-    if (result != NVML_SUCCESS)
-        return result;
-    if (!device->card->mig_capable)
-        return NVML_ERROR_NOT_SUPPORTED;
-    *current = *pending = 0;
-    return NVML_SUCCESS;
 }

@@ -31,7 +31,7 @@ nvmlReturn_t library_device(nvmlDevice_t device, const void *output)
     for (unsigned i = 0; i < library_device_count; i++)
         if (device == &library_devices[i])
             return sim_card_lost(&library_node, device->card) ? NVML_ERROR_GPU_IS_LOST : NVML_SUCCESS;
-    return NVML_ERROR_INVALID_ARGUMENT;
+    return library_is_mig_device(device) ? NVML_ERROR_NOT_SUPPORTED : NVML_ERROR_INVALID_ARGUMENT;
 }
 
 nvmlReturn_t library_text(char *target, unsigned length, const char *text)
@@ -64,7 +64,7 @@ static nvmlReturn_t initialise(void)
         if (!sim_root_of((const void *)&library_node, root) || !sim_node_read(root, &library_node, NULL, 0) ||
             !control_node_opens())
             return NVML_ERROR_DRIVER_NOT_LOADED;
-        if (!sim_state_open(&library_state, &library_node, false))
+        if (!sim_state_open(&library_state, &library_node, true) && !sim_state_open(&library_state, &library_node, false))
             return NVML_ERROR_OPERATING_SYSTEM;
     }
     library_device_count = 0;
@@ -79,6 +79,7 @@ static nvmlReturn_t initialise(void)
 
 nvmlReturn_t nvmlInitWithFlags(unsigned int flags)
 {
+    FAULT_POINT();
     nvmlReturn_t result = NVML_SUCCESS;
 
     if (flags & ~(unsigned)(NVML_INIT_FLAG_NO_GPUS | NVML_INIT_FLAG_NO_ATTACH))
@@ -94,16 +95,19 @@ nvmlReturn_t nvmlInitWithFlags(unsigned int flags)
 
 nvmlReturn_t nvmlInit_v2(void)
 {
+    FAULT_POINT();
     return nvmlInitWithFlags(0);
 }
 
 nvmlReturn_t nvmlInit(void)
 {
+    FAULT_POINT();
     return nvmlInitWithFlags(0);
 }
 
 nvmlReturn_t nvmlShutdown(void)
 {
+    FAULT_POINT();
     nvmlReturn_t result = NVML_SUCCESS;
 
     pthread_mutex_lock(&init_lock);
@@ -117,6 +121,7 @@ nvmlReturn_t nvmlShutdown(void)
 
 nvmlReturn_t nvmlSystemGetDriverVersion(char *version, unsigned int length)
 {
+    FAULT_POINT();
     if (!initialised)
         return NVML_ERROR_UNINITIALIZED;
     return version ? library_text(version, length, library_node.driver_version) : NVML_ERROR_INVALID_ARGUMENT;
@@ -125,6 +130,7 @@ nvmlReturn_t nvmlSystemGetDriverVersion(char *version, unsigned int length)
 /* NVML's version is the CUDA version's major number and the driver's version: 13.580.95.05. */
 nvmlReturn_t nvmlSystemGetNVMLVersion(char *version, unsigned int length)
 {
+    FAULT_POINT();
     char text[64];
 
     if (!initialised)
@@ -137,6 +143,7 @@ nvmlReturn_t nvmlSystemGetNVMLVersion(char *version, unsigned int length)
 
 nvmlReturn_t nvmlSystemGetCudaDriverVersion(int *version)
 {
+    FAULT_POINT();
     if (!initialised)
         return NVML_ERROR_UNINITIALIZED;
     if (!version)
@@ -147,11 +154,13 @@ nvmlReturn_t nvmlSystemGetCudaDriverVersion(int *version)
 
 nvmlReturn_t nvmlSystemGetCudaDriverVersion_v2(int *version)
 {
+    FAULT_POINT();
     return nvmlSystemGetCudaDriverVersion(version);
 }
 
 nvmlReturn_t nvmlSystemGetProcessName(unsigned int pid, char *name, unsigned int length)
 {
+    FAULT_POINT();
     char path[64], text[4096];
     FILE *file;
     size_t read;

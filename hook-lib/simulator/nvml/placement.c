@@ -8,6 +8,7 @@ static const struct sim_card nvswitch = {.pci_bus = 0xc4, .pci_device_id = 0x22a
 
 nvmlReturn_t nvmlDeviceGetNumaNodeId(nvmlDevice_t device, unsigned int *node)
 {
+    FAULT_POINT();
     nvmlReturn_t result = library_device(device, node);
 
     if (result == NVML_SUCCESS && device->card->numa_node < 0)
@@ -20,6 +21,7 @@ nvmlReturn_t nvmlDeviceGetNumaNodeId(nvmlDevice_t device, unsigned int *node)
 nvmlReturn_t nvmlDeviceGetMemoryAffinity(nvmlDevice_t device, unsigned int nodeSetSize, unsigned long *nodeSet,
                                          nvmlAffinityScope_t scope)
 {
+    FAULT_POINT();
     const unsigned bits = 8 * sizeof *nodeSet;
     nvmlReturn_t result = library_device(device, nodeSet);
     unsigned node;
@@ -39,6 +41,7 @@ nvmlReturn_t nvmlDeviceGetMemoryAffinity(nvmlDevice_t device, unsigned int nodeS
 
 nvmlReturn_t nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t first, nvmlDevice_t second, nvmlGpuTopologyLevel_t *level)
 {
+    FAULT_POINT();
     nvmlReturn_t result = library_device(first, level);
 
     if (result == NVML_SUCCESS)
@@ -69,6 +72,7 @@ static nvmlReturn_t link_of(nvmlDevice_t device, unsigned link, const void *outp
 
 nvmlReturn_t nvmlDeviceGetNvLinkState(nvmlDevice_t device, unsigned int link, nvmlEnableState_t *active)
 {
+    FAULT_POINT();
     nvmlReturn_t result = link_of(device, link, active);
 
     if (result == NVML_SUCCESS)
@@ -78,6 +82,7 @@ nvmlReturn_t nvmlDeviceGetNvLinkState(nvmlDevice_t device, unsigned int link, nv
 
 nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo_v2(nvmlDevice_t device, unsigned int link, nvmlPciInfo_t *pci)
 {
+    FAULT_POINT();
     nvmlReturn_t result = link_of(device, link, pci);
     struct sim_card remote = nvswitch;
 
@@ -90,6 +95,7 @@ nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo_v2(nvmlDevice_t device, unsigned i
 
 nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo(nvmlDevice_t device, unsigned int link, nvmlPciInfo_v2_t *pci)
 {
+    FAULT_POINT();
     nvmlReturn_t result = link_of(device, link, pci);
     struct sim_card remote = nvswitch;
 
@@ -102,6 +108,7 @@ nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo(nvmlDevice_t device, unsigned int 
 
 nvmlReturn_t nvmlDeviceGetNvLinkRemoteDeviceType(nvmlDevice_t device, unsigned int link, nvmlIntNvLinkDeviceType_t *type)
 {
+    FAULT_POINT();
     nvmlReturn_t result = link_of(device, link, type);
 
     if (result == NVML_SUCCESS)
@@ -111,6 +118,7 @@ nvmlReturn_t nvmlDeviceGetNvLinkRemoteDeviceType(nvmlDevice_t device, unsigned i
 
 nvmlReturn_t nvmlDeviceGetGpuFabricInfo(nvmlDevice_t device, nvmlGpuFabricInfo_t *fabric)
 {
+    FAULT_POINT();
     nvmlReturn_t result = library_device(device, fabric);
 
     return result == NVML_SUCCESS ? NVML_ERROR_NOT_SUPPORTED : result;

@@ -1,13 +1,13 @@
-/* What a device does: memory, processes, utilisation, sensors. */
+/* What a device holds and who does: memory, processes. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
 
 #include "library.h"
 
 nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *memory)
 {
-    nvmlReturn_t result = library_device(device, memory);
+    FAULT_POINT();
+    nvmlReturn_t result = library_any_device(device, memory);
     uint64_t capacity;
 
     if (result != NVML_SUCCESS)
@@ -17,7 +17,8 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *me
     capacity = device->card->memory - device->card->reserved;
     memory->total = device->card->memory;
     memory->reserved = device->card->reserved;
-    memory->used = sim_state_used(&library_state, device->card->index);
+    memory->used = device->parent ? sim_mig_gpu_used(&library_state, device->card->index, device->instance.gpu)
+                                  : sim_card_used(&library_state, device->card->index);
     memory->free = memory->used < capacity ? capacity - memory->used : 0;
     return NVML_SUCCESS;
 }
@@ -25,8 +26,9 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *me
 /* The first version counts what the driver reserves as used. */
 nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory)
 {
+    FAULT_POINT();
     nvmlMemory_v2_t wide = {.version = nvmlMemory_v2};
-    nvmlReturn_t result = library_device(device, memory);
+    nvmlReturn_t result = library_any_device(device, memory);
 
     if (result == NVML_SUCCESS)
         result = nvmlDeviceGetMemoryInfo_v2(device, &wide);
@@ -35,64 +37,91 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory)
     return result;
 }
 
-/*
- * The processes of a card that this pid namespace can see. *count is the room on entry and the number on return; with too
- * little room nothing is written but the number.
- */
+/* The processes of a unit that this pid namespace can see, with the numbers of its instances; added to `entries`. */
+static unsigned add_running(unsigned unit, const struct sim_mig_instance *instance, nvmlProcessInfo_t *entries, unsigned count,
+                            struct sim_process_use *uses)
+{
+    unsigned found = sim_state_processes(&library_state, unit, uses, SIM_MAX_PROCESSES);
+
+    for (unsigned i = 0; i < found && i < SIM_MAX_PROCESSES && count < SIM_MAX_PROCESSES; i++)
+        if (uses[i].pid)
+            entries[count++] = (nvmlProcessInfo_t){
+                .pid = uses[i].pid,
+                .usedGpuMemory = uses[i].memory + uses[i].overhead,
+                .gpuInstanceId = instance ? instance->gpu_id : NVML_NO_INSTANCE,
+                .computeInstanceId = instance ? instance->id : NVML_NO_INSTANCE,
+            };
+    return count;
+}
+
+/* A card with MIG lists the processes of all of its instances. */
+static unsigned list_running(nvmlDevice_t device, nvmlProcessInfo_t *entries, struct sim_process_use *uses)
+{
+    struct sim_mig_instance list[SIM_MIG_MAX];
+    unsigned count = 0, instances;
+
+    if (device->parent)
+        return add_running(device->card->unit, &device->instance, entries, 0, uses);
+    count = add_running(device->card->unit, NULL, entries, 0, uses);
+    instances = sim_mig_enabled(&library_state, device->card->index) ? sim_mig_computes(&library_state, device->card, list) : 0;
+    for (unsigned i = 0; i < instances; i++)
+        count = add_running(SIM_MIG_UNIT(device->card->index, list[i].slot), &list[i], entries, count, uses);
+    return count;
+}
+
+/* *count is the room on entry and the number on return; with too little room nothing is written but the number. */
 static nvmlReturn_t running(nvmlDevice_t device, unsigned *count, void *processes, size_t stride)
 {
-    nvmlReturn_t result = library_device(device, count);
+    nvmlReturn_t result = library_any_device(device, count);
     struct sim_process_use *uses;
-    unsigned found, visible = 0;
+    nvmlProcessInfo_t *entries;
+    unsigned visible;
 
     if (result != NVML_SUCCESS)
         return result;
     if (*count > 0 && !processes)
         return NVML_ERROR_INVALID_ARGUMENT;
     uses = calloc(SIM_MAX_PROCESSES, sizeof *uses);
-    if (!uses)
+    entries = calloc(SIM_MAX_PROCESSES, sizeof *entries);
+    if (!uses || !entries) {
+        free(uses);
+        free(entries);
         return NVML_ERROR_MEMORY;
-    found = sim_state_processes(&library_state, device->card->index, uses, SIM_MAX_PROCESSES);
-    for (unsigned i = 0; i < found; i++)
-        if (uses[i].pid)
-            uses[visible++] = uses[i];
-    result = visible <= *count ? NVML_SUCCESS : NVML_ERROR_INSUFFICIENT_SIZE;
-    for (unsigned i = 0; i < visible && result == NVML_SUCCESS; i++) {
-        nvmlProcessInfo_t entry = {
-            .pid = uses[i].pid,
-            .usedGpuMemory = uses[i].memory + uses[i].overhead,
-            .gpuInstanceId = NVML_NO_INSTANCE,
-            .computeInstanceId = NVML_NO_INSTANCE,
-        };
-
-        memcpy((char *)processes + i * stride, &entry, stride); /* _v1 is the beginning of the later layout */
     }
+    visible = list_running(device, entries, uses);
+    result = visible <= *count ? NVML_SUCCESS : NVML_ERROR_INSUFFICIENT_SIZE;
+    for (unsigned i = 0; i < visible && result == NVML_SUCCESS; i++)
+        memcpy((char *)processes + i * stride, &entries[i], stride); /* _v1 is the beginning of the later layout */
     *count = visible;
     free(uses);
+    free(entries);
     return result;
 }
 
 nvmlReturn_t nvmlDeviceGetComputeRunningProcesses(nvmlDevice_t device, unsigned int *count,
                                                   nvmlProcessInfo_v1_t *processes)
 {
+    FAULT_POINT();
     return running(device, count, processes, sizeof *processes);
 }
 
 nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v2(nvmlDevice_t device, unsigned int *count,
                                                      nvmlProcessInfo_v2_t *processes)
 {
+    FAULT_POINT();
     return running(device, count, processes, sizeof *processes);
 }
 
 nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsigned int *count,
                                                      nvmlProcessInfo_t *processes)
 {
+    FAULT_POINT();
     return running(device, count, processes, sizeof *processes);
 }
 
 static nvmlReturn_t none_running(nvmlDevice_t device, unsigned *count)
 {
-    nvmlReturn_t result = library_device(device, count);
+    nvmlReturn_t result = library_any_device(device, count);
 
     if (result == NVML_SUCCESS)
         *count = 0;
@@ -103,6 +132,7 @@ static nvmlReturn_t none_running(nvmlDevice_t device, unsigned *count)
 nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses(nvmlDevice_t device, unsigned int *count,
                                                    nvmlProcessInfo_v1_t *processes)
 {
+    FAULT_POINT();
     (void)processes;
     return none_running(device, count);
 }
@@ -110,6 +140,7 @@ nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses(nvmlDevice_t device, unsigned
 nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses_v2(nvmlDevice_t device, unsigned int *count,
                                                       nvmlProcessInfo_v2_t *processes)
 {
+    FAULT_POINT();
     (void)processes;
     return none_running(device, count);
 }
@@ -117,6 +148,7 @@ nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses_v2(nvmlDevice_t device, unsig
 nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses_v3(nvmlDevice_t device, unsigned int *count,
                                                       nvmlProcessInfo_t *processes)
 {
+    FAULT_POINT();
     (void)processes;
     return none_running(device, count);
 }
@@ -124,6 +156,7 @@ nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses_v3(nvmlDevice_t device, unsig
 nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses(nvmlDevice_t device, unsigned int *count,
                                                      nvmlProcessInfo_v1_t *processes)
 {
+    FAULT_POINT();
     (void)processes;
     return none_running(device, count);
 }
@@ -131,6 +164,7 @@ nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses(nvmlDevice_t device, unsign
 nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses_v2(nvmlDevice_t device, unsigned int *count,
                                                         nvmlProcessInfo_v2_t *processes)
 {
+    FAULT_POINT();
     (void)processes;
     return none_running(device, count);
 }
@@ -138,76 +172,7 @@ nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses_v2(nvmlDevice_t device, uns
 nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses_v3(nvmlDevice_t device, unsigned int *count,
                                                         nvmlProcessInfo_t *processes)
 {
+    FAULT_POINT();
     (void)processes;
     return none_running(device, count);
-}
-
-/* Kernels take no simulated time yet, so a card is always idle. */
-nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_t *utilization)
-{
-    nvmlReturn_t result = library_device(device, utilization);
-
-    if (result == NVML_SUCCESS)
-        *utilization = (nvmlUtilization_t){0};
-    return result;
-}
-
-nvmlReturn_t nvmlDeviceGetProcessUtilization(nvmlDevice_t device, nvmlProcessUtilizationSample_t *samples,
-                                             unsigned int *count, unsigned long long lastSeenTimeStamp)
-{
-    nvmlReturn_t result = library_device(device, count);
-    unsigned long long now;
-    nvmlProcessInfo_t *processes;
-    unsigned found = SIM_MAX_PROCESSES;
-    struct timeval time;
-
-    if (result != NVML_SUCCESS)
-        return result;
-    if (*count > 0 && !samples)
-        return NVML_ERROR_INVALID_ARGUMENT;
-    processes = calloc(found, sizeof *processes);
-    if (!processes)
-        return NVML_ERROR_MEMORY;
-    result = running(device, &found, processes, sizeof *processes);
-    gettimeofday(&time, NULL);
-    now = (unsigned long long)time.tv_sec * 1000000 + (unsigned long long)time.tv_usec;
-    if (result == NVML_SUCCESS && (found == 0 || now <= lastSeenTimeStamp))
-        result = NVML_ERROR_NOT_FOUND;
-    else if (result == NVML_SUCCESS && found > *count)
-        result = NVML_ERROR_INSUFFICIENT_SIZE;
-    for (unsigned i = 0; i < found && result == NVML_SUCCESS; i++)
-        samples[i] = (nvmlProcessUtilizationSample_t){.pid = processes[i].pid, .timeStamp = now};
-    *count = result == NVML_ERROR_NOT_FOUND ? 0 : found;
-    free(processes);
-    return result;
-}
-
-nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, nvmlTemperatureSensors_t sensor, unsigned int *celsius)
-{
-    nvmlReturn_t result = library_device(device, celsius);
-
-    if (result == NVML_SUCCESS && sensor != NVML_TEMPERATURE_GPU)
-        return NVML_ERROR_INVALID_ARGUMENT;
-    if (result == NVML_SUCCESS)
-        *celsius = 31;
-    return result;
-}
-
-/* An idle card draws about a tenth of its limit. */
-nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned int *milliwatts)
-{
-    nvmlReturn_t result = library_device(device, milliwatts);
-
-    if (result == NVML_SUCCESS)
-        *milliwatts = device->card->power_limit / 10;
-    return result;
-}
-
-nvmlReturn_t nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device, unsigned int *milliwatts)
-{
-    nvmlReturn_t result = library_device(device, milliwatts);
-
-    if (result == NVML_SUCCESS)
-        *milliwatts = device->card->power_limit;
-    return result;
 }

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "nvml_api.h"
+#include "nvml_mig.h"
 
 #define NVML_FUNCTIONS(F)                                        \
     F(init, nvmlInit_v2)                                         \
@@ -25,7 +25,9 @@
     F(power_limit, nvmlDeviceGetEnforcedPowerLimit)              \
     F(persistence, nvmlDeviceGetPersistenceMode)                 \
     F(compute_capability, nvmlDeviceGetCudaComputeCapability)    \
-    F(mig_mode, nvmlDeviceGetMigMode)
+    F(mig_mode, nvmlDeviceGetMigMode)                            \
+    F(mig_count, nvmlDeviceGetMaxMigDeviceCount)                 \
+    F(mig_device, nvmlDeviceGetMigDeviceHandleByIndex)
 
 struct nvml {
 #define FUNCTION(field, symbol) __typeof__(symbol) *field;

@@ -10,8 +10,22 @@
 
 static void list_card(const struct smi_card *card, void *context)
 {
+    unsigned count = 0;
+    nvmlDevice_t device;
+
     (void)context;
     printf("GPU %u: %s (UUID: %s)\n", card->index, card->name, card->uuid);
+    nvml.mig_count(card->device, &count);
+    for (unsigned i = 0; i < count; i++) {
+        char name[NVML_DEVICE_NAME_V2_BUFFER_SIZE] = "", uuid[NVML_DEVICE_UUID_V2_BUFFER_SIZE] = "";
+        const char *profile;
+
+        if (nvml.mig_device(card->device, i, &device) != NVML_SUCCESS || nvml.name(device, name, sizeof name) != NVML_SUCCESS ||
+            nvml.uuid(device, uuid, sizeof uuid) != NVML_SUCCESS)
+            continue;
+        profile = strstr(name, " MIG ");
+        printf("  MIG %-11s Device %2u: (UUID: %s)\n", profile ? profile + 5 : name, i, uuid);
+    }
 }
 
 int print_list(const char *only)
@@ -45,7 +59,8 @@ static void print_card(const struct smi_card *card, void *context)
     nvmlEnableState_t persistence = NVML_FEATURE_DISABLED;
     nvmlMemory_v2_t memory = {.version = nvmlMemory_v2};
     unsigned celsius = 0, power = 0, limit = 0, mig = 0, pending;
-    nvmlUtilization_t busy = {0};
+    nvmlUtilization_t busy;
+    char percent[16] = "N/A";
     bool can_mig = nvml.mig_mode(card->device, &mig, &pending) == NVML_SUCCESS;
 
     (void)context;
@@ -54,11 +69,12 @@ static void print_card(const struct smi_card *card, void *context)
     nvml.temperature(card->device, NVML_TEMPERATURE_GPU, &celsius);
     nvml.power(card->device, &power);
     nvml.power_limit(card->device, &limit);
-    nvml.utilization(card->device, &busy);
+    if (nvml.utilization(card->device, &busy) == NVML_SUCCESS)
+        snprintf(percent, sizeof percent, "%u%%", busy.gpu);
     printf("| %3u  %-27.27s%6s  |   %16.16s Off | %20s |\n", card->index, card->name, persistence ? "On" : "Off",
            card->pci.busId, "0");
-    printf("| N/A  %3uC    P0 %14uW / %4uW | %7lluMiB / %6lluMiB | %6u%%      Default |\n", celsius, power / 1000,
-           limit / 1000, memory.used / MIB, memory.total / MIB, busy.gpu);
+    printf("| N/A  %3uC    P0 %14uW / %4uW | %7lluMiB / %6lluMiB | %7s      Default |\n", celsius, power / 1000,
+           limit / 1000, memory.used / MIB, memory.total / MIB, percent);
     printf("|                                         |                        | %20s |\n",
            !can_mig ? "N/A" : mig ? "Enabled" : "Disabled");
     puts("+-----------------------------------------+------------------------+----------------------+");

@@ -10,11 +10,11 @@ static _Atomic uint64_t *charged(struct sim_state *state, unsigned card, enum si
 
 static uint64_t room(struct sim_state *state, unsigned card, uint64_t wanted, uint64_t capacity)
 {
-    uint64_t used = state->region->used[card];
+    uint64_t used = sim_mig_charged(state, card);
 
     if (wanted > capacity || used > capacity - wanted) {
         sim_state_rebuild(state);
-        used = state->region->used[card];
+        used = sim_mig_charged(state, card);
     }
     return used < capacity ? capacity - used : 0;
 }
@@ -77,29 +77,37 @@ uint64_t sim_state_used(const struct sim_state *state, unsigned card)
         if (process->in_use && held && sim_slot_alive(state, slot))
             used += held;
     }
-    return used;
+    return used + sim_shared_bytes(state, card, -1);
 }
 
 unsigned sim_state_processes(const struct sim_state *state, unsigned card, struct sim_process_use *uses, unsigned room)
 {
     const struct sim_region *region = state->region;
     uint32_t bound = region->process_bound;
+    uint64_t work = sim_clock_read(state, card).work;
     unsigned found = 0;
 
     for (uint32_t slot = 0; slot < bound && slot < SIM_MAX_PROCESSES; slot++) {
         const struct sim_process *process = &region->processes[slot];
         const struct sim_card_use *use = &process->cards[card];
+        uint64_t shared = process->in_use && region->shared_bound ? sim_shared_bytes(state, card, (int)slot) : 0;
 
-        if (!process->in_use || (!use->contexts && !use->memory && !use->overhead) || !sim_slot_alive(state, slot))
+        if (!process->in_use || (!shared && !use->contexts && !use->memory && !use->overhead) || !sim_slot_alive(state, slot))
             continue;
-        if (found < room)
+        if (found < room) {
+            uint64_t end = use->end, pending = end > work ? end - work : 0, submitted = use->submitted;
+
             uses[found] = (struct sim_process_use){
+                .slot = slot,
                 .pid = sim_slot_pid(state, slot),
-                .memory = use->memory,
+                .memory = use->memory + shared,
                 .overhead = use->overhead,
                 .contexts = use->contexts,
                 .launches = use->launches,
+                .busy = submitted > pending ? submitted - pending : 0,
+                .pending = pending,
             };
+        }
         found++;
     }
     return found;

@@ -44,6 +44,7 @@ void sim_state_lock(struct sim_state *state)
         if (abandoned(state, word)) {
             if (atomic_compare_exchange_strong(lock, &word, own | WAITERS)) {
                 sim_state_rebuild(state);
+                sim_clock_repair(state);
                 return;
             }
             continue;
@@ -64,7 +65,7 @@ void sim_state_unlock(struct sim_state *state)
 void sim_state_rebuild(struct sim_state *state)
 {
     struct sim_region *region = state->region;
-    uint64_t used[SIM_MAX_CARDS] = {0};
+    uint64_t used[SIM_MAX_UNITS] = {0};
     uint32_t bound = region->process_bound;
 
     for (uint32_t slot = 0; slot < bound && slot < SIM_MAX_PROCESSES; slot++) {
@@ -76,9 +77,10 @@ void sim_state_rebuild(struct sim_state *state)
             process->in_use = 0;
             continue;
         }
-        for (int card = 0; card < SIM_MAX_CARDS; card++)
+        for (int card = 0; card < SIM_MAX_UNITS; card++)
             used[card] += process->cards[card].memory + process->cards[card].overhead;
     }
-    for (int card = 0; card < SIM_MAX_CARDS; card++)
+    sim_shared_rebuild(state, used);
+    for (int card = 0; card < SIM_MAX_UNITS; card++)
         region->used[card] = used[card];
 }

@@ -66,6 +66,8 @@ bool sim_state_open(struct sim_state *state, const struct sim_node *node, bool w
     char dir[PATH_MAX + 32], path[PATH_MAX + 64], locks[PATH_MAX + 64];
 
     *state = (struct sim_state){.locks = -1, .slot = -1, .threads = PTHREAD_MUTEX_INITIALIZER};
+    for (unsigned card = 0; card < SIM_MAX_CARDS; card++)
+        state->period[card] = card < node->card_count ? node->cards[card].sample_period * 1000 : 1000000000;
     snprintf(dir, sizeof dir, "%s/" SIM_STATE_DIR, node->root);
     snprintf(path, sizeof path, "%s/state", dir);
     snprintf(locks, sizeof locks, "%s/processes", dir);
@@ -73,6 +75,7 @@ bool sim_state_open(struct sim_state *state, const struct sim_node *node, bool w
         return false;
     if (!map_region(state, path, writable))
         return false;
+    state->writable = writable;
     state->locks = open(locks, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (state->locks < 0)
         state->locks = open(locks, O_RDONLY | O_CLOEXEC);
@@ -82,6 +85,8 @@ bool sim_state_open(struct sim_state *state, const struct sim_node *node, bool w
         sim_state_close(state);
         return false;
     }
+    if (writable)
+        sim_mig_apply(state, node);
     return true;
 }
 

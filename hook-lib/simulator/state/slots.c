@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "state.h"
+#include "clock_run.h"
 
 /* Bytes of the file `processes`: first one a slot for being alive, then one a slot for the pid. */
 static struct flock byte_lock(off_t byte)
@@ -68,10 +68,13 @@ static void occupy(struct sim_state *state)
     sim_state_lock(state);
     own->pid = (uint32_t)getpid();
     own->pid_namespace = sim_own_pid_namespace();
-    for (int card = 0; card < SIM_MAX_CARDS; card++) {
+    for (int card = 0; card < SIM_MAX_UNITS; card++) {
         own->cards[card].memory = own->cards[card].overhead = 0;
         own->cards[card].contexts = own->cards[card].launches = 0;
+        own->cards[card].submitted = own->cards[card].end = 0;
     }
+    sim_shared_forget(state, (unsigned)state->slot);
+    sim_samples_forget(state, (unsigned)state->slot);
     own->in_use = 1;
     bound = state->region->process_bound;
     if ((uint32_t)state->slot >= bound)
@@ -82,6 +85,8 @@ static void occupy(struct sim_state *state)
 
 bool sim_state_join(struct sim_state *state)
 {
+    if (state->slot >= 0)
+        return true;
     for (int take_over = 0; take_over <= 1; take_over++)
         for (unsigned slot = 0; slot < SIM_MAX_PROCESSES; slot++)
             if ((take_over || !state->region->processes[slot].in_use) && sim_slot_claim(state, slot)) {

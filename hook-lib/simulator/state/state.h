@@ -19,18 +19,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "clock.h"
+#include "mig.h"
 #include "../node/node.h"
 
 #define SIM_MAX_PROCESSES 4096
-#define SIM_STATE_VERSION 1
+#define SIM_STATE_VERSION 3
 
-/* What one process holds of one card. */
+/* What one process holds of one unit: a card, or a compute instance of one with MIG (mig.h). `card` below is a unit wherever one is charged, or its time asked for. */
 struct sim_card_use {
     _Atomic uint64_t memory;   /* bytes of allocations, as the card's allocator rounds them */
     _Atomic uint64_t overhead; /* bytes of contexts */
     _Atomic uint64_t contexts;
     _Atomic uint64_t launches;
-    uint64_t later[4];
+    _Atomic uint64_t submitted; /* ns of the SMs' time that its work takes, of all that it ever submitted */
+    _Atomic uint64_t end;       /* the card's work time at which the last of it is done (clock.h) */
+    uint64_t later[2];
 };
 
 struct sim_process {
@@ -38,7 +42,36 @@ struct sim_process {
     _Atomic uint32_t pid;           /* in the owner's own pid namespace */
     _Atomic uint64_t pid_namespace; /* its inode, 0 if unknown */
     uint64_t later[6];
-    struct sim_card_use cards[SIM_MAX_CARDS];
+    struct sim_card_use cards[SIM_MAX_UNITS];
+};
+
+/* Memory that more than one process may hold (shared.c). */
+#define SIM_MAX_SHARED 1024
+struct sim_shared {
+    _Atomic uint64_t id; /* 0: free */
+    _Atomic uint64_t bytes;
+    _Atomic uint32_t card;
+    _Atomic uint64_t holders[SIM_MAX_PROCESSES / 64]; /* a bit a slot */
+};
+
+/* What a function is made to do (faults.c). */
+#define SIM_MAX_FAULTS 64
+struct sim_fault {
+    _Atomic uint32_t active;
+    uint32_t pid; /* 0: every process */
+    char function[64];
+    int32_t error; /* what it returns without doing anything; 0: it goes on */
+    uint32_t pad;
+    uint64_t delay_us;
+    uint64_t from, every, times; /* which calls: the from-th (1 is the first), each every-th after it; times 0: for ever */
+    _Atomic uint64_t calls, met;
+};
+
+/* XID errors, in a ring. */
+#define SIM_MAX_EVENTS 256
+struct sim_event {
+    _Atomic uint32_t card;
+    _Atomic uint64_t xid;
 };
 
 struct sim_region {
@@ -47,9 +80,20 @@ struct sim_region {
     _Atomic uint32_t lock;
     _Atomic uint32_t process_bound; /* all slots in use are below */
     uint32_t pad;
-    _Atomic uint64_t used[SIM_MAX_CARDS]; /* sum of memory and overhead over the slots */
+    _Atomic uint64_t used[SIM_MAX_UNITS]; /* sum of memory and overhead over the slots */
     uint64_t later[8];
     struct sim_process processes[SIM_MAX_PROCESSES];
+    _Atomic uint32_t fault_count;
+    struct sim_fault faults[SIM_MAX_FAULTS];
+    _Atomic uint64_t event_count; /* ever raised */
+    struct sim_event events[SIM_MAX_EVENTS];
+    _Atomic uint64_t last_shared;
+    _Atomic uint32_t shared_bound; /* all in use are below */
+    struct sim_shared shared[SIM_MAX_SHARED];
+    _Atomic uint64_t last_instance;
+    struct sim_mig migs[SIM_MAX_CARDS];
+    struct sim_clock clocks[SIM_MAX_UNITS];
+    _Atomic uint64_t samples[SIM_MAX_PROCESSES][SIM_MAX_CARDS][SIM_SAMPLES]; /* of whole cards: NVML has none of instances */
 };
 
 enum sim_use { SIM_MEMORY, SIM_OVERHEAD };
@@ -58,7 +102,10 @@ enum sim_use { SIM_MEMORY, SIM_OVERHEAD };
 struct sim_state {
     struct sim_region *region;
     int locks; /* descriptor of the file `processes` */
-    int slot;  /* -1: only reads */
+    int slot;  /* -1: reserves nothing */
+    bool writable;
+    uint64_t period[SIM_MAX_CARDS]; /* of samples, ns */
+    uint64_t looked[SIM_MAX_UNITS]; /* when this process last asked whether those with pending work live */
     pthread_mutex_t threads;
 };
 
@@ -66,7 +113,7 @@ struct sim_state {
 bool sim_state_open(struct sim_state *state, const struct sim_node *node, bool writable);
 void sim_state_close(struct sim_state *state);
 
-/* Takes a slot for this process, so that it may reserve. False if every slot belongs to a living process. */
+/* Takes a slot for this process, so that it may reserve, if it has none. False if every slot belongs to a living process. */
 bool sim_state_join(struct sim_state *state);
 
 /* Gives up what a child inherited by fork: neither keeps the parent's slot alive nor touches it. */
@@ -88,14 +135,34 @@ uint64_t sim_state_used(const struct sim_state *state, unsigned card);
 
 /* One living process on a card, as a reader sees it. */
 struct sim_process_use {
+    unsigned slot;
     unsigned pid; /* in the reader's pid namespace, 0 if it cannot be seen from there */
     uint64_t memory, overhead, contexts, launches;
+    uint64_t busy, pending; /* ns of the SMs' time that it had, and that it still waits for */
 };
 
 /* Fills `uses` with at most `room` living processes that have a context on or memory of the card; gives how many there are. */
 unsigned sim_state_processes(const struct sim_state *state, unsigned card, struct sim_process_use *uses, unsigned room);
 
+/* Makes memory that this process has reserved one that others may hold too; gives its number, 0 if there are too many. */
+uint64_t sim_shared_make(struct sim_state *state, unsigned card, uint64_t bytes);
+/* False: nobody who lives holds it any more. */
+bool sim_shared_hold(struct sim_state *state, uint64_t id);
+void sim_shared_drop(struct sim_state *state, uint64_t id);
+
+/* What the ordered faults make of a call: waits as they say, and gives the error to return, or 0. */
+int sim_fault_met(struct sim_region *region, const char *function);
+/* False: there are too many. */
+bool sim_fault_order(struct sim_state *state, const struct sim_fault *fault);
+void sim_faults_clear(struct sim_state *state);
+
+void sim_event_raise(struct sim_state *state, unsigned card, uint64_t xid);
+
 /* Inside of state/ only. */
+int sim_shared_payer(const struct sim_state *state, const struct sim_shared *shared);
+uint64_t sim_shared_bytes(const struct sim_state *state, unsigned card, int payer); /* payer < 0: of all */
+void sim_shared_rebuild(struct sim_state *state, uint64_t used[SIM_MAX_UNITS]);
+void sim_shared_forget(struct sim_state *state, unsigned slot);
 bool sim_slot_alive(const struct sim_state *state, unsigned slot);
 unsigned sim_slot_pid(const struct sim_state *state, unsigned slot);
 bool sim_slot_claim(struct sim_state *state, unsigned slot);

@@ -38,7 +38,7 @@ static void remove_node(void)
         nftw(node_root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-static void run_driver_tool(const char *const *arguments)
+void run_driver_tool(const char *const *arguments)
 {
     pid_t pid = fork();
     int status;

@@ -22,6 +22,11 @@ extern char node_root[PATH_MAX];
 
 void install_node(const char *gpus);
 
+/* Runs partita-sim-driver with arguments that end with NULL; it must succeed. */
+void run_driver_tool(const char *const *arguments);
+#define DRIVER_TOOL(command, ...) \
+    run_driver_tool((const char *[]){SIM_DRIVER, command, "--root", node_root, __VA_ARGS__, NULL})
+
 /* Sets a key of every card in node.conf. Before the libraries are initialised. */
 void configure_cards(const char *key, const char *value);
 

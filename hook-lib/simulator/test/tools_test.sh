@@ -158,6 +158,93 @@ the_probe_tells_success_from_out_of_memory)
     said '^released$'
     for bytes in 1GB -1 x 0; do expect_status 2 probe alloc -- $bytes; done
     ;;
+faults_are_checked_and_listed)
+    install t4
+    fault() { "$DRIVER" fault --root "$root" "$@"; }
+    expect_status 0 fault --function cuMemAlloc_v2 --error CUDA_ERROR_OUT_OF_MEMORY --every 2 --times 1
+    expect_status 0 fault --function nvmlDeviceGetMemoryInfo --delay-us 100
+    expect_status 0 fault --list
+    said '^cuMemAlloc_v2 error 2 from 1 every 2 times 1: 0 of 0 calls met it$'
+    said '^nvmlDeviceGetMemoryInfo delay 100 us from 1 every 1: 0 of 0 calls met it$'
+    expect_status 3 probe alloc 1Mi
+    expect_status 0 probe alloc 1Mi
+    expect_status 0 fault --list
+    said '^cuMemAlloc_v2 .*: 1 of 2 calls met it$'
+    expect_status 0 fault --clear
+    expect_status 0 fault --list
+    said_not .
+    expect_status 2 fault --function cuMemAllocate --error 2
+    complained 'neither libcuda nor libnvidia-ml has this function'
+    expect_status 2 fault --function cuMemAlloc_v2
+    complained '\-\-error CODE or --delay-us N'
+    expect_status 2 fault --function cuMemAlloc_v2 --error CUDA_ERROR_NO_SUCH
+    complained CUDA_ERROR_OUT_OF_MEMORY
+    expect_status 2 fault --function cuMemAlloc_v2 --error 2 --every 0
+    complained 'whole number above 0'
+    expect_status 2 "$DRIVER" xid --root "$root" --gpu 7 --xid 13
+    complained 'none of the node'
+    expect_status 2 "$DRIVER" xid --root "$root" --gpu 0 --xid many
+    complained 'XID error'
+    ;;
+mig_is_switched_and_cut_by_the_tool)
+    install h200,t4
+    mig() { "$DRIVER" mig --root "$root" "$@"; }
+    expect_status 0 mig --gpu 0 list
+    said '^GPU 0: MIG disabled$'
+    expect_status 1 mig --gpu 0 create 1g.18gb
+    complained 'MIG is not enabled on GPU 0; enable it first'
+    expect_status 0 mig --gpu 0 enable
+    expect_status 0 mig --gpu 0 create 3g.71gb:0
+    expect_status 0 mig --gpu 0 create 1g.18gb
+    said 'GPU instance 13: 1g.18gb at 6:1$'
+    said 'room for 2 of 7 1g.18gb$'
+    expect_status 1 mig --gpu 0 create 4g.71gb
+    complained 'occupied; list shows by what'
+    expect_status 2 mig --gpu 0 create 3g.40gb
+    complained 'they are 1g.18gb, 1g.18gb+me, 1g.35gb, 2g.35gb, 3g.71gb, 4g.71gb, 7g.141gb'
+    expect_status 2 mig --gpu 0 create 2g.35gb:3
+    complained 'only at one of 0, 2, 4'
+    expect_status 2 mig --gpu 0 destroy 5
+    complained "no GPU instance '5'"
+    expect_status 2 mig --gpu 0
+    expect_status 1 mig --gpu 1 enable
+    complained 'Tesla T4) cannot do MIG'
+    expect_status 0 smi -L
+    said '^GPU 0: NVIDIA H200 (UUID: GPU-'
+    said '^  MIG 3g.71gb     Device  0: (UUID: MIG-'
+    said '^  MIG 1g.18gb     Device  1: (UUID: MIG-'
+    hold 1Gi
+    expect_status 0 "$DRIVER" state --root "$root"
+    said '"name": "NVIDIA H200 MIG 3g.71gb", "gpuInstance": 1,'
+    expect_status 1 mig --gpu 0 destroy 1
+    complained 'in use by a process'
+    expect_status 1 mig --gpu 0 disable
+    complained 'the change is pending'
+    kill $holder
+    wait $holder
+    expect_status 0 mig --gpu 0 destroy 1
+    expect_status 0 mig --gpu 0 disable
+    expect_status 0 smi -L
+    said_not MIG
+    expect_status 0 "$DRIVER" --help
+    said 'create PROFILE\[:START\] | destroy ID'
+    ;;
+a_wrong_mig_layout_in_the_configuration_is_named)
+    install h200
+    for layout in on 'enabled 1g.18gb' 'enabled 1g.18gb:7' 'enabled 1g.18gb:1 3g.71gb:0' 'enabled 2g.20gb:0' 'disabled 1g.18gb:0'; do
+        sed -i "s/^  mig .*/  mig $layout/" "$root/etc/partita-simulator/node.conf"
+        expect_status 1 "$DRIVER" state --root "$root"
+        complained 'node.conf: line .* is not understood'
+    done
+    ;;
+every_function_can_be_made_to_fail)
+    for file in "$SOURCES"/cuda/*.c "$SOURCES"/nvml/*.c; do
+        awk '/^(CUresult cu|nvmlReturn_t nvml)[A-Z][^;]*$/ { name = $2 }
+            /^\{/ && name != "" { getline; if (!/FAULT_POINT\(\);/) print FILENAME ": " name; name = "" }
+            /;/ { name = "" }' "$file"
+    done | grep -v -e 'cuGetErrorName(' -e 'cuGetErrorString(' -e ' cuInit(' > "$dir/out"
+    said_not .
+    ;;
 *)
     echo "no case $1" >&2
     exit 2

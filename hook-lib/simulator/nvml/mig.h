@@ -1,0 +1,31 @@
+/* Inside of the fake libnvidia-ml: MIG. */
+#ifndef PARTITA_SIM_NVML_MIG_H
+#define PARTITA_SIM_NVML_MIG_H
+
+#include "nvml_mig.h"
+#include "library.h"
+
+/* A handle names the instance that had this serial number; one that is gone makes it invalid. */
+struct nvmlGpuInstance_st {
+    nvmlDevice_t device;
+    struct sim_mig_instance instance;
+};
+struct nvmlComputeInstance_st {
+    nvmlDevice_t device;
+    struct sim_mig_instance instance;
+};
+
+/*
+ * Whether this process may change MIG: if it may write node.conf, so that a container that has it read-only may not. Takes a
+ * place in the state.
+ */
+nvmlReturn_t library_privileged(void);
+
+nvmlReturn_t library_mig_result(enum sim_mig_result result);
+
+/* Checks a handle that must name a GPU instance which is there, and gives what it is now. */
+nvmlReturn_t library_gpu_instance(nvmlGpuInstance_t handle, const void *output, struct sim_mig_instance *now);
+
+nvmlGpuInstance_t library_gpu_handle(nvmlDevice_t device, const struct sim_mig_instance *instance);
+
+#endif

@@ -1,0 +1,124 @@
+/* Faults that are ordered come to running processes; so do XID errors. */
+#include <time.h>
+#include <unistd.h>
+
+#include "spinning.h"
+
+static CUresult allocate(void)
+{
+    CUdeviceptr pointer;
+
+    return CU(cuMemAlloc_v2)(&pointer, MIB);
+}
+
+static void a_function_fails_from_a_call_on_every_nth_time(void)
+{
+    install_node("t4x1");
+    begin_cuda(0);
+    CHECK_EQUAL(allocate(), CUDA_SUCCESS);
+    DRIVER_TOOL("fault", "--function", "cuMemAlloc_v2", "--error", "CUDA_ERROR_OUT_OF_MEMORY", "--from", "2", "--every", "3",
+                "--times", "2");
+    for (int call = 1; call <= 9; call++)
+        CHECK_EQUAL(allocate(), call == 2 || call == 5 ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS);
+    DRIVER_TOOL("fault", "--function", "cuMemAlloc_v2", "--error", "999");
+    CHECK_EQUAL(allocate(), CUDA_ERROR_UNKNOWN);
+    CHECK_EQUAL(CU(cuCtxSynchronize)(), CUDA_SUCCESS);
+    DRIVER_TOOL("fault", "--clear");
+    CHECK_EQUAL(allocate(), CUDA_SUCCESS);
+}
+
+static void a_function_takes_as_long_as_is_ordered(void)
+{
+    uint64_t began;
+
+    install_node("t4x1");
+    begin_cuda(0);
+    DRIVER_TOOL("fault", "--function", "cuMemAlloc_v2", "--delay-us", "50000");
+    began = sim_clock_time();
+    CHECK_EQUAL(allocate(), CUDA_SUCCESS);
+    CHECK(sim_clock_time() - began >= 50 * MS);
+}
+
+static void allocate_when_told(int link, long unused)
+{
+    (void)unused;
+    begin_cuda(0);
+    tell(link, 'r');
+    while (hear(link))
+        tell(link, allocate() == CUDA_SUCCESS ? 's' : 'f');
+}
+
+static void a_fault_may_be_one_processs_own(void)
+{
+    struct child struck, spared;
+    char pid[16];
+
+    install_node("t4x1");
+    struck = start_child(allocate_when_told, 0);
+    spared = start_child(allocate_when_told, 0);
+    CHECK(hear(struck.link) == 'r' && hear(spared.link) == 'r');
+    snprintf(pid, sizeof pid, "%d", (int)struck.pid);
+    DRIVER_TOOL("fault", "--function", "cuMemAlloc_v2", "--error", "2", "--pid", pid);
+    tell(struck.link, 'a');
+    tell(spared.link, 'a');
+    CHECK(hear(struck.link) == 'f');
+    CHECK(hear(spared.link) == 's');
+    kill_child(&struck);
+    kill_child(&spared);
+}
+
+static void initialisation_and_nvml_can_fail(void)
+{
+    unsigned count;
+
+    install_node("t4x1");
+    CHECK_EQUAL(NV(nvmlInit_v2)(), NVML_SUCCESS);
+    DRIVER_TOOL("fault", "--function", "cuInit", "--error", "CUDA_ERROR_SYSTEM_NOT_READY", "--times", "1");
+    DRIVER_TOOL("fault", "--function", "nvmlDeviceGetCount_v2", "--error", "999", "--times", "1");
+    CHECK_EQUAL(CU(cuInit)(0), CUDA_ERROR_SYSTEM_NOT_READY);
+    CHECK_EQUAL(CU(cuInit)(0), CUDA_SUCCESS);
+    CHECK_EQUAL(NV(nvmlDeviceGetCount_v2)(&count), NVML_ERROR_UNKNOWN);
+    CHECK_EQUAL(NV(nvmlDeviceGetCount_v2)(&count), NVML_SUCCESS);
+}
+
+static nvmlDevice_t card(unsigned index)
+{
+    nvmlDevice_t device;
+
+    CHECK_EQUAL(NV(nvmlDeviceGetHandleByIndex_v2)(index, &device), NVML_SUCCESS);
+    return device;
+}
+
+static void xid_errors_are_events_of_the_card(void)
+{
+    unsigned long long types;
+    nvmlEventData_v1_t old;
+    nvmlEventData_t data;
+    nvmlEventSet_t set;
+
+    install_node("t4x2");
+    CHECK_EQUAL(NV(nvmlInit_v2)(), NVML_SUCCESS);
+    DRIVER_TOOL("xid", "--gpu", "1", "--xid", "13"); /* before anybody listens */
+    CHECK_EQUAL(NV(nvmlEventSetCreate)(&set), NVML_SUCCESS);
+    CHECK_EQUAL(NV(nvmlDeviceGetSupportedEventTypes)(card(1), &types), NVML_SUCCESS);
+    CHECK_EQUAL(types, nvmlEventTypeXidCriticalError);
+    CHECK_EQUAL(NV(nvmlDeviceRegisterEvents)(card(1), types, set), NVML_SUCCESS);
+    CHECK_EQUAL(NV(nvmlDeviceRegisterEvents)(card(1), 1, set), NVML_ERROR_NOT_SUPPORTED);
+    CHECK_EQUAL(NV(nvmlEventSetWait_v2)(set, &data, 0), NVML_ERROR_TIMEOUT);
+    DRIVER_TOOL("xid", "--gpu", "0", "--xid", "31"); /* nobody asked for */
+    DRIVER_TOOL("xid", "--gpu", "1", "--xid", "48");
+    DRIVER_TOOL("xid", "--gpu", "1", "--xid", "94");
+    CHECK_EQUAL(NV(nvmlEventSetWait_v2)(set, &data, 10000), NVML_SUCCESS);
+    CHECK(data.device == card(1) && data.eventType == nvmlEventTypeXidCriticalError && data.eventData == 48);
+    CHECK_EQUAL(data.gpuInstanceId, NVML_NO_INSTANCE);
+    CHECK_EQUAL(NV(nvmlEventSetWait)(set, &old, 10000), NVML_SUCCESS);
+    CHECK_EQUAL(old.eventData, 94);
+    break_card("1");
+    CHECK_EQUAL(NV(nvmlEventSetWait_v2)(set, &data, 10000), NVML_SUCCESS);
+    CHECK_EQUAL(data.eventData, 79);
+    CHECK_EQUAL(NV(nvmlEventSetWait_v2)(set, &data, 1), NVML_ERROR_TIMEOUT);
+    CHECK_EQUAL(NV(nvmlEventSetFree)(set), NVML_SUCCESS);
+}
+
+RUN(TEST(a_function_fails_from_a_call_on_every_nth_time), TEST(a_function_takes_as_long_as_is_ordered),
+    TEST(a_fault_may_be_one_processs_own), TEST(initialisation_and_nvml_can_fail), TEST(xid_errors_are_events_of_the_card))
