@@ -1,0 +1,99 @@
+#define _GNU_SOURCE
+#include "mounting.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef SYS_open_tree
+#define SYS_open_tree 428
+#define SYS_move_mount 429
+#endif
+
+enum { CLONE_TREE = 1 /* OPEN_TREE_CLONE */, FROM_EMPTY = 0x4, TO_EMPTY = 0x40 /* MOVE_MOUNT_F_EMPTY_PATH, _T_ */ };
+
+bool same_file(const struct stat *one, const struct stat *other)
+{
+    return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
+}
+
+bool same_mount(long long one, long long other)
+{
+    return one >= 0 && one == other;
+}
+
+bool other_mount(long long one, long long other)
+{
+    return one >= 0 && other >= 0 && one != other;
+}
+
+bool source_open(const struct root *root, const char *folder, const char *name, struct source *source)
+{
+    char path[PATH_MAX];
+    int above = root_open(root, folder, O_PATH | O_DIRECTORY);
+
+    source->fd = -ENOENT;
+    if (above >= 0 && snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path)
+        source->fd = root_file(root, path, &source->status);
+    if (source->fd >= 0 && !other_mount(mount_of(source->fd), mount_of(above))) {
+        close(source->fd);
+        source->fd = -ENOENT;
+    }
+    if (above >= 0)
+        close(above);
+    return source->fd >= 0;
+}
+
+/* Mounts a file over another one; both are held by descriptors, so that no name is resolved again. 0 or a negative errno. */
+static int attach(int from, int to)
+{
+    char from_path[32], to_path[32];
+    long tree = syscall(SYS_open_tree, from, "", CLONE_TREE | O_CLOEXEC | AT_EMPTY_PATH);
+    int error;
+
+    if (tree >= 0) {
+        error = syscall(SYS_move_mount, (int)tree, "", to, "", FROM_EMPTY | TO_EMPTY) == 0 ? 0 : -errno;
+        close((int)tree);
+        return error;
+    }
+    if (errno != ENOSYS && errno != EPERM)
+        return -errno;
+    snprintf(from_path, sizeof from_path, "/proc/self/fd/%d", from);
+    snprintf(to_path, sizeof to_path, "/proc/self/fd/%d", to);
+    return mount(from_path, to_path, NULL, MS_BIND, NULL) == 0 ? 0 : -errno;
+}
+
+/* What is mounted in a volume that passes mounts on would lie on the node as well, and stay there. 0 or a negative errno, -EREMOTE. */
+static int stays_inside(const struct root *root, int fd)
+{
+    long long mount = mount_of(fd);
+    int shared = same_mount(mount, mount_of(root->fd)) ? 0 : mount_is_shared(mount);
+
+    if (shared == -ENOENT)
+        return -EIO; /* the mount is not known; no file would be harmless */
+    return shared > 0 ? -EREMOTE : shared;
+}
+
+int source_put(const struct root *root, const char *path, const struct source *source)
+{
+    struct stat status;
+    int fd = root_file(root, path, &status), error;
+
+    if (fd < 0)
+        return fd;
+    error = same_file(&status, &source->status) ? 0 : stays_inside(root, fd);
+    if (error == 0 && !same_file(&status, &source->status))
+        error = attach(source->fd, fd);
+    close(fd);
+    if (error < 0)
+        return error;
+    fd = root_file(root, path, &status);
+    if (fd < 0)
+        return fd;
+    close(fd);
+    return same_file(&status, &source->status) ? 0 : -ESTALE;
+}
