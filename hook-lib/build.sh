@@ -1,6 +1,9 @@
 #!/bin/sh
 # Builds and tests hook-lib without Maven: `build.sh build` leaves target/dist, `build.sh test` runs ctest on it
-# and under AddressSanitizer and UBSan, no argument does both. Maven calls the same.
+# and under AddressSanitizer and UBSan, and what threads do under ThreadSanitizer (26 s of processor time, built and run); no argument does
+# both. Maven calls the same. `build.sh intercepted` makes INTERCEPTED.md anew.
+# `build.sh fetch` gets what tests and the release build take from elsewhere (outside/README.md). `build.sh release` builds what is shipped, for
+# old C libraries and other processors; `build.sh release-test` proves it (release/README.md).
 set -eu
 cd "$(dirname "$0")"
 
@@ -33,11 +36,50 @@ build() {
 # The release build is tested where the sanitizers stand in the way: what the shipped libraries need, RTLD_DEEPBIND.
 run_tests() {
     build
+    for what in $outside; do
+        [ -e "target/outside/$what/.pins" ] || echo "hook-lib: tests that need $what are skipped: not fetched (sh hook-lib/build.sh fetch)" >&2
+    done
     (cd target/release && ctest --output-on-failure --parallel "$jobs" --timeout 60 --label-regex shipped)
-    configure target/asan -DCMAKE_BUILD_TYPE=Debug -DPARTITA_SANITIZE=address,undefined
+    sanitized
+    (cd target/asan && ctest --output-on-failure --parallel "$jobs" --timeout 60)
+    threads
+}
+
+# What several threads do at once, under ThreadSanitizer.
+threads() {
+    configure target/tsan -DCMAKE_BUILD_TYPE=Debug -DPARTITA_SANITIZE=thread
+    compile target/tsan
+    (cd target/tsan && ctest --output-on-failure --parallel "$jobs" --timeout 60 --tests-regex '^shadow\..*thread')
+}
+
+# The calls that the tests make are noted (see shadow/tests/called.c), each time from the beginning.
+sanitized() {
+    configure target/asan -DCMAKE_BUILD_TYPE=Debug -DPARTITA_SANITIZE=address,undefined -DPARTITA_CALL_LOG=ON
     compile target/asan
-    cd target/asan
-    ctest --output-on-failure --parallel "$jobs" --timeout 60
+    rm -rf target/asan/called
+    mkdir target/asan/called
+}
+
+intercepted() {
+    sanitized
+    (cd target/asan && ctest --parallel "$jobs" --timeout 60 --tests-regex '^shadow\.' > called.log) || {
+        tail -n 30 target/asan/called.log >&2
+        exit 1
+    }
+    sh shadow/tests/intercepted.sh write "$(pwd -P)/target/asan/called"
+}
+
+# Each target for that many seconds; what is new goes into the corpus, what fails into target/fuzz/found.
+fuzz() {
+    need clang "apt install clang libclang-rt-dev"
+    configure target/fuzz -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPARTITA_SANITIZE=address,undefined -DPARTITA_FUZZ=ON
+    cmake --build target/fuzz --parallel "$jobs" --target fuzz-quota --target fuzz-report --target fuzz-region > target/fuzz.log 2>&1 || { cat target/fuzz.log >&2; exit 1; }
+    mkdir -p target/fuzz/found
+    for each in quota report region; do
+        mkdir -p "target/fuzz/corpus-$each"
+        target/fuzz/fuzz/fuzz-$each -max_total_time="$1" -max_len=4200 -timeout=20 -print_final_stats=1 -artifact_prefix=target/fuzz/found/ "target/fuzz/corpus-$each" "fuzz/corpus/$each" > "target/fuzz/$each.log" 2>&1 || { tail -n 40 "target/fuzz/$each.log" >&2; exit 1; }
+        echo "fuzz: $each: $(sed -n 's/^stat::number_of_executed_units: *//p' "target/fuzz/$each.log") inputs tried, $(ls "target/fuzz/corpus-$each" | wc -l) kept"
+    done
 }
 
 need cmake "apt install cmake (3.18 or newer)"
@@ -49,13 +91,28 @@ else
     need make "apt install make"
 fi
 jobs=$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)
+outside='drivers tools headers clients' # what tests take from elsewhere
 mkdir -p target
 case "${1:-all}" in
 build) build ;;
 test) run_tests ;;
 all) run_tests ;;
+intercepted) intercepted ;;
+fetch)
+    shift
+    sh outside/fetch.sh "$@"
+    ;;
+release)
+    shift
+    sh release/release.sh "$@"
+    ;;
+fuzz) fuzz "${2:?usage: build.sh fuzz SECONDS}" ;;
+release-test)
+    shift
+    sh release/test.sh "$@"
+    ;;
 *)
-    echo "usage: build.sh [build|test]" >&2
+    echo "usage: build.sh [build|test|intercepted|fetch [WHAT...]|release [TARGET...]|release-test [TARGET...]|fuzz SECONDS]" >&2
     exit 2
     ;;
 esac

@@ -1,16 +1,26 @@
-/* Graphs as far as they allocate memory; from the public documentation. */
+/* Graphs: what their nodes are, allocate and launch; from the public documentation. */
 #ifndef PARTITA_CUDA_GRAPHS_H
 #define PARTITA_CUDA_GRAPHS_H
 
+#include "cuda_events.h"
+#include "cuda_launch.h"
 #include "cuda_pools.h"
 
 typedef struct CUgraph_st *CUgraph;
 typedef struct CUgraphNode_st *CUgraphNode;
 typedef struct CUgraphExec_st *CUgraphExec;
 
+#define CU_GRAPH_NODE_TYPE_KERNEL 0
+#define CU_GRAPH_NODE_TYPE_MEMCPY 1
+#define CU_GRAPH_NODE_TYPE_MEMSET 2
+#define CU_GRAPH_NODE_TYPE_HOST 3
+#define CU_GRAPH_NODE_TYPE_GRAPH 4
 #define CU_GRAPH_NODE_TYPE_EMPTY 5
+#define CU_GRAPH_NODE_TYPE_WAIT_EVENT 6
+#define CU_GRAPH_NODE_TYPE_EVENT_RECORD 7
 #define CU_GRAPH_NODE_TYPE_MEM_ALLOC 10
 #define CU_GRAPH_NODE_TYPE_MEM_FREE 11
+#define CU_GRAPH_NODE_TYPE_CONDITIONAL 13
 
 #define CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD 2
 
@@ -20,17 +30,69 @@ typedef struct CUgraphExec_st *CUgraphExec;
 #define CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT 2
 #define CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH 3
 
-typedef struct CUDA_MEM_ALLOC_NODE_PARAMS_st {
+typedef struct CUDA_MEM_ALLOC_NODE_PARAMS_v1_st {
     CUmemPoolProps poolProps;
     const void *accessDescs;
     size_t accessDescCount, bytesize;
     CUdeviceptr dptr; /* out */
 } CUDA_MEM_ALLOC_NODE_PARAMS;
 
+typedef struct CUDA_KERNEL_NODE_PARAMS_st {
+    CUfunction func;
+    unsigned int gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
+    void **kernelParams, **extra;
+} CUDA_KERNEL_NODE_PARAMS_v1;
+
+/* the _v2 functions, and cuGraphAddNode */
+typedef struct CUDA_KERNEL_NODE_PARAMS_v2_st {
+    CUfunction func;
+    unsigned int gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
+    void **kernelParams, **extra;
+    CUkernel kern; /* where func is NULL */
+    CUcontext ctx; /* for kern; NULL: the current one */
+} CUDA_KERNEL_NODE_PARAMS_v2;
+
+typedef struct CUDA_MEMSET_NODE_PARAMS_st {
+    CUdeviceptr dst;
+    size_t pitch;
+    unsigned int value, elementSize;
+    size_t width, height;
+} CUDA_MEMSET_NODE_PARAMS;
+
+typedef struct CUDA_HOST_NODE_PARAMS_st {
+    CUhostFn fn;
+    void *userData;
+} CUDA_HOST_NODE_PARAMS;
+
+typedef struct CUgraphEdgeData_st {
+    unsigned char from_port, to_port, type, reserved[5];
+} CUgraphEdgeData;
+
+typedef enum CUgraphExecUpdateResult_enum {
+    CU_GRAPH_EXEC_UPDATE_SUCCESS = 0,
+    CU_GRAPH_EXEC_UPDATE_ERROR = 1,
+    CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED = 2,
+    CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED = 3
+} CUgraphExecUpdateResult;
+
+typedef struct CUgraphExecUpdateResultInfo_st {
+    CUgraphExecUpdateResult result;
+    CUgraphNode errorNode, errorFromNode;
+} CUgraphExecUpdateResultInfo;
+
 typedef struct CUgraphNodeParams_st {
     int type, reserved0[3];
     union {
         long long reserved1[29];
+        CUDA_KERNEL_NODE_PARAMS_v2 kernel;
+        CUDA_MEMSET_NODE_PARAMS memset;
+        CUDA_HOST_NODE_PARAMS host;
+        struct {
+            CUgraph graph;
+        } graph;
+        struct {
+            CUevent event;
+        } eventWait, eventRecord;
         CUDA_MEM_ALLOC_NODE_PARAMS alloc;
         struct {
             CUdeviceptr dptr;
@@ -54,6 +116,47 @@ PARTITA_EXPORT CUresult cuGraphAddMemFreeNode(CUgraphNode *node, CUgraph graph, 
                                               size_t dependencyCount, CUdeviceptr pointer);
 PARTITA_EXPORT CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                                        size_t dependencyCount, CUgraphNodeParams *params);
+PARTITA_EXPORT CUresult cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                                          const CUgraphEdgeData *edges, size_t dependencyCount,
+                                          CUgraphNodeParams *params);
+PARTITA_EXPORT CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                                             size_t dependencyCount, const CUDA_KERNEL_NODE_PARAMS_v1 *params);
+PARTITA_EXPORT CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                                                size_t dependencyCount, const CUDA_KERNEL_NODE_PARAMS_v2 *params);
+PARTITA_EXPORT CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1 *params);
+PARTITA_EXPORT CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v2 *params);
+PARTITA_EXPORT CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *params);
+PARTITA_EXPORT CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2 *params);
+PARTITA_EXPORT CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                                       const CUDA_KERNEL_NODE_PARAMS_v1 *params);
+PARTITA_EXPORT CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
+                                                          const CUDA_KERNEL_NODE_PARAMS_v2 *params);
+PARTITA_EXPORT CUresult cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                                             size_t dependencyCount, const CUDA_MEMSET_NODE_PARAMS *params,
+                                             CUcontext context);
+PARTITA_EXPORT CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                                           size_t dependencyCount, const CUDA_HOST_NODE_PARAMS *params);
+PARTITA_EXPORT CUresult cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                                                 size_t dependencyCount, CUgraph child);
+PARTITA_EXPORT CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *child);
+PARTITA_EXPORT CUresult cuGraphAddEmptyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                                            size_t dependencyCount);
+PARTITA_EXPORT CUresult cuGraphAddEventRecordNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                                                  size_t dependencyCount, CUevent event);
+PARTITA_EXPORT CUresult cuGraphAddEventWaitNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                                                size_t dependencyCount, CUevent event);
+PARTITA_EXPORT CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+                                               size_t count);
+PARTITA_EXPORT CUresult cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+                                                  const CUgraphEdgeData *edges, size_t count);
+PARTITA_EXPORT CUresult cuGraphClone(CUgraph *clone, CUgraph graph);
+PARTITA_EXPORT CUresult cuGraphDestroyNode(CUgraphNode node);
+PARTITA_EXPORT CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *dependencies, size_t *count);
+PARTITA_EXPORT CUresult cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode *dependencies,
+                                                      CUgraphEdgeData *edges, size_t *count);
+PARTITA_EXPORT CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *errorNode,
+                                          CUgraphExecUpdateResult *result);
+PARTITA_EXPORT CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info);
 PARTITA_EXPORT CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *count);
 PARTITA_EXPORT CUresult cuGraphNodeGetType(CUgraphNode node, int *type);
 PARTITA_EXPORT CUresult cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS *params);

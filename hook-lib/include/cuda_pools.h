@@ -6,6 +6,9 @@
 
 #define CU_MEM_LOCATION_TYPE_DEVICE 1
 #define CU_MEM_LOCATION_TYPE_HOST 2
+#define CU_MEM_LOCATION_TYPE_HOST_NUMA 3
+#define CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT 4
+#define CU_MEM_LOCATION_TYPE_DEVICE_LOCALITY_DOMAIN 6
 
 typedef struct CUmemLocation_st {
     int type;
@@ -13,6 +16,7 @@ typedef struct CUmemLocation_st {
 } CUmemLocation;
 
 #define CU_MEM_ALLOCATION_TYPE_PINNED 1
+#define CU_MEM_ALLOCATION_TYPE_MANAGED 2
 
 typedef struct CUmemPoolProps_st {
     int allocType, handleTypes;
@@ -51,6 +55,9 @@ PARTITA_EXPORT CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attri
 PARTITA_EXPORT CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice device);
 PARTITA_EXPORT CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice device);
 PARTITA_EXPORT CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool);
+PARTITA_EXPORT CUresult cuMemGetDefaultMemPool(CUmemoryPool *pool, CUmemLocation *location, int type);
+PARTITA_EXPORT CUresult cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location, int type);
+PARTITA_EXPORT CUresult cuMemSetMemPool(CUmemLocation *location, int type, CUmemoryPool pool);
 PARTITA_EXPORT CUresult cuStreamGetCtx(CUstream stream, CUcontext *context);
 PARTITA_EXPORT CUresult cuStreamGetCtx_ptsz(CUstream stream, CUcontext *context);
 PARTITA_EXPORT CUresult cuStreamIsCapturing(CUstream stream, int *status);

@@ -70,6 +70,9 @@ typedef enum nvmlGpuTopologyLevel_enum {
 } nvmlGpuTopologyLevel_t;
 
 typedef enum nvmlTemperatureSensors_enum { NVML_TEMPERATURE_GPU = 0 } nvmlTemperatureSensors_t;
+typedef enum nvmlTemperatureThresholds_enum { NVML_TEMPERATURE_THRESHOLD_SHUTDOWN = 0 } nvmlTemperatureThresholds_t;
+typedef enum nvmlClockType_enum { NVML_CLOCK_GRAPHICS = 0, NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2, NVML_CLOCK_VIDEO = 3 } nvmlClockType_t;
+typedef enum nvmlPcieUtilCounter_enum { NVML_PCIE_UTIL_TX_BYTES = 0, NVML_PCIE_UTIL_RX_BYTES = 1 } nvmlPcieUtilCounter_t;
 typedef unsigned int nvmlAffinityScope_t;
 #define NVML_AFFINITY_SCOPE_NODE 0
 #define NVML_AFFINITY_SCOPE_SOCKET 1
@@ -143,13 +146,13 @@ typedef struct nvmlProcessInfo_v1_st {
 } nvmlProcessInfo_v1_t;
 
 /* the _v2 and _v3 functions */
-typedef struct nvmlProcessInfo_st {
+typedef struct nvmlProcessInfo_v2_st {
     unsigned int pid;
     unsigned long long usedGpuMemory;
     unsigned int gpuInstanceId; /* NVML_NO_INSTANCE without MIG */
     unsigned int computeInstanceId;
-} nvmlProcessInfo_t;
-typedef nvmlProcessInfo_t nvmlProcessInfo_v2_t;
+} nvmlProcessInfo_v2_t;
+typedef nvmlProcessInfo_v2_t nvmlProcessInfo_t;
 
 typedef struct nvmlUtilization_st {
     unsigned int gpu; /* percent */
@@ -165,7 +168,137 @@ typedef struct nvmlProcessUtilizationSample_st {
     unsigned int decUtil;
 } nvmlProcessUtilizationSample_t;
 
-typedef struct nvmlGpuFabricInfo_st {
+typedef struct {
+    unsigned long long timeStamp;
+    unsigned int pid;
+    unsigned int smUtil;
+    unsigned int memUtil;
+    unsigned int encUtil;
+    unsigned int decUtil;
+    unsigned int jpgUtil;
+    unsigned int ofaUtil;
+} nvmlProcessUtilizationInfo_v1_t;
+
+typedef struct {
+    unsigned int version; /* nvmlProcessesUtilizationInfo_v1 */
+    unsigned int processSamplesCount;
+    unsigned long long lastSeenTimeStamp;
+    nvmlProcessUtilizationInfo_v1_t *procUtilArray;
+} nvmlProcessesUtilizationInfo_v1_t;
+typedef nvmlProcessesUtilizationInfo_v1_t nvmlProcessesUtilizationInfo_t;
+#define nvmlProcessesUtilizationInfo_v1 NVML_STRUCT_VERSION(nvmlProcessesUtilizationInfo_v1_t, 1)
+
+typedef struct {
+    unsigned int pid;
+    unsigned long long usedGpuMemory; /* bytes */
+    unsigned int gpuInstanceId;
+    unsigned int computeInstanceId;
+    unsigned long long usedGpuCcProtectedMemory;
+} nvmlProcessDetail_v1_t;
+
+typedef enum nvmlProcessMode_enum {
+    NVML_PROCESS_MODE_COMPUTE = 0,
+    NVML_PROCESS_MODE_GRAPHICS = 1,
+    NVML_PROCESS_MODE_MPS = 2,
+    NVML_PROCESS_MODE_ALL = 3
+} nvmlProcessMode_t;
+
+typedef struct {
+    unsigned int version; /* nvmlProcessDetailList_v1 */
+    unsigned int mode;    /* nvmlProcessMode_t */
+    unsigned int numProcArrayEntries;
+    nvmlProcessDetail_v1_t *procArray;
+} nvmlProcessDetailList_v1_t;
+typedef nvmlProcessDetailList_v1_t nvmlProcessDetailList_t;
+
+typedef struct nvmlAccountingStats_st {
+    unsigned int gpuUtilization;
+    unsigned int memoryUtilization;
+    unsigned long long maxMemoryUsage;
+    unsigned long long time;
+    unsigned long long startTime;
+    unsigned int isRunning;
+    unsigned int reserved[5];
+} nvmlAccountingStats_t;
+
+typedef struct {
+    unsigned int pid;
+    unsigned int isRunning;
+    unsigned int gpuUtilization;
+    unsigned int memoryUtilization;
+    unsigned long long maxMemoryUsage;
+    unsigned int sampleCount;
+    unsigned long long sumGpuUtil;
+    unsigned long long sumFbUtil;
+    unsigned long long time;
+    unsigned long long startTime;
+} nvmlAccountingStats_v2_t;
+
+/* One entry a domain, in this order: the graphics engine, the memory, the video engines, the bus. */
+#define NVML_MAX_GPU_UTILIZATIONS 8
+#define NVML_GPU_UTILIZATION_DOMAIN_GPU 0
+#define NVML_GPU_UTILIZATION_DOMAIN_FB 1
+#define NVML_GPU_UTILIZATION_DOMAIN_VID 2
+
+typedef struct nvmlGpuDynamicPstatesInfo_st {
+    unsigned int flags;
+    struct {
+        unsigned int bIsPresent;
+        unsigned int percentage;
+        unsigned int incThreshold;
+        unsigned int decThreshold;
+    } utilization[NVML_MAX_GPU_UTILIZATIONS];
+} nvmlGpuDynamicPstatesInfo_t;
+
+typedef struct nvmlFBCStats_st {
+    unsigned int sessionsCount;
+    unsigned int averageFPS;
+    unsigned int averageLatency;
+} nvmlFBCStats_t;
+
+typedef struct nvmlGpmSample_st *nvmlGpmSample_t;
+
+typedef struct nvmlEventSet_st *nvmlEventSet_t;
+#define nvmlEventTypeXidCriticalError 0x8ull
+
+typedef struct nvmlEventData_v1_st {
+    nvmlDevice_t device;
+    unsigned long long eventType;
+    unsigned long long eventData; /* the XID */
+} nvmlEventData_v1_t;
+
+typedef struct nvmlEventData_st {
+    nvmlDevice_t device;
+    unsigned long long eventType;
+    unsigned long long eventData;
+    unsigned int gpuInstanceId; /* NVML_NO_INSTANCE without MIG */
+    unsigned int computeInstanceId;
+} nvmlEventData_t;
+
+typedef enum nvmlSamplingType_enum {
+    NVML_TOTAL_POWER_SAMPLES = 0,
+    NVML_GPU_UTILIZATION_SAMPLES = 1,
+    NVML_MEMORY_UTILIZATION_SAMPLES = 2,
+    NVML_ENC_UTILIZATION_SAMPLES = 3,
+    NVML_DEC_UTILIZATION_SAMPLES = 4,
+    NVML_JPG_UTILIZATION_SAMPLES = 8,
+    NVML_OFA_UTILIZATION_SAMPLES = 9
+} nvmlSamplingType_t;
+
+typedef enum nvmlValueType_enum { NVML_VALUE_TYPE_DOUBLE = 0, NVML_VALUE_TYPE_UNSIGNED_INT = 1 } nvmlValueType_t;
+
+typedef union nvmlValue_st {
+    double dVal;
+    unsigned int uiVal;
+    unsigned long long ullVal;
+} nvmlValue_t;
+
+typedef struct nvmlSample_st {
+    unsigned long long timeStamp; /* microseconds since 1970 */
+    nvmlValue_t sampleValue;
+} nvmlSample_t;
+
+typedef struct {
     unsigned char clusterUuid[16];
     nvmlReturn_t status;
     unsigned int cliqueId;
@@ -248,8 +381,54 @@ PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device, n
 PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetProcessUtilization(nvmlDevice_t device,
                                                             nvmlProcessUtilizationSample_t *samples,
                                                             unsigned int *count, unsigned long long lastSeenTimeStamp);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetSamples(nvmlDevice_t device, nvmlSamplingType_t type,
+                                                 unsigned long long lastSeenTimeStamp, nvmlValueType_t *valueType,
+                                                 unsigned int *count, nvmlSample_t *samples);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetProcessesUtilizationInfo(nvmlDevice_t device,
+                                                                  nvmlProcessesUtilizationInfo_t *processes);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetDynamicPstatesInfo(nvmlDevice_t device, nvmlGpuDynamicPstatesInfo_t *info);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetEncoderUtilization(nvmlDevice_t device, unsigned int *utilization,
+                                                            unsigned int *samplingPeriodUs);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetDecoderUtilization(nvmlDevice_t device, unsigned int *utilization,
+                                                            unsigned int *samplingPeriodUs);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetJpgUtilization(nvmlDevice_t device, unsigned int *utilization,
+                                                        unsigned int *samplingPeriodUs);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetOfaUtilization(nvmlDevice_t device, unsigned int *utilization,
+                                                        unsigned int *samplingPeriodUs);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetEncoderStats(nvmlDevice_t device, unsigned int *sessionCount,
+                                                      unsigned int *averageFps, unsigned int *averageLatency);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetEncoderSessions(nvmlDevice_t device, unsigned int *sessionCount,
+                                                         void *sessionInfos);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetFBCStats(nvmlDevice_t device, nvmlFBCStats_t *fbcStats);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetFBCSessions(nvmlDevice_t device, unsigned int *sessionCount, void *sessionInfo);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetRunningProcessDetailList(nvmlDevice_t device, nvmlProcessDetailList_t *list);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetAccountingPids(nvmlDevice_t device, unsigned int *count, unsigned int *pids);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetAccountingStats(nvmlDevice_t device, unsigned int pid,
+                                                         nvmlAccountingStats_t *stats);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetAccountingStats_v2(nvmlDevice_t device, nvmlAccountingStats_v2_t *stats);
+PARTITA_EXPORT nvmlReturn_t nvmlGpmSampleGet(nvmlDevice_t device, nvmlGpmSample_t gpmSample);
+PARTITA_EXPORT nvmlReturn_t nvmlGpmMigSampleGet(nvmlDevice_t device, unsigned int gpuInstanceId,
+                                                nvmlGpmSample_t gpmSample);
+PARTITA_EXPORT nvmlReturn_t nvmlEventSetCreate(nvmlEventSet_t *set);
+PARTITA_EXPORT nvmlReturn_t nvmlEventSetFree(nvmlEventSet_t set);
+PARTITA_EXPORT nvmlReturn_t nvmlEventSetWait(nvmlEventSet_t set, nvmlEventData_v1_t *data, unsigned int timeoutMs);
+PARTITA_EXPORT nvmlReturn_t nvmlEventSetWait_v2(nvmlEventSet_t set, nvmlEventData_t *data, unsigned int timeoutMs);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetSupportedEventTypes(nvmlDevice_t device, unsigned long long *types);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceRegisterEvents(nvmlDevice_t device, unsigned long long types,
+                                                     nvmlEventSet_t set);
 PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, nvmlTemperatureSensors_t sensor,
                                                      unsigned int *celsius);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetTemperatureThreshold(nvmlDevice_t device, nvmlTemperatureThresholds_t threshold,
+                                                              unsigned int *celsius);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetFanSpeed(nvmlDevice_t device, unsigned int *percent);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, nvmlClockType_t type, unsigned int *mhz);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, nvmlClockType_t type, unsigned int *mhz);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetCurrPcieLinkGeneration(nvmlDevice_t device, unsigned int *generation);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetMaxPcieLinkGeneration(nvmlDevice_t device, unsigned int *generation);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetCurrPcieLinkWidth(nvmlDevice_t device, unsigned int *width);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetMaxPcieLinkWidth(nvmlDevice_t device, unsigned int *width);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetPcieThroughput(nvmlDevice_t device, nvmlPcieUtilCounter_t counter,
+                                                        unsigned int *kib);
 PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned int *milliwatts);
 PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device, unsigned int *milliwatts);
 

@@ -35,6 +35,10 @@ bool driver_load(struct driver *driver)
         {"cuMemGetInfo", &driver->mem_get_info},
         {"cuMemAlloc", &driver->mem_alloc},
         {"cuMemFree", &driver->mem_free},
+        {"cuModuleLoadData", &driver->module_load_data},
+        {"cuModuleGetFunction", &driver->module_get_function},
+        {"cuLaunchKernel", &driver->launch_kernel},
+        {"cuCtxSynchronize", &driver->synchronize},
         {"cuGetErrorName", &driver->error_name},
     };
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);

@@ -19,6 +19,11 @@ struct driver {
     CUresult (*mem_get_info)(size_t *, size_t *);
     CUresult (*mem_alloc)(CUdeviceptr *, size_t);
     CUresult (*mem_free)(CUdeviceptr);
+    CUresult (*module_load_data)(CUmodule *, const void *);
+    CUresult (*module_get_function)(CUfunction *, CUmodule, const char *);
+    CUresult (*launch_kernel)(CUfunction, unsigned int, unsigned int, unsigned int, unsigned int, unsigned int,
+                              unsigned int, unsigned int, CUstream, void **, void **);
+    CUresult (*synchronize)(void);
     CUresult (*error_name)(CUresult, const char **);
 };
 

@@ -17,7 +17,9 @@ static const char usage[] =
     "       partita-probe mem [--device I]                          cuMemGetInfo\n"
     "       partita-probe alloc BYTES [--device I]                  allocate and free; exit status 3: out of memory\n"
     "       partita-probe hold BYTES [--device I] [--seconds S]     allocate and keep until SIGTERM or S seconds\n"
-    "BYTES: 4Gi, 512Mi, 64Ki or a number of bytes\n";
+    "       partita-probe spin SECONDS [--device I] [--every S]     keep the device busy, and say how much of its time that got;\n"
+    "                                                               with --every also every S seconds, of these\n"
+    "BYTES: 4Gi, 512Mi, 64Ki or a number of bytes; SECONDS: 5s, 5 or 0.5\n";
 
 static struct driver driver;
 
@@ -178,30 +180,111 @@ static int hold(int ordinal, size_t bytes, double seconds)
     return EXIT_DONE;
 }
 
+/* Waits so many nanoseconds on the device. Simulated cards know the kernel by its name. */
+static const char spin_image[] =
+    ".version 6.0\n.target sm_50\n.address_size 64\n"
+    ".visible .entry partita_spin(.param .u64 ns)\n{\n"
+    "    .reg .u64 %rd<4>;\n    .reg .pred %p;\n"
+    "    ld.param.u64 %rd1, [ns];\n    mov.u64 %rd2, %globaltimer;\n"
+    "again:\n    mov.u64 %rd3, %globaltimer;\n    sub.u64 %rd3, %rd3, %rd2;\n"
+    "    setp.lt.u64 %p, %rd3, %rd1;\n    @%p bra again;\n    ret;\n}\n";
+
+static double clock_seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static bool parse_seconds(const char *text, double *seconds)
+{
+    char *end;
+
+    *seconds = strtod(text, &end);
+    return end != text && (*end == '\0' || strcmp(end, "s") == 0) && *seconds > 0 && *seconds < 1e6;
+}
+
+static int no_seconds(const char *text)
+{
+    fprintf(stderr, "partita-probe: '%s' is no number of seconds; 5s, 5 and 0.5 are\n", text);
+    return EXIT_USAGE;
+}
+
+enum { SPIN_KERNEL_NS = 1000000 };
+
+static void print_spin(const char *verb, unsigned long kernels, double seconds)
+{
+    printf("%s kernels=%lu seconds=%.3f share=%.1f%%\n", verb, kernels, seconds, (double)kernels * SPIN_KERNEL_NS * 1e-7 / seconds);
+    fflush(stdout);
+}
+
+/* Kernels of 1 ms, as many as the device takes. */
+static int spin(int ordinal, double seconds, double every)
+{
+    enum { AHEAD = 16 };
+    uint64_t ns = SPIN_KERNEL_NS;
+    void *parameters[] = {&ns};
+    CUfunction function;
+    CUmodule module;
+    CUdevice device;
+    unsigned long kernels = 0, told = 0;
+    CUresult result = open_device(ordinal, &device);
+    double begin, now, last;
+
+    if (result == CUDA_SUCCESS)
+        result = driver.module_load_data(&module, spin_image);
+    if (result == CUDA_SUCCESS)
+        result = driver.module_get_function(&function, module, "partita_spin");
+    begin = now = last = clock_seconds();
+    while (result == CUDA_SUCCESS && now - begin < seconds) {
+        for (int i = 0; result == CUDA_SUCCESS && i < AHEAD; i++, kernels++)
+            result = driver.launch_kernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL);
+        if (result == CUDA_SUCCESS)
+            result = driver.synchronize();
+        now = clock_seconds();
+        if (result == CUDA_SUCCESS && every > 0 && now - last >= every) {
+            print_spin("spinning", kernels - told, now - last);
+            told = kernels;
+            last = now;
+        }
+    }
+    if (result != CUDA_SUCCESS)
+        return failed("spin", result);
+    print_spin("spin", kernels, now - begin);
+    return EXIT_DONE;
+}
+
 int main(int argc, char **argv)
 {
     static const struct option options[] = {
         {"device", required_argument, NULL, 'd'},
         {"seconds", required_argument, NULL, 's'},
+        {"every", required_argument, NULL, 'e'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
     const char *command;
-    double seconds = 0;
+    double seconds = 0, every = 0;
     int ordinal = 0, option;
     size_t bytes = 0;
-    bool sized;
+    bool sized, timed;
 
     while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1)
         switch (option) {
         case 'd': ordinal = atoi(optarg); break;
         case 's': seconds = atof(optarg); break;
+        case 'e':
+            if (!parse_seconds(optarg, &every))
+                return no_seconds(optarg);
+            break;
         case 'h': fputs(usage, stdout); return EXIT_DONE;
         default: return EXIT_USAGE;
         }
     command = optind < argc ? argv[optind] : "";
     sized = strcmp(command, "alloc") == 0 || strcmp(command, "hold") == 0;
-    if (argc - optind != (sized ? 2 : 1) || (!sized && strcmp(command, "info") != 0 && strcmp(command, "mem") != 0)) {
+    timed = strcmp(command, "spin") == 0;
+    if (argc - optind != (sized || timed ? 2 : 1) || (!sized && !timed && strcmp(command, "info") != 0 && strcmp(command, "mem") != 0)) {
         fputs(usage, stderr);
         return EXIT_USAGE;
     }
@@ -209,8 +292,12 @@ int main(int argc, char **argv)
         fprintf(stderr, "partita-probe: '%s' is no number of bytes; 4Gi, 512Mi and 1048576 are\n", argv[optind + 1]);
         return EXIT_USAGE;
     }
+    if (timed && !parse_seconds(argv[optind + 1], &seconds))
+        return no_seconds(argv[optind + 1]);
     if (!driver_load(&driver))
         return EXIT_OTHER_ERROR;
+    if (timed)
+        return spin(ordinal, seconds, every);
     if (strcmp(command, "info") == 0)
         return info();
     if (strcmp(command, "mem") == 0)

@@ -3,9 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "credit.h"
 #include "places.h"
 
-enum { SHARES_MAX = 64 };
+enum { SHARES_MAX = CARDS_MAX };
 
 static struct share shares[SHARES_MAX];
 static size_t share_count;
@@ -51,7 +52,7 @@ int cards_find(const char *gpu) {
 }
 
 static bool of_card(size_t i, int card) {
-    return i >= (size_t)card && strcmp(shares[i].gpu, shares[card].gpu) == 0;
+    return i == (size_t)card || (i > (size_t)card && strcmp(shares[i].gpu, shares[card].gpu) == 0);
 }
 
 static size_t last_share(int card) {
@@ -63,64 +64,99 @@ static size_t last_share(int card) {
 }
 
 /* All but the last share give what they have, the last one the rest or nothing. */
-static bool charge(int card, size_t last, uint64_t units) {
+static bool charge(int card, size_t last, enum share_memory memory, uint64_t units) {
     uint64_t rest = units;
     for (size_t i = (size_t)card; i <= last && rest > 0; i++)
         if (of_card(i, card))
-            rest -= share_charge(&shares[i], rest, i != last);
+            rest -= share_charge(&shares[i], memory, rest, i != last);
     if (rest == 0)
         return true;
-    cards_release(card, units - rest);
+    cards_release(card, memory, units - rest);
     return false;
 }
 
-bool cards_charge(int card, uint64_t units) {
+static bool charge_or_call_in(int card, size_t last, enum share_memory memory, uint64_t units) {
+    if (charge(card, last, memory, units))
+        return true;
+    for (size_t i = (size_t)card; i <= last; i++)
+        if (of_card(i, card))
+            share_call_in(&shares[i]);
+    return charge(card, last, memory, units);
+}
+
+bool cards_try(int card, enum share_memory memory, uint64_t units) {
     if (units > PARTITA_UNITS_MAX)
         return false;
     size_t last = last_share(card);
-    if (charge(card, last, units))
+    if (charge_or_call_in(card, last, memory, units))
         return true;
     for (size_t i = (size_t)card; i <= last; i++)
         if (of_card(i, card))
             share_tend(&shares[i], SHARE_NOW, true); /* the quota may have grown, somebody may have died */
-    if (charge(card, last, units))
-        return true;
-    if (shares[last].file.region)
-        __atomic_fetch_add(&shares[last].file.region->refused, 1, __ATOMIC_RELAXED);
+    return charge_or_call_in(card, last, memory, units);
+}
+
+bool cards_charge(int card, enum share_memory memory, uint64_t units) {
+    return cards_try(card, memory, units) || cards_refuse(card);
+}
+
+bool cards_refuse(int card) {
+    struct share *share = &shares[last_share(card)];
+    if (share->file.region)
+        __atomic_fetch_add(&share->file.region->refused, 1, __ATOMIC_RELAXED);
     return false;
 }
 
 /* Which share an allocation was charged to need not be known: what all of them hold is the sum of what is allocated. */
-void cards_release(int card, uint64_t units) {
+void cards_release(int card, enum share_memory memory, uint64_t units) {
     for (size_t i = last_share(card) + 1; i-- > (size_t)card && units > 0;)
         if (of_card(i, card))
-            units -= share_release(&shares[i], units);
+            units -= share_release(&shares[i], memory, units);
 }
 
-void cards_view(int card, bool join, uint64_t *limit, uint64_t *used) {
-    uint64_t limit_units = 0, used_units = 0;
+bool cards_oversubscribe(int card) {
+    size_t last = last_share(card);
+    for (size_t i = (size_t)card; i <= last; i++)
+        if (of_card(i, card) && share_oversubscribes(&shares[i]))
+            return true;
+    return false;
+}
+
+struct card_view cards_view(int card, bool join) {
+    struct card_view view = {0, 0, false};
     size_t last = last_share(card);
     for (size_t i = (size_t)card; i <= last; i++) {
+        struct share *share = &shares[i];
         if (!of_card(i, card))
             continue;
-        share_tend(&shares[i], SHARE_IF_DUE, join);
-        limit_units += __atomic_load_n(&shares[i].limit, __ATOMIC_RELAXED);
-        used_units += share_used(&shares[i]);
+        share_tend(share, SHARE_IF_DUE, join);
+        view.quota += __atomic_load_n(&share->quota, __ATOMIC_RELAXED) * PARTITA_UNIT;
+        view.used += (share_used(share) + __atomic_load_n(&share->overhead, __ATOMIC_RELAXED)) * PARTITA_UNIT;
+        view.oversubscribes |= share_oversubscribes(share);
     }
-    *limit = limit_units * PARTITA_UNIT;
-    *used = used_units * PARTITA_UNIT;
+    return view;
 }
 
-static bool add_process(struct card_process *processes, size_t room, size_t *count, uint32_t pid, uint64_t bytes) {
+/* A process that uses several shares of a card has a slot in each, and the same samples in all. */
+static void add_process(struct card_process *processes, size_t room, size_t *count, const struct card_process *process) {
     for (size_t i = 0; i < *count && i < room; i++)
-        if (processes[i].pid == pid) {
-            processes[i].bytes += bytes;
-            return false;
+        if (processes[i].pid == process->pid) {
+            processes[i].bytes += process->bytes;
+            if (process->sampled > processes[i].sampled) {
+                processes[i].sampled = process->sampled;
+                processes[i].utilization = process->utilization;
+            }
+            return;
         }
     if (*count < room)
-        processes[*count] = (struct card_process){pid, bytes};
+        processes[*count] = *process;
     ++*count;
-    return true;
+}
+
+/* What the plugin says that the process takes beside its allocations; the container can write it, so it is bounded. */
+static uint64_t overhead_of(const struct partita_slot *slot) {
+    uint64_t units = __atomic_load_n(&slot->overhead, __ATOMIC_RELAXED);
+    return units <= PARTITA_UNITS_MAX ? units : 0;
 }
 
 size_t cards_processes(int card, struct card_process *processes, size_t room) {
@@ -133,14 +169,67 @@ size_t cards_processes(int card, struct card_process *processes, size_t room) {
         share_tend(&shares[i], SHARE_NOW, false);
         struct partita_region *region = shares[i].file.region;
         for (uint32_t slot = 0; region && slot < region->high_water && slot < PARTITA_SLOTS; slot++) {
+            const struct partita_slot *at = &region->slots[slot];
             struct seat seat;
             struct owner owner;
-            if (seats_owner(region, slot, &seat, &owner) && owner.pid_namespace == self.pid_namespace)
-                add_process(processes, room, &count, owner.pid, ledger_held(region, slot) * PARTITA_UNIT);
+            if (!seats_owner(region, slot, &seat, &owner) || owner.pid_namespace != self.pid_namespace)
+                continue;
+            const struct card_process process = {
+                owner.pid, (credit_used_by(region, slot) + overhead_of(at)) * PARTITA_UNIT,
+                __atomic_load_n(&at->sampled, __ATOMIC_RELAXED), __atomic_load_n(&at->utilization, __ATOMIC_RELAXED)};
+            add_process(processes, room, &count, &process);
         }
     }
     errno = error;
     return count;
+}
+
+struct core_rules cards_core_rules(int card) {
+    struct core_rules rules = share_core_rules(&shares[card]);
+    for (size_t i = (size_t)card + 1; i < share_count; i++)
+        if (of_card(i, card))
+            rules = core_rules_sum(rules, share_core_rules(&shares[i]));
+    return rules;
+}
+
+void cards_tend(int card) {
+    for (size_t i = (size_t)card; i < share_count; i++)
+        if (of_card(i, card))
+            share_tend(&shares[i], SHARE_IF_DUE, true);
+}
+
+bool cards_report(int card, struct card_report *report) {
+    char path[sizeof shares->quota_path];
+    strcpy(path, shares[card].quota_path);
+    char *name = strrchr(path, '/');
+    if (!name || (size_t)(path + sizeof path - name) < sizeof "/" PARTITA_REPORT_NAME)
+        return false;
+    strcpy(name + 1, PARTITA_REPORT_NAME);
+    int error = errno;
+    bool read = card_report_read(path, report);
+    errno = error;
+    return read;
+}
+
+/* A region stays mapped once it is, and `seated` is set after. */
+struct partita_compute *cards_compute(int card) {
+    return __atomic_load_n(&shares[card].seated, __ATOMIC_ACQUIRE) ? &shares[card].file.region->compute : NULL;
+}
+
+struct partita_slot *cards_slot(int card) {
+    return __atomic_load_n(&shares[card].seated, __ATOMIC_ACQUIRE)
+               ? &shares[card].file.region->slots[shares[card].seat.slot % PARTITA_SLOTS]
+               : NULL;
+}
+
+void cards_each(void (*visit)(int card, void *context), void *context) {
+    for (size_t i = 0; i < share_count; i++) {
+        bool first = shares[i].gpu[0] != 0;
+        for (size_t j = 0; j < i && first; j++)
+            first = strcmp(shares[i].gpu, shares[j].gpu) != 0;
+        if (first)
+            visit((int)i, context);
+    }
 }
 
 void cards_forked(void) {

@@ -8,6 +8,7 @@
 
 #include "share.h"
 
+enum { CARDS_MAX = 64 }; /* a card's index is below */
 enum { CARD_UNLIMITED = -1, CARD_REFUSED = -2 }; /* no share of it; some share cannot be read, it may be this card's */
 
 /* Finds the shares. Once, before anything else. Keeps errno. `self`: an address inside the library. */
@@ -19,21 +20,54 @@ bool cards_limited(void);
 /* The card with this UUID ("GPU-..."): an index, or one of the above. */
 int cards_find(const char *gpu);
 
-/* Charges the units to the card's shares, all or nothing. */
-bool cards_charge(int card, uint64_t units);
-void cards_release(int card, uint64_t units);
+/* Charges the units to the card's shares, all or nothing. False: refused, and counted as that. */
+bool cards_charge(int card, enum share_memory memory, uint64_t units);
 
-/* Bytes that the card's shares allow and hold. `join`: the caller uses the card, and takes a seat. */
-void cards_view(int card, bool join, uint64_t *limit, uint64_t *used);
+/* The same where there is another way: not counted as refused. */
+bool cards_try(int card, enum share_memory memory, uint64_t units);
+
+/* Counts a refusal; false. */
+bool cards_refuse(int card);
+
+void cards_release(int card, enum share_memory memory, uint64_t units);
+
+/* Whether a share of the card may exceed its part of the card: then its quota may exceed the card, too. */
+bool cards_oversubscribe(int card);
+
+/* What a container is told of a card. Bytes. */
+struct card_view {
+    uint64_t quota, used; /* of all shares; the overhead is used */
+    bool oversubscribes;
+};
+
+/* `join`: the caller uses the card, and takes a seat. */
+struct card_view cards_view(int card, bool join);
 
 /* A process that holds memory of a card, as one in the caller's pid namespace sees it. */
 struct card_process {
     uint32_t pid;
     uint64_t bytes;
+    uint64_t sampled, utilization; /* as in its slot, partita_slot */
 };
 
 /* Fills at most `room` and returns how many there are. */
 size_t cards_processes(int card, struct card_process *processes, size_t room);
+
+/* The rules that the card's shares make together. */
+struct core_rules cards_core_rules(int card);
+
+/* Looks after the card's shares where that is due, and takes a seat in them. Keeps errno. */
+void cards_tend(int card);
+
+/* Reads the card's report. Keeps errno. */
+bool cards_report(int card, struct card_report *report);
+
+/* The first share's account of GPU time and this process' slot; NULL where there is none. */
+struct partita_compute *cards_compute(int card);
+struct partita_slot *cards_slot(int card);
+
+/* Every card once, by its first share. */
+void cards_each(void (*visit)(int card, void *context), void *context);
 
 /* In a child of fork. */
 void cards_forked(void);

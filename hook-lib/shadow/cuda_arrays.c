@@ -8,6 +8,7 @@
 #include "cuda_charge.h"
 #include "cuda_driver.h"
 #include "lifetime.h"
+#include "sparse.h"
 
 /* A handle is an address of the host: the bit tells it from an address of the card. */
 static uint64_t key_of(const void *handle) {
@@ -58,11 +59,17 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESC
 CUresult cuArrayDestroy(CUarray array) {
     NEED(cuArrayDestroy);
     uint64_t taken = charge_take(key_of(array));
-    return charge_return(taken, DRIVER(cuArrayDestroy)(array), key_of(array));
+    CUresult result = DRIVER(cuArrayDestroy)(array);
+    if (result == CUDA_SUCCESS)
+        sparse_array_gone(array);
+    return charge_return(taken, result, key_of(array));
 }
 
 CUresult cuMipmappedArrayDestroy(CUmipmappedArray array) {
     NEED(cuMipmappedArrayDestroy);
     uint64_t taken = charge_take(key_of(array));
-    return charge_return(taken, DRIVER(cuMipmappedArrayDestroy)(array), key_of(array));
+    CUresult result = DRIVER(cuMipmappedArrayDestroy)(array);
+    if (result == CUDA_SUCCESS)
+        sparse_array_gone(array);
+    return charge_return(taken, result, key_of(array));
 }

@@ -8,15 +8,22 @@
 #include "pools.h"
 #include "table.h"
 
-/* address -> bits 0-31 units, 32-39 card + 1, 40-63 number of the context */
+/* address -> bits 0-31 units, 32-39 card + 1, 40-62 number of the context, 63 managed memory */
 static struct table allocations;
 
+#define PAGED (UINT64_C(1) << 63)
+
 static uint64_t packed(const struct charge *charge) {
-    return (uint64_t)charge->context << 40 | (uint64_t)(charge->card + 1) << 32 | charge->units;
+    return (charge->memory == SHARE_PAGED ? PAGED : 0) | (uint64_t)charge->context << 40 |
+           (uint64_t)(charge->card + 1) << 32 | charge->units;
+}
+
+bool charge_is_paged(uint64_t taken) {
+    return (taken & PAGED) != 0;
 }
 
 static void release(uint64_t value) {
-    cards_release((int)(value >> 32 & 0xff) - 1, value & UINT32_MAX);
+    cards_release((int)(value >> 32 & 0xff) - 1, value & PAGED ? SHARE_PAGED : SHARE_RESIDENT, value & UINT32_MAX);
 }
 
 static void keep(uint64_t address, uint64_t value) {
@@ -29,47 +36,78 @@ static void keep(uint64_t address, uint64_t value) {
     errno = error;
 }
 
-bool charge_card(int card, uint64_t units) {
-    return cards_charge(card, units) || (pools_trim(card) && cards_charge(card, units));
+bool charge_card(int card, enum share_memory memory, uint64_t units) {
+    return cards_charge(card, memory, units) || (pools_trim(card) && cards_charge(card, memory, units));
 }
 
-CUresult charge_begin(struct charge *charge, uint64_t bytes) {
-    *charge = CHARGE_NOTHING;
+static bool try_card(int card, enum share_memory memory, uint64_t units) {
+    return cards_try(card, memory, units) || (pools_trim(card) && cards_try(card, memory, units));
+}
+
+static bool could_page(int card) {
+    return DRIVER(cuMemAllocManaged) && cards_oversubscribe(card);
+}
+
+static CUresult begin(struct charge *charge, uint64_t bytes, enum share_memory memory, bool movable) {
+    uint64_t units = memory == SHARE_PAGED ? units_of_pages(bytes) : units_of(bytes);
     int card;
+    *charge = CHARGE_NOTHING;
     CUresult result = cuda_current_card(&card);
     if (result != CUDA_SUCCESS || card == CARD_UNLIMITED)
         return result;
-    uint64_t units = units_of(bytes);
-    if (card == CARD_REFUSED || !charge_card(card, units))
+    if (card == CARD_REFUSED)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    charge->card = card;
-    charge->units = units;
+    bool charged = movable ? try_card(card, memory, units) : charge_card(card, memory, units);
+    if (!charged && movable) { /* asked only now: the quota was read anew before the refusal */
+        bool page = could_page(card);
+        memory = page ? SHARE_PAGED : SHARE_RESIDENT;
+        units = page ? units_of_pages(bytes) : units;
+        charged = page ? charge_card(card, memory, units) : cards_refuse(card);
+    }
+    if (!charged)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *charge = (struct charge){card, memory, units, 0};
     return CUDA_SUCCESS;
 }
 
-CUresult charge_begin_in_context(struct charge *charge, uint64_t bytes) {
-    CUresult result = charge_begin(charge, bytes);
+static CUresult in_context(struct charge *charge, CUresult result) {
     CUcontext context = NULL;
     if (charge->card >= 0 && DRIVER(cuCtxGetCurrent) && DRIVER(cuCtxGetCurrent)(&context) == CUDA_SUCCESS)
         charge->context = cuda_context_number(context);
     return result;
 }
 
+CUresult charge_begin(struct charge *charge, uint64_t bytes) {
+    return begin(charge, bytes, SHARE_RESIDENT, false);
+}
+
+CUresult charge_begin_in_context(struct charge *charge, uint64_t bytes) {
+    return in_context(charge, charge_begin(charge, bytes));
+}
+
+CUresult charge_begin_movable(struct charge *charge, uint64_t bytes) {
+    return in_context(charge, begin(charge, bytes, SHARE_RESIDENT, true));
+}
+
+CUresult charge_begin_managed(struct charge *charge, uint64_t bytes) {
+    return in_context(charge, begin(charge, bytes, SHARE_PAGED, false));
+}
+
 bool charge_change(struct charge *charge, uint64_t bytes) {
     if (charge->card < 0)
         return true;
-    uint64_t units = units_of(bytes);
-    if (units > charge->units && !charge_card(charge->card, units - charge->units))
+    uint64_t units = charge->memory == SHARE_PAGED ? units_of_pages(bytes) : units_of(bytes);
+    if (units > charge->units && !charge_card(charge->card, charge->memory, units - charge->units))
         return false;
     if (units < charge->units)
-        cards_release(charge->card, charge->units - units);
+        cards_release(charge->card, charge->memory, charge->units - units);
     charge->units = units;
     return true;
 }
 
 void charge_drop(const struct charge *charge) {
     if (charge->card >= 0)
-        cards_release(charge->card, charge->units);
+        cards_release(charge->card, charge->memory, charge->units);
 }
 
 CUresult charge_end(const struct charge *charge, CUresult result, uint64_t address) {
@@ -97,7 +135,7 @@ CUresult charge_return(uint64_t taken, CUresult result, uint64_t address) {
 }
 
 static bool of_context(uint64_t value, void *context) {
-    return value >> 40 == *(const uint32_t *)context;
+    return (value & ~PAGED) >> 40 == *(const uint32_t *)context;
 }
 
 static void release_swept(uint64_t value, void *context) {

@@ -5,18 +5,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cards.h"
 #include "cuda_api.h"
 
 struct charge {
     int card; /* negative: nothing is charged */
+    enum share_memory memory; /* PAGED: the memory is to be managed */
     uint64_t units;
     uint32_t context; /* number of the context that the memory ends with (cuda_contexts.h); 0: with none */
 };
 
-#define CHARGE_NOTHING ((struct charge){-1, 0, 0})
+#define CHARGE_NOTHING ((struct charge){-1, SHARE_RESIDENT, 0, 0})
 
 /* Charges the units, if need be after the process' pools gave up what nobody uses. False: the quota does not allow it. */
-bool charge_card(int card, uint64_t units);
+bool charge_card(int card, enum share_memory memory, uint64_t units);
 
 /*
  * Charges the current card. CUDA_SUCCESS: call the driver, then charge_end. Anything else is what the caller gets:
@@ -26,6 +28,15 @@ CUresult charge_begin(struct charge *charge, uint64_t bytes);
 
 /* The same for memory that ends with the current context if it is not freed before. */
 CUresult charge_begin_in_context(struct charge *charge, uint64_t bytes);
+
+/*
+ * The same for memory that may be made managed instead: where the share oversubscribes and its part of the card is full, charge->memory
+ * is PAGED, and that is what the caller has to do.
+ */
+CUresult charge_begin_movable(struct charge *charge, uint64_t bytes);
+
+/* The same for managed memory, in whole pages. */
+CUresult charge_begin_managed(struct charge *charge, uint64_t bytes);
 
 /* Makes the charge this many bytes. False if the quota does not allow it; the charge is then as it was. */
 bool charge_change(struct charge *charge, uint64_t bytes);
@@ -37,6 +48,9 @@ void charge_drop(const struct charge *charge);
 
 /* What was charged for the address, before the driver is asked to free it; 0: nothing that we know. */
 uint64_t charge_take(uint64_t address);
+
+/* Whether what was taken is managed memory. */
+bool charge_is_paged(uint64_t taken);
 
 /* Gives that back, or keeps it where the driver failed. Returns the driver's result. */
 CUresult charge_return(uint64_t taken, CUresult result, uint64_t address);

@@ -9,8 +9,10 @@
 
 #include "cuda_charge.h"
 #include "cuda_driver.h"
+#include "cuda_timing.h"
 #include "lifetime.h"
 #include "pools.h"
+#include "sparse.h"
 
 enum { CONTEXTS = 1024, DEVICES = 128 };
 
@@ -34,17 +36,59 @@ uint32_t cuda_context_number(CUcontext context) {
     return 0;
 }
 
+/* Before the call that may end the context. NULL: nothing. */
+static void context_ends(CUcontext context) {
+    timing_context_ends(context);
+    sparse_context_ends(context);
+}
+
+/* After it: whether the context is gone, and everything in it. */
+static void context_ended(CUcontext context, bool gone) {
+    if (gone) {
+        charge_context_gone(cuda_context_number(context));
+        timing_context_gone(context);
+        sparse_context_gone(context);
+    } else {
+        timing_context_stays(context);
+        sparse_context_stays(context);
+    }
+}
+
 #define CONTEXT_DESTROY(name)                                                                                         \
     CUresult name(CUcontext context) {                                                                                \
         NEED(name);                                                                                                   \
+        context_ends(context);                                                                                        \
         CUresult result = DRIVER(name)(context);                                                                      \
-        if (result == CUDA_SUCCESS)                                                                                   \
-            charge_context_gone(cuda_context_number(context));                                                        \
+        context_ended(context, result == CUDA_SUCCESS);                                                               \
         return result;                                                                                                \
     }
 
 CONTEXT_DESTROY(cuCtxDestroy)
 CONTEXT_DESTROY(cuCtxDestroy_v2)
+
+/* Of a context that was attached to more often than it was detached from, nothing ends. */
+static uint32_t attached[CONTEXTS + 1];
+
+CUresult cuCtxAttach(CUcontext *context, unsigned int flags) {
+    NEED(cuCtxAttach);
+    CUresult result = DRIVER(cuCtxAttach)(context, flags);
+    if (result == CUDA_SUCCESS && context)
+        __atomic_fetch_add(&attached[cuda_context_number(*context)], 1, __ATOMIC_RELAXED);
+    return result;
+}
+
+CUresult cuCtxDetach(CUcontext context) {
+    NEED(cuCtxDetach);
+    uint32_t number = cuda_context_number(context);
+    context_ends(context);
+    CUresult result = DRIVER(cuCtxDetach)(context);
+    uint32_t more = __atomic_load_n(&attached[number], __ATOMIC_RELAXED);
+    while (result == CUDA_SUCCESS && more > 0 &&
+           !__atomic_compare_exchange_n(&attached[number], &more, more - 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+    context_ended(context, result == CUDA_SUCCESS && more == 0);
+    return result;
+}
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
     NEED(cuDevicePrimaryCtxRetain);
@@ -54,9 +98,8 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
     return result;
 }
 
-static void primary_gone(CUdevice device) {
-    if (device >= 0 && device < DEVICES)
-        charge_context_gone(cuda_context_number(__atomic_load_n(&primaries[device], __ATOMIC_RELAXED)));
+static CUcontext primary_of(CUdevice device) {
+    return device >= 0 && device < DEVICES ? __atomic_load_n(&primaries[device], __ATOMIC_RELAXED) : NULL;
 }
 
 static bool active(CUdevice device) {
@@ -69,9 +112,10 @@ static bool active(CUdevice device) {
 #define PRIMARY_END(name, still_there)                                                                                \
     CUresult name(CUdevice device) {                                                                                  \
         NEED(name);                                                                                                   \
+        CUcontext context = primary_of(device);                                                                       \
+        context_ends(context);                                                                                        \
         CUresult result = DRIVER(name)(device);                                                                       \
-        if (result == CUDA_SUCCESS && !(still_there))                                                                 \
-            primary_gone(device);                                                                                     \
+        context_ended(context, result == CUDA_SUCCESS && !(still_there));                                             \
         return result;                                                                                                \
     }
 

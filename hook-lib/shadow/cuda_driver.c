@@ -2,10 +2,12 @@
 
 #include "cards.h"
 #include "cuda_charge.h"
+#include "cuda_timing.h"
 #include "lifetime.h"
 #include "loaded_object.h"
 #include "page_refs.h"
 #include "pools.h"
+#include "sparse.h"
 
 static const char *const names[CUDA_FUNCTION_COUNT] = {
 #define CUDA_NAME(name) [CUDA_##name] = #name,
@@ -33,7 +35,9 @@ void lifetime_forked(void) {
     cards_forked();
     charge_forget();
     page_refs_forget();
+    sparse_forget();
     pools_forget();
+    timing_forget();
 }
 
 void *cuda_wrapper_of(void *function) {
@@ -78,4 +82,25 @@ CUresult cuda_current_card(int *card) {
     if (result == CUDA_SUCCESS)
         *card = cuda_card_of(device);
     return result;
+}
+
+/* What is new since is taken for memory of the card: never too little is counted. */
+int cuda_device_of_memory(int type, const CUmemLocation *location) {
+    CUdevice device;
+    bool managed = type == CU_MEM_ALLOCATION_TYPE_MANAGED; /* moves to the card when that uses it, wherever it is at home */
+    switch (location->type) {
+    case CU_MEM_LOCATION_TYPE_DEVICE:
+        return location->id;
+    case CU_MEM_LOCATION_TYPE_DEVICE_LOCALITY_DOMAIN: /* the device in the low byte, the domain above it */
+        return location->id & 0xff;
+    case CU_MEM_LOCATION_TYPE_HOST:
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
+        if (!managed)
+            return -1;
+        break;
+    default:
+        break;
+    }
+    return DRIVER(cuCtxGetDevice) && DRIVER(cuCtxGetDevice)(&device) == CUDA_SUCCESS ? device : 0;
 }

@@ -10,19 +10,21 @@
 CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *prop,
                      unsigned long long flags) {
     NEED(cuMemCreate);
-    int card = CARD_UNLIMITED;
-    if (handle && prop && size > 0 && prop->location.type == CU_MEM_LOCATION_TYPE_DEVICE)
-        card = cuda_card_of(prop->location.id);
+    int card = CARD_UNLIMITED, device = -1;
+    if (handle && prop && size > 0)
+        device = cuda_device_of_memory(prop->type, &prop->location);
+    if (device >= 0)
+        card = cuda_card_of(device);
     if (card == CARD_UNLIMITED)
         return DRIVER(cuMemCreate)(handle, size, prop, flags);
     uint64_t units = units_of_pages(size);
-    if (card == CARD_REFUSED || !charge_card(card, units))
+    if (card == CARD_REFUSED || !charge_card(card, SHARE_RESIDENT, units))
         return CUDA_ERROR_OUT_OF_MEMORY;
     CUresult result = DRIVER(cuMemCreate)(handle, size, prop, flags);
     if (result != CUDA_SUCCESS)
-        cards_release(card, units);
+        cards_release(card, SHARE_RESIDENT, units);
     else
-        page_created(*handle, card, units); /* without memory for the entry the charge stays */
+        page_created(*handle, card, device, units); /* without memory for the entry the charge stays */
     return result;
 }
 

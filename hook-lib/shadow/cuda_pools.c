@@ -14,6 +14,7 @@
 #include "lifetime.h"
 #include "pool_books.h"
 #include "pools.h"
+#include "sparse.h"
 #include "table.h"
 
 static struct table loans; /* address -> bits 0-31 units, 32-63 pool */
@@ -125,7 +126,7 @@ bool pools_read_one(pool_id id, uint64_t handle, uint64_t begun) {
     return pool_told(id, reading, bytes / PARTITA_UNIT + (bytes % PARTITA_UNIT != 0), begun);
 }
 
-static bool readable(void) {
+bool pools_readable(void) {
     return DRIVER(cuMemPoolGetAttribute) && DRIVER(cuDeviceGetMemPool);
 }
 
@@ -140,18 +141,18 @@ bool pools_trim(int card) {
     uint64_t handle;
     uint32_t at = 0;
     int mode = CU_STREAM_CAPTURE_MODE_RELAXED; /* a capture of the program's must not be hurt */
-    bool any = false, exchanged = false;
+    bool exchanged = false, settled = sparse_waiting() && sparse_settle(), trimmed = false;
     for (pool_id id; (id = pool_visit(&at, card, true, &handle)) != 0; pool_leave(id)) {
-        if (!any)
+        if (!trimmed)
             exchanged = DRIVER(cuThreadExchangeStreamCaptureMode) &&
                         DRIVER(cuThreadExchangeStreamCaptureMode)(&mode) == CUDA_SUCCESS;
-        any = true;
+        trimmed = true;
         trim_by_driver(handle);
         pools_read_one(id, handle, 0);
     }
     if (exchanged)
         DRIVER(cuThreadExchangeStreamCaptureMode)(&mode);
-    return any;
+    return trimmed || settled;
 }
 
 static void keep(uint64_t address, uint64_t value) {
@@ -190,6 +191,31 @@ static CUresult allocate_begun(const struct request *r, pool_id id, int card, ui
     return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+/*
+ * What the share's part of the card does not hold any more is made managed, where the share oversubscribes: for the current context, and
+ * there at once, whatever the stream has still to do. A pool that the program chose itself stays what it is.
+ */
+static CUresult allocate_managed(const struct request *r, int card) {
+    if ((r->function != ASYNC && r->function != ASYNC_PTSZ) || !DRIVER(cuMemAllocManaged) || !cards_oversubscribe(card))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    struct charge charge;
+    CUresult result = charge_begin_managed(&charge, r->bytes);
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = DRIVER(cuMemAllocManaged)(r->pointer, r->bytes, CU_MEM_ATTACH_GLOBAL);
+    return charge_end(&charge, result, *r->pointer);
+}
+
+/* The driver frees such memory by cuMemFree only: when the stream has come so far. */
+static CUresult free_managed(CUdeviceptr pointer, CUstream stream, bool per_thread) {
+    __typeof__(&cuStreamSynchronize) synchronize =
+        per_thread ? DRIVER(cuStreamSynchronize_ptsz) : DRIVER(cuStreamSynchronize);
+    CUresult result = synchronize ? synchronize(stream) : CUDA_ERROR_NOT_SUPPORTED;
+    if (result == CUDA_SUCCESS)
+        result = DRIVER(cuMemFree_v2) ? DRIVER(cuMemFree_v2)(pointer) : CUDA_ERROR_NOT_SUPPORTED;
+    return result;
+}
+
 static CUresult allocate_from(const struct request *r, pool_id id, int card) {
     uint64_t units = units_of_pages(r->bytes);
     if (units > PARTITA_UNITS_MAX)
@@ -218,7 +244,7 @@ static CUresult allocate_for_itself(const struct request *r) {
 static CUresult allocate(struct request r) {
     if (!r.pointer || r.bytes == 0 || !cards_limited() || capturing(&r))
         return ask_driver(&r);
-    if (!readable())
+    if (!pools_readable())
         return allocate_for_itself(&r);
     if (r.function == ASYNC || r.function == ASYNC_PTSZ) {
         CUdevice device;
@@ -234,7 +260,8 @@ static CUresult allocate(struct request r) {
         return ask_driver(&r);
     if (card == CARD_REFUSED || !id)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    return allocate_from(&r, id, card);
+    CUresult result = allocate_from(&r, id, card);
+    return result == CUDA_ERROR_OUT_OF_MEMORY ? allocate_managed(&r, card) : result;
 }
 
 uint64_t pools_take(uint64_t address) {
@@ -287,73 +314,15 @@ CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *pointer, size_t bytes, CUmemo
     return allocate((struct request){FROM_POOL_PTSZ, pointer, bytes, pool, stream});
 }
 
-#define FREE_ASYNC(name)                                                                                              \
+#define FREE_ASYNC(name, per_thread)                                                                                  \
     CUresult name(CUdeviceptr pointer, CUstream stream) {                                                             \
         NEED(name);                                                                                                   \
         uint64_t lent = pools_take(pointer), taken = lent ? 0 : charge_take(pointer);                                 \
-        CUresult result = DRIVER(name)(pointer, stream);                                                              \
+        CUresult result = charge_is_paged(taken) ? free_managed(pointer, stream, per_thread)                          \
+                                                 : DRIVER(name)(pointer, stream);                                     \
         pools_return(lent, pointer, result);                                                                          \
         return charge_return(taken, result, pointer);                                                                 \
     }
 
-FREE_ASYNC(cuMemFreeAsync)
-FREE_ASYNC(cuMemFreeAsync_ptsz)
-
-CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props) {
-    NEED(cuMemPoolCreate);
-    CUresult result = DRIVER(cuMemPoolCreate)(pool, props);
-    if (result == CUDA_SUCCESS && pool && props && cards_limited()) {
-        bool on_card = props->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
-        pool_made((uint64_t)(uintptr_t)*pool, on_card ? cuda_card_of(props->location.id) : CARD_UNLIMITED,
-                  on_card ? props->location.id : -1);
-    }
-    return result;
-}
-
-CUresult cuMemPoolDestroy(CUmemoryPool pool) {
-    NEED(cuMemPoolDestroy);
-    int card;
-    pool_id id = pool_find((uint64_t)(uintptr_t)pool, &card);
-    pool_destroy_begin(id);
-    CUresult result = DRIVER(cuMemPoolDestroy)(pool);
-    pool_destroy_end(id, result == CUDA_SUCCESS);
-    return result;
-}
-
-static void read_if_known(CUmemoryPool pool) {
-    int card;
-    pool_id id = pool_find((uint64_t)(uintptr_t)pool, &card);
-    if (id && card >= 0 && readable())
-        pools_read_one(id, (uint64_t)(uintptr_t)pool, 0);
-}
-
-CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep) {
-    NEED(cuMemPoolTrimTo);
-    CUresult result = DRIVER(cuMemPoolTrimTo)(pool, minBytesToKeep);
-    if (result == CUDA_SUCCESS)
-        read_if_known(pool);
-    return result;
-}
-
-CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value) {
-    NEED(cuMemPoolSetAttribute);
-    CUresult result = DRIVER(cuMemPoolSetAttribute)(pool, attribute, value);
-    if (result == CUDA_SUCCESS)
-        read_if_known(pool);
-    return result;
-}
-
-/* Where the host sees that frees are done, the driver gives up what a pool has above its release threshold. */
-#define SYNCHRONIZE(name, parameters, arguments)                                                                      \
-    CUresult name parameters {                                                                                        \
-        NEED(name);                                                                                                   \
-        CUresult result = DRIVER(name) arguments;                                                                     \
-        if (result == CUDA_SUCCESS)                                                                                   \
-            pools_read();                                                                                             \
-        return result;                                                                                                \
-    }
-
-SYNCHRONIZE(cuCtxSynchronize, (void), ())
-SYNCHRONIZE(cuStreamSynchronize, (CUstream stream), (stream))
-SYNCHRONIZE(cuStreamSynchronize_ptsz, (CUstream stream), (stream))
-SYNCHRONIZE(cuEventSynchronize, (CUevent event), (event))
+FREE_ASYNC(cuMemFreeAsync, false)
+FREE_ASYNC(cuMemFreeAsync_ptsz, true)

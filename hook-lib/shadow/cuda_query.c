@@ -1,4 +1,4 @@
-/* What a program is told about the card: the smaller of its share and the card itself. */
+/* What a program is told about the card: the smaller of its share and the card itself, or an oversubscribed share as it is. */
 #include <limits.h>
 
 #include "cards.h"
@@ -11,13 +11,14 @@ static uint64_t smaller(uint64_t a, uint64_t b) {
 
 /* Narrows the driver's figures to what the card's shares leave. */
 static void narrow(int card, uint64_t *free, uint64_t *total) {
-    uint64_t limit = 0, used = 0;
+    struct card_view view = {0, 0, false};
     if (card == CARD_UNLIMITED)
         return;
     if (card != CARD_REFUSED)
-        cards_view(card, true, &limit, &used);
-    *total = smaller(*total, limit);
-    *free = smaller(*free, limit > used ? limit - used : 0);
+        view = cards_view(card, true);
+    uint64_t left = view.quota > view.used ? view.quota - view.used : 0;
+    *total = view.oversubscribes ? view.quota : smaller(*total, view.quota);
+    *free = view.oversubscribes ? left : smaller(*free, left);
 }
 
 CUresult cuMemGetInfo_v2(size_t *free, size_t *total) {

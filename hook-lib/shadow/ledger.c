@@ -39,6 +39,11 @@
  * Never above the limit.  d compares sum + n with the limit and swaps the very T it compared: two charges that together
  *   exceed the limit cannot both succeed.
  *
+ * Two books.  The share keeps two accounts in this way: what is held (the limit's), and `paged`, how much of that is managed memory.
+ *   Managed memory is put into the first before it is put into the second, and taken out of the second first. So at every moment
+ *   held - paged, read in any order of the two within one unchanged T, is no less than what lies on the card for good: a charge
+ *   that compares it with the physical limit and then swaps that T never exceeds it.
+ *
  * Broken regions.  A container can write anything. Indexes are checked before use, loops are bounded, and a figure that cannot
  * be (held(slot) above sum, sum unlike the slots' sum) makes the total be derived anew from the slots.
  */
@@ -73,11 +78,24 @@ static inline struct total total_of(uint64_t sum, uint32_t slot, uint64_t held, 
     return (struct total){held << 32 | sum, step << 16 | slot};
 }
 
-static bool read_total(const struct partita_region *region, struct total *t) {
+static struct partita_total *total_at(const struct partita_region *region, enum ledger_book book) {
+    return (struct partita_total *)(book == LEDGER_PAGED ? &region->paged : &region->total);
+}
+static struct partita_held *held_at(const struct partita_region *region, enum ledger_book book, uint32_t slot) {
+    const struct partita_slot *at = &region->slots[slot];
+    return (struct partita_held *)(book == LEDGER_PAGED ? &at->paged : &at->held);
+}
+
+static bool unmoved(const struct partita_region *region, enum ledger_book book, struct total t) {
+    return load(&total_at(region, book)->high) == t.high;
+}
+
+static bool read_total(const struct partita_region *region, enum ledger_book book, struct total *t) {
+    const struct partita_total *total = total_at(region, book);
     for (int i = 0; i < ATTEMPTS; i++) {
-        uint64_t high = load(&region->total.high);
-        uint64_t low = load(&region->total.low);
-        if (load(&region->total.high) == high) {
+        uint64_t high = load(&total->high);
+        uint64_t low = load(&total->low);
+        if (load(&total->high) == high) {
             *t = (struct total){low, high};
             return true;
         }
@@ -85,11 +103,11 @@ static bool read_total(const struct partita_region *region, struct total *t) {
     return false;
 }
 
-static bool read_held(const struct partita_slot *slot, struct pair *h) {
+static bool read_held(const struct partita_held *held, struct pair *h) {
     for (int i = 0; i < ATTEMPTS; i++) {
-        uint64_t step = load(&slot->held.step);
-        uint64_t units = load(&slot->held.units);
-        if (load(&slot->held.step) == step) {
+        uint64_t step = load(&held->step);
+        uint64_t units = load(&held->units);
+        if (load(&held->step) == step) {
             *h = (struct pair){units, step};
             return true;
         }
@@ -97,192 +115,232 @@ static bool read_held(const struct partita_slot *slot, struct pair *h) {
     return false;
 }
 
-static bool swap_total(struct partita_region *region, struct total from, struct total to) {
+static bool swap_total(struct partita_region *region, enum ledger_book book, struct total from, struct total to) {
     FAULT_POINT("before the swap");
-    bool swapped = pair_swap(&region->total, (struct pair){from.low, from.high}, (struct pair){to.low, to.high});
+    bool swapped =
+        pair_swap(total_at(region, book), (struct pair){from.low, from.high}, (struct pair){to.low, to.high});
     FAULT_POINT("after the swap");
     return swapped;
 }
 
 /* Makes H(t.slot) say what t says; false if the total moved on or the slot cannot be read. */
-static bool carry(struct partita_region *region, struct total t) {
-    struct partita_slot *slot = &region->slots[slot_of(t)];
+static bool carry(struct partita_region *region, enum ledger_book book, struct total t) {
+    struct partita_held *held = held_at(region, book, slot_of(t));
     for (int i = 0; i < ATTEMPTS; i++) {
         struct pair h;
-        if (!read_held(slot, &h))
+        if (!read_held(held, &h))
             return false;
         if (h.high == step_of(t))
             return true;
-        if (load(&region->total.high) != t.high)
+        if (!unmoved(region, book, t))
             return false;
         FAULT_POINT("before the carry");
-        pair_swap(&slot->held, h, (struct pair){held_of(t), step_of(t)});
+        pair_swap(held, h, (struct pair){held_of(t), step_of(t)});
         FAULT_POINT("after the carry");
     }
     return false;
 }
 
+/* What stands in H(slot), or T's figure where that is the slot's. */
+static uint64_t held_under(const struct partita_region *region, enum ledger_book book, struct total t, uint32_t slot) {
+    return slot == slot_of(t) ? held_of(t) : load(&held_at(region, book, slot)->units) & UINT32_MAX;
+}
+
 /* The slots' sum under t; false if the total moved meanwhile. */
-static bool sum_slots(const struct partita_region *region, struct total t, uint32_t slots, uint64_t *sum) {
+static bool sum_slots(const struct partita_region *region, enum ledger_book book, struct total t, uint32_t slots,
+                      uint64_t *sum) {
     *sum = 0;
-    for (uint32_t i = 0; i < slots; i++) {
-        uint64_t units = load(&region->slots[i].held.units);
-        *sum += i == slot_of(t) ? held_of(t) : units & UINT32_MAX;
-    }
-    return load(&region->total.high) == t.high;
+    for (uint32_t i = 0; i < slots; i++)
+        *sum += held_under(region, book, t, i);
+    return unmoved(region, book, t);
 }
 
 /* Derives a total that cannot be right from the slots. */
-static void derive(struct partita_region *region, struct total t) {
-    uint32_t slot = slot_of(t);
-    uint64_t sum, held;
-    if (slot >= PARTITA_SLOTS) {
-        slot = 0;
-        struct pair h;
-        if (!read_held(&region->slots[0], &h))
-            return;
-        held = h.low & UINT32_MAX;
-        sum = 0;
-        for (uint32_t i = 0; i < PARTITA_SLOTS; i++)
-            sum += i == slot ? held : load(&region->slots[i].held.units) & UINT32_MAX;
-        if (load(&region->total.high) != t.high)
-            return;
-    } else {
-        held = held_of(t);
-        if (!sum_slots(region, t, PARTITA_SLOTS, &sum))
-            return;
-    }
+static void derive(struct partita_region *region, enum ledger_book book, struct total t) {
+    uint32_t slot = slot_of(t) < PARTITA_SLOTS ? slot_of(t) : 0;
+    uint64_t held = held_under(region, book, t, slot), sum;
+    if (!sum_slots(region, book, t, PARTITA_SLOTS, &sum))
+        return;
     if (sum > PARTITA_UNITS_MAX)
         sum = PARTITA_UNITS_MAX; /* grants nothing any more */
-    if (swap_total(region, t, total_of(sum, slot, held, step_of(t) + 1)))
+    if (swap_total(region, book, t, total_of(sum, slot, held, step_of(t) + 1)))
         __atomic_fetch_add(&region->repairs, 1, __ATOMIC_RELAXED);
 }
 
-enum change { CHARGE, CHARGE_PART, RELEASE, SETTLE };
+/* The total and what the slot holds of it, with the carry done; false: read again. */
+static bool read_both(struct partita_region *region, enum ledger_book book, uint32_t slot, struct total t,
+                      uint64_t *held) {
+    if (slot_of(t) >= PARTITA_SLOTS) {
+        derive(region, book, t);
+        return false;
+    }
+    if (slot_of(t) != slot && !carry(region, book, t))
+        return false;
+    *held = held_under(region, book, t, slot);
+    if (*held > sum_of(t)) {
+        if (unmoved(region, book, t))
+            derive(region, book, t);
+        return false;
+    }
+    return true;
+}
 
-static enum ledger_answer step(struct partita_region *region, struct seat seat, enum change change, uint64_t units,
-                               uint64_t limit, uint64_t *done) {
+/* What may be added to the sum: the limit's room, and for memory that stays on the card the physical room. */
+static uint64_t room_in(const struct partita_region *region, uint64_t sum, const struct ledger_bounds *bounds) {
+    uint64_t limit = bounds->limit < PARTITA_UNITS_MAX ? bounds->limit : PARTITA_UNITS_MAX;
+    uint64_t room = sum < limit ? limit - sum : 0;
+    if (bounds->physical == LEDGER_UNBOUNDED)
+        return room;
+    uint64_t paged = ledger_total(region, LEDGER_PAGED);
+    uint64_t resident = sum > paged ? sum - paged : 0;
+    uint64_t physical = resident < bounds->physical ? bounds->physical - resident : 0;
+    return physical < room ? physical : room;
+}
+
+enum ledger_answer ledger_charge(struct partita_region *region, struct seat seat, uint64_t units,
+                                 const struct ledger_bounds *bounds, struct ledger_taken *taken) {
+    *taken = (struct ledger_taken){0, 0};
     if (seat.slot >= PARTITA_SLOTS)
         return LEDGER_EVICTED;
-    if (limit > PARTITA_UNITS_MAX)
-        limit = PARTITA_UNITS_MAX;
-    struct partita_slot *mine = &region->slots[seat.slot];
     for (int i = 0; i < ATTEMPTS; i++) {
         struct total t;
-        if (!read_total(region, &t))
-            return LEDGER_BROKEN;
-        if (load(&mine->state) != seat.state)
-            return LEDGER_EVICTED;
-        if (slot_of(t) >= PARTITA_SLOTS) {
-            derive(region, t);
-            continue;
-        }
         uint64_t held;
-        if (slot_of(t) == seat.slot) {
-            held = held_of(t);
-        } else {
-            if (!carry(region, t))
-                continue;
-            held = load(&mine->held.units) & UINT32_MAX;
-        }
-        uint64_t sum = sum_of(t);
-        if (held > sum) {
-            if (load(&region->total.high) == t.high)
-                derive(region, t);
-            continue;
-        }
-        uint64_t other = sum - held;
-        switch (change) {
-        case CHARGE:
-        case CHARGE_PART:
-            if (sum >= limit || units > limit - sum) {
-                if (change == CHARGE || sum >= limit)
-                    return LEDGER_FULL;
-                *done = limit - sum;
-            } else {
-                *done = units;
-            }
-            held += *done;
-            break;
-        case RELEASE:
-            *done = units < held ? units : held;
-            held -= *done;
-            break;
-        case SETTLE:
-            *done = units;
-            held = units;
-            break;
-        }
-        if (change == SETTLE && held + other > PARTITA_UNITS_MAX)
+        if (!read_total(region, LEDGER_TOTAL, &t))
             return LEDGER_BROKEN;
-        if (swap_total(region, t, total_of(other + held, seat.slot, held, step_of(t) + 1)))
+        if (load(&region->slots[seat.slot].state) != seat.state)
+            return LEDGER_EVICTED;
+        if (!read_both(region, LEDGER_TOTAL, seat.slot, t, &held))
+            continue;
+        uint64_t room = room_in(region, sum_of(t), bounds), take = units < room ? units : room, ahead = 0;
+        if (take == 0 || (take < units && !bounds->part))
+            return LEDGER_FULL;
+        if (bounds->ahead > 0 && load(&region->scarce) == 0) {
+            ahead = (room - take) / 8; /* the nearer the limit, the less */
+            ahead = ahead < bounds->ahead ? ahead : bounds->ahead;
+        }
+        uint64_t more = take + ahead;
+        if (swap_total(region, LEDGER_TOTAL, t, total_of(sum_of(t) + more, seat.slot, held + more, step_of(t) + 1))) {
+            *taken = (struct ledger_taken){take, ahead};
+            return LEDGER_DONE;
+        }
+    }
+    return LEDGER_BROKEN;
+}
+
+enum change { ADD, RELEASE, SETTLE, NOTHING };
+
+static enum ledger_answer step(struct partita_region *region, enum ledger_book book, struct seat seat,
+                               enum change change, uint64_t units) {
+    if (seat.slot >= PARTITA_SLOTS)
+        return LEDGER_EVICTED;
+    for (int i = 0; i < ATTEMPTS; i++) {
+        struct total t;
+        uint64_t held;
+        if (!read_total(region, book, &t))
+            return LEDGER_BROKEN;
+        if (load(&region->slots[seat.slot].state) != seat.state)
+            return LEDGER_EVICTED;
+        if (!read_both(region, book, seat.slot, t, &held))
+            continue;
+        uint64_t other = sum_of(t) - held;
+        if (change == ADD)
+            held += units;
+        else if (change == RELEASE)
+            held -= units < held ? units : held;
+        else if (change == SETTLE)
+            held = units;
+        if (held + other > PARTITA_UNITS_MAX && change != NOTHING)
+            return LEDGER_BROKEN;
+        if (swap_total(region, book, t, total_of(other + held, seat.slot, held, step_of(t) + 1)))
             return LEDGER_DONE;
     }
     return LEDGER_BROKEN;
 }
 
-enum ledger_answer ledger_charge(struct partita_region *region, struct seat seat, uint64_t units, uint64_t limit) {
-    uint64_t done;
-    return step(region, seat, CHARGE, units, limit, &done);
+enum ledger_answer ledger_add(struct partita_region *region, enum ledger_book book, struct seat seat, uint64_t units) {
+    return units > PARTITA_UNITS_MAX ? LEDGER_BROKEN : step(region, book, seat, ADD, units);
 }
 
-enum ledger_answer ledger_charge_part(struct partita_region *region, struct seat seat, uint64_t units, uint64_t limit,
-                                      uint64_t *taken) {
-    *taken = 0;
-    return step(region, seat, CHARGE_PART, units, limit, taken);
+enum ledger_answer ledger_release(struct partita_region *region, enum ledger_book book, struct seat seat,
+                                  uint64_t units) {
+    return step(region, book, seat, RELEASE, units);
 }
 
-enum ledger_answer ledger_release(struct partita_region *region, struct seat seat, uint64_t units) {
-    uint64_t done;
-    return step(region, seat, RELEASE, units, 0, &done);
+enum ledger_answer ledger_settle(struct partita_region *region, enum ledger_book book, struct seat seat,
+                                 uint64_t units) {
+    return units > PARTITA_UNITS_MAX ? LEDGER_BROKEN : step(region, book, seat, SETTLE, units);
 }
 
-enum ledger_answer ledger_settle(struct partita_region *region, struct seat seat, uint64_t units) {
-    uint64_t done;
-    if (units > PARTITA_UNITS_MAX)
-        return LEDGER_BROKEN;
-    return step(region, seat, SETTLE, units, 0, &done);
+enum ledger_answer ledger_touch(struct partita_region *region, struct seat seat) {
+    return step(region, LEDGER_TOTAL, seat, NOTHING, 0);
 }
 
-uint64_t ledger_total(const struct partita_region *region) {
-    return load(&region->total.low) & UINT32_MAX;
+bool ledger_lower(struct partita_region *region, uint32_t slot, bool (*wanted)(struct partita_region *, uint32_t, uint64_t *)) {
+    for (int i = 0; i < ATTEMPTS; i++) {
+        struct total t;
+        uint64_t held, want;
+        if (!read_total(region, LEDGER_TOTAL, &t))
+            return false;
+        if (!wanted(region, slot, &want))
+            return false;
+        if (!read_both(region, LEDGER_TOTAL, slot, t, &held))
+            continue;
+        if (held <= want)
+            return true;
+        if (swap_total(region, LEDGER_TOTAL, t, total_of(sum_of(t) - held + want, slot, want, step_of(t) + 1)))
+            return true;
+    }
+    return false;
 }
 
-uint64_t ledger_held(const struct partita_region *region, uint32_t slot) {
+uint64_t ledger_total(const struct partita_region *region, enum ledger_book book) {
+    return load(&total_at(region, book)->low) & UINT32_MAX;
+}
+
+uint64_t ledger_steps(const struct partita_region *region) {
+    return load(&region->total.high);
+}
+
+uint64_t ledger_held(const struct partita_region *region, enum ledger_book book, uint32_t slot) {
     if (slot >= PARTITA_SLOTS)
         return 0;
     for (int i = 0; i < ATTEMPTS; i++) {
         struct total t;
         struct pair h;
-        if (!read_total(region, &t))
+        if (!read_total(region, book, &t))
             return 0;
         if (slot_of(t) == slot)
             return held_of(t);
-        if (!read_held(&region->slots[slot], &h))
+        if (!read_held(held_at(region, book, slot), &h))
             return 0;
-        if (load(&region->total.high) == t.high)
+        if (unmoved(region, book, t))
             return h.low & UINT32_MAX;
     }
     return 0;
 }
 
-bool ledger_audit(struct partita_region *region) {
+static bool audit(struct partita_region *region, enum ledger_book book) {
     for (int i = 0; i < 64; i++) {
         struct total t;
         uint64_t sum;
-        if (!read_total(region, &t))
+        if (!read_total(region, book, &t))
             return false;
         uint32_t slots = __atomic_load_n(&region->high_water, __ATOMIC_ACQUIRE);
         if (slots > PARTITA_SLOTS || slot_of(t) >= slots)
             slots = PARTITA_SLOTS;
         if (slot_of(t) < PARTITA_SLOTS) {
-            if (!sum_slots(region, t, slots, &sum))
+            if (!sum_slots(region, book, t, slots, &sum))
                 continue;
             if (sum == sum_of(t))
                 return false;
         }
-        derive(region, t);
+        derive(region, book, t);
         return true;
     }
     return false;
+}
+
+bool ledger_audit(struct partita_region *region) {
+    bool paged = audit(region, LEDGER_PAGED);
+    return audit(region, LEDGER_TOTAL) || paged;
 }

@@ -23,24 +23,58 @@ struct seat {
     uint64_t state;
 };
 
-/* Adds units to the seat if the share's total stays within limit. */
-enum ledger_answer ledger_charge(struct partita_region *region, struct seat seat, uint64_t units, uint64_t limit);
+enum ledger_book {
+    LEDGER_TOTAL, /* what is held */
+    LEDGER_PAGED  /* how much of it is managed memory, which need not be on the card */
+};
 
-/* Adds as many of the units as the limit allows, and says how many; 0 is LEDGER_FULL. */
-enum ledger_answer ledger_charge_part(struct partita_region *region, struct seat seat, uint64_t units, uint64_t limit,
-                                      uint64_t *taken);
+#define LEDGER_UNBOUNDED UINT64_MAX
+
+/* What a charge may not exceed, and how it is made. Units. */
+struct ledger_bounds {
+    uint64_t limit;    /* of what is held */
+    uint64_t physical; /* of what is held and not paged; LEDGER_UNBOUNDED: only the limit counts */
+    uint64_t ahead;    /* as much more is welcome, if there is plenty of room */
+    bool part;         /* charge as much as there is room for */
+};
+
+struct ledger_taken {
+    uint64_t units, ahead;
+};
+
+/* Adds units to what the seat holds, within the bounds, and says how many; LEDGER_FULL: none. */
+enum ledger_answer ledger_charge(struct partita_region *region, struct seat seat, uint64_t units,
+                                 const struct ledger_bounds *bounds, struct ledger_taken *taken);
+
+/* Adds units whatever the limit. */
+enum ledger_answer ledger_add(struct partita_region *region, enum ledger_book book, struct seat seat, uint64_t units);
 
 /* Takes units off the seat (at most what it holds). */
-enum ledger_answer ledger_release(struct partita_region *region, struct seat seat, uint64_t units);
+enum ledger_answer ledger_release(struct partita_region *region, enum ledger_book book, struct seat seat,
+                                  uint64_t units);
 
 /* Makes the seat hold exactly this many units, whatever the limit: what it holds is a fact by then. */
-enum ledger_answer ledger_settle(struct partita_region *region, struct seat seat, uint64_t units);
+enum ledger_answer ledger_settle(struct partita_region *region, enum ledger_book book, struct seat seat,
+                                 uint64_t units);
 
-/* Units held by all slots, by one slot. */
-uint64_t ledger_total(const struct partita_region *region);
-uint64_t ledger_held(const struct partita_region *region, uint32_t slot);
+/* A step that changes nothing: a charge that read the total before it has to read it again. */
+enum ledger_answer ledger_touch(struct partita_region *region, struct seat seat);
 
-/* Compares the total with the slots' sum and derives it anew where they differ; whether it had to. */
+/*
+ * Takes from a slot, of whatever owner, what it holds above `*units` of `wanted`, which is asked within an unchanged total. False: `wanted` was, or
+ * the region cannot be used.
+ */
+bool ledger_lower(struct partita_region *region, uint32_t slot,
+                  bool (*wanted)(struct partita_region *region, uint32_t slot, uint64_t *units));
+
+/* Units held by all slots, by one slot; with their credit (credit.h). */
+uint64_t ledger_total(const struct partita_region *region, enum ledger_book book);
+uint64_t ledger_held(const struct partita_region *region, enum ledger_book book, uint32_t slot);
+
+/* Differs after every step on what is held, of whatever slot. */
+uint64_t ledger_steps(const struct partita_region *region);
+
+/* Compares the totals with the slots' sums and derives them anew where they differ; whether it had to. */
 bool ledger_audit(struct partita_region *region);
 
 #endif

@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cancelling.h"
+
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
@@ -32,7 +34,7 @@ static void make_word(void) {
 
 /* Without a wiped page the word never becomes READY, so that every call comes here and compares process ids. */
 void lifetime_begin(void) {
-    int error = errno;
+    int error = errno, cancelling = cancelling_off();
     if (!__atomic_load_n(&lifetime_word, __ATOMIC_ACQUIRE))
         make_word();
     uint32_t *word = __atomic_load_n(&lifetime_word, __ATOMIC_ACQUIRE);
@@ -56,5 +58,6 @@ void lifetime_begin(void) {
             break;
         sched_yield();
     }
+    cancelling_back(cancelling);
     errno = error;
 }

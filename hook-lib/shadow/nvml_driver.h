@@ -4,18 +4,46 @@
 
 #include "nvml_api.h"
 
+/* The comments are those of hook-lib/INTERCEPTED.md (see cuda_driver.h). */
 #define NVML_INTERCEPTED(X)                                                                                           \
+    /* total = quota, used = ledger, reserved = 0 */                                                                  \
     X(nvmlDeviceGetMemoryInfo)                                                                                        \
     X(nvmlDeviceGetMemoryInfo_v2)                                                                                     \
+    /* processes of the container that use the share, own pids, bytes of the ledger */                                \
     X(nvmlDeviceGetComputeRunningProcesses)                                                                           \
     X(nvmlDeviceGetComputeRunningProcesses_v2)                                                                        \
     X(nvmlDeviceGetComputeRunningProcesses_v3)                                                                        \
+    /* none */                                                                                                        \
     X(nvmlDeviceGetGraphicsRunningProcesses)                                                                          \
     X(nvmlDeviceGetGraphicsRunningProcesses_v2)                                                                       \
     X(nvmlDeviceGetGraphicsRunningProcesses_v3)                                                                       \
     X(nvmlDeviceGetMPSComputeRunningProcesses)                                                                        \
     X(nvmlDeviceGetMPSComputeRunningProcesses_v2)                                                                     \
-    X(nvmlDeviceGetMPSComputeRunningProcesses_v3)
+    X(nvmlDeviceGetMPSComputeRunningProcesses_v3)                                                                     \
+    /* processes of the container that use the share, own pids, bytes of the ledger */                                \
+    X(nvmlDeviceGetRunningProcessDetailList)                                                                          \
+    /* that of the container's own processes, of the SMs in percent of the share's core limit */                      \
+    X(nvmlDeviceGetProcessUtilization)                                                                                \
+    X(nvmlDeviceGetProcessesUtilizationInfo)                                                                          \
+    X(nvmlDeviceGetUtilizationRates)                                                                                  \
+    X(nvmlDeviceGetSamples)                                                                                           \
+    X(nvmlDeviceGetDynamicPstatesInfo)                                                                                \
+    X(nvmlDeviceGetEncoderUtilization)                                                                                \
+    X(nvmlDeviceGetDecoderUtilization)                                                                                \
+    /* 0: of the container's own processes it is not known */                                                         \
+    X(nvmlDeviceGetJpgUtilization)                                                                                    \
+    X(nvmlDeviceGetOfaUtilization)                                                                                    \
+    /* none */                                                                                                        \
+    X(nvmlDeviceGetEncoderStats)                                                                                      \
+    X(nvmlDeviceGetEncoderSessions)                                                                                   \
+    X(nvmlDeviceGetFBCStats)                                                                                          \
+    X(nvmlDeviceGetFBCSessions)                                                                                       \
+    X(nvmlDeviceGetAccountingPids)                                                                                    \
+    X(nvmlDeviceGetAccountingStats)                                                                                   \
+    X(nvmlDeviceGetAccountingStats_v2)                                                                                \
+    /* not supported on a card with a share: its counters are the whole card's */                                     \
+    X(nvmlGpmSampleGet)                                                                                               \
+    X(nvmlGpmMigSampleGet)
 
 #define NVML_CALLED(X) X(nvmlDeviceGetUUID)
 

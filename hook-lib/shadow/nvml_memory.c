@@ -1,4 +1,7 @@
-/* The card's memory as the share sees it: total is the quota, used what the ledger says of all the claim's processes. */
+/*
+ * The card's memory as the share sees it: total is the quota, used what the ledger says of all the claim's processes and what the
+ * quota file says that they take besides.
+ */
 #include <stdint.h>
 
 #include "cards.h"
@@ -10,12 +13,13 @@ struct view {
 };
 
 static struct view narrow(int card, struct view real) {
-    uint64_t limit = 0, used = 0;
+    struct card_view share = {0, 0, false};
     if (card != CARD_REFUSED)
-        cards_view(card, false, &limit, &used);
-    struct view view = {real.total < limit ? real.total : limit, 0, used};
-    view.free = view.total > used ? view.total - used : 0;
-    if (real.free < view.free)
+        share = cards_view(card, false);
+    bool whole = share.oversubscribes || share.quota < real.total;
+    struct view view = {whole ? share.quota : real.total, 0, share.used};
+    view.free = view.total > view.used ? view.total - view.used : 0;
+    if (real.free < view.free && !share.oversubscribes)
         view.free = real.free; /* the card itself has less */
     return view;
 }

@@ -1,31 +1,36 @@
-#define _GNU_SOURCE
 #include "page_refs.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "cards.h"
+#include "growing.h"
+#include "ranges.h"
 
 struct object {
-    uint64_t handle; /* valid while handles > 0 */
     uint64_t units;
-    int card;
-    uint32_t handles; /* references that cuMemRelease can drop */
-    uint32_t refs;    /* handles, mappings, and calls under way; 0: free */
+    int card, device;
+    uint32_t refs; /* handles, mappings, parts, and calls under way; 0: free */
+    uint32_t next; /* of those that are free */
 };
 
-struct mapping {
-    uint64_t address, size; /* size 0: free */
+/* A handle's number, and how often cuMemRelease can be called with it. In a chain by its hash, or among the free ones. */
+struct handle {
+    uint64_t number;
     page_object object;
-    uint32_t unmapping; /* the call that is taking it away; 0: none */
+    uint32_t count, next;
 };
 
-/* Arrays that grow by halves; indexes stay. Guarded by `lock`, which is held for a search at most. */
+/* Arrays that grow; place 0 stays empty. All guarded by `lock`, which is held for a search at most. */
 static struct object *objects;
-static struct mapping *mappings;
-static uint32_t object_room, object_count, mapping_room, mapping_count, unmappings;
+static struct handle *handles;
+static struct page_part *parts;
+static page_object *part_objects; /* 0: the part is free */
+static uint32_t object_room, object_count, free_object, handle_room, handle_count, free_handle;
+static uint32_t part_room, part_object_room, part_count;
+enum { CHAINS = 4096 };
+static uint32_t chains[CHAINS];
+static struct ranges mappings;
 static uint32_t lock;
 
 static void enter(void) {
@@ -37,171 +42,276 @@ static void leave(void) {
     __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
 }
 
-static bool grow(void **array, uint32_t *room, size_t size) {
-    uint32_t more = *room ? *room * 2 : 512;
-    int error = errno;
-    void *fresh = *room ? mremap(*array, *room * size, more * size, MREMAP_MAYMOVE)
-                        : mmap(NULL, more * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    errno = error;
-    if (fresh == MAP_FAILED)
-        return false;
-    *array = fresh;
-    *room = more;
-    return true;
+static void drop_parts(uint64_t owner, const struct page_part *outer);
+
+/* Units of objects without any reference, to be given back outside the lock: by card, for what one call frees may lie on several. */
+enum { CARDS = 64 };
+static uint64_t waiting[CARDS];
+
+static void drop(page_object object) {
+    struct object *o = &objects[object];
+    if (--o->refs > 0)
+        return;
+    if (o->card >= 0 && o->card < CARDS)
+        waiting[o->card] += o->units;
+    o->next = free_object;
+    free_object = object;
+    if (o->card == PAGE_NO_CARD)
+        drop_parts(object, NULL); /* a multicast object that ends lets go of what is bound to it */
 }
 
-/* The charge of an object without any reference, to be given back outside the lock. */
-struct freed {
-    int card;
-    uint64_t units;
-};
-
-static struct freed drop(page_object object) {
-    struct object *o = &objects[object - 1];
-    return --o->refs == 0 ? (struct freed){o->card, o->units} : (struct freed){-1, 0};
+static void leave_and_give_back(void) {
+    uint64_t freed[CARDS];
+    memcpy(freed, waiting, sizeof freed);
+    memset(waiting, 0, sizeof waiting);
+    leave();
+    for (int card = 0; card < CARDS; card++)
+        if (freed[card])
+            cards_release(card, SHARE_RESIDENT, freed[card]);
 }
 
-static void give_back(struct freed freed) {
-    if (freed.card >= 0)
-        cards_release(freed.card, freed.units);
+static uint32_t *chain_of(uint64_t number) {
+    return &chains[(number ^ number >> 12 ^ number >> 24) % CHAINS];
 }
 
-static page_object by_handle(uint64_t handle) {
-    for (uint32_t i = 0; i < object_count; i++)
-        if (objects[i].refs > 0 && objects[i].handles > 0 && objects[i].handle == handle)
-            return i + 1;
+static struct handle *by_number(uint64_t number) {
+    for (uint32_t i = *chain_of(number); i; i = handles[i].next)
+        if (handles[i].number == number)
+            return &handles[i];
+    return NULL;
+}
+
+/* One more of that number for the object; without memory for the entry the object stays for ever: never too little is counted. */
+static void add_handle(uint64_t number, page_object object) {
+    struct handle *known = by_number(number);
+    if (known) {
+        bool same = known->object == object; /* else the former was released in a way that we did not see, and stays charged */
+        known->count = same ? known->count + 1 : 1;
+        known->object = object;
+        return;
+    }
+    uint32_t i = free_handle;
+    if (i)
+        free_handle = handles[i].next;
+    else if (handle_count + 1 < handle_room || growing_more((void **)&handles, &handle_room, sizeof *handles))
+        i = ++handle_count;
+    if (i) {
+        uint32_t *chain = chain_of(number);
+        handles[i] = (struct handle){number, object, 1, *chain};
+        *chain = i;
+    }
+}
+
+static page_object remove_handle(uint64_t number) {
+    for (uint32_t *link = chain_of(number); *link; link = &handles[*link].next) {
+        uint32_t i = *link;
+        if (handles[i].number != number)
+            continue;
+        page_object object = handles[i].object;
+        if (--handles[i].count == 0) {
+            *link = handles[i].next;
+            handles[i].next = free_handle;
+            free_handle = i;
+        }
+        return object;
+    }
     return 0;
 }
 
-page_object page_created(uint64_t handle, int card, uint64_t units) {
-    page_object object = 0;
+page_object page_created(uint64_t handle, int card, int device, uint64_t units) {
     enter();
-    for (uint32_t i = 0; i < object_count && !object; i++)
-        if (objects[i].refs == 0)
-            object = i + 1;
-    if (!object && (object_count < object_room || grow((void **)&objects, &object_room, sizeof *objects)))
-        object = ++object_count;
+    page_object object = free_object;
     if (object)
-        objects[object - 1] = (struct object){handle, units, card, 1, 1};
+        free_object = objects[object].next;
+    else if (object_count + 1 < object_room || growing_more((void **)&objects, &object_room, sizeof *objects))
+        object = ++object_count;
+    if (object) {
+        objects[object] = (struct object){units, card, device, 1, 0};
+        add_handle(handle, object);
+    }
     leave();
     return object;
 }
 
 page_object page_release_begin(uint64_t handle) {
     enter();
-    page_object object = by_handle(handle);
-    if (object)
-        objects[object - 1].handles--;
+    page_object object = remove_handle(handle);
     leave();
     return object;
 }
 
 void page_release_end(page_object object, uint64_t handle, bool released) {
-    struct freed freed = {-1, 0};
     if (!object)
         return;
     enter();
-    if (released) {
-        freed = drop(object);
-    } else {
-        objects[object - 1].handle = handle;
-        objects[object - 1].handles++;
-    }
-    leave();
-    give_back(freed);
+    if (released)
+        drop(object);
+    else
+        add_handle(handle, object);
+    leave_and_give_back();
+}
+
+static page_object more(page_object object) {
+    if (object)
+        objects[object].refs++;
+    return object;
 }
 
 page_object page_map_begin(uint64_t handle) {
     enter();
-    page_object object = by_handle(handle);
-    if (object)
-        objects[object - 1].refs++;
+    struct handle *known = by_number(handle);
+    page_object object = more(known ? known->object : 0);
+    leave();
+    return object;
+}
+
+page_object page_bind_begin(uint64_t address) {
+    enter();
+    page_object object = more(ranges_at(&mappings, address));
     leave();
     return object;
 }
 
 /* Without memory for the entry the reference stays: too much is counted rather than too little. */
 void page_map_end(page_object object, uint64_t address, uint64_t size, bool mapped) {
-    struct freed freed = {-1, 0};
     if (!object)
         return;
     enter();
-    if (mapped) {
-        uint32_t i = 0;
-        while (i < mapping_count && mappings[i].size != 0)
-            i++;
-        if (i < mapping_room || grow((void **)&mappings, &mapping_room, sizeof *mappings)) {
-            mappings[i] = (struct mapping){address, size, object, 0};
-            if (i == mapping_count)
-                mapping_count++;
-        }
-    } else {
-        freed = drop(object);
-    }
-    leave();
-    give_back(freed);
+    if (mapped)
+        ranges_add(&mappings, address, size, object);
+    else
+        drop(object);
+    leave_and_give_back();
 }
 
 uint32_t page_unmap_begin(uint64_t address, uint64_t size) {
     enter();
-    uint32_t unmapping = ++unmappings ? unmappings : ++unmappings;
-    for (uint32_t i = 0; i < mapping_count; i++) {
-        struct mapping *m = &mappings[i];
-        if (m->size && !m->unmapping && m->address >= address && m->address - address < size &&
-            m->size <= size - (m->address - address))
-            m->unmapping = unmapping;
-    }
+    uint32_t list = ranges_take(&mappings, address, size);
     leave();
-    return unmapping;
+    return list;
 }
 
 void page_unmap_end(uint32_t unmapping, bool unmapped) {
-    for (bool more = true; more;) {
-        struct freed freed = {-1, 0};
-        more = false;
-        enter();
-        for (uint32_t i = 0; i < mapping_count && freed.card < 0; i++) {
-            struct mapping *m = &mappings[i];
-            if (!m->size || m->unmapping != unmapping)
-                continue;
-            m->unmapping = 0;
-            if (unmapped) {
-                m->size = 0;
-                freed = drop(m->object);
-            }
-        }
-        more = freed.card >= 0;
-        leave();
-        give_back(freed);
+    if (!unmapping)
+        return;
+    enter();
+    if (!unmapped)
+        ranges_put_back(&mappings, unmapping);
+    while (unmapped && unmapping) {
+        page_object object;
+        unmapping = ranges_drop(&mappings, unmapping, &object);
+        drop(object);
     }
+    leave_and_give_back();
 }
 
 void page_retained(uint64_t handle, uint64_t address) {
     enter();
-    for (uint32_t i = 0; i < mapping_count; i++) {
-        struct mapping *m = &mappings[i];
-        if (m->size && address >= m->address && address - m->address < m->size) {
-            struct object *o = &objects[m->object - 1];
-            o->handle = handle;
-            o->handles++;
-            o->refs++;
-            break;
-        }
-    }
+    page_object object = more(ranges_at(&mappings, address));
+    if (object)
+        add_handle(handle, object);
     leave();
 }
 
 void page_imported(uint64_t handle) {
     enter();
-    page_object object = by_handle(handle);
-    if (object) {
-        objects[object - 1].handles++;
-        objects[object - 1].refs++;
+    struct handle *known = by_number(handle);
+    if (known) {
+        known->count++;
+        more(known->object);
     }
     leave();
 }
 
+static bool within(const struct page_part *inner, const struct page_part *outer) {
+    bool so = inner->kind == outer->kind;
+    for (int i = 0; i < 3 && so; i++)
+        so = inner->from[i] >= outer->from[i] && inner->from[i] - outer->from[i] <= outer->extent[i] &&
+             inner->extent[i] <= outer->extent[i] - (inner->from[i] - outer->from[i]);
+    return so;
+}
+
+static void drop_part(uint32_t part) {
+    page_object object = part_objects[part];
+    part_objects[part] = 0;
+    drop(object);
+}
+
+/* Those of an owner, all or within one. */
+static void drop_parts(uint64_t owner, const struct page_part *outer) {
+    for (uint32_t i = 0; i < part_count; i++)
+        if (part_objects[i] && parts[i].owner == owner && (!outer || within(&parts[i], outer)))
+            drop_part(i);
+}
+
+static void keep_part(page_object object, const struct page_part *part) {
+    uint32_t i = 0;
+    while (i < part_count && part_objects[i])
+        i++;
+    if (i >= part_room && !growing_more((void **)&parts, &part_room, sizeof *parts))
+        return;
+    if (i >= part_object_room && !growing_more((void **)&part_objects, &part_object_room, sizeof *part_objects))
+        return;
+    parts[i] = *part;
+    part_objects[i] = object;
+    if (i == part_count)
+        part_count++;
+}
+
+void page_part_end(page_object object, const struct page_part *part, bool kept) {
+    if (!object)
+        return;
+    enter();
+    if (kept)
+        keep_part(object, part);
+    else
+        drop(object);
+    leave_and_give_back();
+}
+
+void page_part_gone(const struct page_part *part) {
+    enter();
+    drop_parts(part->owner, part);
+    leave_and_give_back();
+}
+
+bool page_part_moved(const struct page_part *part, uint64_t to) {
+    bool any = false;
+    enter();
+    for (uint32_t i = 0; i < part_count; i++)
+        if (part_objects[i] && parts[i].owner == part->owner && within(&parts[i], part)) {
+            parts[i].owner = to;
+            any = true;
+        }
+    leave();
+    return any;
+}
+
+void page_parts_gone(uint64_t owner) {
+    enter();
+    drop_parts(owner, NULL);
+    leave_and_give_back();
+}
+
+void page_parts_of_context_gone(uint32_t context) {
+    enter();
+    for (uint32_t i = 0; i < part_count && context; i++)
+        if (part_objects[i] && parts[i].context == context)
+            drop_part(i);
+    leave_and_give_back();
+}
+
+int page_device(page_object object) {
+    enter();
+    int device = object ? objects[object].device : -1;
+    leave();
+    return device;
+}
+
 void page_refs_forget(void) {
-    object_count = mapping_count = 0;
+    object_count = free_object = handle_count = free_handle = part_count = 0;
+    memset(chains, 0, sizeof chains);
+    memset(waiting, 0, sizeof waiting);
+    ranges_clear(&mappings);
     lock = 0;
 }

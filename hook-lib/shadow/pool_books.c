@@ -72,7 +72,7 @@ static uint64_t finish_if_over(struct pool *pool) {
 
 static void give_back(int card, uint64_t units) {
     if (units > 0 && card >= 0)
-        cards_release(card, units);
+        cards_release(card, SHARE_RESIDENT, units);
 }
 
 pool_id pool_find(uint64_t handle, int *card) {
@@ -148,7 +148,7 @@ bool pool_begin(pool_id id, uint64_t units) {
     uint64_t covered = pool ? pool->charged + pool->charging : 0;
     uint64_t missing = pool && pool->reserved > covered ? pool->reserved - covered : 0;
     leave();
-    if (card < 0 || !cards_charge(card, units + missing))
+    if (card < 0 || !cards_charge(card, SHARE_RESIDENT, units + missing))
         return false;
     enter();
     bool still = pool_of(id) != NULL;
@@ -202,7 +202,7 @@ bool pool_told(pool_id id, uint64_t reading, uint64_t reserved_units, uint64_t b
     give_back(card, more);
     if (missing == 0)
         return true;
-    covered = card < 0 || cards_charge(card, missing);
+    covered = card < 0 || cards_charge(card, SHARE_RESIDENT, missing);
     enter();
     if (pool_of(id)) {
         pool->charging -= missing;

@@ -7,6 +7,9 @@
 
 #include "cuda_api.h"
 
+/* Whether the driver can be asked how much a pool has reserved. */
+bool pools_readable(void);
+
 /* Asks the driver how much each pool has reserved, and charges that. */
 void pools_read(void);
 

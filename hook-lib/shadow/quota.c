@@ -4,39 +4,19 @@
 
 #include "partita/quota_file.h"
 #include "text_file.h"
-
-struct text {
-    const char *at;
-    size_t length;
-};
-
-static bool is(struct text text, const char *word) {
-    return text.length == strlen(word) && memcmp(text.at, word, text.length) == 0;
-}
-
-static bool number(struct text text, uint64_t *value) {
-    uint64_t n = 0;
-    if (text.length == 0)
-        return false;
-    for (size_t i = 0; i < text.length; i++) {
-        if (text.at[i] < '0' || text.at[i] > '9')
-            return false;
-        uint64_t digit = (uint64_t)(text.at[i] - '0');
-        if (n > (UINT64_MAX - digit) / 10)
-            return false;
-        n = n * 10 + digit;
-    }
-    *value = n;
-    return true;
-}
+#include "text_lines.h"
 
 static bool take(struct text key, struct text value, struct quota *quota) {
     uint64_t n;
-    if (is(key, "generation"))
-        return number(value, &quota->generation);
-    if (is(key, "memory"))
-        return number(value, &quota->memory) && quota->memory > 0;
-    if (is(key, "gpu")) {
+    if (text_is(key, "generation"))
+        return text_number(value, &quota->generation);
+    if (text_is(key, "memory"))
+        return text_number(value, &quota->memory) && quota->memory > 0;
+    if (text_is(key, "overhead"))
+        return text_number(value, &quota->overhead);
+    if (text_is(key, "physical"))
+        return text_number(value, &quota->physical);
+    if (text_is(key, "gpu")) {
         if (value.length == 0 || value.length >= sizeof quota->gpu)
             return false;
         for (size_t i = 0; i < value.length; i++)
@@ -46,23 +26,25 @@ static bool take(struct text key, struct text value, struct quota *quota) {
         quota->gpu[value.length] = 0;
         return true;
     }
-    if (is(key, "cores")) {
-        if (!number(value, &n) || n > 100)
+    if (text_is(key, "cores")) {
+        if (!text_number(value, &n) || n > 100)
             return false;
         quota->cores = (unsigned int)n;
         return true;
     }
-    if (is(key, "core-limit")) {
-        if (is(value, "hard"))
+    if (text_is(key, "core-limit")) {
+        if (text_is(value, "hard"))
             quota->core_limit = CORE_LIMIT_HARD;
-        else if (is(value, "soft"))
+        else if (text_is(value, "soft"))
             quota->core_limit = CORE_LIMIT_SOFT;
-        else if (!is(value, "none"))
+        else if (text_is(value, "none"))
+            quota->core_limit = CORE_LIMIT_NONE;
+        else
             return false;
         return true;
     }
-    if (is(key, "priority")) {
-        if (!number(value, &n) || n > 1)
+    if (text_is(key, "priority")) {
+        if (!text_number(value, &n) || n > 1)
             return false;
         quota->priority = (unsigned int)n;
         return true;
@@ -73,33 +55,19 @@ static bool take(struct text key, struct text value, struct quota *quota) {
 bool quota_parse(const char *text, size_t length, struct quota *quota) {
     memset(quota, 0, sizeof *quota);
     quota->priority = 1;
+    quota->physical = UINT64_MAX;
     if (length > PARTITA_QUOTA_LIMIT)
         return false;
-    const char *end = text + length;
-    bool first = true;
-    while (text < end) {
-        const char *newline = memchr(text, '\n', (size_t)(end - text));
-        if (!newline)
-            return false; /* cut short */
-        struct text line = {text, (size_t)(newline - text)};
-        text = newline + 1;
-        if (first) {
-            if (!is(line, PARTITA_QUOTA_MAGIC))
-                return false;
-            first = false;
-            continue;
-        }
-        if (is(line, "end"))
+    struct text rest = {text, length}, line, key, value;
+    if (!text_line(&rest, &line) || !text_is(line, PARTITA_QUOTA_MAGIC))
+        return false;
+    while (text_line(&rest, &line)) {
+        if (text_is(line, "end"))
             return quota->gpu[0] && quota->memory > 0;
-        const char *space = memchr(line.at, ' ', line.length);
-        if (!space)
-            continue;
-        struct text key = {line.at, (size_t)(space - line.at)};
-        struct text value = {space + 1, line.length - key.length - 1};
-        if (!take(key, value, quota))
+        if (text_key_value(line, &key, &value) && !take(key, value, quota))
             return false;
     }
-    return false;
+    return false; /* cut short */
 }
 
 bool quota_read(const char *path, struct quota *quota) {

@@ -36,7 +36,10 @@ bool region_file_open(struct region_file *file, const char *path) {
         close(descriptor); /* an unusable file: nobody has locks in it */
         return false;
     }
-    *file = (struct region_file){at, descriptor, (uint64_t)s.st_dev, (uint64_t)s.st_ino};
+    /* A first access that reads would map sixteen pages around it; few processes need more than the first slots' page. */
+    struct partita_region *region = at;
+    __atomic_fetch_or(&region->slots[0].reserved, 0, __ATOMIC_RELAXED);
+    *file = (struct region_file){region, descriptor, (uint64_t)s.st_dev, (uint64_t)s.st_ino};
     return true;
 }
 

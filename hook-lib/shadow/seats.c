@@ -53,6 +53,11 @@ bool seats_take(const struct region_file *file, const struct owner *self, struct
         __atomic_store_n(&slot->pid_namespace, self->pid_namespace, __ATOMIC_RELAXED);
         __atomic_store_n(&slot->image, self->image, __ATOMIC_RELAXED);
         __atomic_store_n(&slot->overhead, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&slot->compute, PARTITA_COMPUTE_UNUSED, __ATOMIC_RELAXED);
+        __atomic_store_n(&slot->busy_ns, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&slot->account, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&slot->sampled, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&slot->utilization, 0, __ATOMIC_RELAXED);
         raise_high_water(region, i + 1);
         uint64_t live = ((state >> 2) + 1) << 2 | PARTITA_SLOT_LIVE;
         if (!move(slot, state, live)) {
@@ -95,7 +100,9 @@ static bool is_dead(const struct region_file *file, uint32_t slot, const struct 
 }
 
 static void empty(struct partita_region *region, struct seat reaping) {
-    enum ledger_answer answer = ledger_settle(region, reaping, 0);
+    enum ledger_answer answer = ledger_settle(region, LEDGER_PAGED, reaping, 0);
+    if (answer == LEDGER_DONE)
+        answer = ledger_settle(region, LEDGER_TOTAL, reaping, 0);
     if (answer == LEDGER_DONE)
         move(&region->slots[reaping.slot], reaping.state, (reaping.state & ~(uint64_t)PARTITA_SLOT_PHASE));
 }
@@ -111,8 +118,9 @@ void seats_reap(const struct region_file *file, const struct owner *self, const 
         struct owner owner;
         switch (phase(state)) {
         case PARTITA_SLOT_FREE:
-            if (ledger_held(region, i) != 0)
-                ledger_settle(region, (struct seat){i, state}, 0);
+            for (int book = LEDGER_TOTAL; book <= LEDGER_PAGED; book++)
+                if (ledger_held(region, (enum ledger_book)book, i) != 0)
+                    ledger_settle(region, (enum ledger_book)book, (struct seat){i, state}, 0);
             break;
         case PARTITA_SLOT_LIVE:
             if ((mine && mine->slot == i && mine->state == state) || !seats_owner(region, i, &seat, &owner) ||

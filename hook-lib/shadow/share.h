@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core_policy.h"
 #include "owner.h"
 #include "quota.h"
 #include "region_file.h"
@@ -16,8 +17,12 @@
 struct share {
     char quota_path[320], usage_path[320];
     char gpu[96];   /* UUID; empty: never seen a usable quota */
-    uint64_t limit; /* units; 0: no usable quota */
-    uint64_t held;  /* units, by this process' count */
+    uint64_t quota, overhead; /* units, as the file says; quota 0: no usable one */
+    uint64_t limit;           /* units that allocations may take: the quota without the overhead */
+    uint64_t physical;        /* units of them that may lie on the card for good; LEDGER_UNBOUNDED: all */
+    uint64_t held;            /* units used, by this process' count */
+    uint64_t paged, resident; /* of them managed memory, and other; what is under way is in neither */
+    uint32_t cores;           /* the last usable quota's core_rules, packed; 0: never seen one */
     struct region_file file;
     struct owner self;
     struct seat seat;
@@ -26,16 +31,29 @@ struct share {
     uint32_t suspect; /* 1: the region may have been wiped: nothing is granted until everybody is accounted */
     uint64_t next_look, next_reap; /* ms, monotonic */
     uint64_t next_thorough;        /* ns, monotonic */
+    uint64_t others;       /* bits 0-31: units that other slots used, 32-63: when that was added up, the low bits of ticks; 0: never */
+    uint64_t others_steps; /* the ledger's steps by then */
 };
 
 /* Reads the quota; no other effect. */
 void share_open(struct share *share);
 
+enum share_memory {
+    SHARE_RESIDENT, /* lies on the card */
+    SHARE_PAGED     /* managed: may lie elsewhere */
+};
+
 /* Charges all the units or, with `part`, as many as there is room for; how many were charged. */
-uint64_t share_charge(struct share *share, uint64_t units, bool part);
+uint64_t share_charge(struct share *share, enum share_memory memory, uint64_t units, bool part);
 
 /* Gives back units that this process holds; at most as many as it holds. How many were given back. */
-uint64_t share_release(struct share *share, uint64_t units);
+uint64_t share_release(struct share *share, enum share_memory memory, uint64_t units);
+
+/* Calls in what processes hold ahead: the next charge is refused only for what is used. */
+void share_call_in(struct share *share);
+
+/* Whether the share may exceed its part of the card. */
+bool share_oversubscribes(const struct share *share);
 
 enum share_care { SHARE_IF_DUE, SHARE_NOW };
 
@@ -45,8 +63,14 @@ enum share_care { SHARE_IF_DUE, SHARE_NOW };
  */
 void share_tend(struct share *share, enum share_care care, bool join);
 
-/* Units held by everybody. */
+/*
+ * Units used by everybody. What other processes have taken out of their credit, or put back into it, may be missing for OTHERS_US; to be
+ * called right after share_tend.
+ */
 uint64_t share_used(struct share *share);
+
+/* What the last usable quota said of GPU time; no limit before there was one. */
+struct core_rules share_core_rules(const struct share *share);
 
 /* Called in a child of fork before anything else: the child holds nothing. */
 void share_forked(struct share *share);

@@ -1,7 +1,10 @@
 /*
- * Levels of buckets; a key has one bucket of eight places in each level, and each level has eight times the buckets of the one
- * before. An entry goes to the first free place among its buckets, small levels first. A look-up compares all eight keys
- * of the key's bucket in every level that exists: no chains, so a removed place is simply free again.
+ * Levels of buckets; a key has one bucket of seven places in each level, and each level has eight times the buckets of the one
+ * before. An entry goes to the first free place among its buckets, small levels first. A look-up asks the key's bucket in every level
+ * that exists: no chains, so a removed place is simply free again.
+ *
+ * A bucket's first cache line has a byte of each key's hash beside the keys, so that one comparison of eight bytes tells that none of
+ * them is wanted. A byte is written before its key and stays when the key goes: it may point at a place in vain, never away from one.
  */
 #define _GNU_SOURCE
 #include "table.h"
@@ -9,13 +12,15 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
-enum { PLACES = 8, FIRST_LEVEL_BITS = 7, LEVEL_STEP_BITS = 3 };
+enum { PLACES = 7, FIRST_LEVEL_BITS = 7, LEVEL_STEP_BITS = 3 };
 enum { FREE = 0, BUSY = 1 }; /* BUSY: being filled */
 
 struct bucket {
+    uint8_t tags[8]; /* the last one is not used */
     uint64_t keys[PLACES];
     uint64_t values[PLACES];
-};
+    uint64_t unused;
+} __attribute__((aligned(64)));
 
 static uint64_t scatter(uint64_t key) {
     key ^= key >> 32;
@@ -23,14 +28,20 @@ static uint64_t scatter(uint64_t key) {
     return key ^ key >> 29;
 }
 
+static uint8_t tag_of(uint64_t hash) {
+    return (uint8_t)(hash >> 56);
+}
+
 static size_t buckets_in(int level) {
     return (size_t)1 << (FIRST_LEVEL_BITS + LEVEL_STEP_BITS * level);
 }
 
-static struct bucket *level_of(struct table *table, int level, bool grow) {
-    struct bucket *buckets = __atomic_load_n(&table->levels[level], __ATOMIC_ACQUIRE);
-    if (buckets || !grow)
-        return buckets;
+static inline struct bucket *level_of(struct table *table, int level) {
+    return __atomic_load_n(&table->levels[level], __ATOMIC_ACQUIRE);
+}
+
+static struct bucket *grow(struct table *table, int level) {
+    struct bucket *buckets = NULL;
     size_t size = buckets_in(level) * sizeof(struct bucket);
     struct bucket *fresh = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (fresh == MAP_FAILED)
@@ -41,20 +52,47 @@ static struct bucket *level_of(struct table *table, int level, bool grow) {
     return buckets;
 }
 
-static struct bucket *bucket_of(struct bucket *buckets, int level, uint64_t hash) {
-    return &buckets[hash & (buckets_in(level) - 1)];
+/*
+ * Neighbours in address space, which a driver gives out one after the other, are neighbours here, too: that spares the caches. What lies
+ * closer together than allocations of the card do (handles) is spread in all levels but the first.
+ */
+static struct bucket *bucket_of(struct bucket *buckets, int level, uint64_t key, uint64_t hash) {
+    uint64_t near = level == 0 ? 0 : hash >> 40 & 15;
+    return &buckets[(scatter(key >> 21) + (key >> 12) + near) & (buckets_in(level) - 1)];
+}
+
+/* Large tables do not fit the caches: their buckets come while the small ones are looked at. */
+static void expect(struct table *table, uint64_t key, uint64_t hash) {
+    for (int level = 1; level < TABLE_LEVELS; level++) {
+        struct bucket *buckets = level_of(table, level);
+        if (!buckets)
+            return;
+        __builtin_prefetch(bucket_of(buckets, level, key, hash), 1);
+    }
+}
+
+/* The bits 7, 15, ... of the places that may have the key. */
+static uint64_t candidates(const struct bucket *bucket, uint8_t tag) {
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t differing = __atomic_load_n((const uint64_t *)(const void *)bucket->tags, __ATOMIC_ACQUIRE) ^ ones * tag;
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the places of the tags in a word"
+#endif
+    return (differing - ones) & ~differing & (ones << 7) & (UINT64_MAX >> 8);
 }
 
 uint64_t table_find(struct table *table, uint64_t key) {
     if (key <= BUSY)
         return 0;
     uint64_t hash = scatter(key);
+    expect(table, key, hash);
     for (int level = 0; level < TABLE_LEVELS; level++) {
-        struct bucket *buckets = level_of(table, level, false);
+        struct bucket *buckets = level_of(table, level);
         if (!buckets)
             return 0;
-        struct bucket *bucket = bucket_of(buckets, level, hash);
-        for (int i = 0; i < PLACES; i++) {
+        struct bucket *bucket = bucket_of(buckets, level, key, hash);
+        for (uint64_t left = candidates(bucket, tag_of(hash)); left; left &= left - 1) {
+            int i = __builtin_ctzll(left) / 8;
             if (__atomic_load_n(&bucket->keys[i], __ATOMIC_ACQUIRE) != key)
                 continue;
             uint64_t value = __atomic_load_n(&bucket->values[i], __ATOMIC_RELAXED);
@@ -65,26 +103,45 @@ uint64_t table_find(struct table *table, uint64_t key) {
     return 0;
 }
 
+static uint64_t take_from(struct bucket *bucket, uint64_t hash, uint64_t key) {
+    for (uint64_t left = candidates(bucket, tag_of(hash)); left; left &= left - 1) {
+        int i = __builtin_ctzll(left) / 8;
+        if (__atomic_load_n(&bucket->keys[i], __ATOMIC_ACQUIRE) != key)
+            continue;
+        uint64_t value = __atomic_load_n(&bucket->values[i], __ATOMIC_RELAXED);
+        uint64_t expected = key;
+        if (__atomic_compare_exchange_n(&bucket->keys[i], &expected, FREE, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+            return value;
+    }
+    return 0;
+}
+
 uint64_t table_take(struct table *table, uint64_t key) {
     if (key <= BUSY)
         return 0;
-    uint64_t hash = scatter(key);
-    for (int level = 0; level < TABLE_LEVELS; level++) {
-        struct bucket *buckets = level_of(table, level, false);
+    uint64_t hash = scatter(key), value = 0;
+    expect(table, key, hash);
+    for (int level = 0; level < TABLE_LEVELS && !value; level++) {
+        struct bucket *buckets = level_of(table, level);
         if (!buckets)
             return 0;
-        struct bucket *bucket = bucket_of(buckets, level, hash);
-        for (int i = 0; i < PLACES; i++) {
-            if (__atomic_load_n(&bucket->keys[i], __ATOMIC_ACQUIRE) != key)
-                continue;
-            uint64_t value = __atomic_load_n(&bucket->values[i], __ATOMIC_RELAXED);
-            uint64_t expected = key;
-            if (__atomic_compare_exchange_n(&bucket->keys[i], &expected, FREE, false, __ATOMIC_ACQ_REL,
-                                            __ATOMIC_RELAXED))
-                return value;
+        value = take_from(bucket_of(buckets, level, key, hash), hash, key);
+    }
+    return value;
+}
+
+static bool put_into(struct bucket *bucket, uint64_t hash, uint64_t key, uint64_t value) {
+    for (int i = 0; i < PLACES; i++) {
+        uint64_t expected = FREE;
+        if (__atomic_load_n(&bucket->keys[i], __ATOMIC_RELAXED) == FREE &&
+            __atomic_compare_exchange_n(&bucket->keys[i], &expected, BUSY, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+            __atomic_store_n(&bucket->values[i], value, __ATOMIC_RELAXED);
+            __atomic_store_n(&bucket->tags[i], tag_of(hash), __ATOMIC_RELEASE);
+            __atomic_store_n(&bucket->keys[i], key, __ATOMIC_RELEASE);
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 bool table_put(struct table *table, uint64_t key, uint64_t value, uint64_t *former) {
@@ -93,20 +150,11 @@ bool table_put(struct table *table, uint64_t key, uint64_t value, uint64_t *form
         return false;
     uint64_t hash = scatter(key);
     for (int level = 0; level < TABLE_LEVELS; level++) {
-        struct bucket *buckets = level_of(table, level, true);
-        if (!buckets)
+        struct bucket *buckets = level_of(table, level);
+        if (!buckets && !(buckets = grow(table, level)))
             return false;
-        struct bucket *bucket = bucket_of(buckets, level, hash);
-        for (int i = 0; i < PLACES; i++) {
-            uint64_t expected = FREE;
-            if (__atomic_load_n(&bucket->keys[i], __ATOMIC_RELAXED) == FREE &&
-                __atomic_compare_exchange_n(&bucket->keys[i], &expected, BUSY, false, __ATOMIC_ACQUIRE,
-                                            __ATOMIC_RELAXED)) {
-                __atomic_store_n(&bucket->values[i], value, __ATOMIC_RELAXED);
-                __atomic_store_n(&bucket->keys[i], key, __ATOMIC_RELEASE);
-                return true;
-            }
-        }
+        if (put_into(bucket_of(buckets, level, key, hash), hash, key, value))
+            return true;
     }
     return false;
 }
@@ -122,7 +170,7 @@ void table_clear(struct table *table) {
 void table_sweep(struct table *table, bool (*wanted)(uint64_t value, void *data),
                  void (*taken)(uint64_t value, void *data), void *data) {
     for (int level = 0; level < TABLE_LEVELS; level++) {
-        struct bucket *buckets = level_of(table, level, false);
+        struct bucket *buckets = level_of(table, level);
         for (size_t b = 0; buckets && b < buckets_in(level); b++)
             for (int i = 0; i < PLACES; i++) {
                 uint64_t key = __atomic_load_n(&buckets[b].keys[i], __ATOMIC_ACQUIRE);

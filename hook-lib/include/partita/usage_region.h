@@ -6,9 +6,12 @@
  * writes the magic. Numbers are in the machine's byte order (little-endian on x86-64 and aarch64).
  *
  * Memory is counted in units of PARTITA_UNIT bytes. A reader outside (the plugin) may read without any lock:
- *   total held by the share = the low 32 bits of `total.low`;
- *   held by slot i          = the high 32 bits of `total.low` if i is `total.high`'s slot, else slots[i].held.
- * To read both of one moment: read total.high, total.low and the slots, then total.high again; if it changed, once more.
+ *   used by slot i    = the low 32 bits of slots[i].account, while the slot's phase is not FREE;
+ *   used by the share = the sum of these over the slots below `high_water`.
+ * What a slot holds of the limit is that and its credit, which it took ahead and gives back when another needs it:
+ *   held by the share = the low 32 bits of `total.low`;
+ *   held by slot i    = the high 32 bits of `total.low` if i is `total.high`'s slot, else slots[i].held.
+ * Of what is used, `paged` (the same way: paged.low, slots[i].paged) is managed memory, which need not be on the card.
  * A container can write all of this: believe none of it, compare it with NVML.
  *
  * A process owns a slot while its state is LIVE and it holds a POSIX write lock on the first byte of that slot in this
@@ -52,9 +55,48 @@ struct partita_slot {
     uint64_t pid_namespace; /* inode of the pid namespace in which pid counts; 0: unknown */
     uint32_t pid;
     uint32_t reserved0;
-    uint64_t overhead;      /* units that contexts and modules take, seen by NVML only; informational, 0: not measured */
+    uint64_t overhead;      /* units that contexts and modules take, which the plugin measures; informational, 0: not measured */
     uint64_t image;         /* tells programs apart that one process ran one after the other (exec) */
-    uint64_t reserved[8];
+    uint32_t compute;       /* bits 0-7: whether the core limit holds for this process, PARTITA_COMPUTE_...; 8-15: why not */
+    uint32_t reserved1;
+    uint64_t busy_ns;       /* GPU time of this process, as far as its launches were timed */
+    struct partita_held paged; /* of what is held: managed memory */
+    uint64_t account;       /* bits 0-31: units used; 32-53: units of credit; 54-63: steps of the owner that are under way */
+    uint64_t sampled;       /* end of the newest sample that NVML had of the process, microseconds since 1970; the plugin writes it; 0: none */
+    uint64_t utilization;   /* of that sample, percent of the card: bits 0-7 SMs, 8-15 memory, 16-23 encoder, 24-31 decoder */
+    uint64_t reserved;
+};
+
+/* partita_slot.compute, bits 0-7 */
+#define PARTITA_COMPUTE_UNUSED 0u    /* nothing was launched under a core limit */
+#define PARTITA_COMPUTE_ENFORCED 1u
+#define PARTITA_COMPUTE_UNENFORCED 2u /* some or all of what the process launched is not limited; the reason is the first that came up */
+
+/* partita_slot.compute, bits 8-15 */
+#define PARTITA_COMPUTE_NO_EVENTS 1u    /* the driver lacks what GPU time is measured with */
+#define PARTITA_COMPUTE_EVENT_FAILED 2u /* an event could not be made, recorded or read */
+#define PARTITA_COMPUTE_TOO_MANY 3u     /* more contexts or streams at a time than are kept account of */
+
+/* Wall time is cut into stretches of this length; of each, at most its length is charged, however many processes ran in it. */
+#define PARTITA_STRETCH_BITS 18u /* 262 microseconds */
+#define PARTITA_STRETCHES 896u   /* 235 ms */
+
+/* An account of GPU time, in nanoseconds. */
+struct partita_account {
+    uint64_t paid_until;   /* CLOCK_MONOTONIC: at this time the limit has paid for what was used; launches wait until then */
+    uint64_t busy_ns;      /* GPU time that launches were timed at */
+    uint64_t charged_ns;   /* of it charged: less, where other shares had the card in that time */
+    uint64_t throttled_ns; /* time that launches waited, over all threads */
+    uint64_t report;       /* number of the last card report (card_report.h) that was taken into account */
+    uint64_t reported_busy_ns, busy_at_report_ns; /* busy by that report, and by events at that time */
+    uint64_t recent_reported_ns, recent_busy_ns;  /* the same of the last seconds; their ratio is what a timed nanosecond is charged */
+    uint64_t reserved[7];
+};
+
+/* The share's GPU time, of all its processes so far. Not believed: a process also counts for itself, and waits for the later of both. */
+struct partita_compute {
+    struct partita_account account;
+    uint32_t stretches[PARTITA_STRETCHES]; /* stretch n at n % PARTITA_STRETCHES: n / PARTITA_STRETCHES << BITS | charged ns */
 };
 
 struct partita_region {
@@ -65,14 +107,22 @@ struct partita_region {
     uint32_t high_water; /* slots with this index or above have never been used */
     uint32_t reserved2;
     uint64_t refused;    /* allocations refused because of the quota */
-    uint64_t repairs;    /* times that the total was found wrong and derived anew from the slots */
-    uint64_t reserved3[493];
+    uint64_t repairs;    /* times that a total was found wrong and derived anew from the slots */
+    uint64_t scarce;     /* nobody keeps credit until this moment: ms, CLOCK_MONOTONIC; 0: everybody may */
+    uint64_t reserved3[4];
+    struct partita_compute compute; /* from a cache line of its own */
+    struct partita_total paged;     /* a cache line of its own; as `total`, of managed memory */
+    uint64_t reserved5[6];
+    uint64_t reserved4[16];
     struct partita_slot slots[PARTITA_SLOTS];
 };
 
 #define PARTITA_USAGE_SIZE sizeof(struct partita_region) /* 528384 bytes */
 
 _Static_assert(sizeof(struct partita_slot) == 128, "a slot is two cache lines");
+_Static_assert(__builtin_offsetof(struct partita_slot, compute) == 64, "known to readers outside");
+_Static_assert(__builtin_offsetof(struct partita_slot, sampled) == 104, "known to the writer outside");
+_Static_assert(__builtin_offsetof(struct partita_region, compute) == 192, "a cache line of its own");
 _Static_assert(__builtin_offsetof(struct partita_region, slots) == 4096, "the slots begin at the second page");
 _Static_assert(sizeof(struct partita_region) == 528384, "the plugin makes a file of this size");
 

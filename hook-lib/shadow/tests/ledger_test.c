@@ -8,6 +8,19 @@
 
 static struct partita_region region __attribute__((aligned(4096)));
 
+static enum ledger_answer charge(struct seat seat, uint64_t units, uint64_t limit) {
+    struct ledger_taken taken;
+    return ledger_charge(&region, seat, units, &(struct ledger_bounds){limit, LEDGER_UNBOUNDED, 0, false}, &taken);
+}
+
+static enum ledger_answer charge_part(struct seat seat, uint64_t units, uint64_t limit, uint64_t *part) {
+    struct ledger_taken taken;
+    enum ledger_answer answer =
+        ledger_charge(&region, seat, units, &(struct ledger_bounds){limit, LEDGER_UNBOUNDED, 0, true}, &taken);
+    *part = taken.units;
+    return answer;
+}
+
 static struct seat seat(uint32_t slot) {
     region.slots[slot].state = 1 << 2 | PARTITA_SLOT_LIVE;
     if (region.high_water <= slot)
@@ -17,68 +30,68 @@ static struct seat seat(uint32_t slot) {
 
 static void the_last_unit_is_granted_and_not_one_more(void) {
     struct seat a = seat(0), b = seat(5);
-    CHECK_EQUAL(ledger_charge(&region, a, 60, 100), LEDGER_DONE);
-    CHECK_EQUAL(ledger_charge(&region, b, 41, 100), LEDGER_FULL);
-    CHECK_EQUAL(ledger_charge(&region, b, 40, 100), LEDGER_DONE);
-    CHECK_EQUAL(ledger_charge(&region, a, 1, 100), LEDGER_FULL);
-    CHECK_EQUAL(ledger_charge(&region, a, UINT64_MAX, 100), LEDGER_FULL);
-    CHECK_EQUAL(ledger_total(&region), 100);
-    CHECK_EQUAL(ledger_held(&region, 0), 60);
-    CHECK_EQUAL(ledger_held(&region, 5), 40);
-    CHECK_EQUAL(ledger_release(&region, a, 60), LEDGER_DONE);
-    CHECK_EQUAL(ledger_total(&region), 40);
+    CHECK_EQUAL(charge(a, 60, 100), LEDGER_DONE);
+    CHECK_EQUAL(charge(b, 41, 100), LEDGER_FULL);
+    CHECK_EQUAL(charge(b, 40, 100), LEDGER_DONE);
+    CHECK_EQUAL(charge(a, 1, 100), LEDGER_FULL);
+    CHECK_EQUAL(charge(a, UINT64_MAX, 100), LEDGER_FULL);
+    CHECK_EQUAL(ledger_total(&region, LEDGER_TOTAL), 100);
+    CHECK_EQUAL(ledger_held(&region, LEDGER_TOTAL, 0), 60);
+    CHECK_EQUAL(ledger_held(&region, LEDGER_TOTAL, 5), 40);
+    CHECK_EQUAL(ledger_release(&region, LEDGER_TOTAL, a, 60), LEDGER_DONE);
+    CHECK_EQUAL(ledger_total(&region, LEDGER_TOTAL), 40);
     CHECK(!ledger_audit(&region));
 }
 
 static void a_part_is_charged_up_to_the_limit(void) {
     uint64_t taken;
     struct seat a = seat(0);
-    CHECK_EQUAL(ledger_charge_part(&region, a, 70, 100, &taken), LEDGER_DONE);
+    CHECK_EQUAL(charge_part(a, 70, 100, &taken), LEDGER_DONE);
     CHECK_EQUAL(taken, 70);
-    CHECK_EQUAL(ledger_charge_part(&region, a, 70, 100, &taken), LEDGER_DONE);
+    CHECK_EQUAL(charge_part(a, 70, 100, &taken), LEDGER_DONE);
     CHECK_EQUAL(taken, 30);
-    CHECK_EQUAL(ledger_charge_part(&region, a, 70, 100, &taken), LEDGER_FULL);
-    CHECK_EQUAL(ledger_total(&region), 100);
+    CHECK_EQUAL(charge_part(a, 70, 100, &taken), LEDGER_FULL);
+    CHECK_EQUAL(ledger_total(&region, LEDGER_TOTAL), 100);
 }
 
 static void a_limit_below_what_is_held_grants_nothing_until_enough_is_given_back(void) {
     struct seat a = seat(0);
-    CHECK_EQUAL(ledger_charge(&region, a, 80, 100), LEDGER_DONE);
-    CHECK_EQUAL(ledger_charge(&region, a, 1, 50), LEDGER_FULL);
-    CHECK_EQUAL(ledger_release(&region, a, 30), LEDGER_DONE);
-    CHECK_EQUAL(ledger_charge(&region, a, 1, 50), LEDGER_FULL);
-    CHECK_EQUAL(ledger_release(&region, a, 1), LEDGER_DONE);
-    CHECK_EQUAL(ledger_charge(&region, a, 1, 50), LEDGER_DONE);
+    CHECK_EQUAL(charge(a, 80, 100), LEDGER_DONE);
+    CHECK_EQUAL(charge(a, 1, 50), LEDGER_FULL);
+    CHECK_EQUAL(ledger_release(&region, LEDGER_TOTAL, a, 30), LEDGER_DONE);
+    CHECK_EQUAL(charge(a, 1, 50), LEDGER_FULL);
+    CHECK_EQUAL(ledger_release(&region, LEDGER_TOTAL, a, 1), LEDGER_DONE);
+    CHECK_EQUAL(charge(a, 1, 50), LEDGER_DONE);
 }
 
 static void a_seat_that_is_gone_changes_nothing(void) {
     struct seat a = seat(0);
-    CHECK_EQUAL(ledger_charge(&region, a, 10, 100), LEDGER_DONE);
+    CHECK_EQUAL(charge(a, 10, 100), LEDGER_DONE);
     region.slots[0].state += 4;
-    CHECK_EQUAL(ledger_charge(&region, a, 10, 100), LEDGER_EVICTED);
-    CHECK_EQUAL(ledger_release(&region, a, 10), LEDGER_EVICTED);
-    CHECK_EQUAL(ledger_settle(&region, a, 0), LEDGER_EVICTED);
-    CHECK_EQUAL(ledger_total(&region), 10);
-    CHECK_EQUAL(ledger_charge(&region, (struct seat){PARTITA_SLOTS, 5}, 1, 100), LEDGER_EVICTED);
+    CHECK_EQUAL(charge(a, 10, 100), LEDGER_EVICTED);
+    CHECK_EQUAL(ledger_release(&region, LEDGER_TOTAL, a, 10), LEDGER_EVICTED);
+    CHECK_EQUAL(ledger_settle(&region, LEDGER_TOTAL, a, 0), LEDGER_EVICTED);
+    CHECK_EQUAL(ledger_total(&region, LEDGER_TOTAL), 10);
+    CHECK_EQUAL(charge((struct seat){PARTITA_SLOTS, 5}, 1, 100), LEDGER_EVICTED);
 }
 
 static void a_wrong_total_is_derived_anew_from_the_slots(void) {
     struct seat a = seat(0), b = seat(1), c = seat(2);
-    CHECK_EQUAL(ledger_charge(&region, a, 10, 100), LEDGER_DONE);
-    CHECK_EQUAL(ledger_charge(&region, b, 20, 100), LEDGER_DONE);
-    CHECK_EQUAL(ledger_charge(&region, c, 30, 100), LEDGER_DONE);
+    CHECK_EQUAL(charge(a, 10, 100), LEDGER_DONE);
+    CHECK_EQUAL(charge(b, 20, 100), LEDGER_DONE);
+    CHECK_EQUAL(charge(c, 30, 100), LEDGER_DONE);
     region.total.low &= ~UINT64_C(0xffffffff); /* total 0 */
     CHECK(ledger_audit(&region));
-    CHECK_EQUAL(ledger_total(&region), 60);
+    CHECK_EQUAL(ledger_total(&region, LEDGER_TOTAL), 60);
     region.total.low |= UINT64_C(0xffffffff);
     CHECK(ledger_audit(&region));
-    CHECK_EQUAL(ledger_total(&region), 60);
+    CHECK_EQUAL(ledger_total(&region, LEDGER_TOTAL), 60);
     region.total.high |= 0xffff; /* no such slot */
-    CHECK_EQUAL(ledger_charge(&region, a, 1, 1000), LEDGER_DONE);
-    CHECK(ledger_total(&region) >= 31); /* what slot 2 held is unknown now: its owner settles it */
-    CHECK_EQUAL(ledger_settle(&region, c, 30), LEDGER_DONE);
+    CHECK_EQUAL(charge(a, 1, 1000), LEDGER_DONE);
+    CHECK(ledger_total(&region, LEDGER_TOTAL) >= 31); /* what slot 2 held is unknown now: its owner settles it */
+    CHECK_EQUAL(ledger_settle(&region, LEDGER_TOTAL, c, 30), LEDGER_DONE);
     ledger_audit(&region);
-    CHECK_EQUAL(ledger_total(&region), 61);
+    CHECK_EQUAL(ledger_total(&region, LEDGER_TOTAL), 61);
 }
 
 enum { THREADS = 8, STEPS = 20000, LIMIT = 1000 };
@@ -90,12 +103,12 @@ static void *churn(void *data) {
     for (int i = 0; i < STEPS; i++) {
         random = random * 1103515245 + 12345;
         uint64_t units = (random >> 16) % 300 + 1;
-        if (ledger_charge(&region, mine, units, LIMIT) == LEDGER_DONE)
+        if (charge(mine, units, LIMIT) == LEDGER_DONE)
             held += units;
-        CHECK(ledger_total(&region) <= LIMIT);
+        CHECK(ledger_total(&region, LEDGER_TOTAL) <= LIMIT);
         if (held > 400 || (random & 1 << 12)) {
             uint64_t back = held / 2 + 1 < held ? held / 2 + 1 : held;
-            CHECK_EQUAL(ledger_release(&region, mine, back), LEDGER_DONE);
+            CHECK_EQUAL(ledger_release(&region, LEDGER_TOTAL, mine, back), LEDGER_DONE);
             held -= back;
         }
     }
@@ -115,9 +128,9 @@ static void threads_never_exceed_the_limit_and_lose_nothing(void) {
         held[i] = (uint64_t)(uintptr_t)result;
         total += held[i];
     }
-    CHECK_EQUAL(ledger_total(&region), total);
+    CHECK_EQUAL(ledger_total(&region, LEDGER_TOTAL), total);
     for (uint32_t i = 0; i < THREADS / 2; i++)
-        CHECK_EQUAL(ledger_held(&region, i), held[2 * i] + held[2 * i + 1]);
+        CHECK_EQUAL(ledger_held(&region, LEDGER_TOTAL, i), held[2 * i] + held[2 * i + 1]);
     CHECK(!ledger_audit(&region));
 }
 
@@ -134,13 +147,13 @@ static void a_region_of_garbage_neither_crashes_nor_grants_beyond_the_limit(void
         }
         uint64_t taken;
         struct seat mine = seat((random >> 16) % PARTITA_SLOTS);
-        if (ledger_charge(&region, mine, 10, 100) == LEDGER_DONE)
-            CHECK(ledger_total(&region) <= 100);
-        ledger_charge_part(&region, mine, 10, 100, &taken);
+        if (charge(mine, 10, 100) == LEDGER_DONE)
+            CHECK(ledger_total(&region, LEDGER_TOTAL) <= 100);
+        charge_part(mine, 10, 100, &taken);
         ledger_audit(&region);
-        ledger_settle(&region, mine, 5);
-        ledger_release(&region, mine, 1000);
-        ledger_held(&region, mine.slot);
+        ledger_settle(&region, LEDGER_TOTAL, mine, 5);
+        ledger_release(&region, LEDGER_TOTAL, mine, 1000);
+        ledger_held(&region, LEDGER_TOTAL, mine.slot);
     }
 }
 

@@ -1,6 +1,6 @@
 /*
- * A program linked with -lcuda, which also stands before cuMemAlloc_v2 itself as tracing tools do (RTLD_NEXT).
- * linked_program BYTES REFUSED: the first must be granted; the second (0: none) must then be refused. Status 0: so it was.
+ * A program linked with -lcuda. linked_program BYTES REFUSED: the first must be granted; the second (0: none) must then be refused. Status 0: so
+ * it was. Something stands before cuMemAlloc_v2 as tracing tools do (RTLD_NEXT): the program itself or, built with TRACED_BY_PRELOAD, what is preloaded.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -8,13 +8,19 @@
 
 #include "cuda_api.h"
 
+#ifdef TRACED_BY_PRELOAD
+extern int tracer_calls __attribute__((weak)); /* tracer.c */
+#define CALLS (&tracer_calls ? tracer_calls : -1)
+#else
 static int calls;
+#define CALLS calls
 
 CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes) {
     __typeof__(&cuMemAlloc_v2) next = (__typeof__(&cuMemAlloc_v2))dlsym(RTLD_NEXT, "cuMemAlloc_v2");
     calls++;
     return next(pointer, bytes);
 }
+#endif
 
 int main(int argc, char **argv) {
     CUdevice device;
@@ -31,5 +37,5 @@ int main(int argc, char **argv) {
         return 4;
     if (cuMemGetInfo_v2(&free, &total) != CUDA_SUCCESS || free > total)
         return 5;
-    return calls == 1 + !!refused ? 0 : 6;
+    return CALLS == 1 + !!refused ? 0 : 6;
 }

@@ -5,6 +5,8 @@
 
 #include "cases.h"
 #include "check.h"
+#include "cuda_driver.h"
+#include "plugin.h"
 #include "scratch.h"
 #include "stage.h"
 
@@ -44,14 +46,18 @@ static void dlsym_on_a_library_opened_for_all(void) {
 }
 
 static void dlsym_on_a_library_opened_with_deepbind(void) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    exit(77); /* the sanitizers refuse RTLD_DEEPBIND */
-#endif
+#if !defined(RTLD_DEEPBIND) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    exit(77); /* musl does not have it, the sanitizers refuse it */
+#else
     begin(RTLD_NOW | RTLD_DEEPBIND);
     expect_the_quota();
+#endif
 }
 
 static void dlopen_by_the_plain_name_finds_the_shadow_and_only_it(void) {
+#ifndef __GLIBC__
+    exit(77); /* musl knows a library by its path alone */
+#endif
     begin(RTLD_NOW);
     void *again = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
     CHECK(again);
@@ -77,31 +83,92 @@ static void a_closed_library_opened_again_keeps_its_account(void) {
     CHECK_EQUAL(free, 0);
 }
 
-static void a_program_linked_with_libcuda_that_wraps_it_itself(void) {
+static void run_program(const char *preload, const char *program, const char *a, const char *b, const char *c, const char *d) {
     prepare();
     pid_t pid = fork();
     if (pid == 0) {
         setenv("LD_LIBRARY_PATH", text("%s/lib", box), 1);
-        execl(LINKED_PROGRAM, LINKED_PROGRAM, "1073741824", "512", NULL);
+        if (preload)
+            setenv("LD_PRELOAD", preload, 1);
+        execl(program, program, a, b, c, d, NULL);
         _exit(127);
     }
     reap_well(pid);
 }
 
+static void a_program_linked_with_libcuda_that_wraps_it_itself(void) {
+    run_program(NULL, LINKED_PROGRAM, "1073741824", "512", NULL, NULL);
+}
+
+static void a_program_linked_with_libcuda_under_a_preloaded_tracer(void) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    exit(77); /* the sanitizers want to be preloaded first */
+#else
+    run_program(TRACER, TRACED_PROGRAM, "1073741824", "512", NULL, NULL);
+#endif
+}
+
+static void load_plugin(int flags) {
+    run_program(NULL, PLUGIN_PROGRAM, PLUGIN, text("%d", flags), "1073741824", "1073741825");
+}
+
+static void a_plugin_linked_with_libcuda_in_a_program_that_is_not(void) {
+    load_plugin(RTLD_NOW | RTLD_LOCAL);
+}
+
+static void a_plugin_linked_with_libcuda_opened_with_deepbind(void) {
+#if !defined(RTLD_DEEPBIND) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    exit(77); /* musl does not have it, the sanitizers refuse it */
+#else
+    load_plugin(RTLD_NOW | RTLD_DEEPBIND);
+#endif
+}
+
+/* Each namespace has its own shadow, and each shadow its own driver behind it; the share counts both. */
+static void a_library_opened_in_a_namespace_of_its_own(void) {
+#if !defined(LM_ID_NEWLM) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    exit(77); /* musl does not have them, the sanitizers know one namespace */
+#else
+    begin(RTLD_NOW);
+    CUdeviceptr pointer;
+    CUcontext context;
+    CHECK_EQUAL(cuda.alloc(&pointer, GIB / 2), CUDA_SUCCESS);
+    void *other = dlmopen(LM_ID_NEWLM, text("%s/lib/libcuda.so.1", box), RTLD_NOW);
+    if (!other)
+        fprintf(stderr, "%s\n", dlerror());
+    CHECK(other);
+#define OTHER(name) ((__typeof__(&name))dlsym(other, #name))
+    CHECK(OTHER(cuMemAlloc_v2) && OTHER(cuMemAlloc_v2) != cuda.alloc);
+    CHECK_EQUAL(OTHER(cuInit)(0), CUDA_SUCCESS);
+    CHECK_EQUAL(OTHER(cuCtxCreate_v2)(&context, 0, 0), CUDA_SUCCESS);
+    CHECK_EQUAL(OTHER(cuMemAlloc_v2)(&pointer, GIB / 2 + 512), CUDA_ERROR_OUT_OF_MEMORY);
+    CHECK_EQUAL(OTHER(cuMemAlloc_v2)(&pointer, GIB / 2), CUDA_SUCCESS);
+    CHECK_EQUAL(cuda.alloc(&pointer, 512), CUDA_ERROR_OUT_OF_MEMORY);
+#endif
+}
+
+static void dlvsym_finds_what_it_finds_in_the_driver(void) {
+#ifndef __GLIBC__
+    exit(77); /* musl does not have it */
+#else
+    begin(RTLD_NOW);
+    void *driver = dlopen(text("%s/lib/partita/libcuda-real.so.1", box), RTLD_NOW | RTLD_NOLOAD);
+    CHECK(driver);
+#define FIND(name)                                                                                                    \
+    if (dlvsym(driver, #name, "VERSION"))                                                                             \
+        CHECK(dlvsym(cuda.library, #name, "VERSION") == dlsym(cuda.library, #name));                                  \
+    else                                                                                                              \
+        CHECK(!dlvsym(cuda.library, #name, "VERSION"));
+    CUDA_INTERCEPTED(FIND)
+    CUDA_CALLED(FIND)
+#undef FIND
+#endif
+}
+
 static const char *const intercepted[] = {
-    "cuGetProcAddress", "cuGetProcAddress_v2", "cuDeviceTotalMem", "cuDeviceTotalMem_v2",  "cuMemGetInfo",
-    "cuMemGetInfo_v2",  "cuMemAlloc",          "cuMemAlloc_v2",    "cuMemAllocPitch",      "cuMemAllocPitch_v2",
-    "cuMemAllocManaged", "cuMemFree",          "cuMemFree_v2",     "cuMemAllocAsync",      "cuMemAllocAsync_ptsz",
-    "cuMemFreeAsync",   "cuMemFreeAsync_ptsz",
-    "cuMemAllocFromPoolAsync", "cuMemAllocFromPoolAsync_ptsz", "cuMemPoolCreate", "cuMemPoolDestroy", "cuMemPoolTrimTo",
-    "cuMemPoolSetAttribute", "cuCtxSynchronize", "cuStreamSynchronize", "cuStreamSynchronize_ptsz",
-    "cuGraphInstantiate", "cuGraphInstantiate_v2", "cuGraphInstantiateWithFlags", "cuGraphInstantiateWithParams",
-    "cuGraphInstantiateWithParams_ptsz", "cuGraphUpload", "cuGraphUpload_ptsz", "cuGraphLaunch", "cuGraphLaunch_ptsz",
-    "cuGraphExecDestroy", "cuDeviceGraphMemTrim",
-    "cuArrayCreate",    "cuArrayCreate_v2",    "cuArray3DCreate",  "cuArray3DCreate_v2",   "cuArrayDestroy",
-    "cuMipmappedArrayCreate", "cuMipmappedArrayDestroy",
-    "cuCtxDestroy",     "cuCtxDestroy_v2",     "cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRelease",
-    "cuDevicePrimaryCtxRelease_v2", "cuDevicePrimaryCtxReset", "cuDevicePrimaryCtxReset_v2",
+#define NAME(name) #name,
+    CUDA_INTERCEPTED(NAME)
+#undef NAME
 };
 
 static const char *const untouched[] = {
@@ -177,6 +244,11 @@ int main(int argc, char **argv) {
         CASE(dlopen_by_a_relative_path_keeps_to_the_quota),
         CASE(a_closed_library_opened_again_keeps_its_account),
         CASE(a_program_linked_with_libcuda_that_wraps_it_itself),
+        CASE(a_program_linked_with_libcuda_under_a_preloaded_tracer),
+        CASE(a_plugin_linked_with_libcuda_in_a_program_that_is_not),
+        CASE(a_plugin_linked_with_libcuda_opened_with_deepbind),
+        CASE(a_library_opened_in_a_namespace_of_its_own),
+        CASE(dlvsym_finds_what_it_finds_in_the_driver),
         CASE(cuGetProcAddress_gives_the_drivers_answer_or_exactly_its_wrapper),
         CASE(what_cuGetProcAddress_gives_keeps_to_the_quota_in_its_own_abi),
     };

@@ -9,7 +9,7 @@ enum { OBJECTS = 64, MAPPINGS = 256 };
 
 static struct {
     size_t size;
-    int handles, mappings;
+    int handles, mappings, bindings; /* bindings: bound_driver.c */
     unsigned long long handle;
 } objects[OBJECTS];
 static struct {
@@ -44,7 +44,7 @@ static int by_handle(unsigned long long handle) {
 }
 
 static void settle(int i) {
-    if (objects[i].handles == 0 && objects[i].mappings == 0) {
+    if (objects[i].handles == 0 && objects[i].mappings == 0 && objects[i].bindings == 0) {
         used -= objects[i].size;
         objects[i].size = 0;
     }

@@ -205,6 +205,7 @@ static void what_this_driver_lacks_is_an_error_and_no_crash(void) {
     LACKS(cuCtxDestroy_v2, NULL);
     LACKS(cuDevicePrimaryCtxRetain, &context, 0);
     LACKS(cuDevicePrimaryCtxReset_v2, 0);
+    LACKS(cuEventSynchronize, NULL);
 }
 
 int main(int argc, char **argv) {

@@ -49,11 +49,11 @@ static void race(void) {
     }
 }
 
-/* PARTITA_RACE_PROCESSES: how many, 16 without. */
+/* PARTITA_RACE_PROCESSES: how many, 64 without. */
 static void a_race_of_processes_never_exceeds_the_quota_by_one_byte(void) {
     static struct child racers[1024];
     const char *wanted = getenv("PARTITA_RACE_PROCESSES");
-    int count = wanted ? atoi(wanted) : 16;
+    int count = wanted ? atoi(wanted) : 64;
     CHECK(count > 0 && count <= 1024);
     prepare(RACE_QUOTA_MIB * MIB);
     for (int i = 0; i < count; i++)
@@ -400,6 +400,34 @@ static void nvml_lists_the_containers_processes_under_their_own_pids(void) {
     child_end(&stranger);
 }
 
+/* As the plugin does: what the share takes beside its ledger goes into the quota file, what each process takes into its slot. */
+static void nvml_shows_what_processes_take_beside_their_allocations(void) {
+    nvmlMemory_t memory;
+    nvmlProcessInfo_v1_t list[2];
+    unsigned int count = 2;
+    prepare(8 * GIB);
+    struct nvml nvml = load_nvml();
+    struct child a = stage_child(hold_3_gib);
+    child_wait(&a);
+    write_quota_with(box, "share", stage_gpu(0), 8 * GIB, 2, "overhead 419430400\n");
+    do
+        CHECK_EQUAL(nvml.memory(nvml.device[0], &memory), NVML_SUCCESS);
+    while (memory.used != 3 * GIB + 400 * MIB && usleep(1000) == 0);
+    CHECK(memory.total == 8 * GIB && memory.free == 5 * GIB - 400 * MIB);
+
+    int region = open(region_path(box, "share"), O_RDWR | O_CLOEXEC);
+    off_t at = offsetof(struct partita_region, slots) + offsetof(struct partita_slot, overhead);
+    uint64_t units = 300 * MIB / PARTITA_UNIT, forged = UINT64_MAX;
+    CHECK(region >= 0 && pwrite(region, &units, sizeof units, at) == sizeof units);
+    CHECK_EQUAL(nvml.processes(nvml.device[0], &count, list), NVML_SUCCESS);
+    CHECK_EQUAL(count, 1);
+    CHECK_EQUAL(list[0].usedGpuMemory, 3 * GIB + 300 * MIB);
+    CHECK(pwrite(region, &forged, sizeof forged, at) == sizeof forged);
+    CHECK_EQUAL(nvml.processes(nvml.device[0], &count, list), NVML_SUCCESS);
+    CHECK_EQUAL(list[0].usedGpuMemory, 3 * GIB);
+    child_end(&a);
+}
+
 /* One process with both libraries: neither may drop the other's lock on the region. */
 static void both_libraries_in_one_process_keep_its_account(void) {
     nvmlMemory_t memory;
@@ -440,6 +468,7 @@ int main(int argc, char **argv) {
         CASE(a_wiped_region_grants_nothing_while_a_living_process_is_missing_in_it),
         CASE(nvml_shows_the_quota_and_what_the_claims_processes_hold),
         CASE(nvml_lists_the_containers_processes_under_their_own_pids),
+        CASE(nvml_shows_what_processes_take_beside_their_allocations),
         CASE(both_libraries_in_one_process_keep_its_account),
     };
     return RUN_CASES(cases, argc, argv);

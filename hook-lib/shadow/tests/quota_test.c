@@ -17,11 +17,13 @@ static bool parses(const char *text, struct quota *quota) {
 static void every_key_is_read(void) {
     struct quota quota;
     CHECK(parses(HEAD "generation 7\nclaim default/a\nclaim-uid 0b5e\n" GPU
-                      "memory 8589934592\ncores 25\ncore-limit hard\npriority 0\nend\n",
+                      "memory 8589934592\noverhead 432013312\nphysical 4294967296\ncores 25\ncore-limit hard\npriority 0\nend\n",
                  &quota));
     CHECK_EQUAL(quota.generation, 7);
     CHECK(strcmp(quota.gpu, "GPU-5c1f") == 0);
     CHECK_EQUAL(quota.memory, 8589934592);
+    CHECK_EQUAL(quota.overhead, 432013312);
+    CHECK_EQUAL(quota.physical, 4294967296);
     CHECK_EQUAL(quota.cores, 25);
     CHECK_EQUAL(quota.core_limit, CORE_LIMIT_HARD);
     CHECK_EQUAL(quota.priority, 0);
@@ -31,6 +33,8 @@ static void unknown_keys_and_what_follows_the_end_are_skipped(void) {
     struct quota quota;
     CHECK(parses(HEAD "later thing\nflag\n" GPU "memory 1\nend\nmemory 99999\n", &quota));
     CHECK_EQUAL(quota.memory, 1);
+    CHECK_EQUAL(quota.overhead, 0);
+    CHECK(quota.physical == UINT64_MAX);
     CHECK_EQUAL(quota.priority, 1);
     CHECK_EQUAL(quota.core_limit, CORE_LIMIT_NONE);
 }
@@ -42,6 +46,8 @@ static void a_file_that_breaks_a_rule_is_unusable(void) {
         "partita-quota 2\n" GPU "memory 1\nend\n",
         "partita-quota 10\n" GPU "memory 1\nend\n",
         GPU "memory 1\nend\n",
+        HEAD GPU "memory 1\noverhead -1\nend\n",
+        HEAD GPU "memory 1\nphysical many\nend\n",
         HEAD GPU "memory 1\n",
         HEAD GPU "memory 1\nend",
         HEAD "memory 1\nend\n",
@@ -56,6 +62,8 @@ static void a_file_that_breaks_a_rule_is_unusable(void) {
         HEAD GPU "memory \nend\n",
         HEAD "gpu \nmemory 1\nend\n",
         HEAD "gpu GPU a\nmemory 1\nend\n",
+        HEAD GPU "memory 1\noverhead -1\nend\n",
+        HEAD GPU "memory 1\noverhead 99999999999999999999999\nend\n",
         HEAD GPU "memory 1\ncores 101\nend\n",
         HEAD GPU "memory 1\ncore-limit firm\nend\n",
         HEAD GPU "memory 1\npriority 2\nend\n",

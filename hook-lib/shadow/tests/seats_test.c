@@ -29,6 +29,11 @@ static struct region_file file;
 static struct owner self;
 static struct seat mine;
 
+static enum ledger_answer charge(struct seat seat, uint64_t units, uint64_t limit) {
+    struct ledger_taken taken;
+    return ledger_charge(file.region, seat, units, &(struct ledger_bounds){limit, LEDGER_UNBOUNDED, 0, false}, &taken);
+}
+
 static void open_region(const char *key) {
     CHECK(region_file_open(&file, region_path(scratch_folder(), key)));
     self = owner_self();
@@ -49,9 +54,9 @@ static void live(void) {
     CHECK(seats_take(&file, &me, &seat));
     CHECK(seats_take(&file, &me, &other));
     for (int i = 0; i < 3; i++) {
-        CHECK_EQUAL(ledger_charge(file.region, seat, 100, LIMIT), LEDGER_DONE);
-        CHECK_EQUAL(ledger_charge(file.region, other, 20, LIMIT), LEDGER_DONE);
-        CHECK_EQUAL(ledger_release(file.region, seat, 50), LEDGER_DONE);
+        CHECK_EQUAL(charge(seat, 100, LIMIT), LEDGER_DONE);
+        CHECK_EQUAL(charge(other, 20, LIMIT), LEDGER_DONE);
+        CHECK_EQUAL(ledger_release(file.region, LEDGER_TOTAL, seat, 50), LEDGER_DONE);
         seats_reap(&file, &me, &seat, REAP_THOROUGHLY);
     }
 }
@@ -70,13 +75,13 @@ static pid_t child(void (*run)(void), long kill_at) {
 
 /* The last charge of this process makes its slot the one that the total names, and the next process has to carry it over. */
 static void step_aside(void) {
-    CHECK_EQUAL(ledger_charge(file.region, mine, 7, LIMIT), LEDGER_DONE);
-    CHECK_EQUAL(ledger_release(file.region, mine, 7), LEDGER_DONE);
+    CHECK_EQUAL(charge(mine, 7, LIMIT), LEDGER_DONE);
+    CHECK_EQUAL(ledger_release(file.region, LEDGER_TOTAL, mine, 7), LEDGER_DONE);
 }
 
 static void killed_at_any_step_a_process_neither_leaks_nor_loses_nor_blocks(void) {
     start();
-    CHECK_EQUAL(ledger_charge(file.region, mine, 10, LIMIT), LEDGER_DONE);
+    CHECK_EQUAL(charge(mine, 10, LIMIT), LEDGER_DONE);
     bool finished = false;
     int kills = 0;
     for (long at = 1; !finished; at++) {
@@ -87,11 +92,11 @@ static void killed_at_any_step_a_process_neither_leaks_nor_loses_nor_blocks(void
         finished = WIFEXITED(status);
         kills += !finished;
         CHECK(finished ? WEXITSTATUS(status) == 0 : WTERMSIG(status) == SIGKILL);
-        CHECK_EQUAL(ledger_charge(file.region, mine, 5, LIMIT), LEDGER_DONE); /* not blocked */
-        CHECK_EQUAL(ledger_release(file.region, mine, 5), LEDGER_DONE);
+        CHECK_EQUAL(charge(mine, 5, LIMIT), LEDGER_DONE); /* not blocked */
+        CHECK_EQUAL(ledger_release(file.region, LEDGER_TOTAL, mine, 5), LEDGER_DONE);
         CHECK(!ledger_audit(file.region));
         seats_reap(&file, &self, &mine, REAP_THOROUGHLY);
-        CHECK_EQUAL(ledger_total(file.region), 10);
+        CHECK_EQUAL(ledger_total(file.region, LEDGER_TOTAL), 10);
         CHECK(!ledger_audit(file.region));
         for (uint32_t i = 0; i < file.region->high_water; i++)
             CHECK(i == mine.slot || (file.region->slots[i].state & PARTITA_SLOT_PHASE) == PARTITA_SLOT_FREE);
@@ -109,13 +114,13 @@ static void reap_life(void) {
 static void hold_life(void) {
     struct owner me = owner_self();
     CHECK(seats_take(&file, &me, &reaper_seat));
-    CHECK_EQUAL(ledger_charge(file.region, reaper_seat, 300, LIMIT), LEDGER_DONE);
+    CHECK_EQUAL(charge(reaper_seat, 300, LIMIT), LEDGER_DONE);
     kill(getpid(), SIGKILL);
 }
 
 static void a_reaper_killed_at_any_step_is_followed_by_the_next(void) {
     start();
-    CHECK_EQUAL(ledger_charge(file.region, mine, 10, LIMIT), LEDGER_DONE);
+    CHECK_EQUAL(charge(mine, 10, LIMIT), LEDGER_DONE);
     bool finished = false;
     for (long at = 1; !finished; at++) {
         int status;
@@ -123,12 +128,12 @@ static void a_reaper_killed_at_any_step_is_followed_by_the_next(void) {
             pid_t holder = child(hold_life, 0);
             CHECK(waitpid(holder, &status, 0) == holder);
         }
-        CHECK_EQUAL(ledger_total(file.region), 610);
+        CHECK_EQUAL(ledger_total(file.region, LEDGER_TOTAL), 610);
         pid_t reaper = child(reap_life, at);
         CHECK(waitpid(reaper, &status, 0) == reaper);
         finished = WIFEXITED(status);
         seats_reap(&file, &self, &mine, REAP_THOROUGHLY);
-        CHECK_EQUAL(ledger_total(file.region), 10);
+        CHECK_EQUAL(ledger_total(file.region, LEDGER_TOTAL), 10);
         CHECK(!ledger_audit(file.region));
     }
 }
@@ -141,13 +146,13 @@ static void churn_until_killed(void) {
     for (uint64_t held = 0;;) {
         random = random * 1103515245 + 12345;
         uint64_t units = (random >> 16) % 400 + 1;
-        if (ledger_charge(file.region, seat, units, LIMIT) == LEDGER_DONE)
+        if (charge(seat, units, LIMIT) == LEDGER_DONE)
             held += units;
         else
             seats_reap(&file, &me, &seat, REAP_THOROUGHLY);
-        CHECK(ledger_total(file.region) <= LIMIT);
+        CHECK(ledger_total(file.region, LEDGER_TOTAL) <= LIMIT);
         if (held) {
-            CHECK_EQUAL(ledger_release(file.region, seat, held), LEDGER_DONE);
+            CHECK_EQUAL(ledger_release(file.region, LEDGER_TOTAL, seat, held), LEDGER_DONE);
             held = 0;
         }
     }
@@ -164,7 +169,7 @@ static void a_storm_of_kills_leaves_an_exact_account(void) {
         random = random * 1103515245 + 12345;
         int victim = (int)((random >> 16) % LIVES), status;
         for (unsigned int spin = 0; spin < (random >> 8) % 2000; spin++)
-            CHECK(ledger_total(file.region) <= LIMIT);
+            CHECK(ledger_total(file.region, LEDGER_TOTAL) <= LIMIT);
         kill(lives[victim], SIGKILL);
         CHECK(waitpid(lives[victim], &status, 0) == lives[victim] && WIFSIGNALED(status));
         CHECK_EQUAL(WTERMSIG(status), SIGKILL);
@@ -175,7 +180,7 @@ static void a_storm_of_kills_leaves_an_exact_account(void) {
         waitpid(lives[i], NULL, 0);
     }
     seats_reap(&file, &self, &mine, REAP_THOROUGHLY);
-    CHECK_EQUAL(ledger_total(file.region), 0);
+    CHECK_EQUAL(ledger_total(file.region, LEDGER_TOTAL), 0);
     CHECK(!ledger_audit(file.region));
     CHECK_EQUAL(file.region->repairs, 0);
     CHECK(file.region->high_water <= PARTITA_SLOTS);
@@ -186,7 +191,7 @@ static void hold_and_wait(void) {
     struct owner me = owner_self();
     struct seat seat;
     CHECK(seats_take(&file, &me, &seat));
-    CHECK_EQUAL(ledger_charge(file.region, seat, 100, LIMIT), LEDGER_DONE);
+    CHECK_EQUAL(charge(seat, 100, LIMIT), LEDGER_DONE);
     CHECK(write(ready[1], "x", 1) == 1);
     pause();
 }
@@ -203,12 +208,12 @@ static void the_living_keep_what_they_hold(void) {
     start();
     pid_t pid = holder();
     seats_reap(&file, &self, &mine, REAP_THOROUGHLY);
-    CHECK_EQUAL(ledger_total(file.region), 100);
+    CHECK_EQUAL(ledger_total(file.region, LEDGER_TOTAL), 100);
     CHECK(seats_all_accounted(&file));
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     seats_reap(&file, &self, &mine, REAP_THOROUGHLY);
-    CHECK_EQUAL(ledger_total(file.region), 0);
+    CHECK_EQUAL(ledger_total(file.region, LEDGER_TOTAL), 0);
 }
 
 static void a_dead_process_that_nobody_waited_for_is_dead(void) {
@@ -218,7 +223,7 @@ static void a_dead_process_that_nobody_waited_for_is_dead(void) {
     siginfo_t info;
     CHECK(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) == 0);
     seats_reap(&file, &self, &mine, REAP_THOROUGHLY);
-    CHECK_EQUAL(ledger_total(file.region), 0);
+    CHECK_EQUAL(ledger_total(file.region, LEDGER_TOTAL), 0);
     waitpid(pid, NULL, 0);
 }
 
@@ -230,11 +235,11 @@ static void an_owner_in_another_pid_namespace_is_judged_by_its_lock(void) {
     file.region->slots[slot].pid_namespace = 1;
     file.region->slots[slot].pid = 999999;
     seats_reap(&file, &self, &mine, REAP_THOROUGHLY);
-    CHECK_EQUAL(ledger_total(file.region), 100);
+    CHECK_EQUAL(ledger_total(file.region, LEDGER_TOTAL), 100);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     seats_reap(&file, &self, &mine, REAP_THOROUGHLY);
-    CHECK_EQUAL(ledger_total(file.region), 0);
+    CHECK_EQUAL(ledger_total(file.region, LEDGER_TOTAL), 0);
 }
 
 static void a_pid_that_another_process_has_now_is_told_by_its_start(void) {
@@ -245,18 +250,18 @@ static void a_pid_that_another_process_has_now_is_told_by_its_start(void) {
     waitpid(pid, NULL, 0);
     file.region->slots[slot].pid = (uint32_t)getppid(); /* lives, but started at another time */
     seats_reap(&file, &self, &mine, REAP_THOROUGHLY);
-    CHECK_EQUAL(ledger_total(file.region), 0);
+    CHECK_EQUAL(ledger_total(file.region, LEDGER_TOTAL), 0);
 }
 
 static void a_program_before_exec_in_the_same_process_is_dead(void) {
     start();
-    CHECK_EQUAL(ledger_charge(file.region, mine, 100, LIMIT), LEDGER_DONE);
+    CHECK_EQUAL(charge(mine, 100, LIMIT), LEDGER_DONE);
     struct owner later = self;
     later.image ^= 1;
     struct seat seat;
     CHECK(seats_take(&file, &later, &seat));
     seats_reap(&file, &later, &seat, REAP_THOROUGHLY);
-    CHECK_EQUAL(ledger_total(file.region), 0);
+    CHECK_EQUAL(ledger_total(file.region, LEDGER_TOTAL), 0);
     CHECK(!seats_mine(file.region, mine));
 }
 

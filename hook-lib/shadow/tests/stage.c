@@ -40,6 +40,13 @@ void stage_driver(const char *cards) {
     fclose(conf);
 }
 
+void stage_delay(const char *function, unsigned int us) {
+    const char *root = scratch_folder();
+    run((const char *const[]){SIMULATED_DRIVER, "fault", "--root", root, "--clear", NULL});
+    if (us > 0)
+        run((const char *const[]){SIMULATED_DRIVER, "fault", "--root", root, "--function", function, "--delay-us", text("%u", us), NULL});
+}
+
 const char *stage_gpu(int index) {
     return gpus[index];
 }

@@ -18,6 +18,9 @@
 /* Installs the simulated driver with these cards ("h200x2"). */
 void stage_driver(const char *gpus);
 
+/* From now on the driver's function takes that much longer, and no other one; 0: as long as ever. */
+void stage_delay(const char *function, unsigned int us);
+
 /* The UUID of a card. */
 const char *stage_gpu(int index);
 

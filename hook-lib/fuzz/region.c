@@ -1,0 +1,153 @@
+/*
+ * A process that goes on charging and giving back while its usage region is scribbled in, as another process of the container could. It must not
+ * crash or hang, never be granted more than the quota by its own count, and have the whole quota again once the region is wiped.
+ * The input is a list of steps; see `step`.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core_account.h"
+#include "credit.h"
+#include "fuzz.h"
+#include "share.h"
+
+enum { QUOTA_UNITS = 1 << 16, STEPS_MAX = 96 };
+
+static char folder[] = "/tmp/partita-fuzz-XXXXXX";
+static char quota_path[64], usage_path[64];
+static int usage;
+
+static void remove_files(void) {
+    unlink(quota_path);
+    unlink(usage_path);
+    rmdir(folder);
+}
+
+static void prepare(void) {
+    if (usage)
+        return;
+    EXPECT(mkdtemp(folder));
+    snprintf(quota_path, sizeof quota_path, "%s/quota", folder);
+    snprintf(usage_path, sizeof usage_path, "%s/usage", folder);
+    atexit(remove_files);
+    FILE *quota = fopen(quota_path, "we");
+    EXPECT(quota);
+    fprintf(quota, "partita-quota 1\ngeneration 1\ngpu GPU-1\nmemory %u\nend\n", QUOTA_UNITS * PARTITA_UNIT);
+    fclose(quota);
+    usage = open(usage_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    EXPECT(usage > 0);
+}
+
+struct input {
+    const uint8_t *at, *end;
+};
+
+static uint64_t take(struct input *input, size_t bytes) {
+    uint64_t value = 0;
+    for (size_t i = 0; i < bytes && input->at < input->end; i++)
+        value |= (uint64_t)*input->at++ << (8 * i);
+    return value;
+}
+
+/* Writes some of the input's bytes where it says. */
+static void scribble(struct input *input, unsigned char *region) {
+    size_t kind = take(input, 1), place, length = take(input, 1) % 64;
+    if (kind % 3 == 0) /* anywhere */
+        place = take(input, 3) % PARTITA_USAGE_SIZE;
+    else if (kind % 3 == 1) /* the first page */
+        place = take(input, 2) % offsetof(struct partita_region, slots);
+    else /* the first slots */
+        place = offsetof(struct partita_region, slots) + take(input, 2) % (8 * sizeof(struct partita_slot));
+    for (size_t i = 0; i < length && place + i < PARTITA_USAGE_SIZE && input->at < input->end; i++)
+        region[place + i] = *input->at++;
+}
+
+static void account(struct input *input, struct partita_region *region) {
+    uint64_t from = take(input, 8) >> 4, length = take(input, 5); /* a clock of the machine: not believed is only the account */
+    uint64_t fresh = core_account_cover(&region->compute, from, from + length);
+    EXPECT(fresh <= length);
+    core_account_charge(&region->compute.account, from, length, core_account_scaled(&region->compute.account, fresh),
+                        (unsigned int)take(input, 1) % 101);
+    EXPECT(core_account_due(&region->compute.account, from) <= CORE_DEBT_NS);
+    core_account_report(&region->compute.account, take(input, 2), take(input, 8));
+}
+
+static void look(const struct partita_region *region, struct share *share) {
+    struct seat seat;
+    struct owner owner;
+    for (uint32_t slot = 0; slot < 16; slot++)
+        if (seats_owner(region, slot, &seat, &owner))
+            EXPECT(seat.slot == slot);
+    (void)share_used(share);
+    (void)credit_used(region);
+}
+
+/* One step; the units that it granted less those that it gave back. */
+static int64_t step(struct input *input, struct share *share, unsigned char *region) {
+    uint64_t units;
+    switch (take(input, 1) % 8) {
+    case 0:
+        return (int64_t)share_charge(share, SHARE_RESIDENT, take(input, 2), take(input, 1) & 1);
+    case 1:
+        return (int64_t)share_charge(share, SHARE_RESIDENT, take(input, 4), take(input, 1) & 1);
+    case 2:
+        units = take(input, 2);
+        units = share_release(share, SHARE_RESIDENT, units < share->held ? units : share->held);
+        return -(int64_t)units;
+    case 3:
+        share_call_in(share);
+        return 0;
+    case 4:
+        share_tend(share, SHARE_NOW, take(input, 1) & 1);
+        return 0;
+    case 5:
+        if (share->file.region)
+            account(input, share->file.region);
+        return 0;
+    case 6:
+        if (share->file.region)
+            look(share->file.region, share);
+        return 0;
+    default:
+        scribble(input, region);
+        return 0;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static struct share share;
+    struct input input = {data, data + size};
+    int64_t held = 0;
+    prepare();
+    EXPECT(ftruncate(usage, 0) == 0 && ftruncate(usage, PARTITA_USAGE_SIZE) == 0);
+    unsigned char *region = mmap(NULL, PARTITA_USAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, usage, 0);
+    EXPECT(region != MAP_FAILED);
+    memset(&share, 0, sizeof share);
+    strcpy(share.quota_path, quota_path);
+    strcpy(share.usage_path, usage_path);
+    share_open(&share);
+    share_tend(&share, SHARE_NOW, true);
+    for (int i = 0; i < STEPS_MAX && input.at < input.end; i++) {
+        held += step(&input, &share, region);
+        EXPECT(held >= 0 && held <= QUOTA_UNITS);
+        EXPECT((uint64_t)held == share.held);
+    }
+    memset(region, 0, PARTITA_USAGE_SIZE);
+    share_tend(&share, SHARE_NOW, true);
+    EXPECT(share_release(&share, SHARE_RESIDENT, share.held) == (uint64_t)held);
+    share_call_in(&share);
+    EXPECT(share_charge(&share, SHARE_RESIDENT, QUOTA_UNITS, false) == QUOTA_UNITS);
+    munmap(region, PARTITA_USAGE_SIZE);
+    if (share.file.region) { /* never closed in life: here it is another process each time */
+        munmap(share.file.region, PARTITA_USAGE_SIZE);
+        close(share.file.descriptor);
+    }
+    return 0;
+}

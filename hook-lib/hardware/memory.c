@@ -1,0 +1,166 @@
+/* Allocations of every kind: what the share is charged against what NVML says that the card holds. */
+#include "memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "card.h"
+#include "cuda_arrays.h"
+#include "cuda_graphs.h"
+#include "cuda_pages.h"
+
+static CUdeviceptr pointers[164];
+static CUmemGenericAllocationHandle pages;
+static CUarray array;
+static CUgraphExec graph;
+
+static CUresult make_allocations(void) {
+    CUresult result = CUDA_SUCCESS;
+    for (int i = 0; i < 164 && result == CUDA_SUCCESS; i++)
+        result = CUDA(cuMemAlloc_v2)(&pointers[i], i < 64 ? 3 * MIB : 100 * 1024);
+    return result;
+}
+
+static void end_allocations(void) {
+    for (int i = 0; i < 164; i++)
+        DO(CUDA(cuMemFree_v2)(pointers[i]));
+}
+
+static CUresult make_pitched(void) {
+    size_t pitch;
+    return CUDA(cuMemAllocPitch_v2)(&pointers[0], &pitch, 10000, 10000, 4);
+}
+
+static void end_one(void) {
+    DO(CUDA(cuMemFree_v2)(pointers[0]));
+}
+
+static CUresult make_pooled(void) {
+    CUresult result = CUDA(cuMemAllocAsync)(&pointers[0], 200 * MIB, NULL);
+    if (result == CUDA_SUCCESS)
+        result = CUDA(cuMemAllocAsync)(&pointers[1], 50 * MIB, NULL);
+    return result == CUDA_SUCCESS ? CUDA(cuStreamSynchronize)(NULL) : result;
+}
+
+static void end_pooled(void) {
+    DO(CUDA(cuMemFreeAsync)(pointers[0], NULL));
+    DO(CUDA(cuMemFreeAsync)(pointers[1], NULL));
+    DO(CUDA(cuStreamSynchronize)(NULL));
+}
+
+static CUresult make_pages(void) {
+    CUmemAllocationProp prop;
+    memset(&prop, 0, sizeof prop);
+    prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    prop.location = (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, 0};
+    return CUDA(cuMemCreate)(&pages, 128 * MIB, &prop, 0);
+}
+
+static void end_pages(void) {
+    DO(CUDA(cuMemRelease)(pages));
+}
+
+static CUresult make_array(void) {
+    CUDA_ARRAY_DESCRIPTOR description;
+    memset(&description, 0, sizeof description);
+    description.Width = description.Height = 4096;
+    description.Format = CU_AD_FORMAT_FLOAT;
+    description.NumChannels = 4;
+    return CUDA(cuArrayCreate_v2)(&array, &description);
+}
+
+static void end_array(void) {
+    DO(CUDA(cuArrayDestroy)(array));
+}
+
+static CUresult make_graph(void) {
+    CUgraph made;
+    CUgraphNode node, freeing;
+    CUDA_MEM_ALLOC_NODE_PARAMS params;
+    memset(&params, 0, sizeof params);
+    params.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    params.poolProps.location = (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, 0};
+    params.bytesize = 128 * MIB;
+    DO(CUDA(cuGraphCreate)(&made, 0));
+    DO(CUDA(cuGraphAddMemAllocNode)(&node, made, NULL, 0, &params));
+    DO(CUDA(cuGraphAddMemFreeNode)(&freeing, made, &node, 1, params.dptr));
+    DO(CUDA(cuGraphInstantiateWithFlags)(&graph, made, 0));
+    DO(CUDA(cuGraphDestroy)(made));
+    CUresult result = CUDA(cuGraphLaunch)(graph, NULL);
+    return result == CUDA_SUCCESS ? CUDA(cuCtxSynchronize)() : result;
+}
+
+static void end_graph(void) {
+    DO(CUDA(cuGraphExecDestroy)(graph));
+    DO(CUDA(cuDeviceGraphMemTrim)(0));
+}
+
+static const struct kind {
+    const char *name, *needs;
+    CUresult (*make)(void);
+    void (*end)(void);
+} kinds[] = {
+    {"cuMemAlloc: 64 of 3 MiB, 100 of 100 KiB", "cuMemAlloc_v2", make_allocations, end_allocations},
+    {"cuMemAllocPitch: 10000 rows of 10000 bytes", "cuMemAllocPitch_v2", make_pitched, end_one},
+    {"cuMemAllocAsync: 200 and 50 MiB", "cuMemAllocAsync", make_pooled, end_pooled},
+    {"cuMemCreate: 128 MiB", "cuMemCreate", make_pages, end_pages},
+    {"cuArrayCreate: 4096 x 4096 x 4 floats", "cuArrayCreate_v2", make_array, end_array},
+    {"graph with an allocation of 128 MiB", "cuGraphAddMemAllocNode", make_graph, end_graph},
+};
+
+static uint64_t charged(void) {
+    size_t free, total;
+    DO(CUDA(cuMemGetInfo_v2)(&free, &total));
+    return total - free;
+}
+
+static double mib(int64_t bytes) {
+    return (double)bytes / (double)MIB;
+}
+
+/* Whether they are the same but for the slack of the driver's slabs. */
+static bool close_to(int64_t charge, int64_t truth) {
+    int64_t slack = truth / 50 > (int64_t)(4 * MIB) ? truth / 50 : (int64_t)(4 * MIB);
+    return llabs(charge - truth) <= slack;
+}
+
+static void try(const struct kind *kind) {
+    /* The shadow alone has all that it wraps: whether the driver has it shows in the answer. */
+    if (!card_function(kind->needs)) {
+        printf("memory\t%s\tnot run\tthe driver lacks it\n", kind->name);
+        return;
+    }
+    int64_t charge = (int64_t)charged(), truth = (int64_t)truth_used();
+    CUresult result = kind->make();
+    if (result != CUDA_SUCCESS) {
+        printf("memory\t%s\t%s\terror %d\n", kind->name, result == CUDA_ERROR_NOT_SUPPORTED ? "not run" : "FAIL", (int)result);
+        return;
+    }
+    int64_t charge_held = (int64_t)charged() - charge, truth_held = (int64_t)truth_used() - truth;
+    kind->end();
+    int64_t charge_left = (int64_t)charged() - charge, truth_left = (int64_t)truth_used() - truth;
+    bool good = close_to(charge_held, truth_held) && close_to(charge_left, truth_left);
+    printf("memory\t%s\t%s\tcharged %.1f MiB, NVML %.1f MiB; after: %.1f, %.1f MiB\n", kind->name, good ? "pass" : "FAIL", mib(charge_held),
+           mib(truth_held), mib(charge_left), mib(truth_left));
+}
+
+static void beyond(const char *name, CUresult result) {
+    printf("memory\tbeyond the quota: %s\t%s\terror %d\n", name,
+           result == CUDA_ERROR_OUT_OF_MEMORY ? "pass" : result == CUDA_ERROR_NOT_SUPPORTED ? "not run" : "FAIL", (int)result);
+}
+
+void memory_check(void) {
+    size_t free, total;
+    CUdeviceptr pointer;
+    DO(CUDA(cuMemAlloc_v2)(&pointer, MIB)); /* what comes with the first one */
+    DO(CUDA(cuMemFree_v2)(pointer));
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        try(&kinds[i]);
+    DO(CUDA(cuMemGetInfo_v2)(&free, &total));
+    beyond("cuMemAlloc", CUDA(cuMemAlloc_v2)(&pointer, free + MIB));
+    beyond("cuMemAllocAsync", CUDA(cuMemAllocAsync)(&pointer, free + 64 * MIB, NULL));
+    beyond("cuMemAllocManaged", CUDA(cuMemAllocManaged)(&pointer, free + MIB, 1));
+    DO(CUDA(cuMemAlloc_v2)(&pointer, free - 64 * MIB));
+    printf("memory\tan allocation after the refusals\tpass\t%.1f MiB\n", mib((int64_t)(free - 64 * MIB)));
+    DO(CUDA(cuMemFree_v2)(pointer));
+}

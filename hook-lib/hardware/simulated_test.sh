@@ -1,0 +1,17 @@
+#!/bin/sh
+# simulated_test.sh RUN BUILD: hardware/run on a simulated card ends well, with a row for each part, and keeps nothing.
+set -eu
+run=$1 build=$2
+node=$(mktemp -d)
+trap 'rm -rf "$node"' EXIT
+before=$(ls "$(dirname "$run")/results")
+"$build/simulator/partita-sim-driver" install --root "$node" --node hardware --gpus h200x1 --libraries "$build/simulator"
+# Limits are judged by hardware: here a machine that is busy with other tests may keep a process waiting.
+sh "$run" --driver-root "$node" --built "$build" --seconds 0.5 --tolerance 100 > "$node/out" 2>&1 || { cat "$node/out"; exit 1; }
+cat "$node/out"
+for part in memory cores overhead runtime; do
+    grep -q "^| $part |" "$node/out"
+done
+grep -q '| cores | mean absolute error | figure |' "$node/out"
+! grep -q FAIL "$node/out"
+[ "$before" = "$(ls "$(dirname "$run")/results")" ]

@@ -1,0 +1,131 @@
+#!/bin/sh
+# Fetches what the tests and the release build take from elsewhere, by pinned checksums, into target/outside/<what>; nothing of it belongs to
+# the project, and nothing of it is needed to build. fetch.sh [drivers|tools|headers|clients|compiler]…, all without an argument.
+# What is there already is left alone. Exit status 1, with the reason, if something cannot be had.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd -P)
+target=${PARTITA_OUTSIDE:-$here/../target/outside}
+mkdir -p "$target"
+target=$(cd "$target" && pwd -P)
+
+stop() {
+    echo "outside: $what: $1" >&2
+    exit 1
+}
+
+need() {
+    command -v "$1" > /dev/null 2>&1 || stop "$1 is missing: $2"
+}
+
+# begin WHAT PINS: false if target/outside/WHAT is of these pins; else an empty $part to fill.
+begin() {
+    what=$1
+    pins=$2
+    part=$target/.$what.part
+    cmp -s "$pins" "$target/$what/.pins" && return 1
+    need python3 "apt install python3"
+    rm -rf "$part"
+    mkdir "$part"
+}
+
+finish() {
+    cp "$pins" "$part/.pins"
+    rm -rf "${target:?}/$what"
+    mv "$part" "$target/$what"
+    echo "outside: $what: fetched"
+}
+
+mirrors_of_apt() {
+    apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 2> /dev/null | sort -u
+}
+
+# Packages of the distribution's own mirrors: those that apt is set up with, though it may not have the component. Mirrors drop old versions:
+# a version that none of them has any more is left out, aloud, as long as another one is there.
+packages() { # WHAT
+    begin "$1" "$here/$1.pins" || return 0
+    need dpkg-deb "only on Debian and its kin"
+    mirrors=$(mirrors_of_apt)
+    [ -n "$mirrors" ] || { apt-get update -q > /dev/null 2>&1 && mirrors=$(mirrors_of_apt); } || true
+    [ -n "$mirrors" ] || stop "apt knows no Debian mirror: 'apt-get update' first, on Debian"
+    gone=
+    while read -r sum version path; do
+        case $sum in '' | \#*) continue ;; esac
+        case " $gone " in *" $version "*) continue ;; esac
+        deb=$part/package.deb
+        python3 - "$deb" "$sum" "$path" $mirrors << 'P' || {
+import hashlib, sys, urllib.request
+to, wanted, path = sys.argv[1:4]
+tried = []
+for mirror in sys.argv[4:]:
+    try:
+        with urllib.request.urlopen(mirror.rstrip("/") + "/" + path, timeout=120) as answer:
+            package = answer.read()
+    except OSError as e:
+        tried.append(f"outside: {mirror}: {e}")
+        continue
+    got = hashlib.sha256(package).hexdigest()
+    if got == wanted:
+        open(to, "wb").write(package)
+        sys.exit(0)
+    tried.append(f"outside: {mirror}: {path} has the sum {got}, not {wanted}")
+sys.exit("\n".join(tried))
+P
+            echo "outside: $what: $version is left out: $path cannot be had from apt's mirrors; newer ones: outside/$what.pins" >&2
+            rm -rf "$part/$version" "$deb"
+            gone="$gone $version"
+            continue
+        }
+        dpkg-deb -x "$deb" "$part/unpacked"
+        mkdir -p "$part/$version"
+        "keep_$what" "$part/$version"
+        rm -rf "$deb" "$part/unpacked"
+    done < "$pins"
+    [ -n "$(ls "$part")" ] || stop "no version of outside/$what.pins can be had"
+    finish
+    [ -z "$gone" ] || rm "$target/$what/.pins" # the next run tries again
+}
+
+keep_drivers() { # FOLDER
+    find "$part/unpacked" -type f \( -name 'libcuda.so.*' -o -name 'libnvidia-ml.so.*' \) -exec sh -c '
+        for file; do
+            name=${file##*/}
+            cp "$file" "$0/${name%%.so.*}.so.1"
+        done' "$1" {} +
+}
+
+keep_tools() { # FOLDER
+    cp "$part/unpacked/usr/bin/"* "$1"
+}
+
+# Wheels that are only unpacked: headers and a compiler.
+wheels() {
+    begin "$1" "$here/$1.pins" || return 0
+    python3 -m venv "$part/.venv" || stop "python3's venv is missing: apt install python3-venv"
+    "$part/.venv/bin/pip" install -q --disable-pip-version-check --no-deps --require-hashes --only-binary :all: --target "$part/files" -r "$pins" ||
+        stop "pip could not install outside/$1.pins"
+    rm -rf "$part/.venv"
+    finish
+}
+
+# A virtual environment; it knows its own path, so it is made in place.
+clients() {
+    begin clients "$here/clients.pins" || return 0
+    rm -rf "$target/clients" "$part"
+    python3 -m venv "$target/clients" || stop "python3's venv is missing: apt install python3-venv"
+    "$target/clients/bin/pip" install -q --disable-pip-version-check --no-deps --require-hashes --only-binary :all: -r "$pins" ||
+        stop "pip could not install outside/clients.pins"
+    cp "$pins" "$target/clients/.pins"
+    echo "outside: clients: fetched"
+}
+
+for each in ${*:-drivers tools headers clients compiler}; do
+    case $each in
+    drivers | tools) packages "$each" ;;
+    clients) clients ;;
+    headers | compiler) wheels "$each" ;;
+    *)
+        echo "usage: fetch.sh [drivers|tools|headers|clients|compiler]..." >&2
+        exit 2
+        ;;
+    esac
+done

@@ -1,0 +1,97 @@
+#!/bin/sh
+# Proves the release build: the same bytes from another folder; what each library needs; the shadows' tests with the released libraries on
+# glibc, on musl, and under an emulator on aarch64. Fails where something for that is missing, and says what. test.sh [TARGET...]: what concerns
+# these targets only, all without an argument (which takes many minutes).
+set -eu
+cd "$(dirname "$0")/.."
+here=$(pwd -P)
+jobs=$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)
+targets=${*:-x86_64-gnu aarch64-gnu x86_64-musl aarch64-musl}
+
+wanted() { # target
+    case " $targets " in *" $1 "*) ;; *) return 1 ;; esac
+}
+
+need() { # path or name, how to get it
+    command -v "$1" > /dev/null 2>&1 || [ -e "$1" ] && return
+    echo "release: $1 is missing: $2" >&2
+    exit 1
+}
+need readelf "apt install binutils"
+need "/lib/ld-musl-$(uname -m).so.1" "apt install musl"
+ARM_ROOT=/usr/aarch64-linux-gnu
+! wanted aarch64-musl || need qemu-aarch64 "apt install qemu-user"
+! wanted aarch64-gnu || need qemu-aarch64 "apt install qemu-user"
+! wanted aarch64-gnu || need $ARM_ROOT/lib/ld-linux-aarch64.so.1 "apt install libc6-arm64-cross"
+! wanted aarch64-gnu || need $ARM_ROOT/lib/libgcc_s.so.1 "apt install libgcc-s1-arm64-cross"
+[ "$(uname -m)" = x86_64 ] || {
+    echo "release: to be tested on x86_64" >&2
+    exit 1
+}
+
+tests() { # name, folder, ctest options...
+    name=$1 folder=$2
+    shift 2
+    (cd "$folder" && ctest --parallel "$jobs" --timeout 120 --output-on-failure "$@" > ctest.log) || {
+        tail -n 60 "$folder/ctest.log" >&2
+        echo "release: $name: FAILED" >&2
+        exit 1
+    }
+    echo "release: $name: $(sed -n 's/.*, \(.*\) tests failed out of \(.*\)/\2 tests, \1 failed/p' "$folder/ctest.log")"
+}
+
+sh release/release.sh $targets
+
+another=$(mktemp -d)/a-folder-of-another-name
+trap 'rm -rf "${another%/*}"' EXIT
+mkdir "$another"
+tar -c --exclude ./target . | tar -x -C "$another"
+PARTITA_OUTSIDE=$here/target/outside ZIG_GLOBAL_CACHE_DIR=$here/target/zig-cache sh "$another/release/release.sh" $targets > /dev/null
+for target in $targets; do
+    (cd target/dist-release/"$target" && find . -type f | sort | xargs sha256sum) > "$another/ours"
+    (cd "$another/target/dist-release/$target" && find . -type f | sort | xargs sha256sum) > "$another/theirs"
+    cmp "$another/ours" "$another/theirs" || {
+        diff "$another/ours" "$another/theirs" >&2 || true
+        echo "release: $target: another folder gives other bytes" >&2
+        exit 1
+    }
+    if grep -rlqa -e "$here" -e "$another" target/dist-release/"$target"; then
+        echo "release: $target: paths of the build in it: $(grep -rla -e "$here" target/dist-release/"$target")" >&2
+        exit 1
+    fi
+    for library in cuda nvidia-ml; do
+        cmake -DREADELF=readelf -DREAL=lib$library-real.so.1 -DLIBRARY="target/dist-release/$target/lib/lib$library-shadow.so" \
+            -P shadow/tests/shipped_library.cmake
+    done
+    echo "release: $target: the same bytes from another folder; needs only the driver and libc"
+done
+
+if wanted x86_64-gnu; then
+    cmake -S . -B target/zig-tests-gnu -DCMAKE_BUILD_TYPE=Release -DPARTITA_CDI_HOOK=OFF -DPARTITA_TEST_SHADOWS="$here/target/dist-release/x86_64-gnu/lib" > target/zig-tests-gnu.log
+    cmake --build target/zig-tests-gnu --parallel "$jobs" >> target/zig-tests-gnu.log
+    tests "tests on glibc" target/zig-tests-gnu --tests-regex '^shadow\.'
+fi
+
+# Debian's musl is older than the compiler's: what would ask it for a newer function does not start.
+if wanted x86_64-musl; then
+    sh release/release.sh tree target/zig-tests-musl x86_64-musl -dynamic -DPARTITA_CDI_HOOK=OFF -DPARTITA_TEST_SHADOWS="$here/target/dist-release/x86_64-musl/lib"
+    tests "tests on musl" target/zig-tests-musl --tests-regex '^shadow\.' --exclude-regex clients_test
+fi
+if wanted x86_64-gnu; then
+    sh release/release.sh tree target/zig-tests-musl x86_64-musl -dynamic -DPARTITA_CDI_HOOK=OFF -DPARTITA_TEST_SHADOWS="$here/target/dist-release/x86_64-gnu/lib"
+    tests "tests on musl of the shadows built for glibc" target/zig-tests-musl --tests-regex '^shadow\.' --exclude-regex clients_test
+fi
+
+# Under the emulator a program cannot start one of its own processor, so the driver is set up by this machine's tool, and tests that run a second
+# program are left out; so are those that measure time, which is the emulator's.
+if wanted aarch64-gnu; then
+    sh build.sh build
+    sh release/release.sh tree target/zig-tests-aarch64-gnu aarch64-gnu '' -DPARTITA_CDI_HOOK=OFF "-DCMAKE_CROSSCOMPILING_EMULATOR=qemu-aarch64;-L;$ARM_ROOT" \
+        -DPARTITA_TEST_SHADOWS="$here/target/dist-release/aarch64-gnu/lib" -DPARTITA_TEST_SIM_DRIVER="$here/target/dist/bin/partita-sim-driver"
+    tests "tests on aarch64's glibc (qemu)" target/zig-tests-aarch64-gnu --tests-regex '^shadow\.' \
+        --exclude-regex 'clients_test|real_driver_test|shipped_library|cores_|utilization_test|overhead_bench|linked_with_libcuda|after_exec|run_by_another'
+fi
+if wanted aarch64-musl; then
+    sh release/release.sh tree target/zig-tests-aarch64 aarch64-musl '' -DPARTITA_CDI_HOOK=OFF -DCMAKE_CROSSCOMPILING_EMULATOR=qemu-aarch64
+    tests "ledger, seats, tables and quota on aarch64 (qemu)" target/zig-tests-aarch64 --tests-regex '^shadow\.(ledger|seats|table|quota|array_size)_test'
+fi

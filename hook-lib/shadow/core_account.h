@@ -1,0 +1,40 @@
+/*
+ * Accounts of GPU time: what was used, and until when the limit pays for it. Pure but for the account itself, which several
+ * processes change at once and a container can scribble in: nothing here is believed, every step is one compare-and-swap.
+ */
+#ifndef PARTITA_CORE_ACCOUNT_H
+#define PARTITA_CORE_ACCOUNT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "partita/usage_region.h"
+
+/* GPU time that may be used at once after idling, in ns. More is not saved up. */
+#define CORE_BURST_NS UINT64_C(20000000)
+
+/* No debt grows beyond twice this, in ns: one that an account shows is waited for so long at most, or not at all. */
+#define CORE_DEBT_NS UINT64_C(60000000000)
+
+/*
+ * Marks the wall time from..to (CLOCK_MONOTONIC, ns) as used, and gives how much of it nobody had marked. The ring knows the last 235 ms:
+ * what is older counts as new.
+ */
+uint64_t core_account_cover(struct partita_compute *compute, uint64_t from, uint64_t to);
+
+/* What `busy` timed ns are charged: less where reports say that the card served others in that time. At least 1/16. */
+uint64_t core_account_scaled(const struct partita_account *account, uint64_t busy);
+
+/*
+ * Charges for `busy` ns that began at `from`: what they come to, `charged` ns, at a limit of `percent` of the card. 0: no limit, only
+ * counted.
+ */
+void core_account_charge(struct partita_account *account, uint64_t from, uint64_t busy, uint64_t charged, unsigned int percent);
+
+/* ns that launches have to wait from `now` on. */
+uint64_t core_account_due(const struct partita_account *account, uint64_t now);
+
+/* Takes a report into account, once: the share's GPU time so far as NVML saw it. */
+void core_account_report(struct partita_account *account, uint64_t number, uint64_t reported_busy);
+
+#endif

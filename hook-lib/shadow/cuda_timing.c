@@ -1,0 +1,229 @@
+#include "cuda_timing.h"
+
+#include "cards.h"
+#include "ticks.h"
+#include "timing_windows.h"
+
+enum { GAP_US = 100, WINDOW_US = 200 };
+static const uint64_t AHEAD_NS = 20000000, AHEAD_PERCENT_NS = 500000, PATIENCE_NS = 200000000;
+
+static uint64_t ticks_us; /* ticks in a microsecond */
+static uint64_t first_ticks, first_ns;
+
+struct timing_counter timing_counters[TIMING_COUNTERS];
+
+bool timing_watch_slowly(void) {
+    struct timing_counter *counter = timing_counter();
+    if (!cards_limited()) {
+        __atomic_store_n(&counter->left, UINT32_MAX, __ATOMIC_RELAXED);
+        return false;
+    }
+    /* A thread that launches seldom looks at each launch. */
+    uint64_t now = cores_now(), looked = __atomic_exchange_n(&counter->looked, now, __ATOMIC_RELAXED);
+    __atomic_store_n(&counter->left, now - looked < UINT64_C(100000000) ? TIMING_UNWATCHED : 0, __ATOMIC_RELAXED);
+    cores_look();
+    return cores_watch();
+}
+
+/* Under the lock. */
+static void measure_ticks(void) {
+    uint64_t ticks = ticks_now(), ns = cores_now();
+    if (first_ns == 0) {
+        first_ticks = ticks;
+        first_ns = ns;
+        store(&ticks_us, ticks_in_a_microsecond());
+    } else if (ns - first_ns > 1000000) {
+        uint64_t rate = (ticks - first_ticks) / ((ns - first_ns) / 1000);
+        store(&ticks_us, rate ? rate : 1);
+    }
+}
+
+/* A large share runs short of work when its program gets no processor for a while; a small one waits for its turn anyway. */
+static uint64_t far_ahead(int card) {
+    uint64_t ns = AHEAD_PERCENT_NS * cores_percent(card);
+    return ns > AHEAD_NS ? ns : AHEAD_NS;
+}
+
+/* Waits until the limit allows a launch, and the card is not too far behind. */
+static void wait_for_turn(int card, struct track *track) {
+    struct backlog *backlog = &backlogs[card];
+    uint64_t begin = cores_now(), progress = load(&backlog->progress), moved = begin, now = begin;
+    for (;;) {
+        cores_look();
+        if (timing_lock_enter()) {
+            windows_poll();
+            timing_lock_leave();
+        }
+        now = cores_now();
+        uint64_t due = cores_due(card, now);
+        bool full = track && load32(&track->count) == TRACK_PENDING;
+        bool far = load32(&backlog->windows) >= 2 && load(&backlog->ns) > far_ahead(card);
+        bool ahead = (full || far) && cores_limited(card) && !load32(&backlog->loose);
+        if (due == 0 && !ahead)
+            break;
+        if (load(&backlog->progress) != progress) {
+            progress = load(&backlog->progress);
+            moved = now;
+        } else if (due == 0 && now - moved > PATIENCE_NS) {
+            store32(&backlog->loose, 1); /* what runs may be waiting for this launch */
+            break;
+        }
+        uint64_t pause = ahead && due == 0 ? (now - moved) / 8 + 50000 : due;
+        timing_sleep(pause < 2000000 || (due > 0 && load32(&backlog->windows) == 0 && pause < 20000000) ? pause : 2000000);
+    }
+    if (now - begin > 100000)
+        cores_waited(card, now - begin);
+}
+
+static int card_of_current(void) {
+    CUdevice device;
+    return DRIVER(cuCtxGetDevice) && DRIVER(cuCtxGetDevice)(&device) == CUDA_SUCCESS ? cuda_card_of(device)
+                                                                                      : CARD_UNLIMITED;
+}
+
+static void lacks_events(void) {
+    int card = card_of_current();
+    cores_look();
+    if (card >= 0 && cores_limited(card))
+        cores_unenforced(card, PARTITA_COMPUTE_NO_EVENTS);
+}
+
+static struct track *begin_in_context(uint64_t key, uint64_t owner, CUstream stream, CUcontext context, bool sparse,
+                                      uint64_t *ticks) {
+    int card = card_of_current();
+    if (card < 0 || stream_capturing(stream))
+        return NULL;
+    wait_for_turn(card, track_find(key, owner));
+    *ticks = ticks_now();
+    if (!cores_limited(card))
+        return NULL;
+    if (!timing_lock_enter()) {
+        windows_miss(card, track_find(key, owner));
+        return NULL;
+    }
+    measure_ticks();
+    struct track *track = track_find(key, owner);
+    if (!track)
+        track = track_make(key, owner, stream, context, card);
+    if (!track)
+        cores_unenforced(card, PARTITA_COMPUTE_TOO_MANY);
+    else if (track->clock->ending)
+        track = NULL;
+    else {
+        if (load32(&track->open) && sparse)
+            window_after_gap(track);
+        else if (load32(&track->open) && load32(&track->launches) >= load32(&track->allowance))
+            window_close(track, false);
+        if (!load32(&track->open))
+            window_open(track, *ticks);
+        store32(&track->sparse, sparse);
+        if (!load32(&track->open))
+            track = NULL;
+    }
+    timing_lock_leave();
+    return track;
+}
+
+static struct track *begin_slowly(uint64_t key, uint64_t owner, CUstream stream, bool sparse, uint64_t *ticks) {
+    CUcontext context;
+    bool pushed;
+    if (!context_enter(stream, &context, &pushed))
+        return NULL;
+    struct track *track = begin_in_context(key, owner, stream, context, sparse, ticks);
+    context_leave(pushed);
+    return track;
+}
+
+void timing_begin(struct timed_launch *launch, CUstream stream, bool per_thread) {
+    launch->track = NULL;
+    if (!DRIVER(cuCtxGetCurrent))
+        return;
+    CUstream name = stream_name(stream, per_thread);
+    uint64_t key = (uint64_t)(uintptr_t)name, owner = track_owner(name);
+    struct track *track = track_find(key, owner);
+    launch->ticks = ticks_now();
+    bool sparse = !track || launch->ticks - load(&track->last) > GAP_US * load(&ticks_us);
+    if (track && load32(&track->open) && !sparse && load32(&track->launches) < load32(&track->allowance)) {
+        launch->track = track;
+        return;
+    }
+    if (!timing_can()) {
+        lacks_events();
+        return;
+    }
+    int mode = timing_calls_begin();
+    track = begin_slowly(key, owner, name, sparse, &launch->ticks);
+    timing_calls_end(mode);
+    launch->track = track;
+}
+
+void timing_end(const struct timed_launch *launch, uint32_t kernels) {
+    struct track *track = launch->track;
+    if (!track)
+        return;
+    uint32_t launches = load32(&track->launches) + kernels;
+    store32(&track->launches, launches); /* threads that launch into one stream at once may lose some */
+    store(&track->last, launch->ticks);
+    bool first = launches == kernels, last = launches >= load32(&track->allowance) || load32(&track->sparse) ||
+                                             launch->ticks - load(&track->opened) >= WINDOW_US * load(&ticks_us);
+    if (!first && !last)
+        return;
+    /* The program may have lost the processor after the window's start was recorded, and the card have waited. */
+    bool gap = ticks_now() - launch->ticks > GAP_US * load(&ticks_us);
+    if (!last && !gap)
+        return;
+    int mode = timing_calls_begin();
+    if (timing_lock_enter()) {
+        if (load32(&track->open))
+            window_close(track, gap);
+        windows_poll();
+        timing_lock_leave();
+    }
+    timing_calls_end(mode);
+}
+
+static bool nothing_to_do(void) {
+    return load32(&tracks_listed_count) == 0;
+}
+
+void timing_before_wait(void) {
+    if (nothing_to_do())
+        return;
+    int mode = timing_calls_begin();
+    if (timing_lock_enter()) {
+        windows_close_of(context_current());
+        timing_lock_leave();
+    }
+    timing_calls_end(mode);
+}
+
+void timing_before_stream_wait(CUstream stream, bool per_thread) {
+    if (nothing_to_do())
+        return;
+    CUstream name = stream_name(stream, per_thread);
+    if (name == CU_STREAM_LEGACY) { /* waits for the others, too */
+        timing_before_wait();
+        return;
+    }
+    struct track *track = track_find((uint64_t)(uintptr_t)name, track_owner(name));
+    if (!track || !load32(&track->open))
+        return;
+    int mode = timing_calls_begin();
+    if (timing_lock_enter()) {
+        if (load32(&track->open))
+            window_close(track, false);
+        timing_lock_leave();
+    }
+    timing_calls_end(mode);
+}
+
+void timing_after_wait(void) {
+    if (nothing_to_do())
+        return;
+    int mode = timing_calls_begin();
+    if (timing_lock_enter()) {
+        windows_poll();
+        timing_lock_leave();
+    }
+    timing_calls_end(mode);
+}

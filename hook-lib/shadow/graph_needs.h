@@ -1,0 +1,23 @@
+/* What a graph needs of each device, as far as that is known before it is launched. Calls the driver. */
+#ifndef PARTITA_GRAPH_NEEDS_H
+#define PARTITA_GRAPH_NEEDS_H
+
+#include <stdint.h>
+
+#include "cuda_graphs.h"
+
+enum { GRAPH_PARTS = 32 };
+
+struct graph_needs {
+    uint32_t kernels; /* nodes of the graph that use the SMs; UINT32_MAX: unknown */
+    unsigned int count;
+    struct {
+        int device;
+        uint64_t units;
+    } part[GRAPH_PARTS]; /* one a device */
+};
+
+/* Of a graph that is about to be instantiated. Keeps errno. */
+void graph_needs_of(CUgraph graph, struct graph_needs *needs);
+
+#endif

@@ -1,0 +1,264 @@
+/* The pure parts of the core limit, on time of their own. */
+#include <string.h>
+
+#include "card_report.h"
+#include "cases.h"
+#include "check.h"
+#include "core_account.h"
+#include "core_policy.h"
+#include "core_spans.h"
+
+#define MS UINT64_C(1000000)
+#define SECOND UINT64_C(1000000000)
+
+static const uint64_t begin = 1000 * SECOND;
+
+/* A program that always wants the card, with kernels of this length and every wait so much too long; what it got in a minute. */
+static double percent_got(unsigned int percent, uint64_t kernel, uint64_t oversleep) {
+    struct partita_account account = {0};
+    uint64_t now = begin, used = 0;
+    while (now < begin + 60 * SECOND) {
+        uint64_t due = core_account_due(&account, now);
+        if (due > 0)
+            now += due + oversleep;
+        core_account_charge(&account, now, kernel, kernel, percent);
+        now += kernel;
+        used += kernel;
+    }
+    CHECK_EQUAL(account.busy_ns, used);
+    return 100.0 * (double)used / (double)(now - begin);
+}
+
+static void a_program_that_always_wants_the_card_gets_its_percent(void) {
+    static const unsigned int percents[] = {1, 10, 30, 50, 70, 90, 99};
+    for (unsigned int i = 0; i < sizeof percents / sizeof *percents; i++) {
+        double expected = percents[i];
+        for (uint64_t kernel = MS / 50; kernel <= 50 * MS; kernel *= 10) {
+            double got = percent_got(percents[i], kernel, 0);
+            CHECK(got < expected + 0.3 && got > expected - 0.3);
+        }
+        double late = percent_got(percents[i], 5 * MS, 5 * MS); /* what it oversleeps is made up for */
+        CHECK(late < expected + 0.3 && late > (percents[i] <= 50 ? expected - 0.3 : expected * 0.8));
+    }
+}
+
+static void idle_time_is_saved_up_for_20_ms_at_most(void) {
+    struct partita_account account = {0};
+    core_account_charge(&account, begin, 10 * MS, 10 * MS, 10);
+    CHECK_EQUAL(core_account_due(&account, begin + 10 * MS), 0);
+    uint64_t later = begin + 1000 * SECOND;
+    for (int i = 0; i < 3; i++) /* 30 ms at once, 20 of them saved up */
+        core_account_charge(&account, later, 10 * MS, 10 * MS, 10);
+    CHECK_EQUAL(core_account_due(&account, later), 100 * MS);
+}
+
+static void no_limit_is_counted_and_never_due(void) {
+    struct partita_account account = {0};
+    core_account_charge(&account, begin, 10 * SECOND, 10 * SECOND, 0);
+    CHECK_EQUAL(account.busy_ns, 10 * SECOND);
+    CHECK_EQUAL(core_account_due(&account, begin), 0);
+}
+
+/* Launches that wait charge nothing: what a forged account shows has to end by itself. */
+static void a_forged_account_blocks_for_two_minutes_at_most(void) {
+    struct partita_account account;
+    memset(&account, 0xff, sizeof account);
+    CHECK_EQUAL(core_account_due(&account, begin), 0);
+    account.paid_until = begin + 2 * CORE_DEBT_NS;
+    CHECK_EQUAL(core_account_due(&account, begin), CORE_DEBT_NS);
+    CHECK_EQUAL(core_account_due(&account, begin + 2 * CORE_DEBT_NS), 0);
+    account.paid_until = UINT64_MAX;
+    core_account_charge(&account, begin, MS, MS, 100);
+    CHECK(account.paid_until <= begin + CORE_DEBT_NS + MS);
+    CHECK(core_account_scaled(&account, 160) >= 10);
+    core_account_report(&account, 1, 5);
+    core_account_report(&account, 2, UINT64_MAX);
+    core_account_report(&account, 3, 7);
+    CHECK(core_account_scaled(&account, 160) >= 10 && core_account_scaled(&account, 160) <= 160);
+}
+
+static void time_that_two_processes_used_at_once_counts_once(void) {
+    static struct partita_compute compute;
+    memset(&compute, 0, sizeof compute);
+    uint64_t stretch = UINT64_C(1) << PARTITA_STRETCH_BITS, from = (begin / stretch + 1) * stretch;
+    uint64_t first = core_account_cover(&compute, from, from + 50 * stretch);
+    CHECK(first <= 50 * stretch && first >= 50 * (stretch - 1));
+    CHECK_EQUAL(core_account_cover(&compute, from, from + 50 * stretch), 0);
+    uint64_t more = core_account_cover(&compute, from + 40 * stretch, from + 60 * stretch);
+    CHECK(more <= 10 * stretch && more >= 10 * (stretch - 1));
+    CHECK_EQUAL(core_account_cover(&compute, from + 100 * stretch, from + 100 * stretch + 1000), 1000);
+    CHECK_EQUAL(core_account_cover(&compute, from + 5, from + 5), 0);
+    /* Longer ago than the ring knows: counts as new. */
+    uint64_t long_one = core_account_cover(&compute, from, from + 3 * PARTITA_STRETCHES * stretch);
+    CHECK(long_one > 2 * PARTITA_STRETCHES * (stretch - 1));
+    memset(&compute, 0xff, sizeof compute);
+    CHECK(core_account_cover(&compute, from, from + 1000 * stretch) <= 1000 * stretch);
+}
+
+static void reports_scale_what_events_measured(void) {
+    struct partita_account account = {0};
+    uint64_t reported = 0;
+    for (uint64_t number = 1; number < 99; number++) {
+        core_account_charge(&account, begin + number * 200 * MS, 100 * MS, 100 * MS, 50);
+        reported += 60 * MS; /* others had the card for 40 of them */
+        core_account_report(&account, number, reported);
+        core_account_report(&account, number, reported); /* read again: changes nothing */
+    }
+    CHECK(core_account_scaled(&account, 1000) >= 598 && core_account_scaled(&account, 1000) <= 602);
+    core_account_report(&account, 200, 0); /* a plugin that begins anew */
+    CHECK_EQUAL(core_account_scaled(&account, 1000), 1000);
+}
+
+static void reports_that_come_late_do_not_make_a_beginning_cheap(void) {
+    struct partita_account account = {0};
+    core_account_report(&account, 1, 0);
+    for (uint64_t number = 2; number < 6; number++) {
+        core_account_charge(&account, begin + number * 200 * MS, 100 * MS, 100 * MS, 50);
+        core_account_report(&account, number, 0);
+        CHECK_EQUAL(core_account_scaled(&account, 1000), 1000);
+    }
+    for (uint64_t number = 6; number < 99; number++) {
+        core_account_charge(&account, begin + number * 200 * MS, 100 * MS, 100 * MS, 50);
+        core_account_report(&account, number, (number - 5) * 25 * MS);
+    }
+    CHECK(core_account_scaled(&account, 1000) >= 245 && core_account_scaled(&account, 1000) <= 255);
+}
+
+static void spans_that_overlap_count_once(void) {
+    static struct core_spans spans;
+    struct core_span fresh[CORE_SPANS + 1];
+    memset(&spans, 0, sizeof spans);
+    CHECK_EQUAL(core_spans_add(&spans, 100, 200, fresh), 1);
+    CHECK_EQUAL(core_spans_add(&spans, 100, 200, fresh), 0);
+    CHECK_EQUAL(core_spans_add(&spans, 300, 400, fresh), 1);
+    CHECK_EQUAL(core_spans_add(&spans, 50, 500, fresh), 3);
+    CHECK_EQUAL(fresh[0].from, 50);
+    CHECK_EQUAL(fresh[0].to, 100);
+    CHECK_EQUAL(fresh[1].from, 200);
+    CHECK_EQUAL(fresh[2].to, 500);
+    CHECK_EQUAL(spans.count, 1);
+    CHECK_EQUAL(core_spans_add(&spans, 500, 500, fresh), 0);
+    for (uint64_t i = 0; i < 1000; i++)
+        CHECK_EQUAL(core_spans_add(&spans, 1000 + 10 * i, 1005 + 10 * i, fresh), 1);
+    CHECK_EQUAL(spans.count, CORE_SPANS);
+    CHECK_EQUAL(core_spans_add(&spans, 1000 + 9990, 1005 + 9990, fresh), 0);
+    CHECK(core_spans_add(&spans, 0, 20000, fresh) <= CORE_SPANS + 1);
+    CHECK_EQUAL(spans.count, 1);
+}
+
+/* Against a bit for each unit of time. */
+static void spans_agree_with_a_plain_count(void) {
+    static struct core_spans spans;
+    static unsigned char used[4000];
+    struct core_span fresh[CORE_SPANS + 1];
+    uint64_t random = 88172645463325252;
+    memset(&spans, 0, sizeof spans);
+    for (int round = 0; round < 30; round++) { /* few enough that none is forgotten */
+        random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+        uint64_t from = random % 3900, to = from + random / 4096 % 100, expected = 0, sum = 0;
+        for (uint64_t i = from; i < to; i++) {
+            expected += !used[i];
+            used[i] = 1;
+        }
+        unsigned int parts = core_spans_add(&spans, from, to, fresh);
+        for (unsigned int i = 0; i < parts; i++)
+            sum += fresh[i].to - fresh[i].from;
+        CHECK_EQUAL(sum, expected);
+    }
+}
+
+static void shares_of_one_card_are_limited_to_their_sum(void) {
+    struct core_rules hard = core_rules_of(30, CORE_LIMIT_HARD, 1), soft = core_rules_of(20, CORE_LIMIT_SOFT, 0);
+    struct core_rules none = core_rules_of(20, CORE_LIMIT_NONE, 1), free = core_rules_of(0, CORE_LIMIT_HARD, 1);
+    CHECK_EQUAL(core_rules_sum(hard, soft).percent, 50);
+    CHECK(!core_rules_sum(hard, soft).soft && !core_rules_sum(hard, soft).yields);
+    CHECK_EQUAL(core_rules_sum(hard, none).percent, 0);
+    CHECK_EQUAL(free.percent, 0);
+    CHECK_EQUAL(core_rules_of(100, CORE_LIMIT_HARD, 1).percent, 0);
+    CHECK_EQUAL(core_rules_sum(core_rules_sum(hard, hard), core_rules_sum(hard, hard)).percent, 0);
+}
+
+static struct card_report report_of(uint64_t number, unsigned int own, unsigned int others) {
+    static uint64_t busy;
+    busy += own * 2 * MS;
+    return (struct card_report){number, begin + number * 200 * MS, busy, others, false};
+}
+
+static void a_soft_limit_lends_idle_time_and_takes_it_back_with_the_next_report(void) {
+    struct core_rules rules = core_rules_of(20, CORE_LIMIT_SOFT, 1);
+    struct core_policy policy = {0};
+    uint64_t now = begin;
+    CHECK_EQUAL(core_policy_percent(&policy, &rules, now), 20); /* nobody reports */
+    struct card_report report = report_of(1, 20, 0);
+    core_policy_read(&policy, &rules, &report, now);
+    report = report_of(2, 20, 0);
+    core_policy_read(&policy, &rules, &report, now += 200 * MS);
+    CHECK_EQUAL(core_policy_percent(&policy, &rules, now), 0); /* alone: no limit */
+    report = report_of(3, 50, 50);
+    core_policy_read(&policy, &rules, &report, now += 200 * MS);
+    CHECK_EQUAL(core_policy_percent(&policy, &rules, now), 20);
+    unsigned int own = 20; /* the other wants no more than 30: it comes near to the rest */
+    for (uint64_t number = 4; number < 14; number++) {
+        report = report_of(number, own, 30);
+        core_policy_read(&policy, &rules, &report, now += 200 * MS);
+        own = core_policy_percent(&policy, &rules, now);
+        CHECK(own >= 20 && own <= 66);
+    }
+    CHECK(own >= 62);
+    CHECK_EQUAL(core_policy_percent(&policy, &rules, now + 2 * SECOND), 20); /* the reports have ended */
+}
+
+static void a_lower_priority_pauses_while_reports_say_so(void) {
+    struct core_rules low = core_rules_of(0, CORE_LIMIT_HARD, 1), high = core_rules_of(0, CORE_LIMIT_HARD, 0);
+    struct core_policy policy = {0};
+    struct card_report report = report_of(1, 0, 50);
+    report.wanted = true;
+    core_policy_read(&policy, &low, &report, begin);
+    CHECK(core_policy_paused(&policy, &low, begin));
+    CHECK(!core_policy_paused(&policy, &high, begin));
+    CHECK(!core_policy_paused(&policy, &low, begin + 2 * SECOND)); /* nobody pauses for a plugin that is gone */
+    report = report_of(2, 0, 0);
+    core_policy_read(&policy, &low, &report, begin + 200 * MS);
+    CHECK(!core_policy_paused(&policy, &low, begin + 200 * MS));
+}
+
+static bool parses(const char *words, struct card_report *report) {
+    return card_report_parse(words, strlen(words), report);
+}
+
+static void a_report_is_read_whole_or_not_at_all(void) {
+    struct card_report report;
+    CHECK(parses("partita-card 1\nreport 007\nat 5\nbusy 9\nothers 35\nwanted 1\nlater x\nend 007\n", &report));
+    CHECK_EQUAL(report.number, 7);
+    CHECK_EQUAL(report.at, 5);
+    CHECK_EQUAL(report.busy, 9);
+    CHECK_EQUAL(report.others, 35);
+    CHECK(report.wanted);
+    CHECK(!parses("", &report));
+    CHECK(!parses("partita-card 2\nreport 7\nend 7\n", &report));
+    CHECK(!parses("partita-card 1\nreport 7\nend 8\n", &report)); /* met a write */
+    CHECK(!parses("partita-card 1\nreport 7\n", &report));
+    CHECK(!parses("partita-card 1\nreport 0\nend 0\n", &report));
+    CHECK(!parses("partita-card 1\nreport 7\nothers 101\nend 7\n", &report));
+    CHECK(!parses("partita-card 1\nreport 7\nwanted 2\nend 7\n", &report));
+    CHECK(!parses("partita-card 1\nreport 7\nbusy -1\nend 7\n", &report));
+}
+
+int main(int argc, char **argv) {
+    static const struct test_case cases[] = {
+        CASE(a_program_that_always_wants_the_card_gets_its_percent),
+        CASE(idle_time_is_saved_up_for_20_ms_at_most),
+        CASE(no_limit_is_counted_and_never_due),
+        CASE(a_forged_account_blocks_for_two_minutes_at_most),
+        CASE(time_that_two_processes_used_at_once_counts_once),
+        CASE(reports_scale_what_events_measured),
+        CASE(reports_that_come_late_do_not_make_a_beginning_cheap),
+        CASE(spans_that_overlap_count_once),
+        CASE(spans_agree_with_a_plain_count),
+        CASE(shares_of_one_card_are_limited_to_their_sum),
+        CASE(a_soft_limit_lends_idle_time_and_takes_it_back_with_the_next_report),
+        CASE(a_lower_priority_pauses_while_reports_say_so),
+        CASE(a_report_is_read_whole_or_not_at_all),
+    };
+    return RUN_CASES(cases, argc, argv);
+}

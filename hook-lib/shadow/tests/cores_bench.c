@@ -1,0 +1,139 @@
+/*
+ * How near to its limit a share comes on the simulated card, by the hardware's own account.
+ * cores_bench [seconds [part of a scenario's name]]; a line a share, in percent of the card. A scenario has a second to settle, one with
+ * several programs four. "soft" times how soon lent time is taken back.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "check.h"
+#include "cores_stage.h"
+
+enum { MOST = 4 };
+
+struct scenario {
+    const char *name;
+    unsigned int count;
+    struct {
+        unsigned int cores;
+        const char *limit;
+        uint64_t ns;
+        unsigned int streams;
+        int same; /* in the container of the one before */
+        int waits;
+        double expected;
+    } programs[MOST];
+};
+
+#define ALONE(cores, ns, streams, words) {words, 1, {{cores, "hard", ns, streams, 0, 0, cores}}}
+#define WAITING(cores, ns, words) {words, 1, {{cores, "hard", ns, 1, 0, 1, cores}}}
+#define PAIR(a, b, ns, other, words) {words, 2, {{a, "hard", ns, 1, 0, 0, a}, {b, "hard", other, 1, 0, 0, b}}}
+
+static const struct scenario scenarios[] = {
+    ALONE(10, 20 * US, 1, "alone, 20 us"), ALONE(30, 20 * US, 1, "alone, 20 us"),
+    ALONE(50, 20 * US, 1, "alone, 20 us"), ALONE(70, 20 * US, 1, "alone, 20 us"),
+    ALONE(10, 50 * MS, 1, "alone, 50 ms"), ALONE(30, 50 * MS, 1, "alone, 50 ms"),
+    ALONE(50, 50 * MS, 1, "alone, 50 ms"), ALONE(70, 50 * MS, 1, "alone, 50 ms"),
+    ALONE(30, 20 * US, 16, "alone, 20 us, 16 streams"), ALONE(70, 20 * US, 16, "alone, 20 us, 16 streams"),
+    ALONE(30, 2 * MS, 16, "alone, 2 ms, 16 streams"), ALONE(50, 50 * MS, 16, "alone, 50 ms, 16 streams"),
+    WAITING(30, 500 * US, "alone, 0.5 ms, waits for each"), WAITING(50, 2 * MS, "alone, 2 ms, waits for each"),
+    PAIR(30, 70, 20 * US, 20 * US, "pair, 20 us"), PAIR(10, 90, 20 * US, 20 * US, "pair, 20 us"),
+    PAIR(30, 70, 50 * MS, 50 * MS, "pair, 50 ms"), PAIR(10, 90, 50 * MS, 50 * MS, "pair, 50 ms"),
+    PAIR(30, 70, 20 * US, 50 * MS, "pair, 20 us and 50 ms"), PAIR(10, 90, 50 * MS, 20 * US, "pair, 50 ms and 20 us"),
+    {"two processes in one share, 20 us", 2, {{30, "hard", 20 * US, 1, 0, 0, 30}, {30, "hard", 20 * US, 1, 1, 0, 0}}},
+    {"two processes in one share, 50 ms", 2, {{50, "hard", 50 * MS, 1, 0, 0, 50}, {50, "hard", 50 * MS, 1, 1, 0, 0}}},
+    {"two processes in one share, 20 us, 5 ms", 2, {{50, "hard", 20 * US, 1, 0, 0, 50}, {50, "hard", 5 * MS, 1, 1, 0, 0}}},
+};
+
+static double play(const struct scenario *scenario, unsigned int number, unsigned int ms, double *worst) {
+    struct spinner *spinners[MOST];
+    double got[MOST], sum = 0;
+    const char *container = NULL;
+    for (unsigned int i = 0; i < scenario->count; i++) {
+        if (!scenario->programs[i].same)
+            container = cores_container(text("box-%u-%u", number, i), scenario->programs[i].cores,
+                                        scenario->programs[i].limit, 1);
+        spinners[i] = spinner_start((struct spinner){.container = container,
+                                                     .ns = scenario->programs[i].ns,
+                                                     .streams = scenario->programs[i].streams,
+                                                     .waits = scenario->programs[i].waits});
+    }
+    wait_ms(scenario->count > 1 ? 4000 : 1000);
+    spinners_measure(spinners, scenario->count, ms, got);
+    for (unsigned int i = 0; i < scenario->count; i++)
+        spinner_kill(spinners[i]);
+    spinners_forget();
+    unsigned int shares = 0;
+    for (unsigned int i = 0; i < scenario->count; i++) {
+        unsigned int of = i;
+        double is = got[i];
+        while (i + 1 < scenario->count && scenario->programs[i + 1].same)
+            is += got[++i];
+        double limit = scenario->programs[of].expected, error = is - limit;
+        printf("%-42s %6.1f %8.2f %+8.2f\n", shares ? "" : scenario->name, limit, is, error);
+        fflush(stdout);
+        sum += fabs(error);
+        *worst = fabs(error) > *worst ? fabs(error) : *worst;
+        shares++;
+    }
+    return sum / shares;
+}
+
+/* How long a soft share of 20 % that had the whole card keeps more than 25 % of it, over 200 ms each, when a share of 80 % comes to want the rest. */
+static uint64_t taken_back_after(unsigned int round) {
+    enum { STEP_MS = 20, STEPS = 10 };
+    uint64_t used[STEPS] = {0}, times[STEPS] = {0};
+    struct spinner *soft = spinner_start((struct spinner){
+        .container = cores_container(text("soft-%u", round), 20, "soft", 1), .ns = MS, .streams = 1});
+    double percent = 0;
+    while (percent < 80)
+        spinners_measure(&soft, 1, 300, &percent);
+    struct spinner *hard = spinner_start((struct spinner){
+        .container = cores_container(text("hard-%u", round), 80, "hard", 1), .ns = MS, .streams = 1});
+    uint64_t begin = cores_now(), now;
+    for (unsigned int i = 0;; i++) {
+        unsigned int at = i % STEPS;
+        uint64_t busy = cores_busy(soft->pid);
+        now = cores_now();
+        if (i >= STEPS && (busy - used[at]) * 100 <= 25 * (now - times[at]))
+            break;
+        used[at] = busy;
+        times[at] = now;
+        wait_ms(STEP_MS);
+    }
+    spinner_kill(soft);
+    spinner_kill(hard);
+    spinners_forget();
+    return now - begin;
+}
+
+static void take_back(unsigned int rounds) {
+    uint64_t sum = 0, most = 0;
+    for (unsigned int i = 0; i < rounds; i++) {
+        uint64_t ns = taken_back_after(i);
+        sum += ns;
+        most = ns > most ? ns : most;
+    }
+    printf("soft limit takes back after %.0f ms on average, %.0f ms at most, of %u times\n", (double)sum / rounds / 1e6, (double)most / 1e6, rounds);
+    fflush(stdout);
+}
+
+int main(int argc, char **argv) {
+    unsigned int ms = argc > 1 ? (unsigned int)(atof(argv[1]) * 1000) : 5000;
+    const char *only = argc > 2 ? argv[2] : "";
+    double sum = 0, worst = 0;
+    unsigned int count = 0;
+    CHECK(ms > 0);
+    cores_stage();
+    cores_reporter();
+    printf("%-42s %6s %8s %8s\n", "", "limit", "got", "error");
+    for (unsigned int i = 0; i < sizeof scenarios / sizeof *scenarios; i++)
+        if (strstr(scenarios[i].name, only)) {
+            sum += play(&scenarios[i], i, ms, &worst);
+            count++;
+        }
+    if (strstr("soft, takes back", only))
+        take_back(ms >= 2000 ? 5 : 1);
+    printf("mean absolute error %.2f points, worst %.2f\n", count ? sum / count : 0, worst);
+    return 0;
+}

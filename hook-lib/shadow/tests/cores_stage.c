@@ -1,0 +1,255 @@
+#define _GNU_SOURCE
+#include "cores_stage.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "../../simulator/state/clock.h"
+#include "../../simulator/state/state.h"
+#include "check.h"
+#include "nvml_api.h"
+#include "partita/card_report.h"
+#include "partita/quota_file.h"
+
+/* Shared with the reporter. */
+static struct shared {
+    uint32_t count;
+    struct {
+        char container[300];
+        uint32_t pid, high;
+    } spinners[SPINNERS];
+} *shared;
+
+static struct spinner spinners[SPINNERS];
+static struct sim_state truth = {.locks = -1};
+
+void wait_ms(unsigned int ms) {
+    struct timespec pause = {ms / 1000, (long)(ms % 1000) * 1000000};
+    while (nanosleep(&pause, &pause) != 0) {
+    }
+}
+
+uint64_t cores_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+void cores_stage(void) {
+    static struct sim_node node;
+    stage_driver("h200x1");
+    CHECK(sim_node_read(scratch_folder(), &node, NULL, 0));
+    CHECK(sim_state_open(&truth, &node, true));
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(shared != MAP_FAILED);
+}
+
+const char *cores_container(const char *name, unsigned int cores, const char *core_limit, unsigned int priority) {
+    const char *container = stage_container(name);
+    cores_quota(container, cores, core_limit, priority);
+    make_region(container, "share");
+    return container;
+}
+
+void cores_quota(const char *container, unsigned int cores, const char *core_limit, unsigned int priority) {
+    static uint64_t generation;
+    const char *rules = text("cores %u\ncore-limit %s\npriority %u\n", cores, core_limit, priority);
+    write_quota_with(container, "share", stage_gpu(0), 8 * GIB, ++generation, rules);
+}
+
+CUfunction spin_function(void) {
+    CUmodule module;
+    CUfunction function;
+    CHECK_EQUAL(CUDA(cuModuleLoadData)(&module, "image"), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuModuleGetFunction)(&function, module, "partita_spin"), CUDA_SUCCESS);
+    return function;
+}
+
+static __typeof__(&cuLaunchKernel) launch;
+
+void spin(CUfunction function, uint64_t ns, CUstream stream) {
+    void *parameters[] = {&ns};
+    if (!launch)
+        launch = CUDA(cuLaunchKernel);
+    CHECK_EQUAL(launch(function, 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL), CUDA_SUCCESS);
+}
+
+static struct spinner *self;
+
+static void work(void) {
+    CUstream streams[64] = {NULL};
+    cuda_start(self->container, 0);
+    CUfunction function = spin_function();
+    for (unsigned int i = 0; i < self->streams; i++)
+        CHECK_EQUAL(CUDA(cuStreamCreate)(&streams[i], CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    __typeof__(&cuStreamSynchronize) wait = CUDA(cuStreamSynchronize);
+    stage_ready();
+    for (unsigned int i = 0;; i = self->streams ? (i + 1) % self->streams : 0) {
+        spin(function, self->ns, streams[i]);
+        if (self->waits)
+            CHECK_EQUAL(wait(streams[i]), CUDA_SUCCESS);
+        if (self->idle_ns) {
+            struct timespec pause = {(time_t)(self->idle_ns / 1000000000), (long)(self->idle_ns % 1000000000)};
+            nanosleep(&pause, NULL);
+        }
+    }
+}
+
+struct spinner *spinner_start(struct spinner wanted) {
+    uint32_t index = shared->count;
+    CHECK(index < SPINNERS);
+    self = &spinners[index];
+    *self = wanted;
+    self->child = stage_child(work);
+    self->pid = self->child.pid;
+    snprintf(shared->spinners[index].container, sizeof shared->spinners[index].container, "%s", wanted.container);
+    shared->spinners[index].high = wanted.high;
+    shared->spinners[index].pid = (uint32_t)self->pid;
+    __atomic_store_n(&shared->count, index + 1, __ATOMIC_RELEASE);
+    child_wait(&self->child);
+    child_go(&self->child);
+    return self;
+}
+
+void spinner_kill(struct spinner *spinner) {
+    child_kill(&spinner->child);
+    shared->spinners[spinner - spinners].pid = 0;
+}
+
+void spinners_forget(void) {
+    __atomic_store_n(&shared->count, 0, __ATOMIC_RELEASE);
+}
+
+uint64_t cores_busy(pid_t pid) {
+    static struct sim_process_use uses[64];
+    unsigned count = sim_state_processes(&truth, 0, uses, 64);
+    for (unsigned i = 0; i < count && i < 64; i++)
+        if (uses[i].pid == (unsigned)pid)
+            return uses[i].busy;
+    return 0;
+}
+
+void spinners_measure(struct spinner *const measured[], unsigned int count, unsigned int ms, double percent[]) {
+    uint64_t before[SPINNERS], begin = cores_now();
+    for (unsigned int i = 0; i < count; i++)
+        before[i] = cores_busy(measured[i]->pid);
+    wait_ms(ms);
+    double passed = (double)(cores_now() - begin);
+    for (unsigned int i = 0; i < count; i++)
+        percent[i] = 100 * (double)(cores_busy(measured[i]->pid) - before[i]) / passed;
+}
+
+static void write_report(const char *container, uint64_t number, uint64_t at, uint64_t busy, unsigned int others, bool wanted) {
+    const char *file = text("%s" PARTITA_SHARES_FOLDER "/share/" PARTITA_REPORT_NAME, container);
+    const char *words = text(PARTITA_REPORT_MAGIC "\nreport %020llu\nat %020llu\nbusy %020llu\nothers %03u\nwanted %d\nend %020llu\n",
+                             (unsigned long long)number, (unsigned long long)at, (unsigned long long)busy,
+                             others < 100 ? others : 100, wanted, (unsigned long long)number);
+    int out = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    CHECK(out >= 0 && pwrite(out, words, strlen(words), 0) == (ssize_t)strlen(words) && close(out) == 0);
+}
+
+/* Into the process' slot, as the plugin does: for NVML in the container. */
+static void write_sample(const char *container, const nvmlProcessUtilizationSample_t *sample) {
+    int file = open(region_path(container, "share"), O_RDWR | O_CLOEXEC);
+    CHECK(file >= 0);
+    struct partita_region *region = mmap(NULL, PARTITA_USAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    CHECK(region != MAP_FAILED);
+    close(file);
+    for (uint32_t slot = 0; slot < region->high_water; slot++)
+        if (region->slots[slot].pid == sample->pid) {
+            uint64_t engines = sample->smUtil | sample->memUtil << 8 | sample->encUtil << 16 | (uint64_t)sample->decUtil << 24;
+            __atomic_store_n(&region->slots[slot].utilization, engines, __ATOMIC_RELAXED);
+            __atomic_store_n(&region->slots[slot].sampled, sample->timeStamp, __ATOMIC_RELEASE);
+        }
+    munmap(region, PARTITA_USAGE_SIZE);
+}
+
+/* What NVML has told of one spinner. */
+struct told {
+    uint32_t pid;
+    uint64_t time; /* of its last sample, microseconds */
+    uint64_t busy; /* ns */
+    unsigned int percent;
+};
+
+static void take_samples(const nvmlProcessUtilizationSample_t *samples, unsigned int samples_count, uint32_t count,
+                         struct told told[], uint64_t *newest) {
+    uint64_t before = *newest;
+    for (unsigned int i = 0; i < samples_count; i++)
+        *newest = samples[i].timeStamp > *newest ? samples[i].timeStamp : *newest;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t pid = shared->spinners[i].pid;
+        if (told[i].pid != pid) /* another program's turn */
+            told[i] = (struct told){pid, 0, 0, 0};
+        told[i].percent = 0;
+        for (unsigned int j = 0; j < samples_count; j++) {
+            if (samples[j].pid != pid || samples[j].timeStamp + 100000 < *newest)
+                continue;
+            /* A process that had no part in the samples before is not in them. */
+            uint64_t since = told[i].time > before ? told[i].time : before;
+            if (since > 0 && samples[j].timeStamp > since)
+                told[i].busy += samples[j].smUtil * (samples[j].timeStamp - since) * 10;
+            write_sample(shared->spinners[i].container, &samples[j]);
+            told[i].time = samples[j].timeStamp;
+            told[i].percent = samples[j].smUtil;
+        }
+    }
+}
+
+static void report(void) {
+    static struct told told[SPINNERS];
+    nvmlDevice_t device;
+    uint64_t newest = 0, at = 0;
+    void *nvml = dlopen(text("%s/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1.2", scratch_folder()), RTLD_NOW);
+    CHECK(nvml);
+#define NVML(name) ((__typeof__(&name))dlsym(nvml, #name))
+    CHECK_EQUAL(NVML(nvmlInit_v2)(), NVML_SUCCESS);
+    CHECK_EQUAL(NVML(nvmlDeviceGetHandleByIndex_v2)(0, &device), NVML_SUCCESS);
+    for (uint64_t number = 1;; number++) {
+        nvmlProcessUtilizationSample_t samples[64];
+        unsigned int samples_count = 64;
+        uint64_t before = newest;
+        wait_ms(200);
+        if (NVML(nvmlDeviceGetProcessUtilization)(device, samples, &samples_count, newest) != NVML_SUCCESS)
+            samples_count = 0;
+        uint32_t count = __atomic_load_n(&shared->count, __ATOMIC_ACQUIRE);
+        take_samples(samples, samples_count, count, told, &newest);
+        at += newest > before && before ? (newest - before) * 1000 : 200 * MS;
+        for (uint32_t i = 0; i < count; i++) {
+            uint64_t own = 0;
+            unsigned int others = 0;
+            bool wanted = false;
+            for (uint32_t j = 0; j < count; j++)
+                if (strcmp(shared->spinners[i].container, shared->spinners[j].container) == 0) {
+                    own += told[j].busy;
+                } else {
+                    others += told[j].percent;
+                    wanted |= told[j].percent > 0 && shared->spinners[j].high && !shared->spinners[i].high;
+                }
+            write_report(shared->spinners[i].container, number, at, own, others, wanted);
+        }
+    }
+}
+
+void cores_reporter(void) {
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        report();
+    }
+}
+
+const struct partita_region *cores_region(const char *container) {
+    int file = open(region_path(container, "share"), O_RDONLY | O_CLOEXEC);
+    CHECK(file >= 0);
+    void *at = mmap(NULL, PARTITA_USAGE_SIZE, PROT_READ, MAP_SHARED, file, 0);
+    CHECK(at != MAP_FAILED);
+    close(file);
+    return at;
+}

@@ -1,0 +1,552 @@
+/* Core limits on the simulated card, by its own account of its time. Bounds are those that a busy machine keeps. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "cases.h"
+#include "check.h"
+#include "cuda_capture.h"
+#include "cores_stage.h"
+
+static const char *box;
+
+static void start(unsigned int cores) {
+    cores_stage();
+    box = cores_container("box", cores, "hard", 1);
+    cuda_start(box, 0);
+}
+
+/* GPU time that the share's account has, once the card is done. */
+static uint64_t timed(void) {
+    CHECK_EQUAL(CUDA(cuCtxSynchronize)(), CUDA_SUCCESS);
+    return cores_region(box)->compute.account.busy_ns;
+}
+
+static uint32_t compute_of_first_slot(void) {
+    return cores_region(box)->slots[0].compute;
+}
+
+#define TIMED(launch)                                                                                                 \
+    do {                                                                                                              \
+        uint64_t before_ = timed(), hardware_ = cores_busy(getpid());                                                 \
+        CHECK_EQUAL(launch, CUDA_SUCCESS);                                                                            \
+        uint64_t more_ = timed() - before_;                                                                           \
+        CHECK_EQUAL(cores_busy(getpid()) - hardware_, 5 * MS);                                                        \
+        CHECK(more_ >= 5 * MS - 10 * US);                                                                             \
+    } while (0)
+
+static void every_way_to_launch_is_timed(void) {
+    start(90);
+    CUfunction function = spin_function();
+    uint64_t ns = 5 * MS;
+    void *parameters[] = {&ns};
+    CUstream stream;
+    CHECK_EQUAL(CUDA(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    CHECK_EQUAL(compute_of_first_slot(), PARTITA_COMPUTE_UNUSED);
+    TIMED(CUDA(cuLaunchKernel)(function, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL));
+    CHECK_EQUAL(compute_of_first_slot(), PARTITA_COMPUTE_ENFORCED);
+    TIMED(CUDA(cuLaunchKernel)(function, 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL));
+    TIMED(CUDA(cuLaunchKernel)(function, 1, 1, 1, 1, 1, 1, 0, CU_STREAM_LEGACY, parameters, NULL));
+    TIMED(CUDA(cuLaunchKernel)(function, 1, 1, 1, 1, 1, 1, 0, CU_STREAM_PER_THREAD, parameters, NULL));
+    TIMED(CUDA(cuLaunchKernel_ptsz)(function, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL));
+    TIMED(CUDA(cuLaunchCooperativeKernel)(function, 1, 1, 1, 1, 1, 1, 0, stream, parameters));
+    TIMED(CUDA(cuLaunchCooperativeKernel_ptsz)(function, 1, 1, 1, 1, 1, 1, 0, NULL, parameters));
+    CUlaunchConfig config = {1, 1, 1, 1, 1, 1, 0, stream, NULL, 0};
+    TIMED(CUDA(cuLaunchKernelEx)(&config, function, parameters, NULL));
+    config.hStream = NULL;
+    TIMED(CUDA(cuLaunchKernelEx_ptsz)(&config, function, parameters, NULL));
+    CUDA_LAUNCH_PARAMS each = {function, 1, 1, 1, 1, 1, 1, 0, stream, parameters};
+    TIMED(CUDA(cuLaunchCooperativeKernelMultiDevice)(&each, 1, 0));
+    CHECK_EQUAL(CUDA(cuFuncSetBlockShape)(function, 1, 1, 1), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuParamSetv)(function, 0, &ns, sizeof ns), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuParamSetSize)(function, sizeof ns), CUDA_SUCCESS);
+    TIMED(CUDA(cuLaunch)(function));
+    TIMED(CUDA(cuLaunchGrid)(function, 1, 1));
+    TIMED(CUDA(cuLaunchGridAsync)(function, 1, 1, stream));
+}
+
+static void each_way_to_wait_ends_what_is_being_timed(void) {
+    start(90);
+    CUfunction function = spin_function();
+    CUstream streams[2];
+    CUevent event;
+    CHECK_EQUAL(CUDA(cuStreamCreate)(&streams[0], CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuStreamCreate)(&streams[1], CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuEventCreate)(&event, 0), CUDA_SUCCESS);
+    CUdeviceptr pointer;
+    CUdeviceptr_v1 low;
+    CHECK_EQUAL(cuda.alloc(&pointer, 4096), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuMemAlloc)(&low, 4096), CUDA_SUCCESS);
+    uint64_t hardware = cores_busy(getpid());
+    for (int i = 0; i < 48; i++) {
+        for (int j = 0; j < 5; j++)
+            spin(function, 20 * US, streams[i % 2]);
+        char byte = 0;
+        switch (i % 12) {
+        case 0:
+            CHECK_EQUAL(CUDA(cuStreamSynchronize)(streams[0]), CUDA_SUCCESS);
+            break;
+        case 1:
+            CHECK_EQUAL(CUDA(cuStreamSynchronize_ptsz)(streams[1]), CUDA_SUCCESS);
+            break;
+        case 2:
+            CHECK_EQUAL(CUDA(cuEventRecord)(event, streams[0]), CUDA_SUCCESS);
+            CHECK_EQUAL(CUDA(cuEventSynchronize)(event), CUDA_SUCCESS);
+            break;
+        case 3:
+            CHECK_EQUAL(CUDA(cuCtxSynchronize)(), CUDA_SUCCESS);
+            break;
+        case 4:
+            while (CUDA(cuStreamQuery)(streams[0]) == CUDA_ERROR_NOT_READY)
+                wait_ms(1);
+            break;
+        case 5:
+            while (CUDA(cuStreamQuery_ptsz)(streams[1]) == CUDA_ERROR_NOT_READY)
+                wait_ms(1);
+            break;
+        case 6:
+            CHECK_EQUAL(CUDA(cuEventRecord)(event, streams[0]), CUDA_SUCCESS);
+            while (CUDA(cuEventQuery)(event) == CUDA_ERROR_NOT_READY)
+                wait_ms(1);
+            break;
+        case 7:
+            CHECK_EQUAL(CUDA(cuMemcpyDtoH_v2)(&byte, pointer, 1), CUDA_SUCCESS);
+            break;
+        case 8:
+            CHECK_EQUAL(CUDA(cuMemcpyDtoH_v2_ptds)(&byte, pointer, 1), CUDA_SUCCESS);
+            break;
+        case 9:
+            CHECK_EQUAL(CUDA(cuMemcpyHtoD_v2)(pointer, &byte, 1), CUDA_SUCCESS);
+            break;
+        case 10:
+            CHECK_EQUAL(CUDA(cuMemcpyHtoD_v2_ptds)(pointer, &byte, 1), CUDA_SUCCESS);
+            break;
+        default:
+            CHECK_EQUAL(CUDA(cuMemcpyHtoD)(low, &byte, 1), CUDA_SUCCESS);
+            CHECK_EQUAL(CUDA(cuMemcpyDtoH)(&byte, low, 1), CUDA_SUCCESS);
+        }
+        wait_ms(5); /* idle: not to be counted */
+    }
+    CHECK_EQUAL(CUDA(cuCtxSynchronize)(), CUDA_SUCCESS);
+    CHECK_EQUAL(cores_busy(getpid()) - hardware, 4800 * US);
+    CHECK(timed() < 120 * MS); /* and not the 240 ms of waiting */
+    CHECK(timed() >= 4800 * US - 100 * US);
+}
+
+static void a_stream_or_context_may_end_while_its_launches_are_timed(void) {
+    start(90);
+    CUfunction function = spin_function();
+    for (int i = 0; i < 2; i++) {
+        CUstream stream;
+        CHECK_EQUAL(CUDA(cuStreamCreate)(&stream, 0), CUDA_SUCCESS);
+        for (int j = 0; j < 5; j++)
+            spin(function, MS, stream);
+        CHECK_EQUAL(i ? CUDA(cuStreamDestroy)(stream) : CUDA(cuStreamDestroy_v2)(stream), CUDA_SUCCESS);
+    }
+    CHECK(timed() >= 10 * MS - 10 * US);
+    uint64_t before = timed();
+    CUcontext other;
+    CHECK_EQUAL(CUDA(cuCtxCreate_v2)(&other, 0, 0), CUDA_SUCCESS);
+    function = spin_function();
+    for (int i = 0; i < 5; i++)
+        spin(function, MS, NULL);
+    CHECK_EQUAL(CUDA(cuCtxDestroy_v2)(other), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuCtxSetCurrent)(cuda.context), CUDA_SUCCESS);
+    function = spin_function();
+    spin(function, MS, NULL);
+    CHECK(timed() > before);
+}
+
+static CUcontext other_context(void) {
+    CUcontext other;
+    CHECK_EQUAL(CUDA(cuCtxCreate_v2)(&other, 0, 0), CUDA_SUCCESS);
+    return other;
+}
+
+static void contexts_that_come_and_go_leave_the_limit_in_force(void) {
+    start(90);
+    for (int i = 0; i < 40; i++) {
+        CUcontext other = other_context();
+        spin(spin_function(), 100 * US, NULL);
+        CHECK_EQUAL(CUDA(cuCtxSynchronize)(), CUDA_SUCCESS);
+        CHECK_EQUAL(CUDA(cuCtxDestroy_v2)(other), CUDA_SUCCESS);
+    }
+    CHECK_EQUAL(CUDA(cuCtxSetCurrent)(cuda.context), CUDA_SUCCESS);
+    TIMED((spin(spin_function(), 5 * MS, NULL), CUDA_SUCCESS));
+    CHECK_EQUAL(compute_of_first_slot(), PARTITA_COMPUTE_ENFORCED);
+}
+
+static void asking_for_a_stream_of_another_context_leaves_the_limit_in_force(void) {
+    start(90);
+    CUfunction function = spin_function();
+    CUstream stream, busy;
+    CHECK_EQUAL(CUDA(cuStreamCreate)(&busy, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    for (int i = 0; i < 20; i++) { /* until several launches make a window */
+        spin(function, 10 * US, stream);
+        CHECK_EQUAL(CUDA(cuStreamSynchronize)(stream), CUDA_SUCCESS);
+    }
+    CUcontext other = other_context();
+    for (int i = 0; i < 20; i++) {
+        CHECK_EQUAL(CUDA(cuCtxSetCurrent)(cuda.context), CUDA_SUCCESS);
+        spin(function, 2 * MS, busy); /* holds the events that were there */
+        for (int j = 0; j < 3; j++)
+            spin(function, 10 * US, stream);
+        CHECK_EQUAL(CUDA(cuCtxSetCurrent)(other), CUDA_SUCCESS);
+        CHECK(CUDA(cuStreamQuery)(stream) != CUDA_ERROR_INVALID_HANDLE);
+    }
+    CHECK_EQUAL(CUDA(cuCtxSetCurrent)(cuda.context), CUDA_SUCCESS);
+    TIMED((spin(function, 5 * MS, stream), CUDA_SUCCESS));
+    CHECK_EQUAL(compute_of_first_slot(), PARTITA_COMPUTE_ENFORCED);
+}
+
+static void a_stream_with_the_handle_of_a_former_one_is_timed_in_its_own_context(void) {
+    start(90);
+    CUfunction functions[2] = {spin_function()};
+    CUcontext contexts[2] = {cuda.context, other_context()};
+    functions[1] = spin_function();
+    for (int i = 0; i < 20; i++) {
+        CUstream stream;
+        CHECK_EQUAL(CUDA(cuCtxSetCurrent)(contexts[i % 2]), CUDA_SUCCESS);
+        CHECK_EQUAL(CUDA(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+        TIMED((spin(functions[i % 2], 5 * MS, stream), CUDA_SUCCESS));
+        CHECK_EQUAL(CUDA(cuStreamDestroy_v2)(stream), CUDA_SUCCESS);
+    }
+    CHECK_EQUAL(compute_of_first_slot(), PARTITA_COMPUTE_ENFORCED);
+}
+
+static void a_graph_without_kernels_is_not_timed(void) {
+    CUgraph graph;
+    CUgraphExec exec;
+    start(10);
+    CHECK_EQUAL(CUDA(cuGraphCreate)(&graph, 0), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuGraphInstantiateWithFlags)(&exec, graph, 0), CUDA_SUCCESS);
+    for (int i = 0; i < 100; i++)
+        CHECK_EQUAL(CUDA(cuGraphLaunch)(exec, NULL), CUDA_SUCCESS);
+    CHECK_EQUAL(timed(), 0);
+    CHECK_EQUAL(compute_of_first_slot(), PARTITA_COMPUTE_UNUSED);
+}
+
+static CUgraphExec captured(CUfunction function, CUstream stream, CUstream other, int mode) {
+    CUgraph graph;
+    CUgraphExec exec;
+    CHECK_EQUAL(CUDA(cuStreamBeginCapture_v2)(stream, mode), CUDA_SUCCESS);
+    for (int i = 0; i < 100; i++) { /* long enough that windows would open and close, and look whether the stream is idle */
+        spin(function, 100 * US, stream);
+        if (other)
+            spin(function, 100 * US, other);
+        if (i % 30 == 0)
+            wait_ms(2);
+    }
+    CHECK_EQUAL(CUDA(cuStreamEndCapture)(stream, &graph), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuGraphInstantiateWithFlags)(&exec, graph, 0), CUDA_SUCCESS);
+    return exec;
+}
+
+static void a_launch_in_a_capture_is_not_timed_and_the_capture_succeeds(void) {
+    start(10);
+    CUfunction function = spin_function();
+    CUstream stream;
+    CHECK_EQUAL(CUDA(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    uint64_t throttled = cores_region(box)->compute.account.throttled_ns;
+    CUgraphExec exec = captured(function, stream, NULL, CU_STREAM_CAPTURE_MODE_GLOBAL);
+    CHECK_EQUAL(timed(), 0);
+    CHECK_EQUAL(cores_region(box)->compute.account.throttled_ns, throttled);
+    /* A graph's kernels are: all in one launch. */
+    CHECK_EQUAL(CUDA(cuGraphLaunch)(exec, stream), CUDA_SUCCESS);
+    CHECK(timed() >= 10 * MS - 10 * US);
+    CHECK_EQUAL(cores_busy(getpid()), 10 * MS);
+    CHECK_EQUAL(CUDA(cuGraphLaunch_ptsz)(exec, NULL), CUDA_SUCCESS);
+    CHECK(timed() >= 20 * MS - 20 * US);
+}
+
+static void launches_beside_a_capture_are_timed_and_do_not_end_it(void) {
+    static const int modes[] = {CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+                                CU_STREAM_CAPTURE_MODE_RELAXED};
+    start(90);
+    CUfunction function = spin_function();
+    CUstream stream, other;
+    CHECK_EQUAL(CUDA(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuStreamCreate)(&other, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    spin(function, MS, stream); /* its window is still open, or its end not yet asked for, when the capture begins */
+    uint64_t before = 0;
+    for (int i = 0; i < 3; i++) {
+        captured(function, stream, i == 1 ? CU_STREAM_LEGACY : other, modes[i]);
+        uint64_t now = timed();
+        CHECK(now >= before + 10 * MS - 100 * US);
+        before = now;
+    }
+}
+
+static struct spinner *spinner(const char *container, uint64_t ns) {
+    return spinner_start((struct spinner){.container = container, .ns = ns, .streams = 1});
+}
+
+static double measure(struct spinner *one, unsigned int ms) {
+    double percent;
+    spinners_measure(&one, 1, ms, &percent);
+    return percent;
+}
+
+/* Until a window of that many ms has the share where it is wanted; half a minute at most. */
+static void wait_until(struct spinner *one, unsigned int ms, double least, double most) {
+    double is = -1;
+    for (unsigned int passed = 0; passed < 30000; passed += ms) {
+        is = measure(one, ms);
+        if (is >= least && is <= most)
+            return;
+    }
+    fprintf(stderr, "%.1f %% of the card, not %.0f to %.0f\n", is, least, most);
+    CHECK(0);
+}
+
+/* A busy machine may keep the program from using its share, but not let it have more. */
+static void a_hard_limit_is_never_exceeded(void) {
+    cores_stage();
+    struct spinner *spinners[] = {spinner(cores_container("long", 10, "hard", 1), 20 * MS)};
+    wait_ms(500);
+    CHECK(measure(spinners[0], 4000) <= 15);
+    spinner_kill(spinners[0]);
+    spinners_forget();
+    spinners[0] = spinner(cores_container("short", 30, "hard", 1), 20 * US);
+    wait_ms(500);
+    double is = measure(spinners[0], 3000);
+    CHECK(is <= 35 && is > 1);
+}
+
+static void two_processes_of_a_share_have_one_limit_and_one_may_be_killed(void) {
+    cores_stage();
+    const char *container = cores_container("both", 30, "hard", 1);
+    struct spinner *spinners[] = {spinner(container, 100 * US), spinner(container, 5 * MS)};
+    double is[2];
+    wait_ms(500);
+    spinners_measure(spinners, 2, 3000, is);
+    CHECK(is[0] + is[1] <= 35);
+    spinner_kill(spinners[0]);
+    wait_until(spinners[1], 1000, 15, 35);
+    CHECK(measure(spinners[1], 3000) <= 35);
+}
+
+static void a_wiped_region_gives_nobody_more(void) {
+    cores_stage();
+    const char *container = cores_container("wiped", 20, "hard", 1);
+    struct spinner *one = spinner(container, MS);
+    wait_ms(500);
+    static char zeros[sizeof(struct partita_compute)];
+    uint64_t before = cores_busy(one->pid), begin = cores_now();
+    for (int i = 0; i < 200; i++) {
+        FILE *file = fopen(region_path(container, "share"), "r+e");
+        CHECK(file && fseek(file, offsetof(struct partita_region, compute), SEEK_SET) == 0);
+        CHECK(fwrite(zeros, 1, sizeof zeros, file) == sizeof zeros && fclose(file) == 0);
+        wait_ms(10);
+    }
+    CHECK(cores_busy(one->pid) - before <= (cores_now() - begin) / 4);
+}
+
+static void a_new_quota_counts_while_the_program_runs(void) {
+    cores_stage();
+    const char *container = cores_container("changing", 5, "hard", 1);
+    struct spinner *one = spinner(container, MS);
+    wait_until(one, 1000, 0.5, 10);
+    cores_quota(container, 60, "hard", 1);
+    wait_until(one, 1000, 20, 65);
+    cores_quota(container, 60, "none", 1);
+    wait_until(one, 1000, 66, 101);
+    cores_quota(container, 20, "hard", 1);
+    wait_until(one, 1000, 1, 25);
+    cores_quota(container, 0, "hard", 1);
+    wait_until(one, 1000, 66, 101);
+}
+
+static void a_soft_limit_lends_idle_time_and_takes_it_back(void) {
+    cores_stage();
+    cores_reporter();
+    struct spinner *soft = spinner(cores_container("soft", 20, "soft", 1), MS);
+    wait_until(soft, 500, 50, 101);
+    struct spinner *hard = spinner(cores_container("hard", 80, "hard", 1), MS);
+    wait_until(soft, 500, 1, 30);
+    wait_until(hard, 500, 60, 90);
+    spinner_kill(hard);
+    wait_until(soft, 500, 50, 101);
+}
+
+static void a_lower_priority_pauses_while_the_higher_one_wants_the_card(void) {
+    cores_stage();
+    cores_reporter();
+    struct spinner *low = spinner(cores_container("low", 0, "none", 1), MS);
+    wait_until(low, 500, 50, 101);
+    struct spinner *high = spinner_start((struct spinner){
+        .container = cores_container("high", 0, "none", 0), .ns = MS, .streams = 1, .high = true});
+    wait_until(low, 500, 0, 5);
+    wait_until(high, 500, 50, 101);
+    spinner_kill(high);
+    wait_until(low, 500, 50, 101);
+}
+
+static CUfunction threads_function;
+
+static void *spin_in_a_thread(void *number) {
+    CHECK_EQUAL(CUDA(cuCtxSetCurrent)(cuda.context), CUDA_SUCCESS);
+    for (int round = 0; round < 4; round++) {
+        CUstream stream;
+        CHECK_EQUAL(CUDA(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+        for (int i = 0; i < 50; i++) {
+            spin(threads_function, 200 * US, stream);
+            spin(threads_function, 50 * US, CU_STREAM_PER_THREAD);
+            if (number && i % 10 == 0)
+                CHECK_EQUAL(CUDA(cuStreamSynchronize)(stream), CUDA_SUCCESS);
+        }
+        CHECK_EQUAL(CUDA(cuStreamDestroy_v2)(stream), CUDA_SUCCESS);
+    }
+    return NULL;
+}
+
+static void threads_with_streams_of_their_own_share_one_limit(void) {
+    pthread_t threads[4];
+    start(20);
+    threads_function = spin_function();
+    spin(threads_function, 0, NULL); /* `spin` looks its function up once */
+    uint64_t begin = cores_now();
+    for (uintptr_t i = 0; i < 4; i++)
+        CHECK_EQUAL(pthread_create(&threads[i], NULL, spin_in_a_thread, (void *)(i % 2)), 0);
+    for (int i = 0; i < 4; i++)
+        CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
+    uint64_t busy = timed(), passed = cores_now() - begin;
+    CHECK_EQUAL(cores_busy(getpid()), 200 * MS);
+    CHECK(busy >= 200 * MS - 2 * MS);
+    CHECK(passed >= 400 * MS); /* 1 s, less what may be used at once and is still under way at the end */
+}
+
+/* One thread is always within the driver, and holds what the others need. */
+static void *spin_alone(void *unused) {
+    CUstream stream;
+    CHECK_EQUAL(CUDA(cuCtxSetCurrent)(cuda.context), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    for (int i = 0; i < 10; i++)
+        spin(threads_function, 10 * MS, stream);
+    return unused;
+}
+
+static void launches_are_timed_while_another_thread_is_long_in_the_driver(void) {
+    pthread_t threads[3];
+    start(90);
+    threads_function = spin_function();
+    spin(threads_function, 0, NULL);
+    stage_delay("cuEventRecord", 10000);
+    for (int i = 0; i < 3; i++)
+        CHECK_EQUAL(pthread_create(&threads[i], NULL, spin_alone, NULL), 0);
+    for (int i = 0; i < 3; i++)
+        CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
+    uint64_t busy = timed();
+    CHECK_EQUAL(cores_busy(getpid()), 300 * MS);
+    CHECK(busy >= 270 * MS);
+}
+
+static CUstream held_stream;
+
+static void *record_for_long(void *unused) {
+    CHECK_EQUAL(CUDA(cuCtxSetCurrent)(cuda.context), CUDA_SUCCESS);
+    spin(threads_function, 0, held_stream);
+    return unused;
+}
+
+static void launches_that_cannot_be_timed_go_on_and_are_charged_by_what_is_known_of_their_stream(void) {
+    pthread_t thread;
+    CUstream stream;
+    start(90);
+    threads_function = spin_function();
+    CHECK_EQUAL(CUDA(cuStreamCreate)(&held_stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    for (int i = 0; i < 5; i++) {
+        spin(threads_function, 5 * MS, stream);
+        CHECK_EQUAL(CUDA(cuStreamSynchronize)(stream), CUDA_SUCCESS);
+    }
+    uint64_t before = timed();
+    stage_delay("cuEventRecord", 2000000);
+    CHECK_EQUAL(pthread_create(&thread, NULL, record_for_long, NULL), 0);
+    wait_ms(200); /* not needed for the test to pass, but for it to tell anything */
+    uint64_t begin = cores_now();
+    for (int i = 0; i < 10; i++)
+        spin(threads_function, 5 * MS, stream);
+    uint64_t passed = cores_now() - begin;
+    stage_delay("cuEventRecord", 0);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    CHECK(timed() - before >= 40 * MS);
+    CHECK(passed < 15000 * MS); /* and not 2 s for each */
+}
+
+/* Its events are not there: launches go on, and the slot says so. */
+static void a_driver_without_events_is_said_not_to_be_limited(void) {
+    cores_stage();
+    box = cores_container("box", 10, "hard", 1);
+    copy_file(EVENTLESS_DRIVER, text("%s/lib/partita/libcuda-real.so.1", box));
+    write_quota_with(box, "share", "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f", GIB, 1, "cores 10\n");
+    void *library = dlopen(text("%s/lib/libcuda.so.1", box), RTLD_NOW);
+    CHECK(library);
+    __typeof__(&cuLaunchKernel) launch = (__typeof__(&cuLaunchKernel))dlsym(library, "cuLaunchKernel");
+    for (int i = 0; i < 1000; i++)
+        CHECK_EQUAL(launch(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), CUDA_SUCCESS);
+    CHECK_EQUAL(compute_of_first_slot(), PARTITA_COMPUTE_UNENFORCED | PARTITA_COMPUTE_NO_EVENTS << 8);
+}
+
+static void the_probe_says_what_share_of_the_time_it_got(void) {
+    char line[256];
+    double share = -1;
+    cores_stage();
+    box = cores_container("box", 20, "hard", 1);
+    FILE *probe = popen(text("LD_LIBRARY_PATH=%s/lib %s spin 2s", box, PROBE), "re");
+    CHECK(probe && fgets(line, sizeof line, probe) && pclose(probe) == 0);
+    CHECK_EQUAL(sscanf(line, "spin kernels=%*u seconds=%*f share=%lf%%", &share), 1);
+    CHECK(share > 0 && share <= 25);
+}
+
+static void a_forked_child_neither_hangs_nor_disturbs_its_parent(void) {
+    start(50);
+    CUfunction function = spin_function();
+    for (int i = 0; i < 10; i++)
+        spin(function, MS, NULL);
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        uint64_t ns = MS;
+        void *parameters[] = {&ns};
+        for (int i = 0; i < 100; i++)
+            if (CUDA(cuLaunchKernel)(function, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL) != CUDA_ERROR_NOT_INITIALIZED)
+                _exit(1);
+        CUDA(cuCtxSynchronize)();
+        _exit(0);
+    }
+    reap_well(pid);
+    for (int i = 0; i < 10; i++)
+        spin(function, MS, NULL);
+    CHECK(timed() >= 20 * MS - 20 * US);
+}
+
+int main(int argc, char **argv) {
+    static const struct test_case cases[] = {
+        CASE(every_way_to_launch_is_timed),
+        CASE(each_way_to_wait_ends_what_is_being_timed),
+        CASE(a_stream_or_context_may_end_while_its_launches_are_timed),
+        CASE(contexts_that_come_and_go_leave_the_limit_in_force),
+        CASE(asking_for_a_stream_of_another_context_leaves_the_limit_in_force),
+        CASE(a_stream_with_the_handle_of_a_former_one_is_timed_in_its_own_context),
+        CASE(a_graph_without_kernels_is_not_timed),
+        CASE(a_launch_in_a_capture_is_not_timed_and_the_capture_succeeds),
+        CASE(launches_beside_a_capture_are_timed_and_do_not_end_it),
+        CASE(threads_with_streams_of_their_own_share_one_limit),
+        CASE(launches_are_timed_while_another_thread_is_long_in_the_driver),
+        CASE(launches_that_cannot_be_timed_go_on_and_are_charged_by_what_is_known_of_their_stream),
+        CASE(a_driver_without_events_is_said_not_to_be_limited),
+        CASE(a_hard_limit_is_never_exceeded),
+        CASE(two_processes_of_a_share_have_one_limit_and_one_may_be_killed),
+        CASE(a_wiped_region_gives_nobody_more),
+        CASE(a_new_quota_counts_while_the_program_runs),
+        CASE(a_soft_limit_lends_idle_time_and_takes_it_back),
+        CASE(a_lower_priority_pauses_while_the_higher_one_wants_the_card),
+        CASE(the_probe_says_what_share_of_the_time_it_got),
+        CASE(a_forked_child_neither_hangs_nor_disturbs_its_parent),
+    };
+    return RUN_CASES(cases, argc, argv);
+}
