@@ -5,12 +5,13 @@ package dev.partita.api;
  * named as NVIDIA's own DRA driver names them where it has one.
  */
 public final class DeviceAttribute {
-  /** "gpu" ("mig" will follow). */
+  /** "gpu", or "mig" for a MIG instance. */
   public static final String TYPE = "type";
 
-  /** "whole" or "shared": see {@link DeviceMode}. */
+  /** "whole", "shared" or "mig": see {@link DeviceMode}. */
   public static final String MODE = "mode";
 
+  /** UUID of the card, also where the device is a MIG instance of it, which gets one of its own only when it is made. */
   public static final String UUID = "uuid";
   public static final String PRODUCT_NAME = "productName";
 
@@ -38,11 +39,20 @@ public final class DeviceAttribute {
   /** Cards with the same value reach each other over NVLink. */
   public static final String NVLINK_DOMAIN = "nvlinkDomain";
 
+  /** Profile of a MIG instance, such as 1g.18gb. */
+  public static final String PROFILE = "profile";
+
+  /** First memory slice of a MIG instance's placement, from 0. */
+  public static final String PLACEMENT = "placement";
+
   /** Capacity: bytes of device memory. */
   public static final String MEMORY = "memory";
 
   /** Capacity of a shared device: percent of one card's compute, 0 to 100 in steps of 1. */
   public static final String CORES = "cores";
+
+  /** Capacity of a MIG instance: streaming multiprocessors. */
+  public static final String MULTIPROCESSORS = "multiprocessors";
 
   private DeviceAttribute() {}
 }

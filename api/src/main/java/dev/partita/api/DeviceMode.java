@@ -5,7 +5,9 @@ public enum DeviceMode {
   /** One claim has the whole card; nothing is intercepted. */
   WHOLE("whole"),
   /** Claims take shares of its memory and cores, which the hook library holds them to. */
-  SHARED("shared");
+  SHARED("shared"),
+  /** Claims have MIG instances of it, which the card itself holds to their part; nothing is intercepted. */
+  MIG("mig");
 
   private final String attributeValue;
 

@@ -1,40 +1,91 @@
 package dev.partita.api;
 
 import java.util.Optional;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /**
  * Name of a device in a pool: which card, and in which way it is handed out. {@code gpu-3} is card 3 as a whole, {@code
- * gpu-3-shared} the same card to take shares of.
- *
- * @param index the card's index on its node, as NVML counts, from 0
- * @param mode how the card is handed out
+ * gpu-3-shared} the same card to take shares of, {@code gpu-3-mig-1g-18gb-5} the MIG instance of profile 1g.18gb that begins at its
+ * memory slice 5.
  */
-public record DeviceName(int index, DeviceMode mode) {
-  private static final Pattern FORM = Pattern.compile("gpu-(0|[1-9][0-9]{0,3})(-shared)?");
+public sealed interface DeviceName {
+  /** The card's index on its node, as NVML counts, from 0. */
+  int index();
 
-  public DeviceName {
-    if (index < 0) {
-      throw new IllegalArgumentException("index of a card must not be negative: " + index);
+  /** How the card is handed out. */
+  DeviceMode mode();
+
+  /** The card as a whole. */
+  record Whole(int index) implements DeviceName {
+    public Whole {
+      requireIndex(index);
     }
+
+    @Override
+    public DeviceMode mode() {
+      return DeviceMode.WHOLE;
+    }
+
+    @Override
+    public String toString() {
+      return "gpu-" + index;
+    }
+  }
+
+  /** The card to take shares of. */
+  record Shared(int index) implements DeviceName {
+    public Shared {
+      requireIndex(index);
+    }
+
+    @Override
+    public DeviceMode mode() {
+      return DeviceMode.SHARED;
+    }
+
+    @Override
+    public String toString() {
+      return "gpu-" + index + "-shared";
+    }
+  }
+
+  /**
+   * A MIG instance of the card.
+   *
+   * @param slot which profile, and where
+   */
+  record Mig(int index, MigSlot slot) implements DeviceName {
+    public Mig {
+      requireIndex(index);
+    }
+
+    @Override
+    public DeviceMode mode() {
+      return DeviceMode.MIG;
+    }
+
+    @Override
+    public String toString() {
+      return "gpu-" + index + "-mig-" + slot;
+    }
+  }
+
+  /** The name of a card as a whole or to take shares of; an instance needs a {@link MigSlot}. */
+  static DeviceName of(int index, DeviceMode mode) {
+    return switch (mode) {
+      case WHOLE -> new Whole(index);
+      case SHARED -> new Shared(index);
+      case MIG -> throw new IllegalArgumentException("a MIG instance of card " + index + " needs a profile and a place");
+    };
   }
 
   /** Reads a device's name; empty if it is none of ours. */
-  public static Optional<DeviceName> parse(String name) {
-    Matcher form = FORM.matcher(name);
-    if (!form.matches()) {
-      return Optional.empty();
-    }
-    DeviceMode mode = form.group(2) == null ? DeviceMode.WHOLE : DeviceMode.SHARED;
-    return Optional.of(new DeviceName(Integer.parseInt(form.group(1)), mode));
+  static Optional<DeviceName> parse(String name) {
+    return DeviceNameForm.parse(name);
   }
 
-  @Override
-  public String toString() {
-    return switch (mode) {
-      case WHOLE -> "gpu-" + index;
-      case SHARED -> "gpu-" + index + "-shared";
-    };
+  private static void requireIndex(int index) {
+    if (index < 0) {
+      throw new IllegalArgumentException("index of a card must not be negative: " + index);
+    }
   }
 }

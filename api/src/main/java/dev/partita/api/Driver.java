@@ -21,6 +21,9 @@ public final class Driver {
   /** DeviceClass of a whole card. */
   public static final String WHOLE_CLASS = "whole." + NAME;
 
+  /** DeviceClass of a MIG instance of any profile. */
+  public static final String MIG_CLASS = "mig." + NAME;
+
   /**
    * Taint key on devices that the controller allocates, so that kube-scheduler leaves them alone: value {@link
    * #CONTROLLER_TAINT_VALUE}, effect NoSchedule.
@@ -31,6 +34,27 @@ public final class Driver {
 
   /** Taint key on a device whose card is not healthy: the value is the reason, effect NoSchedule. */
   public static final String HEALTH_TAINT = NAME + "/unhealthy";
+
+  /** Scheduling gate of pods whose claims the controller is to allocate before kube-scheduler looks at them. */
+  public static final String ALLOCATION_GATE = NAME + "/allocation";
+
+  /** Condition of pods whose claims had to wait: whether the controller has allocated them, and if not, why. */
+  public static final String ALLOCATED_CONDITION = NAME + "/Allocated";
+
+  /** Annotation on a claim: the allocation that a controller is about to write, so that every other one counts it as taken. */
+  public static final String PROPOSAL_ANNOTATION = NAME + "/proposed-allocation";
+
+  /** Annotation on pods: the gang that the pod belongs to, by a name within its namespace. */
+  public static final String GANG_ANNOTATION = NAME + "/gang";
+
+  /** Annotation on pods of a gang: how many there must be before any of them is allocated anything. */
+  public static final String GANG_SIZE_ANNOTATION = NAME + "/gang-size";
+
+  /**
+   * Annotation on pods that asked for GPUs in another system's way: what they asked for, from which the controller makes the
+   * ResourceClaimTemplates that they refer to.
+   */
+  public static final String CONVERTED_REQUESTS_ANNOTATION = NAME + "/converted-requests";
 
   /** Label on every object that Partita's controller makes and owns. */
   public static final String MANAGED_BY_LABEL = "app.kubernetes.io/managed-by";
@@ -57,8 +81,8 @@ public final class Driver {
   /**
    * The short model name of a product: lower case, without the vendor and with everything that a DNS label may not hold
    * turned into dashes, cut to 40 characters. {@code "NVIDIA H200"} gives {@code h200}, {@code "NVIDIA A100-SXM4-80GB"}
-   * gives {@code a100-sxm4-80gb}; a name with nothing usable gives {@code gpu}. Never {@code whole}, which is a class of its
-   * own.
+   * gives {@code a100-sxm4-80gb}; a name with nothing usable gives {@code gpu}. Never {@code whole} or {@code mig}, which are classes
+   * of their own.
    */
   public static String modelOf(String productName) {
     String name = productName.toLowerCase(java.util.Locale.ROOT);
@@ -72,7 +96,7 @@ public final class Driver {
     if (name.isEmpty()) {
       return "gpu";
     }
-    return name.equals("whole") ? "gpu-whole" : name;
+    return name.equals("whole") || name.equals("mig") ? "gpu-" + name : name;
   }
 
   private static String trimDashes(String name) {

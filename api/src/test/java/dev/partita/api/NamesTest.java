@@ -17,6 +17,7 @@ class NamesTest {
     "NVIDIA RTX 6000 Ada Generation (beta!), rtx-6000-ada-generation-beta",
     "???, gpu",
     "NVIDIA Whole, gpu-whole",
+    "NVIDIA MIG, gpu-mig",
   })
   void modelIsTheProductNameAsALabel(String productName, String model) {
     assertThat(Driver.modelOf(productName)).isEqualTo(model);
@@ -25,12 +26,25 @@ class NamesTest {
   @ParameterizedTest
   @CsvSource({"gpu-0, 0, WHOLE", "gpu-15, 15, WHOLE", "gpu-3-shared, 3, SHARED"})
   void deviceNamesReadBackAsTheyAreWritten(String name, int index, DeviceMode mode) {
-    assertThat(DeviceName.parse(name)).hasValue(new DeviceName(index, mode));
-    assertThat(new DeviceName(index, mode)).hasToString(name);
+    assertThat(DeviceName.parse(name)).hasValue(DeviceName.of(index, mode));
+    assertThat(DeviceName.of(index, mode)).hasToString(name);
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"gpu-", "gpu-01", "gpu--1", "gpu-1-mig", "gpu-1-shared-x", "GPU-1", ""})
+  @CsvSource({
+    "1g.18gb, 3, gpu-0-mig-1g-18gb-3",
+    "1g.18gb+me, 0, gpu-0-mig-1g-18gb-me-0",
+    "1g.24gb-me, 1, gpu-0-mig-1g-24gb-no-me-1",
+    "1g.24gb+me.all, 12, gpu-0-mig-1g-24gb-me-all-12",
+  })
+  void aMigInstanceIsNamedByCardProfileAndPlace(String profile, int start, String name) {
+    DeviceName.Mig mig = new DeviceName.Mig(0, new MigSlot(MigSlot.labelOf(profile), start));
+    assertThat(mig).hasToString(name);
+    assertThat(DeviceName.parse(name)).hasValue(mig);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"gpu-", "gpu-01", "gpu--1", "gpu-1-mig", "gpu-1-mig-3", "gpu-1-mig-1g-18gb-03", "gpu-1-mig-1g--18gb-3", "gpu-1-shared-x", "GPU-1", ""})
   void foreignDeviceNamesAreNotRead(String name) {
     assertThat(DeviceName.parse(name)).isEmpty();
   }

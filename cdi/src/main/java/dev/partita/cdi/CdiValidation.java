@@ -90,7 +90,14 @@ public final class CdiValidation {
       String path = at + ".hooks[" + i + "]";
       require(Hook.NAMES.contains(hook.hookName()), path + ".hookName", "is not an OCI hook: \"" + hook.hookName() + "\"");
       absolute(path + ".path", hook.path());
+      for (int j = 0; j < hook.args().size(); j++) {
+        require(hook.args().get(j).indexOf('\0') < 0, path + ".args[" + j + "]", "must not hold a NUL");
+      }
       env(path + ".env", hook.env());
+      require(
+          hook.timeoutSeconds().isEmpty() || hook.timeoutSeconds().getAsInt() > 0,
+          path + ".timeout",
+          "must be more than 0 seconds: " + hook.timeoutSeconds());
     }
     for (int i = 0; i < edits.additionalGids().size(); i++) {
       long gid = edits.additionalGids().get(i);

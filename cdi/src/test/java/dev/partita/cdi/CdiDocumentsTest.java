@@ -73,6 +73,8 @@ class CdiDocumentsTest {
         "ONE 'a', 'containerEdits': {'hooks': [{'hookName': 'preStart', 'path': '/h'}]}}] | hooks[0].hookName is not an OCI hook",
         "ONE 'a', 'containerEdits': {'hooks': [{'hookName': 'prestart', 'path': 'h'}]}}] | hooks[0].path must be an absolute path",
         "ONE 'a', 'containerEdits': {'hooks': [{'hookName': 'prestart', 'path': '/h', 'env': ['x']}]}}] | hooks[0].env[0] must be NAME=value",
+        "ONE 'a', 'containerEdits': {'hooks': [{'hookName': 'prestart', 'path': '/h', 'timeout': 0}]}}] | hooks[0].timeout must be more than 0",
+        "ONE 'a', 'containerEdits': {'hooks': [{'hookName': 'prestart', 'path': '/h', 'args': ['h', '\\u0000']}]}}] | hooks[0].args[1] must not hold a NUL",
         "ONE 'a', 'containerEdits': {'additionalGids': [-1]}}]          | additionalGids[0] must be a group id",
         "ONE 'a', 'containerEdits': {'env': ['A=b']}}], 'containerEdits': {'env': ['x']} | containerEdits.env[0] must be NAME=value",
         "ONE 'a', 'containerEdits': {'env': ['A=b']}}], 'continerEdits': {} | continerEdits",

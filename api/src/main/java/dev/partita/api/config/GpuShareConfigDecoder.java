@@ -9,6 +9,7 @@ import dev.partita.api.config.GpuShareConfig.CoreLimit;
 import dev.partita.api.config.GpuShareConfig.Packing;
 import dev.partita.api.config.GpuShareConfig.Placement;
 import java.util.Map;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +21,7 @@ public final class GpuShareConfigDecoder {
 
   private static final Map<String, CoreLimit> CORE_LIMITS =
       Map.of("Hard", CoreLimit.HARD, "Soft", CoreLimit.SOFT, "None", CoreLimit.NONE);
-  private static final Map<String, Packing> PACKINGS = Map.of("Binpack", Packing.BINPACK, "Spread", Packing.SPREAD);
+  private static final Map<String, Packing> PACKINGS = Map.of("Auto", Packing.AUTO, "Binpack", Packing.BINPACK, "Spread", Packing.SPREAD);
   private static final Map<String, Affinity> AFFINITIES =
       Map.of("None", Affinity.NONE, "Preferred", Affinity.PREFERRED, "Required", Affinity.REQUIRED);
 
@@ -45,6 +46,7 @@ public final class GpuShareConfigDecoder {
     GpuShareConfig defaults = GpuShareConfig.DEFAULT;
     CoreLimit coreLimit = top.choice("coreLimit", CORE_LIMITS, defaults.coreLimit());
     int priority = top.integer("priority", 0, 1, defaults.priority());
+    OptionalInt memoryPercent = top.integer("memoryPercent", 1, 100);
     StrictObject placement = top.object("placement");
     Packing nodes = placement.choice("nodes", PACKINGS, defaults.placement().nodes());
     Packing gpus = placement.choice("gpus", PACKINGS, defaults.placement().gpus());
@@ -54,6 +56,6 @@ public final class GpuShareConfigDecoder {
     top.refuseUnknownFields();
     return top.hasErrors()
         ? top.invalid()
-        : new Decoded.Valid<>(new GpuShareConfig(coreLimit, priority, new Placement(nodes, gpus, numa, nvlink)));
+        : new Decoded.Valid<>(new GpuShareConfig(coreLimit, priority, new Placement(nodes, gpus, numa, nvlink), memoryPercent));
   }
 }

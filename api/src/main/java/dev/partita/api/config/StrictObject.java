@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -65,15 +66,19 @@ final class StrictObject {
   }
 
   int integer(String field, int min, int max, int otherwise) {
+    return integer(field, min, max).orElse(otherwise);
+  }
+
+  OptionalInt integer(String field, int min, int max) {
     JsonNode value = take(field);
     if (isAbsent(value)) {
-      return otherwise;
+      return OptionalInt.empty();
     }
     if (!value.isIntegralNumber() || !value.canConvertToInt() || value.intValue() < min || value.intValue() > max) {
       report(field, "must be a whole number from " + min + " to " + max + ", not " + value);
-      return otherwise;
+      return OptionalInt.empty();
     }
-    return value.intValue();
+    return OptionalInt.of(value.intValue());
   }
 
   void refuseUnknownFields() {

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * Whether a card can be used.
  *
  * @param state what is known
- * @param reason one CamelCase word for machines, such as {@code GpuIsLost}; null when healthy
+ * @param reason a few words for machines, such as {@code GpuIsLost} or {@code XID 79}; null when healthy
  * @param message for people; null when healthy
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)

@@ -31,6 +31,9 @@ public class GpuNode extends CustomResource<GpuNodeSpec, GpuNodeStatus> {
   /** Condition: the node's cards can be handed out. */
   public static final String READY = "Ready";
 
+  /** Condition, written by the controller, and only where it is true: what the node offers slows kube-scheduler down for all pods with claims. */
+  public static final String SLOW_SCHEDULING = "SlowScheduling";
+
   @Override
   protected GpuNodeSpec initSpec() {
     return GpuNodeSpec.DEFAULT;

@@ -3,7 +3,10 @@ package dev.partita.api.node;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Default;
+import io.fabric8.generator.annotation.Max;
+import io.fabric8.generator.annotation.Min;
 import io.fabric8.kubernetes.api.model.Quantity;
+import java.math.BigInteger;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -12,18 +15,36 @@ import org.jspecify.annotations.Nullable;
  *
  * @param allocator who allocates this node's devices
  * @param publish the modes in which each card is offered
- * @param reservedMemory memory a card that is not sold, for the driver's own use; null means none
+ * @param reservedMemory memory a card that is not sold to shares, besides what the driver keeps for itself; null means what the
+ *     node's plugin was told
+ * @param memoryPercent how much memory shares are sold, in percent of what each card has for them, from 100 to 1000; null means 100.
+ *     Beyond 100 a share holds only its part of the card, and the rest of its memory is managed memory, which moves between card
+ *     and host
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record GpuNodeSpec(
     @JsonPropertyDescription("Who allocates this node's devices: Partita's controller, or kube-scheduler.")
         @Default("Controller")
         Allocator allocator,
-    @JsonPropertyDescription("The modes in which each card is offered; Whole and Shared if empty.") List<PublishedMode> publish,
-    @JsonPropertyDescription("Memory a card that is kept out of what is sold, for the driver's own use.")
-        @Nullable Quantity reservedMemory) {
+    @JsonPropertyDescription("The modes in which each card is offered; Whole and Shared if empty. Mig needs a plugin that may make MIG instances.") List<PublishedMode> publish,
+    @JsonPropertyDescription("Memory a card that is kept out of what is sold to shares, besides what the driver keeps for itself; what the plugin was told if empty.")
+        @Nullable Quantity reservedMemory,
+    @JsonPropertyDescription(
+            "How much memory shares are sold, in percent of what each card has for them. Beyond 100 a share holds only its part of the"
+                + " card; the rest of its memory moves between card and host. 100 if empty.")
+        @Min(100)
+        @Max(1000)
+        @Nullable Integer memoryPercent) {
 
-  public static final GpuNodeSpec DEFAULT = new GpuNodeSpec(Allocator.Controller, List.of(), null);
+  /** What is offered where nothing else is said. MIG must be asked for: it changes what the card can be used for meanwhile. */
+  public static final List<PublishedMode> DEFAULT_MODES = List.of(PublishedMode.Whole, PublishedMode.Shared);
+
+  public static final GpuNodeSpec DEFAULT = new GpuNodeSpec(Allocator.Controller, List.of(), null, null);
+
+  /** A node that sells no more memory than its cards have. */
+  public GpuNodeSpec(Allocator allocator, List<PublishedMode> publish, @Nullable Quantity reservedMemory) {
+    this(allocator, publish, reservedMemory, null);
+  }
 
   @SuppressWarnings("ConstantValue") // Jackson hands in null for what a document leaves out
   public GpuNodeSpec {
@@ -31,12 +52,22 @@ public record GpuNodeSpec(
     publish = publish == null ? List.of() : List.copyOf(publish);
   }
 
-  /** The modes in which each card is offered: those in {@link #publish}, or all. */
+  /** The modes in which each card is offered: those in {@link #publish}, or {@link #DEFAULT_MODES}. */
   public List<PublishedMode> publishedModes() {
-    return publish.isEmpty() ? List.of(PublishedMode.values()) : publish;
+    return publish.isEmpty() ? DEFAULT_MODES : publish;
   }
 
-  /** Bytes a card that are not sold. */
+  /** How much memory shares are sold, in percent of what each card has for them; what is out of bounds counts as the nearest bound. */
+  public int soldPercent() {
+    return memoryPercent == null ? 100 : Math.clamp(memoryPercent, 100, 1000);
+  }
+
+  /** What of a share's memory is the card's own, in bytes: all of it, unless the node sells more than its cards have. */
+  public long physicalBytes(long shareBytes) {
+    return soldPercent() == 100 ? shareBytes : BigInteger.valueOf(shareBytes).multiply(BigInteger.valueOf(100)).divide(BigInteger.valueOf(soldPercent())).longValue();
+  }
+
+  /** Bytes a card that {@link #reservedMemory} says; 0 if it says nothing. */
   public long reservedMemoryBytes() {
     return reservedMemory == null ? 0 : reservedMemory.getNumericalAmount().longValue();
   }
@@ -50,6 +81,8 @@ public record GpuNodeSpec(
   /** A mode in which a card is offered. The constants are spelt as a user writes them. */
   public enum PublishedMode {
     Whole,
-    Shared
+    Shared,
+    /** As MIG instances, of every profile at every placement that the plugin reports that it can make. */
+    Mig
   }
 }

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -29,7 +30,7 @@ class GpuShareConfigDecoderTest {
             "{"
                 + HEAD
                 + """
-                , "coreLimit": "Soft", "priority": 0,
+                , "coreLimit": "Soft", "priority": 0, "memoryPercent": 40,
                 "placement": {"nodes": "Spread", "gpus": "Spread", "numa": "Required", "nvlink": "None"}}""");
     assertThat(decoded)
         .isEqualTo(
@@ -38,7 +39,8 @@ class GpuShareConfigDecoderTest {
                     CoreLimit.SOFT,
                     0,
                     new GpuShareConfig.Placement(
-                        Packing.SPREAD, Packing.SPREAD, Affinity.REQUIRED, Affinity.NONE))));
+                        Packing.SPREAD, Packing.SPREAD, Affinity.REQUIRED, Affinity.NONE),
+                    OptionalInt.of(40))));
   }
 
   @Test
@@ -61,10 +63,14 @@ class GpuShareConfigDecoderTest {
         "'coreLimit': 1                    | coreLimit: must be one of Hard, None, Soft, not 1",
         "'priority': 2                     | priority: must be a whole number from 0 to 1, not 2",
         "'priority': '1'                   | priority: must be a whole number from 0 to 1, not \"1\"",
+        "'memoryPercent': 0                | memoryPercent: must be a whole number from 1 to 100, not 0",
+        "'memoryPercent': 101              | memoryPercent: must be a whole number from 1 to 100, not 101",
+        "'memoryPercent': 12.5             | memoryPercent: must be a whole number from 1 to 100, not 12.5",
+        "'memoryPercent': '50'             | memoryPercent: must be a whole number from 1 to 100, not \"50\"",
         "'placement': 'Binpack'            | placement: must be an object, not a string",
         "'placement': {'gpu': 'Binpack'}   | placement.gpu: is not a known field; did you mean gpus?",
-        "'placement': {'gpus': 'Tight'}    | placement.gpus: must be one of Binpack, Spread, not \"Tight\"",
-        "'zone': 'a'                       | zone: is not a known field; known are apiVersion, kind, coreLimit, priority, placement",
+        "'placement': {'gpus': 'Tight'}    | placement.gpus: must be one of Auto, Binpack, Spread, not \"Tight\"",
+        "'zone': 'a'                       | zone: is not a known field; known are apiVersion, kind, coreLimit, priority, memoryPercent, placement",
       })
   void aMistakeIsNamedWithItsFieldPath(String fields, String error) {
     assertThat(errors("{" + HEAD + ", " + fields.replace('\'', '"') + "}")).containsExactly(error);

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
@@ -47,6 +48,8 @@ public record DriverRoot(Path local, String onHost) {
           "nvidia-cuda-mps-server");
   private static final List<String> CONTROL_NODES =
       List.of("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-modeset");
+
+  private static final int CAPABILITY_MODE = 0444; // as the driver gives it to the nodes of instances
 
   private static final Pattern CUDA = Pattern.compile("libcuda\\.so\\.([0-9]+(?:\\.[0-9]+)+)");
   private static final Pattern DRIVER_LIBRARY = Pattern.compile("lib(nvidia|cuda|nv|GLX_nvidia|EGL_nvidia|GLES).*\\.so(\\..*)?");
@@ -89,6 +92,40 @@ public record DriverRoot(Path local, String onHost) {
   /** A path below the root as the host sees it; {@code path} begins with a slash. */
   public String onHost(String path) {
     return onHost.equals("/") ? path : onHost + path;
+  }
+
+  /**
+   * The device nodes that a process must be able to open, besides the card's, to use a MIG instance: those of the GPU instance and of the
+   * compute instance. One that is not there yet, since nvidia-modprobe makes them when somebody asks, has the numbers that it will have.
+   *
+   * @param card minor number of the card
+   * @return empty if the driver does not say which they are
+   */
+  public Optional<List<DriverNode>> migNodes(int card, int gpuInstance, int computeInstance) {
+    String gpu = "gpu" + card + "/gi" + gpuInstance;
+    try {
+      for (Path root : List.of(local, Path.of("/"))) {
+        OptionalLong ofGpu = MigMinors.minor(root, gpu + "/access");
+        OptionalLong ofCompute = MigMinors.minor(root, gpu + "/ci" + computeInstance + "/access");
+        if (ofGpu.isPresent() && ofCompute.isPresent()) {
+          OptionalLong major = MigMinors.major(root);
+          Optional<DriverNode> first = capability(ofGpu.getAsLong(), major);
+          Optional<DriverNode> second = capability(ofCompute.getAsLong(), major);
+          return first.isPresent() && second.isPresent() ? Optional.of(List.of(first.get(), second.get())) : Optional.empty();
+        }
+      }
+    } catch (IOException | UncheckedIOException e) {
+      return Optional.empty();
+    }
+    return Optional.empty();
+  }
+
+  private Optional<DriverNode> capability(long minor, OptionalLong major) throws IOException {
+    String path = "/dev/nvidia-caps/nvidia-cap" + minor;
+    Optional<DriverNode> there = node(path);
+    return there.isPresent() || major.isEmpty()
+        ? there
+        : Optional.of(new DriverNode(path, onHost(path), major.getAsLong(), minor, CAPABILITY_MODE));
   }
 
   private DriverSearch found(String folder, String version) throws IOException {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -50,6 +51,24 @@ class DriverRootTest {
     assertThat(files.controlNodes()).extracting(DriverNode::path).containsExactly("/dev/nvidiactl");
     assertThat(files.cardNodes().keySet()).containsExactly(0, 12);
     assertThat(files.cardNodes().get(12)).isEqualTo(new DriverNode("/dev/nvidia12", "/dev/null", 1, 3, 0666));
+  }
+
+  @Test
+  void anInstanceIsOpenedByTheNodesThatTheDriverListsWhetherTheyAreThereOrNot() throws IOException {
+    Files.createDirectories(root.resolve("proc/driver/nvidia-caps"));
+    Files.writeString(root.resolve("proc/driver/nvidia-caps/mig-minors"), "config 1\nmonitor 2\ngpu1/gi7/access 201\ngpu1/gi7/ci0/access 202\ngpu1/gi70/access 9\n");
+    Files.writeString(root.resolve("proc/devices"), "Character devices:\n  1 mem\n195 nvidia-frontend\n235 nvidia-caps\n");
+    Files.createDirectories(root.resolve("dev/nvidia-caps"));
+    node("nvidia-caps/nvidia-cap201");
+    DriverRoot driver = new DriverRoot(root, "/run/driver");
+
+    assertThat(driver.migNodes(1, 7, 0))
+        .hasValue(
+            List.of(
+                new DriverNode("/dev/nvidia-caps/nvidia-cap201", "/dev/null", 1, 3, 0666),
+                new DriverNode("/dev/nvidia-caps/nvidia-cap202", "/run/driver/dev/nvidia-caps/nvidia-cap202", 235, 202, 0444)));
+    assertThat(driver.migNodes(1, 8, 0)).as("not listed").isEmpty();
+    assertThat(driver.migNodes(0, 7, 0)).as("another card's").isEmpty();
   }
 
   @Test

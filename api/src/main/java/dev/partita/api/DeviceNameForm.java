@@ -1,0 +1,27 @@
+package dev.partita.api;
+
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** What names of devices look like. */
+final class DeviceNameForm {
+  private static final Pattern FORM =
+      Pattern.compile("gpu-(0|[1-9][0-9]{0,3})(-shared|-mig-([a-z0-9]+(?:-[a-z0-9]+)*)-(0|[1-9][0-9]?))?");
+
+  private DeviceNameForm() {}
+
+  static Optional<DeviceName> parse(String name) {
+    Matcher form = FORM.matcher(name);
+    if (!form.matches()) {
+      return Optional.empty();
+    }
+    int index = Integer.parseInt(form.group(1));
+    if (form.group(2) == null) {
+      return Optional.of(new DeviceName.Whole(index));
+    }
+    return form.group(3) == null
+        ? Optional.of(new DeviceName.Shared(index))
+        : Optional.of(new DeviceName.Mig(index, new MigSlot(form.group(3), Integer.parseInt(form.group(4)))));
+  }
+}

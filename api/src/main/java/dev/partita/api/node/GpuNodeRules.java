@@ -1,0 +1,40 @@
+package dev.partita.api.node;
+
+import dev.partita.api.Amount;
+import dev.partita.api.config.FieldError;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** What must hold of a GpuNode's spec that its schema cannot say. */
+public final class GpuNodeRules {
+  private GpuNodeRules() {}
+
+  /** What is wrong, all of it; empty if the spec is in order. */
+  public static List<FieldError> errors(GpuNodeSpec spec) {
+    List<FieldError> errors = new ArrayList<>();
+    Set<GpuNodeSpec.PublishedMode> seen = new HashSet<>();
+    for (int i = 0; i < spec.publish().size(); i++) {
+      if (!seen.add(spec.publish().get(i))) {
+        errors.add(new FieldError("spec.publish[" + i + "]", "is named twice: " + spec.publish().get(i)));
+      }
+    }
+    if (spec.reservedMemory() != null) {
+      Amount.problem(spec.reservedMemory()).ifPresent(problem -> errors.add(new FieldError("spec.reservedMemory", problem)));
+    }
+    return errors;
+  }
+
+  /** What is allowed and still surprising: cards of which nothing is left to sell to shares. */
+  public static List<FieldError> warnings(GpuNode node) {
+    if (node.getStatus() == null || !errors(node.getSpec()).isEmpty()) {
+      return List.of();
+    }
+    long reserved = node.getSpec().reservedMemoryBytes();
+    return node.getStatus().gpus().stream()
+        .filter(gpu -> reserved > 0 && reserved >= gpu.memoryBytes())
+        .map(gpu -> new FieldError("spec.reservedMemory", "leaves nothing of gpu-" + gpu.index() + " to sell to shares"))
+        .toList();
+  }
+}

@@ -1,0 +1,65 @@
+package dev.partita.api.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.MigSlot;
+import io.fabric8.kubernetes.api.model.Quantity;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class GpuTest {
+  private static final long GIB = 1L << 30;
+
+  @Test
+  void whatTheDriverKeepsIsNeverSoldAndTheNodesSpecTakesThePlaceOfWhatThePluginWasTold() {
+    assertThat(gpu(null).sellableBytes(GpuNodeSpec.DEFAULT)).isEqualTo(80 * GIB);
+    assertThat(gpu(new GpuReserve(GIB, 2 * GIB)).sellableBytes(GpuNodeSpec.DEFAULT)).isEqualTo(77 * GIB);
+    assertThat(gpu(new GpuReserve(GIB, 2 * GIB)).sellableBytes(spec("0"))).isEqualTo(79 * GIB);
+    assertThat(gpu(new GpuReserve(GIB, 2 * GIB)).sellableBytes(spec("10Gi"))).isEqualTo(69 * GIB);
+    assertThat(gpu(new GpuReserve(GIB, 0)).sellableBytes(spec("100Gi"))).isZero();
+    assertThat(gpu(new GpuReserve(-5, -5)).sellableBytes(GpuNodeSpec.DEFAULT)).isEqualTo(80 * GIB);
+  }
+
+  @Test
+  void aNodeMaySellMoreThanItsCardsHaveAndAShareThenHoldsItsPartOfTheCard() {
+    GpuNodeSpec half = new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, 150);
+    assertThat(gpu(new GpuReserve(2 * GIB, 0)).sellableBytes(half)).isEqualTo(117 * GIB);
+    assertThat(half.physicalBytes(9 * GIB)).isEqualTo(6 * GIB);
+    assertThat(half.physicalBytes(gpu(null).sellableBytes(half))).isLessThanOrEqualTo(80 * GIB);
+    assertThat(GpuNodeSpec.DEFAULT.physicalBytes(9 * GIB)).isEqualTo(9 * GIB);
+    assertThat(new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, 5).soldPercent()).isEqualTo(100);
+    assertThat(new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, 99_999).soldPercent()).isEqualTo(1000);
+  }
+
+  @Test
+  void anInstanceIsFoundByItsProfilesLabelAndPlace() {
+    MigProfile eighth = new MigProfile("1g.18gb+me", 16 * GIB, 16, 1, 1, List.of(new MigProfile.Placement(0, 1), new MigProfile.Placement(5, 1)));
+    Gpu card = gpu(null).withMigProfiles(List.of(eighth));
+    assertThat(card.migProfile(new MigSlot("1g-18gb-me", 5))).hasValue(eighth);
+    assertThat(card.migProfile(new MigSlot("1g-18gb-me", 4))).isEmpty();
+    assertThat(card.migProfile(new MigSlot("1g-18gb", 5))).isEmpty();
+  }
+
+  @Test
+  void aPlacementIsTheBitsOfItsMemorySlices() {
+    assertThat(new MigProfile.Placement(4, 4).mask()).isEqualTo(0b1111_0000);
+    assertThat(new MigProfile.Placement(0, 32).mask()).isEqualTo(-1);
+    assertThat(new MigProfile.Placement(30, 4).mask()).isZero();
+    assertThat(new MigProfile.Placement(-1, 2).mask()).isZero();
+  }
+
+  @Test
+  void migIsOfferedOnlyWhereItIsAskedFor() {
+    assertThat(GpuNodeSpec.DEFAULT.publishedModes()).containsExactly(GpuNodeSpec.PublishedMode.Whole, GpuNodeSpec.PublishedMode.Shared);
+  }
+
+  private static GpuNodeSpec spec(String reserved) {
+    return new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), new Quantity(reserved));
+  }
+
+  private static Gpu gpu(@Nullable GpuReserve reserve) {
+    return new Gpu(
+        0, 0, "GPU-1", "NVIDIA A", "a", "Nvidia", "Ampere", "8.0", 80 * GIB, reserve, null, null, null, null, List.of(), GpuHealth.HEALTHY);
+  }
+}
