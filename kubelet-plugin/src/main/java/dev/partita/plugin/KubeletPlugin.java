@@ -2,6 +2,7 @@ package dev.partita.plugin;
 
 import dev.partita.api.Driver;
 import dev.partita.cdi.CdiFolder;
+import dev.partita.plugin.cardreport.CardReports;
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.CdiName;
 import dev.partita.plugin.claimstatus.ClaimReports;
@@ -13,6 +14,7 @@ import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.inventory.InventoryReader;
 import dev.partita.plugin.inventory.NodeInventory;
 import dev.partita.plugin.kube.ApiCalls;
+import dev.partita.plugin.mig.MigCards;
 import dev.partita.plugin.prepare.ClaimReader;
 import dev.partita.plugin.leftover.LeftoverSweep;
 import dev.partita.plugin.nvml.NvmlLibrary;
@@ -23,11 +25,14 @@ import dev.partita.plugin.prepare.OperationLock;
 import dev.partita.plugin.registration.PluginSockets;
 import dev.partita.plugin.share.HookLibraries;
 import dev.partita.plugin.share.ShareFolders;
+import dev.partita.plugin.usage.UsageWatch;
+import dev.partita.plugin.xid.XidWatch;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -43,6 +48,9 @@ import org.slf4j.LoggerFactory;
 public final class KubeletPlugin implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(KubeletPlugin.class);
   private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
+
+  /** How long a preparation waits for the node's GpuNode; kubelet gives a call 45 s. */
+  private static final Duration SPEC_WAIT = Duration.ofSeconds(10);
 
   private final Deque<AutoCloseable> parts = new ArrayDeque<>();
   private volatile @Nullable PluginSockets sockets;
@@ -102,17 +110,17 @@ public final class KubeletPlugin implements AutoCloseable {
     ClaimReader api = new ClaimReader(client, calls);
     GpuNodeReporter node =
         opened(new GpuNodeReporter(client, calls, settings.nodeName(), version(), settings.podUid(), clock));
-    InventoryReader reader = new InventoryReader(settings.driverRoot(), settings.sysfs(), NvmlLibrary::open);
+    InventoryReader reader = new InventoryReader(settings.driverRoot(), settings.sysfs(), NvmlLibrary::open, settings.reserve(), settings.mig());
     reader.remember(node.earlierCards());
     NodeInventory inventory = opened(new NodeInventory(reader, node::report));
 
     ClaimReports reports = opened(new ClaimReports(client, calls, settings.nodeName(), clock));
     ClaimSpec specs = new ClaimSpec(settings.driverRoot(), settings.extraDriverMounts(), folders);
-    NodeSteps steps = new NodeSteps(checkpoint, libraries, folders, specs, cdi, inventory::current);
+    NodeSteps steps = new NodeSteps(checkpoint, libraries, folders, specs, cdi, inventory::current, new MigCards(reader), settings.mig());
     String bootId = Files.readString(BOOT_ID).strip();
     ClaimPreparer preparer =
         new ClaimPreparer(
-            pool, bootId, api, inventory, node::reservedMemoryBytes, checkpoint, steps, lock, reports);
+            pool, bootId, api, inventory, () -> node.spec(SPEC_WAIT), checkpoint, steps, lock, reports);
     lock.run(
         () -> {
           checkpoint.removeLeftovers();
@@ -120,6 +128,10 @@ public final class KubeletPlugin implements AutoCloseable {
           libraries.removeLeftovers();
           return true;
         });
+    UsageWatch usage =
+        opened(UsageWatch.over(checkpoint, folders, reader::processes, reader::samples, api, lock, reports, settings.onExcess(), clock));
+    CardReports cardReports = opened(new CardReports(usage::current, reader::samples, folders, lock));
+    XidWatch xids = opened(new XidWatch(reader, inventory, checkpoint, reports));
     LeftoverSweep sweep =
         opened(
             new LeftoverSweep(pool, bootId, settings.leftoverGrace(), api, checkpoint, cdi, folders, preparer, clock));
@@ -127,6 +139,9 @@ public final class KubeletPlugin implements AutoCloseable {
     node.start();
     inventory.start(settings.inventoryPeriod());
     sweep.start(settings.sweepPeriod());
+    usage.start(settings.usagePeriod());
+    xids.start();
+    cardReports.start();
     if (settings.healthPort() != 0) {
       opened(listenForHealth(settings.healthPort(), node, inventory));
     }

@@ -1,5 +1,7 @@
 package dev.partita.plugin;
 
+import dev.partita.plugin.inventory.Reserve;
+import dev.partita.plugin.usage.OnExcess;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -106,6 +108,25 @@ public final class Main implements Callable<Integer> {
       description = "How long a claim must have been gone before its state is removed without kubelet's asking. Default: ${DEFAULT-VALUE}" + ENV + "PARTITA_LEFTOVER_GRACE]")
   private long leftoverGrace;
 
+  @Option(names = "--usage-period", paramLabel = "SECONDS", defaultValue = "${env:PARTITA_USAGE_PERIOD:-1}",
+      description = "Time between two looks at what processes hold of the cards. Default: ${DEFAULT-VALUE}" + ENV + "PARTITA_USAGE_PERIOD]")
+  private long usagePeriod;
+
+  @Option(names = "--reserve-memory", paramLabel = "AMOUNT|PERCENT", defaultValue = "${env:PARTITA_RESERVE_MEMORY:-0}",
+      description = "Memory a card that is not sold to shares, besides what the driver keeps for itself: 512Mi, 1.5%%. For what uses the cards without"
+          + " a claim: contexts count against the shares that they are made in. Default: ${DEFAULT-VALUE}" + ENV + "PARTITA_RESERVE_MEMORY]")
+  private String reserveMemory = "0";
+
+  @Option(names = "--on-excess", paramLabel = "report|kill", defaultValue = "${env:PARTITA_ON_EXCESS:-report}",
+      description = "What is done about a process that holds more of a card than its claim allows, past the interception library: report it on the claim,"
+          + " or also kill it. Default: ${DEFAULT-VALUE}" + ENV + "PARTITA_ON_EXCESS]")
+  private OnExcess onExcess = OnExcess.REPORT;
+
+  @Option(names = "--mig", paramLabel = "true|false", arity = "0..1", fallbackValue = "true", defaultValue = "${env:PARTITA_MIG:-false}",
+      description = "Whether to cut cards into MIG instances for claims, which takes a privileged process. What is cut then is what a GpuNode's spec.publish"
+          + " offers as Mig; on such a node nobody else may make instances. Default: ${DEFAULT-VALUE}" + ENV + "PARTITA_MIG]")
+  private boolean mig;
+
   /** Runs the plugin until SIGTERM or SIGINT. */
   public static void main(String[] args) {
     // Not named logback.xml: whoever embeds the plugin has a configuration of its own.
@@ -117,6 +138,7 @@ public final class Main implements Callable<Integer> {
 
   static CommandLine commandLine() {
     CommandLine command = new CommandLine(new Main());
+    command.setCaseInsensitiveEnumValuesAllowed(true);
     command.setParameterExceptionHandler(
         (e, arguments) -> {
           e.getCommandLine().getErr().println("partita-kubelet-plugin: " + e.getMessage() + " (see --help)");
@@ -165,7 +187,11 @@ public final class Main implements Callable<Integer> {
             .healthPort(healthPort)
             .inventoryPeriod(Duration.ofSeconds(inventoryPeriod))
             .sweepPeriod(Duration.ofSeconds(sweepPeriod))
-            .leftoverGrace(Duration.ofSeconds(leftoverGrace));
+            .leftoverGrace(Duration.ofSeconds(leftoverGrace))
+            .usagePeriod(Duration.ofSeconds(usagePeriod))
+            .reserve(Reserve.parse(reserveMemory))
+            .onExcess(onExcess)
+            .mig(mig);
     if (!sysfs.isEmpty()) {
       settings.sysfs(Path.of(sysfs));
     }

@@ -1,6 +1,8 @@
 package dev.partita.plugin;
 
 import dev.partita.cdi.driver.DriverRoot;
+import dev.partita.plugin.inventory.Reserve;
+import dev.partita.plugin.usage.OnExcess;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -27,6 +29,10 @@ import org.jspecify.annotations.Nullable;
  * @param inventoryPeriod between two readings of the cards
  * @param sweepPeriod between two searches for state that no claim needs
  * @param leftoverGrace how long a claim must have been gone before its state is removed without kubelet's asking
+ * @param usagePeriod between two looks at what processes hold of the cards
+ * @param reserve what of each card is not sold to shares, besides what the driver keeps for itself
+ * @param onExcess what is done about processes that hold more than they may
+ * @param mig whether MIG instances may be made of the cards
  */
 public record PluginSettings(
     String nodeName,
@@ -44,7 +50,11 @@ public record PluginSettings(
     int healthPort,
     Duration inventoryPeriod,
     Duration sweepPeriod,
-    Duration leftoverGrace) {
+    Duration leftoverGrace,
+    Duration usagePeriod,
+    Reserve reserve,
+    OnExcess onExcess,
+    boolean mig) {
 
   private static final Pattern NODE_NAME = Pattern.compile("[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?");
   private static final Pattern POD_UID = Pattern.compile("[A-Za-z0-9-]{1,64}");
@@ -60,7 +70,7 @@ public record PluginSettings(
     if (healthPort < 0 || healthPort > 65535) {
       throw new IllegalArgumentException("the health port must be from 0 (none) to 65535: " + healthPort);
     }
-    for (Duration period : List.of(inventoryPeriod, sweepPeriod)) {
+    for (Duration period : List.of(inventoryPeriod, sweepPeriod, usagePeriod)) {
       if (period.isNegative() || period.isZero()) {
         throw new IllegalArgumentException("a period must be longer than nothing: " + period);
       }
@@ -98,6 +108,10 @@ public record PluginSettings(
     private Duration inventoryPeriod = Duration.ofSeconds(10);
     private Duration sweepPeriod = Duration.ofMinutes(5);
     private Duration leftoverGrace = Duration.ofMinutes(10);
+    private Duration usagePeriod = Duration.ofSeconds(1);
+    private Reserve reserve = new Reserve.Amount(0);
+    private OnExcess onExcess = OnExcess.REPORT;
+    private boolean mig;
 
     private Builder(String nodeName) {
       this.nodeName = nodeName;
@@ -191,6 +205,30 @@ public record PluginSettings(
       return this;
     }
 
+    /** Default: 1 s. */
+    public Builder usagePeriod(Duration period) {
+      this.usagePeriod = period;
+      return this;
+    }
+
+    /** Default: nothing. */
+    public Builder reserve(Reserve amount) {
+      this.reserve = amount;
+      return this;
+    }
+
+    /** Default: to report. */
+    public Builder onExcess(OnExcess policy) {
+      this.onExcess = policy;
+      return this;
+    }
+
+    /** Default: no. */
+    public Builder mig(boolean allowed) {
+      this.mig = allowed;
+      return this;
+    }
+
     /** Throws IllegalArgumentException that names what is wrong. */
     public PluginSettings build() {
       return new PluginSettings(
@@ -209,7 +247,11 @@ public record PluginSettings(
           healthPort,
           inventoryPeriod,
           sweepPeriod,
-          leftoverGrace);
+          leftoverGrace,
+          usagePeriod,
+          reserve,
+          onExcess,
+          mig);
     }
   }
 }

@@ -10,6 +10,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeStatus;
 import dev.partita.cdi.CdiDevice;
 import dev.partita.cdi.CdiJson;
@@ -61,6 +62,7 @@ class KubeletPluginTest {
       assertThat(status.driverVersion()).isEqualTo("580.95.05");
       assertThat(status.gpus()).extracting("productName").startsWith("NVIDIA H200");
       assertThat(status.gpus().getFirst().memoryBytes()).isGreaterThan(140L << 30);
+      assertThat(Objects.requireNonNull(status.gpus().getFirst().reserved()).driverBytes()).isEqualTo(603L << 20);
       assertThat(status.gpus().getFirst().pciBusId()).matches("[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\\.[0-7]");
       assertThat(status.gpus().getFirst().pcieRoot()).matches("pci[0-9a-f]{4}:[0-9a-f]{2}");
       assertThat(status.gpus().getFirst().nvlinkDomain()).isNotNull().isEqualTo(status.gpus().get(1).nvlinkDomain());
@@ -68,12 +70,72 @@ class KubeletPluginTest {
       assertThat(gpuNode("node-a").getMetadata().getOwnerReferences()).extracting("uid").containsExactly(nodeUid);
 
       node.simulator("break", "--root", node.driverRoot().toString(), "--gpu", "1");
-      GpuNodeStatus broken = statusWhen("node-a", s -> s.gpus().get(1).health().state() == GpuHealth.State.Unhealthy);
-      assertThat(broken.gpus().get(1).health().reason()).isEqualTo("GpuIsLost");
+      GpuNodeStatus broken = statusWhen("node-a", s -> Objects.requireNonNullElse(s.gpus().get(1).health().message(), "").contains("does not answer"));
+      assertThat(broken.gpus().get(1).health().reason()).isIn("GpuIsLost", "XID 79"); // as the reading or the event came first
       assertThat(broken.gpus()).extracting("index").containsExactly(0, 1, 2);
       node.simulator("heal", "--root", node.driverRoot().toString(), "--gpu", "1");
       statusWhen("node-a", s -> s.gpus().get(1).health().state() == GpuHealth.State.Healthy);
     }
+  }
+
+  @Test
+  void aFatalXidMakesACardUnhealthyAtOnceAndTellsItsClaims() throws Exception {
+    try (TestNode node = TestNode.withCards("node-x", "h200x2");
+        KubeletPlugin _ = KubeletPlugin.start(node.settings().inventoryPeriod(Duration.ofHours(1)).build(), client)) {
+      statusWhen("node-x", s -> s.isReady());
+      ResourceClaim on = created(claim("on-it", share("node-x", "gpu", 1, "1Gi", "")));
+      ResourceClaim beside = created(claim("beside-it", share("node-x", "gpu", 0, "1Gi", "")));
+      assertThat(node.prepare(on).getError()).isEmpty();
+      assertThat(node.prepare(beside).getError()).isEmpty();
+
+      xid(node, 0, 31); // a program's own error
+      xid(node, 1, 95);
+      GpuNodeStatus status = statusWhen("node-x", s -> s.gpus().get(1).health().state() == GpuHealth.State.Unhealthy);
+      assertThat(status.gpus().get(1).health().reason()).isEqualTo("XID 95");
+      assertThat(status.gpus().get(0).health().reason()).isNull();
+      assertThat(status.conditions().getFirst().getMessage()).isEqualTo("2 cards, 1 of them unhealthy");
+      assertThat(eventWhen("on-it", "GpuUnhealthy", 1).getNote()).contains("NVIDIA H200", status.gpus().get(1).uuid(), "XID 95");
+      assertThat(event("beside-it", "GpuUnhealthy")).isEmpty();
+    }
+  }
+
+  @Test
+  void aCardThatComesBackAfterAnXidIsHealthyAndHeardOfAgain() throws Exception {
+    try (TestNode node = TestNode.withCards("node-y", "h200x2");
+        KubeletPlugin _ = node.start(client)) {
+      for (int xid : new int[] {48, 119}) {
+        statusWhen("node-y", s -> s.isReady() && s.gpus().stream().allMatch(gpu -> gpu.health().reason() == null));
+        xid(node, 1, xid);
+        statusWhen("node-y", s -> ("XID " + xid).equals(s.gpus().get(1).health().reason()));
+        node.simulator("break", "--root", node.driverRoot().toString(), "--gpu", "1");
+        statusWhen("node-y", s -> Objects.requireNonNullElse(s.gpus().get(1).health().message(), "").contains("XID 79; the card does not answer"));
+        node.simulator("heal", "--root", node.driverRoot().toString(), "--gpu", "1");
+      }
+      statusWhen("node-y", s -> s.gpus().stream().allMatch(gpu -> gpu.health().reason() == null));
+    }
+  }
+
+  @Test
+  void xidErrorsAreHeardOfAgainAfterNvmlHasGivenUpWaiting() throws Exception {
+    try (TestNode node = TestNode.withCards("node-z", "t4x2");
+        KubeletPlugin _ = node.start(client)) {
+      String root = node.driverRoot().toString();
+      statusWhen("node-z", s -> s.isReady());
+      node.simulator("fault", "--root", root, "--function", "nvmlEventSetWait_v2", "--error", "15", "--times", "1");
+      await().atMost(Duration.ofSeconds(20)).until(() -> node.simulator("fault", "--root", root, "--list"), faults -> faults.contains("1 of "));
+      // What is raised before the next set is made is lost.
+      await()
+          .atMost(Duration.ofSeconds(20))
+          .until(
+              () -> {
+                xid(node, 1, 119);
+                return "XID 119".equals(Objects.requireNonNull(gpuNode("node-z").getStatus()).gpus().get(1).health().reason());
+              });
+    }
+  }
+
+  private static void xid(TestNode node, int gpu, int xid) throws Exception {
+    node.simulator("xid", "--root", node.driverRoot().toString(), "--gpu", String.valueOf(gpu), "--xid", String.valueOf(xid));
   }
 
   @Test
@@ -128,11 +190,23 @@ class KubeletPluginTest {
           .extracting(Mount::containerPath)
           .contains(
               "/usr/lib/x86_64-linux-gnu/libcuda.so.1",
-              "/usr/lib/x86_64-linux-gnu/partita/libcuda-real.so.1",
+              "/usr/lib/partita/libcuda-real.so.1",
               "/etc/partita/shares/" + share,
               "/run/partita/shares/" + share + "/usage");
       assertThat(spec.containerEdits().mounts()).extracting(Mount::containerPath).contains("/usr/bin/nvidia-smi");
+      assertThat(spec.containerEdits().env())
+          .containsExactly(
+              "NVIDIA_VISIBLE_DEVICES=void",
+              "TRITON_LIBCUDA_PATH=" + device.containerEdits().mounts().stream().map(Mount::containerPath).filter(path -> path.endsWith("/libcuda.so.1")).findFirst().orElseThrow().replace("/libcuda.so.1", ""));
       assertThat(spec.containerEdits().deviceNodes()).extracting("path").contains("/dev/nvidiactl");
+      assertThat(device.containerEdits().hooks())
+          .singleElement()
+          .satisfies(
+              hook -> {
+                assertThat(hook.hookName()).isEqualTo("createContainer");
+                assertThat(Path.of(hook.path())).isExecutable().startsWith(node.root.resolve("opt/lib"));
+                assertThat(hook.args()).containsExactly("partita-cdi-hook", "cover", "--folder", "/usr/lib/x86_64-linux-gnu");
+              });
 
       assertThat(node.unprepare(claim)).isEmpty();
       assertThat(node.cdiFile(claim)).doesNotExist();
@@ -156,7 +230,15 @@ class KubeletPluginTest {
       assertThat(device.containerEdits().mounts())
           .extracting(Mount::containerPath)
           .contains("/usr/lib/x86_64-linux-gnu/libcuda.so.580.95.05", "/usr/lib/x86_64-linux-gnu/libcuda.so.1");
-      assertThat(node.root.resolve("opt")).doesNotExist();
+      assertThat(device.containerEdits().hooks()).isEmpty();
+      assertThat(spec(node, claim).containerEdits().hooks())
+          .singleElement()
+          .satisfies(
+              hook ->
+                  assertThat(hook.args())
+                      .startsWith("partita-cdi-hook", "place", "--folder", "/usr/lib/x86_64-linux-gnu")
+                      .contains("libcuda.so.1", "libnvidia-ml.so.1", "libnvidia-ml.so.580.95.05")
+                      .doesNotHaveDuplicates());
 
       ResourceClaim clash = created(claim("clash", share("node-d", "gpu", 1, "1Gi", "")));
       assertThat(node.prepare(clash).getError()).contains("is prepared as a whole for claim default/whole");
@@ -203,7 +285,7 @@ class KubeletPluginTest {
       assertThat(devices.getFirst()).isEqualTo(other);
       AllocatedDeviceStatus ours = devices.get(1);
       assertThat(ours.getShareID()).isNotEmpty();
-      assertThat(ours.getConditions().getFirst().getMessage()).matches("8 GiB of NVIDIA H200 \\(GPU-.*\\) on node-f, 25 % of its cores");
+      assertThat(ours.getConditions().getFirst().getMessage()).matches("8 GiB of NVIDIA H200 \\(GPU-.*\\) on node-f, at most 25 % of its time");
       assertThat(ours.getData())
           .isInstanceOf(RawExtension.class)
           .extracting(data -> ((RawExtension) data).getValue())
@@ -241,7 +323,7 @@ class KubeletPluginTest {
           Files.readString(
               node.root.resolve(
                   "state/shares/" + claim.getMetadata().getUid() + "/" + response.getDevices(0).getShareId() + "/quota"));
-      assertThat(quota).contains("core-limit soft", "memory 16106127360\n");
+      assertThat(quota).contains("core-limit soft", "memory 15644753920\n");
       node.unprepare(claim);
 
       Map<String, Object> misspelt = new TreeMap<>(head);
@@ -251,6 +333,26 @@ class KubeletPluginTest {
       assertThat(node.prepare(wrong).getError()).contains("request gpu", "coreLimt: is not a known field; did you mean coreLimit?");
       assertThat(node.cdiFile(wrong)).doesNotExist();
       assertThat(eventWhen("wrong", "PrepareFailed", 1).getType()).isEqualTo("Warning");
+    }
+  }
+
+  @Test
+  void aNodeThatSellsMoreThanItsCardsHaveGivesEachShareItsPartOfTheCard() throws Exception {
+    GpuNode sold = new GpuNode();
+    sold.setMetadata(new io.fabric8.kubernetes.api.model.ObjectMetaBuilder().withName("node-o").build());
+    sold.setSpec(new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, 200));
+    client.resource(sold).create();
+    try (TestNode node = TestNode.withCards("node-o", "t4x1");
+        KubeletPlugin plugin = node.start(client)) {
+      assertThat(plugin).isNotNull(); // at once: what is prepared before the spec is known would stay wrong
+      ResourceClaim claim = created(claim("large", share("node-o", "gpu", 0, "20Gi", "")));
+      NodePrepareResourceResponse response = node.prepare(claim);
+      assertThat(response.getError()).isEmpty();
+      Path quota = node.root.resolve("state/shares/" + claim.getMetadata().getUid() + "/" + response.getDevices(0).getShareId() + "/quota");
+      assertThat(quota).content().contains("memory 21474836480\nphysical 10737418240\n");
+      ResourceClaim beyond = created(claim("beyond", share("node-o", "gpu", 0, "12Gi", "")));
+      assertThat(node.prepare(beyond).getError()).contains("its shares would hold");
+      assertThat(eventWhen("large", "Prepared", 1).getNote()).contains("20 GiB (10 GiB of it on the card)");
     }
   }
 
@@ -314,6 +416,8 @@ class KubeletPluginTest {
           .isInstanceOf(PluginStartException.class)
           .hasMessageContaining("is in use by another plugin");
       assertThat(node.register().getName()).isEqualTo("gpu.partita.dev");
+      // The mock stands still when a watch is closed for which it has something to send.
+      statusWhen("node-k", status -> !status.conditions().isEmpty());
     }
   }
 

@@ -41,6 +41,7 @@ class MainTest {
   void aPortInUseIsOneLineAndStatusTwo() throws Exception {
     Files.writeString(folder.resolve("libcuda-shadow.so"), "");
     Files.writeString(folder.resolve("libnvidia-ml-shadow.so"), "");
+    Files.writeString(folder.resolve("partita-cdi-hook"), "");
     Files.createDirectories(folder.resolve("driver"));
     try (ServerSocket taken = new ServerSocket(0)) {
       assertRefused(

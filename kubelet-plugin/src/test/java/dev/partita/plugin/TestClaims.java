@@ -45,6 +45,16 @@ public final class TestClaims {
         .build();
   }
 
+  /** A MIG instance, by profile and place as names of devices say them: {@code 1g-18gb-6}. */
+  public static DeviceRequestAllocationResult instance(String node, String request, int card, String slot) {
+    return new DeviceRequestAllocationResultBuilder()
+        .withRequest(request)
+        .withDriver(Driver.NAME)
+        .withPool(Driver.poolOf(node))
+        .withDevice("gpu-" + card + "-mig-" + slot)
+        .build();
+  }
+
   public static DeviceAllocationConfiguration config(String source, List<String> requests, Map<String, Object> parameters) {
     return new DeviceAllocationConfigurationBuilder()
         .withSource(source)

@@ -64,18 +64,20 @@ final class TestNode implements AutoCloseable {
     return root.resolve("driver");
   }
 
-  void simulator(String... arguments) throws IOException, InterruptedException {
+  /** What it printed. */
+  String simulator(String... arguments) throws IOException, InterruptedException {
     List<String> command = Stream.concat(Stream.of(DIST.resolve("bin/partita-sim-driver").toString()), Stream.of(arguments)).toList();
     Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
     String output = new String(process.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
     if (process.waitFor() != 0) {
       throw new IOException(command + ": " + output);
     }
+    return output;
   }
 
   PluginSettings.Builder settings() throws IOException {
     Path libraries = Files.createDirectories(root.resolve("hook"));
-    for (String library : List.of("libcuda-shadow.so", "libnvidia-ml-shadow.so")) {
+    for (String library : List.of("libcuda-shadow.so", "libnvidia-ml-shadow.so", "partita-cdi-hook")) {
       if (!Files.exists(libraries.resolve(library))) {
         Files.writeString(libraries.resolve(library), library);
       }
@@ -113,8 +115,12 @@ final class TestNode implements AutoCloseable {
   }
 
   NodePrepareResourceResponse prepare(ResourceClaim claim) {
+    return prepare(draSocket(), claim);
+  }
+
+  static NodePrepareResourceResponse prepare(Path socket, ResourceClaim claim) {
     return call(
-        draSocket(),
+        socket,
         channel ->
             DRAPluginGrpc.newBlockingStub(channel)
                 .nodePrepareResources(NodePrepareResourcesRequest.newBuilder().addClaims(named(claim)).build())
@@ -123,8 +129,12 @@ final class TestNode implements AutoCloseable {
 
   /** The error of the call, empty if there is none. */
   String unprepare(ResourceClaim claim) {
+    return unprepare(draSocket(), claim);
+  }
+
+  static String unprepare(Path socket, ResourceClaim claim) {
     return call(
-        draSocket(),
+        socket,
         channel ->
             DRAPluginGrpc.newBlockingStub(channel)
                 .nodeUnprepareResources(NodeUnprepareResourcesRequest.newBuilder().addClaims(named(claim)).build())

@@ -14,9 +14,12 @@ import java.time.Clock;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,6 +38,9 @@ public final class Checkpoint {
   private final Path folder;
   private final Clock clock;
 
+  /** Writers share it; who sets a record aside has it alone, so that no record is taken for the unreadable one that it replaces. */
+  private final ReadWriteLock replacing = new ReentrantReadWriteLock();
+
   /** The folder is made if it is not there. */
   public Checkpoint(Path folder, Clock clock) throws IOException {
     this.folder = folder;
@@ -44,7 +50,12 @@ public final class Checkpoint {
 
   /** When this returns, the record is on the disk. */
   public void write(PreparedClaim claim) throws IOException {
-    DurableFile.write(fileOf(claim.claim().uid()), ClaimRecord.write(claim), PRIVATE);
+    replacing.readLock().lock();
+    try {
+      DurableFile.write(fileOf(claim.claim().uid()), ClaimRecord.write(claim), PRIVATE);
+    } finally {
+      replacing.readLock().unlock();
+    }
   }
 
   /** One claim's record. */
@@ -63,7 +74,7 @@ public final class Checkpoint {
       }
       return Optional.of(claim);
     } catch (IOException e) {
-      setAside(file, String.valueOf(e.getMessage()));
+      setAside(file, record, String.valueOf(e.getMessage()));
       return Optional.empty();
     }
   }
@@ -99,9 +110,19 @@ public final class Checkpoint {
     }
   }
 
-  private void setAside(Path file, String problem) throws IOException {
+  private void setAside(Path file, byte[] unreadable, String problem) throws IOException {
     Path aside = file.resolveSibling(file.getFileName() + ".unreadable-" + TIME.format(clock.instant()));
-    Files.move(file, aside, StandardCopyOption.ATOMIC_MOVE);
+    replacing.writeLock().lock();
+    try {
+      if (!Arrays.equals(Files.readAllBytes(file), unreadable)) {
+        return; // made anew meanwhile
+      }
+      Files.move(file, aside, StandardCopyOption.ATOMIC_MOVE);
+    } catch (NoSuchFileException e) {
+      return; // set aside by somebody who read it at the same time
+    } finally {
+      replacing.writeLock().unlock();
+    }
     DurableFile.syncFolder(folder);
     LOG.warn("checkpoint record {} cannot be used: {}; set aside as {}, it is rebuilt from the claim", file, problem, aside);
   }

@@ -106,7 +106,7 @@ final class ClaimRecord {
 
   @JsonInclude(JsonInclude.Include.NON_NULL)
   private record GrantJson(
-      List<String> requests, String device, @Nullable String shareId, CardJson card, @Nullable ShareJson share, boolean adminAccess) {
+      List<String> requests, String device, @Nullable String shareId, CardJson card, @Nullable ShareJson share, @Nullable MigJson mig, boolean adminAccess) {
 
     static GrantJson of(Grant grant) {
       return new GrantJson(
@@ -115,11 +115,12 @@ final class ClaimRecord {
           grant.shareId().orElse(null),
           CardJson.of(grant.card()),
           grant.share().map(ShareJson::of).orElse(null),
+          grant.mig().map(MigJson::of).orElse(null),
           grant.use() instanceof Grant.Whole whole && whole.adminAccess());
     }
 
     Grant toGrant() {
-      Grant.Use use = share == null ? new Grant.Whole(adminAccess) : share.toShare();
+      Grant.Use use = mig != null ? mig.toMig() : share != null ? share.toShare() : new Grant.Whole(adminAccess);
       return new Grant(requests, device, Optional.ofNullable(shareId), card.toCard(), use);
     }
   }
@@ -138,13 +139,25 @@ final class ClaimRecord {
     }
   }
 
-  private record ShareJson(long memoryBytes, int cores, CoreLimit coreLimit, int priority) {
+  private record MigJson(String profile, int start, int size, long memoryBytes) {
+    static MigJson of(Grant.Mig mig) {
+      return new MigJson(mig.profile(), mig.start(), mig.size(), mig.memoryBytes());
+    }
+
+    Grant.Mig toMig() {
+      return new Grant.Mig(profile, start, size, memoryBytes);
+    }
+  }
+
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  private record ShareJson(long memoryBytes, @Nullable Long physicalBytes, int cores, CoreLimit coreLimit, int priority) {
     static ShareJson of(Grant.Share share) {
-      return new ShareJson(share.memoryBytes(), share.cores(), share.coreLimit(), share.priority());
+      return new ShareJson(
+          share.memoryBytes(), share.physicalBytes() == share.memoryBytes() ? null : share.physicalBytes(), share.cores(), share.coreLimit(), share.priority());
     }
 
     Grant.Share toShare() {
-      return new Grant.Share(memoryBytes, cores, coreLimit, priority);
+      return new Grant.Share(memoryBytes, physicalBytes == null ? memoryBytes : physicalBytes, cores, coreLimit, priority);
     }
   }
 }

@@ -4,10 +4,13 @@ import dev.partita.api.DeviceAttribute;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
+import dev.partita.api.MigSlot;
 import dev.partita.api.config.Decoded;
 import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.config.GpuShareConfigDecoder;
 import dev.partita.api.node.Gpu;
+import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.node.MigProfile;
 import dev.partita.plugin.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocationResult;
@@ -49,9 +52,9 @@ public final class AllocationReading {
   /**
    * Reads the results of our driver for this node's pool, with the configs that apply to them.
    *
-   * @param reservedBytes memory a card that a share of all the card's memory does not get
+   * @param node the node's knobs: what of a card a share of all its memory gets
    */
-  public static Outcome read(ResourceClaim claim, String pool, Inventory.Cards cards, long reservedBytes) {
+  public static Outcome read(ResourceClaim claim, String pool, Inventory.Cards cards, GpuNodeSpec node) {
     AllocationResult allocation = claim.getStatus() == null ? null : claim.getStatus().getAllocation();
     if (allocation == null || allocation.getDevices() == null) {
       return new Refused("the claim has no allocation");
@@ -61,7 +64,7 @@ public final class AllocationReading {
       if (!Driver.NAME.equals(result.getDriver()) || !pool.equals(result.getPool())) {
         continue;
       }
-      ResultOrRefusal one = grant(result, orEmpty(allocation.getDevices().getConfig()), cards, reservedBytes);
+      ResultOrRefusal one = grant(result, orEmpty(allocation.getDevices().getConfig()), cards, node);
       if (one.refusal() != null) {
         return new Refused(one.refusal());
       }
@@ -129,11 +132,11 @@ public final class AllocationReading {
       DeviceRequestAllocationResult result,
       List<DeviceAllocationConfiguration> configs,
       Inventory.Cards cards,
-      long reservedBytes) {
+      GpuNodeSpec node) {
     String at = "device " + result.getDevice() + " of request " + result.getRequest();
     Optional<DeviceName> name = DeviceName.parse(String.valueOf(result.getDevice()));
     if (name.isEmpty()) {
-      return refuse(at + " is none that this driver offers (gpu-<index>, gpu-<index>-shared)");
+      return refuse(at + " is none that this driver offers (gpu-<index>, gpu-<index>-shared, gpu-<index>-mig-<profile>-<start>)");
     }
     Optional<Gpu> gpu = cards.byIndex(name.get().index());
     if (gpu.isEmpty()) {
@@ -149,22 +152,43 @@ public final class AllocationReading {
     }
     GpuShareConfig config = ((Decoded.Valid<GpuShareConfig>) decoded).value();
     Grant.Use use;
-    if (name.get().mode() == DeviceMode.WHOLE) {
-      use = new Grant.Whole(Boolean.TRUE.equals(result.getAdminAccess()));
+    if (name.get() instanceof DeviceName.Mig mig) {
+      if (Boolean.TRUE.equals(result.getAdminAccess())) {
+        return refuse(at + " has admin access; a MIG instance is made for one claim, so there is none beside which an administrator could be");
+      }
+      MigSlot slot = mig.slot();
+      Optional<MigProfile> profile = gpu.get().migProfile(slot);
+      if (profile.isEmpty()) {
+        return refuse(
+            at + ": the card cannot be cut into such MIG instances"
+                + (gpu.get().migProfiles().isEmpty() ? ", or the node's plugin may not do that (--mig)" : ""));
+      }
+      int size = profile.get().placements().stream().filter(place -> place.start() == slot.start()).findFirst().orElseThrow().size();
+      use = new Grant.Mig(profile.get().name(), slot.start(), size, profile.get().memoryBytes());
+    } else if (Boolean.TRUE.equals(result.getAdminAccess())) {
+      use = new Grant.Whole(true); // it consumes nothing, so there is no share that it could be held to
+    } else if (name.get().mode() == DeviceMode.WHOLE) {
+      use = new Grant.Whole(false);
     } else {
       Map<String, Quantity> consumed = result.getConsumedCapacity() == null ? Map.of() : result.getConsumedCapacity();
       Optional<BigDecimal> memory = capacity(consumed, DeviceAttribute.MEMORY);
       Optional<BigDecimal> cores = capacity(consumed, DeviceAttribute.CORES);
-      long most = gpu.get().memoryBytes();
-      BigDecimal bytes = memory.orElse(BigDecimal.valueOf(Math.max(0, most - reservedBytes)));
+      long most = Math.max(gpu.get().memoryBytes(), gpu.get().sellableBytes(node));
+      BigDecimal bytes = memory.orElse(BigDecimal.valueOf(gpu.get().sellableBytes(node)));
       if (bytes.signum() <= 0 || bytes.compareTo(BigDecimal.valueOf(most)) > 0) {
         return refuse(at + " has " + bytes.toPlainString() + " bytes of memory allocated, the card has " + most);
+      }
+      if (config.memoryPercent().orElse(100) < 100 && bytes.compareTo(BigDecimal.valueOf(gpu.get().sellableBytes(node))) >= 0) {
+        return refuse(
+            at + " has all of the card's memory allocated, and its config asks for " + config.memoryPercent().getAsInt()
+                + " percent: kube-scheduler allocated it, which knows no memoryPercent; ask for an amount, or have the controller allocate on this node");
       }
       BigDecimal percent = cores.orElse(BigDecimal.ZERO);
       if (percent.signum() < 0 || percent.compareTo(BigDecimal.valueOf(100)) > 0) {
         return refuse(at + " has " + percent.toPlainString() + " cores allocated, a card has 100");
       }
-      use = new Grant.Share(bytes.longValue(), percent.intValue(), config.coreLimit(), config.priority());
+      long physical = Math.max(1, node.physicalBytes(bytes.longValue()));
+      use = new Grant.Share(bytes.longValue(), physical, percent.intValue(), config.coreLimit(), config.priority());
     }
     return new ResultOrRefusal(
         new Grant(

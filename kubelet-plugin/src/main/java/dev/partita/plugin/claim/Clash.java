@@ -27,6 +27,7 @@ public final class Clash {
             case Grant.Whole whole when whole.adminAccess() -> Optional.empty();
             case Grant.Whole ignored -> wholeClash(grant, claim, held);
             case Grant.Share ignored -> shareClash(grant, held);
+            case Grant.Mig mig -> migClash(grant, mig, claim, held);
           };
       if (clash.isPresent()) {
         return clash;
@@ -44,7 +45,19 @@ public final class Clash {
         .map(h -> at(whole) + " is wanted as a whole, but claim " + h.claim() + " has " + h.grant().device() + " prepared");
   }
 
+  private static Optional<String> migClash(Grant grant, Grant.Mig wanted, ClaimRef claim, List<Held> held) {
+    return held.stream()
+        .filter(h -> sameCard(h.grant(), grant) && !h.equals(new Held(claim, grant)))
+        .filter(h -> h.grant().mig().map(wanted::overlaps).orElse(true))
+        .findFirst()
+        .map(h -> at(grant) + " is to be cut for " + grant.device() + ", but claim " + h.claim() + " has " + h.grant().device() + " prepared");
+  }
+
   private static Optional<String> shareClash(Grant share, List<Held> held) {
+    Optional<Held> instance = held.stream().filter(h -> sameCard(h.grant(), share) && h.grant().mig().isPresent()).findFirst();
+    if (instance.isPresent()) {
+      return Optional.of(at(share) + " is cut into MIG instances: claim " + instance.get().claim() + " has " + instance.get().grant().device() + " prepared");
+    }
     Optional<Held> whole =
         held.stream().filter(h -> sameCard(h.grant(), share) && h.grant().use() instanceof Grant.Whole).findFirst();
     if (whole.isPresent()) {
@@ -53,7 +66,7 @@ public final class Clash {
     long total = 0;
     for (Held h : held) {
       if (sameCard(h.grant(), share)) {
-        total += h.grant().share().map(Grant.Share::memoryBytes).orElse(0L);
+        total += h.grant().share().map(Grant.Share::physicalBytes).orElse(0L);
       }
     }
     return total > share.card().memoryBytes()

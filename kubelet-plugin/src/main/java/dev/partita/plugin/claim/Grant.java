@@ -34,22 +34,57 @@ public record Grant(List<String> requests, String device, Optional<String> share
   public record Whole(boolean adminAccess) implements Use {}
 
   /**
+   * A MIG instance of it.
+   *
+   * @param profile the name, such as 1g.18gb
+   * @param start first memory slice
+   * @param size memory slices
+   * @param memoryBytes bytes of device memory
+   */
+  public record Mig(String profile, int start, int size, long memoryBytes) implements Use {
+    public Mig {
+      if (profile.isEmpty() || start < 0 || size < 1 || memoryBytes <= 0) {
+        throw new IllegalArgumentException("no MIG instance: " + profile + " of " + size + " memory slices from " + start);
+      }
+    }
+
+    /** Whether the two have a memory slice in common. */
+    public boolean overlaps(Mig other) {
+      return start < other.start + other.size && other.start < start + size;
+    }
+  }
+
+  /**
    * A share of it.
    *
    * @param memoryBytes bytes of device memory
+   * @param physicalBytes bytes of the card that it may hold; less than its memory where the node sells more than its cards have
    * @param cores percent of the card, 0 for no limit
    * @param coreLimit how cores are enforced
    * @param priority 0 is the higher one
    */
-  public record Share(long memoryBytes, int cores, CoreLimit coreLimit, int priority) implements Use {
+  public record Share(long memoryBytes, long physicalBytes, int cores, CoreLimit coreLimit, int priority) implements Use {
     public Share {
       if (memoryBytes <= 0) {
         throw new IllegalArgumentException("a share has memory: " + memoryBytes);
+      }
+      if (physicalBytes <= 0 || physicalBytes > memoryBytes) {
+        throw new IllegalArgumentException("a share holds some of its memory on the card, and no more than that: " + physicalBytes);
       }
       if (cores < 0 || cores > 100) {
         throw new IllegalArgumentException("cores are a percentage: " + cores);
       }
     }
+
+    /** A share whose memory is all on the card. */
+    public Share(long memoryBytes, int cores, CoreLimit coreLimit, int priority) {
+      this(memoryBytes, memoryBytes, cores, coreLimit, priority);
+    }
+  }
+
+  /** The MIG instance, if it is one. */
+  public Optional<Mig> mig() {
+    return use instanceof Mig mig ? Optional.of(mig) : Optional.empty();
   }
 
   /** The share, if it is one. */

@@ -1,30 +1,15 @@
 package dev.partita.plugin.claimstatus;
 
-import dev.partita.api.Driver;
+import dev.partita.api.event.EventObject;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.kube.ApiCalls;
-import io.fabric8.kubernetes.api.model.MicroTime;
-import io.fabric8.kubernetes.api.model.ObjectReferenceBuilder;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
-import io.fabric8.kubernetes.api.model.events.v1.EventBuilder;
-import io.fabric8.kubernetes.api.model.events.v1.EventSeriesBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import java.net.HttpURLConnection;
-import java.nio.charset.StandardCharsets;
 import java.time.Clock;
-import java.time.Instant;
-import java.time.ZoneOffset;
-import java.time.format.DateTimeFormatter;
-import java.util.UUID;
 
-/** Events on claims. The same event again is counted, not repeated: its name is made from what it says. */
+/** Writes events on claims. The same event again is counted, not repeated; another note is another event. */
 final class ClaimEvents {
-  private static final int NOTE_MAX = 1024; // events.k8s.io/v1 validation
-  private static final int NAME_MAX = 200;
-  private static final DateTimeFormatter MICROS =
-      DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'").withZone(ZoneOffset.UTC);
-
   private final KubernetesClient client;
   private final ApiCalls calls;
   private final String nodeName;
@@ -39,27 +24,24 @@ final class ClaimEvents {
 
   /** Records that something went as it should. */
   void normal(ClaimRef claim, String reason, String note) {
-    record(claim, "Normal", reason, note);
+    record(claim, false, reason, note);
   }
 
   /** Records that something went wrong. */
   void warning(ClaimRef claim, String reason, String note) {
-    record(claim, "Warning", reason, note);
+    record(claim, true, reason, note);
   }
 
-  private void record(ClaimRef claim, String type, String reason, String note) {
-    String shortNote = note.length() <= NOTE_MAX ? note : note.substring(0, NOTE_MAX - 1) + "…";
-    String name = nameOf(claim, reason, shortNote);
+  private void record(ClaimRef claim, boolean warning, String reason, String note) {
+    EventObject said = new EventObject(EventObject.About.CLAIM, claim.namespace(), claim.name(), claim.uid(), warning, reason, reason, note);
+    String name = said.nameByNote();
     calls.run(
         () -> {
-          MicroTime now = new MicroTime(MICROS.format(Instant.now(clock)));
           Event earlier = client.events().v1().events().inNamespace(claim.namespace()).withName(name).get();
           if (earlier == null) {
-            client.events().v1().events().resource(event(claim, name, type, reason, shortNote, now)).create();
+            client.events().v1().events().resource(said.first(name, "kubelet-plugin", nodeName, clock.instant())).create();
           } else {
-            int count = earlier.getSeries() == null || earlier.getSeries().getCount() == null ? 1 : earlier.getSeries().getCount();
-            earlier.setSeries(new EventSeriesBuilder().withCount(count + 1).withLastObservedTime(now).build());
-            update(earlier);
+            update(EventObject.again(earlier, clock.instant()));
           }
         });
   }
@@ -68,40 +50,9 @@ final class ClaimEvents {
     try {
       client.events().v1().events().resource(event).update();
     } catch (KubernetesClientException e) {
-      if (e.getCode() != HttpURLConnection.HTTP_NOT_FOUND) { // it has just expired: nobody misses its count
+      if (!ApiCalls.isNotFound(e)) { // it has just expired: nobody misses its count
         throw e;
       }
     }
-  }
-
-  private Event event(ClaimRef claim, String name, String type, String reason, String note, MicroTime now) {
-    return new EventBuilder()
-        .withNewMetadata()
-        .withName(name)
-        .withNamespace(claim.namespace())
-        .endMetadata()
-        .withType(type)
-        .withReason(reason)
-        .withAction(reason)
-        .withNote(note)
-        .withEventTime(now)
-        .withReportingController(Driver.NAME + "/kubelet-plugin")
-        .withReportingInstance(nodeName)
-        .withRegarding(
-            new ObjectReferenceBuilder()
-                .withApiVersion("resource.k8s.io/v1")
-                .withKind("ResourceClaim")
-                .withNamespace(claim.namespace())
-                .withName(claim.name())
-                .withUid(claim.uid())
-                .build())
-        .build();
-  }
-
-  private static String nameOf(ClaimRef claim, String reason, String note) {
-    String identity = claim.uid() + "\n" + reason + "\n" + note;
-    String digest = UUID.nameUUIDFromBytes(identity.getBytes(StandardCharsets.UTF_8)).toString().replace("-", "");
-    String name = claim.name().length() <= NAME_MAX ? claim.name() : claim.name().substring(0, NAME_MAX);
-    return name + "." + digest.substring(0, 16);
   }
 }

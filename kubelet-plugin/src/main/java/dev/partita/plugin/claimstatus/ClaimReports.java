@@ -26,6 +26,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class ClaimReports implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ClaimReports.class);
+  private static final int PATCH_ATTEMPTS = 3;
 
   private final KubernetesClient client;
   private final ApiCalls calls;
@@ -47,8 +48,26 @@ public final class ClaimReports implements AutoCloseable {
 
   /** The claim is ready. */
   public void prepared(PreparedClaim claim) {
-    later(claim.claim(), () -> calls.run(() -> writeStatus(claim)));
+    later(claim.claim(), () -> writeStatusOverOthers(claim, Map.of()));
     later(claim.claim(), () -> events.normal(claim.claim(), "Prepared", ClaimWords.message(claim.grants(), nodeName)));
+  }
+
+  /**
+   * How the claim is used.
+   *
+   * @param notes by share key
+   */
+  public void used(PreparedClaim claim, Map<String, DeviceNotes> notes) {
+    later(claim.claim(), () -> writeStatusOverOthers(claim, notes));
+  }
+
+  /**
+   * Something is wrong with how the claim is used.
+   *
+   * @param reason CamelCase
+   */
+  public void misused(ClaimRef claim, String reason, String note) {
+    later(claim, () -> events.warning(claim, reason, note));
   }
 
   /** The claim cannot be prepared; kubelet tries again. */
@@ -75,7 +94,21 @@ public final class ClaimReports implements AutoCloseable {
     }
   }
 
-  private void writeStatus(PreparedClaim prepared) {
+  /** The server refuses a patch whose tests no longer hold; then the claim is read again. */
+  private void writeStatusOverOthers(PreparedClaim prepared, Map<String, DeviceNotes> notes) {
+    for (int attempt = 1; ; attempt++) {
+      try {
+        calls.run(() -> writeStatus(prepared, notes));
+        return;
+      } catch (KubernetesClientException e) {
+        if (attempt == PATCH_ATTEMPTS || !ApiCalls.isUnprocessable(e) || ApiCalls.isForbidden(e)) {
+          throw e;
+        }
+      }
+    }
+  }
+
+  private void writeStatus(PreparedClaim prepared, Map<String, DeviceNotes> notes) {
     ClaimRef ref = prepared.claim();
     ResourceClaim claim = client.resources(ResourceClaim.class).inNamespace(ref.namespace()).withName(ref.name()).get();
     if (claim == null
@@ -85,23 +118,14 @@ public final class ClaimReports implements AutoCloseable {
       LOG.info("claim {} is no longer allocated: its device status is not written", ref);
       return;
     }
-    List<AllocatedDeviceStatus> devices = DeviceStatuses.update(claim, prepared, pool, nodeName, clock.instant());
-    if (!devices.equals(claim.getStatus().getDevices())) {
-      client.resource(claim).subresource("status").patch(PatchContext.of(PatchType.JSON), patch(claim, devices));
+    List<AllocatedDeviceStatus> wanted = new DeviceStatuses(claim, prepared, nodeName, clock.instant()).wanted(notes);
+    List<Map<String, Object>> patch = StatusPatch.of(claim, wanted, pool);
+    if (!patch.isEmpty()) {
+      client
+          .resource(claim)
+          .subresource("status")
+          .patch(PatchContext.of(PatchType.JSON), client.getKubernetesSerialization().asJson(patch));
     }
-  }
-
-  /**
-   * A patch of nothing but the devices: an update would send the allocation as well, which may not change, and the server
-   * compares the bytes of the opaque parameters in it, whose order of fields the client does not keep.
-   */
-  private String patch(ResourceClaim claim, List<AllocatedDeviceStatus> devices) {
-    return client
-        .getKubernetesSerialization()
-        .asJson(
-            List.of(
-                Map.of("op", "replace", "path", "/metadata/resourceVersion", "value", claim.getMetadata().getResourceVersion()),
-                Map.of("op", "add", "path", "/status/devices", "value", devices)));
   }
 
   private void later(ClaimRef claim, Runnable report) {

@@ -14,69 +14,91 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.TreeMap;
 
-/** A claim's {@code status.devices} with our entries brought up to date and those of others as they were. */
+/** The entries of a claim's {@code status.devices} that are ours, as they should be. */
 final class DeviceStatuses {
-  private DeviceStatuses() {}
+  private static final String READY = "Ready";
 
-  /** The new list; equal to the old one if nothing changed. */
-  static List<AllocatedDeviceStatus> update(
-      ResourceClaim claim, PreparedClaim prepared, String pool, String nodeName, Instant now) {
-    List<AllocatedDeviceStatus> earlier =
-        claim.getStatus() == null || claim.getStatus().getDevices() == null ? List.of() : claim.getStatus().getDevices();
-    List<AllocatedDeviceStatus> devices = new ArrayList<>();
-    earlier.stream().filter(device -> !isOurs(device, pool)).forEach(devices::add);
-    for (Grant grant : prepared.grants()) {
-      Optional<String> shareId = AllocationReading.shareIdOf(claim, pool, grant); // compared as text by the API server
-      Optional<AllocatedDeviceStatus> before =
-          earlier.stream()
-              .filter(d -> isOurs(d, pool))
-              .filter(d -> grant.device().equals(d.getDevice()) && Objects.equals(shareId.orElse(null), d.getShareID()))
-              .findFirst();
-      devices.add(status(prepared, grant, shareId, before, pool, nodeName, now));
-    }
-    boolean same = devices.size() == earlier.size() && devices.containsAll(earlier);
-    return same ? earlier : devices;
+  private final ResourceClaim claim;
+  private final PreparedClaim prepared;
+  private final String nodeName;
+  private final String pool;
+  private final String now;
+
+  DeviceStatuses(ResourceClaim claim, PreparedClaim prepared, String nodeName, Instant now) {
+    this.claim = claim;
+    this.prepared = prepared;
+    this.nodeName = nodeName;
+    this.pool = Driver.poolOf(nodeName);
+    this.now = now.truncatedTo(ChronoUnit.SECONDS).toString();
   }
 
-  private static AllocatedDeviceStatus status(
-      PreparedClaim prepared,
-      Grant grant,
-      Optional<String> shareId,
-      Optional<AllocatedDeviceStatus> before,
-      String pool,
-      String nodeName,
-      Instant now) {
+  /**
+   * One entry a device of the claim.
+   *
+   * @param notes by share key; a device without any keeps those that it has
+   */
+  List<AllocatedDeviceStatus> wanted(Map<String, DeviceNotes> notes) {
+    return prepared.grants().stream().map(grant -> status(grant, Optional.ofNullable(notes.get(grant.shareKey())))).toList();
+  }
+
+  private AllocatedDeviceStatus status(Grant grant, Optional<DeviceNotes> notes) {
+    Optional<String> shareId = AllocationReading.shareIdOf(claim, pool, grant); // compared as text by the API server
+    AllocatedDeviceStatusBuilder status =
+        new AllocatedDeviceStatusBuilder().withDriver(Driver.NAME).withPool(pool).withDevice(grant.device());
+    shareId.ifPresent(status::withShareID);
+    Optional<AllocatedDeviceStatus> before = earlier().stream().filter(d -> StatusPatch.isSame(d, status.build())).findFirst();
+
+    Map<String, Object> data = new TreeMap<>(before.filter(d -> notes.isEmpty()).map(DeviceStatuses::dataOf).orElse(Map.of()));
+    data.putAll(ClaimWords.data(prepared.claim(), grant, nodeName));
+    notes.ifPresent(n -> data.putAll(n.data()));
+
+    List<Condition> conditions = new ArrayList<>();
+    conditions.add(condition(before, new DeviceNotes.Note(READY, true, "Prepared", ClaimWords.message(grant, nodeName))));
+    if (notes.isPresent()) {
+      notes.get().conditions().forEach(note -> conditions.add(condition(before, note)));
+    } else {
+      before.stream().flatMap(d -> conditionsOf(d).stream()).filter(c -> !READY.equals(c.getType())).forEach(conditions::add);
+    }
+    return status.withData(new RawExtension(data)).withConditions(conditions).build();
+  }
+
+  /** A condition that says the same as before keeps its time of transition. */
+  private Condition condition(Optional<AllocatedDeviceStatus> before, DeviceNotes.Note note) {
     String since =
         before.stream()
-            .filter(device -> device.getConditions() != null)
-            .flatMap(device -> device.getConditions().stream())
-            .filter(c -> "Ready".equals(c.getType()) && "True".equals(c.getStatus()))
+            .flatMap(device -> conditionsOf(device).stream())
+            .filter(c -> note.type().equals(c.getType()) && note.status().equals(c.getStatus()))
             .map(Condition::getLastTransitionTime)
             .filter(Objects::nonNull)
             .findFirst()
-            .orElse(now.truncatedTo(ChronoUnit.SECONDS).toString());
-    AllocatedDeviceStatusBuilder status =
-        new AllocatedDeviceStatusBuilder()
-            .withDriver(Driver.NAME)
-            .withPool(pool)
-            .withDevice(grant.device())
-            .withData(new RawExtension(ClaimWords.data(prepared.claim(), grant, nodeName)))
-            .withConditions(
-                new ConditionBuilder()
-                    .withType("Ready")
-                    .withStatus("True")
-                    .withReason("Prepared")
-                    .withMessage(ClaimWords.message(grant, nodeName))
-                    .withLastTransitionTime(since)
-                    .build());
-    shareId.ifPresent(status::withShareID);
-    return status.build();
+            .orElse(now);
+    return new ConditionBuilder()
+        .withType(note.type())
+        .withStatus(note.status())
+        .withReason(note.reason())
+        .withMessage(note.message())
+        .withLastTransitionTime(since)
+        .build();
   }
 
-  private static boolean isOurs(AllocatedDeviceStatus device, String pool) {
-    return Driver.NAME.equals(device.getDriver()) && pool.equals(device.getPool());
+  private List<AllocatedDeviceStatus> earlier() {
+    return claim.getStatus() == null || claim.getStatus().getDevices() == null ? List.of() : claim.getStatus().getDevices();
+  }
+
+  private static List<Condition> conditionsOf(AllocatedDeviceStatus device) {
+    return device.getConditions() == null ? List.of() : device.getConditions();
+  }
+
+  private static Map<String, Object> dataOf(AllocatedDeviceStatus device) {
+    Map<String, Object> data = new TreeMap<>();
+    if (device.getData() instanceof RawExtension raw && raw.getValue() instanceof Map<?, ?> map) {
+      map.forEach((key, value) -> data.put(String.valueOf(key), value));
+    }
+    return data;
   }
 }

@@ -12,6 +12,20 @@ public interface ClaimService {
   /** Takes a claim back; empty, or what went wrong. A claim that is not known is taken back already. */
   Optional<String> unprepare(ClaimRef claim);
 
+  /** {@link #prepare} of a claim as kubelet names it; a text that cannot be a UID is refused, for it becomes part of paths. */
+  default Outcome prepare(String namespace, String name, String uid) {
+    return ClaimRef.isUid(uid) ? prepare(new ClaimRef(namespace, name, uid)) : new Failed(notAUid(uid));
+  }
+
+  /** {@link #unprepare} of a claim as kubelet names it. */
+  default Optional<String> unprepare(String namespace, String name, String uid) {
+    return ClaimRef.isUid(uid) ? unprepare(new ClaimRef(namespace, name, uid)) : Optional.of(notAUid(uid));
+  }
+
+  private static String notAUid(String uid) {
+    return "\"" + uid + "\" is not the UID of a claim";
+  }
+
   /** Outcome of a preparation. */
   sealed interface Outcome {}
 

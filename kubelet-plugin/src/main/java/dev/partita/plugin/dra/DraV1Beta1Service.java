@@ -1,6 +1,5 @@
 package dev.partita.plugin.dra;
 
-import dev.partita.plugin.claim.ClaimRef;
 import k8s.io.kubelet.pkg.apis.dra.v1beta1.Claim;
 import k8s.io.kubelet.pkg.apis.dra.v1beta1.DRAPluginGrpc;
 import k8s.io.kubelet.pkg.apis.dra.v1beta1.Device;
@@ -26,7 +25,7 @@ public final class DraV1Beta1Service extends DRAPluginGrpc.DRAPluginImplBase {
     NodePrepareResourcesResponse.Builder all = NodePrepareResourcesResponse.newBuilder();
     for (Claim claim : request.getClaimsList()) {
       NodePrepareResourceResponse.Builder one = NodePrepareResourceResponse.newBuilder();
-      switch (prepare(claim)) {
+      switch (claims.prepare(claim.getNamespace(), claim.getName(), claim.getUid())) {
         case ClaimService.Failed failed -> one.setError(failed.error());
         case ClaimService.Ready ready -> ready.devices().forEach(device -> one.addDevices(toDevice(device)));
       }
@@ -41,22 +40,11 @@ public final class DraV1Beta1Service extends DRAPluginGrpc.DRAPluginImplBase {
       NodeUnprepareResourcesRequest request, StreamObserver<NodeUnprepareResourcesResponse> response) {
     NodeUnprepareResourcesResponse.Builder all = NodeUnprepareResourcesResponse.newBuilder();
     for (Claim claim : request.getClaimsList()) {
-      all.putClaims(claim.getUid(), NodeUnprepareResourceResponse.newBuilder().setError(unprepare(claim)).build());
+      String error = claims.unprepare(claim.getNamespace(), claim.getName(), claim.getUid()).orElse("");
+      all.putClaims(claim.getUid(), NodeUnprepareResourceResponse.newBuilder().setError(error).build());
     }
     response.onNext(all.build());
     response.onCompleted();
-  }
-
-  private ClaimService.Outcome prepare(Claim claim) {
-    return ClaimRef.isUid(claim.getUid())
-        ? claims.prepare(new ClaimRef(claim.getNamespace(), claim.getName(), claim.getUid()))
-        : new ClaimService.Failed("\"" + claim.getUid() + "\" is not the UID of a claim");
-  }
-
-  private String unprepare(Claim claim) {
-    return ClaimRef.isUid(claim.getUid())
-        ? claims.unprepare(new ClaimRef(claim.getNamespace(), claim.getName(), claim.getUid())).orElse("")
-        : "\"" + claim.getUid() + "\" is not the UID of a claim";
   }
 
   private static Device toDevice(ClaimService.ReadyDevice ready) {

@@ -14,8 +14,10 @@ import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import java.net.HttpURLConnection;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,6 +36,7 @@ public final class GpuNodeReporter implements AutoCloseable {
   private final @Nullable String podUid;
   private final Clock clock;
   private final SharedIndexInformer<GpuNode> informer;
+  private final Object arrival = new Object();
   private volatile @Nullable GpuNode seen;
   private volatile boolean reported;
 
@@ -75,10 +78,34 @@ public final class GpuNodeReporter implements AutoCloseable {
     return reported;
   }
 
-  /** Memory a card that is not sold, as the GpuNode's spec says, in bytes. */
-  public long reservedMemoryBytes() {
-    GpuNode node = seen;
-    return node == null || node.getSpec() == null ? 0 : node.getSpec().reservedMemoryBytes();
+  /**
+   * What the GpuNode's spec says. What is prepared by a wrong one stays so, thus there is no default while it is not known: it is
+   * waited for.
+   *
+   * @param atMost how long
+   * @throws IllegalStateException if the GpuNode is not known by then
+   */
+  public GpuNodeSpec spec(Duration atMost) {
+    long end = System.nanoTime() + atMost.toNanos();
+    synchronized (arrival) {
+      for (GpuNode node = seen; ; node = seen) {
+        if (node != null) {
+          return node.getSpec() == null ? GpuNodeSpec.DEFAULT : node.getSpec();
+        }
+        long left = end - System.nanoTime();
+        if (left <= 0) {
+          throw new IllegalStateException(
+              "GpuNode " + nodeName + " has not been read yet, and its spec says how claims are prepared here; kubelet tries again."
+                  + " If this lasts, see why in the log of the node's plugin");
+        }
+        try {
+          TimeUnit.NANOSECONDS.timedWait(arrival, left);
+        } catch (InterruptedException e) {
+          Thread.currentThread().interrupt();
+          throw new IllegalStateException("the plugin of node " + nodeName + " is stopping; kubelet tries again", e);
+        }
+      }
+    }
   }
 
   /** Writes the status if the server has another one. Throws KubernetesClientException if that cannot be done. */
@@ -108,7 +135,14 @@ public final class GpuNodeReporter implements AutoCloseable {
       node = client.resource(node).updateStatus();
       LOG.info("GpuNode {} updated: {} cards ({})", nodeName, status.gpuCount(), status.models());
     }
-    seen = node;
+    see(node);
+  }
+
+  private void see(@Nullable GpuNode node) {
+    synchronized (arrival) {
+      seen = node;
+      arrival.notifyAll();
+    }
   }
 
   private GpuNodeStatus statusOf(Inventory inventory, GpuNode node) {
@@ -145,17 +179,17 @@ public final class GpuNodeReporter implements AutoCloseable {
   private final class Seen implements ResourceEventHandler<GpuNode> {
     @Override
     public void onAdd(GpuNode node) {
-      seen = node;
+      see(node);
     }
 
     @Override
     public void onUpdate(GpuNode earlier, GpuNode node) {
-      seen = node;
+      see(node);
     }
 
     @Override
     public void onDelete(GpuNode node, boolean unknownFinalState) {
-      seen = null;
+      see(null);
     }
   }
 }

@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.ConditionBuilder;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -40,7 +41,7 @@ final class GpuNodeStatuses {
               pluginVersion,
               pluginPodUid,
               List.of(),
-              List.of(ready(false, none.reason(), none.message(), earlier, now)));
+              withOthers(ready(false, none.reason(), none.message(), earlier, now), earlier));
       case Inventory.Cards cards ->
           new GpuNodeStatus(
               cards.gpus().size(),
@@ -50,7 +51,7 @@ final class GpuNodeStatuses {
               pluginVersion,
               pluginPodUid,
               cards.gpus(),
-              List.of(readyOf(cards, earlier, now)));
+              withOthers(readyOf(cards, earlier, now), earlier));
     };
   }
 
@@ -58,6 +59,15 @@ final class GpuNodeStatuses {
   static String models(List<Gpu> gpus) {
     Map<String, Long> counts = gpus.stream().collect(Collectors.groupingBy(Gpu::model, TreeMap::new, Collectors.counting()));
     return counts.entrySet().stream().map(e -> e.getValue() + "x " + e.getKey()).collect(Collectors.joining(", "));
+  }
+
+  /** Conditions of other types are others' to write. */
+  private static List<Condition> withOthers(Condition ready, @Nullable GpuNodeStatus earlier) {
+    List<Condition> conditions = new ArrayList<>(List.of(ready));
+    if (earlier != null) {
+      earlier.conditions().stream().filter(condition -> !GpuNode.READY.equals(condition.getType())).forEach(conditions::add);
+    }
+    return conditions;
   }
 
   private static Condition readyOf(Inventory.Cards cards, @Nullable GpuNodeStatus earlier, Instant now) {

@@ -1,21 +1,31 @@
 package dev.partita.plugin.inventory;
 
 import dev.partita.api.node.Gpu;
-import dev.partita.api.node.GpuHealth;
 import dev.partita.cdi.driver.DriverFile;
 import dev.partita.cdi.driver.DriverFiles;
 import dev.partita.cdi.driver.DriverRoot;
 import dev.partita.cdi.driver.DriverSearch;
 import dev.partita.plugin.nvml.CardReader;
 import dev.partita.plugin.nvml.CardReading;
+import dev.partita.plugin.nvml.MigControl;
 import dev.partita.plugin.nvml.NvmlException;
+import dev.partita.plugin.nvml.ProcessMemory;
+import dev.partita.plugin.nvml.ProcessSample;
+import dev.partita.plugin.nvml.XidEvent;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Finds the driver, asks NVML, and keeps the library open between readings as long as it is the same driver. */
-public final class InventoryReader implements AutoCloseable {
+public final class InventoryReader implements AutoCloseable, MigControl {
+  private static final Logger LOG = LoggerFactory.getLogger(InventoryReader.class);
+
   /** Opens NVML from a file. */
   public interface Opener {
     CardReader open(Path library) throws NvmlException;
@@ -24,8 +34,13 @@ public final class InventoryReader implements AutoCloseable {
   private final DriverRoot root;
   private final PciTopology topology;
   private final Opener opener;
-  private final KnownCards known = new KnownCards();
+  private final KnownCards known;
   private @Nullable Open open;
+  private @Nullable Path lastLibrary;
+  private boolean startAnew;
+
+  /** Held, for reading, by who waits for events; taken, for writing, to close the library. Both only under the monitor. */
+  private final ReentrantReadWriteLock waiting = new ReentrantReadWriteLock();
 
   private record Open(Path library, CardReader reader) {}
 
@@ -33,8 +48,11 @@ public final class InventoryReader implements AutoCloseable {
    * @param root where the driver is
    * @param sysfs the folder that is /sys on the node
    * @param opener opens NVML
+   * @param reserve what of each card is not to be sold
+   * @param mig whether MIG instances may be made of the cards: then they tell which
    */
-  public InventoryReader(DriverRoot root, Path sysfs, Opener opener) {
+  public InventoryReader(DriverRoot root, Path sysfs, Opener opener, Reserve reserve, boolean mig) {
+    this.known = new KnownCards(reserve, mig);
     this.root = root;
     this.topology = new PciTopology(sysfs);
     this.opener = opener;
@@ -49,15 +67,113 @@ public final class InventoryReader implements AutoCloseable {
   public synchronized Inventory read() {
     return switch (root.search()) {
       case DriverSearch.NotFound notFound -> {
+        lastLibrary = null;
         closeLibrary();
+        known.gone();
         yield new Inventory.NoCards(Inventory.NoCards.NO_DRIVER, notFound.message());
       }
       case DriverSearch.Found found -> read(found.files());
     };
   }
 
+  /**
+   * What processes hold of each card now, by the card's UUID, as far as this pid namespace sees them; empty without a driver that
+   * answers.
+   */
+  public synchronized Map<String, List<ProcessMemory>> processes() {
+    Path library = lastLibrary;
+    if (library == null) {
+      return Map.of();
+    }
+    try {
+      return reader(library).processes();
+    } catch (NvmlException e) {
+      closeLibrary();
+      LOG.debug("NVML does not say who uses the cards: {}", e.getMessage());
+      return Map.of();
+    }
+  }
+
+  /**
+   * What processes used of a card's SMs, by its UUID: the newest sample of each, if it is newer than a time in NVML's microseconds;
+   * empty where the driver does not tell.
+   */
+  public synchronized List<ProcessSample> samples(String card, long newerThan) {
+    Path library = lastLibrary;
+    if (library == null) {
+      return List.of();
+    }
+    try {
+      return reader(library).samples(card, newerThan);
+    } catch (NvmlException e) {
+      LOG.debug("NVML does not say who uses card {}: {}", card, e.getMessage());
+      return List.of();
+    }
+  }
+
+  /**
+   * Waits for a card's next XID error.
+   *
+   * @return empty if none came in that time
+   * @throws NvmlException if there is nothing to wait for now
+   */
+  public Optional<XidEvent> awaitXid(Duration atMost) throws NvmlException {
+    CardReader reader;
+    synchronized (this) {
+      Path library = lastLibrary;
+      if (library == null) {
+        throw new NvmlException("waiting for events", 0, "there is no driver that answers");
+      }
+      reader = reader(library);
+      waiting.readLock().lock();
+    }
+    try {
+      return reader.awaitXid(atMost);
+    } finally {
+      waiting.readLock().unlock();
+    }
+  }
+
+  /**
+   * Makes a card unhealthy, from the next reading on until the card was reset.
+   *
+   * @return whether it was not already, for the same error
+   */
+  public synchronized boolean blame(XidEvent event) {
+    return known.blame(event);
+  }
+
+  @Override
+  public synchronized MigState mig(String card) throws NvmlException {
+    return openReader().mig(card);
+  }
+
+  @Override
+  public synchronized void switchMig(String card, boolean on) throws NvmlException {
+    openReader().switchMig(card, on);
+  }
+
+  @Override
+  public synchronized void makeInstance(String card, String profile, int start) throws NvmlException {
+    openReader().makeInstance(card, profile, start);
+  }
+
+  @Override
+  public synchronized void endInstance(String card, int gpuInstance) throws NvmlException {
+    openReader().endInstance(card, gpuInstance);
+  }
+
+  private CardReader openReader() throws NvmlException {
+    Path library = lastLibrary;
+    if (library == null) {
+      throw new NvmlException("MIG", 0, "there is no driver that answers");
+    }
+    return reader(library);
+  }
+
   @Override
   public synchronized void close() {
+    lastLibrary = null;
     closeLibrary();
   }
 
@@ -66,15 +182,20 @@ public final class InventoryReader implements AutoCloseable {
     if (library.isEmpty()) {
       return new Inventory.NoCards(Inventory.NoCards.NO_DRIVER, "the driver " + files.version() + " has no NVML library");
     }
+    lastLibrary = library.get().localPath();
+    if (startAnew) {
+      closeLibrary(); // NVML sees a card that is back only after a new nvmlInit
+    }
     try {
       CardReading reading = reader(library.get().localPath()).read();
       List<Gpu> gpus = known.update(reading, topology);
-      if (gpus.stream().anyMatch(gpu -> gpu.health().state() != GpuHealth.State.Healthy)) {
-        closeLibrary(); // NVML sees a card that is back only after a new nvmlInit
-      }
+      startAnew = reading.cards().size() < gpus.size();
       return new Inventory.Cards(files, reading.driverVersion(), reading.cudaDriverVersion(), gpus);
     } catch (NvmlException e) {
       closeLibrary();
+      if (e.code() == NvmlException.DRIVER_NOT_LOADED) {
+        known.gone();
+      }
       return new Inventory.NoCards(
           Inventory.NoCards.NVML_FAILED,
           "the driver " + files.version() + " does not answer: " + e.getMessage() + "; see dmesg and nvidia-smi on the node");
@@ -95,8 +216,14 @@ public final class InventoryReader implements AutoCloseable {
   private void closeLibrary() {
     Open current = open;
     open = null;
-    if (current != null) {
+    if (current == null) {
+      return;
+    }
+    waiting.writeLock().lock();
+    try {
       current.reader().close();
+    } finally {
+      waiting.writeLock().unlock();
     }
   }
 }

@@ -3,9 +3,11 @@ package dev.partita.plugin.inventory;
 import dev.partita.api.Driver;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
+import dev.partita.api.node.GpuReserve;
 import dev.partita.plugin.nvml.CardReading;
 import dev.partita.plugin.nvml.CardReading.Card;
 import dev.partita.plugin.nvml.NvmlException;
+import dev.partita.plugin.nvml.XidEvent;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -20,12 +22,48 @@ import org.jspecify.annotations.Nullable;
  * renumbers the others when one falls off the bus, and claims must not change cards by that.
  */
 final class KnownCards {
+  private final Reserve reserve;
+  private final boolean mig;
   private final Map<String, Integer> indexOf = new TreeMap<>();
   private final Map<String, Gpu> lastSeen = new TreeMap<>();
+  private final Map<String, Blame> blamed = new TreeMap<>();
+  private final Set<String> missing = new HashSet<>();
+
+  /**
+   * A card that had a fatal error.
+   *
+   * @param gone whether it has not answered since
+   */
+  private record Blame(XidEvent event, boolean gone) {}
+
+  /**
+   * @param reserve what of each card is not to be sold, besides what the driver keeps
+   * @param mig whether MIG instances may be made of the cards
+   */
+  KnownCards(Reserve reserve, boolean mig) {
+    this.reserve = reserve;
+    this.mig = mig;
+  }
 
   /** Tells which indexes the cards had before this process started. */
   void remember(List<Gpu> earlier) {
     earlier.forEach(gpu -> indexOf.putIfAbsent(gpu.uuid(), gpu.index()));
+  }
+
+  /**
+   * Makes a card unhealthy until it has gone and come back, as it does when it is reset.
+   *
+   * @return whether it was not already, for the same error
+   */
+  boolean blame(XidEvent event) {
+    boolean gone = missing.contains(event.card()); // the event of a card that fell off the bus may come after that was seen
+    Blame earlier = blamed.put(event.card(), new Blame(event, gone));
+    return earlier == null || earlier.event().xid() != event.xid() || (earlier.gone() && !gone);
+  }
+
+  /** The driver is not there: all cards are gone. */
+  void gone() {
+    blamed.replaceAll((uuid, blame) -> new Blame(blame.event(), true));
   }
 
   /** The cards by index: those that answered, and those seen before that did not, as unhealthy. */
@@ -36,9 +74,12 @@ final class KnownCards {
       present.add(card.uuid());
       lastSeen.put(card.uuid(), describe(card, topology, domains.get(card.uuid())));
     }
+    missing.clear();
+    missing.addAll(lastSeen.keySet());
+    missing.removeAll(present);
     List<Gpu> gpus = new ArrayList<>();
     for (Gpu gpu : lastSeen.values()) {
-      gpus.add(present.contains(gpu.uuid()) ? gpu : withHealth(gpu, healthOfMissing(gpu, reading.faults())));
+      gpus.add(gpu.withHealth(health(gpu, present.contains(gpu.uuid()), reading.faults())));
     }
     gpus.sort(Comparator.comparingInt(Gpu::index));
     return gpus;
@@ -55,10 +96,12 @@ final class KnownCards {
         card.architecture(),
         card.computeCapability(),
         card.memoryBytes(),
+        new GpuReserve(card.reservedBytes(), reserve.of(card.memoryBytes())),
         card.pciBusId().orElse(null),
         card.pciBusId().flatMap(topology::pcieRoot).orElse(null),
         card.pciBusId().flatMap(topology::numaNode).or(card::numaNode).orElse(null),
         nvlinkDomain,
+        mig ? card.migProfiles() : List.of(),
         GpuHealth.HEALTHY);
   }
 
@@ -70,6 +113,24 @@ final class KnownCards {
     return index;
   }
 
+  private GpuHealth health(Gpu gpu, boolean present, List<CardReading.Fault> faults) {
+    Blame blame = blamed.get(gpu.uuid());
+    if (present && (blame == null || blame.gone())) {
+      blamed.remove(gpu.uuid());
+      return GpuHealth.HEALTHY;
+    }
+    if (blame == null) {
+      return healthOfMissing(gpu, faults);
+    }
+    String reason = blame.event().reason();
+    if (present) {
+      return GpuHealth.unhealthy(
+          reason, "the driver reported " + reason + "; it is to be reset (nvidia-smi --gpu-reset), and what to do is in NVIDIA's catalogue of XID errors");
+    }
+    blamed.put(gpu.uuid(), new Blame(blame.event(), true));
+    return GpuHealth.unhealthy(reason, "the driver reported " + reason + "; " + healthOfMissing(gpu, faults).message());
+  }
+
   private static GpuHealth healthOfMissing(Gpu gpu, List<CardReading.Fault> faults) {
     for (CardReading.Fault fault : faults) {
       if (fault.code() == NvmlException.RESET_REQUIRED && (faults.size() == 1 || fault.index() == gpu.index())) {
@@ -78,23 +139,5 @@ final class KnownCards {
     }
     String detail = faults.isEmpty() ? "NVML no longer lists it" : faults.getFirst().message();
     return GpuHealth.unhealthy("GpuIsLost", "the card does not answer: " + detail);
-  }
-
-  private static Gpu withHealth(Gpu gpu, GpuHealth health) {
-    return new Gpu(
-        gpu.index(),
-        gpu.minor(),
-        gpu.uuid(),
-        gpu.productName(),
-        gpu.model(),
-        gpu.brand(),
-        gpu.architecture(),
-        gpu.cudaComputeCapability(),
-        gpu.memoryBytes(),
-        gpu.pciBusId(),
-        gpu.pcieRoot(),
-        gpu.numaNode(),
-        gpu.nvlinkDomain(),
-        health);
   }
 }

@@ -4,6 +4,7 @@ import dev.partita.plugin.kube.ApiCalls;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Duration;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -31,6 +32,15 @@ public final class NodeInventory implements AutoCloseable {
   /** Tells the listener of the present state, and of every reading from now on. */
   public void start(Duration period) {
     var _ = timer.scheduleWithFixedDelay(this::tick, 0, period.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  /** Has the cards read, and the listener told, out of turn. */
+  public void readSoon() {
+    try {
+      timer.execute(this::tick);
+    } catch (RejectedExecutionException e) {
+      LOG.debug("no reading, the plugin is stopping", e);
+    }
   }
 
   /** The last reading. */

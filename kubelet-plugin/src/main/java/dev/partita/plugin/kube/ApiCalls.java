@@ -66,6 +66,11 @@ public final class ApiCalls {
         || (e.getCode() == UNPROCESSABLE && String.valueOf(e.getMessage()).contains("is forbidden"));
   }
 
+  /** Whether the server understood the request and cannot do it to the object as it is, such as a patch whose test fails. */
+  public static boolean isUnprocessable(KubernetesClientException e) {
+    return e.getCode() == UNPROCESSABLE;
+  }
+
   /** Whether nothing can be made any more in the object's namespace, for it is being deleted: the API server says so as a refusal. */
   public static boolean isNamespaceEnding(KubernetesClientException e) {
     return e.getStatus() != null

@@ -128,9 +128,14 @@ public final class LeftoverSweep implements AutoCloseable {
       case WAIT -> LOG.debug("claim {} is gone, its state is kept for now", uid);
       case REMOVE -> {
         // Between the look and now kubelet may have come: a record that changed is not the one that was judged.
-        if (preparer.releaseIfStill(uid, record)) {
-          goneSince.remove(uid);
-          LOG.info("claim {}: no claim needs its state any more, removed", record.map(r -> r.claim().toString()).orElse(uid));
+        String name = record.map(r -> r.claim().toString()).orElse(uid);
+        try {
+          if (preparer.releaseIfStill(uid, record)) {
+            goneSince.remove(uid);
+            LOG.info("claim {}: no claim needs its state any more, removed", name);
+          }
+        } catch (IOException e) { // a MIG instance that a process still uses cannot be ended
+          LOG.warn("claim {}: no claim needs its state any more, but it cannot be removed yet: {}", name, e.getMessage());
         }
       }
       case REBUILD -> rebuild(neededBy.orElseThrow());

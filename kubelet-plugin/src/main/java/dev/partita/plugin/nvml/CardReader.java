@@ -1,10 +1,33 @@
 package dev.partita.plugin.nvml;
 
-/** Reads the node's cards. Not safe for use by several threads. */
-public interface CardReader extends AutoCloseable {
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Reads the node's cards. Not safe for use by several threads, but that one may wait for events while another reads. */
+public interface CardReader extends AutoCloseable, MigControl {
   /** Reads all cards now. */
   CardReading read() throws NvmlException;
 
+  /**
+   * The processes that this pid namespace can see on each card that answers, by the card's UUID. Those of a process outside
+   * it are not told.
+   */
+  Map<String, List<ProcessMemory>> processes() throws NvmlException;
+
+  /** What processes used of a card's SMs, by its UUID: the newest sample of each, if it is newer than a time in microseconds. */
+  List<ProcessSample> samples(String uuid, long newerThan) throws NvmlException;
+
+  /**
+   * Waits for the next XID error of a card since the library was opened.
+   *
+   * @return empty if none came in that time
+   * @throws NvmlException if there are no events now; one that came meanwhile may be lost
+   */
+  Optional<XidEvent> awaitXid(Duration atMost) throws NvmlException;
+
+  /** Nobody may be waiting. */
   @Override
   void close();
 }

@@ -1,5 +1,6 @@
 package dev.partita.plugin.nvml;
 
+import dev.partita.api.node.MigProfile;
 import java.util.List;
 import java.util.Optional;
 
@@ -30,9 +31,11 @@ public record CardReading(
    * @param architecture such as "Hopper"
    * @param computeCapability such as 9.0
    * @param memoryBytes the card's whole memory
+   * @param reservedBytes what of it the driver keeps for itself; 0 if it does not tell
    * @param pciBusId 0000:1b:00.0; empty if the driver does not tell
    * @param numaNode as NVML knows it
    * @param nvlink what its active NVLinks lead to
+   * @param migProfiles which MIG instances can be made of it
    */
   public record Card(
       int index,
@@ -43,9 +46,32 @@ public record CardReading(
       String architecture,
       String computeCapability,
       long memoryBytes,
+      long reservedBytes,
       Optional<String> pciBusId,
       Optional<Integer> numaNode,
-      Nvlink nvlink) {}
+      Nvlink nvlink,
+      List<MigProfile> migProfiles) {
+    public Card {
+      migProfiles = List.copyOf(migProfiles);
+    }
+
+    /** A card that cannot do MIG. */
+    public Card(
+        int index,
+        String uuid,
+        int minor,
+        String name,
+        String brand,
+        String architecture,
+        String computeCapability,
+        long memoryBytes,
+        long reservedBytes,
+        Optional<String> pciBusId,
+        Optional<Integer> numaNode,
+        Nvlink nvlink) {
+      this(index, uuid, minor, name, brand, architecture, computeCapability, memoryBytes, reservedBytes, pciBusId, numaNode, nvlink, List.of());
+    }
+  }
 
   /**
    * A card's NVLink connections.

@@ -10,6 +10,15 @@ public final class NvmlException extends Exception {
   /** The card must be reset, NVML_ERROR_RESET_REQUIRED. */
   public static final int RESET_REQUIRED = 16;
 
+  /** There is no such card or instance, NVML_ERROR_NOT_FOUND. */
+  public static final int NOT_FOUND = 6;
+
+  /** The card or the driver cannot do that, NVML_ERROR_NOT_SUPPORTED. */
+  public static final int NOT_SUPPORTED = 3;
+
+  /** The kernel's part of the driver is not loaded, NVML_ERROR_DRIVER_NOT_LOADED. */
+  public static final int DRIVER_NOT_LOADED = 9;
+
   private final int code;
 
   /**

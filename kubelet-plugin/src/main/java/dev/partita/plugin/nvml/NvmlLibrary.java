@@ -1,28 +1,32 @@
 package dev.partita.plugin.nvml;
 
-import com.sun.jna.Function;
-import com.sun.jna.Library;
 import com.sun.jna.Memory;
-import com.sun.jna.NativeLibrary;
 import com.sun.jna.Pointer;
 import com.sun.jna.ptr.IntByReference;
 import com.sun.jna.ptr.PointerByReference;
+import dev.partita.api.node.MigProfile;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * NVML from one file. Only functions of the public nvml.h are used; where a driver lacks a newer one, the older one or no
  * answer is taken. Every instance has a library of its own, so several can live in one process.
  */
 public final class NvmlLibrary implements CardReader {
-  private static final int RTLD_NOW_LOCAL = 2;
+  private static final Logger LOG = LoggerFactory.getLogger(NvmlLibrary.class);
   private static final int TEXT_BYTES = 96; // NVML_DEVICE_NAME_V2_BUFFER_SIZE, the longest text in use
   private static final int PCI_V3_BYTES = 68;
+  private static final int MEMORY_V2_BYTES = 40; // nvmlMemory_v2_t: version, total, reserved, free, used
+  private static final int MEMORY_V2_RESERVED = 16;
   private static final int PCI_V3_BUS_ID = 36; // offset of busId, 32 bytes, in nvmlPciInfo_t
   private static final int LINKS_MAX = 18; // NVML_NVLINK_MAX_LINKS
   private static final int REMOTE_GPU = 0; // nvmlIntNvLinkDeviceType_t
@@ -30,35 +34,36 @@ public final class NvmlLibrary implements CardReader {
   private static final int FABRIC_BYTES = 28; // nvmlGpuFabricInfo_t
   private static final int FABRIC_STATE_COMPLETED = 3;
 
-  private final NativeLibrary library;
-  private final Map<String, Optional<Function>> functions = new HashMap<>();
+  private final NvmlCalls nvml;
+  private final Map<String, List<MigProfile>> migProfiles = new HashMap<>();
+  private @Nullable NvmlEvents events;
 
-  private NvmlLibrary(NativeLibrary library) {
-    this.library = library;
+  private NvmlLibrary(NvmlCalls nvml) {
+    this.nvml = nvml;
   }
 
   /** Loads the library and starts it. */
   public static NvmlLibrary open(Path file) throws NvmlException {
-    NativeLibrary library;
-    try {
-      library = NativeLibrary.getInstance(file.toString(), Map.of(Library.OPTION_OPEN_FLAGS, RTLD_NOW_LOCAL));
-    } catch (UnsatisfiedLinkError e) {
-      throw new NvmlException("loading " + file, 0, String.valueOf(e.getMessage()));
-    }
-    NvmlLibrary nvml = new NvmlLibrary(library);
+    NvmlCalls nvml = NvmlCalls.load(file);
     try {
       nvml.require(new String[] {"nvmlInit_v2", "nvmlInit"});
     } catch (NvmlException e) {
-      library.close();
+      nvml.unload();
       throw e;
     }
-    return nvml;
+    NvmlLibrary library = new NvmlLibrary(nvml);
+    try {
+      library.events = NvmlEvents.of(nvml, library.handles()); // at once: later ones would miss what comes until then
+    } catch (NvmlException e) {
+      LOG.debug("no events yet: {}", e.getMessage());
+    }
+    return library;
   }
 
   @Override
   public CardReading read() throws NvmlException {
     IntByReference count = new IntByReference();
-    require(new String[] {"nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"}, count);
+    nvml.require(new String[] {"nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"}, count);
     List<CardReading.Card> cards = new ArrayList<>();
     List<CardReading.Fault> faults = new ArrayList<>();
     for (int index = 0; index < count.getValue(); index++) {
@@ -70,57 +75,165 @@ public final class NvmlLibrary implements CardReader {
     }
     IntByReference cuda = new IntByReference();
     Optional<String> cudaVersion =
-        answers(new String[] {"nvmlSystemGetCudaDriverVersion_v2", "nvmlSystemGetCudaDriverVersion"}, cuda)
+        nvml.answers(new String[] {"nvmlSystemGetCudaDriverVersion_v2", "nvmlSystemGetCudaDriverVersion"}, cuda)
             ? Optional.of(NvmlNames.cudaVersion(cuda.getValue()))
             : Optional.empty();
     return new CardReading(text("nvmlSystemGetDriverVersion"), cudaVersion, cards, faults);
   }
 
   @Override
+  public Map<String, List<ProcessMemory>> processes() throws NvmlException {
+    IntByReference count = new IntByReference();
+    nvml.require(new String[] {"nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"}, count);
+    Map<String, List<ProcessMemory>> processes = new TreeMap<>();
+    for (int index = 0; index < count.getValue(); index++) {
+      try {
+        Pointer device = device(index);
+        processes.put(text("nvmlDeviceGetUUID", device), NvmlProcesses.on(nvml, device));
+      } catch (NvmlException e) {
+        LOG.debug("card {} does not say who uses it: {}", index, e.getMessage());
+      }
+    }
+    return processes;
+  }
+
+  @Override
+  public List<ProcessSample> samples(String uuid, long newerThan) throws NvmlException {
+    PointerByReference device = new PointerByReference();
+    nvml.require(new String[] {"nvmlDeviceGetHandleByUUID"}, uuid, device);
+    return NvmlProcesses.samples(nvml, device.getValue(), newerThan);
+  }
+
+  @Override
+  public Optional<XidEvent> awaitXid(Duration atMost) throws NvmlException {
+    NvmlEvents set = events;
+    if (set == null) {
+      set = NvmlEvents.of(nvml, handles());
+      events = set;
+    }
+    try {
+      return set.await(atMost);
+    } catch (NvmlException e) {
+      events = null;
+      set.free();
+      throw e;
+    }
+  }
+
+  @Override
+  public MigState mig(String card) throws NvmlException {
+    return migOf(card).state();
+  }
+
+  @Override
+  public void switchMig(String card, boolean on) throws NvmlException {
+    migOf(card).switchTo(on);
+  }
+
+  @Override
+  public void makeInstance(String card, String profile, int start) throws NvmlException {
+    migOf(card).make(profile, start);
+  }
+
+  @Override
+  public void endInstance(String card, int gpuInstance) throws NvmlException {
+    migOf(card).end(gpuInstance);
+  }
+
+  @Override
   public void close() {
-    answers(new String[] {"nvmlShutdown"});
-    library.close();
+    NvmlEvents set = events;
+    if (set != null) {
+      set.free();
+    }
+    nvml.answers(new String[] {"nvmlShutdown"});
+    nvml.unload();
   }
 
   private CardReading.Card card(int index) throws NvmlException {
-    PointerByReference handle = new PointerByReference();
-    require(new String[] {"nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex"}, index, handle);
-    Pointer device = handle.getValue();
+    Pointer device = device(index);
     IntByReference minor = new IntByReference();
-    require(new String[] {"nvmlDeviceGetMinorNumber"}, device, minor);
-    Memory memory = zeros(24); // nvmlMemory_t: total, free, used
-    require(new String[] {"nvmlDeviceGetMemoryInfo"}, device, memory);
+    nvml.require(new String[] {"nvmlDeviceGetMinorNumber"}, device, minor);
+    Memory memory = NvmlCalls.zeros(24); // nvmlMemory_t: total, free, used
+    nvml.require(new String[] {"nvmlDeviceGetMemoryInfo"}, device, memory);
     IntByReference major = new IntByReference();
     IntByReference minorCapability = new IntByReference();
-    boolean capable = answers(new String[] {"nvmlDeviceGetCudaComputeCapability"}, device, major, minorCapability);
+    String uuid = text("nvmlDeviceGetUUID", device);
+    boolean capable = nvml.answers(new String[] {"nvmlDeviceGetCudaComputeCapability"}, device, major, minorCapability);
     return new CardReading.Card(
         index,
-        text("nvmlDeviceGetUUID", device),
+        uuid,
         minor.getValue(),
         text("nvmlDeviceGetName", device),
         NvmlNames.brand(number("nvmlDeviceGetBrand", device).orElse(0)),
         NvmlNames.architecture(number("nvmlDeviceGetArchitecture", device).orElse(0)),
         capable ? major.getValue() + "." + minorCapability.getValue() : "0.0",
         memory.getLong(0),
+        reserved(device),
         busId(device),
         numaNode(device),
-        new CardReading.Nvlink(fabric(device), linksTo(device, REMOTE_SWITCH), peers(device)));
+        new CardReading.Nvlink(fabric(device), linksTo(device, REMOTE_SWITCH), peers(device)),
+        migProfiles(uuid, device));
+  }
+
+  /** They never change; a card that tells none may do so once its MIG mode is on. */
+  private List<MigProfile> migProfiles(String uuid, Pointer device) {
+    List<MigProfile> known = migProfiles.getOrDefault(uuid, List.of());
+    if (known.isEmpty()) {
+      known = new NvmlMig(nvml, device).profiles();
+      migProfiles.put(uuid, known);
+    }
+    return known;
+  }
+
+  private NvmlMig migOf(String card) throws NvmlException {
+    PointerByReference device = new PointerByReference();
+    nvml.require(new String[] {"nvmlDeviceGetHandleByUUID"}, card, device);
+    return new NvmlMig(nvml, device.getValue());
+  }
+
+  private Map<Pointer, String> handles() throws NvmlException {
+    IntByReference count = new IntByReference();
+    nvml.require(new String[] {"nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"}, count);
+    Map<Pointer, String> handles = new HashMap<>();
+    for (int index = 0; index < count.getValue(); index++) {
+      try {
+        Pointer device = device(index);
+        handles.put(device, text("nvmlDeviceGetUUID", device));
+      } catch (NvmlException e) {
+        LOG.debug("card {} tells no events: {}", index, e.getMessage());
+      }
+    }
+    return handles;
+  }
+
+  private Pointer device(int index) throws NvmlException {
+    PointerByReference handle = new PointerByReference();
+    nvml.require(new String[] {"nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex"}, index, handle);
+    return handle.getValue();
+  }
+
+  /** What only the later version of the function tells apart from what is used. */
+  private long reserved(Pointer device) {
+    Memory memory = NvmlCalls.zeros(MEMORY_V2_BYTES);
+    memory.setInt(0, MEMORY_V2_BYTES | 2 << 24); // nvmlMemory_v2, the structure's version
+    return nvml.answers(new String[] {"nvmlDeviceGetMemoryInfo_v2"}, device, memory) ? Math.max(0, memory.getLong(MEMORY_V2_RESERVED)) : 0;
   }
 
   private Optional<String> busId(Pointer device) {
-    Memory pci = zeros(PCI_V3_BYTES);
-    if (answers(new String[] {"nvmlDeviceGetPciInfo_v3"}, device, pci)) {
+    Memory pci = NvmlCalls.zeros(PCI_V3_BYTES);
+    if (nvml.answers(new String[] {"nvmlDeviceGetPciInfo_v3"}, device, pci)) {
       return Optional.of(NvmlNames.busId(pci.getString(PCI_V3_BUS_ID, "US-ASCII")));
     }
-    return answers(new String[] {"nvmlDeviceGetPciInfo_v2", "nvmlDeviceGetPciInfo"}, device, pci)
+    return nvml.answers(new String[] {"nvmlDeviceGetPciInfo_v2", "nvmlDeviceGetPciInfo"}, device, pci)
         ? Optional.of(NvmlNames.busId(pci.getString(0, "US-ASCII")))
         : Optional.empty();
   }
 
   /** The one NUMA node that the card's memory affinity names; where the card is a NUMA node itself, that one. */
   private Optional<Integer> numaNode(Pointer device) {
-    Memory set = zeros(Long.BYTES);
-    if (answers(new String[] {"nvmlDeviceGetMemoryAffinity"}, device, 1, set, 0) && Long.bitCount(set.getLong(0)) == 1) {
+    Memory set = NvmlCalls.zeros(Long.BYTES);
+    if (nvml.answers(new String[] {"nvmlDeviceGetMemoryAffinity"}, device, 1, set, 0) && Long.bitCount(set.getLong(0)) == 1) {
       return Optional.of(Long.numberOfTrailingZeros(set.getLong(0)));
     }
     return number("nvmlDeviceGetNumaNodeId", device);
@@ -138,10 +251,10 @@ public final class NvmlLibrary implements CardReader {
   private List<String> peers(Pointer device) {
     List<String> peers = new ArrayList<>();
     for (int link = 0; link < LINKS_MAX; link++) {
-      Memory pci = zeros(PCI_V3_BYTES);
+      Memory pci = NvmlCalls.zeros(PCI_V3_BYTES);
       if (isActive(device, link)
           && remoteType(device, link) == REMOTE_GPU
-          && answers(new String[] {"nvmlDeviceGetNvLinkRemotePciInfo_v2"}, device, link, pci)) {
+          && nvml.answers(new String[] {"nvmlDeviceGetNvLinkRemotePciInfo_v2"}, device, link, pci)) {
         String peer = NvmlNames.busId(pci.getString(PCI_V3_BUS_ID, "US-ASCII"));
         if (!peers.contains(peer)) {
           peers.add(peer);
@@ -153,17 +266,17 @@ public final class NvmlLibrary implements CardReader {
 
   private boolean isActive(Pointer device, int link) {
     IntByReference state = new IntByReference();
-    return answers(new String[] {"nvmlDeviceGetNvLinkState"}, device, link, state) && state.getValue() == 1;
+    return nvml.answers(new String[] {"nvmlDeviceGetNvLinkState"}, device, link, state) && state.getValue() == 1;
   }
 
   private int remoteType(Pointer device, int link) {
     IntByReference type = new IntByReference();
-    return answers(new String[] {"nvmlDeviceGetNvLinkRemoteDeviceType"}, device, link, type) ? type.getValue() : REMOTE_GPU;
+    return nvml.answers(new String[] {"nvmlDeviceGetNvLinkRemoteDeviceType"}, device, link, type) ? type.getValue() : REMOTE_GPU;
   }
 
   private Optional<String> fabric(Pointer device) {
-    Memory fabric = zeros(FABRIC_BYTES);
-    if (!answers(new String[] {"nvmlDeviceGetGpuFabricInfo"}, device, fabric)
+    Memory fabric = NvmlCalls.zeros(FABRIC_BYTES);
+    if (!nvml.answers(new String[] {"nvmlDeviceGetGpuFabricInfo"}, device, fabric)
         || fabric.getByte(24) != FABRIC_STATE_COMPLETED
         || fabric.getInt(16) != 0) {
       return Optional.empty();
@@ -175,63 +288,16 @@ public final class NvmlLibrary implements CardReader {
   }
 
   private String text(String function, Object... leading) throws NvmlException {
-    Memory text = zeros(TEXT_BYTES);
+    Memory text = NvmlCalls.zeros(TEXT_BYTES);
     Object[] arguments = java.util.Arrays.copyOf(leading, leading.length + 2);
     arguments[leading.length] = text;
     arguments[leading.length + 1] = TEXT_BYTES - 1;
-    require(new String[] {function}, arguments);
+    nvml.require(new String[] {function}, arguments);
     return text.getString(0, "UTF-8");
   }
 
   private Optional<Integer> number(String function, Pointer device) {
     IntByReference value = new IntByReference();
-    return answers(new String[] {function}, device, value) ? Optional.of(value.getValue()) : Optional.empty();
-  }
-
-  /** Calls the first of the functions that the library has. */
-  private void require(String[] names, Object... arguments) throws NvmlException {
-    Function function = first(names);
-    if (function == null) {
-      throw new NvmlException(names[0], 0, "this driver's NVML does not have the function");
-    }
-    int code = function.invokeInt(arguments);
-    if (code != 0) {
-      throw new NvmlException(names[0], code, describe(code));
-    }
-  }
-
-  /** Whether the library has the function and it succeeded. */
-  private boolean answers(String[] names, Object... arguments) {
-    Function function = first(names);
-    return function != null && function.invokeInt(arguments) == 0;
-  }
-
-  private @Nullable Function first(String[] names) {
-    for (String name : names) {
-      Optional<Function> function = functions.computeIfAbsent(name, this::find);
-      if (function.isPresent()) {
-        return function.get();
-      }
-    }
-    return null;
-  }
-
-  private Optional<Function> find(String name) {
-    try {
-      return Optional.of(library.getFunction(name));
-    } catch (UnsatisfiedLinkError e) {
-      return Optional.empty();
-    }
-  }
-
-  private String describe(int code) {
-    Function function = first(new String[] {"nvmlErrorString"});
-    return function == null ? "error" : function.invokeString(new Object[] {code}, false);
-  }
-
-  private static Memory zeros(int bytes) {
-    Memory memory = new Memory(bytes);
-    memory.clear();
-    return memory;
+    return nvml.answers(new String[] {function}, device, value) ? Optional.of(value.getValue()) : Optional.empty();
   }
 }

@@ -1,5 +1,6 @@
 package dev.partita.plugin.prepare;
 
+import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.AllocationReading;
 import dev.partita.plugin.claim.CardIdentity;
@@ -20,7 +21,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,7 +36,7 @@ public final class ClaimPreparer implements ClaimService {
   private final String bootId;
   private final ClaimReader api;
   private final NodeInventory inventory;
-  private final LongSupplier reservedBytes;
+  private final Supplier<GpuNodeSpec> node;
   private final Checkpoint checkpoint;
   private final Step.Executor steps;
   private final OperationLock lock;
@@ -45,14 +46,14 @@ public final class ClaimPreparer implements ClaimService {
   /**
    * @param pool this node's pool
    * @param bootId of the running kernel
-   * @param reservedBytes memory a card that is not sold
+   * @param node the node's knobs; throws IllegalStateException while they are not known
    */
   public ClaimPreparer(
       String pool,
       String bootId,
       ClaimReader api,
       NodeInventory inventory,
-      LongSupplier reservedBytes,
+      Supplier<GpuNodeSpec> node,
       Checkpoint checkpoint,
       Step.Executor steps,
       OperationLock lock,
@@ -61,7 +62,7 @@ public final class ClaimPreparer implements ClaimService {
     this.bootId = bootId;
     this.api = api;
     this.inventory = inventory;
-    this.reservedBytes = reservedBytes;
+    this.node = node;
     this.checkpoint = checkpoint;
     this.steps = steps;
     this.lock = lock;
@@ -132,8 +133,9 @@ public final class ClaimPreparer implements ClaimService {
     if (claim.isEmpty()) {
       return new Failed("claim " + ref + " does not exist any more");
     }
-    Inventory.Cards cards = cardsFor(claim.get());
-    AllocationReading.Outcome reading = AllocationReading.read(claim.get(), pool, cards, reservedBytes.getAsLong());
+    GpuNodeSpec knobs = node.get();
+    Inventory.Cards cards = cardsFor(claim.get(), knobs);
+    AllocationReading.Outcome reading = AllocationReading.read(claim.get(), pool, cards, knobs);
     ContainerView view =
         reading instanceof AllocationReading.Granted granted
             ? containers.view(ref, claim.get(), granted.grants(), cards)
@@ -217,10 +219,10 @@ public final class ClaimPreparer implements ClaimService {
   }
 
   /** The cards; a card that the allocation names and the last reading does not have is looked for once more. */
-  private Inventory.Cards cardsFor(ResourceClaim claim) {
+  private Inventory.Cards cardsFor(ResourceClaim claim, GpuNodeSpec knobs) {
     Inventory now = inventory.current();
     if (!(now instanceof Inventory.Cards cards)
-        || AllocationReading.read(claim, pool, cards, 0) instanceof AllocationReading.Refused) {
+        || AllocationReading.read(claim, pool, cards, knobs) instanceof AllocationReading.Refused) {
       now = inventory.refresh();
     }
     return switch (now) {

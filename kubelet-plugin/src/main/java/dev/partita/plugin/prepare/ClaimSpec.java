@@ -14,17 +14,19 @@ import dev.partita.plugin.ExtraDriverMount;
 import dev.partita.plugin.claim.CdiName;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.nvml.MigControl.GpuInstance;
 import dev.partita.plugin.share.HookLibraries;
 import dev.partita.plugin.share.ShareFolders;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.Objects;
+import java.util.stream.Stream;
 
 /**
  * What containers of a claim get. Common to all its devices: the driver but for its two front doors, libcuda and NVML. With a
- * share come the shadows under the names of those two, and the driver's own ones behind them; with a whole card the driver's
- * own under their own names.
+ * share come the shadows under the names of those two, and the driver's own ones behind them; with a whole card or a MIG instance
+ * the driver's own under their own names. What depends on an image is left to {@link LibraryHook}.
  *
  * @param root where the driver is
  * @param extraMounts what containers need of the driver root besides
@@ -34,8 +36,11 @@ public record ClaimSpec(DriverRoot root, List<ExtraDriverMount> extraMounts, Sha
   /** Annotation of a CDI spec: the claim's {@code namespace/name}. */
   public static final String CLAIM_ANNOTATION = Driver.NAME + "/claim";
 
-  /** Where the driver's own libraries lie behind the shadows, below the library folder: a folder that ldconfig does not read. */
-  private static final String BEHIND = "/partita/";
+  /** Where the driver's own libraries lie behind the shadows: in their RUNPATH, and no folder that ldconfig reads. */
+  private static final String BEHIND = "/usr/lib/partita/";
+
+  private static final List<String> CUDA_NAMES = List.of(DriverFiles.CUDA_SONAME, "libcuda.so");
+  private static final List<String> NVML_NAMES = List.of(DriverFiles.NVML_SONAME, "libnvidia-ml.so");
 
   private static final String IN_CONTAINER_QUOTA = "/etc/partita/shares/";
   private static final String IN_CONTAINER_USAGE = "/run/partita/shares/";
@@ -45,22 +50,25 @@ public record ClaimSpec(DriverRoot root, List<ExtraDriverMount> extraMounts, Sha
   }
 
   /**
-   * @param libraries the installed shadows; not needed if the claim has no shares and is not mixed
-   * @throws IllegalStateException if a card has no device node below the driver root
+   * @param instances the claim's MIG instances, by share key
+   * @param libraries the installed shadows and hook
+   * @throws IllegalStateException if a card or an instance has no device node
    */
-  public CdiSpec of(PreparedClaim claim, DriverFiles driver, Optional<HookLibraries.Installed> libraries) {
+  public CdiSpec of(PreparedClaim claim, Map<String, GpuInstance> instances, DriverFiles driver, HookLibraries.Installed libraries) {
+    LibraryHook hook = new LibraryHook(libraries.hook(), driver.libraryFolder());
     List<CdiDevice> devices = new ArrayList<>();
     for (Grant grant : claim.grants()) {
       boolean shadowed = grant.share().isPresent() || claim.mixed();
-      ContainerEdits card = ContainerEdits.of(List.of(), List.of(cardNode(grant, driver)), List.of());
-      ContainerEdits doors =
-          shadowed
-              ? shadowDoors(driver, libraries.orElseThrow(() -> new IllegalStateException("shadows are installed before")))
-              : ownDoors(driver);
+      List<DeviceNode> nodes = new ArrayList<>(List.of(cardNode(grant, driver)));
+      if (grant.mig().isPresent()) {
+        nodes.addAll(instanceNodes(grant, Objects.requireNonNull(instances.get(grant.shareKey()), grant.device())));
+      }
+      ContainerEdits card = ContainerEdits.of(List.of(), nodes, List.of());
+      ContainerEdits doors = shadowed ? shadowDoors(driver, libraries).then(hook.cover()) : ownDoors(driver);
       ContainerEdits share = grant.share().isPresent() ? shareEdits(claim, grant) : ContainerEdits.NONE;
       devices.add(new CdiDevice(CdiName.of(claim.claim(), grant), card.then(doors).then(share)));
     }
-    return CdiSpec.of(CdiName.KIND, Map.of(CLAIM_ANNOTATION, claim.claim().qualifiedName()), devices, common(driver));
+    return CdiSpec.of(CdiName.KIND, Map.of(CLAIM_ANNOTATION, claim.claim().qualifiedName()), devices, common(driver).then(hook.place(names(driver))));
   }
 
   private ContainerEdits common(DriverFiles driver) {
@@ -72,8 +80,19 @@ public record ClaimSpec(DriverRoot root, List<ExtraDriverMount> extraMounts, Sha
       String host = root.onHost(extra.path());
       mounts.add(extra.writable() ? Mount.readWrite(host, extra.path()) : Mount.readOnly(host, extra.path()));
     }
-    // An NVIDIA container runtime that is the default must not add cards of its own choice.
-    return ContainerEdits.of(List.of("NVIDIA_VISIBLE_DEVICES=void"), nodes, mounts);
+    List<String> env = new ArrayList<>();
+    env.add("NVIDIA_VISIBLE_DEVICES=void"); // an NVIDIA container runtime that is the default must not add cards of its own choice
+    env.add("TRITON_LIBCUDA_PATH=" + driver.libraryFolder()); // it asks ldconfig's cache, which nobody writes anew for the container
+    return ContainerEdits.of(env, nodes, mounts);
+  }
+
+  /** Every library that a container with one of the devices can have, by its name in the library folder. */
+  private static List<String> names(DriverFiles driver) {
+    return Stream.of(CUDA_NAMES.stream(), NVML_NAMES.stream(), driver.libraries().stream().map(DriverFile::name))
+        .flatMap(names -> names)
+        .distinct()
+        .sorted()
+        .toList();
   }
 
   private static ContainerEdits ownDoors(DriverFiles driver) {
@@ -86,12 +105,12 @@ public record ClaimSpec(DriverRoot root, List<ExtraDriverMount> extraMounts, Sha
   private static ContainerEdits shadowDoors(DriverFiles driver, HookLibraries.Installed libraries) {
     List<Mount> mounts = new ArrayList<>();
     String folder = driver.libraryFolder();
-    driver.cuda().ifPresent(f -> mounts.add(Mount.readOnly(f.hostPath(), folder + BEHIND + "libcuda-real.so.1")));
-    driver.nvml().ifPresent(f -> mounts.add(Mount.readOnly(f.hostPath(), folder + BEHIND + "libnvidia-ml-real.so.1")));
-    for (String name : List.of(DriverFiles.CUDA_SONAME, "libcuda.so")) {
+    driver.cuda().ifPresent(f -> mounts.add(Mount.readOnly(f.hostPath(), BEHIND + "libcuda-real.so.1")));
+    driver.nvml().ifPresent(f -> mounts.add(Mount.readOnly(f.hostPath(), BEHIND + "libnvidia-ml-real.so.1")));
+    for (String name : CUDA_NAMES) {
       mounts.add(Mount.readOnly(libraries.cuda().toString(), folder + "/" + name));
     }
-    for (String name : List.of(DriverFiles.NVML_SONAME, "libnvidia-ml.so")) {
+    for (String name : NVML_NAMES) {
       mounts.add(Mount.readOnly(libraries.nvml().toString(), folder + "/" + name));
     }
     return ContainerEdits.of(List.of(), List.of(), mounts);
@@ -117,6 +136,20 @@ public record ClaimSpec(DriverRoot root, List<ExtraDriverMount> extraMounts, Sha
           "card " + grant.card().uuid() + " has no device node /dev/nvidia" + grant.card().minor() + " below the driver root");
     }
     return node.toEdit();
+  }
+
+  /** Who can open the card's node sees those of its instances whose own two nodes he can open, and no other. */
+  private List<DeviceNode> instanceNodes(Grant grant, GpuInstance instance) {
+    int compute = instance.computeInstances().getFirst().id();
+    return root.migNodes(grant.card().minor(), instance.id(), compute)
+        .orElseThrow(
+            () ->
+                new IllegalStateException(
+                    "the driver does not say which device nodes open MIG instance " + instance.id() + "/" + compute + " of card " + grant.card().uuid()
+                        + " (/proc/driver/nvidia-caps/mig-minors); nvidia-modprobe makes them"))
+        .stream()
+        .map(DriverNode::toEdit)
+        .toList();
   }
 
   private static boolean isCuda(DriverFile file) {

@@ -1,5 +1,6 @@
 package dev.partita.plugin.prepare;
 
+import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.plugin.claim.AllocationReading;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grant;
@@ -56,7 +57,7 @@ record Containers(ClaimReader api, String pool) {
 
   private List<Grant> grantsOf(String namespace, String name, Inventory.Cards cards) {
     return api.claim(namespace, name)
-        .map(claim -> AllocationReading.read(claim, pool, cards, 0))
+        .map(claim -> AllocationReading.read(claim, pool, cards, GpuNodeSpec.DEFAULT))
         .map(outcome -> outcome instanceof AllocationReading.Granted granted ? granted.grants() : List.<Grant>of())
         .orElse(List.of());
   }

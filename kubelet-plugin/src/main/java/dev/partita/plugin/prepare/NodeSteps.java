@@ -6,14 +6,23 @@ import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.share.HookLibraries;
 import dev.partita.plugin.share.ShareFolders;
+import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.mig.MigCards;
+import dev.partita.plugin.nvml.MigControl.GpuInstance;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /**
  * Carries out steps on this node's files.
  *
  * @param inventory where the driver's files are
+ * @param mig where MIG instances are made and ended
+ * @param mayCut whether cards may be cut into MIG instances: then those that are not needed go when a card is used as a whole or shared
  */
 public record NodeSteps(
     Checkpoint checkpoint,
@@ -21,7 +30,9 @@ public record NodeSteps(
     ShareFolders folders,
     ClaimSpec specs,
     CdiFolder cdi,
-    Supplier<Inventory> inventory)
+    Supplier<Inventory> inventory,
+    MigCards mig,
+    boolean mayCut)
     implements Step.Executor {
 
   @Override
@@ -29,6 +40,9 @@ public record NodeSteps(
     switch (step) {
       case Step.WriteRecord write -> checkpoint.write(write.claim());
       case Step.InstallLibraries ignored -> libraries.install();
+      case Step.MakeInstance make -> makeInstance(make);
+      case Step.ClearInstances clear -> clearInstances(clear.grant());
+      case Step.EndInstances end -> endInstances(end.uid());
       case Step.WriteShare write -> folders.write(write.claim(), write.grant(), write.share());
       case Step.WriteSpec write -> writeSpec(write.claim());
       case Step.RemoveSpec remove -> cdi.remove(remove.uid());
@@ -40,11 +54,47 @@ public record NodeSteps(
   private void writeSpec(PreparedClaim claim) throws IOException {
     switch (inventory.get()) {
       case Inventory.NoCards none -> throw new IOException(none.message());
-      case Inventory.Cards cards -> {
-        boolean shadows = claim.mixed() || claim.grants().stream().anyMatch(grant -> grant.share().isPresent());
-        Optional<HookLibraries.Installed> installed = shadows ? Optional.of(libraries.install()) : Optional.empty();
-        cdi.write(claim.claim().uid(), specs.of(claim, cards.files(), installed));
+      case Inventory.Cards cards -> cdi.write(claim.claim().uid(), specs.of(claim, instances(claim), cards.files(), libraries.install()));
+    }
+  }
+
+  private void makeInstance(Step.MakeInstance make) throws IOException {
+    List<Grant.Mig> others = new ArrayList<>();
+    for (PreparedClaim prepared : checkpoint.readAll()) {
+      prepared.grants().stream()
+          .filter(grant -> grant.card().uuid().equals(make.grant().card().uuid()))
+          .flatMap(grant -> grant.mig().stream())
+          .filter(instance -> !instance.equals(make.instance()))
+          .forEach(others::add);
+    }
+    mig.provide(make.grant().card(), make.instance(), others);
+  }
+
+  private void clearInstances(Grant grant) throws IOException {
+    if (mayCut) {
+      mig.clear(grant.card());
+    }
+  }
+
+  private void endInstances(String uid) throws IOException {
+    Optional<PreparedClaim> record = checkpoint.read(uid);
+    for (Grant grant : record.map(PreparedClaim::grants).orElse(List.of())) {
+      if (grant.mig().isPresent()) {
+        mig.end(grant.card(), grant.mig().get());
       }
     }
+  }
+
+  /** The claim's MIG instances as they are now, by share key. */
+  private Map<String, GpuInstance> instances(PreparedClaim claim) throws IOException {
+    Map<String, GpuInstance> instances = new TreeMap<>();
+    for (Grant grant : claim.grants()) {
+      if (grant.mig().isPresent()) {
+        Optional<GpuInstance> instance = mig.find(grant.card(), grant.mig().get());
+        instances.put(
+            grant.shareKey(), instance.orElseThrow(() -> new IOException(grant.device() + " was made, but somebody has ended it meanwhile")));
+      }
+    }
+    return instances;
   }
 }

@@ -12,8 +12,17 @@ public sealed interface Step {
   /** Write the claim's checkpoint record. */
   record WriteRecord(PreparedClaim claim) implements Step {}
 
-  /** Install the hook libraries. */
+  /** Install the hook libraries and the CDI hook. */
   record InstallLibraries() implements Step {}
+
+  /** Make a MIG instance of the claim, if it is not there. */
+  record MakeInstance(ClaimRef claim, Grant grant, Grant.Mig instance) implements Step {}
+
+  /** Make a card one that can be used as a whole or shared. */
+  record ClearInstances(Grant grant) implements Step {}
+
+  /** End the MIG instances that the claim's record tells of. */
+  record EndInstances(String uid) implements Step {}
 
   /** Write a share's quota and make its usage region. */
   record WriteShare(ClaimRef claim, Grant grant, Grant.Share share) implements Step {}
@@ -54,14 +63,20 @@ public sealed interface Step {
 
   /** Takes a claim back; the record goes last, so that a crash in between is seen. */
   static List<Step> release(String uid) {
-    return List.of(new RemoveSpec(uid), new RemoveShares(uid), new RemoveRecord(uid));
+    return List.of(new RemoveSpec(uid), new RemoveShares(uid), new EndInstances(uid), new RemoveRecord(uid));
   }
 
   private static List<Step> files(PreparedClaim claim) {
     List<Step> steps = new ArrayList<>();
-    boolean shares = claim.grants().stream().anyMatch(grant -> grant.share().isPresent());
-    if (shares || claim.mixed()) {
+    if (!claim.grants().isEmpty()) {
       steps.add(new InstallLibraries());
+    }
+    for (Grant grant : claim.grants()) {
+      switch (grant.use()) {
+        case Grant.Mig mig -> steps.add(new MakeInstance(claim.claim(), grant, mig));
+        case Grant.Whole whole when whole.adminAccess() -> {} // the card stays as whoever uses it has it
+        case Grant.Whole _, Grant.Share _ -> steps.add(new ClearInstances(grant));
+      }
     }
     for (Grant grant : claim.grants()) {
       grant.share().ifPresent(share -> steps.add(new WriteShare(claim.claim(), grant, share)));

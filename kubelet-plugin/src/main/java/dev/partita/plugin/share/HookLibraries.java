@@ -19,7 +19,7 @@ import java.util.UUID;
 import java.util.stream.Stream;
 
 /**
- * The shadow libraries, put where containers mount them from: a folder named after their content, which is never changed
+ * The shadow libraries and the CDI hook, put where containers mount them from and container runtimes start it: a folder named after their content, which is never changed
  * afterwards, since running containers have its files mapped.
  *
  * @param source folder that they come with the plugin in
@@ -28,16 +28,17 @@ import java.util.stream.Stream;
 public record HookLibraries(Path source, Path installRoot) {
   public static final String CUDA = "libcuda-shadow.so";
   public static final String NVML = "libnvidia-ml-shadow.so";
+  public static final String HOOK = "partita-cdi-hook";
 
-  private static final List<String> NAMES = List.of(CUDA, NVML);
+  private static final List<String> NAMES = List.of(CUDA, NVML, HOOK);
   private static final Set<PosixFilePermission> EXECUTABLE = PosixFilePermissions.fromString("r-xr-xr-x");
   private static final int DIGEST_CHARACTERS = 16;
   private static final String UNFINISHED = ".unfinished-";
 
   /** Where they are installed. */
-  public record Installed(Path cuda, Path nvml) {}
+  public record Installed(Path cuda, Path nvml, Path hook) {}
 
-  /** The library that is not in {@link #source}, if one is missing. */
+  /** The file that is not in {@link #source}, if one is missing. */
   public java.util.Optional<Path> missing() {
     return NAMES.stream().map(source::resolve).filter(file -> !Files.isRegularFile(file)).findFirst();
   }
@@ -62,7 +63,7 @@ public record HookLibraries(Path source, Path installRoot) {
       }
       DurableFile.syncFolder(libraries);
     }
-    return new Installed(folder.resolve(CUDA), folder.resolve(NVML));
+    return new Installed(folder.resolve(CUDA), folder.resolve(NVML), folder.resolve(HOOK));
   }
 
   /** Removes what an installation that was killed has left. */

@@ -12,13 +12,15 @@ public final class QuotaFile {
   public static final String NAME = "quota";
 
   private static final Pattern GENERATION = Pattern.compile("(?m)^generation ([0-9]{1,18})$");
+  private static final Pattern OVERHEAD = Pattern.compile("(?m)^overhead ([0-9]{1,18})$");
 
   private QuotaFile() {}
 
   /**
+   * @param overheadBytes what contexts and modules take of the memory
    * @param generation counts the contents that this share has had, from 1
    */
-  static String text(ClaimRef claim, Grant grant, Grant.Share share, long generation) {
+  static String text(ClaimRef claim, Grant grant, Grant.Share share, long overheadBytes, long generation) {
     return """
         partita-quota 1
         generation %d
@@ -26,7 +28,7 @@ public final class QuotaFile {
         claim-uid %s
         gpu %s
         memory %d
-        cores %d
+        %s%scores %d
         core-limit %s
         priority %d
         end
@@ -37,16 +39,27 @@ public final class QuotaFile {
             claim.uid(),
             grant.card().uuid(),
             share.memoryBytes(),
+            overheadBytes == 0 ? "" : "overhead " + overheadBytes + "\n",
+            share.physicalBytes() == share.memoryBytes() ? "" : "physical " + share.physicalBytes() + "\n",
             share.cores(),
             share.coreLimit().name().toLowerCase(Locale.ROOT),
             share.priority());
   }
 
   /** The same content as an earlier one keeps its generation; another one takes the next. */
-  static String after(String earlier, ClaimRef claim, Grant grant, Grant.Share share) {
-    Matcher generation = GENERATION.matcher(earlier);
-    long last = generation.find() ? Long.parseLong(generation.group(1)) : 0;
-    String same = text(claim, grant, share, last);
-    return same.equals(earlier) ? same : text(claim, grant, share, last + 1);
+  static String after(String earlier, ClaimRef claim, Grant grant, Grant.Share share, long overheadBytes) {
+    long last = number(GENERATION, earlier);
+    String same = text(claim, grant, share, overheadBytes, last);
+    return same.equals(earlier) ? same : text(claim, grant, share, overheadBytes, last + 1);
+  }
+
+  /** The overhead that a quota file says, in bytes. */
+  static long overheadOf(String text) {
+    return number(OVERHEAD, text);
+  }
+
+  private static long number(Pattern line, String text) {
+    Matcher found = line.matcher(text);
+    return found.find() ? Long.parseLong(found.group(1)) : 0;
   }
 }

@@ -16,6 +16,8 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
@@ -47,21 +49,41 @@ public record ShareFolders(Path stateRoot, Path runRoot) {
     return runRoot.resolve("shares").resolve(uid).resolve(shareKey).resolve(USAGE_NAME);
   }
 
-  /** Writes the quota, and makes the usage region if it is not there: a region in use is kept as it is. */
+  /**
+   * Writes the quota, and makes the usage region if it is not there: a region in use is kept as it is, and so is the overhead that
+   * was written before.
+   */
   public void write(ClaimRef claim, Grant grant, Grant.Share share) throws IOException {
     Path folder = Files.createDirectories(quotaFolder(claim.uid(), grant.shareKey()));
     Path quota = folder.resolve(QuotaFile.NAME);
     String earlier = readOrEmpty(quota);
-    String text = QuotaFile.after(earlier, claim, grant, share);
+    String text = QuotaFile.after(earlier, claim, grant, share, QuotaFile.overheadOf(earlier));
     if (!text.equals(earlier)) {
       DurableFile.write(quota, text.getBytes(StandardCharsets.US_ASCII), READABLE);
     }
     Path usage = usageFile(claim.uid(), grant.shareKey());
-    Files.createDirectories(java.util.Objects.requireNonNull(usage.getParent()));
+    Files.createDirectories(Objects.requireNonNull(usage.getParent()));
     if (!Files.exists(usage)) {
       DurableFile.write(usage, new byte[USAGE_SIZE], SHARED);
     } else {
       keepSize(usage);
+    }
+  }
+
+  /** What the quota file says that contexts and modules take, in bytes; empty if there is no file. */
+  public OptionalLong overhead(String uid, String shareKey) throws IOException {
+    String text = readOrEmpty(quotaFolder(uid, shareKey).resolve(QuotaFile.NAME));
+    return text.isEmpty() ? OptionalLong.empty() : OptionalLong.of(QuotaFile.overheadOf(text));
+  }
+
+  /** Writes into the quota what contexts and modules take, in bytes. A share that is not there any more stays so. */
+  public void writeOverhead(ClaimRef claim, Grant grant, Grant.Share share, long bytes) throws IOException {
+    Path quota = quotaFolder(claim.uid(), grant.shareKey()).resolve(QuotaFile.NAME);
+    String earlier = readOrEmpty(quota);
+    String text = QuotaFile.after(earlier, claim, grant, share, bytes);
+    if (!earlier.isEmpty() && !text.equals(earlier)) {
+      DurableFile.removeLeftovers(Objects.requireNonNull(quota.getParent()), QuotaFile.NAME);
+      DurableFile.write(quota, text.getBytes(StandardCharsets.US_ASCII), READABLE);
     }
   }
 

@@ -16,9 +16,15 @@ import java.security.MessageDigest;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.ZoneOffset;
+import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -52,6 +58,27 @@ class CheckpointTest {
     assertThat(checkpoint.remove("uid-1")).isTrue();
     assertThat(checkpoint.read("uid-1")).isEmpty();
     assertThat(checkpoint.remove("uid-1")).isFalse();
+  }
+
+  @Test
+  void aTornRecordThatSeveralReadAtOnceIsNotThereForAnyOfThem() throws Exception {
+    int readers = 8;
+    try (ExecutorService threads = Executors.newFixedThreadPool(readers)) {
+      for (int round = 0; round < 50; round++) {
+        Files.writeString(folder.resolve("uid-1.claim"), "garbage");
+        CyclicBarrier together = new CyclicBarrier(readers);
+        Callable<List<PreparedClaim>> reader =
+            () -> {
+              together.await();
+              return checkpoint.readAll();
+            };
+        for (Future<List<PreparedClaim>> reading : threads.invokeAll(Collections.nCopies(readers, reader))) {
+          assertThat(reading.get()).isEmpty();
+        }
+        checkpoint.write(CLAIM);
+        assertThat(checkpoint.readAll()).containsExactly(CLAIM);
+      }
+    }
   }
 
   @ParameterizedTest

@@ -1,6 +1,7 @@
 package dev.partita.plugin.claim;
 
 import static dev.partita.plugin.claim.Grants.admin;
+import static dev.partita.plugin.claim.Grants.instance;
 import static dev.partita.plugin.claim.Grants.share;
 import static dev.partita.plugin.claim.Grants.whole;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -32,6 +33,18 @@ class ClashTest {
         .contains("is prepared as a whole for claim default/other:other");
     assertThat(clash(List.of(whole("r", 0), share("s", 0, "a", 1, 0)), prepared("other"))).isPresent();
     assertThat(clash(List.of(whole("r", 0), whole("s", 1)), prepared("other", whole("r", 2)))).isEmpty();
+  }
+
+  @Test
+  void instancesStandBesideWhatTheyDoNotOverlap() {
+    PreparedClaim other = prepared("other", instance("r", 0, 4, 2));
+    assertThat(clash(List.of(instance("r", 0, 6, 1), instance("s", 0, 0, 4)), other)).isEmpty();
+    assertThat(clash(List.of(instance("r", 0, 5, 1)), other).orElseThrow()).contains("to be cut for gpu-0-mig-1g-5", "claim default/other:other has gpu-0-mig-2g-4 prepared");
+    assertThat(clash(List.of(instance("r", 0, 0, 4), instance("s", 0, 3, 1)), prepared("other"))).isPresent();
+    assertThat(clash(List.of(share("r", 0, "a", 1, 0)), other).orElseThrow()).contains("is cut into MIG instances");
+    assertThat(clash(List.of(whole("r", 0)), other)).isPresent();
+    assertThat(clash(List.of(instance("r", 0, 0, 1)), prepared("other", share("r", 0, "a", 1, 0)))).isPresent();
+    assertThat(clash(List.of(instance("r", 1, 4, 2)), other)).as("another card's").isEmpty();
   }
 
   @Test

@@ -29,6 +29,12 @@ public final class Grants {
     return new Grant(List.of(request), "gpu-" + card, Optional.empty(), card(card), new Grant.Whole(false));
   }
 
+  /** A MIG instance of that many memory slices. */
+  public static Grant instance(String request, int card, int start, int size) {
+    return new Grant(
+        List.of(request), "gpu-" + card + "-mig-" + size + "g-" + start, Optional.empty(), card(card), new Grant.Mig(size + "g", start, size, 10L * size * GIB));
+  }
+
   public static Grant admin(String request, int card) {
     return new Grant(List.of(request), "gpu-" + card, Optional.empty(), card(card), new Grant.Whole(true));
   }

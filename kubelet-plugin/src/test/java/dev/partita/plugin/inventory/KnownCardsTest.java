@@ -9,6 +9,7 @@ import dev.partita.plugin.nvml.CardReading.Card;
 import dev.partita.plugin.nvml.CardReading.Fault;
 import dev.partita.plugin.nvml.CardReading.Nvlink;
 import dev.partita.plugin.nvml.NvmlException;
+import dev.partita.plugin.nvml.XidEvent;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -21,7 +22,7 @@ class KnownCardsTest {
 
   @Test
   void aCardKeepsItsIndexWhenAnotherFallsOffTheBusAndComesBack() {
-    KnownCards known = new KnownCards();
+    KnownCards known = new KnownCards(new Reserve.Amount(0), false);
     known.update(reading(card(0, "a"), card(1, "b"), card(2, "c")), NOWHERE);
     List<Gpu> without = known.update(reading(card(0, "a"), card(1, "c")), NOWHERE);
     assertThat(without)
@@ -34,9 +35,9 @@ class KnownCardsTest {
 
   @Test
   void aRestartKeepsTheIndexesThatWereReported() {
-    KnownCards before = new KnownCards();
+    KnownCards before = new KnownCards(new Reserve.Amount(0), false);
     List<Gpu> reported = before.update(reading(card(0, "a"), card(1, "b")), NOWHERE);
-    KnownCards after = new KnownCards();
+    KnownCards after = new KnownCards(new Reserve.Amount(0), false);
     after.remember(reported);
     assertThat(after.update(reading(card(0, "b"), card(1, "new")), NOWHERE))
         .extracting(Gpu::uuid, Gpu::index)
@@ -45,11 +46,48 @@ class KnownCardsTest {
 
   @Test
   void aCardThatMustBeResetSaysSo() {
-    KnownCards known = new KnownCards();
+    KnownCards known = new KnownCards(new Reserve.Amount(0), false);
     known.update(reading(card(0, "a")), NOWHERE);
     CardReading reading =
         new CardReading("580", Optional.empty(), List.of(), List.of(new Fault(0, NvmlException.RESET_REQUIRED, "reset it")));
     assertThat(known.update(reading, NOWHERE).getFirst().health().reason()).isEqualTo("GpuResetRequired");
+  }
+
+  @Test
+  void afterAFatalErrorACardIsUnhealthyUntilItHasGoneAndComeBack() {
+    KnownCards known = new KnownCards(new Reserve.Amount(0), false);
+    known.update(reading(card(0, "a"), card(1, "b")), NOWHERE);
+    assertThat(known.blame(new XidEvent("b", 95))).isTrue();
+    assertThat(known.blame(new XidEvent("b", 95))).isFalse();
+    for (int i = 0; i < 2; i++) {
+      assertThat(known.update(reading(card(0, "a"), card(1, "b")), NOWHERE)).extracting(gpu -> gpu.health().reason()).containsExactly(null, "XID 95");
+    }
+    List<Gpu> gone = known.update(reading(card(0, "a")), NOWHERE);
+    assertThat(gone.get(1).health().reason()).isEqualTo("XID 95");
+    assertThat(gone.get(1).health().message()).contains("XID 95", "does not answer");
+    assertThat(known.update(reading(card(0, "a"), card(1, "b")), NOWHERE)).allMatch(gpu -> gpu.health().reason() == null);
+    assertThat(known.blame(new XidEvent("b", 95))).isTrue();
+  }
+
+  @Test
+  void anErrorThatIsHeardOfWhenTheCardHasGoneEndsWhenItComesBack() {
+    KnownCards known = new KnownCards(new Reserve.Amount(0), false);
+    known.update(reading(card(0, "a")), NOWHERE);
+    known.update(reading(), NOWHERE);
+    assertThat(known.blame(new XidEvent("a", 79))).isTrue();
+    assertThat(known.blame(new XidEvent("a", 79))).isFalse();
+    assertThat(known.update(reading(card(0, "a")), NOWHERE).getFirst().health().reason()).isNull();
+    assertThat(known.blame(new XidEvent("a", 48))).isTrue();
+    assertThat(known.update(reading(card(0, "a")), NOWHERE).getFirst().health().reason()).isEqualTo("XID 48");
+  }
+
+  @Test
+  void aDriverThatWasLoadedAnewHasResetItsCards() {
+    KnownCards known = new KnownCards(new Reserve.Amount(0), false);
+    known.update(reading(card(0, "a")), NOWHERE);
+    known.blame(new XidEvent("a", 119));
+    known.gone();
+    assertThat(known.update(reading(card(0, "a")), NOWHERE)).allMatch(gpu -> gpu.health().reason() == null);
   }
 
   @Test
@@ -93,6 +131,6 @@ class KnownCardsTest {
 
   private static Card card(int index, String uuid, Nvlink nvlink) {
     return new Card(
-        index, uuid, index, "NVIDIA H200", "Nvidia", "Hopper", "9.0", 1L << 37, Optional.of("bus-" + index), Optional.empty(), nvlink);
+        index, uuid, index, "NVIDIA H200", "Nvidia", "Hopper", "9.0", 1L << 37, 0, Optional.of("bus-" + index), Optional.empty(), nvlink);
   }
 }

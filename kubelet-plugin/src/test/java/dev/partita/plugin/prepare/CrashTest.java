@@ -1,11 +1,14 @@
 package dev.partita.plugin.prepare;
 
 import static dev.partita.plugin.TestClaims.claim;
+import static dev.partita.plugin.TestClaims.instance;
 import static dev.partita.plugin.TestClaims.share;
 import static dev.partita.plugin.TestClaims.whole;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.node.MigProfile;
 import dev.partita.cdi.CdiFolder;
 import dev.partita.cdi.driver.DriverRoot;
 import dev.partita.plugin.checkpoint.Checkpoint;
@@ -14,9 +17,16 @@ import dev.partita.plugin.claimstatus.ClaimReports;
 import dev.partita.plugin.dra.ClaimService;
 import dev.partita.plugin.inventory.InventoryReader;
 import dev.partita.plugin.inventory.NodeInventory;
+import dev.partita.plugin.inventory.Reserve;
 import dev.partita.plugin.kube.ApiCalls;
+import dev.partita.plugin.mig.MigCards;
 import dev.partita.plugin.nvml.CardReader;
 import dev.partita.plugin.nvml.CardReading;
+import dev.partita.plugin.nvml.MigControl;
+import dev.partita.plugin.nvml.NvmlException;
+import dev.partita.plugin.nvml.ProcessMemory;
+import dev.partita.plugin.nvml.ProcessSample;
+import dev.partita.plugin.nvml.XidEvent;
 import dev.partita.plugin.share.HookLibraries;
 import dev.partita.plugin.share.ShareFolders;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -26,9 +36,14 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -44,6 +59,7 @@ class CrashTest {
 
   @TempDir Path root;
   private final List<ResourceClaim> made = new ArrayList<>();
+  private Supplier<GpuNodeSpec> knobs = () -> GpuNodeSpec.DEFAULT;
 
   @BeforeEach
   void layOutDriverAndLibraries() throws IOException {
@@ -51,12 +67,16 @@ class CrashTest {
     Files.createFile(libraries.resolve("libcuda.so.580.1"));
     Files.createFile(libraries.resolve("libnvidia-ml.so.580.1"));
     Path devices = Files.createDirectories(root.resolve("driver/dev"));
-    for (String node : List.of("nvidia0", "nvidia1", "nvidiactl")) {
+    for (String node : List.of("nvidia0", "nvidia1", "nvidia2", "nvidiactl")) {
       Files.createSymbolicLink(devices.resolve(node), Path.of("/dev/null"));
     }
+    Path proc = Files.createDirectories(root.resolve("driver/proc/driver/nvidia-caps"));
+    Files.writeString(proc.resolve("mig-minors"), "config 1\ngpu2/gi5/access 318\ngpu2/gi5/ci0/access 319\n");
+    Files.writeString(root.resolve("driver/proc/devices"), "Character devices:\n  1 mem\n235 nvidia-caps\n");
     Files.createDirectories(root.resolve("hook"));
     Files.writeString(root.resolve("hook").resolve(HookLibraries.CUDA), "cuda");
     Files.writeString(root.resolve("hook").resolve(HookLibraries.NVML), "nvml");
+    Files.writeString(root.resolve("hook").resolve(HookLibraries.HOOK), "hook");
     Files.createDirectories(root.resolve("state"));
   }
 
@@ -72,7 +92,7 @@ class CrashTest {
       assertThat(unprepare(claim)).isEmpty();
       assertNothingLeft();
       if (!crashed) {
-        assertThat(steps).isGreaterThan(5);
+        assertThat(steps).isGreaterThan(8);
         return;
       }
     }
@@ -93,11 +113,11 @@ class CrashTest {
 
   @Test
   void afterACrashInAnyStepOfUnprepareTheNextTryLeavesNothing() throws IOException {
-    for (int steps = 0; steps <= 3; steps++) {
+    for (int steps = 0; steps <= 4; steps++) {
       ResourceClaim claim = newClaim();
       assertThat(prepare(claim)).isInstanceOf(ClaimService.Ready.class);
       int until = steps;
-      if (steps < 3) {
+      if (steps < 4) {
         assertThatThrownBy(() -> plugin(until, p -> p.unprepare(ref(claim)))).isInstanceOf(Killed.class);
       }
       client.resource(claim).delete();
@@ -107,8 +127,24 @@ class CrashTest {
   }
 
   @Test
+  void nothingIsPreparedWhileTheNodesSpecIsNotKnown() throws IOException {
+    ResourceClaim claim = newClaim();
+    knobs =
+        () -> {
+          throw new IllegalStateException("not read yet");
+        };
+    assertThat(prepare(claim)).isEqualTo(new ClaimService.Failed("not read yet"));
+    assertNothingLeft();
+    knobs = () -> new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, 200);
+    assertThat(prepare(claim)).isInstanceOf(ClaimService.Ready.class);
+    try (Stream<Path> files = Files.walk(root.resolve("state/shares"))) {
+      assertThat(files.filter(file -> file.endsWith("quota"))).isNotEmpty().allSatisfy(quota -> assertThat(quota).content().contains("\nphysical "));
+    }
+  }
+
+  @Test
   void aStepThatFailsIsRolledBackAndReported() throws IOException {
-    for (int steps = 0; steps < 6; steps++) {
+    for (int steps = 0; steps < 10; steps++) {
       ResourceClaim claim = newClaim();
       int until = steps;
       ClaimService.Outcome outcome =
@@ -154,7 +190,7 @@ class CrashTest {
 
   private ResourceClaim newClaim() {
     ResourceClaim claim =
-        claim("c" + made.size(), share(NODE, "a", 0, "8Gi", "25"), share(NODE, "b", 0, "1Gi", ""), whole(NODE, "c", 1));
+        claim("c" + made.size(), share(NODE, "a", 0, "8Gi", "25"), share(NODE, "b", 0, "1Gi", ""), whole(NODE, "c", 1), instance(NODE, "d", 2, "2g-35gb-4"));
     ResourceClaim created = client.resource(claim).create();
     made.add(created);
     return created;
@@ -196,8 +232,8 @@ class CrashTest {
     DriverRoot driver = new DriverRoot(root.resolve("driver"), "/run/driver");
     ShareFolders folders = new ShareFolders(root.resolve("state"), root.resolve("run"));
     Checkpoint checkpoint = new Checkpoint(root.resolve("state/claims"), clock);
-    try (NodeInventory inventory =
-            new NodeInventory(new InventoryReader(driver, root.resolve("sys"), library -> new TwoCards()), reading -> {});
+    InventoryReader reader = new InventoryReader(driver, root.resolve("sys"), library -> new Cards(), new Reserve.Amount(0), true);
+    try (NodeInventory inventory = new NodeInventory(reader, reading -> {});
         ClaimReports reports = new ClaimReports(client, calls, NODE, clock);
         OperationLock lock = new OperationLock(root.resolve("state/operation.lock"))) {
       NodeSteps real =
@@ -207,14 +243,16 @@ class CrashTest {
               folders,
               new ClaimSpec(driver, List.of(), folders),
               new CdiFolder(root.resolve("cdi"), "gpu.partita.dev-claim"),
-              inventory::current);
+              inventory::current,
+              new MigCards(reader),
+              true);
       return call.on(
           new ClaimPreparer(
               NODE + "/gpu",
               "boot",
               new ClaimReader(client, calls),
               inventory,
-              () -> 0,
+              () -> knobs.get(),
               checkpoint,
               wrap.around(real),
               lock,
@@ -227,6 +265,7 @@ class CrashTest {
     assertThat(files("state/claims")).isEmpty();
     assertThat(files("state/shares")).isEmpty();
     assertThat(files("run/shares")).isEmpty();
+    assertThat(instances).isEmpty();
   }
 
   private List<Path> files(String folder) throws IOException {
@@ -271,18 +310,99 @@ class CrashTest {
     }
   }
 
-  private static final class TwoCards implements CardReader {
+  @Test
+  void theContainerGetsTheNodesOfItsInstanceAlsoBeforeTheyAreThere() throws IOException {
+    assertThat(prepare(newClaim())).isInstanceOf(ClaimService.Ready.class);
+    assertThat(files("cdi").getFirst()).content().contains("/dev/nvidia-caps/nvidia-cap318", "/dev/nvidia-caps/nvidia-cap319", "235");
+    assertThat(instances.values()).containsExactly(new MigControl.GpuInstance(5, "2g.35gb", 4, 2, List.of(new MigControl.ComputeInstance(0, true, "MIG-5"))));
+  }
+
+  @Test
+  void whatAKilledPluginOrSomebodyElseHasLeftInTheWayIsEnded() throws IOException {
+    migOn = true;
+    instances.put(5, new MigControl.GpuInstance(5, "2g.35gb", 4, 2, List.of()));
+    instances.put(8, new MigControl.GpuInstance(8, "1g.18gb", 5, 1, List.of()));
+    instances.put(9, new MigControl.GpuInstance(9, "1g.18gb", 6, 1, List.of()));
+    ResourceClaim claim = newClaim();
+    assertThat(prepare(claim)).isInstanceOf(ClaimService.Ready.class);
+    assertThat(instances.keySet()).containsExactly(5, 9);
+    assertThat(Objects.requireNonNull(instances.get(5)).computeInstances()).hasSize(1);
+    assertThat(unprepare(claim)).isEmpty();
+    assertThat(instances.keySet()).containsExactly(9);
+  }
+
+  @Test
+  void anInstanceThatAProcessStillUsesKeepsTheClaimUntilItIsGone() throws IOException {
+    ResourceClaim claim = newClaim();
+    assertThat(prepare(claim)).isInstanceOf(ClaimService.Ready.class);
+    inUse = true;
+    assertThat(unprepare(claim).orElseThrow()).contains("MIG instance 2g.35gb at memory slice 4 of card GPU-2 (gpu-2) cannot be ended", "in use");
+    assertThat(files("state/claims")).hasSize(1);
+    inUse = false;
+    assertThat(unprepare(claim)).isEmpty();
+    assertNothingLeft();
+  }
+
+  private final Map<Integer, MigControl.GpuInstance> instances = new TreeMap<>();
+  private boolean migOn;
+  private boolean inUse;
+
+  /** Cards that outlive the plugin; the last one can be cut, all of them have a MIG mode. */
+  private final class Cards implements CardReader {
     @Override
     public CardReading read() {
-      return new CardReading("580.1", Optional.of("13.0"), List.of(card(0), card(1)), List.of());
+      return new CardReading("580.1", Optional.of("13.0"), List.of(card(0), card(1), card(2)), List.of());
+    }
+
+    @Override
+    public Map<String, List<ProcessMemory>> processes() {
+      return Map.of();
+    }
+
+    @Override
+    public List<ProcessSample> samples(String uuid, long newerThan) {
+      return List.of();
+    }
+
+    @Override
+    public Optional<XidEvent> awaitXid(Duration atMost) {
+      return Optional.empty();
+    }
+
+    @Override
+    public MigState mig(String card) throws NvmlException {
+      if (!card.equals("GPU-2")) {
+        throw new NvmlException("nvmlDeviceGetMigMode", NvmlException.NOT_SUPPORTED, "not supported");
+      }
+      return new MigState(migOn, List.copyOf(instances.values()));
+    }
+
+    @Override
+    public void switchMig(String card, boolean on) {
+      migOn = on;
+    }
+
+    @Override
+    public void makeInstance(String card, String profile, int start) {
+      instances.put(5, new GpuInstance(5, profile, start, 2, List.of(new ComputeInstance(0, true, "MIG-5"))));
+    }
+
+    @Override
+    public void endInstance(String card, int gpuInstance) throws NvmlException {
+      if (inUse) {
+        throw new NvmlException("nvmlGpuInstanceDestroy", 19, "in use");
+      }
+      instances.remove(gpuInstance);
     }
 
     @Override
     public void close() {}
 
     private static CardReading.Card card(int index) {
+      List<MigProfile> profiles =
+          index == 2 ? List.of(new MigProfile("2g.35gb", 32L << 30, 32, 2, 3, List.of(new MigProfile.Placement(0, 2), new MigProfile.Placement(4, 2)))) : List.of();
       return new CardReading.Card(
-          index, "GPU-" + index, index, "NVIDIA H200", "Nvidia", "Hopper", "9.0", 141L << 30, Optional.empty(), Optional.empty(), CardReading.Nvlink.NONE);
+          index, "GPU-" + index, index, "NVIDIA H200", "Nvidia", "Hopper", "9.0", 141L << 30, 0, Optional.empty(), Optional.empty(), CardReading.Nvlink.NONE, profiles);
     }
   }
 }

@@ -1,0 +1,25 @@
+package dev.partita.plugin.cardreport;
+
+import java.util.Locale;
+
+/**
+ * What a share is told of its card: PARTITA_REPORT of hook-lib/include/partita/card_report.h.
+ *
+ * @param number one more each time, from 1
+ * @param atNanos the time up to which NVML's figures go, of a clock that only goes on
+ * @param busyNanos GPU time that the share's processes, and those of nobody known, have used since the first report
+ * @param othersPercent of the card's time that all other processes used of late
+ * @param wanted whether a share with a higher priority uses the card
+ */
+record CardReport(long number, long atNanos, long busyNanos, int othersPercent, boolean wanted) {
+  /** Name of the file, beside the quota. */
+  static final String NAME = "card";
+
+  /** Always as long, so that writing it over an earlier one leaves nothing of that. */
+  String text() {
+    return String.format(
+        Locale.ROOT,
+        "partita-card 1\nreport %020d\nat %020d\nbusy %020d\nothers %03d\nwanted %d\nend %020d\n",
+        number, atNanos, busyNanos, othersPercent, wanted ? 1 : 0, number);
+  }
+}

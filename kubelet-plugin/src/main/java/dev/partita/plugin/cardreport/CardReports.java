@@ -1,0 +1,143 @@
+package dev.partita.plugin.cardreport;
+
+import dev.partita.api.config.GpuShareConfig.CoreLimit;
+import dev.partita.plugin.nvml.Samples;
+import dev.partita.plugin.prepare.OperationLock;
+import dev.partita.plugin.share.ShareFolders;
+import dev.partita.plugin.usage.ProcessUse;
+import dev.partita.plugin.usage.ShareRef;
+import dev.partita.plugin.usage.ShareUse;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes a card report for every share whose core limit depends on others: on a card with several claims, or with a soft limit. In
+ * place, so that five times a second costs no new file; a share that is being released gets none.
+ */
+public final class CardReports implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(CardReports.class);
+  private static final Duration PERIOD = Duration.ofMillis(200);
+
+  private final Supplier<Map<ShareRef, ShareUse>> uses;
+  private final Samples samples;
+  private final ShareFolders folders;
+  private final OperationLock lock;
+  private final Map<String, CardLoad> loads = new HashMap<>();
+  private final Set<ShareRef> made = new HashSet<>();
+  private final ScheduledExecutorService timer =
+      Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("card-reports").daemon().factory());
+  private long last = System.nanoTime();
+  private boolean failed;
+
+  /**
+   * @param uses the shares, with the processes that use them
+   * @param lock under which the first report's file is made
+   */
+  public CardReports(Supplier<Map<ShareRef, ShareUse>> uses, Samples samples, ShareFolders folders, OperationLock lock) {
+    this.uses = uses;
+    this.samples = samples;
+    this.folders = folders;
+    this.lock = lock;
+  }
+
+  public void start() {
+    var _ = timer.scheduleWithFixedDelay(this::reportOrExplain, 0, PERIOD.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  @Override
+  public void close() {
+    timer.shutdownNow();
+    try {
+      if (!timer.awaitTermination(5, TimeUnit.SECONDS)) {
+        LOG.warn("a card report does not end");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void reportOrExplain() {
+    try {
+      report();
+      failed = false;
+    } catch (IOException | RuntimeException e) {
+      if (!failed) {
+        LOG.warn("shares are not told what their cards do, so core limits keep to what they can see alone; trying on: {}", e.toString());
+      }
+      failed = true;
+    }
+  }
+
+  /** Writes all reports that are needed, once. */
+  void report() throws IOException {
+    long now = System.nanoTime();
+    long passed = now - last;
+    last = now;
+    Map<String, List<ShareUse>> cards =
+        uses.get().values().stream().collect(Collectors.groupingBy(use -> use.share().grant().card().uuid(), TreeMap::new, Collectors.toList()));
+    cards.values().removeIf(ofCard -> !needed(ofCard));
+    loads.keySet().retainAll(cards.keySet());
+    made.retainAll(uses.get().keySet());
+    for (Map.Entry<String, List<ShareUse>> card : cards.entrySet()) {
+      CardLoad load = loads.computeIfAbsent(card.getKey(), c -> new CardLoad());
+      List<CardLoad.Member> members = card.getValue().stream().map(CardReports::member).toList();
+      for (Map.Entry<ShareRef, CardReport> report : load.take(samples.of(card.getKey(), load.newest()), members, passed).entrySet()) {
+        write(report.getKey(), report.getValue());
+      }
+    }
+  }
+
+  private static boolean needed(List<ShareUse> ofCard) {
+    return ofCard.stream().map(use -> use.share().ref().uid()).distinct().count() > 1
+        || ofCard.stream().anyMatch(use -> use.share().share().coreLimit() == CoreLimit.SOFT);
+  }
+
+  private static CardLoad.Member member(ShareUse use) {
+    Set<Long> pids = use.processes().stream().map(ProcessUse::pid).collect(Collectors.toSet());
+    return new CardLoad.Member(use.share().ref(), use.share().share().priority(), pids);
+  }
+
+  private void write(ShareRef ref, CardReport report) throws IOException {
+    Path folder = folders.quotaFolder(ref.uid(), ref.key());
+    Path file = folder.resolve(CardReport.NAME);
+    if (!made.contains(ref)) {
+      lock.run(() -> make(folder, file));
+      made.add(ref);
+    }
+    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+      channel.write(ByteBuffer.wrap(report.text().getBytes(StandardCharsets.US_ASCII)), 0);
+    } catch (NoSuchFileException e) {
+      made.remove(ref); // released, or somebody took the file away
+    }
+  }
+
+  private static boolean make(Path folder, Path file) throws IOException {
+    if (!Files.isDirectory(folder) || Files.exists(file)) {
+      return false;
+    }
+    Files.createFile(file);
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
+    return true;
+  }
+}

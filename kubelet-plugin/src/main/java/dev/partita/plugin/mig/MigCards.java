@@ -1,0 +1,94 @@
+package dev.partita.plugin.mig;
+
+import dev.partita.plugin.claim.CardIdentity;
+import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.nvml.MigControl;
+import dev.partita.plugin.nvml.MigControl.GpuInstance;
+import dev.partita.plugin.nvml.NvmlException;
+import java.io.IOException;
+import java.util.Collection;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Brings cards into the shape that claims need. Everything may be asked again.
+ *
+ * @param nvml where cards are seen and changed
+ */
+public record MigCards(MigControl nvml) {
+  private static final Logger LOG = LoggerFactory.getLogger(MigCards.class);
+
+  /**
+   * Makes the instance if it is not there.
+   *
+   * @param others instances that prepared claims have of the card
+   * @throws IOException if the card cannot be brought there: what is in the way, and what to do
+   */
+  public void provide(CardIdentity card, Grant.Mig wanted, Collection<Grant.Mig> others) throws IOException {
+    try {
+      carryOut(card, MigPlan.toHave(wanted, others, nvml.mig(card.uuid())));
+    } catch (NvmlException e) {
+      throw new IOException("MIG instance " + wanted.profile() + " at memory slice " + wanted.start() + " of " + at(card) + " cannot be made: " + e.getMessage(), e);
+    }
+  }
+
+  /** Ends the instance if it is there; a card that is gone has none. */
+  public void end(CardIdentity card, Grant.Mig instance) throws IOException {
+    try {
+      carryOut(card, MigPlan.toEnd(instance, nvml.mig(card.uuid())));
+    } catch (NvmlException e) {
+      if (e.code() == NvmlException.NOT_FOUND || e.code() == NvmlException.GPU_IS_LOST) {
+        LOG.warn("MIG instance {} at memory slice {} of {}: not ended, the card is gone: {}", instance.profile(), instance.start(), at(card), e.getMessage());
+        return;
+      }
+      throw new IOException("MIG instance " + instance.profile() + " at memory slice " + instance.start() + " of " + at(card) + " cannot be ended: " + e.getMessage(), e);
+    }
+  }
+
+  /** Ends all instances and switches MIG off, so that the card can be used as a whole or shared. */
+  public void clear(CardIdentity card) throws IOException {
+    try {
+      carryOut(card, MigPlan.toHaveNone(nvml.mig(card.uuid())));
+    } catch (NvmlException e) {
+      if (e.code() == NvmlException.NOT_SUPPORTED) {
+        return; // it cannot do MIG
+      }
+      throw new IOException("MIG mode of " + at(card) + " cannot be switched off, as is needed to use it as a whole or shared: " + e.getMessage(), e);
+    }
+  }
+
+  /** The instance as it is now. */
+  public Optional<GpuInstance> find(CardIdentity card, Grant.Mig instance) throws IOException {
+    try {
+      return MigPlan.find(instance, nvml.mig(card.uuid()).instances());
+    } catch (NvmlException e) {
+      throw new IOException("the MIG instances of " + at(card) + " cannot be read: " + e.getMessage(), e);
+    }
+  }
+
+  private void carryOut(CardIdentity card, MigPlan plan) throws NvmlException {
+    for (MigPlan.Change change : plan.changes()) {
+      switch (change) {
+        case MigPlan.Change.SwitchOn _ -> nvml.switchMig(card.uuid(), true);
+        case MigPlan.Change.SwitchOff _ -> nvml.switchMig(card.uuid(), false);
+        case MigPlan.Change.Make make -> nvml.makeInstance(card.uuid(), make.instance().profile(), make.instance().start());
+        case MigPlan.Change.End end -> nvml.endInstance(card.uuid(), end.instance().id());
+      }
+      LOG.info("{}: {}", at(card), words(change));
+    }
+  }
+
+  private static String words(MigPlan.Change change) {
+    return switch (change) {
+      case MigPlan.Change.SwitchOn _ -> "MIG mode switched on";
+      case MigPlan.Change.SwitchOff _ -> "MIG mode switched off";
+      case MigPlan.Change.Make make -> "MIG instance " + make.instance().profile() + " made at memory slice " + make.instance().start();
+      case MigPlan.Change.End end -> "MIG instance " + end.instance().profile() + " at memory slice " + end.instance().start() + " ended";
+    };
+  }
+
+  private static String at(CardIdentity card) {
+    return "card " + card.uuid() + " (gpu-" + card.index() + ")";
+  }
+}

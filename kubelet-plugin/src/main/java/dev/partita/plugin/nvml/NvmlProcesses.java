@@ -1,0 +1,115 @@
+package dev.partita.plugin.nvml;
+
+import com.sun.jna.Memory;
+import com.sun.jna.Pointer;
+import com.sun.jna.ptr.IntByReference;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** NVML's lists of the processes that use a card. Its buffer protocol: too little room gives the number that is needed. */
+final class NvmlProcesses {
+  private static final int INSUFFICIENT_SIZE = 7; // NVML_ERROR_INSUFFICIENT_SIZE
+  private static final long NOT_AVAILABLE = -1L; // NVML_VALUE_NOT_AVAILABLE
+  private static final int ATTEMPTS = 5; // processes may come between the question for the number and the list
+  private static final int SPARE = 8;
+
+  /** nvmlProcessInfo_v1_t is pid and memory; the later one has two more numbers. */
+  private static final int BYTES_V1 = 16;
+
+  private static final int BYTES = 24;
+  private static final int MEMORY_OFFSET = 8;
+  private static final List<String> KINDS = List.of("Compute", "Graphics", "MPSCompute");
+
+  private NvmlProcesses() {}
+
+  /** A process that is in several lists counts with the largest figure; one without a figure is left out. */
+  static List<ProcessMemory> on(NvmlCalls nvml, Pointer device) throws NvmlException {
+    Map<Long, Long> bytes = new TreeMap<>();
+    for (String kind : KINDS) {
+      String function = "nvmlDeviceGet" + kind + "RunningProcesses";
+      String newest = newest(nvml, function);
+      if (nvml.has(newest)) {
+        list(nvml, newest, device, newest.equals(function) ? BYTES_V1 : BYTES, bytes);
+      }
+    }
+    List<ProcessMemory> processes = new ArrayList<>();
+    bytes.forEach((pid, held) -> processes.add(new ProcessMemory(pid, held)));
+    return processes;
+  }
+
+  /** nvmlProcessUtilizationSample_t: pid, timeStamp, smUtil, memUtil, encUtil, decUtil. */
+  private static final int SAMPLE_BYTES = 32;
+
+  private static final int SAMPLE_TIME = 8;
+  private static final int SAMPLE_SM = 16;
+  private static final int NOT_FOUND = 6; // NVML_ERROR_NOT_FOUND: nobody was active
+  private static final int NOT_SUPPORTED = 3; // NVML_ERROR_NOT_SUPPORTED: old cards, and those in MIG mode
+
+  /** The newest sample of each process that was active lately, if it is newer than a time in microseconds. */
+  static List<ProcessSample> samples(NvmlCalls nvml, Pointer device, long newerThan) throws NvmlException {
+    String function = "nvmlDeviceGetProcessUtilization";
+    int room = SPARE;
+    for (int attempt = 0; attempt < ATTEMPTS && nvml.has(function); attempt++) {
+      IntByReference count = new IntByReference(room);
+      Memory list = NvmlCalls.zeros((long) room * SAMPLE_BYTES);
+      int code = nvml.code(function, device, list, count, newerThan);
+      if (code == INSUFFICIENT_SIZE && count.getValue() >= 0) {
+        room = count.getValue() + SPARE;
+      } else if (code == NOT_FOUND || code == NOT_SUPPORTED) {
+        break;
+      } else if (code != 0) {
+        throw new NvmlException(function, code, nvml.describe(code));
+      } else {
+        List<ProcessSample> samples = new ArrayList<>();
+        for (int i = 0; i < Math.min(count.getValue(), room); i++) {
+          long at = (long) i * SAMPLE_BYTES;
+          samples.add(
+              new ProcessSample(
+                  Integer.toUnsignedLong(list.getInt(at)),
+                  list.getLong(at + SAMPLE_TIME),
+                  list.getInt(at + SAMPLE_SM),
+                  list.getInt(at + SAMPLE_SM + Integer.BYTES),
+                  list.getInt(at + SAMPLE_SM + 2 * Integer.BYTES),
+                  list.getInt(at + SAMPLE_SM + 3 * Integer.BYTES)));
+        }
+        return samples;
+      }
+    }
+    return List.of();
+  }
+
+  private static String newest(NvmlCalls nvml, String function) {
+    for (String suffix : List.of("_v3", "_v2")) {
+      if (nvml.has(function + suffix)) {
+        return function + suffix;
+      }
+    }
+    return function;
+  }
+
+  private static void list(NvmlCalls nvml, String function, Pointer device, int stride, Map<Long, Long> into) throws NvmlException {
+    int room = SPARE;
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+      IntByReference count = new IntByReference(room);
+      Memory list = NvmlCalls.zeros((long) room * stride);
+      int code = nvml.code(function, device, count, list);
+      if (code == INSUFFICIENT_SIZE && count.getValue() >= 0) {
+        room = count.getValue() + SPARE;
+      } else if (code != 0) {
+        throw new NvmlException(function, code, nvml.describe(code));
+      } else {
+        for (int i = 0; i < Math.min(count.getValue(), room); i++) {
+          long pid = Integer.toUnsignedLong(list.getInt((long) i * stride));
+          long held = list.getLong((long) i * stride + MEMORY_OFFSET);
+          if (pid != 0 && held != NOT_AVAILABLE && held >= 0) {
+            into.merge(pid, held, Math::max);
+          }
+        }
+        return;
+      }
+    }
+    throw new NvmlException(function, INSUFFICIENT_SIZE, "the number of processes does not stay the same");
+  }
+}

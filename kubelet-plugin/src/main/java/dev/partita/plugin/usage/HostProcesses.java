@@ -1,0 +1,94 @@
+package dev.partita.plugin.usage;
+
+import dev.partita.plugin.share.ShareFolders;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What /proc tells of processes: only files that everybody may read, so that no capability is needed.
+ *
+ * @param proc the /proc of the pid namespace in which NVML gives pids
+ */
+record HostProcesses(Path proc) {
+  /** Field 22 of /proc/pid/stat, counted after the name in parentheses, which may hold anything. */
+  private static final int START_FIELD = 20;
+
+  /** proc_pid_mountinfo(5): mount id, parent, major:minor, root within the filesystem, mount point. */
+  private static final Pattern USAGE_MOUNT =
+      Pattern.compile("^\\d+ \\d+ (\\d+):(\\d+) (?:/\\S*)?/shares/([A-Za-z0-9-]{1,64})/([A-Za-z0-9-]{1,64})/" + ShareFolders.USAGE_NAME + " ");
+
+  /** The folder that kubelet gives a pod's cgroup, with the systemd driver (dashes become underscores) and without. */
+  private static final Pattern POD = Pattern.compile("(?:/|-)pod([0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12})(?:\\.slice)?(?:/|$)");
+
+  private static final long INITIAL_PID_NAMESPACE = 4026531836L; // PROC_PID_INIT_INO, linux/proc_ns.h
+
+  /** When the process started, in clock ticks since boot; empty if it is gone. With the pid it names a process for good. */
+  OptionalLong start(long pid) {
+    try {
+      String stat = new String(Files.readAllBytes(proc.resolve(pid + "/stat")), StandardCharsets.ISO_8859_1);
+      String[] fields = stat.substring(stat.lastIndexOf(')') + 1).strip().split(" ", START_FIELD + 1);
+      return fields.length < START_FIELD ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(fields[START_FIELD - 1]));
+    } catch (IOException | RuntimeException e) {
+      return OptionalLong.empty();
+    }
+  }
+
+  /**
+   * The shares whose usage regions are mounted where the process runs: those of its container. Only mounts of the node's own
+   * filesystem count, for a container may be able to mount one of its own under any path.
+   *
+   * @param device st_dev of the folder with the regions
+   */
+  Set<ShareRef> mounted(long pid, long device) {
+    Set<ShareRef> shares = new TreeSet<>();
+    try {
+      String mounts = new String(Files.readAllBytes(proc.resolve(pid + "/mountinfo")), StandardCharsets.UTF_8);
+      for (String line : mounts.split("\n", -1)) {
+        Matcher mount = USAGE_MOUNT.matcher(line);
+        if (mount.find() && deviceOf(Long.parseLong(mount.group(1)), Long.parseLong(mount.group(2))) == device) {
+          shares.add(new ShareRef(mount.group(3), mount.group(4)));
+        }
+      }
+    } catch (IOException | NumberFormatException e) {
+      shares.clear(); // it has ended
+    }
+    return shares;
+  }
+
+  /** UID of the pod in whose cgroup the process is, which a container cannot leave; empty for one of the host's own. */
+  Optional<String> pod(long pid) {
+    try {
+      for (String line : Files.readAllLines(proc.resolve(pid + "/cgroup"))) {
+        Matcher pod = POD.matcher(line);
+        if (pod.find()) {
+          return Optional.of(pod.group(1).replace('_', '-'));
+        }
+      }
+    } catch (IOException e) {
+      return Optional.empty();
+    }
+    return Optional.empty();
+  }
+
+  /** Whether every process of the machine can be seen from here. */
+  boolean seesAll() {
+    try {
+      return Files.readSymbolicLink(proc.resolve("self/ns/pid")).toString().equals("pid:[" + INITIAL_PID_NAMESPACE + "]");
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /** st_dev as glibc puts it together (gnu_dev_makedev). */
+  private static long deviceOf(long major, long minor) {
+    return (minor & 0xff) | (major & 0xfff) << 8 | (minor & ~0xffL) << 12 | (major & ~0xfffL) << 32;
+  }
+}

@@ -1,0 +1,65 @@
+package dev.partita.plugin.usage;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Whether a share's memory limit holds, by NVML's figures. */
+public sealed interface MemoryState {
+  /** It holds. */
+  record Held() implements MemoryState {}
+
+  /**
+   * Contexts and modules came on top of a quota that was in use already. Nothing more is granted until enough is freed.
+   *
+   * @param excessBytes beyond the quota
+   */
+  record OverheadBeyond(long excessBytes) implements MemoryState {}
+
+  /**
+   * Processes hold more than the quota allows, and more than contexts and modules can explain.
+   *
+   * @param excessBytes beyond the quota
+   * @param offenders the processes that hold what no ledger knows of
+   */
+  record Exceeded(long excessBytes, List<ProcessUse> offenders) implements MemoryState {
+    public Exceeded {
+      offenders = List.copyOf(offenders);
+    }
+  }
+
+  /**
+   * Processes of the container hold memory without the interception library, though the quota is not exceeded yet.
+   *
+   * @param offenders those processes
+   */
+  record Bypassed(List<ProcessUse> offenders) implements MemoryState {
+    public Bypassed {
+      offenders = List.copyOf(offenders);
+    }
+  }
+
+  /**
+   * Decides.
+   *
+   * @param processes those of the share
+   * @param excessBytes what the share, with others of the same containers, holds beyond its quota; 0 or less if it is within
+   */
+  static MemoryState of(List<ProcessUse> processes, long excessBytes) {
+    List<ProcessUse> offenders = new ArrayList<>(processes.stream().filter(p -> p.unaccounted() > OverheadBook.PLAUSIBLE).toList());
+    if (excessBytes > 0) {
+      return offenders.isEmpty() ? new OverheadBeyond(excessBytes) : new Exceeded(excessBytes, offenders);
+    }
+    offenders.removeIf(ProcessUse::inLedger);
+    return offenders.isEmpty() ? new Held() : new Bypassed(offenders);
+  }
+
+  /** The processes that are to blame; empty if there are none. */
+  default List<ProcessUse> blamed() {
+    return switch (this) {
+      case Held ignored -> List.of();
+      case OverheadBeyond ignored -> List.of();
+      case Exceeded exceeded -> exceeded.offenders();
+      case Bypassed bypassed -> bypassed.offenders();
+    };
+  }
+}

@@ -1,0 +1,98 @@
+package dev.partita.plugin.usage;
+
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.OptionalLong;
+
+/**
+ * What each process takes of a card beside its allocations: NVML's figure less the ledger's.
+ *
+ * <p>The two are not of one moment. An allocation is charged before the driver makes it and a free is given back after, so that in
+ * between the difference is too small, never too large, as long as the process' account did not change while NVML was asked. So
+ * a larger difference is believed at once and a smaller one only when nothing larger was seen for a while. From a process whose
+ * account changes all the time, the smallest difference is taken that was seen for a while.
+ */
+final class OverheadBook {
+  /** Readings that an estimate rests on. */
+  static final int WINDOW = 5;
+
+  /**
+   * Bytes beyond which contexts and modules of one process are not believed to be the reason for a difference. Contexts take 250
+   * to 550 MiB; local memory and large programs can take more.
+   */
+  static final long PLAUSIBLE = 1L << 30;
+
+  /**
+   * A process on a card.
+   *
+   * @param start when the process started, so that a pid that is used again is another process
+   */
+  record Key(long pid, long start, String card) {}
+
+  private static final class Entry {
+    private final Deque<Long> quiet = new ArrayDeque<>();
+    private final Deque<Long> busy = new ArrayDeque<>();
+
+    private OptionalLong estimate() {
+      if (!quiet.isEmpty()) {
+        return quiet.stream().mapToLong(Long::longValue).max();
+      }
+      return busy.size() < WINDOW ? OptionalLong.empty() : busy.stream().mapToLong(Long::longValue).min();
+    }
+  }
+
+  private final Map<Key, Entry> entries = new HashMap<>();
+  private final Map<String, Long> leastByModel;
+
+  OverheadBook() {
+    this(Map.of());
+  }
+
+  /**
+   * @param least what is known of {@link #least} already
+   */
+  OverheadBook(Map<String, Long> least) {
+    leastByModel = new HashMap<>(least);
+  }
+
+  /**
+   * Takes a reading in.
+   *
+   * @param model of the card
+   * @param nvmlBytes NVML's figure
+   * @param ledgerBytes the ledger's, the larger of before and after
+   * @param changed whether the process' account changed while NVML was asked
+   * @return the estimate now, in bytes; empty if there is none yet
+   */
+  OptionalLong take(Key key, String model, long nvmlBytes, long ledgerBytes, boolean changed) {
+    Entry entry = entries.computeIfAbsent(key, k -> new Entry());
+    Deque<Long> window = changed ? entry.busy : entry.quiet;
+    window.addLast(Math.max(0, nvmlBytes - ledgerBytes));
+    if (window.size() > WINDOW) {
+      window.removeFirst();
+    }
+    OptionalLong estimate = entry.estimate();
+    if (entry.quiet.size() == WINDOW && estimate.orElse(0) > 0 && estimate.getAsLong() <= PLAUSIBLE) {
+      leastByModel.merge(model, estimate.getAsLong(), Math::min);
+    }
+    return estimate;
+  }
+
+  /** What a process on a card of this model takes at least, as far as it was seen; 0 if that is not known. */
+  long expected(String model) {
+    return leastByModel.getOrDefault(model, 0L);
+  }
+
+  /** What a process takes at least, in bytes, by the cards' model. */
+  Map<String, Long> least() {
+    return Map.copyOf(leastByModel);
+  }
+
+  /** Forgets all other processes. */
+  void retain(Collection<Key> alive) {
+    entries.keySet().retainAll(alive);
+  }
+}

@@ -1,0 +1,64 @@
+package dev.partita.plugin.usage;
+
+import dev.partita.plugin.prepare.OperationLock;
+import dev.partita.plugin.share.ShareFolders;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.OptionalLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes what contexts and modules take into the quota files, no more often than it must: up at once, down only after a while, and
+ * in whole pages of the card.
+ */
+final class QuotaOverheads {
+  private static final Logger LOG = LoggerFactory.getLogger(QuotaOverheads.class);
+  private static final long PAGE = 2L << 20;
+
+  /** How long a figure stays before a smaller one takes its place: processes that come and go do not rewrite the file each second. */
+  private static final Duration DOWN_AFTER = Duration.ofSeconds(5);
+
+  private final ShareFolders folders;
+  private final OperationLock lock;
+  private final Map<ShareRef, Instant> neededAt = new HashMap<>();
+
+  QuotaOverheads(ShareFolders folders, OperationLock lock) {
+    this.folders = folders;
+    this.lock = lock;
+  }
+
+  /** Has the share's quota file say so many bytes, in whole pages and not more than the quota. */
+  void write(WatchedShare share, long bytes, Instant now) {
+    try {
+      long pages = Math.min((bytes + PAGE - 1) / PAGE * PAGE, share.share().memoryBytes());
+      OptionalLong there = folders.overhead(share.ref().uid(), share.ref().key());
+      if (there.isEmpty()) {
+        return; // being released
+      }
+      if (pages >= there.getAsLong()) {
+        neededAt.put(share.ref(), now);
+      }
+      boolean lower = !now.isBefore(neededAt.computeIfAbsent(share.ref(), r -> now).plus(DOWN_AFTER));
+      if (pages > there.getAsLong() || (pages < there.getAsLong() && lower)) {
+        lock.run(
+            () -> {
+              folders.writeOverhead(share.claim(), share.grant(), share.share(), pages);
+              return true;
+            });
+        neededAt.put(share.ref(), now);
+      }
+    } catch (IOException e) {
+      LOG.warn("claim {}: its quota cannot be told what contexts take, next try soon: {}", share.claim(), e.toString());
+    }
+  }
+
+  /** Forgets all other shares. */
+  void retain(Collection<ShareRef> shares) {
+    neededAt.keySet().retainAll(shares);
+  }
+}

@@ -1,0 +1,51 @@
+package dev.partita.plugin.usage;
+
+import dev.partita.plugin.claimstatus.ClaimReports;
+import java.util.List;
+import java.util.OptionalLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What is done to processes that hold more than they may, where that was asked for. */
+final class Reprisal {
+  private static final Logger LOG = LoggerFactory.getLogger(Reprisal.class);
+
+  private final OnExcess policy;
+  private final HostProcesses host;
+  private final ClaimReports reports;
+
+  Reprisal(OnExcess policy, HostProcesses host, ClaimReports reports) {
+    this.policy = policy;
+    this.host = host;
+    this.reports = reports;
+  }
+
+  /**
+   * Acts on a share's last reading.
+   *
+   * @param lasting the state that has lasted: who is not blamed in both is left alone
+   */
+  void against(ShareUse use, MemoryState lasting) {
+    List<Long> blamed = lasting.blamed().stream().map(ProcessUse::pid).toList();
+    switch (policy) {
+      case REPORT -> {}
+      case KILL -> use.memory().blamed().stream().filter(process -> blamed.contains(process.pid())).forEach(process -> kill(use, process));
+    }
+  }
+
+  /** A pid that was used again since the reading belongs to another process, which started at another time. */
+  private void kill(ShareUse use, ProcessUse process) {
+    boolean same = host.start(process.pid()).equals(OptionalLong.of(process.start()));
+    if (!same) {
+      return;
+    }
+    boolean ended = ProcessHandle.of(process.pid()).map(ProcessHandle::destroyForcibly).orElse(false);
+    if (ended) {
+      LOG.warn("claim {}: process {} holds more than it may: killed", use.share().claim(), process.pid());
+      reports.misused(
+          use.share().claim(), "ProcessKilled", "process " + process.pid() + " (pid on the node) was killed: it held more than the claim allows");
+    } else {
+      LOG.error("claim {}: process {} holds more than it may and cannot be killed: the plugin needs the capability KILL", use.share().claim(), process.pid());
+    }
+  }
+}

@@ -1,0 +1,39 @@
+package dev.partita.plugin.usage;
+
+import java.util.List;
+
+/**
+ * What a share is used for at one moment: all figures that a metric, a condition or a decision needs.
+ *
+ * @param processes those that hold some of it
+ * @param ledgerBytes what its ledger has granted to living processes
+ * @param refused allocations that the quota did not allow, since the region was made; the container's word
+ * @param repairs times that the region was found wrong and mended; the container's word
+ * @param hidden processes in it that cannot be seen from this pid namespace
+ * @param cores whether its core limit holds
+ * @param memory whether its memory limit holds
+ */
+public record ShareUse(
+    WatchedShare share,
+    List<ProcessUse> processes,
+    long ledgerBytes,
+    long refused,
+    long repairs,
+    int hidden,
+    CoreState cores,
+    MemoryState memory) {
+
+  public ShareUse {
+    processes = List.copyOf(processes);
+  }
+
+  /** Bytes of the card that its processes hold, by NVML. */
+  public long bytes() {
+    return processes.stream().mapToLong(ProcessUse::bytes).sum();
+  }
+
+  /** What contexts and modules of its processes take, in bytes. */
+  public long overheadBytes() {
+    return processes.stream().mapToLong(ProcessUse::overheadBytes).sum();
+  }
+}

@@ -1,0 +1,272 @@
+package dev.partita.plugin.usage;
+
+import dev.partita.plugin.checkpoint.Checkpoint;
+import dev.partita.plugin.claimstatus.ClaimReports;
+import dev.partita.plugin.nvml.ProcessMemory;
+import dev.partita.plugin.nvml.ProcessSample;
+import dev.partita.plugin.nvml.Samples;
+import dev.partita.plugin.prepare.ClaimReader;
+import dev.partita.plugin.prepare.OperationLock;
+import dev.partita.plugin.share.ShareFolders;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Holds what containers say that they use against what NVML says, again and again: writes what contexts and modules take into the
+ * quotas, and tells claims, and what is to be done to them, whose processes hold more than they may.
+ */
+public final class UsageWatch implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(UsageWatch.class);
+
+  private final Checkpoint checkpoint;
+  private final ShareFolders folders;
+  private final Supplier<Map<String, List<ProcessMemory>>> nvml;
+  private final Samples samples;
+  private final HostProcesses host;
+  private final PodClaims pods;
+  private final QuotaOverheads quotas;
+  private final UsageReports reports;
+  private final Reprisal reprisal;
+  private final Clock clock;
+  private final LeastOverheads least;
+  private final OverheadBook book;
+  private final SteadyMemory steady = new SteadyMemory();
+  private final ScheduledExecutorService timer =
+      Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("usage").daemon().factory());
+  private final Map<String, Long> newest = new HashMap<>(); // by card: microseconds of the newest sample
+  private volatile Map<ShareRef, ShareUse> current = Map.of();
+  private boolean failed;
+
+  /**
+   * A watch over what is prepared on this node.
+   *
+   * @param nvml what processes hold of each card, by the card's UUID
+   * @param samples what they use of it
+   * @param lock under which quotas are written
+   * @param onExcess what is done about processes that hold more than they may
+   */
+  public static UsageWatch over(
+      Checkpoint checkpoint,
+      ShareFolders folders,
+      Supplier<Map<String, List<ProcessMemory>>> nvml,
+      Samples samples,
+      ClaimReader api,
+      OperationLock lock,
+      ClaimReports reports,
+      OnExcess onExcess,
+      Clock clock) {
+    HostProcesses host = new HostProcesses(Path.of("/proc"));
+    return new UsageWatch(
+        checkpoint,
+        folders,
+        nvml,
+        samples,
+        host,
+        new PodClaims(api, clock),
+        new QuotaOverheads(folders, lock),
+        new UsageReports(reports),
+        new Reprisal(onExcess, host, reports),
+        new LeastOverheads(folders.stateRoot().resolve("overheads")),
+        clock);
+  }
+
+  private UsageWatch(
+      Checkpoint checkpoint,
+      ShareFolders folders,
+      Supplier<Map<String, List<ProcessMemory>>> nvml,
+      Samples samples,
+      HostProcesses host,
+      PodClaims pods,
+      QuotaOverheads quotas,
+      UsageReports reports,
+      Reprisal reprisal,
+      LeastOverheads least,
+      Clock clock) {
+    this.checkpoint = checkpoint;
+    this.folders = folders;
+    this.nvml = nvml;
+    this.samples = samples;
+    this.host = host;
+    this.pods = pods;
+    this.quotas = quotas;
+    this.reports = reports;
+    this.reprisal = reprisal;
+    this.clock = clock;
+    this.least = least;
+    this.book = new OverheadBook(least.kept());
+  }
+
+  /** Looks now and then every period. */
+  public void start(Duration period) {
+    if (!host.seesAll()) {
+      LOG.info("processes outside this pid namespace cannot be seen: what they take beside their allocations, and what they take past their limit, goes unnoticed (hostPID)");
+    }
+    var _ = timer.scheduleWithFixedDelay(this::lookOrExplain, 0, period.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  /** The last reading, by share. */
+  public Map<ShareRef, ShareUse> current() {
+    return current;
+  }
+
+  @Override
+  public void close() {
+    timer.shutdownNow();
+    try {
+      if (!timer.awaitTermination(5, TimeUnit.SECONDS)) {
+        LOG.warn("a look at who uses the cards does not end");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void lookOrExplain() {
+    try {
+      look();
+      failed = false;
+    } catch (IOException | RuntimeException e) {
+      if (!failed) {
+        LOG.warn("who uses the cards cannot be seen now, trying on: {}", e.toString());
+        LOG.debug("why", e);
+      }
+      failed = true;
+    }
+  }
+
+  /** Looks once. */
+  void look() throws IOException {
+    List<WatchedShare> shares = WatchedShare.of(checkpoint.readAll());
+    Map<ShareRef, ShareUse> uses = shares.isEmpty() ? Map.of() : read(shares);
+    least.keep(book.least());
+    current = uses;
+    Instant now = clock.instant();
+    Map<ShareRef, MemoryState> lasting = new HashMap<>();
+    Map<ShareRef, Long> overheads = new HashMap<>();
+    for (ShareUse use : uses.values()) {
+      ShareRef ref = use.share().ref();
+      long overhead = Math.max(use.overheadBytes(), book.expected(use.share().grant().card().productName()));
+      quotas.write(use.share(), overhead, now);
+      overheads.put(ref, overhead);
+      lasting.put(ref, steady.take(ref, use.memory()));
+    }
+    quotas.retain(uses.keySet());
+    steady.retain(uses.keySet());
+    reports.tell(uses.values(), lasting, overheads, now);
+    uses.values().forEach(use -> reprisal.against(use, lasting.getOrDefault(use.share().ref(), use.memory())));
+  }
+
+  private Map<ShareRef, ShareUse> read(List<WatchedShare> shares) {
+    Map<ShareRef, Ledger> before = ledgers(shares);
+    Map<String, List<ProcessMemory>> held = nvml.get();
+    Map<ShareRef, Ledger> after = ledgers(shares);
+    List<CardProcess> processes = new ArrayList<>();
+    shares.stream()
+        .collect(Collectors.groupingBy(WatchedShare::card, TreeMap::new, Collectors.toList()))
+        .forEach((card, ofCard) -> held.getOrDefault(card, List.of()).forEach(p -> add(p, card, ofCard, before, after, processes)));
+    Map<ShareRef, ShareUse> uses = UsageReckoning.of(shares, after, processes, book);
+    uses.values().forEach(use -> writeIntoSlots(use, after.getOrDefault(use.share().ref(), Ledger.NONE)));
+    writeSamples(shares, after);
+    return uses;
+  }
+
+  private Map<ShareRef, Ledger> ledgers(List<WatchedShare> shares) {
+    Map<ShareRef, Ledger> ledgers = new HashMap<>();
+    shares.forEach(share -> ledgers.put(share.ref(), RegionFile.read(usage(share.ref()))));
+    return ledgers;
+  }
+
+  private void add(
+      ProcessMemory process,
+      String card,
+      List<WatchedShare> shares,
+      Map<ShareRef, Ledger> before,
+      Map<ShareRef, Ledger> after,
+      List<CardProcess> into) {
+    OptionalLong start = host.start(process.pid());
+    if (start.isEmpty()) {
+      return; // it has ended meanwhile
+    }
+    List<CardProcess.SeatOf> seats = seats(process.pid(), shares, after);
+    Set<ShareRef> container = seats.isEmpty() ? container(process.pid(), shares) : Set.of();
+    into.add(
+        new CardProcess(
+            process.pid(), start.getAsLong(), card, process.bytes(), seats(process.pid(), shares, before), seats, container));
+  }
+
+  private static List<CardProcess.SeatOf> seats(long pid, List<WatchedShare> shares, Map<ShareRef, Ledger> ledgers) {
+    List<CardProcess.SeatOf> seats = new ArrayList<>();
+    for (WatchedShare share : shares) {
+      for (Ledger.Seat seat : ledgers.getOrDefault(share.ref(), Ledger.NONE).seats()) {
+        if (seat.pid() == pid) {
+          seats.add(new CardProcess.SeatOf(share.ref(), seat.slot()));
+        }
+      }
+    }
+    return seats;
+  }
+
+  /** The shares of the card that the process' container has: by its mounts or, where it has hidden them, by its pod. */
+  private Set<ShareRef> container(long pid, List<WatchedShare> shares) {
+    Set<ShareRef> mounted = host.mounted(pid, deviceOfRegions());
+    mounted.retainAll(shares.stream().map(WatchedShare::ref).toList());
+    if (!mounted.isEmpty()) {
+      return mounted;
+    }
+    Set<String> claims =
+        host.pod(pid).map(pod -> pods.of(pod, shares.stream().map(WatchedShare::claim).toList())).orElse(Set.of());
+    return shares.stream().map(WatchedShare::ref).filter(ref -> claims.contains(ref.uid())).collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  private void writeIntoSlots(ShareUse use, Ledger ledger) {
+    for (ProcessUse process : use.processes()) {
+      ledger.seats().stream()
+          .filter(seat -> seat.pid() == process.pid() && Math.abs(seat.slot().overheadBytes() - process.overheadBytes()) >= UsageRegion.UNIT)
+          .forEach(seat -> RegionFile.writeOverhead(usage(use.share().ref()), seat.slot(), process.overheadBytes()));
+    }
+  }
+
+  /** For NVML in the containers, whose driver gives it the host's pids with samples: there nobody can tell whose they are. */
+  private void writeSamples(List<WatchedShare> shares, Map<ShareRef, Ledger> ledgers) {
+    Map<String, List<WatchedShare>> cards = shares.stream().collect(Collectors.groupingBy(WatchedShare::card));
+    newest.keySet().retainAll(cards.keySet());
+    cards.forEach(
+        (card, ofCard) -> {
+          for (ProcessSample sample : samples.of(card, newest.getOrDefault(card, 0L))) {
+            newest.merge(card, sample.timestampMicros(), Math::max);
+            seats(sample.pid(), ofCard, ledgers).forEach(seat -> RegionFile.writeSample(usage(seat.share()), seat.slot(), sample));
+          }
+        });
+  }
+
+  private Path usage(ShareRef ref) {
+    return folders.usageFile(ref.uid(), ref.key());
+  }
+
+  private long deviceOfRegions() {
+    try {
+      return (Long) Files.getAttribute(folders.runRoot(), "unix:dev");
+    } catch (IOException e) {
+      return -1; // nothing was prepared since the machine started
+    }
+  }
+}

@@ -1,0 +1,121 @@
+package dev.partita.plugin.xid;
+
+import dev.partita.plugin.checkpoint.Checkpoint;
+import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.claimstatus.ClaimReports;
+import dev.partita.plugin.inventory.InventoryReader;
+import dev.partita.plugin.inventory.NodeInventory;
+import dev.partita.plugin.nvml.NvmlException;
+import dev.partita.plugin.nvml.XidEvent;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Waits for NVML's XID errors. A fatal one makes its card unhealthy at once, and the claims that have the card prepared are told.
+ */
+public final class XidWatch implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(XidWatch.class);
+  private static final Duration WAIT = Duration.ofMillis(500); // whoever closes NVML waits for it
+  private static final Duration PAUSE = Duration.ofSeconds(2);
+
+  private final InventoryReader reader;
+  private final NodeInventory inventory;
+  private final Checkpoint checkpoint;
+  private final ClaimReports reports;
+  private final CountDownLatch stop = new CountDownLatch(1);
+  private final Thread thread = Thread.ofPlatform().name("xid").daemon().unstarted(this::watch);
+  private boolean explained;
+
+  public XidWatch(InventoryReader reader, NodeInventory inventory, Checkpoint checkpoint, ClaimReports reports) {
+    this.reader = reader;
+    this.inventory = inventory;
+    this.checkpoint = checkpoint;
+    this.reports = reports;
+  }
+
+  /** Waits from now on. */
+  public void start() {
+    thread.start();
+  }
+
+  @Override
+  public void close() {
+    stop.countDown();
+    try {
+      if (!thread.join(Duration.ofSeconds(5))) {
+        LOG.warn("NVML does not come back from waiting for events");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (IllegalThreadStateException e) {
+      LOG.debug("was never started", e);
+    }
+  }
+
+  private void watch() {
+    try {
+      while (stop.getCount() > 0) {
+        if (!awaitOne()) {
+          var _ = stop.await(PAUSE.toMillis(), TimeUnit.MILLISECONDS);
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Whether NVML could be asked. */
+  private boolean awaitOne() {
+    try {
+      reader.awaitXid(WAIT).ifPresent(this::take);
+      explained = false;
+      return true;
+    } catch (NvmlException e) {
+      if (!explained) {
+        LOG.info("XID errors cannot be heard of now, trying on: {}", e.getMessage());
+      }
+      explained = true;
+      return false;
+    } catch (RuntimeException e) {
+      LOG.warn("an XID error could not be dealt with: {}", e.toString());
+      LOG.debug("why", e);
+      return false;
+    }
+  }
+
+  private void take(XidEvent event) {
+    if (!event.isFatal()) {
+      LOG.info("card {}: {}, by a program; the card is as it was", event.card(), event.reason());
+      return;
+    }
+    boolean isNew = reader.blame(event);
+    LOG.warn("card {}: {}{}", event.card(), event.reason(), isNew ? ": it is unhealthy until it was reset" : " again");
+    if (isNew) {
+      inventory.readSoon();
+      tellClaims(event);
+    }
+  }
+
+  private void tellClaims(XidEvent event) {
+    try {
+      for (PreparedClaim claim : checkpoint.readAll()) {
+        Optional<Grant> grant = claim.grants().stream().filter(g -> g.card().uuid().equals(event.card())).findFirst();
+        grant.ifPresent(
+            g ->
+                reports.misused(
+                    claim.claim(),
+                    "GpuUnhealthy",
+                    g.card().productName() + " (" + event.card() + ") reports " + event.reason()
+                        + ", see https://docs.nvidia.com/deploy/xid-errors/; programs on it may fail or give wrong results, and it gets no new claims"));
+      }
+    } catch (IOException e) {
+      LOG.warn("claims cannot be told of {} of card {}: {}", event.reason(), event.card(), e.toString());
+    }
+  }
+}

@@ -1,0 +1,92 @@
+package dev.partita.plugin;
+
+import static dev.partita.plugin.TestClaims.claim;
+import static dev.partita.plugin.TestClaims.instance;
+import static dev.partita.plugin.TestClaims.share;
+import static dev.partita.plugin.TestClaims.whole;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.MigProfile;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Cards cut into MIG instances, on the simulated driver. */
+@EnableKubernetesMockClient(crud = true)
+class MigInAContainerTest {
+  @SuppressWarnings("NullAway.Init") // set by the extension
+  KubernetesClient client;
+
+  @Test
+  void thePluginTellsWhatCardsCanBeCutIntoOnlyIfItMayCutThem() throws Exception {
+    try (TestNode node = TestNode.withCards("node-r", "h200,t4")) {
+      try (KubeletPlugin _ = KubeletPlugin.start(node.settings().mig(true).build(), client)) {
+        await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertThat(profiles("node-r", 0)).isNotEmpty());
+        MigProfile smallest = profiles("node-r", 0).getFirst();
+        assertThat(smallest).isEqualTo(new MigProfile("1g.18gb", 16L << 30, 16, 1, 7, java.util.stream.IntStream.range(0, 7).mapToObj(start -> new MigProfile.Placement(start, 1)).toList()));
+        assertThat(profiles("node-r", 0)).extracting(MigProfile::name).containsExactlyInAnyOrder("1g.18gb", "1g.18gb+me", "1g.35gb", "2g.35gb", "3g.71gb", "4g.71gb", "7g.141gb");
+        assertThat(profiles("node-r", 1)).as("a T4 has none").isEmpty();
+      }
+      try (KubeletPlugin _ = KubeletPlugin.start(node.settings().build(), client)) {
+        await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertThat(profiles("node-r", 0)).isEmpty());
+        ResourceClaim refused = client.resource(claim("refused", instance("node-r", "gpu", 0, "1g-18gb-6"))).create();
+        assertThat(node.prepare(refused).getError()).contains("cannot be cut into such MIG instances", "--mig");
+      }
+    }
+  }
+
+  @Test
+  void anInstanceIsMadeForAClaimAndEndedWithItAndTheCardCanThenBeUsedAsAWhole() throws Exception {
+    try (TestNode node = TestNode.withCards("node-c", "h200")) {
+      try (KubeletPlugin _ = KubeletPlugin.start(node.settings().mig(true).build(), client)) {
+        ResourceClaim first = client.resource(claim("first", instance("node-c", "gpu", 0, "1g-18gb-6"))).create();
+        ResourceClaim second = client.resource(claim("second", instance("node-c", "gpu", 0, "3g-71gb-0"))).create();
+        ResourceClaim all = client.resource(claim("all", whole("node-c", "gpu", 0))).create();
+        ResourceClaim shared = client.resource(claim("shared", share("node-c", "gpu", 0, "8Gi", ""))).create();
+        assertThat(node.prepare(first).getError()).isEmpty();
+        assertThat(node.prepare(second).getError()).isEmpty();
+        assertThat(node.prepare(second).getError()).as("again").isEmpty();
+        assertThat(instances(node)).contains("1g.18gb at 6:1", "3g.71gb at 0:4").contains("MIG device 1").doesNotContain("MIG device 2");
+        assertThat(node.prepare(all).getError()).contains("wanted as a whole");
+        assertThat(node.prepare(shared).getError()).contains("is cut into MIG instances");
+        assertThat(node.cdiFile(first)).content().contains("nvidia-caps/nvidia-cap").doesNotContain("shadow", "/etc/partita/shares");
+
+        assertThat(node.unprepare(first)).isEmpty();
+        assertThat(instances(node)).doesNotContain("1g.18gb at").contains("3g.71gb at 0:4");
+        assertThat(node.unprepare(second)).isEmpty();
+        assertThat(node.prepare(all).getError()).isEmpty();
+        assertThat(instances(node)).contains("MIG disabled");
+      }
+    }
+  }
+
+  @Test
+  void aContainerSeesItsOwnInstanceAndNothingElseOfTheCard() throws Exception {
+    try (TestNode node = TestNode.withCards("node-v", "h200")) {
+      assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
+      try (KubeletPlugin _ = KubeletPlugin.start(TestContainer.settings(node).mig(true).build(), client)) {
+        TestContainer small = TestContainer.of(node, client.resource(claim("small", instance("node-v", "gpu", 0, "1g-18gb-6"))).create());
+        TestContainer large = TestContainer.of(node, client.resource(claim("large", instance("node-v", "gpu", 0, "3g-71gb-0"))).create());
+        assertThat(small.run("info")).contains("device 0 ", "total=" + (16384L << 20)).doesNotContain("device 1 ");
+        assertThat(large.run("info")).contains("device 0 ", "total=" + (71424L << 20)).doesNotContain("device 1 ");
+        assertThat(small.run("alloc", "20Gi")).contains("CUDA_ERROR_OUT_OF_MEMORY");
+        assertThat(large.run("alloc", "20Gi")).contains("CUDA_SUCCESS");
+      }
+    }
+  }
+
+  private List<MigProfile> profiles(String node, int card) {
+    GpuNode found = client.resources(GpuNode.class).withName(node).get();
+    return found == null || found.getStatus() == null ? List.of() : found.getStatus().gpus().get(card).migProfiles();
+  }
+
+  private static String instances(TestNode node) throws Exception {
+    return node.simulator("mig", "--root", node.driverRoot().toString(), "--gpu", "0", "list");
+  }
+}

@@ -1,0 +1,169 @@
+package dev.partita.plugin;
+
+import static dev.partita.plugin.TestClaims.claim;
+import static dev.partita.plugin.TestClaims.share;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.partita.plugin.usage.OnExcess;
+import io.fabric8.kubernetes.api.model.Condition;
+import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatus;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** Processes in containers, seen from the node: what they say that they hold, and what NVML says. */
+@EnableKubernetesMockClient(crud = true)
+class UsageInAContainerTest {
+  private static final Duration SOON = Duration.ofSeconds(60);
+
+  @SuppressWarnings("NullAway.Init") // set by the extension
+  KubernetesClient client;
+
+  @Test
+  void whatAContextTakesCountsAgainstTheShareAndIsShownApart() throws Exception {
+    try (TestNode node = TestNode.withCards("node-u", "h200x1")) {
+      assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
+      try (KubeletPlugin _ = KubeletPlugin.start(settings(node).build(), client)) {
+        ResourceClaim claim = client.resource(claim("contexts", share("node-u", "gpu", 0, "8Gi", ""))).create();
+        TestContainer container = TestContainer.of(node, claim);
+        assertThat(quota(node, claim)).contains("generation 1\n").doesNotContain("\noverhead ");
+        try (TestContainer.Running holder = container.hold("4Gi")) {
+          assertThat(holder.firstLine()).isEqualTo("holding 4294967296");
+          await().atMost(SOON).until(() -> quota(node, claim), text -> text.contains("overhead 314572800\n"));
+          assertThat(quota(node, claim)).contains("memory 8589934592\n").doesNotContain("generation 1\n");
+          assertThat(container.run("alloc", "4Gi")).contains("CUDA_ERROR_OUT_OF_MEMORY");
+          assertThat(container.run("alloc", "3Gi")).contains("CUDA_SUCCESS");
+          await().atMost(SOON).until(container::smi, text -> text.contains("4396MiB"));
+
+          AllocatedDeviceStatus device = await().atMost(SOON).until(() -> device("contexts"), d -> condition(d, "WithinMemoryLimit").isPresent());
+          assertThat(condition(device, "WithinMemoryLimit").orElseThrow().getStatus()).isEqualTo("True");
+          assertThat(condition(device, "Ready").orElseThrow().getStatus()).isEqualTo("True");
+          assertThat(String.valueOf(device.getData())).contains("memoryOverhead=300Mi", "memoryLimit=8Gi");
+        }
+        ResourceClaim next = client.resource(claim("next", share("node-u", "gpu", 0, "1Gi", ""))).create();
+        node.prepare(next);
+        await().atMost(SOON).until(() -> quota(node, next), text -> text.contains("overhead 314572800\n")); // known by now
+      }
+      try (KubeletPlugin _ = KubeletPlugin.start(settings(node).build(), client)) {
+        ResourceClaim later = client.resource(claim("later", share("node-u", "gpu", 0, "1Gi", ""))).create();
+        node.prepare(later);
+        await().atMost(SOON).until(() -> quota(node, later), text -> text.contains("overhead 314572800\n")); // and by the next plugin
+      }
+    }
+  }
+
+  @Test
+  void aContainerIsShownWhatItsOwnProcessesUseOfTheCard() throws Exception {
+    try (TestNode node = TestNode.withCards("node-w", "h200x1")) {
+      assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
+      try (KubeletPlugin _ = KubeletPlugin.start(settings(node).build(), client)) {
+        ResourceClaim idle = client.resource(claim("idle", share("node-w", "gpu", 0, "8Gi", ""))).create();
+        ResourceClaim claim = client.resource(claim("busy", share("node-w", "gpu", 0, "8Gi", ""))).create();
+        TestContainer neighbour = TestContainer.of(node, idle);
+        TestContainer container = TestContainer.of(node, claim);
+        try (TestContainer.Running _ = container.spin()) {
+          await().atMost(SOON).until(container::utilization, percent -> percent > 50);
+          assertThat(neighbour.utilization()).isZero();
+        }
+        await().atMost(SOON).until(container::utilization, percent -> percent == 0);
+      }
+    }
+  }
+
+  @Test
+  void whoHoldsMoreThanItsShareWithALibraryOfItsOwnIsFound() throws Exception {
+    try (TestNode node = TestNode.withCards("node-v", "h200x1")) {
+      assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
+      try (KubeletPlugin _ = KubeletPlugin.start(settings(node).build(), client)) {
+        ResourceClaim honest = client.resource(claim("honest", share("node-v", "gpu", 0, "8Gi", ""))).create();
+        ResourceClaim claim = client.resource(claim("thief", share("node-v", "gpu", 0, "8Gi", ""))).create();
+        TestContainer neighbour = TestContainer.of(node, honest);
+        TestContainer container = TestContainer.of(node, claim);
+        try (TestContainer.Running good = neighbour.hold("2Gi");
+            TestContainer.Running bad = container.holdPastTheShadow("20Gi")) {
+          assertThat(bad.firstLine()).isEqualTo("holding 21474836480");
+          Condition found =
+              await().atMost(SOON).until(() -> condition(device("thief"), "WithinMemoryLimit"), c -> c.filter(l -> l.getStatus().equals("False")).isPresent()).orElseThrow();
+          assertThat(found.getReason()).isEqualTo("LimitExceeded");
+          assertThat(found.getMessage()).contains("process " + bad.process().pid() + " ", "holds 20.2 GiB, of which the ledger has nothing", "the claim has 8 GiB");
+          await().atMost(SOON).until(() -> event("thief", "LimitExceeded"), note -> note.isPresent());
+          assertThat(good.process().isAlive()).isTrue();
+          assertThat(bad.process().isAlive()).isTrue();
+          assertThat(condition(device("honest"), "WithinMemoryLimit").map(Condition::getStatus)).contains("True");
+        }
+        await().atMost(SOON).until(() -> condition(device("thief"), "WithinMemoryLimit"), c -> c.filter(l -> l.getStatus().equals("True")).isPresent());
+      }
+    }
+  }
+
+  @Test
+  void whoHoldsMemoryOfItsShareWithALibraryOfItsOwnIsFoundBeforeItExceedsIt() throws Exception {
+    try (TestNode node = TestNode.withCards("node-w", "h200x1")) {
+      assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
+      try (KubeletPlugin _ = KubeletPlugin.start(settings(node).build(), client)) {
+        ResourceClaim claim = client.resource(claim("sly", share("node-w", "gpu", 0, "8Gi", ""))).create();
+        TestContainer container = TestContainer.of(node, claim);
+        try (TestContainer.Running bad = container.holdPastTheShadow("4Gi")) {
+          assertThat(bad.firstLine()).startsWith("holding");
+          await().atMost(SOON).until(() -> condition(device("sly"), "WithinMemoryLimit"), c -> c.filter(l -> l.getReason().equals("LedgerBypassed")).isPresent());
+          assertThat(container.run("alloc", "4Gi")).as("what it took is not granted again").contains("CUDA_ERROR_OUT_OF_MEMORY");
+        }
+      }
+    }
+  }
+
+  @Test
+  void whoHoldsMoreThanItsShareIsKilledWhereThatIsAskedForAndNobodyElse() throws Exception {
+    try (TestNode node = TestNode.withCards("node-x", "h200x1")) {
+      assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
+      try (KubeletPlugin _ = KubeletPlugin.start(settings(node).onExcess(OnExcess.KILL).build(), client)) {
+        ResourceClaim claim = client.resource(claim("killed", share("node-x", "gpu", 0, "8Gi", ""))).create();
+        TestContainer container = TestContainer.of(node, claim);
+        try (TestContainer.Running good = container.hold("2Gi");
+            TestContainer.Running bad = container.holdPastTheShadow("20Gi")) {
+          await().atMost(SOON).until(() -> !bad.process().isAlive());
+          assertThat(bad.process().waitFor()).isEqualTo(128 + 9);
+          await().atMost(SOON).until(() -> event("killed", "ProcessKilled"), note -> note.isPresent());
+          assertThat(good.process().isAlive()).isTrue();
+        }
+      }
+    }
+  }
+
+  private static PluginSettings.Builder settings(TestNode node) throws IOException {
+    return TestContainer.settings(node).usagePeriod(Duration.ofMillis(100));
+  }
+
+  private static String quota(TestNode node, ResourceClaim claim) throws IOException {
+    String uid = claim.getMetadata().getUid();
+    String key = claim.getStatus().getAllocation().getDevices().getResults().getFirst().getShareID();
+    return Files.readString(Path.of(node.root.toString(), "state", "shares", uid, key, "quota"));
+  }
+
+  private Optional<String> event(String claim, String reason) {
+    return client.events().v1().events().inNamespace("default").list().getItems().stream()
+        .filter(e -> claim.equals(e.getRegarding().getName()) && reason.equals(e.getReason()))
+        .map(e -> e.getNote())
+        .findFirst();
+  }
+
+  private AllocatedDeviceStatus device(String claim) {
+    ResourceClaim stored = Objects.requireNonNull(client.resources(ResourceClaim.class).inNamespace("default").withName(claim).get());
+    List<AllocatedDeviceStatus> devices = stored.getStatus().getDevices();
+    return devices == null || devices.isEmpty() ? new AllocatedDeviceStatus() : devices.getFirst();
+  }
+
+  private static Optional<Condition> condition(AllocatedDeviceStatus device, String type) {
+    return device.getConditions() == null ? Optional.empty() : device.getConditions().stream().filter(c -> type.equals(c.getType())).findFirst();
+  }
+}

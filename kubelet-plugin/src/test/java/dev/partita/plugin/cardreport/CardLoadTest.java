@@ -1,0 +1,92 @@
+package dev.partita.plugin.cardreport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.plugin.nvml.ProcessSample;
+import dev.partita.plugin.usage.ShareRef;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class CardLoadTest {
+  private static final ShareRef A = new ShareRef("a", "share");
+  private static final ShareRef B = new ShareRef("b", "share");
+  private static final long POLL = 200_000_000;
+
+  private final CardLoad load = new CardLoad();
+
+  @Test
+  void aShareIsToldItsOwnTimeAndWhatOthersUse() {
+    take(at(1_000_000, 10, 30), at(1_000_000, 11, 20), at(1_000_000, 20, 40));
+    Map<ShareRef, CardReport> reports = take(at(1_200_000, 10, 30), at(1_200_000, 11, 20), at(1_200_000, 20, 40));
+    assertThat(of(reports, A).busyNanos()).isEqualTo(100_000_000);
+    assertThat(of(reports, A).othersPercent()).isEqualTo(40);
+    assertThat(of(reports, B).busyNanos()).isEqualTo(80_000_000);
+    assertThat(of(reports, B).othersPercent()).isEqualTo(50);
+    assertThat(of(reports, A).atNanos() - POLL).isEqualTo(200_000_000);
+  }
+
+  @Test
+  void aProcessOfWhichNobodyKnowsWhoseItIsCountsForEveryShareAsItsOwnAndAsOthersUse() {
+    take(at(1_000_000, 10, 30));
+    Map<ShareRef, CardReport> reports = take(at(1_200_000, 10, 30), at(1_200_000, 99, 50));
+    assertThat(of(reports, A).busyNanos()).as("30 % and the unknown 50 % of 200 ms").isEqualTo(160_000_000);
+    assertThat(of(reports, A).othersPercent()).isEqualTo(50);
+    assertThat(of(reports, B).busyNanos()).isEqualTo(100_000_000);
+    assertThat(of(reports, B).othersPercent()).isEqualTo(80);
+  }
+
+  @Test
+  void timeInWhichAProcessHadNoSampleIsNotItsOwn() {
+    take(at(1_000_000, 10, 50));
+    take(at(1_500_000, 20, 50)); // 10 was idle
+    assertThat(of(take(at(1_700_000, 10, 50)), A).busyNanos()).isEqualTo(100_000_000);
+  }
+
+  @Test
+  void anOldSampleInAListIsNotOfTheNewestPeriod() {
+    take(at(1_000_000, 10, 50), at(1_000_000, 20, 50));
+    Map<ShareRef, CardReport> reports = take(at(1_200_000, 10, 50), at(1_050_000, 20, 50));
+    assertThat(of(reports, A).othersPercent()).isZero();
+    assertThat(of(reports, B).busyNanos()).isZero();
+  }
+
+  @Test
+  void theLowerPriorityIsToldThatTheHigherOneUsesTheCard() {
+    take(at(1_000_000, 10, 50));
+    Map<ShareRef, CardReport> reports = take(at(1_200_000, 10, 50), at(1_200_000, 20, 1));
+    assertThat(of(reports, A).wanted()).isTrue(); // B has priority 0
+    assertThat(of(reports, B).wanted()).isFalse();
+    assertThat(of(take(), A).wanted()).isFalse();
+  }
+
+  @Test
+  void reportsGoOnWhileNobodyUsesTheCard() {
+    CardReport first = of(take(), A);
+    CardReport second = of(take(), A);
+    assertThat(second.number()).isEqualTo(first.number() + 1);
+    assertThat(second.atNanos()).isEqualTo(first.atNanos() + POLL);
+  }
+
+  @Test
+  void everyReportIsAsLongAsAnyOther() {
+    CardReport small = new CardReport(1, 2, 3, 4, false);
+    CardReport large = new CardReport(Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE, 100, true);
+    assertThat(small.text()).hasSameSizeAs(large.text()).startsWith("partita-card 1\nreport 0").endsWith("1\n");
+    assertThat(large.text().length()).isLessThanOrEqualTo(512); // PARTITA_REPORT_LIMIT
+  }
+
+  private Map<ShareRef, CardReport> take(ProcessSample... samples) {
+    return load.take(List.of(samples), List.of(new CardLoad.Member(A, 1, Set.of(10L, 11L)), new CardLoad.Member(B, 0, Set.of(20L))), POLL);
+  }
+
+  private static ProcessSample at(long micros, long pid, int percent) {
+    return new ProcessSample(pid, micros, percent, 0, 0, 0);
+  }
+
+  private static CardReport of(Map<ShareRef, CardReport> reports, ShareRef ref) {
+    return Objects.requireNonNull(reports.get(ref));
+  }
+}

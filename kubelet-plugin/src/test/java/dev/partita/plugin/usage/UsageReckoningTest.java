@@ -1,0 +1,136 @@
+package dev.partita.plugin.usage;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.config.GpuShareConfig.CoreLimit;
+import dev.partita.plugin.claim.CardIdentity;
+import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.PreparedClaim;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class UsageReckoningTest {
+  private static final long GIB = 1L << 30;
+  private static final long MIB = 1L << 20;
+  private static final CardIdentity CARD = new CardIdentity(0, 0, "GPU-1", "NVIDIA H200", 140 * GIB, Optional.empty());
+
+  private final WatchedShare a = share("a", 8);
+  private final WatchedShare b = share("b", 4);
+  private final OverheadBook book = new OverheadBook();
+
+  @Test
+  void whatTheLedgerDoesNotKnowOfIsOverhead() {
+    ShareUse use = reckon(process(1, 3 * GIB + 300 * MIB, seat(a, 2)), process(2, GIB + 400 * MIB, seat(a, 1))).get(a.ref());
+    assertThat(Objects.requireNonNull(use).bytes()).isEqualTo(4 * GIB + 700 * MIB);
+    assertThat(use.ledgerBytes()).isEqualTo(3 * GIB);
+    assertThat(use.overheadBytes()).isEqualTo(GIB + 700 * MIB);
+    assertThat(use.memory()).isEqualTo(new MemoryState.Held());
+  }
+
+  @Test
+  void contextsOnTopOfAFullShareAreNobodysFault() {
+    assertThat(memory(a, process(1, 8 * GIB + 300 * MIB, seat(a, 8)))).isEqualTo(new MemoryState.OverheadBeyond(300 * MIB));
+  }
+
+  @Test
+  void moreThanContextsExplainBeyondTheShareIsExceeded() {
+    MemoryState state = memory(a, process(1, 2 * GIB, seat(a, 2)), process(2, 20 * GIB, seat(a, 1)));
+    assertThat(state).isInstanceOf(MemoryState.Exceeded.class);
+    assertThat(((MemoryState.Exceeded) state).excessBytes()).isEqualTo(14 * GIB);
+    assertThat(state.blamed()).extracting(ProcessUse::pid).containsExactly(2L);
+  }
+
+  @Test
+  void aProcessOfTheContainerWithoutASeatCountsAndIsBlamedOnceContextsDoNotExplainIt() {
+    CardProcess onlyAContext = new CardProcess(1, 1, "GPU-1", 500 * MIB, List.of(), List.of(), Set.of(a.ref()));
+    CardProcess past = new CardProcess(2, 1, "GPU-1", 3 * GIB, List.of(), List.of(), Set.of(a.ref()));
+    ShareUse use = Objects.requireNonNull(reckon(onlyAContext, past).get(a.ref()));
+    assertThat(use.overheadBytes()).isEqualTo(3 * GIB + 500 * MIB);
+    assertThat(use.memory().blamed()).extracting(ProcessUse::pid).containsExactly(2L);
+    assertThat(use.memory()).isInstanceOf(MemoryState.Bypassed.class);
+  }
+
+  @Test
+  void sharesOfOneContainerAreOneLimit() {
+    CardProcess both = process(1, 11 * GIB + 300 * MIB, seat(a, 8), seat(b, 3));
+    Map<ShareRef, ShareUse> uses = reckon(both);
+    assertThat(uses.values()).allSatisfy(use -> assertThat(use.memory()).isEqualTo(new MemoryState.Held()));
+    assertThat(Objects.requireNonNull(uses.get(a.ref())).overheadBytes()).isEqualTo(300 * MIB);
+    assertThat(Objects.requireNonNull(uses.get(b.ref())).bytes()).isEqualTo(3 * GIB);
+  }
+
+  @Test
+  void aShareIsNotBlamedForAnotherContainersProcesses() {
+    Map<ShareRef, ShareUse> uses = reckon(process(1, 2 * GIB, seat(a, 2)), process(2, 30 * GIB, seat(b, 1)));
+    assertThat(Objects.requireNonNull(uses.get(a.ref())).memory()).isEqualTo(new MemoryState.Held());
+    assertThat(Objects.requireNonNull(uses.get(b.ref())).memory()).isInstanceOf(MemoryState.Exceeded.class);
+  }
+
+  @Test
+  void aProcessOfNobodyIsLeftAlone() {
+    CardProcess stranger = new CardProcess(1, 1, "GPU-1", 30 * GIB, List.of(), List.of(), Set.of());
+    assertThat(reckon(stranger).values()).allSatisfy(use -> assertThat(use.processes()).isEmpty());
+  }
+
+  @Test
+  void aStateMustLastBeforeItCounts() {
+    SteadyMemory steady = new SteadyMemory();
+    MemoryState exceeded = new MemoryState.Exceeded(1, List.of());
+    assertThat(steady.take(a.ref(), exceeded)).isEqualTo(new MemoryState.Held());
+    assertThat(steady.take(a.ref(), new MemoryState.Held())).isEqualTo(new MemoryState.Held());
+    assertThat(steady.take(a.ref(), exceeded)).isEqualTo(new MemoryState.Held());
+    assertThat(steady.take(a.ref(), exceeded)).isEqualTo(new MemoryState.Held());
+    assertThat(steady.take(a.ref(), exceeded)).isEqualTo(exceeded);
+    assertThat(steady.take(a.ref(), new MemoryState.Held())).isEqualTo(exceeded);
+  }
+
+  @Test
+  void aProcessWhoseLaunchesAreNotLimitedIsSaidWithItsReason() {
+    assertThat(CoreState.of(List.of(slot(0, 0), slot(1, 1)))).isEqualTo(new CoreState.Enforced());
+    assertThat(CoreState.of(List.of(slot(0, 1), slot(1, 2 | 3 << 8)))).isInstanceOfSatisfying(CoreState.NotEnforced.class, not -> assertThat(not.reason()).isEqualTo("TooManyStreams"));
+    assertThat(CoreState.of(List.of(slot(0, 2 | 200 << 8)))).isInstanceOfSatisfying(CoreState.NotEnforced.class, not -> assertThat(not.message()).contains("200"));
+    assertThat(CoreState.of(List.of())).isEqualTo(new CoreState.Unused());
+  }
+
+  private MemoryState memory(WatchedShare share, CardProcess... processes) {
+    return Objects.requireNonNull(reckon(processes).get(share.ref())).memory();
+  }
+
+  private Map<ShareRef, ShareUse> reckon(CardProcess... processes) {
+    Map<ShareRef, List<Ledger.Seat>> seats = new HashMap<>();
+    for (CardProcess process : processes) {
+      process.after().forEach(seat -> seats.computeIfAbsent(seat.share(), s -> new ArrayList<>()).add(new Ledger.Seat(process.pid(), seat.slot())));
+    }
+    Map<ShareRef, Ledger> ledgers = new HashMap<>();
+    seats.forEach((share, all) -> ledgers.put(share, new Ledger(true, all, 0, 0, 0)));
+    return UsageReckoning.of(List.of(a, b), ledgers, Arrays.asList(processes), book);
+  }
+
+  private static CardProcess process(long pid, long bytes, CardProcess.SeatOf... seats) {
+    return new CardProcess(pid, 1, "GPU-1", bytes, List.of(seats), List.of(seats), Set.of());
+  }
+
+  private static CardProcess.SeatOf seat(WatchedShare share, long gib) {
+    return new CardProcess.SeatOf(share.ref(), new UsageRegion.Slot(0, 1, gib * GIB, 1, 0, 0, 0));
+  }
+
+  private static UsageRegion.Slot slot(int index, int compute) {
+    return new UsageRegion.Slot(index, 1, 0, 0, 0, compute, 0);
+  }
+
+  private static WatchedShare share(String key, long gib) {
+    Grant.Share share = new Grant.Share(gib * GIB, 0, CoreLimit.HARD, 1);
+    Grant grant = new Grant(List.of("gpu"), "gpu-0-shared", Optional.of(key), CARD, share);
+    ClaimRef claim = new ClaimRef("default", "claim-" + key, "uid-" + key);
+    PreparedClaim prepared = new PreparedClaim(claim, PreparedClaim.Phase.COMPLETED, "boot", List.of(grant), Map.of(), false);
+    return WatchedShare.of(List.of(prepared)).getFirst();
+  }
+}

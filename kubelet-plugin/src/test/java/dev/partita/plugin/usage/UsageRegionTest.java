@@ -1,0 +1,111 @@
+package dev.partita.plugin.usage;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.plugin.nvml.ProcessSample;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class UsageRegionTest {
+  private static final long MAGIC = 0x3141544954524150L;
+
+  @Test
+  void aSlotSaysWhatItsOwnerUsesWithoutTheCreditThatItHolds() {
+    byte[] page = new byte[UsageRegion.HEADER_BYTES];
+    ByteBuffer.wrap(page).order(ByteOrder.nativeOrder()).putLong(0, MAGIC).putInt(128, 2).putLong(136, 5);
+    long account = 3L << 54 | 16_384L << 32 | 70;
+    byte[] slots = new byte[2 * UsageRegion.SLOT_BYTES];
+    ByteBuffer.wrap(slots)
+        .order(ByteOrder.nativeOrder())
+        .putLong(0, 9 << 2 | 1)
+        .putLong(48, 4)
+        .putInt(64, 2 | 3 << 8)
+        .putLong(72, 11)
+        .putLong(96, account)
+        .putLong(128, 2 << 2 | 1);
+
+    UsageRegion.Header read = UsageRegion.header(page);
+    assertThat(read).isEqualTo(new UsageRegion.Header(true, 2, 5, 0));
+    assertThat(UsageRegion.slots(slots))
+        .containsExactly(
+            new UsageRegion.Slot(0, 9, 70 * 512, account, 4 * 512, 2 | 3 << 8, 11), new UsageRegion.Slot(1, 2, 0, 0, 0, 0, 0));
+  }
+
+  @Test
+  void slotsWithoutAnOwnerAreLeftOut() {
+    byte[] slots = new byte[3 * UsageRegion.SLOT_BYTES];
+    ByteBuffer.wrap(slots).order(ByteOrder.nativeOrder()).putLong(0, 4).putLong(128, 6).putLong(256, 7).putLong(16, 99);
+    assertThat(UsageRegion.slots(slots)).isEmpty();
+  }
+
+  @Test
+  void whateverTheBytesAreTheReadingEndsAndTheFiguresAreInBounds() {
+    Random random = new Random(4711);
+    byte[] header = new byte[UsageRegion.HEADER_BYTES];
+    byte[] slots = new byte[64 * UsageRegion.SLOT_BYTES];
+    for (int round = 0; round < 2000; round++) {
+      random.nextBytes(header);
+      random.nextBytes(slots);
+      UsageRegion.Header read = UsageRegion.header(header);
+      assertThat(read.slots()).isBetween(0, UsageRegion.SLOTS);
+      List<UsageRegion.Slot> owned = UsageRegion.slots(slots);
+      assertThat(owned).allSatisfy(slot -> {
+        assertThat(slot.heldBytes()).isBetween(0L, 0xffff_ffffL * UsageRegion.UNIT);
+        assertThat(slot.overheadBytes()).isBetween(0L, 0xffff_ffffL * UsageRegion.UNIT);
+      });
+      assertThat(CoreState.of(owned)).isNotNull();
+    }
+  }
+
+  @Test
+  void aFileThatIsNotARegionIsNone(@TempDir Path folder) throws IOException {
+    Path file = folder.resolve("usage");
+    assertThat(RegionFile.read(file)).isEqualTo(Ledger.NONE);
+    Files.write(file, new byte[] {1, 2, 3});
+    assertThat(RegionFile.read(file)).isEqualTo(Ledger.NONE);
+    Files.write(file, new byte[528_384]);
+    assertThat(RegionFile.read(file)).as("nobody has used it").isEqualTo(Ledger.NONE);
+    assertThat(RegionFile.read(folder)).isEqualTo(Ledger.NONE);
+  }
+
+  @Test
+  void aSlotThatNobodyLocksIsNobodysWhateverTheRegionSays(@TempDir Path folder) throws IOException {
+    ByteBuffer region = ByteBuffer.allocate(528_384).order(ByteOrder.nativeOrder());
+    region.putLong(0, MAGIC).putInt(128, -1).putLong(4096, 1).putLong(4096 + 16, 1 << 20).putInt(4096 + 40, 1);
+    Path file = Files.write(folder.resolve("usage"), region.array());
+    assertThat(RegionFile.read(file)).isEqualTo(new Ledger(true, List.of(), 0, 0, 0));
+  }
+
+  @Test
+  void overheadIsWrittenOnlyIntoASlotThatStillHasItsOwner(@TempDir Path folder) throws IOException {
+    ByteBuffer region = ByteBuffer.allocate(528_384).order(ByteOrder.nativeOrder());
+    region.putLong(0, MAGIC).putInt(128, 1).putLong(4096, 8 << 2 | 1);
+    Path file = Files.write(folder.resolve("usage"), region.array());
+    RegionFile.writeOverhead(file, new UsageRegion.Slot(0, 8, 0, 0, 0, 0, 0), 5 * 512 + 3);
+    assertThat(ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.nativeOrder()).getLong(4096 + 48)).isEqualTo(5);
+    RegionFile.writeOverhead(file, new UsageRegion.Slot(0, 7, 0, 0, 0, 0, 0), 9 * 512);
+    assertThat(ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.nativeOrder()).getLong(4096 + 48)).isEqualTo(5);
+    Files.write(file, new byte[100]);
+    RegionFile.writeOverhead(file, new UsageRegion.Slot(0, 8, 0, 0, 0, 0, 0), 512);
+    assertThat(file).hasSize(100);
+  }
+
+  @Test
+  void aSampleStandsBehindItsTimeInTheSlotAndIsPercent(@TempDir Path folder) throws IOException {
+    ByteBuffer region = ByteBuffer.allocate(528_384).order(ByteOrder.nativeOrder());
+    region.putLong(0, MAGIC).putInt(128, 2).putLong(4096 + 128, 8 << 2 | 1);
+    Path file = Files.write(folder.resolve("usage"), region.array());
+    RegionFile.writeSample(file, new UsageRegion.Slot(1, 8, 0, 0, 0, 0, 0), new ProcessSample(1, 1_700_000_000_000_000L, 20, 10, 101, -3));
+    ByteBuffer written = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.nativeOrder());
+    assertThat(written.getLong(4096 + 128 + 104)).isEqualTo(1_700_000_000_000_000L);
+    assertThat(written.getLong(4096 + 128 + 112)).isEqualTo(20 | 10 << 8 | 100 << 16);
+    assertThat(written.getLong(4096 + 128 + 120)).isZero();
+  }
+}
