@@ -1,5 +1,6 @@
 package dev.partita.controller;
 
+import dev.partita.controller.certificate.WebhookNames;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -9,23 +10,55 @@ import java.util.Optional;
  * @param identity who this instance is, in the lease and in events: unique among the instances
  * @param election how leadership is held; empty to lead at once, where there is only one instance
  * @param healthPort port of /healthz and /readyz, 0 for any free one; empty for none
+ * @param explainPort port on the loopback address at which {@code partita explain} asks, 0 for any free one; empty for none
+ * @param templateGrace how long a ResourceClaimTemplate of ours that no pod names is kept
+ * @param webhook where admission webhooks are served; empty for nowhere
  */
-public record ControllerSettings(String identity, Optional<Election> election, Optional<Integer> healthPort) {
+public record ControllerSettings(
+    String identity,
+    Optional<Election> election,
+    Optional<Integer> healthPort,
+    Optional<Integer> explainPort,
+    Duration templateGrace,
+    Optional<Webhook> webhook) {
+  /** Where {@code partita explain} expects a controller's {@link #explainPort}. */
+  public static final int DEFAULT_EXPLAIN_PORT = 8082;
+
+  /** Long enough for a Deployment that is rolled out, scaled or rescheduled. */
+  public static final Duration DEFAULT_TEMPLATE_GRACE = Duration.ofMinutes(10);
+
   public ControllerSettings {
     if (identity.isBlank()) {
       throw new IllegalArgumentException("identity must not be empty");
     }
-    healthPort.ifPresent(
-        port -> {
-          if (port < 0 || port > 65_535) {
-            throw new IllegalArgumentException("health port must be from 0 to 65535: " + port);
-          }
-        });
+    if (templateGrace.isNegative()) {
+      throw new IllegalArgumentException("the time for which unused templates are kept must not be negative: " + templateGrace);
+    }
+    healthPort.ifPresent(port -> check("health", port));
+    explainPort.ifPresent(port -> check("explain", port));
+  }
+
+  /**
+   * Where admission webhooks are served.
+   *
+   * @param port 0 for any free one
+   * @param names of the Service, the Secret with the certificate and the webhook configurations
+   */
+  public record Webhook(int port, WebhookNames names) {
+    public Webhook {
+      check("webhook", port);
+    }
+  }
+
+  private static void check(String what, int port) {
+    if (port < 0 || port > 65_535) {
+      throw new IllegalArgumentException(what + " port must be from 0 to 65535: " + port);
+    }
   }
 
   /** A single instance that leads at once and listens nowhere: for embedding. */
   public static ControllerSettings standalone(String identity) {
-    return new ControllerSettings(identity, Optional.empty(), Optional.empty());
+    return new ControllerSettings(identity, Optional.empty(), Optional.empty(), Optional.empty(), DEFAULT_TEMPLATE_GRACE, Optional.empty());
   }
 
   /**

@@ -1,5 +1,10 @@
 package dev.partita.controller;
 
+import dev.partita.controller.admission.AdmissionEndpoint;
+import dev.partita.controller.claims.KnownClaims;
+import dev.partita.controller.explain.Answer;
+import dev.partita.controller.explain.ExplanationServer;
+import dev.partita.controller.explain.Question;
 import dev.partita.controller.health.HealthServer;
 import dev.partita.controller.leader.Campaign;
 import dev.partita.controller.watch.ClusterView;
@@ -7,13 +12,16 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The controller, running. It watches from the start, and writes while it leads: it publishes slices and classes, and
- * allocates claims. When it loses the lease it stops writing at once and campaigns again.
+ * The controller, running. It watches and answers admission webhooks from the start, and writes while it leads: it publishes slices
+ * and classes, allocates claims, and keeps the webhooks' certificate. When it loses the lease it stops writing at once and campaigns
+ * again.
  */
 public final class DraController implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DraController.class);
@@ -21,12 +29,16 @@ public final class DraController implements AutoCloseable {
   private final ControllerSettings settings;
   private final KubernetesClient client;
   private final ClusterView view;
+  private final Clock clock;
   private @Nullable HealthServer health;
+  private @Nullable ExplanationServer explanations;
+  private @Nullable AdmissionEndpoint admission;
   private @Nullable Campaign campaign;
   private @Nullable Term term;
   private boolean closed;
 
-  private DraController(ControllerSettings settings, KubernetesClient client) {
+  private DraController(ControllerSettings settings, KubernetesClient client, Clock clock) {
+    this.clock = clock;
     this.settings = settings;
     this.client = client;
     this.view = new ClusterView(client);
@@ -36,10 +48,19 @@ public final class DraController implements AutoCloseable {
    * Starts a controller, and returns when it has seen the cluster once.
    *
    * @param client stays the caller's: it is not closed
-   * @throws IOException if the health port cannot be had
+   * @throws IOException if a port cannot be had
    */
   public static DraController start(ControllerSettings settings, KubernetesClient client) throws IOException {
-    DraController controller = new DraController(settings, client);
+    return start(settings, client, Clock.systemUTC());
+  }
+
+  /**
+   * The same by another clock.
+   *
+   * @throws IOException if a port cannot be had
+   */
+  static DraController start(ControllerSettings settings, KubernetesClient client, Clock clock) throws IOException {
+    DraController controller = new DraController(settings, client, clock);
     try {
       controller.start();
       return controller;
@@ -54,6 +75,24 @@ public final class DraController implements AutoCloseable {
     return Optional.ofNullable(health).map(HealthServer::port);
   }
 
+  /** Port at which it explains why pods wait, on the loopback address; empty if there is none. */
+  public synchronized Optional<Integer> explainPort() {
+    return Optional.ofNullable(explanations).map(ExplanationServer::port);
+  }
+
+  private CompletionStage<Answer> explain(Question question) {
+    @Nullable Term now;
+    synchronized (this) {
+      now = term;
+    }
+    return now == null ? CompletableFuture.completedStage(new Answer.NotLeading()) : now.explain(question);
+  }
+
+  /** Port of the admission webhooks; empty if none are served. */
+  public synchronized Optional<Integer> webhookPort() {
+    return Optional.ofNullable(admission).map(AdmissionEndpoint::port);
+  }
+
   /** Whether this instance publishes and allocates now. */
   public synchronized boolean leads() {
     return term != null;
@@ -61,12 +100,28 @@ public final class DraController implements AutoCloseable {
 
   private void start() throws IOException {
     if (settings.healthPort().isPresent()) {
-      HealthServer server = HealthServer.start(settings.healthPort().get(), () -> true, view::isWatching);
+      int port = settings.healthPort().get();
+      HealthServer server = listening(port, () -> HealthServer.start(port, () -> true, this::isReady));
       synchronized (this) {
         health = server;
       }
     }
+    if (settings.explainPort().isPresent()) {
+      int port = settings.explainPort().get();
+      ExplanationServer server = listening(port, () -> ExplanationServer.start(port, this::explain));
+      synchronized (this) {
+        explanations = server;
+      }
+    }
     view.start();
+    if (settings.webhook().isPresent()) {
+      ControllerSettings.Webhook webhook = settings.webhook().get();
+      AdmissionEndpoint endpoint =
+          listening(webhook.port(), () -> new AdmissionEndpoint(client, view, new KnownClaims(view), webhook.names(), webhook.port()));
+      synchronized (this) {
+        admission = endpoint;
+      }
+    }
     settings
         .election()
         .ifPresentOrElse(
@@ -88,10 +143,31 @@ public final class DraController implements AutoCloseable {
             this::begin);
   }
 
+  private interface Start<T> {
+    T listening() throws IOException;
+  }
+
+  private static <T> T listening(int port, Start<T> start) throws IOException {
+    try {
+      return start.listening();
+    } catch (IOException e) {
+      throw new IOException("port " + port + " cannot be used: " + e.getMessage(), e);
+    }
+  }
+
+  /** Whether it has seen the cluster, and can be asked by API servers if it is to be. */
+  private boolean isReady() {
+    @Nullable AdmissionEndpoint asked;
+    synchronized (this) {
+      asked = admission;
+    }
+    return view.isWatching() && (settings.webhook().isEmpty() || (asked != null && asked.isReady()));
+  }
+
   private synchronized void begin() {
     if (!closed && term == null) {
       LOG.info("{} leads", settings.identity());
-      term = new Term(client, view, Clock.systemUTC(), settings.identity());
+      term = new Term(client, view, clock, settings);
     }
   }
 
@@ -113,19 +189,29 @@ public final class DraController implements AutoCloseable {
   public void close() {
     @Nullable Campaign running;
     @Nullable HealthServer listening;
+    @Nullable ExplanationServer explaining;
+    @Nullable AdmissionEndpoint asked;
     @Nullable Term ending;
     synchronized (this) {
       closed = true;
       running = campaign;
       listening = health;
+      explaining = explanations;
+      asked = admission;
       ending = term;
       term = null;
+    }
+    if (asked != null) {
+      asked.close();
     }
     if (ending != null) {
       ending.close(); // before the lease goes: nothing is written without it
     }
     if (running != null) {
       running.close();
+    }
+    if (explaining != null) {
+      explaining.close();
     }
     if (listening != null) {
       listening.close();

@@ -1,5 +1,6 @@
 package dev.partita.controller;
 
+import dev.partita.controller.certificate.WebhookNames;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -24,7 +25,7 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     version = "dra-controller 0.1.0",
     description = {
-      "Publishes the cluster's GPUs as ResourceSlices and DeviceClasses, and allocates ResourceClaims.",
+      "Publishes the cluster's GPUs as ResourceSlices and DeviceClasses, allocates ResourceClaims, and serves admission webhooks.",
       "The API server is found as kubectl finds it: KUBECONFIG, or the pod's service account."
     },
     footer = {"", "Every option can be given in the environment instead. Exit status 2: an option is wrong or a port is in use."},
@@ -92,6 +93,37 @@ public final class Main implements Callable<Integer> {
       description = "Port of /healthz and /readyz (env PARTITA_HEALTH_PORT; default: 8081).")
   int healthPort = 8081;
 
+  @Option(
+      names = "--explain-port",
+      paramLabel = "PORT",
+      defaultValue = "${env:PARTITA_EXPLAIN_PORT:-" + ControllerSettings.DEFAULT_EXPLAIN_PORT + "}",
+      description = "Port on the loopback address at which 'partita explain' asks (env PARTITA_EXPLAIN_PORT; default: 8082).")
+  int explainPort = ControllerSettings.DEFAULT_EXPLAIN_PORT;
+
+  @Option(
+      names = "--template-grace",
+      paramLabel = "SECONDS",
+      defaultValue = "${env:PARTITA_TEMPLATE_GRACE:-600}",
+      description = "Seconds that a ResourceClaimTemplate made for converted pods is kept when no pod names it (env PARTITA_TEMPLATE_GRACE; default: 600).")
+  int templateGrace = 600;
+
+  @Option(
+      names = "--webhook-port",
+      paramLabel = "PORT",
+      defaultValue = "${env:PARTITA_WEBHOOK_PORT:-}",
+      description = "Port of the admission webhooks, over HTTPS (env PARTITA_WEBHOOK_PORT; default: none are served).")
+  String webhookPort = "";
+
+  @Option(
+      names = "--webhook-service",
+      paramLabel = "NAME",
+      defaultValue = "${env:PARTITA_WEBHOOK_SERVICE:-partita-webhook}",
+      description = {
+        "The webhooks' Service, in the same namespace as the lease. Both webhook configurations are called the same, and the Secret with",
+        "the certificate NAME-certificate (env PARTITA_WEBHOOK_SERVICE; default: partita-webhook)."
+      })
+  String webhookService = "";
+
   @Spec CommandSpec spec;
 
   /** Runs until the process is told to stop. */
@@ -121,7 +153,7 @@ public final class Main implements Callable<Integer> {
       stop.await();
       return 0;
     } catch (IOException e) {
-      spec.commandLine().getErr().println("port " + healthPort + " cannot be used: " + e.getMessage());
+      spec.commandLine().getErr().println(e.getMessage());
       return EXIT_BAD_INPUT;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -144,7 +176,13 @@ public final class Main implements Callable<Integer> {
                       Duration.ofSeconds(retryPeriod)))
               : Optional.empty();
       String who = identity.isEmpty() ? "dra-controller-" + ProcessHandle.current().pid() : identity;
-      return new ControllerSettings(who, election, Optional.of(healthPort));
+      Optional<ControllerSettings.Webhook> webhook =
+          webhookPort.isEmpty()
+              ? Optional.empty()
+              : Optional.of(new ControllerSettings.Webhook(Integer.parseInt(webhookPort), new WebhookNames(leaseNamespace, webhookService)));
+      return new ControllerSettings(who, election, Optional.of(healthPort), Optional.of(explainPort), Duration.ofSeconds(templateGrace), webhook);
+    } catch (NumberFormatException e) {
+      throw new ParameterException(spec.commandLine(), "--webhook-port must be a number: " + webhookPort, e);
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), e.getMessage(), e);
     }

@@ -1,28 +1,54 @@
 package dev.partita.controller;
 
+import dev.partita.controller.certificate.CertificateKeeper;
 import dev.partita.controller.claims.AllocationLoop;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.events.ClaimEvents;
+import dev.partita.controller.events.PodConditions;
+import dev.partita.controller.events.PodEvents;
+import dev.partita.controller.explain.Answer;
+import dev.partita.controller.explain.Question;
+import dev.partita.controller.quota.QuotaStatusWriter;
 import dev.partita.controller.slices.PublicationLoop;
+import dev.partita.controller.templates.TemplateLoop;
 import dev.partita.controller.watch.ClusterView;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.Clock;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** One term of leadership: everything that writes. What it remembers ends with it; the next term reads the API anew. */
 final class Term implements AutoCloseable {
   private final AtomicBoolean leads = new AtomicBoolean(true);
   private final ClaimEvents events;
+  private final PodConditions conditions;
+  private final QuotaStatusWriter quotaStatus;
   private final PublicationLoop publication;
   private final AllocationLoop allocation;
+  private final TemplateLoop templates;
+  private final Optional<CertificateKeeper> certificate;
 
-  Term(KubernetesClient client, ClusterView view, Clock clock, String identity) {
+  Term(KubernetesClient client, ClusterView view, Clock clock, ControllerSettings settings) {
+    String identity = settings.identity();
     ApiEdge edge = new ApiEdge(leads::get);
     this.events = new ClaimEvents(client, edge, clock, identity);
+    this.conditions = new PodConditions(client, edge, view, clock);
     this.publication = new PublicationLoop(client, edge, view, clock);
-    this.allocation = new AllocationLoop(client, edge, view, events, clock);
+    this.quotaStatus = new QuotaStatusWriter(client, edge, view);
+    PodEvents podEvents = new PodEvents(client, edge, clock, identity);
+    this.templates = new TemplateLoop(client, edge, view, podEvents, clock, settings.templateGrace());
+    this.allocation = new AllocationLoop(client, edge, view, events, podEvents, conditions, quotaStatus, clock);
+    this.certificate = settings.webhook().map(webhook -> new CertificateKeeper(client, edge, webhook.names(), clock));
+    certificate.ifPresent(CertificateKeeper::start);
+    templates.start();
     publication.start();
     allocation.start();
+  }
+
+  /** How a pod stands, or the pods that use a claim. */
+  CompletionStage<Answer> explain(Question question) {
+    return allocation.explain(question);
   }
 
   /** Refuses every further write, at once; what is left is to {@link #close}. */
@@ -32,8 +58,12 @@ final class Term implements AutoCloseable {
 
   @Override
   public void close() {
+    certificate.ifPresent(CertificateKeeper::close);
+    templates.close();
     allocation.close();
     publication.close();
+    quotaStatus.close();
+    conditions.close();
     events.close();
     stopWriting();
   }

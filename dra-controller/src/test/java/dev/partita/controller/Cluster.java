@@ -2,32 +2,37 @@ package dev.partita.controller;
 
 import dev.partita.api.DeviceMode;
 import dev.partita.api.node.GpuNode;
+import dev.partita.api.quota.GpuQuota;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceSelectorBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
+import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.dsl.base.CustomResourceDefinitionContext;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
-import io.fabric8.kubernetes.client.server.mock.KubernetesCrudDispatcher;
 import io.fabric8.mockwebserver.Context;
+import java.time.Clock;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
-import org.jspecify.annotations.Nullable;
 
 /** An API server in this process, a controller, and what a user would do with them. */
-final class Cluster implements AutoCloseable {
+public final class Cluster implements AutoCloseable {
   /** The mock server tells of every request at INFO. */
   private static final Logger REQUESTS = Logger.getLogger("io.fabric8.mockwebserver");
 
@@ -35,41 +40,75 @@ final class Cluster implements AutoCloseable {
     REQUESTS.setLevel(Level.WARNING);
   }
 
+  final ServerRules rules = new ServerRules();
   private final KubernetesMockServer server;
-  final KubernetesClient client;
-  private @Nullable DraController controller;
+  public final KubernetesClient client;
+  private final KubernetesClient asInMain;
+  private final List<DraController> controllers = new java.util.ArrayList<>();
 
   private Cluster() {
     server =
         new KubernetesMockServer(
-            new Context(), new io.fabric8.mockwebserver.MockWebServer(), new HashMap<>(), new KubernetesCrudDispatcher(), true);
+            new Context(), new io.fabric8.mockwebserver.MockWebServer(), new HashMap<>(), rules, true);
     server.init();
     server.expectCustomResource(CustomResourceDefinitionContext.fromCustomResourceType(GpuNode.class));
-    client = server.createClient();
+    server.expectCustomResource(CustomResourceDefinitionContext.fromCustomResourceType(GpuQuota.class));
+    // The mock may stand still for a minute: see awaitQuiet. Nothing is asked twice for that.
+    try (KubernetesClient any = server.createClient()) {
+      ConfigBuilder config = new ConfigBuilder(any.getConfiguration()).withRequestTimeout(90_000);
+      client = new KubernetesClientBuilder().withConfig(config.build()).build();
+      asInMain = new KubernetesClientBuilder().withConfig(config.withRequestRetryBackoffLimit(0).build()).build();
+    }
   }
 
-  static Cluster empty() {
+  public static Cluster empty() {
     return new Cluster();
   }
 
+  /** Starts a controller that leads, whoever else does. */
   Cluster start() {
+    return start(Clock.systemUTC());
+  }
+
+  Cluster start(Clock clock) {
+    return start(settings(ControllerSettings.DEFAULT_TEMPLATE_GRACE), clock);
+  }
+
+  /** The same, which keeps templates that nobody names for so long. */
+  Cluster start(Duration templateGrace) {
+    return start(settings(templateGrace), Clock.systemUTC());
+  }
+
+  private ControllerSettings settings(Duration templateGrace) {
+    return new ControllerSettings("test-" + controllers.size(), Optional.empty(), Optional.empty(), Optional.of(0), templateGrace, Optional.empty());
+  }
+
+  private Cluster start(ControllerSettings settings, Clock clock) {
     try {
-      controller = DraController.start(ControllerSettings.standalone("test"), client);
+      controllers.add(DraController.start(settings, asInMain, clock));
     } catch (java.io.IOException e) {
       throw new java.io.UncheckedIOException(e);
     }
     return this;
   }
 
-  void stopController() {
-    @Nullable DraController running = controller;
-    if (running != null) {
-      running.close();
-    }
-    controller = null;
+  /** Where the controller that was started first answers questions. */
+  int explainPort() {
+    return controllers.getFirst().explainPort().orElseThrow();
   }
 
-  void add(GpuNode gpuNode) {
+  /** Before anything is closed that watches: see {@link ServerRules#awaitQuiet}. */
+  public void awaitQuiet() {
+    rules.awaitQuiet();
+  }
+
+  void stopControllers() {
+    awaitQuiet();
+    controllers.forEach(DraController::close);
+    controllers.clear();
+  }
+
+  public void add(GpuNode gpuNode) {
     String name = gpuNode.getMetadata().getName();
     client.resource(new NodeBuilder().withNewMetadata().withName(name).endMetadata().withNewSpec().endSpec().build()).create();
     var status = gpuNode.getStatus();
@@ -78,12 +117,18 @@ final class Cluster implements AutoCloseable {
     client.resource(made).updateStatus();
   }
 
-  ResourceClaim claim(String name, String className, Map<String, String> capacity) {
+  public ResourceClaim claim(String name, String className, Map<String, String> capacity) {
     return claim(name, className, capacity, Map.of());
   }
 
   /** A claim with these fields in its opaque config; without config if there are none. */
   ResourceClaim claim(String name, String className, Map<String, String> capacity, Map<String, Object> config) {
+    return claim(name, className, 1, "", capacity, config);
+  }
+
+  /** A claim for so many devices that this CEL expression, if there is one, selects. */
+  ResourceClaim claim(
+      String name, String className, long count, String selector, Map<String, String> capacity, Map<String, Object> config) {
     Map<String, Quantity> requests = new HashMap<>();
     capacity.forEach((key, value) -> requests.put(key, new Quantity(value)));
     ResourceClaim claim =
@@ -106,6 +151,22 @@ final class Cluster implements AutoCloseable {
             .endDevices()
             .endSpec()
             .build();
+    if (count != 1 || !selector.isEmpty()) {
+      claim =
+          new ResourceClaimBuilder(claim)
+              .editSpec()
+              .editDevices()
+              .editFirstRequest()
+              .editExactly()
+              .withCount(count)
+              .withSelectors(
+                  selector.isEmpty() ? List.of() : List.of(new DeviceSelectorBuilder().withNewCel(selector).build()))
+              .endExactly()
+              .endRequest()
+              .endDevices()
+              .endSpec()
+              .build();
+    }
     if (!config.isEmpty()) {
       Map<String, Object> parameters = new HashMap<>(config);
       parameters.put("apiVersion", "gpu.partita.dev/v1alpha1");
@@ -124,13 +185,28 @@ final class Cluster implements AutoCloseable {
     return client.resource(claim).create();
   }
 
-  Pod pod(String name, String... claims) {
+  public Pod pod(String name, String... claims) {
     PodBuilder pod =
         new PodBuilder().withNewMetadata().withName(name).withNamespace("default").endMetadata().withNewSpec().endSpec();
     for (String claim : claims) {
       pod.editSpec().addNewResourceClaim().withName(claim).withResourceClaimName(claim).endResourceClaim().endSpec();
     }
     return client.resource(pod.build()).create();
+  }
+
+  /** A pod that kube-scheduler does not look at as long as it has these gates. */
+  Pod gatedPod(String name, List<String> gates, String... claims) {
+    PodBuilder pod =
+        new PodBuilder().withNewMetadata().withName(name).withNamespace("default").endMetadata().withNewSpec().endSpec();
+    gates.forEach(gate -> pod.editSpec().addNewSchedulingGate(gate).endSpec());
+    for (String claim : claims) {
+      pod.editSpec().addNewResourceClaim().withName(claim).withResourceClaimName(claim).endResourceClaim().endSpec();
+    }
+    return client.resource(pod.build()).create();
+  }
+
+  List<String> gates(String pod) {
+    return client.pods().inNamespace("default").withName(pod).get().getSpec().getSchedulingGates().stream().map(gate -> gate.getName()).toList();
   }
 
   /** What kube-scheduler does when the pod is bound. */
@@ -183,7 +259,7 @@ final class Cluster implements AutoCloseable {
     return Objects.requireNonNull(client.resources(ResourceClaim.class).inNamespace("default").withName(claim).get(), claim);
   }
 
-  boolean isAllocated(String claim) {
+  public boolean isAllocated(String claim) {
     ResourceClaim now = read(claim);
     return now.getStatus() != null && now.getStatus().getAllocation() != null;
   }
@@ -209,8 +285,8 @@ final class Cluster implements AutoCloseable {
     return events(claim, reason).getFirst().getNote();
   }
 
-  static ConditionFactory eventually() {
-    return Awaitility.await().atMost(java.time.Duration.ofSeconds(8)).pollInterval(java.time.Duration.ofMillis(20));
+  public static ConditionFactory eventually() {
+    return Awaitility.await().atMost(Duration.ofSeconds(40)).pollInterval(Duration.ofMillis(20));
   }
 
   static boolean isShared(DeviceRequestAllocationResult result) {
@@ -219,8 +295,13 @@ final class Cluster implements AutoCloseable {
 
   @Override
   public void close() {
-    stopController();
+    stopControllers();
     client.close();
-    server.destroy();
+    asInMain.close();
+    try {
+      server.destroy();
+    } catch (IllegalStateException e) {
+      REQUESTS.log(Level.WARNING, "the mock server did not end in the time that it gives itself", e); // on a busy machine
+    }
   }
 }

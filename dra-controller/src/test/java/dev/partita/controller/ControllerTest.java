@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
@@ -34,10 +35,10 @@ class ControllerTest {
     assertThat(cluster.slices().getFirst().getSpec().getDevices())
         .extracting(d -> d.getName())
         .containsExactly("gpu-0", "gpu-0-shared", "gpu-1", "gpu-1-shared");
-    eventually().until(() -> cluster.client.resources(DeviceClass.class).list().getItems().size() == 3);
+    eventually().until(() -> cluster.client.resources(DeviceClass.class).list().getItems().size() == 4);
     assertThat(cluster.client.resources(DeviceClass.class).list().getItems())
         .extracting(c -> c.getMetadata().getName())
-        .containsExactlyInAnyOrder("gpu.partita.dev", "whole.gpu.partita.dev", "h200.gpu.partita.dev");
+        .containsExactlyInAnyOrder("gpu.partita.dev", "whole.gpu.partita.dev", "mig.gpu.partita.dev", "h200.gpu.partita.dev");
   }
 
   @Test
@@ -138,13 +139,26 @@ class ControllerTest {
   }
 
   @Test
+  void aPodThatComesWhileTheOnlyNodeIsVetoedForItsClaimIsServedWhenTheVetoIsOver() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.claim("again", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.pod("first", "again");
+    cluster.result("again");
+    cluster.client.pods().inNamespace("default").withName("first").edit(pod -> new PodBuilder(pod).editOrNewStatus().withPhase("Failed").endStatus().build());
+    cluster.deallocate("again");
+    cluster.pod("second", "again");
+    eventually().until(() -> cluster.isAllocated("again"));
+  }
+
+  @Test
   void aRestartedControllerKnowsWhatIsTaken() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.start();
     cluster.claim("first", "gpu.partita.dev", Map.of("memory", "100Gi"));
     cluster.pod("first", "first");
     cluster.result("first");
-    cluster.stopController();
+    cluster.stopControllers();
     cluster.claim("second", "gpu.partita.dev", Map.of("memory", "100Gi"));
     cluster.pod("second", "second");
     cluster.start();
@@ -220,6 +234,30 @@ class ControllerTest {
   }
 
   @Test
+  void percentOfMemoryIsWrittenAsTheBytesOfThatCard() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.claim("c", "gpu.partita.dev", Map.of(), Map.of("memoryPercent", 25));
+    cluster.pod("p", "c");
+    assertThat(cluster.result("c").getConsumedCapacity()).containsEntry("memory", new Quantity("35Gi"));
+    assertThat(cluster.note("c", "Allocated")).isEqualTo("gpu-0-shared on node-0: 35 GiB of NVIDIA H200 GPU-node-0-0, no core limit");
+  }
+
+  @Test
+  void percentOfMemoryWhereKubeSchedulerAllocatesIsSaidAndNotLeftToIt() {
+    cluster.add(
+        GpuNodes.ready(
+            "node-0",
+            new GpuNodeSpec(GpuNodeSpec.Allocator.Scheduler, List.of(), null),
+            GpuNodes.cards("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB)));
+    cluster.start();
+    cluster.claim("c", "gpu.partita.dev", Map.of(), Map.of("memoryPercent", 25));
+    cluster.gatedPod("p", List.of("gpu.partita.dev/allocation"), "c");
+    eventually().untilAsserted(() -> assertThat(cluster.note("c", "Unallocatable")).endsWith("kube-scheduler allocates there, and it knows no memoryPercent"));
+    assertThat(cluster.gates("p")).as("else it would get all of the card's memory").containsExactly("gpu.partita.dev/allocation");
+  }
+
+  @Test
   void deletedSlicesComeBackAndAnUnreadyNodesGo() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.start();
@@ -238,7 +276,7 @@ class ControllerTest {
     String podUid = cluster.pluginPod("False");
     cluster.add(GpuNodes.withPlugin(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB), podUid));
     cluster.start();
-    eventually().until(() -> cluster.client.resources(DeviceClass.class).list().getItems().size() == 3);
+    eventually().until(() -> cluster.client.resources(DeviceClass.class).list().getItems().size() == 4);
     assertThat(cluster.slices()).isEmpty();
     cluster.pluginPod("True");
     eventually().until(() -> cluster.slices().size() == 1);
@@ -251,7 +289,7 @@ class ControllerTest {
         new DeviceClassBuilder().withNewMetadata().withName("gpu.partita.dev").endMetadata().withNewSpec().endSpec().build();
     cluster.client.resource(foreign).create();
     cluster.start();
-    eventually().until(() -> cluster.client.resources(DeviceClass.class).list().getItems().size() == 2);
+    eventually().until(() -> cluster.client.resources(DeviceClass.class).withName("whole.gpu.partita.dev").get() != null);
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     eventually().until(() -> cluster.slices().size() == 2);
     assertThat(cluster.client.resources(DeviceClass.class).withName("gpu.partita.dev").get().getSpec().getSelectors()).isEmpty();

@@ -6,6 +6,7 @@ import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeStatus;
+import dev.partita.api.node.MigProfile;
 import io.fabric8.kubernetes.api.model.ConditionBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceBuilder;
@@ -38,6 +39,28 @@ public final class GpuNodes {
       gpus.add(card(node, i, productName, memoryBytes, GpuHealth.HEALTHY));
     }
     return gpus;
+  }
+
+  /** What an H200 can be cut into, with the placements of NVIDIA's MIG user guide. */
+  public static List<MigProfile> h200Profiles() {
+    return List.of(
+        profile("1g.18gb", 16, 16, 1, 7, 1, 0, 1, 2, 3, 4, 5, 6),
+        profile("1g.18gb+me", 16, 16, 1, 1, 1, 0, 1, 2, 3, 4, 5, 6),
+        profile("1g.35gb", 32, 26, 1, 4, 2, 0, 2, 4, 6),
+        profile("2g.35gb", 32, 32, 2, 3, 2, 0, 2, 4),
+        profile("3g.71gb", 69, 60, 3, 2, 4, 0, 4),
+        profile("4g.71gb", 69, 64, 4, 1, 4, 0),
+        profile("7g.141gb", 140, 132, 7, 1, 8, 0));
+  }
+
+  /** H200s that can be cut into MIG instances. */
+  public static List<Gpu> migCards(String node, int cards) {
+    return cards(node, cards, "NVIDIA H200", 140 * GIB).stream().map(gpu -> gpu.withMigProfiles(h200Profiles())).toList();
+  }
+
+  private static MigProfile profile(String name, long gib, int multiprocessors, int slices, int count, int size, int... starts) {
+    List<MigProfile.Placement> placements = java.util.Arrays.stream(starts).mapToObj(start -> new MigProfile.Placement(start, size)).toList();
+    return new MigProfile(name, gib * GIB, multiprocessors, slices, count, placements);
   }
 
   public static Gpu card(String node, int index, String productName, long memoryBytes, GpuHealth health) {

@@ -2,6 +2,7 @@ package dev.partita.controller;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.controller.certificate.WebhookNames;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import java.io.PrintWriter;
@@ -20,6 +21,8 @@ class MainTest {
     ControllerSettings settings = settings("--identity=me");
     assertThat(settings.identity()).isEqualTo("me");
     assertThat(settings.healthPort()).contains(8081);
+    assertThat(settings.templateGrace()).isEqualTo(Duration.ofMinutes(10));
+    assertThat(settings.explainPort()).contains(8082);
     assertThat(settings.election())
         .contains(
             new ControllerSettings.Election(
@@ -33,8 +36,17 @@ class MainTest {
     assertThat(settings("--leader-elect").election()).isPresent();
   }
 
+  @Test
+  void webhooksAreServedWhereAPortIsGiven() {
+    assertThat(settings().webhook()).isEmpty();
+    ControllerSettings.Webhook webhook = settings("--webhook-port=8443").webhook().orElseThrow();
+    assertThat(webhook.port()).isEqualTo(8443);
+    assertThat(webhook.names()).isEqualTo(new WebhookNames("partita", "partita-webhook"));
+    assertThat(webhook.names().secret()).isEqualTo("partita-webhook-certificate");
+  }
+
   @ParameterizedTest
-  @ValueSource(strings = {"--health-port=many", "--health-port=70000", "--lease-duration=5", "--renew-deadline=0", "--colour=red"})
+  @ValueSource(strings = {"--webhook-port=many", "--webhook-port=70000", "--health-port=many", "--health-port=70000", "--explain-port=-1", "--lease-duration=5", "--renew-deadline=0", "--template-grace=-1", "--colour=red"})
   void badInputIsOneLineAndExitStatusTwo(String argument) {
     StringWriter err = new StringWriter();
     CommandLine line = new CommandLine(new Main()).setErr(new PrintWriter(err, true));
@@ -45,7 +57,7 @@ class MainTest {
   @Test
   void helpNamesEveryOptionsTwinInTheEnvironment() {
     String help = new CommandLine(new Main()).getUsageMessage(CommandLine.Help.Ansi.OFF);
-    for (String name : new String[] {"IDENTITY", "LEADER_ELECT", "NAMESPACE", "LEASE_NAME", "LEASE_DURATION", "RENEW_DEADLINE", "RETRY_PERIOD", "HEALTH_PORT"}) {
+    for (String name : new String[] {"IDENTITY", "LEADER_ELECT", "NAMESPACE", "LEASE_NAME", "LEASE_DURATION", "RENEW_DEADLINE", "RETRY_PERIOD", "HEALTH_PORT", "EXPLAIN_PORT", "WEBHOOK_PORT", "WEBHOOK_SERVICE", "TEMPLATE_GRACE"}) {
       assertThat(help).contains("PARTITA_" + name);
     }
   }

@@ -1,6 +1,7 @@
 package dev.partita.controller.allocate;
 
 import dev.partita.controller.allocate.ClaimAsk.RequestAsk;
+import dev.partita.controller.allocate.ForecastSearch.Advice;
 import dev.partita.controller.allocate.NodeSearch.Choice;
 import dev.partita.controller.allocate.NodeSearch.Found;
 import dev.partita.controller.inventory.GpuHost;
@@ -12,7 +13,6 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,27 +34,51 @@ public final class Allocator {
   }
 
   /**
+   * @param needs what the pod requests beside cards
    * @param claims the claims of one pod that have no allocation yet
    * @param candidates what speaks against a host
    * @param cards every host's cards, refreshed
    */
-  public Outcome allocate(List<ClaimAsk> claims, Candidates candidates, FreeCards cards) {
-    return place(claims, candidates, cards)
+  public Outcome allocate(PodNeeds needs, List<ClaimAsk> claims, Candidates candidates, FreeCards cards) {
+    return place(needs, claims, candidates, cards)
         .<Outcome>map(allocated -> allocated)
         .orElseGet(() -> new Outcome.Unallocatable(explain(claims, candidates, cards)));
   }
 
   /** The same without the reasons, which take a look at every host: empty if no host can serve the claims. */
-  Optional<Outcome.Allocated> place(List<ClaimAsk> claims, Candidates candidates, FreeCards cards) {
-    Decision decision = new Decision(candidates, cards);
+  public Optional<Outcome.Allocated> place(PodNeeds needs, List<ClaimAsk> claims, Candidates candidates, FreeCards cards) {
+    Decision decision = new Decision(needs, candidates, cards);
     List<Choice> choices = choices(claims);
     boolean strictOrder = choices.stream().mapToInt(Choice::rank).distinct().count() == choices.size();
-    return (strictOrder ? decision.ranked(choices) : decision.scan(choices)).map(Allocator::allocated);
+    return (strictOrder ? decision.ranked(choices) : decision.scan().best(choices)).map(Allocator::allocated);
+  }
+
+  /** The same on one host, whatever else speaks against it: empty if its cards cannot serve the claims. */
+  public Optional<Outcome.Allocated> placeOn(String host, List<ClaimAsk> claims, FreeCards cards) {
+    @Nullable Standing standing = cards.standings().get(host);
+    Candidates all = any -> Optional.empty();
+    return standing == null
+        ? Optional.empty()
+        : choices(claims).stream().flatMap(choice -> new Decision(PodNeeds.NONE, all, cards).scan().on(standing, choice).stream()).findFirst().map(Allocator::allocated);
   }
 
   /** The same by looking at every host: what the lookup is checked against. */
   Optional<Outcome.Allocated> placeByScan(List<ClaimAsk> claims, Candidates candidates, FreeCards cards) {
-    return new Decision(candidates, cards).scan(choices(claims)).map(Allocator::allocated);
+    return new Decision(PodNeeds.NONE, candidates, cards).scan().bestOfAll(choices(claims)).map(Allocator::allocated);
+  }
+
+  /**
+   * A host for a pod without claims: where it takes least from the pods that ask for cards.
+   *
+   * @return empty if there is none with room for it
+   */
+  public Optional<String> hostWithoutCards(PodNeeds needs, Candidates candidates, FreeCards cards) {
+    Decision decision = new Decision(needs, candidates, cards);
+    Optional<Fleet> fleet = cards.forecast(decision::fits);
+    if (fleet.isPresent()) {
+      return new ForecastSearch(fleet.get(), cards, decision::fits).hostWithoutCards(needs, decision::isRefused);
+    }
+    return cards.standings().values().stream().filter(host -> !decision.isRefused(host)).map(host -> host.host().name()).findFirst();
   }
 
   private static Outcome.Allocated allocated(Found found) {
@@ -69,12 +93,14 @@ public final class Allocator {
 
   /** What is found out in the course of one decision. */
   private final class Decision {
+    private final PodNeeds needs;
     private final Candidates candidates;
     private final FreeCards cards;
     private final IdentityHashMap<DeviceAsk, AskFits> fits = new IdentityHashMap<>();
     private final Map<String, Boolean> refused = new HashMap<>();
 
-    Decision(Candidates candidates, FreeCards cards) {
+    Decision(PodNeeds needs, Candidates candidates, FreeCards cards) {
+      this.needs = needs;
       this.candidates = candidates;
       this.cards = cards;
     }
@@ -82,8 +108,15 @@ public final class Allocator {
     /** The best placement of the first choice that has one. */
     Optional<Found> ranked(List<Choice> choices) {
       OrderedSearch search = new OrderedSearch(cards, this::fits);
+      Optional<ForecastSearch> forecast = cards.forecast(this::fits).map(fleet -> new ForecastSearch(fleet, cards, this::fits));
       for (Choice choice : choices) {
-        Optional<Found> best = search.knows(choice) ? search.best(choice, this::isRefused) : scan(List.of(choice));
+        Advice advice = forecast.isEmpty() ? new Advice.NotMine() : forecast.get().best(needs, choice, this::isRefused);
+        Optional<Found> best =
+            switch (advice) {
+              case Advice.Place(Found found) -> Optional.of(found);
+              case Advice.Nowhere _ -> Optional.empty();
+              case Advice.NotMine _ -> search.knows(choice) ? search.best(choice, this::isRefused) : scan().best(List.of(choice));
+            };
         if (best.isPresent()) {
           return best;
         }
@@ -91,50 +124,9 @@ public final class Allocator {
       return Optional.empty();
     }
 
-    /** The best placement on any host, of the first choice that the host can serve. */
-    Optional<Found> scan(List<Choice> choices) {
-      @Nullable Found best = null;
-      for (Standing standing : cards.standings().values()) {
-        if (isRefused(standing)) {
-          continue;
-        }
-        IdentityHashMap<DeviceAsk, List<Fit.Fits>> onHost = new IdentityHashMap<>();
-        Function<DeviceAsk, List<Fit.Fits>> possible = ask -> onHost.computeIfAbsent(ask, a -> fits(a).on(standing));
-        for (Choice choice : choices) {
-          if (best != null && best.score().rank() < choice.rank()) {
-            break;
-          }
-          if (!enoughCards(choice, standing, possible)) {
-            continue;
-          }
-          Optional<Found> found = NodeSearch.search(standing.host(), cards.accounts(), choice, possible);
-          if (found.isPresent()) {
-            best = best == null || found.get().score().compareTo(best.score()) < 0 ? found.get() : best;
-            break;
-          }
-        }
-      }
-      return Optional.ofNullable(best);
-    }
-
-    private boolean enoughCards(Choice choice, Standing standing, Function<DeviceAsk, List<Fit.Fits>> possible) {
-      for (List<DeviceAsk> asks : choice.asks()) {
-        for (DeviceAsk ask : asks) {
-          int free = 0;
-          for (Fit.Fits fit : possible.apply(ask)) {
-            free += Eligibility.now(fit, cards.accounts().of(fit.device().card().key())) instanceof Fit.Fits ? 1 : 0;
-          }
-          boolean enough =
-              switch (ask.count()) {
-                case DeviceAsk.Count.Exactly(int devices) -> free >= devices;
-                case DeviceAsk.Count.All all -> free > 0 && free == reasons.selectedCards(standing.host(), ask);
-              };
-          if (!enough) {
-            return false;
-          }
-        }
-      }
-      return true;
+    /** The same by looking at hosts one after the other. */
+    HostScan scan() {
+      return new HostScan(cards, this::fits, this::isRefused, reasons);
     }
 
     private AskFits fits(DeviceAsk ask) {

@@ -12,18 +12,26 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /** Which devices could serve an ask if their cards were empty: judged once for all cards of a kind, where the ask allows it. */
 final class AskFits {
   private final Eligibility eligibility;
   private final DeviceAsk ask;
   private final boolean ofKinds;
-  private final Map<Shelf, Optional<Fit.Fits>> byKind = new HashMap<>();
+  private final Optional<Set<String>> uuids;
+  private final Map<Shelf, List<Fit.Fits>> byKind = new HashMap<>();
 
   AskFits(Eligibility eligibility, DeviceSelectors selectors, DeviceAsk ask) {
     this.eligibility = eligibility;
     this.ask = ask;
     this.ofKinds = ask.selectors().stream().noneMatch(s -> selectors.mayRead(s.expression(), CardKind.OF_ONE_CARD));
+    this.uuids = ask.selectors().stream().flatMap(s -> selectors.onlyUuids(s.expression()).stream()).findFirst();
+  }
+
+  /** The UUIDs of the only devices that can serve the ask, if it names them. */
+  Optional<Set<String>> uuids() {
+    return uuids;
   }
 
   DeviceAsk ask() {
@@ -35,56 +43,70 @@ final class AskFits {
     return ofKinds;
   }
 
-  /** What of the example of that kind could serve the ask. */
+  /** What of the example of that kind could serve the ask: one device, or the first of its MIG instances. */
   Optional<Fit.Fits> ofKind(Shelf kind) {
-    return byKind.computeIfAbsent(kind, k -> one(k.example()));
+    return devicesOf(kind).stream().findFirst();
   }
 
-  /** What of the host could, at most one device a card. */
+  /** What of the host could: of every card one device, or MIG instances. */
   List<Fit.Fits> on(Standing standing) {
-    return ofKinds ? alike(standing) : List.copyOf(oneByOne(standing.host()).values());
+    return ofKinds ? alike(standing) : oneByOne(standing.host());
+  }
+
+  private List<Fit.Fits> devicesOf(Shelf kind) {
+    return byKind.computeIfAbsent(kind, k -> chosen(k.example()));
   }
 
   private List<Fit.Fits> alike(Standing standing) {
-    Map<CardKey, Fit.Fits> wanted = new LinkedHashMap<>();
+    Map<CardKey, List<Fit.Fits>> wanted = new LinkedHashMap<>();
     for (int i = 0; i < standing.shelves().size(); i++) {
-      int position = i;
-      ofKind(standing.shelves().get(i)).ifPresent(fits -> wanted.put(standing.host().cards().get(position).key(), fits));
+      List<Fit.Fits> models = devicesOf(standing.shelves().get(i));
+      if (!models.isEmpty()) {
+        wanted.put(standing.host().cards().get(i).key(), models);
+      }
     }
     if (wanted.isEmpty()) {
       return List.of();
     }
     List<Fit.Fits> fits = new ArrayList<>();
     for (Device device : standing.host().devices()) {
-      Fit.Fits model = wanted.get(device.card().key());
-      if (model != null && model.device().mode() == device.mode()) {
-        fits.add(new Fit.Fits(device, model.memory(), model.cores()));
+      for (Fit.Fits model : wanted.getOrDefault(device.card().key(), List.of())) {
+        if (model.device().isLike(device)) {
+          fits.add(new Fit.Fits(device, model.memory(), model.cores(), model.access()));
+        }
       }
     }
     return fits;
   }
 
-  private Map<CardKey, Fit.Fits> oneByOne(GpuHost host) {
-    Map<CardKey, Fit.Fits> byCard = new LinkedHashMap<>();
-    for (Device device : host.devices()) {
+  private List<Fit.Fits> oneByOne(GpuHost host) {
+    Map<CardKey, List<Device>> byCard = new LinkedHashMap<>();
+    host.devices().forEach(device -> byCard.computeIfAbsent(device.card().key(), key -> new ArrayList<>()).add(device));
+    return byCard.values().stream().flatMap(devices -> chosen(devices).stream()).toList();
+  }
+
+  /** Of the devices of one card those that the ask means. */
+  private List<Fit.Fits> chosen(Collection<Device> devices) {
+    List<Fit.Fits> instances = new ArrayList<>();
+    Optional<Fit.Fits> undivided = Optional.empty();
+    for (Device device : devices) {
       if (eligibility.inPrinciple(device, ask) instanceof Fit.Fits fits) {
-        byCard.merge(device.card().key(), fits, this::preferred);
+        if (device.mode() == DeviceMode.MIG) {
+          instances.add(fits);
+        } else {
+          undivided = Optional.of(undivided.map(other -> preferred(other, fits)).orElse(fits));
+        }
       }
     }
-    return byCard;
+    return undivided.isPresent() ? List.of(undivided.get()) : List.copyOf(instances);
   }
 
-  private Optional<Fit.Fits> one(Collection<Device> devices) {
-    return devices.stream()
-        .map(device -> eligibility.inPrinciple(device, ask))
-        .filter(Fit.Fits.class::isInstance)
-        .map(Fit.Fits.class::cast)
-        .reduce(this::preferred);
-  }
-
-  /** A class may match a card in both modes: then no memory asked means the card as a whole, and else a share. */
+  /**
+   * A class may match a card in several modes: then no memory asked means the card as a whole, and else a share; MIG instances are meant
+   * where nothing else is matched.
+   */
   private Fit.Fits preferred(Fit.Fits a, Fit.Fits b) {
-    DeviceMode wanted = ask.memory().isEmpty() && ask.cores().isEmpty() ? DeviceMode.WHOLE : DeviceMode.SHARED;
+    DeviceMode wanted = !ask.memory().isSaid() && ask.cores().isEmpty() ? DeviceMode.WHOLE : DeviceMode.SHARED;
     return b.device().mode() == wanted ? b : a;
   }
 }

@@ -1,20 +1,33 @@
 package dev.partita.controller.allocate;
 
 import dev.partita.api.DeviceMode;
+import dev.partita.api.DeviceName;
 import dev.partita.controller.inventory.CardKey;
 
 /**
  * What one allocated device takes of its card.
  *
  * @param card the card
- * @param mode whether it is taken as a whole
- * @param memory bytes that a share takes; 0 for a whole card
- * @param cores percent that a share is guaranteed; 0 for a whole card
+ * @param device as what it is taken
+ * @param memory bytes that a share takes; 0 for a whole card or a MIG instance
+ * @param cores percent that a share is guaranteed; 0 for a whole card or a MIG instance
  */
-public record Booking(CardKey card, DeviceMode mode, long memory, int cores) {
+public record Booking(CardKey card, DeviceName device, long memory, int cores) {
   public Booking {
     if (memory < 0 || cores < 0) {
       throw new IllegalArgumentException("a booking takes nothing negative: " + memory + " bytes, " + cores + " %");
     }
+    if (device.index() != card.index()) {
+      throw new IllegalArgumentException(device + " is no device of card " + card);
+    }
+  }
+
+  /** A card as a whole, or a share. */
+  public Booking(CardKey card, DeviceMode mode, long memory, int cores) {
+    this(card, DeviceName.of(card.index(), mode), memory, cores);
+  }
+
+  public DeviceMode mode() {
+    return device.mode();
   }
 }

@@ -1,6 +1,13 @@
 package dev.partita.controller.allocate;
 
-import dev.partita.controller.inventory.Bytes;
+import dev.partita.api.Bytes;
+import dev.partita.api.DeviceMode;
+import dev.partita.api.DeviceName;
+import dev.partita.api.MigSlot;
+import java.util.Collections;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /** Why a card cannot serve an ask. The further down this list, the closer the card came. */
 public sealed interface CardRefusal {
@@ -37,10 +44,10 @@ public sealed interface CardRefusal {
   }
 
   /** The device has no such capacity. */
-  record NoSuchCapacity(String capacity) implements CardRefusal {
+  record NoSuchCapacity(DeviceMode mode, String capacity) implements CardRefusal {
     @Override
     public String toString() {
-      return "a whole card has no capacity " + capacity;
+      return (mode == DeviceMode.MIG ? "a MIG instance" : "a whole card") + " has no capacity " + capacity;
     }
   }
 
@@ -84,6 +91,52 @@ public sealed interface CardRefusal {
     }
   }
 
+  /** A share or the whole is asked of a card that MIG instances are allocated of. */
+  record CutIntoInstances(int instances) implements CardRefusal {
+    @Override
+    public String toString() {
+      return "has " + instances + (instances == 1 ? " MIG instance" : " MIG instances");
+    }
+  }
+
+  /** A MIG instance is asked of a card that shares are allocated of. */
+  record SharesInTheWay(int shares) implements CardRefusal {
+    @Override
+    public String toString() {
+      return "asked a MIG instance, has " + shares + (shares == 1 ? " share" : " shares");
+    }
+  }
+
+  /**
+   * Where the profile could lie, others do.
+   *
+   * @param card the card's index
+   * @param profile the profile asked for
+   * @param starts first memory slices of its placements that are not free
+   * @param others what is in the way
+   */
+  record PlacementsOverlap(int card, String profile, SortedSet<Integer> starts, SortedSet<MigSlot> others) implements CardRefusal {
+    public PlacementsOverlap {
+      starts = Collections.unmodifiableSortedSet(new TreeSet<>(starts));
+      others = Collections.unmodifiableSortedSet(new TreeSet<>(others));
+    }
+
+    @Override
+    public String toString() {
+      String places = starts.stream().map(String::valueOf).collect(Collectors.joining(", "));
+      String there = others.stream().map(slot -> new DeviceName.Mig(card, slot).toString()).collect(Collectors.joining(", "));
+      return (starts.size() == 1 ? "placement " : "placements ") + places + " of " + profile + (starts.size() == 1 ? " overlaps " : " overlap ") + there;
+    }
+  }
+
+  /** There are as many instances of the profile as there may be at once. */
+  record NoMoreOfProfile(String profile, int count) implements CardRefusal {
+    @Override
+    public String toString() {
+      return count + " of " + count + " instances of " + profile + " are taken";
+    }
+  }
+
   /** Too little memory is free. */
   record MemoryTaken(long free, long asked) implements CardRefusal {
     @Override
@@ -117,8 +170,27 @@ public sealed interface CardRefusal {
       case Tainted r -> 7;
       case TakenWhole r -> 8;
       case HasShares r -> 9;
+      case CutIntoInstances r -> 9;
+      case SharesInTheWay r -> 9;
+      case PlacementsOverlap r -> 10;
+      case NoMoreOfProfile r -> 11;
       case MemoryTaken r -> 10;
       case CoresTaken r -> 11;
     };
+  }
+
+  /** What two devices of one card say together: the closer one's reason, and of placements of one profile that are not free all. */
+  static CardRefusal together(CardRefusal first, CardRefusal second) {
+    if (first instanceof PlacementsOverlap a && second instanceof PlacementsOverlap b && a.profile().equals(b.profile())) {
+      SortedSet<Integer> starts = new TreeSet<>(a.starts());
+      starts.addAll(b.starts());
+      SortedSet<MigSlot> others = new TreeSet<>(a.others());
+      others.addAll(b.others());
+      return new PlacementsOverlap(a.card(), a.profile(), starts, others);
+    }
+    if (first instanceof TooSmall a && second instanceof TooSmall b) {
+      return b.total() > a.total() ? b : a;
+    }
+    return second.closeness() > first.closeness() ? second : first;
   }
 }

@@ -11,22 +11,44 @@ import java.util.OptionalLong;
  * @param name as results name it: the request's, or {@code request/subrequest}
  * @param selectors what a device must satisfy, the class's first
  * @param count how many
- * @param memory bytes of each; empty for what the device's policy says, which is all of it
+ * @param memory of each
  * @param cores percent of each; empty for what the device's policy says, which is none
  * @param tolerations taints that do not matter
  * @param placement how to choose among cards
+ * @param access whether the devices are to be had or only looked at
  */
 public record DeviceAsk(
     String name,
     List<Selector> selectors,
     Count count,
-    OptionalLong memory,
+    MemoryAsk memory,
     OptionalLong cores,
     List<Toleration> tolerations,
-    Placement placement) {
+    Placement placement,
+    Access access) {
   public DeviceAsk {
     selectors = List.copyOf(selectors);
     tolerations = List.copyOf(tolerations);
+  }
+
+  /** An ask for devices to have. */
+  public DeviceAsk(
+      String name, List<Selector> selectors, Count count, MemoryAsk memory, OptionalLong cores, List<Toleration> tolerations, Placement placement) {
+    this(name, selectors, count, memory, cores, tolerations, placement, Access.OWN);
+  }
+
+  /** Memory as an amount: so many bytes of each, or nothing said. */
+  public DeviceAsk(
+      String name, List<Selector> selectors, Count count, OptionalLong bytes, OptionalLong cores, List<Toleration> tolerations, Placement placement) {
+    this(name, selectors, count, MemoryAsk.of(bytes), cores, tolerations, placement);
+  }
+
+  /** What a claim gets to do with its devices. */
+  public enum Access {
+    /** They are taken from others. */
+    OWN,
+    /** {@code adminAccess}: whoever else has them keeps them, and nothing is consumed. */
+    MONITOR
   }
 
   /** How many devices. */
@@ -39,7 +61,7 @@ public record DeviceAsk(
       }
     }
 
-    /** Every card of the node that the selectors match. */
+    /** Every card of the node that the selectors match and that has the capacity asked for, also where shares have taken some of it. */
     record All() implements Count {}
   }
 

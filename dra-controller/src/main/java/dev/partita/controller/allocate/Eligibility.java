@@ -2,15 +2,22 @@ package dev.partita.controller.allocate;
 
 import dev.partita.api.DeviceAttribute;
 import dev.partita.api.DeviceMode;
+import dev.partita.api.DeviceName;
+import dev.partita.api.MigSlot;
 import dev.partita.controller.allocate.DeviceAsk.Selector;
 import dev.partita.controller.inventory.AttributeValue;
 import dev.partita.controller.inventory.Capacity;
+import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.Device;
+import dev.partita.controller.inventory.MigGeometry;
 import dev.partita.controller.selector.DeviceSelectors;
 import dev.partita.controller.selector.Verdict;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -26,6 +33,39 @@ final class Eligibility {
 
   /** Whether the device could serve the ask if its card were empty. */
   Fit inPrinciple(Device device, DeviceAsk ask) {
+    Optional<CardRefusal> refusal = notSelected(device, ask);
+    if (refusal.isPresent()) {
+      return new Fit.Refused(refusal.get());
+    }
+    for (Device.Taint taint : device.taints()) {
+      if (ask.tolerations().stream().noneMatch(toleration -> toleration.covers(taint))) {
+        return new Fit.Refused(new CardRefusal.Tainted(taint.key(), taint.value()));
+      }
+    }
+    return accessed(consuming(device, ask), ask);
+  }
+
+  private static Fit accessed(Fit consuming, DeviceAsk ask) {
+    return consuming instanceof Fit.Fits fits && ask.access() == DeviceAsk.Access.MONITOR
+        ? new Fit.Fits(fits.device(), 0, 0, DeviceAsk.Access.MONITOR)
+        : consuming;
+  }
+
+  /**
+   * Whether a request for all devices means this one, too: it is selected and has the capacity that is asked for, as the API has it,
+   * where that is taken. Such a device may still be refused: it has a taint, or its card is taken in the other way.
+   */
+  boolean isOneOfAll(Device device, DeviceAsk ask, Account account) {
+    return notSelected(device, ask).isEmpty() && accessed(consuming(device, ask), ask) instanceof Fit.Fits fits && hasCapacity(fits, account);
+  }
+
+  /** Whether what it takes is not more than shares have left. */
+  static boolean hasCapacity(Fit.Fits fits, Account account) {
+    return !(now(fits, account) instanceof Fit.Refused(CardRefusal why))
+        || !(why instanceof CardRefusal.MemoryTaken || why instanceof CardRefusal.CoresTaken);
+  }
+
+  private Optional<CardRefusal> notSelected(Device device, DeviceAsk ask) {
     for (Selector selector : ask.selectors()) {
       Optional<CardRefusal> refusal =
           switch (selectors.evaluate(selector.expression(), device)) {
@@ -34,17 +74,16 @@ final class Eligibility {
             case Verdict.Failed(String error) -> Optional.of(new CardRefusal.SelectorFailed(selector.origin(), error));
           };
       if (refusal.isPresent()) {
-        return new Fit.Refused(refusal.get());
+        return refusal;
       }
     }
-    for (Device.Taint taint : device.taints()) {
-      if (ask.tolerations().stream().noneMatch(toleration -> toleration.covers(taint))) {
-        return new Fit.Refused(new CardRefusal.Tainted(taint.key(), taint.value()));
-      }
-    }
+    return Optional.empty();
+  }
+
+  private static Fit consuming(Device device, DeviceAsk ask) {
     return switch (device.mode()) {
-      case WHOLE -> whole(device, ask);
       case SHARED -> share(device, ask);
+      case WHOLE, MIG -> undivided(device, ask);
     };
   }
 
@@ -60,8 +99,17 @@ final class Eligibility {
   }
 
   private static Optional<CardRefusal> busy(Fit.Fits fits, Account account) {
+    if (fits.isMonitor()) {
+      return Optional.empty();
+    }
     if (account.wholes() > 0) {
       return Optional.of(new CardRefusal.TakenWhole());
+    }
+    if (fits.device().name() instanceof DeviceName.Mig mig) {
+      return account.shares() > 0 ? Optional.of(new CardRefusal.SharesInTheWay(account.shares())) : inTheWay(mig, fits.device().card(), account);
+    }
+    if (!account.instances().isEmpty()) {
+      return Optional.of(new CardRefusal.CutIntoInstances(account.instances().size()));
     }
     if (fits.device().mode() == DeviceMode.WHOLE) {
       return account.shares() > 0 ? Optional.of(new CardRefusal.HasShares(account.shares())) : Optional.empty();
@@ -77,22 +125,45 @@ final class Eligibility {
     return Optional.empty();
   }
 
-  private static Fit whole(Device device, DeviceAsk ask) {
+  private static Optional<CardRefusal> inTheWay(DeviceName.Mig wanted, Card card, Account account) {
+    MigGeometry geometry = card.mig();
+    int own = geometry.slices(wanted.slot());
+    SortedSet<MigSlot> others = new TreeSet<>();
+    for (MigSlot instance : account.instances()) {
+      if ((geometry.slices(instance) & own) != 0) {
+        others.add(instance);
+      }
+    }
+    Optional<MigGeometry.Kind> kind = geometry.kind(wanted.slot());
+    String profile = kind.map(k -> k.profile().name()).orElse(wanted.slot().profile());
+    if (!others.isEmpty()) {
+      return Optional.of(new CardRefusal.PlacementsOverlap(card.key().index(), profile, new TreeSet<>(List.of(wanted.slot().start())), others));
+    }
+    return kind.filter(k -> MigGeometry.same(k, account.instances()) >= k.profile().count())
+        .map(k -> new CardRefusal.NoMoreOfProfile(profile, k.profile().count()));
+  }
+
+  /** A card as a whole, or a MIG instance: nothing of it is left for others. */
+  private static Fit undivided(Device device, DeviceAsk ask) {
     if (ask.cores().isPresent()) {
-      return new Fit.Refused(new CardRefusal.NoSuchCapacity(DeviceAttribute.CORES));
+      return new Fit.Refused(new CardRefusal.NoSuchCapacity(device.mode(), DeviceAttribute.CORES));
     }
     long memory = total(device, DeviceAttribute.MEMORY);
-    if (ask.memory().isPresent() && ask.memory().getAsLong() > memory) {
-      return new Fit.Refused(new CardRefusal.TooSmall(memory, ask.memory().getAsLong(), device.card().model()));
+    if (ask.memory() instanceof MemoryAsk.Percent) {
+      return new Fit.Refused(new CardRefusal.NoSuchCapacity(device.mode(), "memoryPercent"));
+    }
+    if (ask.memory() instanceof MemoryAsk.Bytes(long asked) && asked > memory) {
+      return new Fit.Refused(new CardRefusal.TooSmall(memory, asked, device.card().model()));
     }
     return new Fit.Fits(device, 0, 0);
   }
 
   private static Fit share(Device device, DeviceAsk ask) {
-    OptionalLong memory = consumed(device, DeviceAttribute.MEMORY, ask.memory());
+    long offered = total(device, DeviceAttribute.MEMORY);
+    OptionalLong asked = ask.memory().bytesOf(offered);
+    OptionalLong memory = consumed(device, DeviceAttribute.MEMORY, asked);
     if (memory.isEmpty()) {
-      long asked = ask.memory().orElseThrow();
-      return new Fit.Refused(new CardRefusal.TooSmall(total(device, DeviceAttribute.MEMORY), asked, device.card().model()));
+      return new Fit.Refused(new CardRefusal.TooSmall(offered, asked.orElseThrow(), device.card().model()));
     }
     OptionalLong cores = consumed(device, DeviceAttribute.CORES, ask.cores());
     if (cores.isEmpty()) {

@@ -1,9 +1,9 @@
 package dev.partita.controller.allocate;
 
+import dev.partita.api.Bytes;
 import dev.partita.controller.allocate.NodeRefusal.CardsUnfit;
 import dev.partita.controller.allocate.NodeRefusal.NotTogether;
 import dev.partita.controller.allocate.NodeRefusal.PodUnfit;
-import dev.partita.controller.inventory.Bytes;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;

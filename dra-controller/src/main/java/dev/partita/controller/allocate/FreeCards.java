@@ -1,5 +1,7 @@
 package dev.partita.controller.allocate;
 
+import dev.partita.api.DeviceAttribute;
+import dev.partita.controller.inventory.AttributeValue;
 import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Device;
@@ -8,13 +10,19 @@ import dev.partita.controller.inventory.Inventory;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableSet;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,19 +31,33 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FreeCards {
   private final Books books;
+  private final Fleet fleet;
   private final SortedMap<String, Standing> standings = new TreeMap<>();
   private final Map<CardKind, Shelf> shelves = new HashMap<>();
   private final Map<HostShape, Rack> racks = new HashMap<>();
+  private final NavigableSet<Place> roomiest = new TreeSet<>(Comparator.comparingLong(Place::free).reversed().thenComparing(Place::node));
+  private final Map<String, Set<String>> hostsByUuid = new HashMap<>();
   private Inventory inventory = Inventory.EMPTY;
 
+  /** Where nothing is known of CPU, memory and arrivals. */
   public FreeCards(Books books) {
+    this(books, new HostRooms(), new Mix());
+  }
+
+  /**
+   * @param rooms what CPU and memory hosts have
+   * @param mix what pods ask for
+   */
+  public FreeCards(Books books, HostRooms rooms, Mix mix) {
     this.books = books;
+    this.fleet = new Fleet(mix, rooms);
   }
 
   /** Follows the books, and the inventory if it is another one than last time. */
   public void refresh(Inventory now) {
     if (now != inventory) {
       follow(now);
+      fleet.outdated();
       inventory = now;
     }
     for (String node : books.takeChangedNodes()) {
@@ -43,8 +65,18 @@ public final class FreeCards {
       if (before != null) {
         remove(before);
         add(before.now(books));
+        fleet.changed(node);
       }
     }
+  }
+
+  /** The hosts as the forecast sees them, if there is one. */
+  Optional<Fleet> forecast(Function<DeviceAsk, AskFits> fits) {
+    if (!fleet.hasForecast()) {
+      return Optional.empty();
+    }
+    fleet.refresh(standings, fits, books);
+    return Optional.of(fleet);
   }
 
   Accounts accounts() {
@@ -54,6 +86,22 @@ public final class FreeCards {
   /** All hosts by name. */
   SortedMap<String, Standing> standings() {
     return Collections.unmodifiableSortedMap(standings);
+  }
+
+  /** All hosts, those with the most free on their cards first, and equal ones by name. */
+  Collection<Place> roomiest() {
+    return Collections.unmodifiableCollection(roomiest);
+  }
+
+  /** The hosts that have one of these devices, in order of name. */
+  Collection<Standing> withDevices(Set<String> uuids) {
+    SortedMap<String, Standing> hosts = new TreeMap<>();
+    for (String uuid : uuids) {
+      for (String host : hostsByUuid.getOrDefault(uuid, Set.of())) {
+        hosts.put(host, Objects.requireNonNull(standings.get(host), host));
+      }
+    }
+    return hosts.values();
   }
 
   /** One for each kind of card that there is. */
@@ -72,12 +120,14 @@ public final class FreeCards {
       if (!standing.host().equals(now.host(standing.host().name()))) {
         remove(standing);
         standings.remove(standing.host().name());
+        uuids(standing.host()).forEach(uuid -> hostsByUuid.computeIfPresent(uuid, (u, hosts) -> without(hosts, standing.host().name())));
         gone = true;
       }
     }
     for (GpuHost host : now.hosts().values()) {
       if (!standings.containsKey(host.name())) {
         add(standing(host));
+        uuids(host).forEach(uuid -> hostsByUuid.computeIfAbsent(uuid, u -> new TreeSet<>()).add(host.name()));
       }
     }
     if (gone) {
@@ -106,13 +156,24 @@ public final class FreeCards {
   private void add(Standing standing) {
     standings.put(standing.host().name(), standing);
     standing.rack().add(standing.untouched(), Place.of(0, standing));
+    roomiest.add(Place.of(0, standing));
     for (Standing.Room room : standing.rooms()) {
       room.shelf().add(room.untouched(), room.cores(), Place.of(room.memory(), standing));
     }
   }
 
+  private static List<String> uuids(GpuHost host) {
+    return host.devices().stream().flatMap(device -> device.attribute(DeviceAttribute.UUID).stream()).map(AttributeValue::toString).distinct().toList();
+  }
+
+  private static @Nullable Set<String> without(Set<String> hosts, String host) {
+    hosts.remove(host);
+    return hosts.isEmpty() ? null : hosts;
+  }
+
   private void remove(Standing standing) {
     standing.rack().remove(standing.untouched(), Place.of(0, standing));
+    roomiest.remove(Place.of(0, standing));
     for (Standing.Room room : standing.rooms()) {
       room.shelf().remove(room.untouched(), room.cores(), Place.of(room.memory(), standing));
     }

@@ -5,14 +5,18 @@ import dev.partita.api.config.GpuShareConfig.Packing;
 import dev.partita.controller.allocate.Outcome.ClaimPlacement;
 import dev.partita.controller.allocate.Outcome.DevicePlacement;
 import dev.partita.controller.inventory.Card;
+import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -35,7 +39,7 @@ final class NodeSearch {
    *
    * @param claim position of its claim
    * @param ask what it must be
-   * @param fits cards that could serve it if they were empty, one device a card
+   * @param fits what could serve it if the cards were empty: one device a card, or MIG instances
    * @param sibling the slot before it belongs to the same ask; their cards are interchangeable
    */
   private record Slot(int claim, ClaimAsk owner, DeviceAsk ask, List<Fit.Fits> fits, boolean sibling) {}
@@ -57,14 +61,14 @@ final class NodeSearch {
   record Found(List<ClaimPlacement> claims, PlacementScore score) {}
 
   /**
-   * @param fits for every ask, the devices that could serve it if their cards were empty, at most one a card
+   * @param fits for every ask, the devices that could serve it if their cards were empty: at most one a card, or MIG instances
    * @return empty if the node cannot serve all asks together
    */
   static Optional<Found> search(GpuHost host, Accounts accounts, Choice choice, Function<DeviceAsk, List<Fit.Fits>> fits) {
     List<Slot> slots = new ArrayList<>();
     for (int claim = 0; claim < choice.claims().size(); claim++) {
       for (DeviceAsk ask : choice.asks().get(claim)) {
-        List<Fit.Fits> possible = fits.apply(ask);
+        List<Fit.Fits> possible = meant(ask, fits.apply(ask), accounts);
         int wanted = wanted(ask, possible);
         for (int i = 0; i < wanted; i++) {
           slots.add(new Slot(claim, choice.claims().get(claim), ask, possible, i > 0));
@@ -81,6 +85,15 @@ final class NodeSearch {
     NodeSearch search = new NodeSearch(host, accounts, slots);
     List<Fit.Fits> chosen = new ArrayList<>();
     return search.place(chosen) ? Optional.of(search.found(choice, chosen)) : Optional.empty();
+  }
+
+  /** A request for all devices does not mean those whose shares leave too little. */
+  private static List<Fit.Fits> meant(DeviceAsk ask, List<Fit.Fits> possible, Accounts accounts) {
+    return switch (ask.count()) {
+      case DeviceAsk.Count.Exactly some -> possible;
+      case DeviceAsk.Count.All all ->
+          possible.stream().filter(fits -> Eligibility.hasCapacity(fits, accounts.of(fits.device().card().key()))).toList();
+    };
   }
 
   static int wanted(DeviceAsk ask, List<Fit.Fits> possible) {
@@ -106,7 +119,7 @@ final class NodeSearch {
       }
       int index = fits.device().card().key().index();
       @Nullable Account before = taken.get(index);
-      taken.put(index, account(fits.device().card()).plus(fits.device().mode(), fits.memory(), fits.cores()));
+      taken.put(index, fits.after(account(fits.device().card())));
       chosen.add(fits);
       if (place(chosen)) {
         return true;
@@ -147,27 +160,44 @@ final class NodeSearch {
     Map<Integer, Account> own = new HashMap<>();
     for (int i = first; i < position; i++) {
       Fit.Fits fits = chosen.get(i);
-      own.put(fits.device().card().key().index(), accountWithout(fits));
+      int index = fits.device().card().key().index();
+      own.put(index, fits.before(own.getOrDefault(index, account(fits.device().card()))));
     }
-    Comparator<Fit.Fits> best =
-        Comparator.comparing(
-            fits -> {
-              Account account = own.getOrDefault(fits.device().card().key().index(), account(fits.device().card()));
-              return PlacementScore.ofCard(fits, account, slot.ask().placement().gpus());
-            });
+    if (!slot.fits().isEmpty() && slot.fits().getFirst().device().mode() == DeviceMode.MIG) {
+      return byCard(slot, fits -> own.getOrDefault(fits.device().card().key().index(), account(fits.device().card())));
+    }
+    Function<Fit.Fits, Account> before = fits -> own.getOrDefault(fits.device().card().key().index(), account(fits.device().card()));
+    Comparator<Fit.Fits> best = Comparator.comparing(fits -> PlacementScore.ofCard(fits, before.apply(fits), slot.ask().placement().gpus()));
+    if (slot.fits().size() > 1) {
+      Set<Device> free = new HashSet<>();
+      slot.fits().stream().filter(fits -> Eligibility.now(fits, before.apply(fits)) instanceof Fit.Fits).forEach(fits -> free.add(fits.device()));
+      Comparator<Device> groups = CardGroups.order(slot.ask(), slot.fits().stream().map(Fit.Fits::device).toList(), free::contains);
+      best = best.thenComparing(Fit.Fits::device, groups);
+    }
     return slot.fits().stream().sorted(best.thenComparing(fits -> fits.device().card().key())).toList();
   }
 
-  private Account accountWithout(Fit.Fits fits) {
-    Account with = account(fits.device().card());
-    return with.minus(new Booking(fits.device().card().key(), fits.device().mode(), fits.memory(), fits.cores()));
+  /** MIG instances: all of a card together, so that several of a request begin no more cards than they must. */
+  private static List<Fit.Fits> byCard(Slot slot, Function<Fit.Fits, Account> before) {
+    IdentityHashMap<Fit.Fits, Long> costs = new IdentityHashMap<>();
+    Map<CardKey, Long> least = new HashMap<>();
+    for (Fit.Fits fits : slot.fits()) {
+      boolean open = Eligibility.now(fits, before.apply(fits)) instanceof Fit.Fits;
+      long cost = open ? PlacementScore.ofCard(fits, before.apply(fits), slot.ask().placement().gpus()) : Long.MAX_VALUE;
+      costs.put(fits, cost);
+      least.merge(fits.device().card().key(), cost, Math::min);
+    }
+    Comparator<Fit.Fits> cards = Comparator.comparing(fits -> least.getOrDefault(fits.device().card().key(), Long.MAX_VALUE));
+    return slot.fits().stream()
+        .sorted(cards.thenComparing(fits -> fits.device().card().key()).thenComparing(fits -> costs.getOrDefault(fits, Long.MAX_VALUE)))
+        .toList();
   }
 
   private boolean allowed(Slot slot, Device device, List<Fit.Fits> chosen) {
     for (int i = 0; i < chosen.size(); i++) {
       Slot other = slots.get(i);
       boolean sameRequest = other.claim() == slot.claim() && other.ask().name().equals(slot.ask().name());
-      if (sameRequest && chosen.get(i).device().card().equals(device.card())) {
+      if (sameRequest && device.mode() != DeviceMode.MIG && chosen.get(i).device().card().equals(device.card())) {
         return false; // results of one request are on different cards
       }
     }

@@ -84,7 +84,7 @@ final class OrderedSearch {
   }
 
   private boolean isOrdered(DeviceAsk ask) {
-    return ask.placement().nodes() == Packing.BINPACK && ask.count() instanceof DeviceAsk.Count.Exactly && fits.apply(ask).ofKinds();
+    return ask.access() == DeviceAsk.Access.OWN && ask.placement().nodes() != Packing.SPREAD && ask.count() instanceof DeviceAsk.Count.Exactly && fits.apply(ask).ofKinds();
   }
 
   private boolean areWholes(List<DeviceAsk> asks) {
@@ -94,7 +94,7 @@ final class OrderedSearch {
   private boolean isOneShare(List<DeviceAsk> asks) {
     return asks.size() == 1
         && count(asks.getFirst()) == 1
-        && asks.getFirst().placement().gpus() == Packing.BINPACK
+        && asks.getFirst().placement().gpus() != Packing.SPREAD
         && only(asks.getFirst(), DeviceMode.SHARED);
   }
 

@@ -21,10 +21,11 @@ public sealed interface Outcome {
       devices = List.copyOf(devices);
     }
 
-    /** What the claim takes of the cards. */
+    /** What the claim takes of the cards; what it only looks at is not there. */
     public List<Booking> bookings() {
       return devices.stream()
-          .map(d -> new Booking(d.device().card().key(), d.device().mode(), d.memory(), d.cores()))
+          .filter(d -> d.request().access() == DeviceAsk.Access.OWN)
+          .map(d -> new Booking(d.device().card().key(), d.device().name(), d.memory(), d.cores()))
           .toList();
     }
   }
@@ -33,8 +34,8 @@ public sealed interface Outcome {
    * A device for a request.
    *
    * @param request which ask of the claim it serves
-   * @param memory bytes that a share takes; 0 for a whole card
-   * @param cores percent that a share takes; 0 for a whole card
+   * @param memory bytes that a share takes; 0 for a whole card or a MIG instance
+   * @param cores percent that a share takes; 0 for a whole card or a MIG instance
    */
   record DevicePlacement(DeviceAsk request, Device device, long memory, int cores) {}
 }

@@ -15,7 +15,8 @@ import java.util.function.Function;
  * @param opened untouched cards that shares open; a begun card counts double if a share leaves cores on it that it leaves too
  *     little memory for
  * @param stranded by how much more of the memory than of the cores is taken of the cards that are opened, in percent: cores that
- *     more such shares will leave unused
+ *     more such shares will leave unused. Of MIG instances, how much less can be made of their cards than before: {@link
+ *     dev.partita.controller.inventory.MigGeometry#room}
  * @param leftover what stays free on the cards that are used
  * @param free what stays free on the node; negative where pods are to be spread
  * @param node name, so that equal placements are decided the same way every time
@@ -42,13 +43,13 @@ record PlacementScore(int rank, int opened, int stranded, long leftover, long fr
 
   /** How good a card is for a device, as it stands before. */
   static long ofCard(Fit.Fits fits, Account before, Packing packing) {
-    if (fits.device().mode() == DeviceMode.WHOLE) {
+    if (fits.isMonitor() || fits.device().mode() == DeviceMode.WHOLE) {
       return 0;
     }
     Card card = fits.device().card();
-    Account after = before.plus(DeviceMode.SHARED, fits.memory(), fits.cores());
+    Account after = before.plus(fits.device().name(), fits.memory(), fits.cores());
     if (packing == Packing.SPREAD) {
-      return -free(card, after) - (before.isUntouched() ? 10 * CARD : 0);
+      return -free(card, after) - (before.isUntouched() ? 10 * CARD : 0) + (after.instances().isEmpty() ? 0 : stranded(card, before, after));
     }
     // What is free is at most two cards, what is stranded at most 100: the first difference decides, as for nodes.
     return opened(card, before, after) * 1_000L * CARD + stranded(card, before, after) * 3L * CARD + free(card, after);
@@ -80,6 +81,9 @@ record PlacementScore(int rank, int opened, int stranded, long leftover, long fr
     if (before.isUntouched()) {
       return 1;
     }
+    if (!after.instances().isEmpty()) {
+      return 0;
+    }
     long freeMemory = card.sellableMemory() - after.memory();
     return after.cores() > before.cores() && freeMemory < needed(card.sellableMemory(), Account.CORES - after.cores()) ? 2 : 0;
   }
@@ -90,6 +94,9 @@ record PlacementScore(int rank, int opened, int stranded, long leftover, long fr
   }
 
   private static int stranded(Card card, Account before, Account after) {
+    if (!after.instances().isEmpty()) {
+      return card.mig().room(before.instances()) - card.mig().room(after.instances());
+    }
     return before.isUntouched() ? stranded(card.sellableMemory(), after.memory(), after.cores()) : 0;
   }
 
@@ -100,6 +107,10 @@ record PlacementScore(int rank, int opened, int stranded, long leftover, long fr
 
   /** What is free of a card. */
   static long free(Card card, Account account) {
+    if (!account.instances().isEmpty()) {
+      int all = Integer.bitCount(card.mig().slices());
+      return 2 * CARD * Math.max(0, all - Integer.bitCount(card.mig().slices(account.instances()))) / Math.max(1, all);
+    }
     return account.wholes() > 0
         ? 0
         : parts(card.sellableMemory(), card.sellableMemory() - account.memory(), Account.CORES - account.cores());

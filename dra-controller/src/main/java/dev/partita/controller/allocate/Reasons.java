@@ -13,8 +13,6 @@ import java.util.Optional;
 
 /** Says for every host, and every card of it, why it cannot serve a pod's claims. Looks at all of them: asked only when none can. */
 final class Reasons {
-  private static final int CLOSENESS_SELECTED = 3;
-
   private final Eligibility eligibility;
 
   Reasons(Eligibility eligibility) {
@@ -59,7 +57,7 @@ final class Reasons {
       CardKey key = device.card().key();
       switch (Eligibility.now(eligibility.inPrinciple(device, ask), accounts.of(key))) {
         case Fit.Fits fits -> fitting.add(key);
-        case Fit.Refused(CardRefusal why) -> refusals.merge(key, why, (a, b) -> b.closeness() > a.closeness() ? b : a);
+        case Fit.Refused(CardRefusal why) -> refusals.merge(key, why, CardRefusal::together);
       }
     }
     fitting.forEach(refusals::remove);
@@ -67,21 +65,18 @@ final class Reasons {
     int wanted =
         switch (ask.count()) {
           case DeviceAsk.Count.Exactly(int devices) -> devices;
-          case DeviceAsk.Count.All all -> Math.max(1, selectedCards(host, ask));
+          case DeviceAsk.Count.All all -> Math.max(1, cardsOfAll(host, ask, accounts));
         };
     return fits >= wanted
         ? Optional.empty()
         : Optional.of(NodeRefusal.CardsUnfit.of(host.name(), host.cards().size(), claim.claim(), ask, wanted, fits, refusals));
   }
 
-  /** Cards that the selectors match, fit or not: a request for all of them must have every one. */
-  int selectedCards(GpuHost host, DeviceAsk ask) {
+  /** Cards that a request for all means: it must have every one. */
+  int cardsOfAll(GpuHost host, DeviceAsk ask, Accounts accounts) {
     return (int)
         host.devices().stream()
-            .filter(
-                device ->
-                    !(eligibility.inPrinciple(device, ask) instanceof Fit.Refused(CardRefusal why))
-                        || why.closeness() > CLOSENESS_SELECTED)
+            .filter(device -> eligibility.isOneOfAll(device, ask, accounts.of(device.card().key())))
             .map(device -> device.card().key())
             .distinct()
             .count();

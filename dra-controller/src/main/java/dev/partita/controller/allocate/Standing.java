@@ -34,7 +34,7 @@ record Standing(GpuHost host, List<Shelf> shelves, Rack rack, long free, BitSet 
       Account account = accounts.of(card.key());
       sum += PlacementScore.free(card, account);
       whole.set(i, account.isUntouched());
-      if (account.wholes() == 0) {
+      if (!account.isClosedToShares()) {
         long memory = Math.max(0, card.sellableMemory() - account.memory());
         open.add(new Room(shelves.get(i), account.isUntouched(), memory, Math.max(0, Account.CORES - account.cores())));
       }

@@ -40,6 +40,14 @@ final class AllocatedClaim {
     return !isReserved(claim) && !results.isEmpty() && results.stream().allMatch(result -> Driver.NAME.equals(result.getDriver()));
   }
 
+  /** The node of the devices of ours that it has; empty if it has none. */
+  static Optional<String> nodeOfOurs(ResourceClaim claim) {
+    return results(claim).stream()
+        .filter(result -> Driver.NAME.equals(result.getDriver()) && result.getPool().endsWith(POOL_SUFFIX))
+        .map(result -> result.getPool().substring(0, result.getPool().length() - POOL_SUFFIX.length()))
+        .findFirst();
+  }
+
   /**
    * What it takes. A share without a shareID or without consumed capacity counts as the whole card: nobody can say how much of
    * it is free. Devices that are accessed for administration take nothing.
@@ -57,6 +65,10 @@ final class AllocatedClaim {
       String node = result.getPool().substring(0, result.getPool().length() - POOL_SUFFIX.length());
       CardKey card = new CardKey(node, device.get().index());
       Map<String, Quantity> consumed = result.getConsumedCapacity();
+      if (device.get() instanceof DeviceName.Mig mig) {
+        bookings.add(new Booking(card, mig, 0, 0));
+        continue;
+      }
       boolean dedicated =
           device.get().mode() == DeviceMode.WHOLE
               || result.getShareID() == null
@@ -72,6 +84,16 @@ final class AllocatedClaim {
                   (int) amount(consumed.get(DeviceAttribute.CORES), 100)));
     }
     return bookings;
+  }
+
+  /** What it takes, or is about to take: its bookings, or those proposed for it as long as it has no allocation. */
+  static List<Booking> taken(ResourceClaim claim) {
+    return isAllocated(claim) ? bookings(claim) : Proposal.of(claim).map(Proposal::bookings).orElse(List.of());
+  }
+
+  /** Whether something is proposed for it that has not become an allocation. */
+  static boolean isProposed(ResourceClaim claim) {
+    return !isAllocated(claim) && Proposal.isOn(claim);
   }
 
   /** Where the allocation can be used: null for everywhere. */

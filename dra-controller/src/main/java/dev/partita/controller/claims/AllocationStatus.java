@@ -1,11 +1,12 @@
 package dev.partita.controller.claims;
 
+import dev.partita.api.Bytes;
 import dev.partita.api.DeviceAttribute;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.Driver;
+import dev.partita.controller.allocate.DeviceAsk;
 import dev.partita.controller.allocate.Outcome.ClaimPlacement;
 import dev.partita.controller.allocate.Outcome.DevicePlacement;
-import dev.partita.controller.inventory.Bytes;
 import io.fabric8.kubernetes.api.model.NodeSelector;
 import io.fabric8.kubernetes.api.model.NodeSelectorBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -65,7 +66,9 @@ final class AllocationStatus {
             .withPool(Driver.poolOf(node))
             .withDevice(placement.device().name().toString());
     part(claim, placement.request().name()).ifPresent(part -> result.withTolerations(part.tolerations()));
-    if (placement.device().mode() == DeviceMode.SHARED) {
+    if (placement.request().access() == DeviceAsk.Access.MONITOR) {
+      result.withAdminAccess(true); // and nothing consumed: no share of anything
+    } else if (placement.device().mode() == DeviceMode.SHARED) {
       Map<String, Quantity> consumed = new TreeMap<>();
       consumed.put(DeviceAttribute.MEMORY, Bytes.quantity(placement.memory()));
       consumed.put(DeviceAttribute.CORES, new Quantity(Integer.toString(placement.cores())));
@@ -124,7 +127,7 @@ final class AllocationStatus {
   }
 
   /** Exactly the form that kube-scheduler writes for a device with a node name. */
-  private static NodeSelector onlyOn(String node) {
+  static NodeSelector onlyOn(String node) {
     return new NodeSelectorBuilder()
         .addNewNodeSelectorTerm()
         .addNewMatchField()

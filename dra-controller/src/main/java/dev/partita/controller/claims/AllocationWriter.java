@@ -1,5 +1,6 @@
 package dev.partita.controller.claims;
 
+import dev.partita.api.Driver;
 import dev.partita.controller.edge.ApiEdge;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -10,6 +11,8 @@ import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -27,32 +30,44 @@ final class AllocationWriter {
   }
 
   /**
-   * The finalizer goes first, by itself: an update of the status cannot set it.
+   * Says on the claim what it is about to get, and puts the finalizer on it: an update of the status could do neither.
    *
-   * @param claim as it was read; any later change of it makes the write fail with a conflict
+   * @param claim as it was read; any later change of it makes this fail with a conflict
+   * @return the claim as written
+   */
+  ResourceClaim propose(ResourceClaim claim, Proposal proposal) {
+    Map<String, String> annotations = new TreeMap<>(annotations(claim));
+    annotations.put(Driver.PROPOSAL_ANNOTATION, proposal.toString());
+    return withMetadata(claim, Stream.concat(claim.getMetadata().getFinalizers().stream(), Stream.of(FINALIZER)), annotations);
+  }
+
+  /**
+   * Writes the allocation that was proposed.
+   *
+   * @param proposed the claim as {@link #propose} gave it; any change of it since makes this fail with a conflict
    * @param users for whom it is reserved at once; none where that can be left to kube-scheduler
    * @return the claim as written
    */
-  ResourceClaim write(ResourceClaim claim, AllocationResult allocation, List<ResourceClaimConsumerReference> users) {
-    List<String> finalizers = claim.getMetadata().getFinalizers();
-    ResourceClaim guarded =
-        finalizers.contains(FINALIZER)
-            ? claim
-            : withFinalizers(claim, Stream.concat(finalizers.stream(), Stream.of(FINALIZER)).toList());
+  ResourceClaim write(ResourceClaim proposed, AllocationResult allocation, List<ResourceClaimConsumerReference> users) {
     ResourceClaim allocated =
-        new ResourceClaimBuilder(guarded).editOrNewStatus().withAllocation(allocation).addAllToReservedFor(users).endStatus().build();
+        new ResourceClaimBuilder(proposed).editOrNewStatus().withAllocation(allocation).addAllToReservedFor(users).endStatus().build();
     return edge.call(() -> client.resource(allocated).updateStatus());
   }
 
   /**
-   * Takes an allocation back that nobody has reserved.
+   * Takes back an allocation that nobody has reserved, or a proposal.
    *
    * @param claim as it was read; if somebody has reserved it since, this fails with a conflict
    */
   void release(ResourceClaim claim) {
-    ResourceClaim freed = new ResourceClaimBuilder(claim).editStatus().withAllocation(null).endStatus().build();
-    ResourceClaim written = edge.call(() -> client.resource(freed).updateStatus());
-    withFinalizers(written, written.getMetadata().getFinalizers().stream().filter(f -> !f.equals(FINALIZER)).toList());
+    ResourceClaim written = claim;
+    if (AllocatedClaim.isAllocated(claim)) {
+      ResourceClaim freed = new ResourceClaimBuilder(claim).editStatus().withAllocation(null).endStatus().build();
+      written = edge.call(() -> client.resource(freed).updateStatus());
+    }
+    Map<String, String> annotations = new TreeMap<>(annotations(written));
+    annotations.remove(Driver.PROPOSAL_ANNOTATION);
+    withMetadata(written, written.getMetadata().getFinalizers().stream().filter(f -> !f.equals(FINALIZER)), annotations);
   }
 
   /** The claim as the API server has it now; null if it is gone. */
@@ -61,17 +76,22 @@ final class AllocationWriter {
   }
 
   /**
-   * A patch of nothing but the finalizers: an update would send the spec as well, and the server compares the bytes of opaque
-   * parameters, whose order of fields the client does not keep.
+   * A patch of nothing but these: an update would send the spec as well, and the server compares the bytes of opaque parameters,
+   * whose order of fields the client does not keep.
    */
-  private ResourceClaim withFinalizers(ResourceClaim claim, List<String> finalizers) {
+  private ResourceClaim withMetadata(ResourceClaim claim, Stream<String> finalizers, Map<String, String> annotations) {
     String patch =
         client
             .getKubernetesSerialization()
             .asJson(
                 List.of(
                     Map.of("op", "replace", "path", "/metadata/resourceVersion", "value", claim.getMetadata().getResourceVersion()),
-                    Map.of("op", "add", "path", "/metadata/finalizers", "value", finalizers)));
+                    Map.of("op", "add", "path", "/metadata/finalizers", "value", finalizers.distinct().toList()),
+                    Map.of("op", "add", "path", "/metadata/annotations", "value", annotations)));
     return edge.call(() -> client.resource(claim).patch(PatchContext.of(PatchType.JSON), patch));
+  }
+
+  private static Map<String, String> annotations(ResourceClaim claim) {
+    return Objects.requireNonNullElse(claim.getMetadata().getAnnotations(), Map.of());
   }
 }

@@ -3,16 +3,22 @@ package dev.partita.controller.claims;
 import dev.partita.controller.allocate.Accounts;
 import dev.partita.controller.allocate.Booking;
 import dev.partita.controller.allocate.Books;
+import dev.partita.controller.allocate.ClaimRef;
 import dev.partita.controller.allocate.FreeCards;
+import dev.partita.controller.allocate.HostRooms;
+import dev.partita.controller.allocate.Mix;
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.quota.QuotaLedger;
+import dev.partita.controller.watch.ResourceVersion;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
-import java.math.BigInteger;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,16 +49,72 @@ final class ClaimLedger {
    */
   private record Assumed(Optional<String> writtenVersion, Optional<String> openVersion) {}
 
-  private record Seen(boolean reserved) {}
+  /**
+   * What was last seen of a claim that takes something.
+   *
+   * @param proposed another instance is about to allocate it
+   * @param onlyLooks the node, if it takes nothing of the devices that it has there
+   */
+  private record Seen(boolean reserved, boolean proposed, Optional<String> onlyLooks) {}
 
+  private final QuotaLedger quotas = new QuotaLedger();
   private final Books books = new Books();
-  private final FreeCards freeCards = new FreeCards(books);
+  private final HostRooms rooms = new HostRooms();
+  private final Mix mix = new Mix();
+  private final FreeCards freeCards = new FreeCards(books, rooms, mix);
   private final Map<String, Assumed> assumed = new HashMap<>();
   private final Map<String, Seen> seen = new HashMap<>();
   private final Set<String> releasing = new HashSet<>();
+  private final Map<String, String> proposals = new HashMap<>();
+  private final Map<String, String> spent = new ConcurrentHashMap<>();
 
   Accounts accounts() {
     return books;
+  }
+
+  /** The same by quotas. */
+  QuotaLedger quotas() {
+    return quotas;
+  }
+
+  /** Counts something as taken that is no claim's yet. */
+  void keep(String key, List<Booking> bookings) {
+    books.put(key, bookings);
+  }
+
+  void unkeep(String key) {
+    books.remove(key);
+  }
+
+  /** Whether the claim has taken something. */
+  boolean isTaken(String claimUid) {
+    return !books.bookings(claimUid).isEmpty();
+  }
+
+  /** Asks as if these claims had given back what they have. */
+  <T> T without(Set<String> claimUids, Supplier<T> question) {
+    Map<String, List<Booking>> taken = new HashMap<>();
+    Map<String, String> namespaces = new HashMap<>();
+    for (String uid : claimUids) {
+      taken.put(uid, books.bookings(uid));
+      quotas.namespaceOf(uid).ifPresent(namespace -> namespaces.put(uid, namespace));
+      unbook(uid);
+    }
+    try {
+      return question.get();
+    } finally {
+      taken.forEach((uid, bookings) -> book(uid, namespaces.getOrDefault(uid, ""), bookings));
+    }
+  }
+
+  /** What CPU and memory hosts have left. */
+  HostRooms rooms() {
+    return rooms;
+  }
+
+  /** What pods have asked for. */
+  Mix mix() {
+    return mix;
   }
 
   /** What is free of the inventory's cards. */
@@ -66,9 +128,17 @@ final class ClaimLedger {
     return assumed.containsKey(claimUid);
   }
 
-  void assume(String claimUid, List<Booking> bookings) {
-    books.put(claimUid, bookings);
-    assumed.put(claimUid, new Assumed(Optional.empty(), Optional.empty()));
+  /**
+   * Whether the claim was seen without the allocation that it had, and what is proposed for it is from before: then that is past,
+   * for it could only be written while nothing else changed. For any thread.
+   */
+  boolean isSpent(ResourceClaim claim) {
+    return Proposal.textOf(claim).filter(text -> text.equals(spent.get(claim.getMetadata().getUid()))).isPresent();
+  }
+
+  void assume(ClaimRef claim, List<Booking> bookings) {
+    book(claim.uid(), claim.namespace(), bookings);
+    assumed.put(claim.uid(), new Assumed(Optional.empty(), Optional.empty()));
   }
 
   /**
@@ -104,7 +174,7 @@ final class ClaimLedger {
   /** The assumed allocation was not written. */
   void dropped(String claimUid) {
     if (assumed.remove(claimUid) != null) {
-      books.remove(claimUid);
+      unbook(claimUid);
     }
   }
 
@@ -118,14 +188,18 @@ final class ClaimLedger {
       assumed.remove(claimUid);
       seen.remove(claimUid);
       releasing.remove(claimUid);
-      return books.remove(claimUid) ? new Change.Freed(Optional.empty()) : new Change.None();
+      spent.remove(claimUid);
+      proposals.remove(claimUid);
+      return unbook(claimUid) ? new Change.Freed(Optional.empty()) : new Change.None();
     }
+    Proposal.textOf(claim).ifPresentOrElse(text -> proposals.put(claimUid, text), () -> proposals.remove(claimUid));
     if (AllocatedClaim.isAllocated(claim)) {
       List<Booking> bookings = AllocatedClaim.bookings(claim);
       boolean known = books.bookings(claimUid).equals(bookings);
       assumed.remove(claimUid);
-      seen.put(claimUid, new Seen(AllocatedClaim.isReserved(claim)));
-      books.put(claimUid, bookings);
+      Optional<String> onlyLooks = bookings.isEmpty() ? AllocatedClaim.nodeOfOurs(claim) : Optional.empty();
+      seen.put(claimUid, new Seen(AllocatedClaim.isReserved(claim), false, onlyLooks));
+      book(claimUid, claim.getMetadata().getNamespace(), bookings);
       return known ? new Change.None() : new Change.Taken();
     }
     @Nullable Assumed ours = assumed.get(claimUid);
@@ -134,23 +208,48 @@ final class ClaimLedger {
       assumed.put(claimUid, new Assumed(ours.writtenVersion(), Optional.of(version)));
       return new Change.None();
     }
+    if (ours == null && Proposal.isOn(claim) && !isSpent(claim) && !wasAllocated(claimUid)) {
+      seen.put(claimUid, new Seen(false, true, Optional.empty()));
+      book(claimUid, claim.getMetadata().getNamespace(), AllocatedClaim.taken(claim));
+      return new Change.None();
+    }
     return freed(claimUid);
+  }
+
+  private void book(String claimUid, String namespace, List<Booking> bookings) {
+    books.put(claimUid, bookings);
+    quotas.put(claimUid, namespace, bookings);
+  }
+
+  private boolean unbook(String claimUid) {
+    quotas.remove(claimUid);
+    return books.remove(claimUid);
+  }
+
+  private boolean wasAllocated(String claimUid) {
+    @Nullable Seen last = seen.get(claimUid);
+    return last != null && !last.proposed();
   }
 
   private Change freed(String claimUid) {
     List<Booking> before = books.bookings(claimUid);
-    assumed.remove(claimUid);
+    boolean ours = assumed.remove(claimUid) != null;
     @Nullable Seen last = seen.remove(claimUid);
     boolean released = releasing.remove(claimUid);
-    if (!books.remove(claimUid)) {
+    Optional<String> onlyLooked = Optional.ofNullable(last).flatMap(Seen::onlyLooks);
+    if (!unbook(claimUid) && onlyLooked.isEmpty() && !ours) {
       return new Change.None();
     }
+    if (last != null && last.proposed()) {
+      return new Change.Freed(Optional.empty());
+    }
+    Optional.ofNullable(proposals.get(claimUid)).ifPresent(text -> spent.put(claimUid, text));
     boolean used = last != null && last.reserved();
-    return new Change.Freed(used || released || before.isEmpty() ? Optional.empty() : Optional.of(before.getFirst().card().node()));
+    return new Change.Freed(
+        used || released ? Optional.empty() : before.stream().findFirst().map(booking -> booking.card().node()).or(() -> onlyLooked));
   }
 
-  /** Whether an observed version is later than the one that was written; versions of one kind can be ordered. */
   private static boolean isNewer(String observed, Optional<String> written) {
-    return written.isPresent() && new BigInteger(observed).compareTo(new BigInteger(written.get())) > 0;
+    return written.isPresent() && ResourceVersion.isNewer(observed, written.get());
   }
 }

@@ -1,11 +1,10 @@
 package dev.partita.controller.claims;
 
 import dev.partita.controller.allocate.Explanation;
-import dev.partita.controller.allocate.Outcome;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.Optional;
 
 /** What to do about a pod. */
 sealed interface Decision {
@@ -15,16 +14,18 @@ sealed interface Decision {
   /** kube-scheduler allocates on every node that it could run on; a node of the controller's may come. */
   record LeaveToScheduler() implements Decision {}
 
-  /** Its claims are allocated; it will run on that node. */
-  record Placed(String node) implements Decision {}
-
   /**
-   * Write these.
+   * None of its claims is left for the controller to allocate: those of ours are allocated.
    *
-   * @param claims by UID, as they were decided upon
-   * @param contested UIDs of those that must be reserved for the pod with the allocation: see {@link PodClaims#isContested}
+   * @param node where it will run, if the allocations say so
    */
-  record Allocate(Outcome.Allocated outcome, Map<String, ResourceClaim> claims, Set<String> contested) implements Decision {}
+  record Settled(Optional<String> node) implements Decision {}
+
+  /** A claim that it refers to does not exist, was not yet made from its template, or is being deleted. */
+  record ClaimMissing() implements Decision {}
+
+  /** Write this. */
+  record Allocate(PodPlan plan) implements Decision {}
 
   /**
    * No node will do now.
@@ -32,8 +33,9 @@ sealed interface Decision {
    * @param claims those that wait
    * @param unused claims of the pod that are allocated already, which nobody uses: to be given back, for half a pod's claims
    *     help nobody
+   * @param trial whether a host would do if something else had changed
    */
-  record Wait(List<ResourceClaim> claims, List<ResourceClaim> unused, Explanation explanation) implements Decision {}
+  record Wait(List<ResourceClaim> claims, List<ResourceClaim> unused, Explanation explanation, Trial trial) implements Decision {}
 
   /** Some claims can never be allocated as they stand. */
   record Refuse(Map<ResourceClaim, List<String>> problems) implements Decision {}

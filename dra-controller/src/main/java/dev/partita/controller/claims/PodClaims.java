@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /** Which claims a pod refers to. */
-final class PodClaims {
+public final class PodClaims {
   private PodClaims() {}
 
   /** The pod's claims; empty as long as one of them has not been made from its template yet. */
@@ -38,7 +38,7 @@ final class PodClaims {
   }
 
   /** Whether the pod may still need its claims: it is neither over nor on its way out. */
-  static boolean isLive(Pod pod) {
+  public static boolean isLive(Pod pod) {
     String phase = pod.getStatus() == null ? null : pod.getStatus().getPhase();
     return pod.getMetadata().getDeletionTimestamp() == null && !"Succeeded".equals(phase) && !"Failed".equals(phase);
   }

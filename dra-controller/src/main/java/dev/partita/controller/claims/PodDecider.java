@@ -3,11 +3,14 @@ package dev.partita.controller.claims;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.controller.allocate.Candidates;
 import dev.partita.controller.allocate.ClaimAsk;
+import dev.partita.controller.allocate.MemoryAsk;
 import dev.partita.controller.allocate.Outcome;
+import dev.partita.controller.allocate.PodNeeds;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.nodes.NodeFit;
 import dev.partita.controller.nodes.NodeLoads;
+import dev.partita.controller.quota.QuotaLedger;
 import dev.partita.controller.selector.DeviceSelectors;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
@@ -24,6 +27,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +38,7 @@ final class PodDecider {
   private final NodeLoads loads;
   private final Vetoes vetoes;
   private final ClaimReader reader;
+  private final Arrivals arrivals;
   private final dev.partita.controller.allocate.Allocator allocator;
 
   PodDecider(ClusterView view, ClaimLedger ledger, NodeLoads loads, Vetoes vetoes) {
@@ -43,13 +48,20 @@ final class PodDecider {
     this.vetoes = vetoes;
     DeviceSelectors selectors = new DeviceSelectors();
     this.reader = new ClaimReader(view::deviceClass, selectors);
+    this.arrivals = new Arrivals(view, reader, ledger.mix());
     this.allocator = new dev.partita.controller.allocate.Allocator(selectors);
   }
 
-  Decision decide(Pod pod, Inventory inventory, Instant now) {
+  /** What is learnt from pods as they arrive. */
+  Arrivals arrivals() {
+    return arrivals;
+  }
+
+  /** @param placed claims that count as allocated, by UID, and on which node */
+  Decision decide(Pod pod, Inventory inventory, Instant now, Map<String, String> placed) {
     Optional<List<ObjectKey>> names = PodClaims.of(pod);
-    if (names.isEmpty() || names.get().isEmpty()) {
-      return new Decision.Nothing();
+    if (names.isEmpty()) {
+      return new Decision.ClaimMissing(); // kube-controller-manager is to make it from its template
     }
     List<NodeSelector> allocatedElsewhere = new ArrayList<>();
     List<ResourceClaim> unused = new ArrayList<>();
@@ -58,9 +70,16 @@ final class PodDecider {
     Map<ResourceClaim, List<String>> problems = new LinkedHashMap<>();
     for (ObjectKey name : names.get()) {
       @Nullable ResourceClaim claim = view.claim(name);
-      if (claim == null
-          || claim.getMetadata().getDeletionTimestamp() != null
-          || ledger.isAssumed(claim.getMetadata().getUid())) {
+      if (claim == null || claim.getMetadata().getDeletionTimestamp() != null) {
+        return new Decision.ClaimMissing();
+      }
+      @Nullable String node = placed.get(claim.getMetadata().getUid());
+      if (node != null) {
+        allocatedElsewhere.add(AllocationStatus.onlyOn(node));
+        continue;
+      }
+      if (ledger.isAssumed(claim.getMetadata().getUid())
+          || (AllocatedClaim.isProposed(claim) && !ledger.isSpent(claim))) {
         return new Decision.Nothing(); // its next change comes back here
       }
       if (AllocatedClaim.isAllocated(claim)) {
@@ -72,6 +91,8 @@ final class PodDecider {
       }
       switch (reader.read(claim)) {
         case ClaimReading.Foreign foreign -> {}
+        case ClaimReading.Understood(ClaimAsk ask) when AdminAccess.isAsked(ask) && !AdminAccess.isAllowed(view.namespace(name.namespace())) ->
+            problems.put(claim, List.of(AdminAccess.REFUSAL));
         case ClaimReading.Understood(ClaimAsk ask) -> {
           open.put(claim.getMetadata().getUid(), claim);
           asks.add(ask);
@@ -79,29 +100,65 @@ final class PodDecider {
         case ClaimReading.Unusable(List<String> words) -> problems.put(claim, words);
       }
     }
+    arrivals.arrived(pod, names.get());
     if (!problems.isEmpty()) {
       return new Decision.Refuse(problems);
     }
     if (asks.isEmpty()) {
-      return allocatedElsewhere.stream().flatMap(s -> NodeFit.onlyNode(s).stream()).findFirst()
-          .<Decision>map(Decision.Placed::new)
-          .orElseGet(Decision.Nothing::new);
+      return new Decision.Settled(allocatedElsewhere.stream().flatMap(s -> NodeFit.onlyNode(s).stream()).findFirst());
     }
-    Function<GpuHost, Optional<String>> unfit = host -> refusal(pod, host, allocatedElsewhere, open, now);
-    Candidates candidates =
-        host -> unfit.apply(host).or(() -> isScheduled(host) ? Optional.of("kube-scheduler allocates there") : Optional.empty());
+    String namespace = pod.getMetadata().getNamespace();
+    Function<GpuHost, Optional<String>> unfit =
+        host -> refusal(pod, host, allocatedElsewhere, open, now).or(() -> ledger.quotas().refusal(namespace, asks, host));
+    boolean ofPercent = asks.stream().anyMatch(PodDecider::asksPercent);
+    String scheduled = ofPercent ? "kube-scheduler allocates there, and it knows no memoryPercent" : "kube-scheduler allocates there";
+    Candidates candidates = host -> unfit.apply(host).or(() -> isScheduled(host) ? Optional.of(scheduled) : Optional.empty());
     Collection<GpuHost> hosts = inventory.hosts().values();
-    if (!hosts.isEmpty() && hosts.stream().allMatch(PodDecider::isScheduled)) {
+    if (!ofPercent && !hosts.isEmpty() && hosts.stream().allMatch(PodDecider::isScheduled)) {
       return new Decision.LeaveToScheduler();
     }
-    return switch (allocator.allocate(asks, candidates, ledger.freeCards(inventory))) {
-      case Outcome.Allocated allocated -> new Decision.Allocate(allocated, open, contested(open));
+    return switch (allocate(pod, asks, candidates, inventory)) {
+      case Outcome.Allocated allocated -> new Decision.Allocate(new PodPlan(pod, allocated, open, contested(open)));
       case Outcome.Unallocatable(var explanation) ->
-          hosts.stream().anyMatch(host -> isScheduled(host) && unfit.apply(host).isEmpty())
+          !ofPercent
+                  && hosts.stream().anyMatch(host -> isScheduled(host) && unfit.apply(host).isEmpty())
                   && hosts.stream().allMatch(host -> candidates.refusal(host).isPresent())
               ? new Decision.LeaveToScheduler()
-              : new Decision.Wait(List.copyOf(open.values()), unused, explanation);
+              : new Decision.Wait(
+                  List.copyOf(open.values()),
+                  unused,
+                  explanation,
+                  host -> candidates.refusal(host).isPresent() ? Optional.empty() : placeOn(host, namespace, asks, inventory));
     };
+  }
+
+  /** Places the claims where quotas allow what they take there. */
+  private Outcome allocate(Pod pod, List<ClaimAsk> asks, Candidates candidates, Inventory inventory) {
+    String namespace = pod.getMetadata().getNamespace();
+    // Where the pod counts already, room for it is not to be looked for once more; candidates see to that.
+    PodNeeds needs = loads.counts(pod.getMetadata().getUid()) ? PodNeeds.NONE : NodeFit.needs(pod);
+    List<QuotaLedger.Excess> excesses = new ArrayList<>();
+    Candidates allowed =
+        host -> candidates.refusal(host).or(() -> excesses.stream().filter(e -> e.hosts().test(host)).map(QuotaLedger.Excess::why).findFirst());
+    while (true) {
+      Outcome outcome = allocator.allocate(needs, asks, allowed, ledger.freeCards(inventory));
+      if (!(outcome instanceof Outcome.Allocated allocated)) {
+        return outcome;
+      }
+      Optional<QuotaLedger.Excess> excess =
+          ledger.quotas().excess(namespace, allocated.claims().stream().map(Outcome.ClaimPlacement::bookings).toList());
+      if (excess.isEmpty()) {
+        return outcome;
+      }
+      Predicate<GpuHost> same = host -> host.name().equals(allocated.node());
+      excesses.add(new QuotaLedger.Excess(excess.get().why(), same.or(excess.get().hosts())));
+    }
+  }
+
+  private Optional<Outcome.Allocated> placeOn(GpuHost host, String namespace, List<ClaimAsk> asks, Inventory inventory) {
+    return allocator
+        .placeOn(host.name(), asks, ledger.freeCards(inventory))
+        .filter(found -> ledger.quotas().excess(namespace, found.claims().stream().map(Outcome.ClaimPlacement::bookings).toList()).isEmpty());
   }
 
   private Set<String> contested(Map<String, ResourceClaim> claims) {
@@ -109,6 +166,10 @@ final class PodDecider {
         .filter(claim -> PodClaims.isContested(view.podsOf(ObjectKey.of(claim.getValue()))))
         .map(Map.Entry::getKey)
         .collect(Collectors.toSet());
+  }
+
+  private static boolean asksPercent(ClaimAsk claim) {
+    return claim.requests().stream().flatMap(request -> request.alternatives().stream()).anyMatch(ask -> ask.memory() instanceof MemoryAsk.Percent);
   }
 
   private static boolean isScheduled(GpuHost host) {

@@ -1,114 +1,87 @@
 package dev.partita.controller.claims;
 
 import dev.partita.controller.allocate.Outcome;
-import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
-import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
-import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
 import java.time.Clock;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
-import java.util.Optional;
-import java.util.Set;
-import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Writes what was decided for a pod, claim after claim, several pods at a time, and reports how it went. */
+/** Carries out what was decided for pods, several decisions at a time, and reports how it went. */
 final class PodWriter implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PodWriter.class);
-  private static final int AT_ONCE = 8;
+
+  /** Each waits for the API server most of the time. */
+  private static final int AT_ONCE = 16;
 
   private final AllocationWriter writer;
-  private final Function<String, @Nullable DeviceClass> classes;
+  private final AllocationGate gate;
+  private final ClusterView view;
   private final Clock clock;
+  private final Predicate<ResourceClaim> spent;
   private final Consumer<WorkItem> reports;
   private final ExecutorService threads =
       Executors.newFixedThreadPool(AT_ONCE, Thread.ofPlatform().name("allocation-writer-", 0).daemon().factory());
 
-  PodWriter(
-      AllocationWriter writer, Function<String, @Nullable DeviceClass> classes, Clock clock, Consumer<WorkItem> reports) {
+  PodWriter(AllocationWriter writer, AllocationGate gate, ClusterView view, Clock clock, Predicate<ResourceClaim> spent, Consumer<WorkItem> reports) {
     this.writer = writer;
-    this.classes = classes;
+    this.gate = gate;
+    this.view = view;
     this.clock = clock;
+    this.spent = spent;
     this.reports = reports;
   }
 
-  /**
-   * Begins to write. After the first failure the pod's remaining claims are left: the pod is decided upon anew.
-   *
-   * @param claims by UID, as they were decided upon
-   * @param contested UIDs of those that are reserved for the pod at once
-   */
-  void write(Pod pod, Outcome.Allocated outcome, Map<String, ResourceClaim> claims, Set<String> contested, ClaimNotes notes) {
-    ResourceClaimConsumerReference user =
-        new ResourceClaimConsumerReference(null, pod.getMetadata().getName(), "pods", pod.getMetadata().getUid());
+  /** Begins to write what these pods are to get, all or nothing as far as that can be had. */
+  void write(List<PodPlan> plans, ClaimNotes notes) {
     threads.execute(
         () -> {
-          boolean failed = false;
-          for (Outcome.ClaimPlacement placement : outcome.claims()) {
-            Optional<String> version = Optional.empty();
-            if (!failed) {
-              ResourceClaim claim = Objects.requireNonNull(claims.get(placement.claim().uid()), placement.claim().name());
-              List<ResourceClaimConsumerReference> users = contested.contains(placement.claim().uid()) ? List.of(user) : List.of();
-              version = write(placement, claim, outcome.node(), users, notes);
-              failed = version.isEmpty();
+          AllocationTransaction transaction = new AllocationTransaction(writer, view, clock, notes, spent, plans);
+          boolean done = false;
+          try {
+            done = transaction.run();
+            for (PodPlan plan : done ? plans : List.<PodPlan>of()) {
+              done &= !AllocationGate.isOn(plan.pod()) || gate.remove(plan.pod());
             }
-            reports.accept(new WorkItem.Written(placement.claim(), version));
+          } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+          } catch (RuntimeException e) {
+            LOG.error("pods {}: not written", plans.stream().map(plan -> ObjectKey.of(plan.pod())).toList(), e);
+          } finally {
+            for (PodPlan plan : plans) {
+              for (Outcome.ClaimPlacement placement : plan.outcome().claims()) {
+                reports.accept(new WorkItem.Written(placement.claim(), transaction.version(placement.claim())));
+              }
+              reports.accept(new WorkItem.Finished(ObjectKey.of(plan.pod()), !done));
+            }
           }
-          reports.accept(new WorkItem.Finished(ObjectKey.of(pod), failed));
         });
   }
 
-  private Optional<String> write(
-      Outcome.ClaimPlacement placement,
-      ResourceClaim claim,
-      String node,
-      List<ResourceClaimConsumerReference> users,
-      ClaimNotes notes) {
-    try {
-      var allocation = AllocationStatus.of(claim, placement, node, classes, UUID::randomUUID, clock.instant());
-      ResourceClaim written = writer.write(claim, allocation, users);
-      notes.allocated(placement, node);
-      return Optional.of(written.getMetadata().getResourceVersion());
-    } catch (RuntimeException e) {
-      if (ApiEdge.isConflict(e) || ApiEdge.isNotFound(e)) {
-        LOG.info("claim {}: changed while it was allocated on {}, is decided upon anew", placement.claim(), node);
-      } else {
-        LOG.warn("claim {}: allocation on {} not written: {}", placement.claim(), node, e.getMessage());
-      }
-      return writtenAfterAll(placement, claim, node, notes);
-    }
+  /** Removes the pod's scheduling gate: nothing of it is left for the controller to do. */
+  void open(Pod pod) {
+    threads.execute(
+        () -> {
+          boolean done = false;
+          try {
+            done = gate.remove(pod);
+          } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+          } finally {
+            reports.accept(new WorkItem.Finished(ObjectKey.of(pod), !done));
+          }
+        });
   }
 
-  /** An answer can be lost on its way although the write was done; then trying again gives a conflict with oneself. */
-  private Optional<String> writtenAfterAll(
-      Outcome.ClaimPlacement placement, ResourceClaim claim, String node, ClaimNotes notes) {
-    try {
-      @Nullable ResourceClaim now = writer.read(claim);
-      if (now != null
-          && now.getMetadata().getUid().equals(placement.claim().uid())
-          && AllocatedClaim.isAllocated(now)
-          && AllocatedClaim.bookings(now).equals(placement.bookings())) {
-        notes.allocated(placement, node);
-        return Optional.of(now.getMetadata().getResourceVersion());
-      }
-    } catch (RuntimeException e) {
-      LOG.warn("claim {}: not read either: {}", placement.claim(), e.getMessage());
-    }
-    return Optional.empty();
-  }
-
-  /** Takes allocations back that nobody has reserved. */
+  /** Takes back allocations that nobody has reserved, and proposals that nobody pursues. */
   void release(List<ResourceClaim> claims, String why) {
     threads.execute(
         () -> {
@@ -118,7 +91,7 @@ final class PodWriter implements AutoCloseable {
               LOG.info("claim {}: allocation taken back: {}", ClaimReader.ref(claim), why);
             } catch (RuntimeException e) {
               LOG.info("claim {}: allocation not taken back: {}", ClaimReader.ref(claim), e.getMessage());
-              reports.accept(new WorkItem.NotReleased(claim.getMetadata().getUid()));
+              reports.accept(new WorkItem.NotReleased(ObjectKey.of(claim), claim.getMetadata().getUid()));
             }
           }
         });

@@ -3,9 +3,11 @@ package dev.partita.controller.claims;
 import dev.partita.api.DeviceAttribute;
 import dev.partita.api.config.GpuShareConfig;
 import dev.partita.controller.allocate.DeviceAsk;
+import dev.partita.controller.allocate.DeviceAsk.Access;
 import dev.partita.controller.allocate.DeviceAsk.Count;
 import dev.partita.controller.allocate.DeviceAsk.Selector;
 import dev.partita.controller.allocate.DeviceAsk.Toleration;
+import dev.partita.controller.allocate.MemoryAsk;
 import dev.partita.controller.selector.DeviceSelectors;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClaimConfiguration;
@@ -48,9 +50,6 @@ final class RequestReader {
   Optional<DeviceAsk> read() {
     int before = problems.size();
     part.unknown().forEach(field -> problem(field, "is not supported"));
-    if (part.adminAccess()) {
-      problem("adminAccess", "is not supported");
-    }
     Optional<Count> count = count();
     List<Selector> expressions = new ArrayList<>();
     read(expressions, "class " + part.className(), "DeviceClass " + part.className() + ": spec", ClaimReader.expressions(deviceClass.getSpec().getSelectors()));
@@ -61,18 +60,31 @@ final class RequestReader {
         .filter(name -> !name.equals(DeviceAttribute.MEMORY) && !name.equals(DeviceAttribute.CORES))
         .sorted()
         .forEach(name -> problem("capacity.requests[" + name + "]", "is not a capacity of a GPU; known are memory and cores"));
-    OptionalLong memory = amount(asked, DeviceAttribute.MEMORY);
+    Optional<GpuShareConfig> ofClaim = Configs.ofClaim(configs, part.name());
+    GpuShareConfig config = ofClaim.or(() -> Configs.ofClass(deviceClass.getSpec().getConfig())).orElse(GpuShareConfig.DEFAULT);
+    MemoryAsk memory = memory(asked, ofClaim, config);
     OptionalLong cores = amount(asked, DeviceAttribute.CORES);
     List<Toleration> tolerations = tolerations();
     if (problems.size() > before) {
       return Optional.empty();
     }
-    GpuShareConfig config =
-        Configs.ofClaim(configs, part.name())
-            .or(() -> Configs.ofClass(deviceClass.getSpec().getConfig()))
-            .orElse(GpuShareConfig.DEFAULT);
     return count.map(
-        number -> new DeviceAsk(part.name(), expressions, number, memory, cores, tolerations, config.placement()));
+        number -> new DeviceAsk(
+                part.name(), expressions, number, memory, cores, tolerations, config.placement(), part.adminAccess() ? Access.MONITOR : Access.OWN));
+  }
+
+  /** An amount, or a part of each card; an amount in a request stands for itself whatever its class says. */
+  private MemoryAsk memory(Map<String, Quantity> asked, Optional<GpuShareConfig> ofClaim, GpuShareConfig config) {
+    OptionalLong bytes = amount(asked, DeviceAttribute.MEMORY);
+    if (bytes.isPresent()) {
+      if (ofClaim.isPresent() && ofClaim.get().memoryPercent().isPresent()) {
+        problem(
+            "capacity.requests[" + DeviceAttribute.MEMORY + "]",
+            "cannot be used together with memoryPercent of the claim's GpuShareConfig; leave one of them out");
+      }
+      return MemoryAsk.of(bytes);
+    }
+    return config.memoryPercent().isPresent() ? new MemoryAsk.Percent(config.memoryPercent().getAsInt()) : new MemoryAsk.Unsaid();
   }
 
   private Optional<Count> count() {

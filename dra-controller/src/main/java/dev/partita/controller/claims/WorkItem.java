@@ -1,9 +1,12 @@
 package dev.partita.controller.claims;
 
 import dev.partita.controller.allocate.ClaimRef;
+import dev.partita.controller.explain.Answer;
+import dev.partita.controller.explain.Question;
 import dev.partita.controller.watch.ClusterEvent;
 import dev.partita.controller.watch.ObjectKey;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 
 /** What the allocation loop is told. */
 sealed interface WorkItem {
@@ -19,11 +22,27 @@ sealed interface WorkItem {
    */
   record Written(ClaimRef claim, Optional<String> version) implements WorkItem {}
 
-  /** An allocation could not be taken back. */
-  record NotReleased(String claimUid) implements WorkItem {}
+  /** An allocation or a proposal could not be taken back. */
+  record NotReleased(ObjectKey claim, String claimUid) implements WorkItem {}
 
   /** All writes for a pod have come to their end. */
   record Finished(ObjectKey pod, boolean failed) implements WorkItem {}
+
+  /**
+   * Look at the claim again, for a while has passed.
+   *
+   * @param version the claim's when that was set up
+   */
+  record ClaimAgain(ObjectKey claim, String version) implements WorkItem {}
+
+  /** A node may be proposed for the claim again: to whoever uses it by now. */
+  record VetoOver(ObjectKey claim) implements WorkItem {}
+
+  /** A victim of the pod's preemption may not be evicted now. */
+  record EvictionRefused(ObjectKey pod, String podUid, String victimUid) implements WorkItem {}
+
+  /** Somebody wants to know. */
+  record Explain(Question question, CompletableFuture<Answer> answer) implements WorkItem {}
 
   /** Look at the pod again, for a while has passed. */
   record Again(ObjectKey pod) implements WorkItem {}

@@ -74,6 +74,14 @@ public final class ApiEdge {
     return problem instanceof KubernetesClientException e && e.getCode() == HttpURLConnection.HTTP_NOT_FOUND;
   }
 
+  /** Whether nothing can be made any more in the object's namespace, for it is being deleted: the API server says so as a refusal. */
+  public static boolean isNamespaceEnding(Throwable problem) {
+    return problem instanceof KubernetesClientException e
+        && e.getStatus() != null
+        && e.getStatus().getDetails() != null
+        && e.getStatus().getDetails().getCauses().stream().anyMatch(cause -> "NamespaceTerminating".equals(cause.getReason()));
+  }
+
   private static boolean isTransient(Throwable problem) {
     return problem instanceof KubernetesClientException e
         && (e.getCode() == 0 || e.getCode() == TOO_MANY_REQUESTS || e.getCode() >= HttpURLConnection.HTTP_INTERNAL_ERROR);

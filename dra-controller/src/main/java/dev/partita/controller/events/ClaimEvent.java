@@ -10,17 +10,17 @@ import dev.partita.controller.allocate.ClaimRef;
 public record ClaimEvent(ClaimRef claim, Reason reason, String note) {
   /** The constants are spelt as they are in the event. */
   public enum Reason {
-    Allocated("Normal"),
-    Unallocatable("Warning");
+    Allocated(false),
+    Unallocatable(true);
 
-    private final String type;
+    private final boolean warning;
 
-    Reason(String type) {
-      this.type = type;
+    Reason(boolean warning) {
+      this.warning = warning;
     }
 
-    String type() {
-      return type;
+    boolean isWarning() {
+      return warning;
     }
   }
 }

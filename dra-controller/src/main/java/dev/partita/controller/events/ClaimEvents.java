@@ -1,20 +1,14 @@
 package dev.partita.controller.events;
 
-import dev.partita.api.Driver;
-import dev.partita.controller.allocate.ClaimRef;
+import dev.partita.api.event.EventObject;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.watch.EventLoop;
-import io.fabric8.kubernetes.api.model.MicroTime;
-import io.fabric8.kubernetes.api.model.ObjectReferenceBuilder;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
-import io.fabric8.kubernetes.api.model.events.v1.EventBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import java.nio.charset.StandardCharsets;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneOffset;
-import java.time.format.DateTimeFormatter;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
@@ -27,9 +21,6 @@ import org.slf4j.LoggerFactory;
  * series; another note replaces it, for the API lets nobody change an event's note. Losing an event is no failure.
  */
 public final class ClaimEvents implements AutoCloseable {
-  /** Longest note that events.k8s.io takes, in bytes. */
-  public static final int MAX_NOTE = 1024;
-
   private static final Logger LOG = LoggerFactory.getLogger(ClaimEvents.class);
 
   /** The same note again within this time is not written again. */
@@ -39,7 +30,6 @@ public final class ClaimEvents implements AutoCloseable {
   private static final Duration GATHER = Duration.ofMillis(300);
 
   private static final int REMEMBERED = 10_000;
-  private static final DateTimeFormatter MICROS = DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'").withZone(ZoneOffset.UTC);
 
   private record Key(String uid, ClaimEvent.Reason reason) {}
 
@@ -90,87 +80,62 @@ public final class ClaimEvents implements AutoCloseable {
     }
     latest.forEach(
         (key, event) -> {
-          String note = cut(event.note());
+          EventObject object = object(event);
           @Nullable Said before = said.get(key);
           Instant now = clock.instant();
-          if (before != null && before.note().equals(note) && before.when().plus(QUIET).isAfter(now)) {
+          if (before != null && before.note().equals(object.note()) && before.when().plus(QUIET).isAfter(now)) {
             return;
           }
-          said.put(key, new Said(note, now));
-          LOG.info("claim {}: {}: {}", event.claim(), event.reason(), note);
+          said.put(key, new Said(object.note(), now));
+          LOG.info("claim {}: {}: {}", event.claim(), event.reason(), object.note());
           try {
-            write(event, note, now);
+            write(object, now, before == null);
           } catch (RuntimeException e) {
-            LOG.warn("claim {}: event {} not written: {}", event.claim(), event.reason(), e.getMessage());
+            if (ApiEdge.isNamespaceEnding(e)) {
+              LOG.debug("claim {}: event {} not written, its namespace is being deleted", event.claim(), event.reason());
+            } else {
+              LOG.warn("claim {}: event {} not written: {}", event.claim(), event.reason(), e.getMessage());
+            }
           }
         });
   }
 
-  private void write(ClaimEvent event, String note, Instant now) {
-    String name = name(event);
-    var events = client.resources(Event.class).inNamespace(event.claim().namespace());
+  /** @param first nothing of that reason was said of the claim yet, as far as this instance knows: then there is nothing to read */
+  private void write(EventObject said, Instant now, boolean first) {
+    String name = said.nameByReason();
+    Event fresh = said.first(name, "dra-controller", instance, now);
+    if (first) {
+      try {
+        edge.call(() -> client.resource(fresh).create());
+        return;
+      } catch (KubernetesClientException e) {
+        if (!ApiEdge.isConflict(e)) {
+          throw e;
+        }
+      }
+    }
+    var events = client.resources(Event.class).inNamespace(said.namespace());
     @Nullable Event existing = events.withName(name).get();
-    if (existing != null && note.equals(existing.getNote())) {
-      int count = existing.getSeries() == null ? 1 : existing.getSeries().getCount();
-      Event again =
-          new EventBuilder(existing).withNewSeries().withCount(count + 1).withLastObservedTime(micros(now)).endSeries().build();
+    if (existing != null && said.note().equals(existing.getNote())) {
+      Event again = EventObject.again(existing, now);
       edge.call(() -> client.resource(again).update());
       return;
     }
     if (existing != null) {
       edge.call(() -> client.resource(existing).delete());
     }
-    Event fresh = event(event, name, note, now);
     edge.call(() -> client.resource(fresh).create());
   }
 
-  private Event event(ClaimEvent event, String name, String note, Instant now) {
-    ClaimRef claim = event.claim();
-    return new EventBuilder()
-        .withNewMetadata()
-        .withName(name)
-        .withNamespace(claim.namespace())
-        .endMetadata()
-        .withEventTime(micros(now))
-        .withType(event.reason().type())
-        .withReason(event.reason().name())
-        .withAction("Allocate")
-        .withNote(note)
-        .withReportingController(Driver.NAME + "/dra-controller")
-        .withReportingInstance(instance.length() > 128 ? instance.substring(0, 128) : instance)
-        .withRegarding(
-            new ObjectReferenceBuilder()
-                .withApiVersion("resource.k8s.io/v1")
-                .withKind("ResourceClaim")
-                .withNamespace(claim.namespace())
-                .withName(claim.name())
-                .withUid(claim.uid())
-                .build())
-        .build();
-  }
-
-  /** The same for the same claim and reason, so that a later instance of this program finds it. */
-  private static String name(ClaimEvent event) {
-    String claim = event.claim().name();
-    String part = claim.length() > 200 ? claim.substring(0, 200).replaceAll("[.-]+$", "") : claim;
-    String uid = event.claim().uid();
-    String suffix = uid.length() > 8 ? uid.substring(0, 8) : uid;
-    return part + "." + suffix + "." + event.reason().name().toLowerCase(java.util.Locale.ROOT);
-  }
-
-  private static MicroTime micros(Instant time) {
-    return new MicroTime(MICROS.format(time));
-  }
-
-  private static String cut(String note) {
-    byte[] bytes = note.getBytes(StandardCharsets.UTF_8);
-    if (bytes.length <= MAX_NOTE) {
-      return note;
-    }
-    int end = MAX_NOTE - 3;
-    while (end > 0 && (bytes[end] & 0xC0) == 0x80) {
-      end--;
-    }
-    return new String(bytes, 0, end, StandardCharsets.UTF_8) + "…";
+  private static EventObject object(ClaimEvent event) {
+    return new EventObject(
+        EventObject.About.CLAIM,
+        event.claim().namespace(),
+        event.claim().name(),
+        event.claim().uid(),
+        event.reason().isWarning(),
+        event.reason().name(),
+        "Allocate",
+        event.note());
   }
 }

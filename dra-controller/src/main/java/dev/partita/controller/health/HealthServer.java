@@ -2,6 +2,7 @@ package dev.partita.controller.health;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import dev.partita.controller.http.HttpLimits;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetSocketAddress;
@@ -27,6 +28,7 @@ public final class HealthServer implements AutoCloseable {
    * @throws IOException if the port cannot be had
    */
   public static HealthServer start(int port, BooleanSupplier healthy, BooleanSupplier ready) throws IOException {
+    HttpLimits.set();
     HttpServer server = HttpServer.create(new InetSocketAddress(port), 16);
     ExecutorService threads = Executors.newSingleThreadExecutor(Thread.ofPlatform().name("health").daemon().factory());
     server.setExecutor(threads);

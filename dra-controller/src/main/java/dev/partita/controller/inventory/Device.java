@@ -70,6 +70,14 @@ public final class Device {
     return taints;
   }
 
+  /** Whether the other one is the same of its card as this is of this one's. */
+  public boolean isLike(Device other) {
+    return switch (name) {
+      case DeviceName.Mig mig -> other.name instanceof DeviceName.Mig its && its.slot().equals(mig.slot());
+      case DeviceName.Whole _, DeviceName.Shared _ -> other.mode() == mode();
+    };
+  }
+
   public boolean allowsMultipleAllocations() {
     return mode() == DeviceMode.SHARED;
   }

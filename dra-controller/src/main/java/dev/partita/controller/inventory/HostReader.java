@@ -4,6 +4,7 @@ import dev.partita.api.DeviceAttribute;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
+import dev.partita.api.MigSlot;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
@@ -13,6 +14,7 @@ import dev.partita.api.node.GpuNodeStatus;
 import dev.partita.controller.inventory.Capacity.RequestPolicy;
 import io.fabric8.kubernetes.api.model.Condition;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -45,16 +47,19 @@ final class HostReader {
     List<Device> devices = new ArrayList<>();
     if (status != null) {
       Set<Integer> seen = new HashSet<>();
-      List<Gpu> gpus = status.gpus().stream().sorted(java.util.Comparator.comparingInt(Gpu::index)).toList();
+      List<Gpu> gpus = status.gpus().stream().sorted(Comparator.comparingInt(Gpu::index)).toList();
       for (Gpu gpu : gpus) {
         if (gpu.index() < 0 || gpu.memoryBytes() <= 0 || !seen.add(gpu.index())) {
           continue; // nothing that a device could be made of
         }
-        long reserve = Math.clamp(spec.reservedMemoryBytes(), 0, gpu.memoryBytes());
-        Card card = new Card(new CardKey(name, gpu.index()), gpu, gpu.memoryBytes() - reserve);
+        Card card = new Card(new CardKey(name, gpu.index()), gpu, gpu.sellableBytes(spec));
         cards.add(card);
         for (PublishedMode mode : new java.util.TreeSet<>(spec.publishedModes())) {
-          device(card, mode, status).ifPresent(devices::add);
+          switch (mode) {
+            case Whole -> devices.add(whole(card, status));
+            case Shared -> share(card, status).ifPresent(devices::add);
+            case Mig -> devices.addAll(instances(card, status));
+          }
         }
       }
     }
@@ -87,36 +92,53 @@ final class HostReader {
     return message != null && !message.isBlank() ? message : reason != null ? reason : "the GpuNode is not Ready";
   }
 
-  private static Optional<Device> device(Card card, PublishedMode published, GpuNodeStatus status) {
-    DeviceMode mode =
-        switch (published) {
-          case Whole -> DeviceMode.WHOLE;
-          case Shared -> DeviceMode.SHARED;
-        };
-    Map<String, Capacity> capacities = new TreeMap<>();
-    switch (mode) {
-      case WHOLE -> capacities.put(DeviceAttribute.MEMORY, new Capacity(card.gpu().memoryBytes(), Optional.empty()));
-      case SHARED -> {
-        long memory = card.sellableMemory();
-        if (memory < MEMORY_MIN) {
-          return Optional.empty(); // the reserve leaves nothing to share
-        }
-        capacities.put(
+  private static Device whole(Card card, GpuNodeStatus status) {
+    Capacity memory = new Capacity(card.gpu().memoryBytes(), Optional.empty());
+    return device(card, new DeviceName.Whole(card.key().index()), attributes(card.gpu(), DeviceMode.WHOLE, status), Map.of(DeviceAttribute.MEMORY, memory));
+  }
+
+  private static Optional<Device> share(Card card, GpuNodeStatus status) {
+    long memory = card.sellableMemory();
+    if (memory < MEMORY_MIN) {
+      return Optional.empty(); // the reserve leaves nothing to share
+    }
+    Map<String, Capacity> capacities =
+        Map.of(
             DeviceAttribute.MEMORY,
-            new Capacity(memory, Optional.of(new RequestPolicy(memory, MEMORY_MIN, memory, OptionalLong.empty()))));
-        capacities.put(
+            new Capacity(memory, Optional.of(new RequestPolicy(memory, MEMORY_MIN, memory, OptionalLong.empty()))),
             DeviceAttribute.CORES,
             new Capacity(CORES_TOTAL, Optional.of(new RequestPolicy(0, 0, CORES_TOTAL, OptionalLong.of(1)))));
+    return Optional.of(device(card, new DeviceName.Shared(card.key().index()), attributes(card.gpu(), DeviceMode.SHARED, status), capacities));
+  }
+
+  /** The smallest profile first, and of one that placement first which leaves most for others: kube-scheduler takes the first that fits. */
+  private static List<Device> instances(Card card, GpuNodeStatus status) {
+    List<Device> devices = new ArrayList<>();
+    for (MigGeometry.Kind kind : card.mig().kinds()) {
+      List<MigSlot> slots = new ArrayList<>();
+      kind.placements().forEach(placement -> slots.add(new MigSlot(kind.label(), placement.start())));
+      slots.sort(Comparator.comparingInt((MigSlot slot) -> -card.mig().room(List.of(slot))));
+      for (MigSlot slot : slots) {
+        Map<String, AttributeValue> attributes = attributes(card.gpu(), DeviceMode.MIG, status);
+        text(attributes, DeviceAttribute.PROFILE, kind.profile().name());
+        attributes.put(DeviceAttribute.PLACEMENT, new AttributeValue.Int(slot.start()));
+        Map<String, Capacity> capacities =
+            Map.of(
+                DeviceAttribute.MEMORY, new Capacity(kind.profile().memoryBytes(), Optional.empty()),
+                DeviceAttribute.MULTIPROCESSORS, new Capacity(Math.max(0, kind.profile().multiprocessors()), Optional.empty()));
+        devices.add(device(card, new DeviceName.Mig(card.key().index(), slot), attributes, capacities));
       }
     }
-    return Optional.of(
-        new Device(
-            new DeviceName(card.key().index(), mode), card, attributes(card.gpu(), mode, status), capacities, taints(card.gpu())));
+    return devices;
+  }
+
+  private static Device device(Card card, DeviceName name, Map<String, AttributeValue> attributes, Map<String, Capacity> capacities) {
+    return new Device(name, card, attributes, capacities, taints(card.gpu()));
   }
 
   private static Map<String, AttributeValue> attributes(Gpu gpu, DeviceMode mode, GpuNodeStatus status) {
     Map<String, AttributeValue> attributes = new TreeMap<>();
-    attributes.put(DeviceAttribute.TYPE, new AttributeValue.Text("gpu"));
+    attributes.put(DeviceAttribute.TYPE, new AttributeValue.Text(mode == DeviceMode.MIG ? "mig" : "gpu"));
     attributes.put(DeviceAttribute.MODE, new AttributeValue.Text(mode.attributeValue()));
     text(attributes, DeviceAttribute.UUID, gpu.uuid());
     text(attributes, DeviceAttribute.PRODUCT_NAME, gpu.productName());

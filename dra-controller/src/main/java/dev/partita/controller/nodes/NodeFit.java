@@ -1,5 +1,7 @@
 package dev.partita.controller.nodes;
 
+import dev.partita.controller.allocate.HostRooms.Room;
+import dev.partita.controller.allocate.PodNeeds;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeSelector;
 import io.fabric8.kubernetes.api.model.NodeSelectorRequirement;
@@ -42,6 +44,25 @@ public final class NodeFit {
     }
     return tainted(node, spec.getTolerations())
         .or(() -> load.refusal(PodRequests.of(pod), PodRequests.allocatable(node)));
+  }
+
+  /** What the pod requests of a node, as far as it can run out. */
+  public static PodNeeds needs(Pod pod) {
+    PodRequests requests = PodRequests.of(pod);
+    return new PodNeeds(requests.milliCpu(), requests.memory());
+  }
+
+  /**
+   * What CPU and memory the node has, and has left.
+   *
+   * @param load what pods request there
+   */
+  public static Room room(Node node, Load load) {
+    PodRequests total = PodRequests.allocatable(node);
+    PodRequests used = load.sum();
+    return new Room(
+        new PodNeeds(Math.max(0, total.milliCpu() - used.milliCpu()), Math.max(0, total.memory() - used.memory())),
+        new PodNeeds(total.milliCpu(), total.memory()));
   }
 
   /** Whether a node selector, such as an allocation's, selects the node. */

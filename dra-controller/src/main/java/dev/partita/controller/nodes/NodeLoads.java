@@ -2,27 +2,49 @@ package dev.partita.controller.nodes;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** What pods request on every node, kept up to date pod by pod. For one thread. */
 public final class NodeLoads {
   private record Entry(String node, PodRequests requests) {}
 
+  private final Consumer<String> changed;
   private final Map<String, Entry> byPod = new HashMap<>();
   private final Map<String, PodRequests> byNode = new HashMap<>();
 
+  /** @param changed takes the name of each node of which the sum changes, after it did */
+  public NodeLoads(Consumer<String> changed) {
+    this.changed = changed;
+  }
+
   /** Counts the pod on that node, and no longer on any other. */
   public void put(String podUid, String node, PodRequests requests) {
+    if (new Entry(node, requests).equals(byPod.get(podUid))) {
+      return;
+    }
     remove(podUid);
     byPod.put(podUid, new Entry(node, requests));
     byNode.merge(node, requests, PodRequests::plus);
+    changed.accept(node);
   }
 
   public void remove(String podUid) {
     @Nullable Entry entry = byPod.remove(podUid);
     if (entry != null) {
       byNode.computeIfPresent(entry.node(), (node, sum) -> sum.minus(entry.requests()));
+      changed.accept(entry.node());
     }
+  }
+
+  /** Whether the pod counts on some node. */
+  public boolean counts(String podUid) {
+    return byPod.containsKey(podUid);
+  }
+
+  /** What pods request there. */
+  public Load of(String node) {
+    return new Load(byNode.getOrDefault(node, PodRequests.NONE));
   }
 
   /** What other pods than this one request there. */

@@ -11,10 +11,17 @@ import dev.cel.compiler.CelCompilerFactory;
 import dev.cel.extensions.CelExtensions;
 import dev.cel.parser.CelStandardMacro;
 import dev.cel.runtime.CelEvaluationException;
+import dev.cel.runtime.CelFunctionBinding;
 import dev.cel.runtime.CelRuntime;
+import dev.cel.runtime.CelRuntimeBuilder;
 import dev.cel.runtime.CelRuntimeFactory;
+import dev.cel.runtime.CelStandardFunctions;
+import dev.cel.runtime.CelStandardFunctions.StandardFunction.Overload;
+import dev.cel.runtime.RuntimeEquality;
+import dev.cel.runtime.RuntimeHelpers;
 import dev.partita.controller.inventory.Device;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -24,8 +31,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Evaluates CEL selectors on devices as kube-scheduler does: {@code device.driver}, {@code device.attributes[domain].name},
  * {@code device.capacity[domain].name} and {@code device.allowMultipleAllocations}, with the string, list, set, math,
- * bindings and optional libraries and Kubernetes' quantity and semver. The url, regex-find, ip, cidr and format libraries of
- * the API server are not there; an expression that needs them fails to compile and says so.
+ * bindings and optional libraries and Kubernetes' own: quantity, semver, url, ip, cidr, format, find. (Its lists library, a text's {@code
+ * format} and two-variable comprehensions are not there; an expression that needs them fails to compile and says so.)
  *
  * <p>Expressions are compiled once and verdicts kept as long as the device lives. For one thread.
  */
@@ -33,10 +40,13 @@ public final class DeviceSelectors {
   /** Programs kept; the least recently used go first. */
   private static final int MAX_PROGRAMS = 2_000;
 
-  private static final CelOptions OPTIONS =
-      CelOptions.current().comprehensionMaxIterations(10_000).enableTimestampEpoch(true).build();
+  /** Characters (resource.k8s.io/v1, CELSelectorExpressionMaxLength). */
+  private static final int MAX_EXPRESSION = 10 * 1024;
 
-  private static final KubernetesLibraries KUBERNETES = new KubernetesLibraries();
+  private static final CelOptions OPTIONS =
+      CelOptions.current().maxExpressionCodePointSize(MAX_EXPRESSION).comprehensionMaxIterations(10_000).enableTimestampEpoch(true).build();
+
+  private static final List<CelFunctions> KUBERNETES = List.of(new AmountFunctions(), new NetworkFunctions(), new TextFunctions());
   private static final CelCompiler COMPILER = compiler();
   private static final CelRuntime RUNTIME = runtime();
 
@@ -64,6 +74,11 @@ public final class DeviceSelectors {
     return compiled(expression) instanceof CompiledSelector.Program(var _, AttributesRead reads) && reads.mayBeOneOf(attributes);
   }
 
+  /** The UUIDs of the only devices for which the expression can hold, where that is all that it says; empty if it is not. */
+  public Optional<Set<String>> onlyUuids(String expression) {
+    return compiled(expression) instanceof CompiledSelector.Program ? NamedUuids.in(expression) : Optional.empty();
+  }
+
   /** What the expression says of the device. */
   public Verdict evaluate(String expression, Device device) {
     CompiledSelector selector = compiled(expression);
@@ -81,7 +96,7 @@ public final class DeviceSelectors {
       case CompiledSelector.Broken(String error) -> new Verdict.Failed(error);
       case CompiledSelector.Program(CelRuntime.Program program, var _) -> {
         try {
-          Object result = program.eval(Map.of("device", seenByCel.computeIfAbsent(device, DeviceView::of)));
+          Object result = program.trace(Map.of("device", seenByCel.computeIfAbsent(device, DeviceView::of)), new CostLimit());
           yield result instanceof Boolean held
               ? held ? Verdict.TRUE : Verdict.FALSE
               : new Verdict.Failed("gives " + result.getClass().getSimpleName() + ", not a boolean");
@@ -133,20 +148,32 @@ public final class DeviceSelectors {
                 CelExtensions.sets(OPTIONS),
                 CelExtensions.lists(),
                 CelExtensions.optional());
-    KUBERNETES.addTo(builder);
+    KUBERNETES.forEach(builder::addLibraries);
     return builder.build();
   }
 
   private static CelRuntime runtime() {
-    return CelRuntimeFactory.standardCelRuntimeBuilder()
+    CelStandardFunctions allButInMap =
+        CelStandardFunctions.newBuilder().filterFunctions((_, overload) -> overload != Overload.InternalOperator.IN_MAP).build();
+    RuntimeEquality equality = RuntimeEquality.create(RuntimeHelpers.create(), OPTIONS);
+    CelRuntimeBuilder builder =
+        CelRuntimeFactory.standardCelRuntimeBuilder()
         .setOptions(OPTIONS)
+        .setStandardEnvironmentEnabled(false)
+        .setStandardFunctions(allButInMap)
+        .addFunctionBindings(CelFunctionBinding.from("in_map", Object.class, Map.class, (key, map) -> isIn(equality, key, map)))
         .addLibraries(
             CelExtensions.strings(),
             CelExtensions.math(OPTIONS),
             CelExtensions.sets(OPTIONS),
             CelExtensions.lists(),
-            CelExtensions.optional(),
-            KUBERNETES)
-        .build();
+            CelExtensions.optional());
+    KUBERNETES.forEach(builder::addLibraries);
+    return builder.build();
+  }
+
+  /** An index into a device's attributes never fails, but not every domain is in them. */
+  private static boolean isIn(RuntimeEquality equality, Object key, Map<?, ?> map) {
+    return map instanceof DeviceView.ByDomain domains ? domains.has(key) : equality.findInMap(map, key).isPresent();
   }
 }

@@ -42,7 +42,7 @@ final class DeviceView {
   }
 
   /** A domain that the device knows nothing of is an empty map, not an error: {@code has(device.attributes["x"].y)} is false. */
-  private static final class ByDomain extends AbstractMap<String, Map<String, Object>> {
+  static final class ByDomain extends AbstractMap<String, Map<String, Object>> {
     private final Map<String, Map<String, Object>> domains;
 
     ByDomain(Map<String, Map<String, Object>> domains) {
@@ -54,6 +54,12 @@ final class DeviceView {
       return domains.getOrDefault(domain, Map.of());
     }
 
+    /** Whether the device knows the domain: what {@code in} asks. */
+    boolean has(@Nullable Object domain) {
+      return domains.containsKey(domain);
+    }
+
+    /** What an index asks: it never fails. */
     @Override
     public boolean containsKey(@Nullable Object domain) {
       return domain instanceof String;

@@ -3,6 +3,7 @@ package dev.partita.controller.slices;
 import dev.partita.api.node.GpuNode;
 import dev.partita.controller.classes.ClassPublisher;
 import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.watch.ClusterEvent;
 import dev.partita.controller.watch.ClusterView;
@@ -18,6 +19,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,6 +38,7 @@ public final class PublicationLoop implements AutoCloseable {
   private final ClusterView view;
   private final SlicePublisher slices;
   private final ClassPublisher classes;
+  private final NodeConditions conditions;
   private final EventLoop<Work> loop;
   private final Consumer<ClusterEvent> listener = this::observe;
   private final ScheduledExecutorService timer =
@@ -46,6 +49,7 @@ public final class PublicationLoop implements AutoCloseable {
     this.view = view;
     this.slices = new SlicePublisher(client, edge, view, clock);
     this.classes = new ClassPublisher(client, edge, view);
+    this.conditions = new NodeConditions(client, edge, view, clock);
     this.loop = new EventLoop<>("publication", GATHER, this::handle);
   }
 
@@ -89,7 +93,7 @@ public final class PublicationLoop implements AutoCloseable {
           loop.post(new Work.Node(node));
         }
       }
-      case ClusterEvent.ClaimChanged _ -> {}
+      case ClusterEvent.ClaimChanged _, ClusterEvent.TemplateChanged _, ClusterEvent.QuotaChanged _, ClusterEvent.NamespaceChanged _ -> {}
     }
   }
 
@@ -101,8 +105,7 @@ public final class PublicationLoop implements AutoCloseable {
       try {
         switch (work) {
           case Work.Classes _ -> classes.publish(inventory);
-          case Work.Node(String node) ->
-              slices.publish(node, inventory.host(node), gpuNodes.get(node)).ifPresent(pause -> again(work, pause));
+          case Work.Node(String node) -> publish(work, node, inventory.host(node), gpuNodes.get(node));
         }
       } catch (RuntimeException e) {
         if (!ApiEdge.isConflict(e) && !ApiEdge.isNotFound(e)) {
@@ -110,6 +113,13 @@ public final class PublicationLoop implements AutoCloseable {
         }
         again(work, AFTER_FAILURE);
       }
+    }
+  }
+
+  private void publish(Work work, String node, @Nullable GpuHost host, @Nullable GpuNode gpuNode) {
+    slices.publish(node, host, gpuNode).ifPresent(pause -> again(work, pause));
+    if (host != null && gpuNode != null) {
+      conditions.tell(gpuNode, host);
     }
   }
 

@@ -1,20 +1,19 @@
 package dev.partita.controller.slices;
 
+import dev.partita.api.Bytes;
 import dev.partita.api.DeviceAttribute;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.Driver;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.controller.inventory.AttributeValue;
-import dev.partita.controller.inventory.Bytes;
 import dev.partita.controller.inventory.Capacity;
+import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.CapacityRequestPolicy;
 import io.fabric8.kubernetes.api.model.resource.v1.CapacityRequestPolicyBuilder;
-import io.fabric8.kubernetes.api.model.resource.v1.Counter;
 import io.fabric8.kubernetes.api.model.resource.v1.CounterSet;
-import io.fabric8.kubernetes.api.model.resource.v1.CounterSetBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceCapacity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceCapacityBuilder;
@@ -23,16 +22,18 @@ import io.fabric8.kubernetes.api.model.resource.v1.DeviceTaintBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpec;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpecBuilder;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a node's pool should hold, as the specs of its slices, in order and without generation: the publisher adds that.
  *
  * <p>Where the controller allocates, every device carries a taint that claims do not tolerate, and there are no counters.
- * Where kube-scheduler allocates and cards are offered in more than one way, one counter a card makes the ways exclude each
+ * Where kube-scheduler allocates and cards are offered in more than one way, {@link CardCounters} make the ways exclude each
  * other; counters live in slices of their own, as the API demands.
  */
 public final class SlicePlan {
@@ -42,8 +43,6 @@ public final class SlicePlan {
   /** Most counter sets of a slice. */
   static final int MAX_COUNTER_SETS = 8;
 
-  static final String COUNTER = "card";
-
   private SlicePlan() {}
 
   /** The specs for that node; none if its cards cannot be handed out. */
@@ -51,23 +50,49 @@ public final class SlicePlan {
     if (!host.isReady() || host.devices().isEmpty()) {
       return List.of();
     }
-    boolean counters = needsCounters(host);
+    Map<CardKey, List<Device>> cards = new LinkedHashMap<>();
+    host.devices().forEach(device -> cards.computeIfAbsent(device.card().key(), key -> new ArrayList<>()).add(device));
+    Map<CardKey, CardCounters> counters = new LinkedHashMap<>();
+    if (hasCounters(host)) {
+      cards.forEach((key, devices) -> counters.put(key, new CardCounters(devices)));
+    }
     List<ResourceSliceSpec> specs = new ArrayList<>();
-    for (List<Device> part : parts(host.devices(), MAX_DEVICES)) {
-      specs.add(spec(host).withDevices(part.stream().map(d -> device(d, host.allocator(), counters)).toList()).build());
+    for (List<Device> part : byCards(cards.values())) {
+      specs.add(spec(host).withDevices(part.stream().map(d -> device(d, host.allocator(), counters.get(d.card().key()))).toList()).build());
     }
-    if (counters) {
-      List<CounterSet> sets =
-          new TreeSet<>(host.devices().stream().map(SlicePlan::counterSetOf).toList())
-              .stream().map(SlicePlan::counterSet).toList();
-      parts(sets, MAX_COUNTER_SETS).forEach(part -> specs.add(spec(host).withSharedCounters(part).build()));
-    }
+    List<CounterSet> sets = counters.values().stream().map(CardCounters::set).toList();
+    parts(sets, MAX_COUNTER_SETS).forEach(part -> specs.add(spec(host).withSharedCounters(part).build()));
     return specs.stream()
         .map(s -> new ResourceSliceSpecBuilder(s).editPool().withResourceSliceCount((long) specs.size()).endPool().build())
         .toList();
   }
 
-  private static boolean needsCounters(GpuHost host) {
+  /**
+   * The devices in parts that fit a slice. All of a card stay together as far as they fit, so that its change is the change of one slice;
+   * how many cards share one follows from how much each is offered as, which its health does not change.
+   */
+  private static List<List<Device>> byCards(Collection<List<Device>> cards) {
+    List<List<Device>> slices = new ArrayList<>();
+    List<Device> open = new ArrayList<>();
+    for (List<Device> card : cards) {
+      if (!open.isEmpty() && open.size() + card.size() > MAX_DEVICES) {
+        slices.add(open);
+        open = new ArrayList<>();
+      }
+      if (card.size() > MAX_DEVICES) {
+        slices.addAll(parts(card, MAX_DEVICES));
+      } else {
+        open.addAll(card);
+      }
+    }
+    if (!open.isEmpty()) {
+      slices.add(open);
+    }
+    return slices;
+  }
+
+  /** Whether some of the slices have counters. */
+  static boolean hasCounters(GpuHost host) {
     return host.allocator() == Allocator.Scheduler && host.devices().stream().map(Device::mode).distinct().count() > 1;
   }
 
@@ -88,7 +113,7 @@ public final class SlicePlan {
         .endPool();
   }
 
-  private static io.fabric8.kubernetes.api.model.resource.v1.Device device(Device device, Allocator allocator, boolean counters) {
+  private static io.fabric8.kubernetes.api.model.resource.v1.Device device(Device device, Allocator allocator, @Nullable CardCounters counters) {
     Map<String, io.fabric8.kubernetes.api.model.resource.v1.DeviceAttribute> attributes = new TreeMap<>();
     device.attributes().forEach((name, value) -> attributes.put(name, attribute(value)));
     Map<String, DeviceCapacity> capacities = new TreeMap<>();
@@ -102,12 +127,8 @@ public final class SlicePlan {
     if (device.mode() == DeviceMode.SHARED) {
       builder.withAllowMultipleAllocations(true);
     }
-    if (counters) {
-      builder
-          .addNewConsumesCounter()
-          .withCounterSet(counterSetOf(device))
-          .withCounters(Map.of(COUNTER, new Counter(new Quantity("1"))))
-          .endConsumesCounter();
+    if (counters != null) {
+      builder.withConsumesCounters(counters.of(device));
     }
     return builder.build();
   }
@@ -159,13 +180,5 @@ public final class SlicePlan {
       taints.add((taint.value().isEmpty() ? builder : builder.withValue(taint.value())).build());
     }
     return taints;
-  }
-
-  private static String counterSetOf(Device device) {
-    return "gpu-" + device.name().index();
-  }
-
-  private static CounterSet counterSet(String name) {
-    return new CounterSetBuilder().withName(name).withCounters(Map.of(COUNTER, new Counter(new Quantity("1")))).build();
   }
 }

@@ -10,7 +10,13 @@ public sealed interface ClusterEvent {
 
   record ClaimChanged(ObjectKey claim, String uid) implements ClusterEvent {}
 
+  record TemplateChanged(ObjectKey template) implements ClusterEvent {}
+
   record ClassChanged(String name) implements ClusterEvent {}
+
+  record QuotaChanged(String name) implements ClusterEvent {}
+
+  record NamespaceChanged(String name) implements ClusterEvent {}
 
   /** A slice of our driver, of that node, changed. */
   record SliceChanged(String node) implements ClusterEvent {}

@@ -2,22 +2,28 @@ package dev.partita.controller.watch;
 
 import dev.partita.api.Driver;
 import dev.partita.api.node.GpuNode;
+import dev.partita.api.quota.GpuQuota;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.Namespaced;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.fabric8.kubernetes.client.informers.cache.Cache;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -31,18 +37,25 @@ import org.slf4j.LoggerFactory;
 public final class ClusterView implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ClusterView.class);
   private static final String BY_CLAIM = "claim";
+  private static final String BY_GANG = "gang";
   private static final String BY_NODE = "node";
   private static final String BY_PLUGIN = "plugin";
+  private static final String BY_TEMPLATE = "template";
   private static final String BY_UID = "uid";
 
   private final List<SharedIndexInformer<?>> informers = new ArrayList<>();
+  private final Object changes = new Object();
   private final List<Consumer<ClusterEvent>> listeners = new CopyOnWriteArrayList<>();
   private final SharedIndexInformer<GpuNode> gpuNodes;
   private final SharedIndexInformer<Node> nodes;
   private final SharedIndexInformer<Pod> pods;
   private final SharedIndexInformer<ResourceClaim> claims;
+  private final SharedIndexInformer<ResourceClaimTemplate> templates;
   private final SharedIndexInformer<DeviceClass> classes;
   private final SharedIndexInformer<ResourceSlice> slices;
+  private final SharedIndexInformer<GpuQuota> quotas;
+  private final OptionalKind quotaKind = new OptionalKind(HasMetadata.getFullResourceName(GpuQuota.class), "what namespaces may have is not limited");
+  private final SharedIndexInformer<Namespace> namespaces;
 
   /** Prepares the informers; {@link #start} runs them. */
   public ClusterView(KubernetesClient client) {
@@ -50,21 +63,35 @@ public final class ClusterView implements AutoCloseable {
     nodes = informer(client, Node.class, o -> new ClusterEvent.NodeChanged(o.getMetadata().getName()));
     pods = informer(client, Pod.class, o -> new ClusterEvent.PodChanged(ObjectKey.of(o), o.getMetadata().getUid()));
     claims = informer(client, ResourceClaim.class, o -> new ClusterEvent.ClaimChanged(ObjectKey.of(o), o.getMetadata().getUid()));
+    templates = informer(client, ResourceClaimTemplate.class, o -> new ClusterEvent.TemplateChanged(ObjectKey.of(o)));
     classes = informer(client, DeviceClass.class, o -> new ClusterEvent.ClassChanged(o.getMetadata().getName()));
     slices = informer(client, ResourceSlice.class, ClusterView::sliceEvent);
-    pods.addIndexers(Map.of(BY_CLAIM, ClusterView::claimsOf, BY_UID, pod -> List.of(pod.getMetadata().getUid())));
-    gpuNodes.addIndexers(Map.of(BY_PLUGIN, ClusterView::pluginPodOf));
+    quotas = informer(client, GpuQuota.class, o -> new ClusterEvent.QuotaChanged(o.getMetadata().getName()));
+    namespaces = informer(client, Namespace.class, o -> new ClusterEvent.NamespaceChanged(o.getMetadata().getName()));
+    pods.addIndexers(
+        Map.of(
+            BY_GANG, Indexes::gangOf,
+            BY_CLAIM, Indexes::claimsOf,
+            BY_TEMPLATE, Indexes::templatesOf,
+            BY_UID, pod -> List.of(pod.getMetadata().getUid())));
+    claims.addIndexers(Map.of(BY_NODE, Indexes::nodesOfClaim));
+    gpuNodes.addIndexers(Map.of(BY_PLUGIN, Indexes::pluginPodOf));
     slices.addIndexers(Map.of(BY_NODE, slice -> isOurs(slice) ? List.of(slice.getSpec().getNodeName()) : List.of()));
   }
 
-  /** Starts the informers and waits until each has listed once. */
+  /** Starts the informers and waits until each has listed once, or its kind is known to be missing where it may be. */
   public void start() {
-    var started = informers.stream().map(informer -> informer.start().toCompletableFuture()).toList();
-    started.forEach(java.util.concurrent.CompletableFuture::join);
+    var started = informers.stream().map(this::start).toList();
+    started.forEach(CompletableFuture::join);
+  }
+
+  private CompletableFuture<?> start(SharedIndexInformer<?> informer) {
+    CompletableFuture<?> started = informer.start().toCompletableFuture();
+    return informer == quotas ? quotaKind.started(started) : started;
   }
 
   public boolean isWatching() {
-    return informers.stream().allMatch(SharedIndexInformer::isWatching);
+    return informers.stream().allMatch(informer -> informer.isWatching() || (informer == quotas && quotaKind.isMissing()));
   }
 
   public void listen(Consumer<ClusterEvent> listener) {
@@ -93,6 +120,11 @@ public final class ClusterView implements AutoCloseable {
     return pods.getIndexer().byIndex(BY_UID, uid).stream().findFirst().orElse(null);
   }
 
+  /** How many Nodes there are, with cards or without. */
+  public int nodeCount() {
+    return nodes.getStore().listKeys().size();
+  }
+
   public @Nullable Node node(String name) {
     return nodes.getStore().getByKey(Cache.namespaceKeyFunc("", name));
   }
@@ -110,6 +142,15 @@ public final class ClusterView implements AutoCloseable {
     return pods.getIndexer().byIndex(BY_CLAIM, claim.toString());
   }
 
+  /**
+   * Pods of a gang.
+   *
+   * @param gang its namespace and name
+   */
+  public List<Pod> podsOfGang(ObjectKey gang) {
+    return pods.getIndexer().byIndex(BY_GANG, gang.toString());
+  }
+
   public List<ResourceClaim> claims() {
     return claims.getStore().list();
   }
@@ -118,8 +159,62 @@ public final class ClusterView implements AutoCloseable {
     return claims.getStore().getByKey(Cache.namespaceKeyFunc(key.namespace(), key.name()));
   }
 
+  public List<ResourceClaimTemplate> templates() {
+    return templates.getStore().list();
+  }
+
+  public @Nullable ResourceClaimTemplate template(ObjectKey key) {
+    return templates.getStore().getByKey(Cache.namespaceKeyFunc(key.namespace(), key.name()));
+  }
+
+  /** Pods that name the template, whether they are over or not. */
+  public List<Pod> podsOfTemplate(ObjectKey template) {
+    return pods.getIndexer().byIndex(BY_TEMPLATE, template.toString());
+  }
+
+  /** Claims that have devices of ours on that node, or for which some are proposed. */
+  public List<ResourceClaim> claimsOn(String node) {
+    return claims.getIndexer().byIndex(BY_NODE, node);
+  }
+
+  /**
+   * Waits until the view shows something.
+   *
+   * @param shown asked again after every change
+   * @return false if it is not shown within that time
+   */
+  public boolean await(BooleanSupplier shown, Duration most) throws InterruptedException {
+    long end = System.nanoTime() + most.toNanos();
+    synchronized (changes) {
+      while (!shown.getAsBoolean()) {
+        long left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
+        if (left <= 0) {
+          return false;
+        }
+        changes.wait(left);
+      }
+      return true;
+    }
+  }
+
   public @Nullable DeviceClass deviceClass(String name) {
     return classes.getStore().getByKey(Cache.namespaceKeyFunc("", name));
+  }
+
+  public List<GpuQuota> quotas() {
+    return quotas.getStore().list();
+  }
+
+  public @Nullable GpuQuota quota(String name) {
+    return quotas.getStore().getByKey(Cache.namespaceKeyFunc("", name));
+  }
+
+  public @Nullable Namespace namespace(String name) {
+    return namespaces.getStore().getByKey(Cache.namespaceKeyFunc("", name));
+  }
+
+  public List<Namespace> namespaces() {
+    return namespaces.getStore().list();
   }
 
   /** Our driver's slices of that node. */
@@ -146,7 +241,9 @@ public final class ClusterView implements AutoCloseable {
             : resources.runnableInformer(0);
     informer.exceptionHandler(
         (started, problem) -> {
-          LOG.warn("{}: {}; trying again", HasMetadata.getFullResourceName(type), problem.getMessage());
+          if (type != GpuQuota.class || !quotaKind.isMissing(problem)) {
+            LOG.warn("{}: {}; trying again", HasMetadata.getFullResourceName(type), problem.getMessage());
+          }
           return true;
         });
     informer.addEventHandler(
@@ -171,6 +268,9 @@ public final class ClusterView implements AutoCloseable {
   }
 
   private void tell(@Nullable ClusterEvent event) {
+    synchronized (changes) {
+      changes.notifyAll();
+    }
     if (event != null) {
       listeners.forEach(listener -> listener.accept(event));
     }
@@ -182,20 +282,5 @@ public final class ClusterView implements AutoCloseable {
 
   private static boolean isOurs(ResourceSlice slice) {
     return Driver.NAME.equals(slice.getSpec().getDriver()) && slice.getSpec().getNodeName() != null;
-  }
-
-  private static List<String> pluginPodOf(GpuNode node) {
-    @Nullable String uid = node.getStatus() == null ? null : node.getStatus().pluginPodUid();
-    return uid == null ? List.of() : List.of(uid);
-  }
-
-  private static List<String> claimsOf(Pod pod) {
-    String namespace = Objects.requireNonNullElse(pod.getMetadata().getNamespace(), "");
-    List<String> names = new ArrayList<>();
-    pod.getSpec().getResourceClaims().forEach(claim -> names.add(claim.getResourceClaimName()));
-    if (pod.getStatus() != null) {
-      pod.getStatus().getResourceClaimStatuses().forEach(status -> names.add(status.getResourceClaimName()));
-    }
-    return names.stream().filter(Objects::nonNull).distinct().map(name -> new ObjectKey(namespace, name).toString()).toList();
   }
 }

@@ -3,6 +3,7 @@ package dev.partita.controller.allocate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.DeviceMode;
+import dev.partita.api.DeviceName;
 import dev.partita.api.node.GpuNode;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.allocate.Outcome.ClaimPlacement;
@@ -13,6 +14,7 @@ import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.selector.DeviceSelectors;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -37,7 +39,11 @@ class AllocatorPropertyTest {
     Inventory inventory = Inventory.EMPTY.refreshed(cluster(random));
     Allocator allocator = new Allocator(new DeviceSelectors());
     Books books = new Books();
-    FreeCards cards = new FreeCards(books);
+    HostRooms rooms = new HostRooms();
+    Mix mix = new Mix();
+    FreeCards cards = new FreeCards(books, rooms, mix);
+    boolean expecting = seed % 2 == 0; // else no pod requests CPU, and there is nothing to expect
+    inventory.hosts().keySet().forEach(host -> rooms.put(host, room(random, expecting)));
     Map<String, ClaimPlacement> live = new HashMap<>();
     for (int step = 0; step < 400; step++) {
       if (!live.isEmpty() && random.nextInt(3) == 0) {
@@ -46,17 +52,23 @@ class AllocatorPropertyTest {
         books.remove(gone);
       } else {
         List<ClaimAsk> pod = pod(random, step);
+        PodNeeds needs = expecting ? new PodNeeds(1_000L * random.nextInt(9), random.nextInt(9) * GIB) : PodNeeds.NONE;
+        Candidates candidates = host -> rooms.of(host.name()).holds(needs) ? Optional.empty() : Optional.of("too little is free on the node");
+        mix.arrived(needs, pod);
         cards.refresh(inventory);
-        Outcome outcome = allocator.allocate(pod, host -> Optional.empty(), cards);
-        assertThat(allocator.allocate(pod, host -> Optional.empty(), cards)).as("same input, same outcome").isEqualTo(outcome);
+        Outcome outcome = allocator.allocate(needs, pod, candidates, cards);
+        assertThat(allocator.allocate(needs, pod, candidates, cards)).as("same input, same outcome").isEqualTo(outcome);
         if (outcome instanceof Outcome.Allocated allocated) {
           checkPod(pod, allocated);
+          assertThat(rooms.of(allocated.node()).holds(needs)).isTrue();
+          rooms.put(allocated.node(), room(random, expecting));
           for (ClaimPlacement placement : allocated.claims()) {
             books.put(placement.claim().uid(), placement.bookings());
             live.put(placement.claim().uid(), placement);
           }
         } else {
           checkRefusal(pod, (Outcome.Unallocatable) outcome, inventory, books);
+          checkReasonsGoAway(allocator, pod, needs, candidates, (Outcome.Unallocatable) outcome, inventory, live.values());
         }
       }
       checkCards(inventory, books, live);
@@ -83,8 +95,9 @@ class AllocatorPropertyTest {
       int requests = 1 + random.nextInt(2);
       for (int r = 0; r < requests; r++) {
         asks.add(
-            switch (random.nextInt(4)) {
+            switch (random.nextInt(5)) {
               case 0 -> Asks.whole("r" + r, 1 + random.nextInt(2));
+              case 2 -> Asks.percent("r" + r, 1 + random.nextInt(2), 1 + random.nextInt(100), random.nextInt(60));
               case 1 -> Asks.share("r" + r, "h200", 1 + random.nextLong(70 * GIB));
               default -> Asks.share("r" + r, 1 + random.nextInt(3), 1 + random.nextLong(20 * GIB), random.nextInt(60));
             });
@@ -108,7 +121,7 @@ class AllocatorPropertyTest {
             .as("results of one request on different cards")
             .isTrue();
         if (device.device().mode() == DeviceMode.SHARED) {
-          assertThat(device.memory()).isGreaterThanOrEqualTo(device.request().memory().orElse(0));
+          assertThat(device.memory()).isGreaterThanOrEqualTo(device.request().memory().bytesOf(device.device().card().sellableMemory()).orElse(0));
         }
       }
       pod.get(i)
@@ -135,12 +148,61 @@ class AllocatorPropertyTest {
         assertThat(unfit.fitting()).isLessThan(unfit.wanted());
         unfit.refusals().forEach((card, why) -> assertTrue(card, why, host, books.of(card)));
       }
-      if (pod.stream().allMatch(claim -> claim.constraints().isEmpty())) {
+      if (!(refusal instanceof NodeRefusal.PodUnfit) && pod.stream().allMatch(claim -> claim.constraints().isEmpty())) {
         List<DeviceAsk> units = new ArrayList<>();
         pod.forEach(claim -> claim.requests().forEach(request -> units.addAll(units(request.alternatives().getFirst()))));
         assertThat(everyWay(units, 0, new ArrayList<>(), host, books)).as("%s could serve %s", host.name(), pod).isFalse();
       }
     }
+  }
+
+  private static HostRooms.Room room(Random random, boolean limited) {
+    PodNeeds total = new PodNeeds(32_000, 64 * GIB);
+    return limited ? new HostRooms.Room(new PodNeeds(random.nextInt(32_001), random.nextLong(64 * GIB)), total) : HostRooms.Room.ENDLESS;
+  }
+
+  /** Once what is taken of a card is given back, it is not what is taken of it that excludes it. */
+  private static void checkReasonsGoAway(
+      Allocator allocator,
+      List<ClaimAsk> pod,
+      PodNeeds needs,
+      Candidates candidates,
+      Outcome.Unallocatable outcome,
+      Inventory inventory,
+      Collection<ClaimPlacement> live) {
+    for (NodeRefusal refusal : outcome.explanation().nodes()) {
+      if (!(refusal instanceof NodeRefusal.CardsUnfit unfit)) {
+        continue;
+      }
+      for (CardKey card : unfit.refusals().keySet()) {
+        CardRefusal why = Objects.requireNonNull(unfit.refusals().get(card));
+        if (!isAboutWhatIsTaken(why)) {
+          continue;
+        }
+        Books without = new Books();
+        for (ClaimPlacement placement : live) {
+          without.put(placement.claim().uid(), placement.bookings().stream().filter(booking -> !booking.card().equals(card)).toList());
+        }
+        FreeCards cards = new FreeCards(without);
+        cards.refresh(inventory);
+        Outcome then = allocator.allocate(needs, pod, candidates, cards);
+        if (then instanceof Outcome.Unallocatable(Explanation explanation)) {
+          explanation.nodes().stream()
+              .filter(node -> node instanceof NodeRefusal.CardsUnfit same && same.request().equals(unfit.request()) && same.claim().equals(unfit.claim()))
+              .map(node -> ((NodeRefusal.CardsUnfit) node).refusals().get(card))
+              .filter(Objects::nonNull)
+              .forEach(reason -> assertThat(isAboutWhatIsTaken(reason)).as("%s on an empty %s", reason, card).isFalse());
+        }
+        return; // one a refusal: the next step has another
+      }
+    }
+  }
+
+  private static boolean isAboutWhatIsTaken(CardRefusal why) {
+    return why instanceof CardRefusal.MemoryTaken
+        || why instanceof CardRefusal.CoresTaken
+        || why instanceof CardRefusal.TakenWhole
+        || why instanceof CardRefusal.HasShares;
   }
 
   private static void assertTrue(CardKey key, CardRefusal why, GpuHost host, Account account) {
@@ -172,7 +234,7 @@ class AllocatorPropertyTest {
       return true;
     }
     DeviceAsk ask = units.get(unit);
-    boolean whole = ask.memory().isEmpty();
+    boolean whole = !ask.memory().isSaid();
     int from = unit > 0 && units.get(unit - 1).equals(ask) ? chosen.get(unit - 1) + 1 : 0;
     for (int c = from; c < host.cards().size(); c++) {
       Card card = host.cards().get(c);
@@ -180,8 +242,9 @@ class AllocatorPropertyTest {
       for (int u = 0; u < unit; u++) {
         if (chosen.get(u) == c) {
           DeviceAsk other = units.get(u);
-          DeviceMode mode = other.memory().isEmpty() ? DeviceMode.WHOLE : DeviceMode.SHARED;
-          account = account.plus(mode, Math.max(1 << 20, other.memory().orElse(0)), (int) other.cores().orElse(0));
+          DeviceMode mode = other.memory().isSaid() ? DeviceMode.SHARED : DeviceMode.WHOLE;
+          long bytes = Math.max(1 << 20, other.memory().bytesOf(card.sellableMemory()).orElse(0));
+          account = account.plus(DeviceName.of(c, mode), bytes, (int) other.cores().orElse(0));
         }
       }
       boolean model = ask.selectors().size() == 1 || card.model().equals("h200");
@@ -189,7 +252,7 @@ class AllocatorPropertyTest {
           whole
               ? account.isUntouched()
               : account.wholes() == 0
-                  && account.memory() + Math.max(1 << 20, ask.memory().orElse(0)) <= card.sellableMemory()
+                  && account.memory() + Math.max(1 << 20, ask.memory().bytesOf(card.sellableMemory()).orElse(0)) <= card.sellableMemory()
                   && account.cores() + ask.cores().orElse(0) <= 100;
       if (model && room) {
         chosen.add(c);
@@ -208,7 +271,7 @@ class AllocatorPropertyTest {
       for (Booking booking : placement.bookings()) {
         apart.merge(
             booking.card(),
-            Account.EMPTY.plus(booking.mode(), booking.memory(), booking.cores()),
+            Account.EMPTY.plus(booking.device(), booking.memory(), booking.cores()),
             (a, b) -> new Account(a.shares() + b.shares(), a.wholes() + b.wholes(), a.memory() + b.memory(), a.cores() + b.cores()));
       }
     }

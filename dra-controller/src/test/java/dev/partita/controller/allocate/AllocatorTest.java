@@ -71,6 +71,43 @@ class AllocatorTest {
   }
 
   @Test
+  void percentIsOfEachCardsOwnMemory() {
+    nodes.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 100 * GIB));
+    nodes.add(GpuNodes.ready("node-1", 1, "Tesla T4", 16 * GIB));
+    assertThat(memoryOf(Asks.share("gpu", 1, 17 * GIB, 0))).isEqualTo(17 * GIB);
+    take("a", "node-1", 0, 12 * GIB, 0);
+    assertThat(memoryOf(Asks.percent("gpu", 1, 25, 0))).as("of the T4, which is begun").isEqualTo(4 * GIB);
+    assertThat(memoryOf(Asks.percent("gpu", 1, 26, 0))).as("of the H200, since the T4 has 25 % left").isEqualTo(26 * GIB);
+    assertThat(memoryOf(Asks.percent("gpu", 1, 100, 0))).isEqualTo(100 * GIB);
+    take("b", "node-0", 0, 60 * GIB, 0);
+    assertThat(refusal(Asks.claim("x", Asks.percent("gpu", 1, 50, 0)))).contains("40 GiB free of 50 GiB asked", "4 GiB free of 8 GiB asked");
+  }
+
+  @Test
+  void percentsThatMakeAHundredFitOnACardWhateverItHas() {
+    long odd = 143_168L * (1 << 20) + 12_345;
+    nodes.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", odd));
+    int[] percents = {33, 33, 33, 1};
+    for (int i = 0; i < percents.length; i++) {
+      take("s" + i, "node-0", 0, memoryOf(Asks.percent("gpu", 1, percents[i], 0)), 0);
+    }
+    assertThat(refusal(Asks.claim("x", Asks.percent("gpu", 1, 1, 0)))).contains("free of 1.3 GiB asked");
+  }
+
+  @Test
+  void aWholeCardHasNoPercent() {
+    nodes.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 100 * GIB));
+    DeviceAsk plain = Asks.whole("gpu", 1);
+    DeviceAsk half =
+        new DeviceAsk("gpu", plain.selectors(), plain.count(), new MemoryAsk.Percent(50), plain.cores(), plain.tolerations(), plain.placement());
+    assertThat(refusal(Asks.claim("x", half))).contains("a whole card has no capacity memoryPercent");
+  }
+
+  private long memoryOf(DeviceAsk ask) {
+    return ((Outcome.Allocated) allocate(Asks.claim("x", ask))).claims().getFirst().devices().getFirst().memory();
+  }
+
+  @Test
   void aWholeCardIsAnUntouchedOne() {
     nodes.add(GpuNodes.ready("node-0", 3, "NVIDIA H200", 100 * GIB));
     take("a", "node-0", 0, GIB, 0);
@@ -126,6 +163,26 @@ class AllocatorTest {
     assertThat(placed(Asks.claim("x", all))).hasSize(3);
     take("a", "node-0", 1, GIB, 0);
     assertThat(refusal(Asks.claim("x", all))).contains("has 1 share");
+  }
+
+  @Test
+  void allSharesAreThoseOfCardsThatHaveTheCapacityLeft() {
+    var mixed = new ArrayList<>(GpuNodes.cards("node-0", 2, "NVIDIA H200", 100 * GIB));
+    mixed.add(GpuNodes.card("node-0", 2, "Tesla T4", 16 * GIB, GpuHealth.HEALTHY));
+    nodes.add(GpuNodes.ready("node-0", GpuNodeSpec.DEFAULT, mixed));
+    DeviceAsk all = Asks.ask("gpu", List.of(Asks.mode(DeviceMode.SHARED)), new Count.All(), OptionalLong.of(40 * GIB), OptionalLong.of(50));
+    take("a", "node-0", 0, GIB, 60);
+    assertThat(placed(Asks.claim("x", all))).containsExactly("gpu-1-shared on node-0");
+    take("b", "node-0", 1, 61 * GIB, 0);
+    assertThat(refusal(Asks.claim("x", all))).contains("40 % cores free of 50 % asked");
+  }
+
+  @Test
+  void allSharesNeedAlsoTheCardThatIsTakenAsAWhole() {
+    nodes.add(GpuNodes.ready("node-0", 2, "NVIDIA H200", 100 * GIB));
+    DeviceAsk all = Asks.ask("gpu", List.of(Asks.mode(DeviceMode.SHARED)), new Count.All(), OptionalLong.of(GIB), OptionalLong.empty());
+    books.put("a", List.of(new Booking(new CardKey("node-0", 0), DeviceMode.WHOLE, 0, 0)));
+    assertThat(refusal(Asks.claim("x", all))).contains("taken as a whole");
   }
 
   @Test
@@ -212,6 +269,45 @@ class AllocatorTest {
     assertThat(System.nanoTime() - start).isLessThan(2_000_000_000L);
   }
 
+  /** In these nodes pairs of cards are linked, and four cards are on a NUMA node. */
+  @Test
+  void cardsThatBelongTogetherAreTakenFromTheSmallestGroupThatWillDo() {
+    nodes.add(GpuNodes.ready("node-0", 8, "NVIDIA H200", 100 * GIB));
+    takeWhole("a", "node-0", 1);
+    assertThat(placed(Asks.claim("pair", Asks.whole("gpu", 2)))).containsExactly("gpu-2 on node-0", "gpu-3 on node-0");
+    assertThat(placed(Asks.claim("one", Asks.whole("gpu", 1)))).as("a pair that is broken already").containsExactly("gpu-0 on node-0");
+    assertThat(placed(Asks.claim("four", Asks.whole("gpu", 4))))
+        .as("no link is that wide: one NUMA node")
+        .containsExactlyInAnyOrder("gpu-4 on node-0", "gpu-5 on node-0", "gpu-6 on node-0", "gpu-7 on node-0");
+    assertThat(placed(Asks.claim("six", Asks.whole("gpu", 6)))).as("no group at all is that large").hasSize(6);
+  }
+
+  @Test
+  void whoOnlyLooksGetsCardsWhateverIsTakenOfThemAndTakesNothing() {
+    nodes.add(GpuNodes.ready("node-0", 3, "NVIDIA H200", 100 * GIB));
+    takeWhole("a", "node-0", 0);
+    take("b", "node-0", 1, 100 * GIB, 100);
+    ClaimAsk one = Asks.claim("one", Asks.monitor(Asks.whole("gpu", 3)));
+    assertThat(placed(one)).containsExactly("gpu-0 on node-0", "gpu-1 on node-0", "gpu-2 on node-0");
+    ClaimAsk all = Asks.claim("all", Asks.monitor(Asks.ask("gpu", List.of(Asks.mode(DeviceMode.SHARED)), new Count.All(), OptionalLong.empty(), OptionalLong.empty())));
+    assertThat(placed(all)).containsExactlyInAnyOrder("gpu-0-shared on node-0", "gpu-1-shared on node-0", "gpu-2-shared on node-0");
+    Outcome.Allocated both = (Outcome.Allocated) allocate(one, Asks.claim("use", Asks.whole("gpu", 1)));
+    assertThat(both.claims()).extracting(Outcome.ClaimPlacement::bookings).containsExactly(
+        List.of(), List.of(new Booking(new CardKey("node-0", 2), DeviceMode.WHOLE, 0, 0)));
+  }
+
+  @Test
+  void whoOnlyLooksIsHeldToSelectorsAndToWhatACardHas() {
+    nodes.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 100 * GIB));
+    assertThat(refusal(Asks.claim("x", Asks.monitor(Asks.share("gpu", "a100", GIB))))).contains("model is h200, asked a100");
+    assertThat(refusal(Asks.claim("x", Asks.monitor(Asks.share("gpu", 1, 200 * GIB, 0))))).contains("has 100 GiB, asked 200 GiB");
+    assertThat(refusal(Asks.claim("x", Asks.monitor(Asks.whole("gpu", 2))))).contains("2 wanted on one node");
+  }
+
+  private void takeWhole(String claim, String node, int card) {
+    books.put(claim, List.of(new Booking(new CardKey(node, card), DeviceMode.WHOLE, 0, 0)));
+  }
+
   private void take(String claim, String node, int card, long memory, int cores) {
     books.put(claim, List.of(new Booking(new CardKey(node, card), DeviceMode.SHARED, memory, cores)));
   }
@@ -220,7 +316,7 @@ class AllocatorTest {
     Inventory inventory = Inventory.EMPTY.refreshed(nodes);
     FreeCards cards = new FreeCards(books);
     cards.refresh(inventory);
-    return allocator.allocate(List.of(claims), host -> Optional.empty(), cards);
+    return allocator.allocate(PodNeeds.NONE, List.of(claims), host -> Optional.empty(), cards);
   }
 
   private List<String> placed(ClaimAsk... claims) {

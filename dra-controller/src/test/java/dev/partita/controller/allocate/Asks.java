@@ -29,12 +29,24 @@ final class Asks {
         name, List.of(mode(DeviceMode.SHARED), model(model)), new Count.Exactly(1), OptionalLong.of(memory), OptionalLong.empty());
   }
 
+  /** Shares of so many percent of each card's memory. */
+  static DeviceAsk percent(String name, int count, int percent, long cores) {
+    return new DeviceAsk(
+        name, List.of(mode(DeviceMode.SHARED)), new Count.Exactly(count), new MemoryAsk.Percent(percent), OptionalLong.of(cores), List.of(), Placement.DEFAULT);
+  }
+
   static DeviceAsk whole(String name, int count) {
     return ask(name, List.of(mode(DeviceMode.WHOLE)), new Count.Exactly(count), OptionalLong.empty(), OptionalLong.empty());
   }
 
   static DeviceAsk ask(String name, List<Selector> selectors, Count count, OptionalLong memory, OptionalLong cores) {
     return new DeviceAsk(name, selectors, count, memory, cores, List.of(), Placement.DEFAULT);
+  }
+
+  /** The same to look at only. */
+  static DeviceAsk monitor(DeviceAsk ask) {
+    return new DeviceAsk(
+        ask.name(), ask.selectors(), ask.count(), ask.memory(), ask.cores(), ask.tolerations(), ask.placement(), DeviceAsk.Access.MONITOR);
   }
 
   static ClaimAsk claim(String name, DeviceAsk... asks) {

@@ -59,16 +59,21 @@ class ScanAgreementTest {
         default -> {
           int refused = random.nextInt(4);
           Candidates candidates = host -> host.name().hashCode() % 4 < refused - 1 ? Optional.of("not there") : Optional.empty();
-          List<ClaimAsk> pod = List.of(claim(random, "s" + step));
+          List<ClaimAsk> pod = new ArrayList<>(List.of(claim(random, "s" + step)));
+          if (random.nextInt(8) == 0) {
+            pod.add(claim(random, "t" + step));
+          }
           cards.refresh(inventory);
-          Optional<Outcome.Allocated> outcome = allocator.place(pod, candidates, cards);
+          Optional<Outcome.Allocated> outcome = allocator.place(PodNeeds.NONE, pod, candidates, cards);
           FreeCards anew = new FreeCards(books);
           anew.refresh(inventory);
           assertThat(allocator.placeByScan(pod, candidates, anew)).as("step %s: %s", step, pod).isEqualTo(outcome);
           if (outcome.isPresent()) {
             allocated++;
-            books.put("s" + step, outcome.get().claims().getFirst().bookings());
-            live.add("s" + step);
+            for (Outcome.ClaimPlacement placement : outcome.get().claims()) {
+              books.put(placement.claim().name(), placement.bookings());
+              live.add(placement.claim().name());
+            }
           }
         }
       }
@@ -96,7 +101,10 @@ class ScanAgreementTest {
           default -> List.of();
         };
     List<DeviceAsk> asks =
-        switch (random.nextInt(10)) {
+        switch (random.nextInt(14)) {
+          case 10 -> List.of(Asks.share("r", 2 + random.nextInt(4), GIB, 5));
+          case 11 -> List.of(spread(Asks.share("r", 1 + random.nextInt(3), 10 * GIB, 20)), spread(Asks.whole("q", 1)));
+          case 12 -> List.of(numa("r", random.nextInt(2)));
           case 0 -> List.of(Asks.whole("r", 1), Asks.whole("q", 1 + random.nextInt(3)));
           case 1 -> List.of(Asks.whole("r", 1 + random.nextInt(8)));
           case 2 -> List.of(Asks.whole("r", 1));
@@ -104,6 +112,7 @@ class ScanAgreementTest {
           case 4 -> List.of(Asks.share("r", 1 + random.nextInt(2), GIB, 5), Asks.whole("q", 1));
           case 5 -> List.of(uuid("r", "GPU-node-" + random.nextInt(20) + "-" + random.nextInt(4)));
           case 6 -> List.of(Asks.share("r", "h200", 1 + random.nextLong(70 * GIB)));
+          case 7 -> List.of(Asks.percent("r", 1 + random.nextInt(2), 1 + random.nextInt(100), 5));
           default -> List.of(Asks.share("r", 1, (1 + random.nextInt(40)) * GIB, 5L * random.nextInt(14)));
         };
     if (random.nextInt(5) == 0) {
@@ -117,6 +126,11 @@ class ScanAgreementTest {
     Placement before = ask.placement();
     Placement placement = new Placement(Packing.SPREAD, Packing.SPREAD, before.numa(), before.nvlink());
     return new DeviceAsk(ask.name(), ask.selectors(), ask.count(), ask.memory(), ask.cores(), ask.tolerations(), placement);
+  }
+
+  private static DeviceAsk numa(String name, int node) {
+    var selector = new DeviceAsk.Selector("request", "device.attributes[\"resource.kubernetes.io\"].numaNode == " + node);
+    return Asks.ask(name, List.of(Asks.mode(DeviceMode.SHARED), selector), new DeviceAsk.Count.Exactly(1), OptionalLong.of(GIB), OptionalLong.empty());
   }
 
   private static DeviceAsk uuid(String name, String uuid) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.api.DeviceMode;
 import dev.partita.controller.allocate.Account;
 import dev.partita.controller.allocate.Booking;
+import dev.partita.controller.allocate.ClaimRef;
 import dev.partita.controller.inventory.CardKey;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -15,6 +16,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class ClaimLedgerTest {
+  private static final ClaimRef CLAIM = new ClaimRef("default", "c", "uid");
   private static final CardKey CARD = new CardKey("node-0", 0);
   private static final List<Booking> EIGHT = List.of(new Booking(CARD, DeviceMode.SHARED, 8, 25));
 
@@ -22,7 +24,7 @@ class ClaimLedgerTest {
 
   @Test
   void whatIsDecidedCountsBeforeTheServerShowsIt() {
-    ledger.assume("uid", EIGHT);
+    ledger.assume(CLAIM, EIGHT);
     assertThat(taken()).isEqualTo(new Account(1, 0, 8, 25));
     assertThat(ledger.observe("uid", open("5"))).as("seen as it was before the write").isEqualTo(new ClaimLedger.Change.None());
     ledger.written("uid", "7");
@@ -35,14 +37,14 @@ class ClaimLedgerTest {
 
   @Test
   void aFailedWriteIsForgotten() {
-    ledger.assume("uid", EIGHT);
+    ledger.assume(CLAIM, EIGHT);
     ledger.dropped("uid");
     assertThat(taken()).isEqualTo(Account.EMPTY);
   }
 
   @Test
   void aFailedWriteThatTheServerShowsAllTheSameStays() {
-    ledger.assume("uid", EIGHT);
+    ledger.assume(CLAIM, EIGHT);
     ledger.observe("uid", allocated("7", "8", false));
     ledger.dropped("uid");
     assertThat(taken().memory()).isEqualTo(8);
@@ -71,18 +73,37 @@ class ClaimLedgerTest {
 
   @Test
   void aVetoIsSeenEvenIfTheAllocationNeverWas() {
-    ledger.assume("uid", EIGHT);
+    ledger.assume(CLAIM, EIGHT);
     ledger.written("uid", "7");
     assertThat(ledger.observe("uid", open("8"))).isEqualTo(new ClaimLedger.Change.Freed(Optional.of("node-0")));
   }
 
   @Test
   void aVetoIsSeenEvenIfItCameBeforeTheWriteWasReported() {
-    ledger.assume("uid", EIGHT);
+    ledger.assume(CLAIM, EIGHT);
     assertThat(ledger.observe("uid", open("5"))).isEqualTo(new ClaimLedger.Change.None());
     assertThat(ledger.observe("uid", open("8"))).as("before or after the write, who knows").isEqualTo(new ClaimLedger.Change.None());
     assertThat(ledger.written("uid", "7")).isEqualTo(new ClaimLedger.Change.Freed(Optional.of("node-0")));
     assertThat(ledger.isAssumed("uid")).as("it can be allocated again").isFalse();
+    assertThat(taken()).isEqualTo(Account.EMPTY);
+  }
+
+  @Test
+  void whatAnotherInstanceIsAboutToAllocateIsTakenAndItsEndIsNoVeto() {
+    assertThat(ledger.observe("uid", proposed("5"))).isEqualTo(new ClaimLedger.Change.None());
+    assertThat(taken()).isEqualTo(new Account(1, 0, 8, 25));
+    assertThat(ledger.observe("uid", open("6"))).isEqualTo(new ClaimLedger.Change.Freed(Optional.empty()));
+    assertThat(taken()).isEqualTo(Account.EMPTY);
+  }
+
+  @Test
+  void whatIsLeftOfAProposalAfterItsAllocationIsGoneTakesNothing() {
+    ledger.observe("uid", proposed("5"));
+    ledger.observe("uid", withProposal(allocated("6", "8", true)));
+    assertThat(ledger.observe("uid", proposed("7"))).isEqualTo(new ClaimLedger.Change.Freed(Optional.empty()));
+    assertThat(ledger.isSpent(proposed("7"))).isTrue();
+    assertThat(ledger.isSpent(open("7"))).isFalse();
+    ledger.observe("uid", proposed("8"));
     assertThat(taken()).isEqualTo(Account.EMPTY);
   }
 
@@ -122,6 +143,18 @@ class ClaimLedgerTest {
         .withNamespace("default")
         .withUid("uid")
         .withResourceVersion(version)
+        .endMetadata()
+        .build();
+  }
+
+  private static ResourceClaim proposed(String version) {
+    return withProposal(open(version));
+  }
+
+  private static ResourceClaim withProposal(ResourceClaim claim) {
+    return new ResourceClaimBuilder(claim)
+        .editMetadata()
+        .addToAnnotations("gpu.partita.dev/proposed-allocation", "node-0 gpu-0-shared=8/25 #1")
         .endMetadata()
         .build();
   }

@@ -7,6 +7,7 @@ import dev.partita.controller.GpuNodes;
 import dev.partita.controller.allocate.ClaimAsk;
 import dev.partita.controller.allocate.Constraint;
 import dev.partita.controller.allocate.DeviceAsk;
+import dev.partita.controller.allocate.MemoryAsk;
 import dev.partita.controller.classes.ClassPlan;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.selector.DeviceSelectors;
@@ -45,6 +46,15 @@ class ClaimReaderTest {
     addClass("any-but-partita", "device.driver != \"gpu.partita.dev\"", "");
     addClass("team-gpu", "device.driver == \"gpu.partita.dev\"", "");
     addClass(
+        "half-gpu",
+        "device.driver == \"gpu.partita.dev\"",
+        """
+          config:
+          - opaque:
+              driver: gpu.partita.dev
+              parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, memoryPercent: 50}
+        """);
+    addClass(
         "soft-gpu",
         "device.driver == \"gpu.partita.dev\"",
         """
@@ -70,7 +80,7 @@ class ClaimReaderTest {
     DeviceAsk device = ask.requests().getFirst().alternatives().getFirst();
     assertThat(device.name()).isEqualTo("gpu");
     assertThat(device.count()).isEqualTo(new DeviceAsk.Count.Exactly(2));
-    assertThat(device.memory()).hasValue(8L << 30);
+    assertThat(device.memory()).isEqualTo(new MemoryAsk.Bytes(8L << 30));
     assertThat(device.cores()).hasValue(25);
     assertThat(device.selectors()).singleElement().satisfies(s -> assertThat(s.origin()).isEqualTo("class h200.gpu.partita.dev"));
   }
@@ -78,8 +88,34 @@ class ClaimReaderTest {
   @Test
   void fractionsOfAUnitAreRoundedUp() {
     DeviceAsk device = ask(share("memory: 1500m, cores: 12500m")).requests().getFirst().alternatives().getFirst();
-    assertThat(device.memory()).hasValue(2);
+    assertThat(device.memory()).isEqualTo(new MemoryAsk.Bytes(2));
     assertThat(device.cores()).hasValue(13);
+  }
+
+  @Test
+  void memoryIsAskedForInPercentByTheConfigOfTheClaimOrItsClass() {
+    assertThat(memory(config("memoryPercent: 40"))).isEqualTo(new MemoryAsk.Percent(40));
+    assertThat(memory("requests: [{name: gpu, exactly: {deviceClassName: half-gpu}}]")).isEqualTo(new MemoryAsk.Percent(50));
+    assertThat(memory("requests: [{name: gpu, exactly: {deviceClassName: half-gpu, capacity: {requests: {memory: 8Gi}}}}]"))
+        .as("an amount in the request stands for itself")
+        .isEqualTo(new MemoryAsk.Bytes(8L << 30));
+    assertThat(memory("requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev}}]")).isEqualTo(new MemoryAsk.Unsaid());
+  }
+
+  @Test
+  void percentAndAnAmountInOneClaimContradictEachOther() {
+    String both = share("memory: 8Gi") + config("memoryPercent: 40").substring(config("").indexOf("\nconfig"));
+
+    assertThat(problems(both))
+        .containsExactly(
+            "spec.devices.requests[0].exactly.capacity.requests[memory]: cannot be used together with memoryPercent of the claim's GpuShareConfig;"
+                + " leave one of them out");
+    assertThat(problems(config("memoryPercent: 0")))
+        .containsExactly("spec.devices.config[0].opaque.parameters.memoryPercent: must be a whole number from 1 to 100, not 0");
+  }
+
+  private MemoryAsk memory(String devices) {
+    return ask(devices).requests().getFirst().alternatives().getFirst().memory();
   }
 
   @Test
@@ -119,7 +155,7 @@ class ClaimReaderTest {
     assertThat(problems(config("placement: {gpus: Tight}")))
         .singleElement()
         .asString()
-        .startsWith("spec.devices.config[0].opaque.parameters.placement.gpus: must be one of Binpack, Spread");
+        .startsWith("spec.devices.config[0].opaque.parameters.placement.gpus: must be one of Auto, Binpack, Spread");
   }
 
   @Test
@@ -145,8 +181,6 @@ class ClaimReaderTest {
         .containsExactly("spec.devices.requests[0].exactly.capacity.requests[bandwidth]: is not a capacity of a GPU; known are memory and cores");
     assertThat(problems(share("memory: -8Gi")))
         .containsExactly("spec.devices.requests[0].exactly.capacity.requests[memory]: must not be negative: -8Gi");
-    assertThat(problems("requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, adminAccess: true}}]"))
-        .containsExactly("spec.devices.requests[0].exactly.adminAccess: is not supported");
     assertThat(problems("requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, allocationMode: Some}}]"))
         .containsExactly("spec.devices.requests[0].exactly.allocationMode: Some is not supported; known are ExactCount and All");
     assertThat(problems("requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, colour: red}}]"))

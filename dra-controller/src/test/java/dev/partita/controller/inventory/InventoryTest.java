@@ -58,16 +58,6 @@ class InventoryTest {
     assertThat(exact.consumed(Long.MAX_VALUE)).isEmpty();
   }
 
-  @Test
-  void bytesAreExactForTheApiAndShortForPeople() {
-    assertThat(Bytes.quantity(8 * GpuNodes.GIB)).hasToString("8Gi");
-    assertThat(Bytes.quantity(143_771L << 20)).hasToString("143771Mi");
-    assertThat(Bytes.quantity(1_000_001)).hasToString("1000001");
-    assertThat(Bytes.words(143_771L << 20)).isEqualTo("140.4 GiB");
-    assertThat(Bytes.words(6 * GpuNodes.GIB)).isEqualTo("6 GiB");
-    assertThat(Bytes.words(12)).isEqualTo("12 bytes");
-  }
-
   private static GpuHost host(GpuNodeSpec spec, long memory) {
     var node = GpuNodes.ready("node-0", spec, GpuNodes.cards("node-0", 1, "NVIDIA H200", memory));
     return Objects.requireNonNull(Inventory.EMPTY.refreshed(List.of(node)).host("node-0"));

@@ -64,7 +64,7 @@ class NodeFitTest {
 
   @Test
   void cpuMemoryAndPodsAreCounted() {
-    NodeLoads loads = new NodeLoads();
+    NodeLoads loads = new NodeLoads(node -> {});
     loads.put("other", "node-0", PodRequests.of(pod("containers: [{name: c, resources: {requests: {cpu: \"3\", memory: 1Gi}}}]")));
     assertThat(NodeFit.refusal(asking("1500m", "1Gi"), NODE, loads.without("p", "node-0"))).contains("too little CPU is free on the node");
     assertThat(NodeFit.refusal(asking("1", "7.5Gi"), NODE, loads.without("p", "node-0"))).contains("too little memory is free on the node");

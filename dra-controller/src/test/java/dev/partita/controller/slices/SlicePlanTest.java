@@ -183,6 +183,55 @@ class SlicePlanTest {
   }
 
   @Test
+  void everyProfileAndPlacementIsADeviceAndNoCardIsSpreadOverSlices() {
+    List<ResourceSliceSpec> plan = plan(migNode(Allocator.Controller, 16));
+    assertThat(plan).hasSize(8).allSatisfy(slice -> assertThat(slice.getDevices()).hasSize(54));
+    assertThat(plan.get(0).getDevices()).extracting(device -> device.getName()).contains("gpu-0-mig-1g-18gb-6", "gpu-1-mig-7g-141gb-0").noneMatch(name -> name.startsWith("gpu-2"));
+    assertThat(plan).allSatisfy(slice -> assertThat(slice.getDevices()).allSatisfy(device -> assertThat(device.getConsumesCounters()).isEmpty()));
+    var instance = plan.getFirst().getDevices().stream().filter(d -> d.getName().equals("gpu-0-mig-1g-18gb-6")).findFirst().orElseThrow();
+    assertThat(Objects.requireNonNull(instance.getAttributes().get("type")).getString()).isEqualTo("mig");
+    assertThat(Objects.requireNonNull(instance.getAttributes().get("profile")).getString()).isEqualTo("1g.18gb");
+    assertThat(Objects.requireNonNull(instance.getCapacity().get("memory")).getValue()).hasToString("16Gi");
+    assertThat(instance.getAllowMultipleAllocations()).isNull();
+  }
+
+  @Test
+  void aChangeOfOneCardIsAChangeOfOneSliceOnly() {
+    List<ResourceSliceSpec> before = plan(migNode(Allocator.Controller, 16));
+    List<Gpu> cards = new ArrayList<>(GpuNodes.migCards("node-0", 16));
+    cards.set(5, cards.get(5).withHealth(GpuHealth.unhealthy("XID 79", "?")));
+    List<ResourceSliceSpec> after = plan(GpuNodes.ready("node-0", new GpuNodeSpec(Allocator.Controller, List.of(PublishedMode.values()), null), cards));
+    assertThat(java.util.stream.IntStream.range(0, 8).filter(i -> !before.get(i).equals(after.get(i)))).containsExactly(2);
+  }
+
+  @Test
+  void whereTheSchedulerAllocatesMemorySlicesAreCountersSoThatWhatOverlapsExcludesItself() {
+    List<ResourceSliceSpec> plan = plan(migNode(Allocator.Scheduler, 16));
+    assertThat(plan).hasSize(10);
+    List<io.fabric8.kubernetes.api.model.resource.v1.CounterSet> sets = plan.stream().flatMap(slice -> slice.getSharedCounters().stream()).toList();
+    assertThat(sets).hasSize(16).allSatisfy(set -> assertThat(set.getCounters()).hasSize(9));
+    var devices = plan.getFirst().getDevices();
+    assertThat(counters(devices, "gpu-0")).isEqualTo(counters(devices, "gpu-0-shared")).hasSize(9);
+    assertThat(counters(devices, "gpu-1-mig-3g-71gb-4")).containsExactly("gpu-1", "memory-slice-4", "memory-slice-5", "memory-slice-6", "memory-slice-7");
+    assertThat(counters(devices, "gpu-0-mig-1g-18gb-me-6")).containsExactly("gpu-0", "memory-slice-6", "profile-1g-18gb-me");
+  }
+
+  private static List<String> counters(List<io.fabric8.kubernetes.api.model.resource.v1.Device> devices, String name) {
+    var consumed = devices.stream().filter(device -> device.getName().equals(name)).findFirst().orElseThrow().getConsumesCounters();
+    assertThat(consumed).hasSize(1);
+    List<String> names = new ArrayList<>();
+    if (name.contains("mig")) {
+      names.add(consumed.getFirst().getCounterSet());
+    }
+    consumed.getFirst().getCounters().keySet().stream().sorted().forEach(names::add);
+    return names;
+  }
+
+  private static GpuNode migNode(Allocator allocator, int cards) {
+    return GpuNodes.ready("node-0", new GpuNodeSpec(allocator, List.of(PublishedMode.values()), null), GpuNodes.migCards("node-0", cards));
+  }
+
+  @Test
   void anUnhealthyCardStaysWithATaint() {
     List<Gpu> cards = new ArrayList<>(GpuNodes.cards("node-0", 1, "NVIDIA H200", GpuNodes.GIB));
     cards.add(GpuNodes.card("node-0", 1, "NVIDIA H200", GpuNodes.GIB, GpuHealth.unhealthy("GpuIsLost", "it fell off the bus")));

@@ -1,0 +1,55 @@
+package dev.partita.controller.admission;
+
+import dev.partita.admission.webhook.ClaimLookup;
+import dev.partita.admission.webhook.PodMutation;
+import dev.partita.controller.certificate.CertificateReload;
+import dev.partita.controller.certificate.ServingKeys;
+import dev.partita.controller.certificate.WebhookNames;
+import dev.partita.controller.claims.SchedulerQuotas;
+import dev.partita.controller.watch.ClusterView;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.io.IOException;
+import java.util.Map;
+
+/** The admission webhooks of one instance: the server, what it serves with, and what it asks. */
+public final class AdmissionEndpoint implements AutoCloseable {
+  private final ServingKeys keys = new ServingKeys();
+  private final SchedulerQuotas quotas;
+  private final CertificateReload reload;
+  private final AdmissionServer server;
+
+  /**
+   * Begins to serve; whom it serves waits until there is a certificate.
+   *
+   * @param lookup which claims and templates are ours
+   * @param port 0 for any free one
+   * @throws IOException if the port cannot be had
+   */
+  public AdmissionEndpoint(KubernetesClient client, ClusterView view, ClaimLookup lookup, WebhookNames names, int port) throws IOException {
+    this.quotas = new SchedulerQuotas(view);
+    this.server =
+        AdmissionServer.start(
+            port,
+            keys,
+            Map.of(
+                "/mutate-pods", new PodReview(new PodMutation(lookup)),
+                "/validate", new ObjectReview(client.getKubernetesSerialization(), quotas::refusal)));
+    this.reload = new CertificateReload(client, names, keys);
+  }
+
+  public int port() {
+    return server.port();
+  }
+
+  /** Whether it has a certificate to serve with. */
+  public boolean isReady() {
+    return keys.isThere();
+  }
+
+  @Override
+  public void close() {
+    server.close();
+    reload.close();
+    quotas.close();
+  }
+}

@@ -1,0 +1,114 @@
+package dev.partita.controller.admission;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.partita.api.Driver;
+import dev.partita.api.config.Decoded;
+import dev.partita.api.config.FieldError;
+import dev.partita.api.config.GpuShareConfig;
+import dev.partita.api.config.GpuShareConfigDecoder;
+import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.GpuNodeRules;
+import dev.partita.api.quota.GpuQuota;
+import dev.partita.api.quota.GpuQuotaRules;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+
+/**
+ * Whether an object may be as it is: opaque configs of our driver in claims, templates and classes; GpuNodes and GpuQuotas; and claims
+ * against quotas. An object that was wrong already, and is not changed where it is, may go on: it must be possible to delete it.
+ */
+public final class ObjectReview implements Function<AdmissionRequest, Verdict> {
+  private static final String RESOURCE_GROUP = "resource.k8s.io";
+
+  private final KubernetesSerialization serialization;
+  private final BiFunction<String, ResourceClaim, Optional<String>> quota;
+
+  /**
+   * @param quota why a namespace may not have that claim; empty if it may
+   */
+  public ObjectReview(KubernetesSerialization serialization, BiFunction<String, ResourceClaim, Optional<String>> quota) {
+    this.serialization = serialization;
+    this.quota = quota;
+  }
+
+  @Override
+  public Verdict apply(AdmissionRequest request) {
+    boolean written = request.operation().equals("CREATE") || request.operation().equals("UPDATE");
+    if (!written || !request.object().isObject() || request.object().path("metadata").hasNonNull("deletionTimestamp")) {
+      return Verdict.allowed();
+    }
+    return switch (request.group() + "/" + request.resource()) {
+      case RESOURCE_GROUP + "/resourceclaims" -> claim(request);
+      case RESOURCE_GROUP + "/resourceclaimtemplates" ->
+          verdict(configs(request.object().path("spec").path("spec").path("devices").path("config"), "spec.spec.devices.config"), List.of());
+      case RESOURCE_GROUP + "/deviceclasses" ->
+          isSpecUnchanged(request) ? Verdict.allowed() : verdict(configs(request.object().path("spec").path("config"), "spec.config"), List.of());
+      case Driver.API_GROUP + "/gpunodes" -> own(request, GpuNode.class, node -> GpuNodeRules.errors(node.getSpec()), GpuNodeRules::warnings);
+      case Driver.API_GROUP + "/gpuquotas" ->
+          own(request, GpuQuota.class, given -> GpuQuotaRules.errors(given.getSpec()), given -> GpuQuotaRules.warnings(given.getSpec()));
+      default -> Verdict.allowed();
+    };
+  }
+
+  /** A claim's spec never changes, so that only new ones are asked about. */
+  private Verdict claim(AdmissionRequest request) {
+    if (!request.operation().equals("CREATE")) {
+      return Verdict.allowed();
+    }
+    List<FieldError> errors = configs(request.object().path("spec").path("devices").path("config"), "spec.devices.config");
+    if (!errors.isEmpty()) {
+      return verdict(errors, List.of());
+    }
+    try {
+      return quota
+          .apply(request.namespace(), serialization.convertValue(request.object(), ResourceClaim.class))
+          .<Verdict>map(why -> new Verdict.Forbidden(why, List.of()))
+          .orElseGet(Verdict::allowed);
+    } catch (IllegalArgumentException e) {
+      return verdict(List.of(new FieldError("spec", "cannot be read as that of a ResourceClaim")), List.of());
+    }
+  }
+
+  /** What is wrong with those configs of a list that are for our driver. */
+  private static List<FieldError> configs(JsonNode configs, String path) {
+    List<FieldError> errors = new ArrayList<>();
+    for (int i = 0; i < configs.size(); i++) {
+      JsonNode opaque = configs.path(i).path("opaque");
+      if (Driver.NAME.equals(opaque.path("driver").asText())
+          && GpuShareConfigDecoder.decode(opaque.path("parameters")) instanceof Decoded.Invalid<GpuShareConfig>(List<FieldError> wrong)) {
+        String where = path + "[" + i + "].opaque.parameters";
+        wrong.forEach(error -> errors.add(new FieldError(error.path().isEmpty() ? where : where + "." + error.path(), error.problem())));
+      }
+    }
+    return errors;
+  }
+
+  private <T extends HasMetadata> Verdict own(
+      AdmissionRequest request, Class<T> type, Function<T, List<FieldError>> errors, Function<T, List<FieldError>> warnings) {
+    if (isSpecUnchanged(request)) {
+      return Verdict.allowed();
+    }
+    T object;
+    try {
+      object = serialization.convertValue(request.object(), type);
+    } catch (IllegalArgumentException e) {
+      return verdict(List.of(new FieldError("spec", "cannot be read as a " + type.getSimpleName())), List.of());
+    }
+    return verdict(errors.apply(object), warnings.apply(object));
+  }
+
+  private static boolean isSpecUnchanged(AdmissionRequest request) {
+    return request.operation().equals("UPDATE") && request.object().path("spec").equals(request.oldObject().path("spec"));
+  }
+
+  private static Verdict verdict(List<FieldError> errors, List<FieldError> warnings) {
+    List<String> words = warnings.stream().map(FieldError::toString).toList();
+    return errors.isEmpty() ? new Verdict.Allowed(words) : new Verdict.Invalid(errors, words);
+  }
+}

@@ -1,0 +1,174 @@
+package dev.partita.controller.allocate;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.controller.allocate.forecast.Demand;
+import dev.partita.controller.allocate.forecast.Forecast;
+import dev.partita.controller.allocate.forecast.Frequency;
+import dev.partita.controller.allocate.forecast.HostState;
+import dev.partita.controller.allocate.forecast.Scarcity;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All hosts as the forecast sees them, and for every kind of pod what its placement costs on each of them. Costs are kept until the host
+ * or the mix of pods changes. For one thread.
+ */
+final class Fleet {
+  /** Kinds of pods whose costs are kept. */
+  private static final int MAX_KINDS = 512;
+
+  private final Mix mix;
+  private final HostRooms rooms;
+  private final List<FleetHost> hosts = new ArrayList<>();
+  private final Map<String, Integer> positions = new HashMap<>();
+  private final Set<String> changed = new HashSet<>();
+  private final IdentityHashMap<Shelf, Integer> kinds = new IdentityHashMap<>();
+  private boolean outdated = true;
+  private long mixNumber = -1;
+  private Optional<Forecast> forecast = Optional.empty();
+  private Optional<Scarcity> scarcity = Optional.empty();
+  private final Map<Mix.Kind, PlacementCosts> costs =
+      new LinkedHashMap<>(64, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Mix.Kind, PlacementCosts> eldest) {
+          return size() > MAX_KINDS;
+        }
+      };
+
+  Fleet(Mix mix, HostRooms rooms) {
+    this.mix = mix;
+    this.rooms = rooms;
+  }
+
+  /** Hosts came or went. */
+  void outdated() {
+    outdated = true;
+  }
+
+  /** That host's cards changed. */
+  void changed(String host) {
+    changed.add(host);
+  }
+
+  /** Whether pods are known to take CPU or memory from the hosts. As long as they do not, the order of free cards says all there is to say. */
+  boolean hasForecast() {
+    return mix.snapshot().needsRoom();
+  }
+
+  /**
+   * Follows hosts, rooms and mix.
+   *
+   * @param standings all hosts, in order of name
+   */
+  void refresh(Map<String, Standing> standings, Function<DeviceAsk, AskFits> fits, Accounts accounts) {
+    changed.addAll(rooms.takeChanged());
+    if (outdated) {
+      hosts.clear();
+      positions.clear();
+      kinds.clear();
+      standings.values().forEach(standing -> standing.shelves().forEach(shelf -> kinds.putIfAbsent(shelf, kinds.size())));
+      for (Standing standing : standings.values()) {
+        positions.put(standing.host().name(), hosts.size());
+        hosts.add(host(standing, accounts, 0));
+      }
+      costs.clear();
+    } else {
+      for (String name : changed) {
+        @Nullable Integer position = positions.get(name);
+        @Nullable Standing standing = standings.get(name);
+        if (position != null && standing != null) {
+          hosts.set(position, host(standing, accounts, hosts.get(position).version() + 1));
+        }
+      }
+    }
+    changed.clear();
+    if (outdated || mix.snapshot().number() != mixNumber) {
+      learn(fits);
+    }
+    outdated = false;
+  }
+
+  private FleetHost host(Standing standing, Accounts accounts, int version) {
+    return FleetHost.of(standing, rooms.of(standing.host().name()), accounts, shelf -> kinds.getOrDefault(shelf, 0), version);
+  }
+
+  private void learn(Function<DeviceAsk, AskFits> fits) {
+    Mix.Snapshot snapshot = mix.snapshot();
+    mixNumber = snapshot.number();
+    List<Frequency> frequencies = new ArrayList<>();
+    snapshot.arrivals().forEach((kind, arrivals) -> demand(kind, fits).ifPresent(demand -> frequencies.add(new Frequency(demand, arrivals))));
+    Map<HostState, Integer> empty = new HashMap<>();
+    hosts.forEach(host -> empty.merge(host.empty(), 1, Integer::sum));
+    if (!frequencies.isEmpty()) {
+      Scarcity fresh = new Scarcity(frequencies, empty);
+      scarcity = Optional.of(fresh);
+      forecast = Optional.of(new Forecast(frequencies, fresh));
+    }
+    costs.clear();
+  }
+
+  /**
+   * The kind of pod in the forecast's terms, rounded down as what is free is: what fits in bytes fits in parts, too; empty if which cards will do does not follow from their kinds.
+   */
+  private Optional<Demand> demand(Mix.Kind kind, Function<DeviceAsk, AskFits> fits) {
+    int[] memory = new int[kinds.size()];
+    int[] cores = new int[kinds.size()];
+    Arrays.fill(memory, -1);
+    int count = 0;
+    if (kind.ask().isPresent()) {
+      AskFits askFits = fits.apply(kind.ask().get());
+      if (!askFits.ofKinds() || !(kind.ask().get().count() instanceof DeviceAsk.Count.Exactly(int devices))) {
+        return Optional.empty();
+      }
+      count = devices;
+      AtomicBoolean instances = new AtomicBoolean();
+      kinds.forEach(
+          (shelf, number) ->
+              askFits.ofKind(shelf).ifPresent(
+                  fit -> {
+                    if (fit.device().mode() == DeviceMode.MIG) {
+                      instances.set(true);
+                      return;
+                    }
+                    boolean whole = fit.device().mode() == DeviceMode.WHOLE;
+                    long sellable = Math.max(1, fit.device().card().sellableMemory());
+                    memory[number] = whole ? Demand.CARD : (int) (fit.memory() * Demand.CARD / sellable);
+                    cores[number] = whole ? Demand.CARD : fit.cores() * (Demand.CARD / Account.CORES);
+                  }));
+      if (instances.get()) {
+        return Optional.empty(); // the forecast knows no placements
+      }
+    }
+    return Optional.of(new Demand(FleetHost.cpu(kind.needs()), FleetHost.mebibytes(kind.needs()), count, memory, cores));
+  }
+
+  /**
+   * Where pods of that kind fit, by what it costs.
+   *
+   * @return empty if the forecast cannot say
+   */
+  Optional<Offers> offers(Mix.Kind kind, Function<DeviceAsk, AskFits> fits) {
+    @Nullable PlacementCosts known = costs.get(kind);
+    if (known == null) {
+      Optional<Demand> demand = demand(kind, fits);
+      if (demand.isEmpty()) {
+        return Optional.empty();
+      }
+      known = new PlacementCosts(demand.get(), forecast, scarcity, hosts.size());
+      costs.put(kind, known);
+    }
+    known.refresh(hosts);
+    return Optional.of(new Offers(hosts, known));
+  }
+}

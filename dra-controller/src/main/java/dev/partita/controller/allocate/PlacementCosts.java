@@ -1,0 +1,93 @@
+package dev.partita.controller.allocate;
+
+import dev.partita.controller.allocate.forecast.Demand;
+import dev.partita.controller.allocate.forecast.Forecast;
+import dev.partita.controller.allocate.forecast.HostState;
+import dev.partita.controller.allocate.forecast.Scarcity;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What the placement of pods of one kind costs on every host, by the host's position in the fleet. Kept until a host changes, so that
+ * a decision works out only what has changed since the last one of its kind. For one thread.
+ */
+final class PlacementCosts {
+  private final Demand demand;
+  private final Optional<Forecast> forecast;
+  private final Optional<Scarcity> scarcity;
+  private final int[] version;
+  private final int[] card;
+  private final long[] growth;
+
+  PlacementCosts(Demand demand, Optional<Forecast> forecast, Optional<Scarcity> scarcity, int hosts) {
+    this.demand = demand;
+    this.forecast = forecast;
+    this.scarcity = scarcity;
+    this.version = new int[hosts];
+    this.card = new int[hosts];
+    this.growth = new long[hosts];
+    Arrays.fill(version, -1);
+  }
+
+  /** Works out anew what is not of the hosts' versions. */
+  void refresh(List<FleetHost> hosts) {
+    for (int i = 0; i < hosts.size(); i++) {
+      if (version[i] != hosts.get(i).version()) {
+        version[i] = hosts.get(i).version();
+        work(i, hosts.get(i));
+      }
+    }
+  }
+
+  /** Whether the pods fit there. */
+  boolean fits(int host) {
+    return card[host] >= 0;
+  }
+
+  /** The card, by position, that a pod of one card would take there. */
+  int card(int host) {
+    return card[host];
+  }
+
+  long growth(int host) {
+    return growth[host];
+  }
+
+  private void work(int position, FleetHost host) {
+    card[position] = -1;
+    if (!host.state().holds(demand)) {
+      return;
+    }
+    long before = cost(host.state());
+    long extra = 0;
+    if (demand.cards() == 1) {
+      long best = Long.MAX_VALUE;
+      for (int i = 0; i < host.cards(); i++) {
+        if (HostState.fits(demand, host.card(i)) && !host.occursBefore(i)) {
+          long more = cost(host.after(demand, i)) - before;
+          if (more < best) {
+            best = more;
+            card[position] = i;
+            int kind = HostState.kind(host.card(i));
+            extra = (long) demand.memoryOf(kind) + demand.coresOf(kind);
+          }
+        }
+      }
+      growth[position] = Forecast.steps(best + price(host, extra));
+    } else {
+      HostState after = host.after(demand, -1);
+      card[position] = 0;
+      extra = host.state().idle() - after.idle();
+      growth[position] = Forecast.steps(cost(after) - before + price(host, extra));
+    }
+  }
+
+  private long cost(HostState state) {
+    return forecast.map(f -> f.cost(state)).orElse(0L);
+  }
+
+  private long price(FleetHost host, long parts) {
+    return scarcity.map(s -> s.cost(host.empty(), parts)).orElse(0L);
+  }
+}

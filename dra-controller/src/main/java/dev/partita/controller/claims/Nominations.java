@@ -1,0 +1,72 @@
+package dev.partita.controller.claims;
+
+import dev.partita.controller.nodes.NodeLoads;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
+
+/** What is kept for pods for which others are evicted: taken for pods of lower priority, and of the same. For one thread. */
+final class Nominations {
+  private final ClaimLedger ledger;
+  private final NodeLoads loads;
+  private final Map<String, Nomination> byPod = new HashMap<>();
+  private final Set<String> suspended = new HashSet<>();
+
+  Nominations(ClaimLedger ledger, NodeLoads loads) {
+    this.ledger = ledger;
+    this.loads = loads;
+  }
+
+  Optional<Nomination> of(String podUid) {
+    return Optional.ofNullable(byPod.get(podUid));
+  }
+
+  void put(Nomination nomination) {
+    byPod.put(nomination.podUid(), nomination);
+    keep(nomination);
+  }
+
+  void remove(String podUid) {
+    Optional.ofNullable(byPod.remove(podUid)).filter(nomination -> !suspended.remove(podUid)).ifPresent(this::release);
+  }
+
+  /** The pod gets its place now; nothing more is kept for it, unless that fails. */
+  void suspend(String podUid) {
+    of(podUid).filter(nomination -> suspended.add(podUid)).ifPresent(this::release);
+  }
+
+  /** The pod did not get it. */
+  void resume(String podUid) {
+    of(podUid).filter(nomination -> suspended.remove(podUid)).ifPresent(this::keep);
+  }
+
+  /** Asks as if nothing were kept for the pod itself, and for pods of lower priority. */
+  <T> T without(String podUid, int priority, Supplier<T> question) {
+    Map<String, Nomination> lifted = new LinkedHashMap<>();
+    byPod.forEach((uid, nomination) -> {
+      if (!suspended.contains(uid) && (uid.equals(podUid) || nomination.priority() < priority)) {
+        lifted.put(uid, nomination);
+      }
+    });
+    lifted.values().forEach(this::release);
+    try {
+      return question.get();
+    } finally {
+      lifted.values().forEach(this::keep);
+    }
+  }
+
+  private void keep(Nomination nomination) {
+    ledger.keep(nomination.key(), nomination.bookings());
+    loads.put(nomination.key(), nomination.node(), nomination.requests());
+  }
+
+  private void release(Nomination nomination) {
+    ledger.unkeep(nomination.key());
+    loads.remove(nomination.key());
+  }
+}

@@ -1,0 +1,98 @@
+package dev.partita.controller.claims;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.api.DeviceName;
+import dev.partita.api.Driver;
+import dev.partita.controller.allocate.Booking;
+import dev.partita.controller.inventory.CardKey;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/**
+ * What a controller is about to allocate to a claim, as the claim's annotation says it before the allocation is written: {@code
+ * node-0 gpu-0-shared=8589934592/25 gpu-1 #5d3c…}. Every controller counts it as taken when it looks whether its own may be written.
+ *
+ * @param node where
+ * @param bookings all on that node; none where devices are only looked at
+ * @param id tells it from every other proposal, also of the same
+ */
+record Proposal(String node, List<Booking> bookings, String id) {
+  private static final Pattern ID = Pattern.compile("#([0-9a-f-]{1,36})");
+
+  private static final Pattern SHARE = Pattern.compile("([a-z0-9-]+)=([0-9]{1,18})/([0-9]{1,3})");
+
+  Proposal {
+    bookings = List.copyOf(bookings);
+    if (!bookings.stream().allMatch(booking -> booking.card().node().equals(node))) {
+      throw new IllegalArgumentException("a proposal is for one node: " + bookings);
+    }
+  }
+
+  /** Whether a claim's annotations hold a proposal, be it readable or not. */
+  static boolean isOn(ResourceClaim claim) {
+    return annotations(claim).containsKey(Driver.PROPOSAL_ANNOTATION);
+  }
+
+  /** A new one. */
+  static Proposal of(String node, List<Booking> bookings) {
+    return new Proposal(node, bookings, UUID.randomUUID().toString());
+  }
+
+  /** The claim's annotation, be it readable or not. */
+  static Optional<String> textOf(ResourceClaim claim) {
+    return Optional.ofNullable(annotations(claim).get(Driver.PROPOSAL_ANNOTATION));
+  }
+
+  /** The claim's proposal; empty if it has none that can be read: nobody could write an allocation from it either. */
+  static Optional<Proposal> of(ResourceClaim claim) {
+    return Optional.ofNullable(annotations(claim).get(Driver.PROPOSAL_ANNOTATION)).flatMap(Proposal::parse);
+  }
+
+  static Optional<Proposal> parse(String text) {
+    String[] words = text.split(" ", -1);
+    Matcher id = ID.matcher(words[words.length - 1]);
+    if (!id.matches()) {
+      return Optional.empty();
+    }
+    List<Booking> bookings = new ArrayList<>();
+    for (int i = 1; i < words.length - 1; i++) {
+      Matcher share = SHARE.matcher(words[i]);
+      Optional<DeviceName> device = DeviceName.parse(share.matches() ? share.group(1) : words[i]);
+      if (device.isEmpty() || share.matches() != (device.get().mode() == DeviceMode.SHARED)) {
+        return Optional.empty();
+      }
+      CardKey card = new CardKey(words[0], device.get().index());
+      bookings.add(
+          share.matches()
+              ? new Booking(card, DeviceMode.SHARED, Long.parseLong(share.group(2)), Integer.parseInt(share.group(3)))
+              : new Booking(card, device.get(), 0, 0));
+    }
+    return words.length < 2 || words[0].isEmpty() ? Optional.empty() : Optional.of(new Proposal(words[0], bookings, id.group(1)));
+  }
+
+  private static Map<String, String> annotations(ResourceClaim claim) {
+    return Optional.ofNullable(claim.getMetadata().getAnnotations()).orElse(Map.of());
+  }
+
+  /** As the annotation says it. */
+  @Override
+  public String toString() {
+    return node
+        + bookings.stream()
+            .map(
+                booking -> {
+                  String device = " " + booking.device();
+                  return booking.mode() != DeviceMode.SHARED ? device : device + "=" + booking.memory() + "/" + booking.cores();
+                })
+            .collect(Collectors.joining())
+        + " #"
+        + id;
+  }
+}

@@ -1,0 +1,44 @@
+package dev.partita.controller.events;
+
+/**
+ * What a pod's condition says of its claims.
+ *
+ * @param status whether they are allocated
+ * @param reason one CamelCase word
+ * @param message for people
+ */
+public record AllocatedCondition(Status status, String reason, String message) {
+  /** The API takes more, people do not. */
+  static final int MESSAGE_MAX = 4_000;
+
+  public AllocatedCondition {
+    message = message.length() > MESSAGE_MAX ? message.substring(0, MESSAGE_MAX - 1) + "…" : message;
+  }
+
+  /** The constants are spelt as they are in the condition. */
+  public enum Status {
+    True,
+    False,
+    Unknown
+  }
+
+  /** No node will do now. */
+  public static AllocatedCondition waits(String why) {
+    return new AllocatedCondition(Status.False, "Unallocatable", why);
+  }
+
+  /** A claim can never be allocated as it stands. */
+  public static AllocatedCondition refused(String why) {
+    return new AllocatedCondition(Status.False, "ClaimRefused", why);
+  }
+
+  /** Nothing is left for the controller to allocate. */
+  public static AllocatedCondition done(String where) {
+    return new AllocatedCondition(Status.True, "Allocated", where);
+  }
+
+  /** kube-scheduler allocates wherever the pod could run: it says in its own condition what became of that. */
+  public static AllocatedCondition notOurs() {
+    return new AllocatedCondition(Status.Unknown, "LeftToScheduler", "kube-scheduler allocates on every node that the pod could run on");
+  }
+}

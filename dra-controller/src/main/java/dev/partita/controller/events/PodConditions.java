@@ -1,0 +1,216 @@
+package dev.partita.controller.events;
+
+import dev.partita.api.Driver;
+import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodCondition;
+import io.fabric8.kubernetes.api.model.PodConditionBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps the condition {@link Driver#ALLOCATED_CONDITION} of pods true, on its own thread. Only a pod that has to wait gets one; it says
+ * when the wait is over. What it says already is not written again, and another reason to wait no sooner than {@link #PAUSE} after the last.
+ */
+public final class PodConditions implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(PodConditions.class);
+
+  /** Reasons change with every claim that comes or goes: nobody reads faster than that. */
+  static final Duration PAUSE = Duration.ofSeconds(5);
+
+  /** How long is gathered, so that of several decisions about a pod only the last is said. */
+  private static final Duration GATHER = Duration.ofMillis(300);
+
+  private static final int REMEMBERED = 10_000;
+  private static final int ATTEMPTS = 3;
+  private static final int UNPROCESSABLE = 422;
+
+  private record PodRef(ObjectKey key, String uid) {}
+
+  private record Written(AllocatedCondition condition, Instant when) {}
+
+  private final KubernetesClient client;
+  private final ApiEdge edge;
+  private final ClusterView view;
+  private final Clock clock;
+  private final Map<PodRef, AllocatedCondition> wanted = new ConcurrentHashMap<>();
+  private final ScheduledExecutorService timer =
+      Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("pod-conditions").daemon().factory());
+
+  // Only the timer's thread touches it.
+  private final Map<PodRef, Written> written =
+      new LinkedHashMap<>(64, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<PodRef, Written> eldest) {
+          return size() > REMEMBERED;
+        }
+      };
+
+  public PodConditions(KubernetesClient client, ApiEdge edge, ClusterView view, Clock clock) {
+    this.client = client;
+    this.edge = edge;
+    this.view = view;
+    this.clock = clock;
+  }
+
+  /** Has the pod say it, soon. */
+  public void tell(Pod pod, AllocatedCondition condition) {
+    PodRef ref = new PodRef(ObjectKey.of(pod), pod.getMetadata().getUid());
+    boolean first = wanted.put(ref, condition) == null;
+    if (first || condition.status() != AllocatedCondition.Status.False) {
+      after(GATHER, ref);
+    }
+  }
+
+  @Override
+  public void close() {
+    timer.shutdownNow();
+    try {
+      if (!timer.awaitTermination(10, TimeUnit.SECONDS)) {
+        LOG.warn("a write of a pod's condition does not end");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void after(Duration pause, PodRef ref) {
+    if (!timer.isShutdown()) {
+      var _ = timer.schedule(() -> say(ref), pause.toMillis(), TimeUnit.MILLISECONDS);
+    }
+  }
+
+  private void say(PodRef ref) {
+    try {
+      @Nullable AllocatedCondition latest = wanted.get(ref);
+      @Nullable Written before = written.get(ref);
+      Instant now = clock.instant();
+      boolean echoing = before != null && before.when().plus(PAUSE).isAfter(now);
+      if (latest != null && latest.status() == AllocatedCondition.Status.False && before != null && echoing) {
+        after(Duration.between(now, before.when().plus(PAUSE)), ref);
+        return;
+      }
+      @Nullable AllocatedCondition condition = wanted.remove(ref);
+      if (condition == null) {
+        return; // said meanwhile
+      }
+      @Nullable Pod pod = view.pod(ref.key());
+      if (pod == null || !pod.getMetadata().getUid().equals(ref.uid())) {
+        written.remove(ref);
+        return;
+      }
+      List<PodCondition> conditions = conditions(pod);
+      int index = index(conditions);
+      boolean known = (index >= 0 && says(conditions.get(index), condition)) || (before != null && echoing && before.condition().equals(condition));
+      boolean needless = condition.status() != AllocatedCondition.Status.False && index < 0 && !echoing;
+      if (!known && !needless) {
+        write(ref, pod, condition, now);
+      }
+    } catch (RuntimeException e) {
+      LOG.error("pod {}: condition not written", ref.key(), e);
+    }
+  }
+
+  private void write(PodRef ref, Pod shown, AllocatedCondition condition, Instant now) {
+    written.put(ref, new Written(condition, now));
+    try {
+      @Nullable Pod pod = shown;
+      for (int i = 0; i < ATTEMPTS && pod != null && pod.getMetadata().getUid().equals(ref.uid()); i++) {
+        if (patched(pod, condition, now)) {
+          return;
+        }
+        pod = client.resource(pod).get();
+      }
+      LOG.info("pod {}: it changes too fast for its condition to be written", ref.key());
+    } catch (RuntimeException e) {
+      if (ApiEdge.isNotFound(e)) {
+        LOG.debug("pod {}: gone before its condition could be written", ref.key());
+      } else {
+        LOG.warn("pod {}: condition {} not written: {}", ref.key(), Driver.ALLOCATED_CONDITION, e.getMessage());
+      }
+    }
+    written.remove(ref);
+  }
+
+  /**
+   * Under the version that was read, for others append conditions too.
+   *
+   * @return false if the pod has changed since
+   */
+  private boolean patched(Pod pod, AllocatedCondition condition, Instant now) {
+    List<PodCondition> conditions = conditions(pod);
+    int index = index(conditions);
+    String since =
+        index >= 0 && condition.status().name().equals(conditions.get(index).getStatus())
+            ? Objects.requireNonNullElse(conditions.get(index).getLastTransitionTime(), "")
+            : "";
+    PodCondition fresh =
+        new PodConditionBuilder()
+            .withType(Driver.ALLOCATED_CONDITION)
+            .withStatus(condition.status().name())
+            .withReason(condition.reason())
+            .withMessage(condition.message())
+            .withLastTransitionTime(since.isEmpty() ? now.truncatedTo(ChronoUnit.SECONDS).toString() : since)
+            .build();
+    List<Map<String, Object>> operations = new ArrayList<>();
+    operations.add(Map.of("op", "replace", "path", "/metadata/resourceVersion", "value", pod.getMetadata().getResourceVersion()));
+    if (pod.getStatus() == null) {
+      operations.add(Map.of("op", "add", "path", "/status", "value", Map.of("conditions", List.of(fresh))));
+    } else if (conditions.isEmpty()) {
+      operations.add(Map.of("op", "add", "path", "/status/conditions", "value", List.of(fresh)));
+    } else if (index < 0) {
+      operations.add(Map.of("op", "add", "path", "/status/conditions/-", "value", fresh));
+    } else {
+      operations.add(Map.of("op", "replace", "path", "/status/conditions/" + index, "value", fresh));
+    }
+    String patch = client.getKubernetesSerialization().asJson(operations);
+    try {
+      edge.call(() -> client.resource(pod).subresource("status").patch(PatchContext.of(PatchType.JSON), patch));
+      return true;
+    } catch (KubernetesClientException e) {
+      if (ApiEdge.isConflict(e) || e.getCode() == UNPROCESSABLE) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
+  private static List<PodCondition> conditions(Pod pod) {
+    return pod.getStatus() == null ? List.of() : Objects.requireNonNullElse(pod.getStatus().getConditions(), List.of());
+  }
+
+  private static int index(List<PodCondition> conditions) {
+    for (int i = 0; i < conditions.size(); i++) {
+      if (Driver.ALLOCATED_CONDITION.equals(conditions.get(i).getType())) {
+        return i;
+      }
+    }
+    return -1;
+  }
+
+  private static boolean says(PodCondition shown, AllocatedCondition condition) {
+    return condition.status().name().equals(shown.getStatus())
+        && condition.reason().equals(shown.getReason())
+        && condition.message().equals(shown.getMessage());
+  }
+}

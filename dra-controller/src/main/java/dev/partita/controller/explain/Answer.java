@@ -1,0 +1,23 @@
+package dev.partita.controller.explain;
+
+import java.util.List;
+
+/** What there is to say to a {@link Question}. */
+public sealed interface Answer {
+  /**
+   * It is known.
+   *
+   * @param pods the pod, or those that use the claim: none if nobody does
+   */
+  record Explained(List<PodExplanation> pods) implements Answer {
+    public Explained {
+      pods = List.copyOf(pods);
+    }
+  }
+
+  /** There is no such object. */
+  record Unknown() implements Answer {}
+
+  /** Another instance decides, and only that one knows. */
+  record NotLeading() implements Answer {}
+}

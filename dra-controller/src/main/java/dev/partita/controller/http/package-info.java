@@ -1,0 +1,5 @@
+/** What all of this process's HTTP servers have in common. */
+@NullMarked
+package dev.partita.controller.http;
+
+import org.jspecify.annotations.NullMarked;

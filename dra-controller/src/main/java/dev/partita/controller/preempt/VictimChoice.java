@@ -1,0 +1,84 @@
+package dev.partita.controller.preempt;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Chooses the cheapest pods to evict. On every node it takes all candidates away, and gives back, the most important first, every
+ * one without which there is still a place: what remains is needed to the last one. Of the nodes that one is chosen of whose
+ * victims the most important is the least; then the one where their priorities, and then their number, are least; then where they
+ * have run the shortest.
+ */
+public final class VictimChoice {
+  /** Nodes with a place that are compared. */
+  static final int MOST_NODES = 100;
+
+  private VictimChoice() {}
+
+  /** Whether there is a place on a node once some of the pods there are gone. */
+  @FunctionalInterface
+  public interface Place {
+    boolean isOn(String node, Set<Victim> gone);
+  }
+
+  /**
+   * What was chosen.
+   *
+   * @param victims at least one, the most important first
+   */
+  public record Chosen(String node, List<Victim> victims) {
+    public Chosen {
+      victims = List.copyOf(victims);
+    }
+
+    private static final Comparator<Chosen> CHEAPEST =
+        Comparator.comparingInt((Chosen chosen) -> chosen.victims().getFirst().priority())
+            .thenComparingLong(chosen -> chosen.victims().stream().mapToLong(v -> (long) v.priority() - Integer.MIN_VALUE).sum())
+            .thenComparingInt(chosen -> chosen.victims().size())
+            .thenComparing(chosen -> chosen.victims().stream().map(Victim::started).min(Comparator.naturalOrder()).orElse(""), Comparator.reverseOrder())
+            .thenComparing(Chosen::node);
+  }
+
+  /**
+   * @param candidates by node
+   * @return empty if no eviction would help
+   */
+  public static Optional<Chosen> choose(SortedMap<String, ? extends Collection<Victim>> candidates, Place place) {
+    @Nullable Chosen best = null;
+    int nodes = 0;
+    for (Map.Entry<String, ? extends Collection<Victim>> node : candidates.entrySet()) {
+      if (node.getValue().isEmpty() || !place.isOn(node.getKey(), new LinkedHashSet<>(node.getValue()))) {
+        continue;
+      }
+      Chosen chosen = onNode(node.getKey(), node.getValue(), place);
+      if (!chosen.victims().isEmpty() && (best == null || Chosen.CHEAPEST.compare(chosen, best) < 0)) {
+        best = chosen;
+      }
+      if (++nodes == MOST_NODES) {
+        break;
+      }
+    }
+    return Optional.ofNullable(best);
+  }
+
+  private static Chosen onNode(String node, Collection<Victim> candidates, Place place) {
+    List<Victim> inOrder = new ArrayList<>(candidates);
+    inOrder.sort(Victim.MOST_IMPORTANT);
+    Set<Victim> gone = new LinkedHashSet<>(inOrder);
+    for (Victim victim : inOrder) {
+      gone.remove(victim);
+      if (!place.isOn(node, Set.copyOf(gone))) {
+        gone.add(victim);
+      }
+    }
+    return new Chosen(node, gone.stream().sorted(Victim.MOST_IMPORTANT).toList());
+  }
+}

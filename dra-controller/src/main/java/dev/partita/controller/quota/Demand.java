@@ -1,0 +1,50 @@
+package dev.partita.controller.quota;
+
+import dev.partita.controller.allocate.ClaimAsk;
+import dev.partita.controller.allocate.ClaimAsk.RequestAsk;
+import dev.partita.controller.allocate.DeviceAsk;
+import dev.partita.api.DeviceName;
+import dev.partita.controller.inventory.Device;
+import dev.partita.controller.inventory.GpuHost;
+import java.util.List;
+
+/** What claims will take at least, before it is decided what they get. */
+final class Demand {
+  private Demand() {}
+
+  /** Least of memory, cores and cards by themselves: no placement on the host takes less of any. */
+  static Use least(List<ClaimAsk> asks, GpuHost host) {
+    Use sum = new Use(0, 0, 0, asks.stream().filter(Demand::takesAnything).count());
+    for (ClaimAsk claim : asks) {
+      for (RequestAsk request : claim.requests()) {
+        sum = sum.plus(request.alternatives().stream().map(ask -> of(ask, host)).reduce(Use::min).orElse(Use.NONE));
+      }
+    }
+    return sum;
+  }
+
+  /** Bytes of the smallest device that is taken undivided: a card, or the smallest MIG instance that is offered of one. */
+  static long smallest(GpuHost host) {
+    return host.devices().stream().mapToLong(Demand::undivided).min().orElse(0);
+  }
+
+  private static long undivided(Device device) {
+    return device.name() instanceof DeviceName.Mig mig
+        ? device.card().mig().kind(mig.slot()).map(kind -> kind.profile().memoryBytes()).orElse(0L)
+        : device.card().sellableMemory();
+  }
+
+  private static boolean takesAnything(ClaimAsk claim) {
+    return claim.requests().stream().flatMap(r -> r.alternatives().stream()).anyMatch(ask -> ask.access() == DeviceAsk.Access.OWN);
+  }
+
+  private static Use of(DeviceAsk ask, GpuHost host) {
+    if (ask.access() == DeviceAsk.Access.MONITOR) {
+      return Use.NONE;
+    }
+    long devices = ask.count() instanceof DeviceAsk.Count.Exactly(int count) ? count : 1;
+    // Without a memory of its own a request takes all of a device; without cores a share takes none.
+    long smallest = smallest(host);
+    return new Use(ask.memory().bytesOf(smallest).orElse(smallest), ask.cores().orElse(0), 1, 0).times(devices);
+  }
+}

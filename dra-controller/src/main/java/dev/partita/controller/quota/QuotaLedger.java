@@ -1,0 +1,219 @@
+package dev.partita.controller.quota;
+
+import dev.partita.api.DeviceName;
+import dev.partita.api.quota.GpuQuotaStatus;
+import dev.partita.controller.allocate.Booking;
+import dev.partita.controller.allocate.ClaimAsk;
+import dev.partita.controller.inventory.Card;
+import dev.partita.controller.inventory.CardKey;
+import dev.partita.controller.inventory.GpuHost;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What every quota's namespaces have, kept up to date claim by claim, and whether more is too much. A function of the world and
+ * the claims that it was told of; no I/O. For one thread.
+ */
+public final class QuotaLedger {
+  /**
+   * More than a quota allows.
+   *
+   * @param why for people
+   * @param hosts whether the same would be too much on another host
+   */
+  public record Excess(String why, Predicate<GpuHost> hosts) {}
+
+  private record Entry(String namespace, List<Booking> bookings) {}
+
+  private final Map<String, Entry> claims = new HashMap<>();
+  private final Map<CardKey, Card> cards = new HashMap<>();
+  private QuotaWorld world = QuotaWorld.EMPTY;
+  private List<Quota> quotas = List.of();
+
+  /** Counts everything anew: quotas, or what they select by, have changed. */
+  public void refresh(QuotaWorld now) {
+    world = now;
+    cards.clear();
+    now.inventory().hosts().values().forEach(host -> host.cards().forEach(card -> cards.put(card.key(), card)));
+    quotas = now.quotas().entrySet().stream().map(quota -> Quota.of(quota.getKey(), quota.getValue(), now)).toList();
+    claims.values().forEach(this::add);
+  }
+
+  /** Replaces what the claim of that UID has. */
+  public void put(String claimUid, String namespace, List<Booking> bookings) {
+    remove(claimUid);
+    if (!bookings.isEmpty()) {
+      Entry entry = new Entry(namespace, List.copyOf(bookings));
+      claims.put(claimUid, entry);
+      add(entry);
+    }
+  }
+
+  public void remove(String claimUid) {
+    @Nullable Entry entry = claims.remove(claimUid);
+    if (entry != null) {
+      for (Quota quota : of(entry.namespace())) {
+        quota.subtract(use(entry.bookings()));
+        quota.limits().forEach(counted -> counted.subtract(counted(entry.bookings(), counted.limit())));
+      }
+    }
+  }
+
+  /** The namespace of a claim that has something. */
+  public Optional<String> namespaceOf(String claimUid) {
+    return Optional.ofNullable(claims.get(claimUid)).map(Entry::namespace);
+  }
+
+  /**
+   * Why claims of a namespace would be too much on a host whichever of its cards they get; empty if they may not be. It reckons
+   * with the least that they could take there: what they do take is for {@link #excess} to judge.
+   */
+  public Optional<String> refusal(String namespace, List<ClaimAsk> asks, GpuHost host) {
+    for (Quota quota : of(namespace)) {
+      for (Quota.Counted counted : quota.limits()) {
+        if (countsAll(counted.limit(), host)) {
+          Optional<String> refusal = counted.refusal(Demand.least(asks, host));
+          if (refusal.isPresent()) {
+            return refusal;
+          }
+        }
+      }
+    }
+    return Optional.empty();
+  }
+
+  /**
+   * Why one more claim of a namespace is too much wherever it goes, for who cannot choose where that is, such as admission; empty if
+   * there is a host where it may not be.
+   *
+   * @param waiting what has been asked for already and not been given, by namespace: it counts with the least that it could take
+   * @param hosts where it could go
+   */
+  public Optional<String> refusal(String namespace, ClaimAsk ask, Map<String, List<ClaimAsk>> waiting, Predicate<GpuHost> hosts) {
+    Optional<String> first = Optional.empty();
+    for (GpuHost host : world.inventory().hosts().values()) {
+      if (hosts.test(host)) {
+        Optional<String> refusal = refusal(namespace, ask, waiting, host);
+        if (refusal.isEmpty()) {
+          return refusal;
+        }
+        first = first.or(() -> refusal);
+      }
+    }
+    return first;
+  }
+
+  private Optional<String> refusal(String namespace, ClaimAsk ask, Map<String, List<ClaimAsk>> waiting, GpuHost host) {
+    for (Quota quota : of(namespace)) {
+      List<ClaimAsk> before = waiting.entrySet().stream().filter(asked -> quota.covers(asked.getKey())).flatMap(asked -> asked.getValue().stream()).toList();
+      for (Quota.Counted counted : quota.limits()) {
+        if (countsAll(counted.limit(), host)) {
+          Optional<String> refusal = counted.refusal(Demand.least(List.of(ask), host), Demand.least(before, host));
+          if (refusal.isPresent()) {
+            return refusal;
+          }
+        }
+      }
+    }
+    return Optional.empty();
+  }
+
+  /**
+   * Whether claims of a namespace that have nothing yet are too much.
+   *
+   * @param bookings of each claim
+   */
+  public Optional<Excess> excess(String namespace, Collection<List<Booking>> bookings) {
+    for (Quota quota : of(namespace)) {
+      for (Quota.Counted counted : quota.limits()) {
+        Optional<String> refusal = counted.refusal(sum(bookings, counted.limit()));
+        if (refusal.isPresent()) {
+          long largest = bookings.stream().flatMap(List::stream).mapToLong(b -> use(b).memory()).max().orElse(0);
+          return Optional.of(new Excess(refusal.get(), host -> countsAll(counted.limit(), host) && Demand.smallest(host) >= largest));
+        }
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** Whether a quota guarantees the namespace that it may have this besides what it has. */
+  public boolean isGuaranteed(String namespace, Collection<List<Booking>> bookings) {
+    List<Quota.Counted> limits =
+        of(namespace).stream().flatMap(quota -> quota.limits().stream()).filter(c -> !sum(bookings, c.limit()).equals(Use.NONE)).toList();
+    return !limits.isEmpty() && limits.stream().allMatch(c -> !Use.isMore(c.used().plus(sum(bookings, c.limit())), c.limit().guaranteed()));
+  }
+
+  /** Whether any quota guarantees the namespace anything. */
+  public boolean guarantees(String namespace) {
+    return of(namespace).stream().anyMatch(quota -> !quota.limits().isEmpty());
+  }
+
+  /** Whether what the claim has is borrowed, at least in part: its namespaces have more than a limit that counts it guarantees. */
+  public boolean isBorrowed(String claimUid) {
+    @Nullable Entry entry = claims.get(claimUid);
+    return entry != null
+        && of(entry.namespace()).stream()
+            .flatMap(quota -> quota.limits().stream())
+            .anyMatch(counted -> counted.borrows() && !counted(entry.bookings(), counted.limit()).equals(Use.NONE));
+  }
+
+  /** The status of every quota, by its name. */
+  public Map<String, GpuQuotaStatus> statuses() {
+    Map<String, GpuQuotaStatus> statuses = new TreeMap<>();
+    quotas.forEach(quota -> statuses.put(quota.name(), quota.status()));
+    return statuses;
+  }
+
+  private void add(Entry entry) {
+    for (Quota quota : of(entry.namespace())) {
+      quota.add(use(entry.bookings()));
+      quota.limits().forEach(counted -> counted.add(counted(entry.bookings(), counted.limit())));
+    }
+  }
+
+  private List<Quota> of(String namespace) {
+    return quotas.stream().filter(quota -> quota.covers(namespace)).toList();
+  }
+
+  private boolean countsAll(Limit limit, GpuHost host) {
+    return limit.countsNode(labels(host.name())) && host.cards().stream().allMatch(card -> limit.countsModel(card.model()));
+  }
+
+  private Use sum(Collection<List<Booking>> bookings, Limit limit) {
+    return bookings.stream().map(ofClaim -> counted(ofClaim, limit)).reduce(Use.NONE, Use::plus);
+  }
+
+  private Use counted(List<Booking> bookings, Limit limit) {
+    return use(
+        bookings.stream()
+            .filter(booking -> limit.countsNode(labels(booking.card().node())))
+            .filter(booking -> limit.models().isEmpty() || Optional.ofNullable(cards.get(booking.card())).filter(c -> limit.countsModel(c.model())).isPresent())
+            .toList());
+  }
+
+  private Use use(List<Booking> bookings) {
+    return bookings.isEmpty() ? Use.NONE : bookings.stream().map(this::use).reduce(new Use(0, 0, 0, 1), Use::plus);
+  }
+
+  private Use use(Booking booking) {
+    @Nullable Card card = cards.get(booking.card());
+    return switch (booking.device()) {
+      case DeviceName.Whole _ -> new Use(card == null ? 0 : card.sellableMemory(), 100, 1, 0);
+      case DeviceName.Shared _ -> new Use(booking.memory(), booking.cores(), 1, 0);
+      case DeviceName.Mig mig ->
+          card == null
+              ? new Use(0, 0, 1, 0)
+              : card.mig().kind(mig.slot()).map(kind -> new Use(kind.profile().memoryBytes(), card.mig().percent(kind), 1, 0)).orElse(new Use(card.sellableMemory(), 100, 1, 0));
+    };
+  }
+
+  private Map<String, String> labels(String node) {
+    return world.nodes().getOrDefault(node, Map.of());
+  }
+}

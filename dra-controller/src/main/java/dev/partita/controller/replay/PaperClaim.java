@@ -1,0 +1,49 @@
+package dev.partita.controller.replay;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.api.config.GpuShareConfig.Placement;
+import dev.partita.controller.allocate.ClaimAsk;
+import dev.partita.controller.allocate.ClaimAsk.RequestAsk;
+import dev.partita.controller.allocate.ClaimRef;
+import dev.partita.controller.allocate.Constraint;
+import dev.partita.controller.allocate.DeviceAsk;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.stream.Collectors;
+
+/** A claim that is only written down: what a reader would have read of it. */
+final class PaperClaim {
+  private PaperClaim() {}
+
+  /** Whole cards of any of these models; any model if there are none. */
+  static ClaimAsk whole(String name, int count, List<String> models, List<Constraint> constraints) {
+    return claim(name, constraints, DeviceMode.WHOLE, count, models, OptionalLong.empty(), OptionalLong.empty());
+  }
+
+  /** Shares of that many bytes and percent, on cards of any of these models; any model if there are none. */
+  static ClaimAsk shares(String name, int count, List<String> models, List<Constraint> constraints, long memory, long cores) {
+    return claim(name, constraints, DeviceMode.SHARED, count, models, OptionalLong.of(memory), OptionalLong.of(cores));
+  }
+
+  private static ClaimAsk claim(
+      String name, List<Constraint> constraints, DeviceMode mode, int count, List<String> models, OptionalLong memory, OptionalLong cores) {
+    List<DeviceAsk.Selector> selectors = new ArrayList<>();
+    selectors.add(new DeviceAsk.Selector("class", attribute("mode") + quoted(mode.attributeValue())));
+    if (!models.isEmpty()) {
+      String any = models.stream().map(model -> attribute("model") + quoted(model)).collect(Collectors.joining(" || "));
+      selectors.add(new DeviceAsk.Selector("request", any));
+    }
+    DeviceAsk ask =
+        new DeviceAsk("gpu", selectors, new DeviceAsk.Count.Exactly(count), memory, cores, List.of(), Placement.DEFAULT);
+    return new ClaimAsk(new ClaimRef("default", name, name), List.of(new RequestAsk("gpu", List.of(ask))), constraints);
+  }
+
+  private static String attribute(String name) {
+    return "device.attributes[\"gpu.partita.dev\"]." + name + " == ";
+  }
+
+  private static String quoted(String text) {
+    return '"' + text.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
+  }
+}

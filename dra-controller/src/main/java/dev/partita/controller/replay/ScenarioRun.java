@@ -1,0 +1,223 @@
+package dev.partita.controller.replay;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.api.node.GpuNode;
+import dev.partita.controller.allocate.Allocator;
+import dev.partita.controller.allocate.Booking;
+import dev.partita.controller.allocate.Books;
+import dev.partita.controller.allocate.Candidates;
+import dev.partita.controller.allocate.ClaimAsk;
+import dev.partita.controller.allocate.Constraint;
+import dev.partita.controller.allocate.FreeCards;
+import dev.partita.controller.allocate.Mix;
+import dev.partita.controller.allocate.HostRooms;
+import dev.partita.controller.allocate.Outcome;
+import dev.partita.controller.allocate.PodNeeds;
+import dev.partita.controller.replay.Scenarios.ClaimKind;
+import dev.partita.controller.replay.Scenarios.Numbers;
+import dev.partita.controller.replay.Scenarios.Prefilled;
+import dev.partita.controller.replay.Scenarios.Scenario;
+import dev.partita.controller.inventory.CardKey;
+import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.selector.DeviceSelectors;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Plays one scenario: claim by claim through allocator and books, timed, and every placement checked against an account of the
+ * cards that is kept apart and outside the time.
+ */
+public final class ScenarioRun {
+  private static final long MIB = 1L << 20;
+  private static final Candidates EVERYWHERE = host -> Optional.empty();
+
+  private final Scenarios file;
+  private final Scenario scenario;
+  private final Inventory inventory;
+  private final Books books = new Books();
+  private final Mix mix = new Mix();
+  private final FreeCards cards = new FreeCards(books, new HostRooms(), mix);
+  private final Allocator allocator = new Allocator(new DeviceSelectors());
+  private final List<Live> live = new ArrayList<>();
+  private final long[][] memoryUsed;
+  private final int[][] coresUsed;
+  private final int[][] users;
+  private long coresTotal;
+
+  private record Live(String uid, ClaimKind kind, int node, List<Integer> gpus) {}
+
+  private ScenarioRun(Scenarios file, Scenario scenario) {
+    this.file = file;
+    this.scenario = scenario;
+    List<GpuNode> nodes = new ArrayList<>();
+    for (int n = 0; n < scenario.nodes(); n++) {
+      nodes.add(node(n));
+    }
+    this.inventory = Inventory.EMPTY.refreshed(nodes);
+    this.memoryUsed = new long[scenario.nodes()][scenario.gpusPerNode()];
+    this.users = new int[scenario.nodes()][scenario.gpusPerNode()];
+    this.coresUsed = new int[scenario.nodes()][scenario.gpusPerNode()];
+  }
+
+  /**
+   * Plays the scenario.
+   *
+   * @throws IllegalArgumentException if the scenario names what the file does not describe
+   */
+  public static ScenarioReport play(Scenarios file, Scenario scenario) {
+    return new ScenarioRun(file, scenario).play();
+  }
+
+  private ScenarioReport play() {
+    for (int n = 0; n < scenario.nodes(); n++) {
+      for (Prefilled prefilled : file.prefill(scenario)) {
+        ClaimKind kind = file.kind(prefilled.claim());
+        String uid = "prefill-" + live.size();
+        books.put(uid, List.of(booking(kind, new CardKey(name(n), prefilled.gpu()))));
+        keep(new Live(uid, kind, n, List.of(prefilled.gpu())));
+      }
+    }
+    cards.refresh(inventory);
+    System.gc(); // the comparison collects the rubbish of its preparation here, too
+    Numbers arrivals = new Numbers(scenario.seed());
+    Numbers victims = new Numbers(scenario.seed() + 1);
+    long[] took = new long[scenario.claims()];
+    long deadline = System.nanoTime() + (long) (scenario.limitSeconds() * 1e9);
+    int done = 0;
+    int failed = 0;
+    long prepared = 0;
+    for (; done < took.length && System.nanoTime() < deadline; done++) {
+      @Nullable Live victim = scenario.churn() && !live.isEmpty() ? drop(victims.below(live.size())) : null;
+      ClaimKind kind = file.draw(arrivals, scenario.mix());
+      ClaimAsk claim = ask(kind, "claim-" + done);
+      long start = System.nanoTime();
+      if (victim != null) {
+        books.remove(victim.uid());
+      }
+      cards.refresh(inventory);
+      mix.arrived(PodNeeds.NONE, List.of(claim));
+      prepared += System.nanoTime() - start;
+      Optional<Outcome.Allocated> outcome =
+          allocator.place(PodNeeds.NONE, List.of(claim), EVERYWHERE, cards);
+      outcome.ifPresent(allocated -> books.put(claim.claim().uid(), allocated.claims().getFirst().bookings()));
+      took[done] = System.nanoTime() - start;
+      if (outcome.isPresent()) {
+        keep(placed(claim.claim().uid(), kind, outcome.get()));
+      } else {
+        failed++;
+      }
+    }
+    return report(Arrays.copyOf(took, done), failed, prepared);
+  }
+
+  private ScenarioReport report(long[] took, int failed, long prepared) {
+    long sum = Arrays.stream(took).sum();
+    long[] sorted = took.clone();
+    Arrays.sort(sorted);
+    int n = Math.max(1, took.length);
+    int touched = 0;
+    int freeNodes = 0;
+    for (int[] node : users) {
+      int ofNode = (int) Arrays.stream(node).filter(claims -> claims > 0).count();
+      touched += ofNode;
+      freeNodes += ofNode == 0 ? 1 : 0;
+    }
+    return new ScenarioReport(
+        scenario.name(),
+        took.length - failed,
+        failed,
+        took.length < scenario.claims(),
+        sum / n,
+        sorted.length == 0 ? 0 : sorted[n / 2],
+        sorted.length == 0 ? 0 : sorted[n * 99 / 100],
+        prepared / n,
+        scenario.nodes() * scenario.gpusPerNode(),
+        touched,
+        (coresTotal + 99) / 100,
+        freeNodes);
+  }
+
+  private Live placed(String uid, ClaimKind kind, Outcome.Allocated allocated) {
+    int node = Integer.parseInt(allocated.node().substring("node-".length()));
+    List<Integer> gpus = allocated.claims().getFirst().devices().stream().map(d -> d.device().card().key().index()).toList();
+    return new Live(uid, kind, node, gpus);
+  }
+
+  /** Books the claim in the account kept apart, and refuses what must not be. */
+  private void keep(Live claim) {
+    ClaimKind kind = claim.kind();
+    Set<Integer> distinct = new HashSet<>(claim.gpus());
+    boolean right = claim.gpus().size() == kind.count() && distinct.size() == kind.count();
+    right &= kind.model() == null || kind.model().equals(scenario.model(claim.node()));
+    right &= !"numaNode".equals(kind.matchAttribute()) || distinct.stream().map(g -> g / scenario.gpusPerNuma()).distinct().count() == 1;
+    book(claim, 1);
+    for (int gpu : claim.gpus()) {
+      right &= memoryUsed[claim.node()][gpu] <= memory(claim.node()) && coresUsed[claim.node()][gpu] <= 100;
+    }
+    if (!right) {
+      throw new IllegalStateException("wrong placement in " + scenario.name() + ": " + claim);
+    }
+    live.add(claim);
+  }
+
+  private Live drop(int position) {
+    Live gone = live.get(position);
+    Live last = live.removeLast();
+    if (position < live.size()) {
+      live.set(position, last);
+    }
+    book(gone, -1);
+    return gone;
+  }
+
+  private void book(Live claim, int sign) {
+    for (int gpu : claim.gpus()) {
+      memoryUsed[claim.node()][gpu] += sign * (claim.kind().isWhole() ? memory(claim.node()) : claim.kind().memoryMiB() * MIB);
+      int cores = claim.kind().isWhole() ? 100 : claim.kind().cores();
+      coresUsed[claim.node()][gpu] += sign * cores;
+      users[claim.node()][gpu] += sign;
+      coresTotal += (long) sign * cores;
+    }
+  }
+
+  private long memory(int node) {
+    String model = scenario.model(node);
+    Scenarios.@Nullable Model known = file.models().get(model);
+    if (known == null) {
+      throw new IllegalArgumentException("scenario " + scenario.name() + " has nodes of model " + model + ", which the file does not describe");
+    }
+    return known.memoryMiB() * MIB;
+  }
+
+  private static String name(int node) {
+    return "node-%05d".formatted(node);
+  }
+
+  private GpuNode node(int n) {
+    return PaperNode.of(name(n), scenario.model(n), scenario.gpusPerNode(), memory(n), scenario.gpusPerNuma());
+  }
+
+  private static Booking booking(ClaimKind kind, CardKey card) {
+    return kind.isWhole()
+        ? new Booking(card, DeviceMode.WHOLE, 0, 0)
+        : new Booking(card, DeviceMode.SHARED, Math.max(1, kind.memoryMiB()) * MIB, kind.cores());
+  }
+
+  private static ClaimAsk ask(ClaimKind kind, String name) {
+    List<String> models = kind.model() == null ? List.of() : List.of(kind.model());
+    List<Constraint> constraints =
+        switch (kind.matchAttribute()) {
+          case null -> List.of();
+          case "numaNode" -> List.of(new Constraint.Match("resource.kubernetes.io/numaNode", List.of()));
+          default -> List.of(new Constraint.Match("gpu.partita.dev/" + kind.matchAttribute(), List.of()));
+        };
+    return kind.isWhole()
+        ? PaperClaim.whole(name, kind.count(), models, constraints)
+        : PaperClaim.shares(name, kind.count(), models, constraints, kind.memoryMiB() * MIB, kind.cores());
+  }
+}

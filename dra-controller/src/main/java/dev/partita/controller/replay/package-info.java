@@ -1,0 +1,3 @@
+/** Plays written-down work, scenarios and cluster streams, against the allocator: to measure it, and to see how it places. */
+@org.jspecify.annotations.NullMarked
+package dev.partita.controller.replay;

@@ -1,0 +1,35 @@
+package dev.partita.controller.selector;
+
+import dev.partita.api.Driver;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The UUIDs in an expression that is nothing but a choice of devices by UUID: {@code device.attributes["gpu.partita.dev"].uuid == "GPU-…"},
+ * several of these with {@code ||} between them. Whoever says it in another way has every device asked.
+ */
+final class NamedUuids {
+  private static final String ATTRIBUTE =
+      "device\\.attributes\\[(?:\"" + Pattern.quote(Driver.NAME) + "\"|'" + Pattern.quote(Driver.NAME) + "')\\]\\.uuid";
+  private static final String TERM = "\\s*+" + ATTRIBUTE + "\\s*+==\\s*+(?:\"[^\"\\\\]*+\"|'[^'\\\\]*+')\\s*+";
+  private static final Pattern CHOICE = Pattern.compile(TERM + "(?:\\|\\|" + TERM + ")*+");
+  private static final Pattern VALUE = Pattern.compile("==\\s*+(?:\"([^\"]*+)\"|'([^']*+)')");
+
+  private NamedUuids() {}
+
+  /** Empty if the expression says anything else. */
+  static Optional<Set<String>> in(String expression) {
+    if (!CHOICE.matcher(expression).matches()) {
+      return Optional.empty();
+    }
+    Set<String> uuids = new HashSet<>();
+    Matcher value = VALUE.matcher(expression);
+    while (value.find()) {
+      uuids.add(Optional.ofNullable(value.group(1)).orElseGet(() -> value.group(2)));
+    }
+    return Optional.of(Set.copyOf(uuids));
+  }
+}

@@ -1,0 +1,75 @@
+package dev.partita.controller.slices;
+
+import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.GpuNodeStatus;
+import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.watch.ClusterView;
+import io.fabric8.kubernetes.api.model.Condition;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.VersionInfo;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Writes the controller's own condition into the status of GpuNodes, which otherwise is their plugins'. For one thread. */
+final class NodeConditions {
+  private static final Logger LOG = LoggerFactory.getLogger(NodeConditions.class);
+
+  private final KubernetesClient client;
+  private final ApiEdge edge;
+  private final ClusterView view;
+  private final Clock clock;
+  private OptionalInt minor = OptionalInt.empty();
+
+  NodeConditions(KubernetesClient client, ApiEdge edge, ClusterView view, Clock clock) {
+    this.client = client;
+    this.edge = edge;
+    this.view = view;
+    this.clock = clock;
+  }
+
+  /** Writes the condition if the node is to have another one. */
+  void tell(GpuNode node, GpuHost host) {
+    if (node.getStatus() == null) {
+      return; // its plugin has not reported yet
+    }
+    Optional<Condition> wanted = SlicePlan.hasCounters(host) ? SchedulingCost.condition(host, view.nodeCount(), serverMinor(), node, clock.instant()) : Optional.empty();
+    Optional<Condition> present = SchedulingCost.present(node);
+    if (wanted.equals(present)) {
+      return;
+    }
+    List<Condition> conditions = new ArrayList<>(node.getStatus().conditions());
+    conditions.removeIf(condition -> GpuNode.SLOW_SCHEDULING.equals(condition.getType()));
+    wanted.ifPresent(conditions::add);
+    GpuNodeStatus status = node.getStatus();
+    GpuNode changed = new GpuNode();
+    changed.setMetadata(node.getMetadata()); // with its version: the plugin may have written meanwhile
+    changed.setSpec(node.getSpec());
+    changed.setStatus(
+        new GpuNodeStatus(
+            status.gpuCount(), status.models(), status.driverVersion(), status.cudaDriverVersion(), status.pluginVersion(), status.pluginPodUid(), status.gpus(), conditions));
+    edge.call(() -> client.resource(changed).updateStatus());
+    wanted.ifPresent(condition -> LOG.warn("gpunode {}: {}", node.getMetadata().getName(), condition.getMessage()));
+  }
+
+  private OptionalInt serverMinor() {
+    if (minor.isEmpty()) {
+      try {
+        @Nullable VersionInfo version = client.getKubernetesVersion();
+        if (version != null && version.getMajor() != null && version.getMinor() != null) {
+          minor = SchedulingCost.minor(version.getMajor(), version.getMinor());
+        }
+      } catch (KubernetesClientException e) {
+        LOG.debug("the API server's version is not known: {}", e.getMessage());
+      }
+    }
+    return minor;
+  }
+}

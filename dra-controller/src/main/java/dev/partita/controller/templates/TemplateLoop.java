@@ -1,0 +1,221 @@
+package dev.partita.controller.templates;
+
+import dev.partita.admission.convert.ClaimTemplate;
+import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.events.PodEvents;
+import dev.partita.controller.watch.ClusterEvent;
+import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.EventLoop;
+import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes the ResourceClaimTemplates of pods that asked in another system's way, and deletes them when nobody has named them for
+ * a while, one term of leadership long. Everything that is done about a template follows from the view as it is then; so a
+ * pod that comes while its template is being deleted gets it again when the view shows that it is gone.
+ */
+public final class TemplateLoop implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(TemplateLoop.class);
+
+  /** kube-controller-manager looks for the template as soon as the pod is there. */
+  private static final Duration GATHER = Duration.ofMillis(5);
+
+  private static final Duration FIRST_PAUSE = Duration.ofMillis(200);
+  private static final int MOST_DOUBLINGS = 9;
+
+  /** Of several pods that wait for the same, so many are told. */
+  private static final int TOLD = 10;
+
+  private static final int REMEMBERED = 10_000;
+
+  private sealed interface Work {
+    record Look(ObjectKey template) implements Work {}
+
+    record PodChanged(ObjectKey pod, String uid) implements Work {}
+  }
+
+  private record Told(String podUid, String problem) {}
+
+  private final KubernetesClient client;
+  private final ApiEdge edge;
+  private final ClusterView view;
+  private final PodEvents events;
+  private final Clock clock;
+  private final EventLoop<Work> loop;
+  private final Consumer<ClusterEvent> listener = this::observe;
+  private final ScheduledExecutorService timer =
+      Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("template-timer").daemon().factory());
+
+  // Only the loop's thread touches what follows.
+  private final Idle idle;
+  private final Map<ObjectKey, Integer> failures = new HashMap<>();
+  private final Map<String, Set<ObjectKey>> templatesOfPod = new HashMap<>();
+  private final Set<Told> told =
+      Collections.newSetFromMap(
+          new LinkedHashMap<>() {
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<Told, Boolean> eldest) {
+              return size() > REMEMBERED;
+            }
+          });
+
+  /**
+   * @param grace how long a template that no pod names is kept
+   */
+  public TemplateLoop(KubernetesClient client, ApiEdge edge, ClusterView view, PodEvents events, Clock clock, Duration grace) {
+    this.client = client;
+    this.edge = edge;
+    this.view = view;
+    this.events = events;
+    this.clock = clock;
+    this.idle = new Idle(grace);
+    this.loop = new EventLoop<>("templates", GATHER, this::handle);
+  }
+
+  /** Begins. What is to be done about what is there already follows from the pods and templates that the view has. */
+  public void start() {
+    view.listen(listener);
+    view.pods().forEach(pod -> loop.post(new Work.PodChanged(ObjectKey.of(pod), pod.getMetadata().getUid())));
+    view.templates().stream().filter(TemplatePlan::isOurs).forEach(template -> loop.post(new Work.Look(ObjectKey.of(template))));
+    loop.start();
+  }
+
+  @Override
+  public void close() {
+    view.unlisten(listener);
+    timer.shutdownNow();
+    loop.close();
+  }
+
+  private void observe(ClusterEvent event) {
+    switch (event) {
+      case ClusterEvent.PodChanged(ObjectKey pod, String uid) -> loop.post(new Work.PodChanged(pod, uid));
+      case ClusterEvent.TemplateChanged(ObjectKey template) -> {
+        if (ClaimTemplate.isName(template.name())) {
+          loop.post(new Work.Look(template));
+        }
+      }
+      case ClusterEvent.GpuNodeChanged _, ClusterEvent.NodeChanged _, ClusterEvent.ClaimChanged _, ClusterEvent.ClassChanged _, ClusterEvent.QuotaChanged _,
+          ClusterEvent.NamespaceChanged _, ClusterEvent.SliceChanged _ -> {}
+    }
+  }
+
+  private void handle(Set<Work> batch) {
+    Set<ObjectKey> templates = new LinkedHashSet<>();
+    for (Work work : batch) {
+      switch (work) {
+        case Work.Look(ObjectKey template) -> templates.add(template);
+        case Work.PodChanged(ObjectKey pod, String uid) -> templates.addAll(templatesOf(pod, uid));
+      }
+    }
+    templates.forEach(this::look);
+  }
+
+  /** What the pod names, also if it has gone in the meantime. */
+  private Set<ObjectKey> templatesOf(ObjectKey key, String uid) {
+    @Nullable Pod pod = view.pod(key);
+    if (pod == null || !pod.getMetadata().getUid().equals(uid)) {
+      return Objects.requireNonNullElse(templatesOfPod.remove(uid), Set.of());
+    }
+    Set<String> names = TemplatePlan.names(pod);
+    if (names.isEmpty()) {
+      return Set.of();
+    }
+    Set<ObjectKey> templates = new LinkedHashSet<>();
+    names.forEach(name -> templates.add(new ObjectKey(key.namespace(), name)));
+    templatesOfPod.put(uid, templates);
+    return templates;
+  }
+
+  private void look(ObjectKey key) {
+    try {
+      TemplatePlan plan = TemplatePlan.of(key.namespace(), key.name(), view.template(key), view.podsOfTemplate(key));
+      if (!(plan instanceof TemplatePlan.Unused)) {
+        idle.forget(key);
+      }
+      switch (plan) {
+        case TemplatePlan.Keep _ -> {}
+        case TemplatePlan.Make(ResourceClaimTemplate template, List<Pod> waiting) -> make(key, template, waiting);
+        case TemplatePlan.Tell(List<Pod> pods, String problem) -> tell(pods, problem);
+        case TemplatePlan.Unused(ResourceClaimTemplate template) -> unused(key, template);
+      }
+      failures.remove(key);
+    } catch (ApiEdge.NotLeadingException e) {
+      LOG.debug("template {}: left to the next leader", key);
+    } catch (RuntimeException e) {
+      Duration pause = FIRST_PAUSE.multipliedBy(1L << Math.min(failures.merge(key, 1, Integer::sum) - 1, MOST_DOUBLINGS));
+      LOG.warn("template {}: {}; trying again in {} s", key, e.getMessage(), pause.toMillis() / 1000.0);
+      again(key, pause);
+    }
+  }
+
+  private void make(ObjectKey key, ResourceClaimTemplate template, List<Pod> waiting) {
+    try {
+      edge.call(() -> client.resource(template).create());
+      LOG.info("template {}: made for pod {}", key, ObjectKey.of(waiting.getFirst()));
+    } catch (RuntimeException e) {
+      if (ApiEdge.isConflict(e) || ApiEdge.isNamespaceEnding(e)) {
+        LOG.debug("template {}: {}", key, e.getMessage()); // it is there, which the view will show; or nobody needs it any more
+        return;
+      }
+      if (!(e instanceof ApiEdge.NotLeadingException)) {
+        tell(waiting, "ResourceClaimTemplate " + key.name() + " could not be made, is tried again: " + e.getMessage());
+      }
+      throw e;
+    }
+  }
+
+  private void unused(ObjectKey key, ResourceClaimTemplate template) {
+    if (template.getMetadata().getDeletionTimestamp() != null) {
+      return;
+    }
+    Duration left = idle.left(key, template.getMetadata().getUid(), clock.instant());
+    if (left.isPositive()) {
+      again(key, left);
+      return;
+    }
+    try {
+      // In this version only: one that was changed, or made anew, is looked at anew.
+      edge.call(() -> client.resource(template).lockResourceVersion(template.getMetadata().getResourceVersion()).delete());
+      LOG.info("template {}: deleted, no pod names it", key);
+    } catch (RuntimeException e) {
+      if (!ApiEdge.isConflict(e) && !ApiEdge.isNotFound(e)) {
+        throw e;
+      }
+      LOG.debug("template {}: changed meanwhile", key);
+    }
+  }
+
+  private void tell(List<Pod> pods, String problem) {
+    pods.stream()
+        .limit(TOLD)
+        .map(Pod::getMetadata)
+        .filter(pod -> told.add(new Told(pod.getUid(), problem)))
+        .forEach(pod -> events.warn(pod.getNamespace(), pod.getName(), pod.getUid(), "TemplateNotMade", "MakeTemplate", problem));
+  }
+
+  private void again(ObjectKey key, Duration pause) {
+    if (!timer.isShutdown()) {
+      var _ = timer.schedule(() -> loop.post(new Work.Look(key)), pause.toMillis() + 1, TimeUnit.MILLISECONDS);
+    }
+  }
+}

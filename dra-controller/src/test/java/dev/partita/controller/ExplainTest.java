@@ -1,0 +1,119 @@
+package dev.partita.controller;
+
+import static dev.partita.controller.Cluster.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.partita.controller.explain.PodExplanation;
+import dev.partita.controller.explain.PodExplanation.NodeReason;
+import dev.partita.controller.explain.PodExplanation.State;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.Socket;
+import java.net.SocketException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What the controller tells those who may ask it. */
+class ExplainTest {
+  private final Cluster cluster = Cluster.empty();
+  private final HttpClient http = HttpClient.newHttpClient();
+
+  @AfterEach
+  void close() {
+    http.close();
+    cluster.close();
+  }
+
+  private HttpResponse<String> ask(String path) {
+    try {
+      URI uri = URI.create("http://127.0.0.1:" + cluster.explainPort() + path);
+      return http.send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private List<PodExplanation> explained(String path) {
+    HttpResponse<String> answer = ask(path);
+    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+    try {
+      return new ObjectMapper().readValue(answer.body(), new TypeReference<>() {});
+    } catch (JsonProcessingException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Test
+  void everyNodeAndCardHasItsReason() {
+    cluster.add(GpuNodes.ready("node-0", 2, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.add(GpuNodes.ready("node-1", 1, "NVIDIA A100", 80 * GpuNodes.GIB));
+    cluster.start();
+    cluster.claim("taken", "whole.gpu.partita.dev", 1, "device.attributes[\"gpu.partita.dev\"].model == \"h200\"", Map.of(), Map.of());
+    cluster.pod("taken", "taken");
+    String device = cluster.result("taken").getDevice();
+    cluster.claim("two", "whole.gpu.partita.dev", 2, "device.attributes[\"gpu.partita.dev\"].model == \"h200\"", Map.of(), Map.of());
+    cluster.pod("two", "two");
+    cluster.note("two", "Unallocatable");
+
+    PodExplanation why = explained("/explain/pod/default/two").getFirst();
+
+    assertThat(why.state()).isEqualTo(State.Waiting);
+    assertThat(why.nodes()).extracting(NodeReason::node).containsExactly("node-0", "node-1");
+    assertThat(why.nodes().getFirst().byCard()).containsExactly(Map.entry(device, "taken as a whole"));
+    assertThat(why.nodes().getFirst().reason()).isEqualTo("claim two, request gpu: 1 of 2 cards fit, 2 wanted");
+    assertThat(why.nodes().get(1).byCard()).containsExactly(Map.entry("gpu-0", "model is a100, asked h200"));
+    assertThat(explained("/explain/claim/default/two")).containsExactly(why);
+  }
+
+  @Test
+  void askingChangesNothing() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.claim("c", "gpu.partita.dev", Map.of("memory", "100Gi"));
+    assertThat(explained("/explain/claim/default/c")).as("nobody uses it").isEmpty();
+    cluster.pod("p", "c");
+    cluster.result("c");
+    eventually().until(() -> explained("/explain/pod/default/p").getFirst().state() == State.Settled);
+    cluster.claim("d", "gpu.partita.dev", Map.of("memory", "100Gi"));
+    cluster.pod("q", "d");
+    cluster.note("d", "Unallocatable");
+    for (int i = 0; i < 3; i++) {
+      assertThat(explained("/explain/pod/default/q").getFirst().state()).isEqualTo(State.Waiting);
+    }
+    cluster.client.pods().inNamespace("default").withName("p").delete(); // nobody had reserved its claim
+    cluster.result("d");
+  }
+
+  @Test
+  void whatThereIsNotAndWhatIsNoQuestionAreSaidSo() {
+    cluster.start();
+    assertThat(ask("/explain/pod/default/none").statusCode()).isEqualTo(404);
+    assertThat(ask("/explain/claim/default/none").statusCode()).isEqualTo(404);
+    assertThat(ask("/explain/pod/none").statusCode()).isEqualTo(400);
+    assertThat(ask("/explain/secret/default/none").statusCode()).isEqualTo(400);
+    assertThat(ask("/").statusCode()).isEqualTo(400);
+  }
+
+  @Test
+  void nobodyReachesItFromOutsideThePod() throws SocketException {
+    cluster.start();
+    Optional<InetAddress> outside =
+        NetworkInterface.networkInterfaces().flatMap(NetworkInterface::inetAddresses).filter(a -> !a.isLoopbackAddress() && !a.isLinkLocalAddress()).findFirst();
+    org.junit.jupiter.api.Assumptions.assumeTrue(outside.isPresent(), "this machine has no address but the loopback one");
+    org.assertj.core.api.Assertions.assertThatThrownBy(() -> new Socket(outside.get(), cluster.explainPort()).close()).isInstanceOf(IOException.class);
+  }
+}

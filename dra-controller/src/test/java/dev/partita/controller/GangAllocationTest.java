@@ -1,0 +1,106 @@
+package dev.partita.controller;
+
+import static dev.partita.controller.Cluster.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.Driver;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class GangAllocationTest {
+  private final Cluster cluster = Cluster.empty();
+
+  @AfterEach
+  void close() {
+    cluster.close();
+  }
+
+  @Test
+  void nothingIsAllocatedBeforeAllAreThereAndThenAllAre() {
+    cluster.add(GpuNodes.ready("node-0", 2, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    for (int i = 0; i < 2; i++) {
+      member("train", 3, "t" + i, "100Gi");
+    }
+    eventually().untilAsserted(() -> assertThat(cluster.note("t1", "Unallocatable")).isEqualTo("gang train: 2 of 3 pods are there"));
+    assertThat(cluster.isAllocated("t0")).isFalse();
+    member("train", 3, "t2", "40Gi");
+    for (int i = 0; i < 3; i++) {
+      cluster.result("t" + i);
+      String pod = "t" + i;
+      eventually().until(() -> cluster.gates(pod).isEmpty());
+    }
+  }
+
+  @Test
+  void ofTwoGangsThatDoNotFitTogetherOneIsAllocatedAndTheOtherHoldsNothing() {
+    cluster.add(GpuNodes.ready("node-0", 3, "NVIDIA H200", 140 * GpuNodes.GIB));
+    for (int i = 0; i < 2; i++) { // both have half their pods before the other half comes
+      member("a", 2, "a" + i, "100Gi");
+      member("b", 2, "b" + i, "100Gi");
+    }
+    cluster.start();
+    eventually().until(() -> cluster.isAllocated("a1") || cluster.isAllocated("b1"));
+    String first = cluster.isAllocated("a1") ? "a" : "b";
+    String second = first.equals("a") ? "b" : "a";
+    cluster.result(first + "0");
+    eventually()
+        .untilAsserted(
+            () ->
+                assertThat(cluster.note(second + "0", "Unallocatable"))
+                    .startsWith("gang " + second + ": waits for pod " + second + "1: 0 of 3 cards fit"));
+    cluster.claim("small", "gpu.partita.dev", Map.of("memory", "140Gi"));
+    cluster.pod("small", "small");
+    cluster.result("small"); // on the card that only half of the second gang could have used
+    assertThat(cluster.isAllocated(second + "0")).isFalse();
+    assertThat(cluster.gates(second + "0")).containsExactly(Driver.ALLOCATION_GATE);
+    cluster.client.pods().inNamespace("default").withName("small").delete();
+    cluster.client.pods().inNamespace("default").withName(first + "0").delete();
+    cluster.result(second + "0");
+    cluster.result(second + "1");
+  }
+
+  @Test
+  void podsOfAGangMayShareAClaim() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.claim("shared", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    for (int i = 0; i < 2; i++) {
+      podOf("train", 2, "p" + i, "shared");
+    }
+    cluster.result("shared");
+    for (int i = 0; i < 2; i++) {
+      String pod = "p" + i;
+      eventually().until(() -> cluster.gates(pod).isEmpty());
+    }
+  }
+
+  private void member(String gang, int size, String name, String memory) {
+    cluster.claim(name, "gpu.partita.dev", Map.of("memory", memory));
+    podOf(gang, size, name, name);
+  }
+
+  private void podOf(String gang, int size, String name, String claim) {
+    cluster
+        .client
+        .resource(
+            new PodBuilder()
+                .withNewMetadata()
+                .withName(name)
+                .withNamespace("default")
+                .addToAnnotations("gpu.partita.dev/gang", gang)
+                .addToAnnotations("gpu.partita.dev/gang-size", Integer.toString(size))
+                .endMetadata()
+                .withNewSpec()
+                .addNewSchedulingGate(Driver.ALLOCATION_GATE)
+                .addNewResourceClaim()
+                .withName("gpu")
+                .withResourceClaimName(claim)
+                .endResourceClaim()
+                .endSpec()
+                .build())
+        .create();
+  }
+}

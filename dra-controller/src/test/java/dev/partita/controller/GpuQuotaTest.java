@@ -1,0 +1,99 @@
+package dev.partita.controller;
+
+import static dev.partita.controller.Cluster.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.quota.Amounts;
+import dev.partita.api.quota.GpuQuota;
+import dev.partita.api.quota.GpuQuotaSpec;
+import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
+import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class GpuQuotaTest {
+  private final Cluster cluster = Cluster.empty();
+
+  @AfterEach
+  void close() {
+    cluster.close();
+  }
+
+  @Test
+  void aNamespaceGetsWhatItsQuotaAllowsAndTheRestWaitsForIt() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.client.resource(new NamespaceBuilder().withNewMetadata().withName("default").addToLabels("team", "a").endMetadata().build()).create();
+    quota("40Gi");
+    cluster.start();
+    cluster.claim("fits", "gpu.partita.dev", Map.of("memory", "40Gi"));
+    cluster.pod("fits", "fits");
+    cluster.result("fits");
+    cluster.claim("more", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.pod("more", "more");
+    assertThat(cluster.note("more", "Unallocatable"))
+        .isEqualTo("0 of 1 card fits: 1 card on node-0: namespace quota team-a: 40 GiB of 40 GiB memory, 8 GiB asked");
+    eventually().until(() -> read().getStatus() != null && read().getStatus().fullest().equals("40 GiB of 40 GiB memory"));
+    assertThat(read().getStatus().used()).isEqualTo(new Amounts(new Quantity("40Gi"), 0L, 1L, 1L));
+    GpuQuota larger = read();
+    larger.setSpec(spec("48Gi"));
+    cluster.client.resource(larger).update();
+    cluster.result("more");
+  }
+
+  @Test
+  void aWholeCardThatWouldBeTooMuchIsNotGiven() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.client.resource(new NamespaceBuilder().withNewMetadata().withName("default").addToLabels("team", "a").endMetadata().build()).create();
+    GpuQuota quota = new GpuQuota();
+    quota.getMetadata().setName("team-a");
+    quota.setSpec(
+        new GpuQuotaSpec(
+            new LabelSelectorBuilder().addToMatchLabels("team", "a").build(),
+            List.of(new GpuQuotaSpec.Limit("", List.of(), null, new Amounts(null, 50L, null, null), Amounts.UNLIMITED))));
+    cluster.client.resource(quota).create();
+    cluster.start();
+    cluster.claim("whole", "whole.gpu.partita.dev", Map.of());
+    cluster.pod("whole", "whole");
+    eventually()
+        .untilAsserted(
+            () -> assertThat(cluster.note("whole", "Unallocatable")).endsWith("namespace quota team-a: 0 of 50 % cores, 100 % asked"));
+    assertThat(cluster.isAllocated("whole")).isFalse();
+  }
+
+  @Test
+  void withoutTheDefinitionOfQuotasNothingIsLimitedUntilItIsThere() {
+    cluster.rules.undefine("gpuquotas");
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.client.resource(new NamespaceBuilder().withNewMetadata().withName("default").addToLabels("team", "a").endMetadata().build()).create();
+    cluster.start();
+    cluster.claim("unlimited", "gpu.partita.dev", Map.of("memory", "40Gi"));
+    cluster.pod("unlimited", "unlimited");
+    cluster.result("unlimited");
+    cluster.rules.define("gpuquotas");
+    quota("40Gi");
+    eventually().until(() -> read().getStatus() != null);
+    cluster.claim("more", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.pod("more", "more");
+    assertThat(cluster.note("more", "Unallocatable")).endsWith("namespace quota team-a: 40 GiB of 40 GiB memory, 8 GiB asked");
+  }
+
+  private GpuQuota read() {
+    return cluster.client.resources(GpuQuota.class).withName("team-a").get();
+  }
+
+  private void quota(String memory) {
+    GpuQuota quota = new GpuQuota();
+    quota.getMetadata().setName("team-a");
+    quota.setSpec(spec(memory));
+    cluster.client.resource(quota).create();
+  }
+
+  private static GpuQuotaSpec spec(String memory) {
+    return new GpuQuotaSpec(
+        new LabelSelectorBuilder().addToMatchLabels("team", "a").build(),
+        List.of(new GpuQuotaSpec.Limit("", List.of(), null, new Amounts(new Quantity(memory), null, null, null), Amounts.UNLIMITED)));
+  }
+}

@@ -1,0 +1,89 @@
+package dev.partita.controller;
+
+import static dev.partita.controller.Cluster.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.Driver;
+import io.fabric8.kubernetes.api.model.PodCondition;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What a pod says of its claims while they wait, and afterwards. */
+class PodConditionTest {
+  private final Cluster cluster = Cluster.empty();
+
+  @AfterEach
+  void close() {
+    cluster.close();
+  }
+
+  private Optional<PodCondition> condition(String pod) {
+    var status = cluster.client.pods().inNamespace("default").withName(pod).get().getStatus();
+    return status == null
+        ? Optional.empty()
+        : status.getConditions().stream().filter(c -> c.getType().equals(Driver.ALLOCATED_CONDITION)).findFirst();
+  }
+
+  private PodCondition awaitStatus(String pod, String status) {
+    eventually().until(() -> condition(pod).filter(c -> status.equals(c.getStatus())).isPresent());
+    return condition(pod).orElseThrow();
+  }
+
+  @Test
+  void aPodThatWaitsSaysWhyAndThatItsWaitIsOver() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.claim("first", "whole.gpu.partita.dev", Map.of());
+    cluster.pod("first", "first");
+    cluster.result("first");
+    cluster.reserve("first", "first");
+    cluster.claim("second", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.pod("second", "second");
+    PodCondition waits = awaitStatus("second", "False");
+    assertThat(waits.getReason()).isEqualTo("Unallocatable");
+    assertThat(waits.getMessage()).isEqualTo("0 of 1 card fits: 1 card on node-0: taken as a whole");
+    assertThat(waits.getLastTransitionTime()).isNotBlank();
+    assertThat(condition("first")).as("it never had to wait").isEmpty();
+    cluster.client.pods().inNamespace("default").withName("first").delete();
+    cluster.deallocate("first");
+    PodCondition over = awaitStatus("second", "True");
+    assertThat(over.getReason()).isEqualTo("Allocated");
+    assertThat(over.getMessage()).isEqualTo("on node-0");
+  }
+
+  @Test
+  void aClaimThatIsWrongIsNamedOnItsPod() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.claim("wrong", "gpu.partita.dev", Map.of("tflops", "8"));
+    cluster.pod("p", "wrong");
+    PodCondition refused = awaitStatus("p", "False");
+    assertThat(refused.getReason()).isEqualTo("ClaimRefused");
+    assertThat(refused.getMessage()).startsWith("claim wrong: spec.devices.requests[0].exactly.capacity.requests[tflops]: ");
+  }
+
+  @Test
+  void theReasonFollowsTheClusterAndIsNotWrittenAgainWhileItStands() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.claim("huge", "gpu.partita.dev", Map.of("memory", "200Gi"));
+    cluster.pod("huge", "huge");
+    String before = awaitStatus("huge", "False").getMessage();
+    String version = cluster.client.pods().inNamespace("default").withName("huge").get().getMetadata().getResourceVersion();
+    // Everything that happens to the cards has waiting pods decided about anew.
+    for (String other : List.of("a", "b", "c")) {
+      cluster.claim(other, "gpu.partita.dev", Map.of("memory", "1Gi"));
+      cluster.pod(other, other);
+      cluster.result(other);
+      cluster.client.pods().inNamespace("default").withName(other).delete();
+      eventually().until(() -> !cluster.isAllocated(other)); // nobody had reserved it
+    }
+    assertThat(cluster.client.pods().inNamespace("default").withName("huge").get().getMetadata().getResourceVersion()).isEqualTo(version);
+    cluster.add(GpuNodes.ready("node-1", 1, "NVIDIA H100", 80 * GpuNodes.GIB));
+    eventually().until(() -> condition("huge").map(c -> !c.getMessage().equals(before) && c.getMessage().contains("node-1")).orElse(false));
+    assertThat(condition("huge").orElseThrow().getStatus()).isEqualTo("False");
+  }
+}

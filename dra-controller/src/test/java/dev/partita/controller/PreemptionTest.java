@@ -1,0 +1,145 @@
+package dev.partita.controller;
+
+import static dev.partita.controller.Cluster.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.quota.Amounts;
+import dev.partita.api.quota.GpuQuota;
+import dev.partita.api.quota.GpuQuotaSpec;
+import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
+import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.events.v1.Event;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class PreemptionTest {
+  private final Cluster cluster = Cluster.empty();
+
+  @AfterEach
+  void close() {
+    cluster.close();
+  }
+
+  @Test
+  void aPodOfHigherPriorityGetsTheRoomOfTheLeastImportantAndNobodyElseDoes() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    running("low", 1, "60Gi");
+    running("middle", 5, "60Gi");
+    pod("high", 10, "", "60Gi");
+    eventually().until(() -> cluster.client.pods().inNamespace("default").withName("low").get() == null);
+    pod("other", 5, "", "60Gi");
+    eventually().untilAsserted(() -> assertThat(cluster.note("other", "Unallocatable")).startsWith("0 of 1 card fits"));
+    assertThat(cluster.note("high", "Unallocatable")).startsWith("preempts default/low on node-0; 0 of 1 card fits");
+    assertThat(cluster.client.pods().inNamespace("default").withName("middle").get()).isNotNull();
+    cluster.deallocate("low");
+    cluster.result("high");
+    assertThat(cluster.isAllocated("other")).isFalse();
+    eventually()
+        .untilAsserted(
+            () ->
+                assertThat(cluster.client.resources(Event.class).inNamespace("default").list().getItems())
+                    .filteredOn(event -> "Preempted".equals(event.getReason()))
+                    .singleElement()
+                    .satisfies(
+                        event -> {
+                          assertThat(event.getRegarding().getName()).isEqualTo("low");
+                          assertThat(event.getNote())
+                              .isEqualTo("evicted to make room on node-0 for pod default/high, whose priority is 10 (this pod's: 1)");
+                        }));
+  }
+
+  @Test
+  void aPodThatNeverPreemptsWaits() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    running("low", 1, "100Gi");
+    pod("patient", 10, "Never", "60Gi");
+    pod("equal", 1, "", "60Gi");
+    pod("huge", 10, "", "600Gi");
+    for (String name : new String[] {"patient", "equal", "huge"}) {
+      eventually().untilAsserted(() -> assertThat(cluster.note(name, "Unallocatable")).contains("0 of 1 card fits").doesNotContain("preempts"));
+    }
+    assertThat(cluster.client.pods().inNamespace("default").withName("low").get()).isNotNull();
+  }
+
+  @Test
+  void whomADisruptionBudgetProtectsIsNotEvictedButAnotherOneIs() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    running("protected", 1, "60Gi");
+    running("middle", 5, "60Gi");
+    cluster.rules.protect("protected");
+    pod("high", 10, "", "60Gi");
+    eventually().until(() -> cluster.client.pods().inNamespace("default").withName("middle").get() == null);
+    assertThat(cluster.client.pods().inNamespace("default").withName("protected").get()).isNotNull();
+  }
+
+  @Test
+  void whatIsBorrowedGoesBackToWhomItIsGuaranteed() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    for (String name : new String[] {"default", "b"}) {
+      cluster.client.resource(new NamespaceBuilder().withNewMetadata().withName(name).addToLabels("name", name).endMetadata().build()).create();
+      GpuQuota quota = new GpuQuota();
+      quota.getMetadata().setName("of-" + name);
+      quota.setSpec(
+          new GpuQuotaSpec(
+              new LabelSelectorBuilder().addToMatchLabels("name", name).build(),
+              List.of(new GpuQuotaSpec.Limit("", List.of(), null, memory("70Gi"), memory("70Gi")))));
+      cluster.client.resource(quota).create();
+    }
+    cluster.start();
+    running("own", 0, "60Gi");
+    running("borrowed", 0, "60Gi");
+    ResourceClaim claim = cluster.claim("made", "gpu.partita.dev", Map.of("memory", "60Gi"));
+    cluster.client.resource(claim).delete();
+    cluster
+        .client
+        .resource(new ResourceClaimBuilder().withNewMetadata().withName("b").withNamespace("b").endMetadata().withSpec(claim.getSpec()).build())
+        .create();
+    cluster
+        .client
+        .resource(
+            new PodBuilder()
+                .withNewMetadata().withName("b").withNamespace("b").endMetadata()
+                .withNewSpec().addNewResourceClaim().withName("gpu").withResourceClaimName("b").endResourceClaim().endSpec()
+                .build())
+        .create();
+    eventually().until(() -> cluster.client.pods().inNamespace("default").list().getItems().size() == 1);
+  }
+
+  private static Amounts memory(String quantity) {
+    return new Amounts(new Quantity(quantity), null, null, null);
+  }
+
+  /** A pod that has its claim and runs. */
+  private void running(String name, int priority, String memory) {
+    pod(name, priority, "", memory);
+    cluster.result(name);
+    String uid = cluster.client.pods().inNamespace("default").withName(name).get().getMetadata().getUid();
+    cluster.client.resources(ResourceClaim.class).inNamespace("default").withName(name).editStatus(
+        claim -> new ResourceClaimBuilder(claim).editStatus().addNewReservedFor(null, name, "pods", uid).endStatus().build());
+    cluster.client.pods().inNamespace("default").withName(name).edit(pod -> new PodBuilder(pod).editSpec().withNodeName("node-0").endSpec().build());
+  }
+
+  private void pod(String name, int priority, String policy, String memory) {
+    cluster.claim(name, "gpu.partita.dev", Map.of("memory", memory));
+    PodBuilder pod =
+        new PodBuilder()
+            .withNewMetadata().withName(name).withNamespace("default").endMetadata()
+            .withNewSpec()
+            .withPriority(priority)
+            .addNewResourceClaim().withName("gpu").withResourceClaimName(name).endResourceClaim()
+            .endSpec();
+    if (!policy.isEmpty()) {
+      pod.editSpec().withPreemptionPolicy(policy).endSpec();
+    }
+    cluster.client.resource(pod.build()).create();
+  }
+}

@@ -1,0 +1,100 @@
+package dev.partita.controller;
+
+import static dev.partita.controller.Cluster.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.Driver;
+import dev.partita.api.node.GpuNodeSpec;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class SchedulingGateTest {
+  private static final List<String> GATE = List.of(Driver.ALLOCATION_GATE);
+  private final Cluster cluster = Cluster.empty();
+
+  @AfterEach
+  void close() {
+    cluster.close();
+  }
+
+  @Test
+  void theGateGoesOnceTheClaimIsAllocatedAndOtherGatesStay() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.gatedPod("p", List.of("example.com/first", Driver.ALLOCATION_GATE, "example.com/last"), "c");
+    eventually().until(() -> cluster.gates("p").size() == 2);
+    assertThat(cluster.gates("p")).containsExactly("example.com/first", "example.com/last");
+    assertThat(cluster.isAllocated("c")).isTrue();
+  }
+
+  @Test
+  void theGateStaysWhileTheClaimWaits() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.claim("huge", "gpu.partita.dev", Map.of("memory", "800Gi"));
+    cluster.gatedPod("huge", GATE, "huge");
+    cluster.note("huge", "Unallocatable");
+    cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.gatedPod("p", GATE, "c");
+    eventually().until(() -> cluster.gates("p").isEmpty());
+    assertThat(cluster.gates("huge")).containsExactly(Driver.ALLOCATION_GATE);
+  }
+
+  @Test
+  void theGateGoesWhenNoClaimIsOurs() {
+    cluster.client.resource(new DeviceClassBuilder().withNewMetadata().withName("nic").endMetadata().withNewSpec().endSpec().build()).create();
+    cluster.start();
+    cluster.claim("nic", "nic", Map.of());
+    cluster.gatedPod("p", GATE, "nic");
+    eventually().until(() -> cluster.gates("p").isEmpty());
+    cluster.gatedPod("without", GATE);
+    eventually().until(() -> cluster.gates("without").isEmpty());
+  }
+
+  @Test
+  void theGateGoesWhereKubeSchedulerAllocates() {
+    cluster.add(
+        GpuNodes.ready(
+            "node-0",
+            new GpuNodeSpec(GpuNodeSpec.Allocator.Scheduler, List.of(), null),
+            GpuNodes.cards("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB)));
+    cluster.start();
+    cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.gatedPod("p", GATE, "c");
+    eventually().until(() -> cluster.gates("p").isEmpty());
+    assertThat(cluster.isAllocated("c")).isFalse();
+  }
+
+  @Test
+  void aGateThatWasLeftWhenTheControllerDiedGoesWhenItIsBack() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.pod("first", "c");
+    cluster.result("c");
+    cluster.stopControllers();
+    cluster.gatedPod("second", GATE, "c");
+    cluster.start();
+    eventually().until(() -> cluster.gates("second").isEmpty());
+  }
+
+  @Test
+  void theGateOfAnOldPodWhoseClaimIsGoneIsRemovedSoThatKubeSchedulerSaysSo() {
+    cluster.gatedPod("p", GATE, "gone");
+    cluster.start();
+    cluster.gatedPod("settled", GATE);
+    eventually().until(() -> cluster.gates("settled").isEmpty());
+    assertThat(cluster.gates("p")).as("its claim may still come").isEqualTo(GATE);
+    cluster.stopControllers();
+    cluster.start(Clock.offset(Clock.systemUTC(), Duration.ofHours(1)));
+    eventually().until(() -> cluster.gates("p").isEmpty());
+    assertThat(cluster.client.resources(ResourceClaim.class).inNamespace("default").list().getItems()).isEmpty();
+  }
+}

@@ -1,0 +1,145 @@
+package dev.partita.controller;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.fabric8.kubernetes.client.server.mock.KubernetesCrudDispatcher;
+import io.fabric8.kubernetes.client.server.mock.crud.KubernetesCrudDispatcherException;
+import io.fabric8.mockwebserver.crud.AttributeSet;
+import io.fabric8.mockwebserver.http.MockResponse;
+import io.fabric8.mockwebserver.http.RecordedRequest;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionTimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/** What a real API server does and the mock does not: conflicts of status updates, conditions of deletions, evictions. */
+final class ServerRules extends KubernetesCrudDispatcher {
+  private static final String EVICTION = "/eviction";
+
+  private static final Duration QUIET = Duration.ofMillis(200);
+
+  private volatile long lastWrite = System.nanoTime();
+  private final Set<String> disrupted = ConcurrentHashMap.newKeySet();
+  private final Set<String> undefined = ConcurrentHashMap.newKeySet();
+
+  /** From now on a PodDisruptionBudget forbids the pod's eviction. */
+  void protect(String pod) {
+    disrupted.add(pod);
+  }
+
+  /** From now on there is no CustomResourceDefinition of that plural. */
+  void undefine(String plural) {
+    undefined.add(plural);
+  }
+
+  /** Makes up for {@link #undefine}. */
+  void define(String plural) {
+    undefined.remove(plural);
+  }
+
+  /**
+   * Waits until nobody has written for a moment. The mock's one thread stands still for a minute when a watch is closed for which
+   * it has an event to send: it waits for that to be sent, which it would have to do itself.
+   */
+  void awaitQuiet() {
+    try {
+      Awaitility.await().atMost(Duration.ofSeconds(5)).until(() -> System.nanoTime() - lastWrite > QUIET.toNanos());
+    } catch (ConditionTimeoutException e) {
+      // then it may take the minute
+    }
+  }
+
+  @Override
+  public MockResponse handleGet(String path) {
+    if (path.equals("/version")) {
+      return new MockResponse().setResponseCode(200).setBody("{\"major\": \"1\", \"minor\": \"36\"}");
+    }
+    return undefined.stream().anyMatch(plural -> path.contains("/" + plural)) ? answer(404, "NotFound") : super.handleGet(path);
+  }
+
+  @Override
+  public MockResponse handleUpdate(RecordedRequest request) {
+    lastWrite = System.nanoTime();
+    return isOfAnOlderVersion(request) ? answer(409, "Conflict") : super.handleUpdate(request);
+  }
+
+  @Override
+  public MockResponse handleCreate(RecordedRequest request) {
+    lastWrite = System.nanoTime();
+    return request.getPath().endsWith(EVICTION) ? evict(request) : super.handleCreate(request);
+  }
+
+  @Override
+  public MockResponse handlePatch(RecordedRequest request) {
+    lastWrite = System.nanoTime();
+    return super.handlePatch(request);
+  }
+
+  @Override
+  public MockResponse handleDelete(String path) {
+    lastWrite = System.nanoTime();
+    return super.handleDelete(path);
+  }
+
+  /** The mock deletes whatever version there is. */
+  @Override
+  public MockResponse dispatch(RecordedRequest request) {
+    return "DELETE".equals(request.getMethod()) && isOfAnotherVersionThanWanted(request) ? answer(409, "Conflict") : super.dispatch(request);
+  }
+
+  private boolean isOfAnotherVersionThanWanted(RecordedRequest request) {
+    try {
+      String body = body(request);
+      String wanted = body.isEmpty() ? "" : asNode(body).path("preconditions").path("resourceVersion").asText();
+      Map.@Nullable Entry<AttributeSet, String> current = findResource(getKey(request.getPath()));
+      return !wanted.isEmpty() && current != null && !wanted.equals(version(asNode(current)));
+    } catch (KubernetesCrudDispatcherException e) {
+      return false; // for the mock to refuse
+    }
+  }
+
+  private MockResponse evict(RecordedRequest request) {
+    String pod = request.getPath().substring(0, request.getPath().length() - EVICTION.length());
+    if (disrupted.contains(pod.substring(pod.lastIndexOf('/') + 1))) {
+      return answer(429, "TooManyRequests");
+    }
+    if (!body(request).contains("\"dryRun\":[\"All\"]")) {
+      handleDelete(pod);
+    }
+    return answer(201, "");
+  }
+
+  private boolean isOfAnOlderVersion(RecordedRequest request) {
+    Map.@Nullable Entry<AttributeSet, String> current = findResource(getKey(request.getPath()));
+    if (current == null) {
+      return false;
+    }
+    try {
+      String wanted = version(asNode(body(request)));
+      return !wanted.isEmpty() && !wanted.equals(version(asNode(current)));
+    } catch (KubernetesCrudDispatcherException e) {
+      return false; // for the mock to refuse
+    }
+  }
+
+  private static String version(JsonNode object) {
+    return object.path("metadata").path("resourceVersion").asText();
+  }
+
+  /** Not readUtf8, which leaves an empty body to who comes next. */
+  private static String body(RecordedRequest request) {
+    return new String(request.getBody().getBytes(), StandardCharsets.UTF_8);
+  }
+
+  private static MockResponse answer(int code, String reason) {
+    String status = code < 300 ? "Success" : "Failure";
+    return new MockResponse()
+        .setResponseCode(code)
+        .setBody(
+            "{\"apiVersion\":\"v1\",\"kind\":\"Status\",\"status\":\"%s\",\"code\":%d,\"reason\":\"%s\",\"message\":\"%s\"}"
+                .formatted(status, code, reason, reason));
+  }
+}

@@ -1,0 +1,140 @@
+package dev.partita.controller;
+
+import static dev.partita.controller.Cluster.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.quota.Amounts;
+import dev.partita.api.quota.GpuQuota;
+import dev.partita.api.quota.GpuQuotaSpec;
+import dev.partita.controller.ControllerSettings.Election;
+import dev.partita.controller.admission.ApiServerCall;
+import dev.partita.controller.certificate.WebhookObjects;
+import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
+import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A controller as API servers meet it. */
+class WebhookTest {
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final Election QUICK =
+      new Election("default", "lease", Duration.ofSeconds(3), Duration.ofSeconds(2), Duration.ofMillis(200));
+
+  private final Cluster cluster = Cluster.empty();
+  private final WebhookObjects objects = new WebhookObjects(cluster.client).make();
+  private final List<DraController> controllers = new ArrayList<>();
+
+  @AfterEach
+  void close() {
+    cluster.awaitQuiet();
+    controllers.forEach(DraController::close);
+    cluster.close();
+  }
+
+  @Test
+  void everyInstanceServesWithTheCertificateThatTheLeaderMade() throws IOException {
+    DraController first = start("first");
+    DraController second = start("second");
+    for (DraController each : List.of(first, second)) {
+      JsonNode response = ask(each, "/mutate-pods", ApiServerCall.review("", "pods", "default", "{\"metadata\": {\"name\": \"p\"}, \"spec\": {\"containers\": [{\"name\": \"c\"}]}}"));
+      assertThat(response.path("allowed").asBoolean()).isTrue();
+      assertThat(response.has("patch")).as("it asks for no GPU").isFalse();
+    }
+    assertThat(List.of(first.leads(), second.leads())).containsOnlyOnce(true);
+  }
+
+  @Test
+  void aPodThatAsksInAnotherSystemsWayGetsAClaim() throws IOException {
+    JsonNode response =
+        ask(
+            start("only"),
+            "/mutate-pods",
+            ApiServerCall.review(
+                "", "pods", "default",
+                """
+                {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "resources": {"limits": {"nvidia.com/gpu": "1", "nvidia.com/gpumem": "8192"}}}]}}"""));
+    String patch = new String(Base64.getDecoder().decode(response.path("patch").asText()), StandardCharsets.UTF_8);
+    assertThat(patch).contains("resourceClaimTemplateName", "gpu.partita.dev/allocation").contains("\"op\":\"remove\"");
+  }
+
+  @Test
+  void whereKubeSchedulerAllocatesAClaimBeyondTheQuotaIsRefused() throws IOException {
+    quota("40Gi");
+    cluster.add(GpuNodes.ready("node-0", new GpuNodeSpec(GpuNodeSpec.Allocator.Scheduler, List.of(), null), GpuNodes.cards("node-0", 2, "NVIDIA H200", 140 * GpuNodes.GIB)));
+    cluster.add(GpuNodes.ready("node-1", new GpuNodeSpec(GpuNodeSpec.Allocator.Scheduler, List.of(), null), GpuNodes.cards("node-1", 2, "NVIDIA T4", 16 * GpuNodes.GIB)));
+    DraController controller = start("only");
+    eventually().untilAsserted(() -> assertThat(claim(controller, "h200.gpu.partita.dev", "41Gi").path("status").path("message").asText())
+        .isEqualTo("namespace quota team-a/h200: 0 bytes of 40 GiB memory, 41 GiB asked"));
+    assertThat(claim(controller, "h200.gpu.partita.dev", "40Gi").path("allowed").asBoolean()).isTrue();
+    assertThat(claim(controller, "t4.gpu.partita.dev", "41Gi").path("allowed").asBoolean()).as("the limit is for another model").isTrue();
+    cluster.claim("waits", "h200.gpu.partita.dev", Map.of("memory", "30Gi"));
+    eventually().untilAsserted(() -> assertThat(claim(controller, "h200.gpu.partita.dev", "11Gi").path("status").path("message").asText())
+        .isEqualTo("namespace quota team-a/h200: 30 GiB of 40 GiB memory, 11 GiB asked"));
+    JsonNode refused = claim(controller, "h200.gpu.partita.dev", "11Gi");
+    assertThat(refused.path("status").path("code").asInt()).isEqualTo(403);
+    assertThat(claim(controller, "h200.gpu.partita.dev", "10Gi").path("allowed").asBoolean()).isTrue();
+  }
+
+  @Test
+  void whereTheControllerAllocatesAClaimBeyondTheQuotaMayWait() throws IOException {
+    quota("40Gi");
+    cluster.add(GpuNodes.ready("node-0", 2, "NVIDIA H200", 140 * GpuNodes.GIB));
+    DraController controller = start("only");
+    eventually().until(() -> cluster.slices().size() == 1);
+    assertThat(claim(controller, "h200.gpu.partita.dev", "41Gi").path("allowed").asBoolean()).isTrue();
+  }
+
+  private JsonNode claim(DraController controller, String deviceClass, String memory) throws IOException {
+    return ask(
+        controller,
+        "/validate",
+        ApiServerCall.review(
+            "resource.k8s.io", "resourceclaims", "default",
+            """
+            {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"generateName": "c-"}, "spec": {"devices": {"requests": [
+              {"name": "gpu", "exactly": {"deviceClassName": "%s", "capacity": {"requests": {"memory": "%s"}}}}]}}}"""
+                .formatted(deviceClass, memory)));
+  }
+
+  private void quota(String memory) {
+    cluster.client.resource(new NamespaceBuilder().withNewMetadata().withName("default").addToLabels("team", "a").endMetadata().build()).create();
+    GpuQuota quota = new GpuQuota();
+    quota.getMetadata().setName("team-a");
+    quota.setSpec(
+        new GpuQuotaSpec(
+            new LabelSelectorBuilder().addToMatchLabels("team", "a").build(),
+            List.of(new GpuQuotaSpec.Limit("h200", List.of("h200"), null, new Amounts(new Quantity(memory), null, null, null), Amounts.UNLIMITED))));
+    cluster.client.resource(quota).create();
+  }
+
+  private DraController start(String identity) throws IOException {
+    ControllerSettings.Webhook webhook = new ControllerSettings.Webhook(0, WebhookObjects.NAMES);
+    DraController controller =
+        DraController.start(
+            new ControllerSettings(identity, Optional.of(QUICK), Optional.empty(), Optional.empty(), ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.of(webhook)),
+            cluster.client);
+    controllers.add(controller);
+    return controller;
+  }
+
+  /** What the webhook responds, once it has a certificate that the configurations trust. */
+  private JsonNode ask(DraController controller, String path, String review) throws IOException {
+    eventually().until(objects::areComplete);
+    ApiServerCall call = new ApiServerCall(controller.webhookPort().orElseThrow(), WebhookObjects.NAMES.service() + "." + WebhookObjects.NAMES.namespace() + ".svc", objects.trusted());
+    ApiServerCall.Answer answer =
+        eventually().ignoreException(IOException.class).until(() -> call.post(path, review), given -> given.status() == 200);
+    return JSON.readTree(answer.body()).path("response");
+  }
+}

@@ -1,0 +1,230 @@
+package dev.partita.controller.admission;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.partita.api.config.FieldError;
+import dev.partita.controller.certificate.MadeCertificates;
+import dev.partita.controller.certificate.ServingKeys;
+import dev.partita.controller.http.HttpLimits;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.security.cert.X509Certificate;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLSocket;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class AdmissionServerTest {
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final String NAME = "partita-webhook.partita-system.svc";
+  private static final String POD = ApiServerCall.review("", "pods", "default", "{\"kind\": \"Pod\"}");
+
+  private final MadeCertificates certificates = new MadeCertificates(NAME);
+  private final ServingKeys keys = new ServingKeys();
+  private volatile Function<AdmissionRequest, Verdict> review = request -> Verdict.allowed();
+  private AdmissionServer server;
+
+  @BeforeEach
+  void start() throws IOException {
+    server = AdmissionServer.start(0, keys, Map.of("/validate", request -> review.apply(request)));
+    keys.use(certificates.serving());
+  }
+
+  @AfterEach
+  void stop() {
+    server.close();
+  }
+
+  @Test
+  void aReviewIsAnsweredUnderItsUid() throws IOException {
+    ApiServerCall.Answer answer = call().post("/validate", POD);
+    assertThat(answer.status()).isEqualTo(200);
+    assertThat(JSON.readTree(answer.body()))
+        .isEqualTo(
+            JSON.readTree(
+                """
+                {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
+                 "response": {"uid": "705ab4f5-6393-11e8-b7cc-42010a800002", "allowed": true}}"""));
+  }
+
+  @Test
+  void aRequestIsReadAsItWasAsked() throws IOException {
+    List<AdmissionRequest> seen = new ArrayList<>();
+    review =
+        request -> {
+          seen.add(request);
+          return Verdict.allowed();
+        };
+    call().post("/validate", ApiServerCall.review("resource.k8s.io", "resourceclaims", "team", "UPDATE", "{\"a\": 1}", "{\"a\": 0}"));
+    assertThat(seen)
+        .singleElement()
+        .isEqualTo(
+            new AdmissionRequest(
+                "705ab4f5-6393-11e8-b7cc-42010a800002", "resource.k8s.io", "resourceclaims", "UPDATE", "team",
+                JSON.readTree("{\"a\": 1}"), JSON.readTree("{\"a\": 0}")));
+  }
+
+  @Test
+  void aPatchAndWarningsAreHandedOver() throws IOException {
+    review = request -> new Verdict.Changed(JSON.createArrayNode().addObject().put("op", "remove").put("path", "/x"), List.of("short", "long ".repeat(100)));
+    JsonNode response = response();
+    assertThat(response.path("allowed").asBoolean()).isTrue();
+    assertThat(response.path("patchType").asText()).isEqualTo("JSONPatch");
+    assertThat(new String(Base64.getDecoder().decode(response.path("patch").asText()), StandardCharsets.UTF_8)).isEqualTo("{\"op\":\"remove\",\"path\":\"/x\"}");
+    assertThat(response.path("warnings").path(0).asText()).isEqualTo("short");
+    assertThat(response.path("warnings").path(1).asText()).hasSize(256).endsWith("…");
+  }
+
+  @Test
+  void aRefusalNamesEveryFieldInOneMessageAndOneByOne() throws IOException {
+    review = request -> new Verdict.Invalid(List.of(new FieldError("spec.a", "is wrong"), new FieldError("spec.b", "too")), List.of());
+    JsonNode response = response();
+    assertThat(response.path("allowed").asBoolean(true)).isFalse();
+    JsonNode status = response.path("status");
+    assertThat(status.path("code").asInt()).isEqualTo(422);
+    assertThat(status.path("message").asText()).isEqualTo("spec.a: is wrong; spec.b: too");
+    assertThat(status.path("details").path("causes")).extracting(cause -> cause.path("field").asText()).containsExactly("spec.a", "spec.b");
+    review = request -> new Verdict.Forbidden("quota", List.of());
+    assertThat(response().path("status").path("code").asInt()).isEqualTo(403);
+  }
+
+  @Test
+  void onlyPostsOfJsonToItsPathsAreAnswered() throws IOException {
+    byte[] body = POD.getBytes(StandardCharsets.UTF_8);
+    assertThat(call().send("GET", "/validate", "application/json", new byte[0]).status()).isEqualTo(405);
+    assertThat(call().send("PUT", "/validate", "application/json", body).status()).isEqualTo(405);
+    assertThat(call().send("POST", "/validate", "text/plain", body).status()).isEqualTo(415);
+    assertThat(call().send("POST", "/validate", "application/json; charset=utf-8", body).status()).isEqualTo(200);
+    assertThat(call().send("POST", "/validate/x", "application/json", body).status()).isEqualTo(404);
+    assertThat(call().send("POST", "/", "application/json", body).status()).isEqualTo(404);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "null",
+        "[]",
+        "not json",
+        "{\"apiVersion\": \"admission.k8s.io/v1\"",
+        "{\"apiVersion\": \"admission.k8s.io/v1\", \"kind\": \"AdmissionReview\"}",
+        "{\"apiVersion\": \"admission.k8s.io/v1beta1\", \"kind\": \"AdmissionReview\", \"request\": {\"uid\": \"1\"}}",
+        "{\"apiVersion\": \"admission.k8s.io/v1\", \"kind\": \"AdmissionReview\", \"request\": [1]}",
+        "{\"apiVersion\": \"admission.k8s.io/v1\", \"kind\": \"AdmissionReview\", \"request\": {\"uid\": {}}}",
+      })
+  void whatIsNoReviewIsRefusedAndTheServerGoesOn(String body) throws IOException {
+    assertThat(call().post("/validate", body).status()).isEqualTo(400);
+    assertThat(call().post("/validate", POD).status()).isEqualTo(200);
+  }
+
+  @Test
+  void depthNumberAndLengthAreBounded() throws IOException {
+    assertThat(call().post("/validate", ApiServerCall.review("", "pods", "x", "[".repeat(5_000) + "]".repeat(5_000))).status()).isEqualTo(400);
+    assertThat(call().post("/validate", ApiServerCall.review("", "pods", "x", "[" + "{},".repeat(200_000) + "{}]")).status()).isEqualTo(400);
+    String long1 = "\"" + "a".repeat(3 << 20) + "\"";
+    assertThat(call().post("/validate", ApiServerCall.review("", "pods", "x", long1)).status()).as("large, and allowed").isEqualTo(200);
+    assertThat(call().post("/validate", ApiServerCall.review("", "pods", "x", "\"" + "a".repeat(5 << 20) + "\"")).status()).isEqualTo(413);
+    assertThat(call().post("/validate", POD).status()).isEqualTo(200);
+  }
+
+  @Test
+  void aReviewThatFailsIsAnErrorAndTellsNothing() throws IOException {
+    review =
+        request -> {
+          throw new IllegalStateException("secret");
+        };
+    ApiServerCall.Answer answer = call().post("/validate", POD);
+    assertThat(answer.status()).isEqualTo(500);
+    assertThat(answer.body()).doesNotContain("secret");
+  }
+
+  @Test
+  void anotherCertificateIsServedWithoutARestart() throws IOException {
+    assertThat(served(certificates.trusted())).isEqualTo(certificates.serving().certificate());
+    MadeCertificates others = new MadeCertificates(NAME);
+    keys.use(others.serving());
+    assertThat(served(others.trusted())).isEqualTo(others.serving().certificate());
+    assertThatThrownBy(() -> served(certificates.trusted())).isInstanceOf(SSLException.class);
+  }
+
+  @Test
+  void aConnectionThatWasMadeWithTheEarlierCertificateIsEndedByItsNextAnswer() throws IOException {
+    try (SSLSocket early = call().connect()) {
+      assertThat(kept(early)).isTrue();
+      keys.use(new MadeCertificates(NAME).serving());
+      assertThat(kept(early)).isFalse();
+    }
+  }
+
+  /** Whether the server keeps the connection open after an answer on it. */
+  private static boolean kept(SSLSocket socket) throws IOException {
+    socket.getOutputStream().write("GET /validate HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+    socket.getOutputStream().flush();
+    StringBuilder head = new StringBuilder();
+    while (head.indexOf("only POST is answered\n") < 0) {
+      int next = socket.getInputStream().read();
+      if (next < 0) {
+        throw new java.io.EOFException("closed without an answer: " + head);
+      }
+      head.append((char) next);
+    }
+    return !head.toString().toLowerCase(java.util.Locale.ROOT).contains("connection: close");
+  }
+
+  @Test
+  void withoutACertificateNobodyIsServed() throws IOException {
+    try (AdmissionServer bare = AdmissionServer.start(0, new ServingKeys(), Map.of())) {
+      assertThatThrownBy(() -> new ApiServerCall(bare.port(), NAME, certificates.trusted()).post("/validate", POD)).isInstanceOf(IOException.class);
+    }
+  }
+
+  @Test
+  void whoSendsHalfARequestIsCutOffAndHoldsUpNobody() throws IOException {
+    long begin = System.nanoTime();
+    try (SSLSocket slow = call().connect()) {
+      slow.getOutputStream().write("POST /validate HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{".getBytes(StandardCharsets.US_ASCII));
+      slow.getOutputStream().flush();
+      assertThat(call().post("/validate", POD).status()).isEqualTo(200);
+      assertThat(endOf(slow)).isTrue();
+    }
+    assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(6 * HttpLimits.REQUEST_SECONDS));
+  }
+
+  private static boolean endOf(SSLSocket socket) {
+    try {
+      return socket.getInputStream().readAllBytes().length == 0;
+    } catch (java.net.SocketTimeoutException e) {
+      return false;
+    } catch (IOException e) {
+      return true; // reset
+    }
+  }
+
+  private X509Certificate served(List<X509Certificate> trusted) throws IOException {
+    try (SSLSocket socket = new ApiServerCall(server.port(), NAME, trusted).connect()) {
+      return (X509Certificate) socket.getSession().getPeerCertificates()[0];
+    }
+  }
+
+  private JsonNode response() throws IOException {
+    ApiServerCall.Answer answer = call().post("/validate", POD);
+    assertThat(answer.status()).isEqualTo(200);
+    return JSON.readTree(answer.body()).path("response");
+  }
+
+  private ApiServerCall call() {
+    return new ApiServerCall(server.port(), NAME, certificates.trusted());
+  }
+}

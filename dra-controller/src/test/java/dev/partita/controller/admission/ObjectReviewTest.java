@@ -1,0 +1,126 @@
+package dev.partita.controller.admission;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.MissingNode;
+import dev.partita.api.config.FieldError;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ObjectReviewTest {
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final String HEAD = "'apiVersion': 'gpu.partita.dev/v1alpha1', 'kind': 'GpuShareConfig'";
+
+  private final ObjectReview review =
+      new ObjectReview(
+          new KubernetesSerialization(),
+          (namespace, claim) -> namespace.equals("poor") ? Optional.of("namespace quota q: no, " + claim.getSpec().getDevices().getRequests().size() + " request") : Optional.empty());
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '~',
+      value = {
+        "resource.k8s.io | resourceclaims         | {'spec': {'devices': {'config': [CONFIG]}}}           | spec.devices.config[0].opaque.parameters.",
+        "resource.k8s.io | resourceclaimtemplates | {'spec': {'spec': {'devices': {'config': [CONFIG]}}}} | spec.spec.devices.config[0].opaque.parameters.",
+        "resource.k8s.io | deviceclasses          | {'spec': {'config': [CONFIG]}}                        | spec.config[0].opaque.parameters.",
+      })
+  void everyErrorOfAConfigIsNamedWithItsPathInTheObject(String group, String resource, String object, String path) throws JsonProcessingException {
+    String wrong = config("{" + HEAD + ", 'corelimit': 'Hard', 'priority': 7, 'placement': {'gpus': 'Pack'}}");
+    assertThat(create(group, resource, object.replace("CONFIG", wrong)))
+        .isInstanceOfSatisfying(
+            Verdict.Invalid.class,
+            invalid ->
+                assertThat(invalid.errors())
+                    .extracting(FieldError::path)
+                    .containsExactlyInAnyOrder(path + "corelimit", path + "priority", path + "placement.gpus"));
+    assertThat(create(group, resource, object.replace("CONFIG", config("{" + HEAD + ", 'coreLimit': 'Soft'}")))).isEqualTo(Verdict.allowed());
+  }
+
+  @Test
+  void everyConfigOfAClaimIsLookedAtAndThoseOfOtherDriversAreTheirs() throws JsonProcessingException {
+    String others = "{'opaque': {'driver': 'nic.example', 'parameters': {'kind': 'Whatever'}}}";
+    String bad = config("{" + HEAD + ", 'coreLimit': 'hard'}");
+    assertThat(create("resource.k8s.io", "resourceclaims", "{'spec': {'devices': {'config': [%s, %s, %s]}}}".formatted(others, bad, bad)))
+        .isInstanceOfSatisfying(
+            Verdict.Invalid.class,
+            invalid ->
+                assertThat(invalid.message())
+                    .isEqualTo(
+                        "spec.devices.config[1].opaque.parameters.coreLimit: must be one of Hard, None, Soft, not \"hard\"; "
+                            + "spec.devices.config[2].opaque.parameters.coreLimit: must be one of Hard, None, Soft, not \"hard\""));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"null", "[]", "'text'", "{'driver': 'gpu.partita.dev'}"})
+  void parametersThatAreNoObjectAreRefused(String parameters) throws JsonProcessingException {
+    assertThat(create("resource.k8s.io", "resourceclaims", "{'spec': {'devices': {'config': [" + config(parameters) + "]}}}"))
+        .isInstanceOf(Verdict.Invalid.class);
+  }
+
+  @Test
+  void aClaimThatIsInOrderMayStillBeTooMuch() throws JsonProcessingException {
+    String claim = "{'metadata': {'generateName': 'x-'}, 'spec': {'devices': {'requests': [{'name': 'gpu', 'exactly': {'deviceClassName': 'gpu.partita.dev'}}]}}}";
+    assertThat(review.apply(request("resource.k8s.io", "resourceclaims", "CREATE", "poor", claim, "")))
+        .isEqualTo(new Verdict.Forbidden("namespace quota q: no, 1 request", List.of()));
+    assertThat(review.apply(request("resource.k8s.io", "resourceclaims", "CREATE", "rich", claim, ""))).isEqualTo(Verdict.allowed());
+    assertThat(review.apply(request("resource.k8s.io", "resourceclaims", "UPDATE", "poor", claim, claim))).as("it is there").isEqualTo(Verdict.allowed());
+  }
+
+  @Test
+  void nodesAndQuotasAreHeldToTheirRules() throws JsonProcessingException {
+    assertThat(create("gpu.partita.dev", "gpunodes", "{'metadata': {'name': 'n'}, 'spec': {'reservedMemory': '-1Gi'}}"))
+        .isInstanceOfSatisfying(Verdict.Invalid.class, invalid -> assertThat(invalid.message()).isEqualTo("spec.reservedMemory: must not be negative: -1Gi"));
+    assertThat(create("gpu.partita.dev", "gpunodes", "{'metadata': {'name': 'n'}, 'spec': {'allocator': 'Scheduler'}}")).isEqualTo(Verdict.allowed());
+    assertThat(create("gpu.partita.dev", "gpunodes", "{'metadata': {'name': 'n'}}")).as("spec takes its defaults").isEqualTo(Verdict.allowed());
+    assertThat(create("gpu.partita.dev", "gpuquotas", "{'metadata': {'name': 'q'}, 'spec': {'namespaceSelector': {}, 'limits': [{}]}}"))
+        .isInstanceOfSatisfying(Verdict.Invalid.class, invalid -> assertThat(invalid.message()).startsWith("spec.limits[0]: limits nothing"));
+    assertThat(create("gpu.partita.dev", "gpuquotas", "{'metadata': {'name': 'q'}, 'spec': {'limits': [{'guaranteed': {'cards': 1}}]}}"))
+        .isInstanceOfSatisfying(Verdict.Allowed.class, allowed -> assertThat(allowed.warnings()).singleElement().asString().startsWith("spec.namespaceSelector"));
+  }
+
+  @Test
+  void whatWasWrongAlreadyAndIsNotTouchedMayBeWritten() throws JsonProcessingException {
+    String wrong = "{'metadata': {'name': 'q'}, 'spec': {'namespaceSelector': {}, 'limits': [{}]}}";
+    String labelled = "{'metadata': {'name': 'q', 'labels': {'a': 'b'}}, 'spec': {'namespaceSelector': {}, 'limits': [{}]}}";
+    String other = "{'metadata': {'name': 'q'}, 'spec': {'namespaceSelector': {}, 'limits': [{'name': 'a'}]}}";
+    assertThat(review.apply(request("gpu.partita.dev", "gpuquotas", "UPDATE", "", labelled, wrong))).isEqualTo(Verdict.allowed());
+    assertThat(review.apply(request("gpu.partita.dev", "gpuquotas", "UPDATE", "", other, wrong))).isInstanceOf(Verdict.Invalid.class);
+    String going = "{'metadata': {'name': 'q', 'deletionTimestamp': '2026-01-01T00:00:00Z'}, 'spec': {'limits': [{'name': 'a'}]}}";
+    assertThat(review.apply(request("gpu.partita.dev", "gpuquotas", "UPDATE", "", going, wrong))).isEqualTo(Verdict.allowed());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"'x'", "{'spec': 1}", "{'spec': []}", "{'spec': {'limits': 7}}", "{'spec': {'limits': [null]}}", "{'spec': {'publish': [null], 'limits': [{'models': [null]}]}}", "{'spec': {'devices': {'config': 'x', 'requests': 'x'}}}", "{'metadata': 'x'}", "{}"})
+  void whatNoSchemaWouldLetThroughIsNoHarm(String object) throws JsonProcessingException {
+    for (String resource : List.of("gpu.partita.dev/gpunodes", "gpu.partita.dev/gpuquotas", "resource.k8s.io/resourceclaims", "resource.k8s.io/resourceclaimtemplates", "resource.k8s.io/deviceclasses", "/pods")) {
+      String[] names = resource.split("/", 2);
+      assertThat(create(names[0], names[1], object)).isInstanceOfAny(Verdict.Allowed.class, Verdict.Invalid.class);
+    }
+  }
+
+  private static String config(String parameters) {
+    return "{'opaque': {'driver': 'gpu.partita.dev', 'parameters': " + parameters + "}}";
+  }
+
+  private Verdict create(String group, String resource, String object) throws JsonProcessingException {
+    return review.apply(request(group, resource, "CREATE", "default", object, ""));
+  }
+
+  private static AdmissionRequest request(String group, String resource, String operation, String namespace, String object, String oldObject)
+      throws JsonProcessingException {
+    return new AdmissionRequest("1", group, resource, operation, namespace, tree(object), tree(oldObject));
+  }
+
+  private static JsonNode tree(String json) throws JsonProcessingException {
+    return json.isEmpty() ? MissingNode.getInstance() : JSON.readTree(json.replace('\'', '"'));
+  }
+}

@@ -1,0 +1,161 @@
+package dev.partita.controller.agreement;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.controller.agreement.Recorded.Answer;
+import dev.partita.controller.agreement.Recorded.Case;
+import dev.partita.controller.agreement.Recorded.Node;
+import dev.partita.controller.allocate.Allocator;
+import dev.partita.controller.allocate.Booking;
+import dev.partita.controller.allocate.Books;
+import dev.partita.controller.allocate.Candidates;
+import dev.partita.controller.allocate.ClaimAsk;
+import dev.partita.controller.allocate.FreeCards;
+import dev.partita.controller.allocate.Outcome;
+import dev.partita.controller.allocate.PodNeeds;
+import dev.partita.controller.claims.ClaimReader;
+import dev.partita.controller.claims.ClaimReading;
+import dev.partita.controller.classes.ClassPlan;
+import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.selector.DeviceSelectors;
+import dev.partita.controller.slices.SlicePlan;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpec;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What Kubernetes' own allocator can place ours can place too, and what it cannot ours does not, over generated cases, for requests
+ * that need no policy of ours.
+ * The cases and that allocator's answers are recorded; this makes them anew (Go 1.26, run in {@code dra-controller/src/agreement}):
+ *
+ * <pre>go run . > ../test/resources/agreement/kubernetes-1.36.jsonl</pre>
+ *
+ * <p>Three differences are by design. Where a selector fails on a device, Kubernetes refuses the claim with an error, while ours
+ * leaves out the device: such answers are not compared. The cases keep off the other two: results of one request are on different cards, while Kubernetes
+ * may give two shares of the same one: the generator spells it out as a constraint. And for a class that selects a card in both
+ * ways, what the request asks says which is meant, while Kubernetes takes the first that fits: the classes are ours.
+ */
+class AgreementTest {
+  private static final String RECORDED = "/agreement/kubernetes-1.36.jsonl";
+  private static final GpuNodeSpec BY_KUBE_SCHEDULER = new GpuNodeSpec(GpuNodeSpec.Allocator.Scheduler, List.of(), null);
+
+  private final Recorded recorded = Recorded.read(RECORDED);
+  private final DeviceSelectors selectors = new DeviceSelectors();
+  private final Allocator allocator = new Allocator(selectors);
+  private final ClaimReader reader = new ClaimReader(classes()::get, selectors);
+
+  @Test
+  void whatWasRecordedIsOfTheSlicesAndClassesThatAreReallyPublished() {
+    Inventory inventory = Inventory.EMPTY.refreshed(List.of(recorded.header().node().reported(BY_KUBE_SCHEDULER)));
+    List<ResourceSliceSpec> given =
+        recorded.header().slices().stream().map(slice -> Serialization.unmarshal(slice.toString(), ResourceSliceSpec.class)).toList();
+    List<ResourceSliceSpec> published = SlicePlan.of(inventory.hosts().get(recorded.header().node().name()));
+    assertThat(published).hasSameSizeAs(given);
+    for (int i = 0; i < given.size(); i++) {
+      given.get(i).getPool().setGeneration(published.get(i).getPool().getGeneration()); // the publisher's, not the plan's
+    }
+    assertThat(published).isEqualTo(given);
+    Map<String, String> expressions = new HashMap<>();
+    ClassPlan.of(inventory).forEach((name, of) -> expressions.put(name, of.getFirst().getCel().getExpression()));
+    assertThat(recorded.header().classes()).isEqualTo(expressions);
+  }
+
+  @Test
+  void whatKubernetesPlacesOnANodeCanBePlacedThereAndNothingElse() {
+    List<String> missing = new ArrayList<>();
+    List<String> beyond = new ArrayList<>();
+    Map<Answer, Integer> answers = new EnumMap<>(Answer.class);
+    for (int i = 0; i < recorded.cases().size(); i++) {
+      Case one = recorded.cases().get(i);
+      FreeCards cards = cards(one);
+      ClaimAsk ask = ask(one);
+      for (Node node : one.nodes()) {
+        Candidates only = host -> host.name().equals(node.name()) ? Optional.empty() : Optional.of("not this one");
+        Optional<Outcome.Allocated> ours = allocator.place(PodNeeds.NONE, List.of(ask), only, cards);
+        ours.ifPresent(allocated -> assertPossible(one, node, allocated));
+        Answer kubernetes = Objects.requireNonNull(one.answers().get(node.name()));
+        answers.merge(kubernetes, 1, Integer::sum);
+        String where = "line " + (i + 2) + ": " + node + " for " + one.claim();
+        if (kubernetes == Answer.PLACED && ours.isEmpty()) {
+          missing.add(where);
+        } else if (kubernetes == Answer.NO_PLACE && ours.isPresent()) {
+          beyond.add(where + " got " + ours.get().claims().getFirst().bookings());
+        }
+      }
+    }
+    assertThat(missing).as("placed by Kubernetes alone").isEmpty();
+    assertThat(beyond).as("placed by us alone").isEmpty();
+    assertThat(answers.get(Answer.PLACED)).as("answers of either kind").isGreaterThan(200);
+    assertThat(answers.get(Answer.NO_PLACE)).as("answers of either kind").isGreaterThan(200);
+  }
+
+  private static FreeCards cards(Case one) {
+    Books books = new Books();
+    one.nodes().forEach(node -> books.put("holders on " + node.name(), node.bookings()));
+    FreeCards cards = new FreeCards(books);
+    cards.refresh(Inventory.EMPTY.refreshed(one.nodes().stream().map(node -> node.reported(GpuNodeSpec.DEFAULT)).toList()));
+    return cards;
+  }
+
+  private ClaimAsk ask(Case one) {
+    ResourceClaim claim =
+        Serialization.unmarshal(
+            "{\"metadata\":{\"namespace\":\"default\",\"name\":\"claim\",\"uid\":\"claim\"},\"spec\":{\"devices\":" + one.claim() + "}}",
+            ResourceClaim.class);
+    ClaimReading reading = reader.read(claim);
+    assertThat(reading).isInstanceOf(ClaimReading.Understood.class);
+    return ((ClaimReading.Understood) reading).ask();
+  }
+
+  /** Added up apart from the allocator: a card is held as a whole once, or by shares within what it has. */
+  private static void assertPossible(Case one, Node node, Outcome.Allocated allocated) {
+    assertThat(allocated.node()).isEqualTo(node.name());
+    List<Booking> held = new ArrayList<>(node.bookings());
+    allocated.claims().forEach(claim -> held.addAll(claim.bookings()));
+    for (int index = 0; index < node.cards().size(); index++) {
+      int card = index;
+      List<Booking> here = held.stream().filter(booking -> booking.card().index() == card).toList();
+      String what = node + " with " + one.claim();
+      if (here.stream().anyMatch(booking -> booking.mode() == DeviceMode.WHOLE)) {
+        assertThat(here).as(what).hasSize(1);
+      }
+      assertThat(here.stream().mapToLong(Booking::memory).sum()).as(what).isLessThanOrEqualTo(node.cards().get(card).memoryBytes());
+      assertThat(here.stream().mapToInt(Booking::cores).sum()).as(what).isLessThanOrEqualTo(100);
+    }
+  }
+
+  private Map<String, DeviceClass> classes() {
+    Map<String, DeviceClass> classes = new HashMap<>();
+    recorded
+        .header()
+        .classes()
+        .forEach(
+            (name, expression) ->
+                classes.put(
+                    name,
+                    new DeviceClassBuilder()
+                        .withNewMetadata()
+                        .withName(name)
+                        .addToLabels("app.kubernetes.io/managed-by", "partita-dra-controller")
+                        .endMetadata()
+                        .withNewSpec()
+                        .addNewSelector()
+                        .withNewCel(expression)
+                        .endSelector()
+                        .endSpec()
+                        .build()));
+    return classes;
+  }
+}

@@ -1,0 +1,178 @@
+package dev.partita.controller.allocate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.api.DeviceName;
+import dev.partita.api.MigSlot;
+import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.node.GpuNodeSpec.Allocator;
+import dev.partita.api.node.GpuNodeSpec.PublishedMode;
+import dev.partita.controller.GpuNodes;
+import dev.partita.controller.allocate.DeviceAsk.Count;
+import dev.partita.controller.allocate.DeviceAsk.Selector;
+import dev.partita.controller.inventory.Card;
+import dev.partita.controller.inventory.CardKey;
+import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.selector.DeviceSelectors;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class MigAllocationTest {
+  private static final List<PublishedMode> ALL_MODES = List.of(PublishedMode.values());
+
+  private final MigCluster cluster = new MigCluster(node("node-0", 2));
+
+  /** An allocator with its books. */
+  private static final class MigCluster {
+    private final Inventory inventory;
+    private final Books books = new Books();
+    private final FreeCards cards = new FreeCards(books);
+    private final dev.partita.controller.allocate.Allocator allocator = new dev.partita.controller.allocate.Allocator(new DeviceSelectors());
+
+    MigCluster(GpuNode... nodes) {
+      inventory = Inventory.EMPTY.refreshed(List.of(nodes));
+    }
+
+    /** Names of the devices, or why there are none. */
+    List<String> take(ClaimAsk claim) {
+      cards.refresh(inventory);
+      return switch (allocator.allocate(PodNeeds.NONE, List.of(claim), host -> java.util.Optional.empty(), cards)) {
+        case Outcome.Allocated allocated -> {
+          Outcome.ClaimPlacement placement = allocated.claims().getFirst();
+          books.put(claim.claim().uid(), placement.bookings());
+          yield placement.devices().stream().map(device -> device.device().name().toString()).toList();
+        }
+        case Outcome.Unallocatable none -> List.of(none.explanation().summary(2_000));
+      };
+    }
+
+    Account account(int card) {
+      return books.of(new CardKey("node-0", card));
+    }
+  }
+
+  @Test
+  void aProfileGetsThePlacementThatLeavesMostForOthersOnACardThatIsBegun() {
+    assertThat(cluster.take(instance("a", "1g.18gb"))).containsExactly("gpu-0-mig-1g-18gb-6");
+    assertThat(cluster.take(instance("b", "3g.71gb"))).containsExactly("gpu-0-mig-3g-71gb-0");
+    assertThat(cluster.take(instance("c", "2g.35gb"))).containsExactly("gpu-0-mig-2g-35gb-4");
+    assertThat(cluster.take(instance("d", "1g.18gb"))).containsExactly("gpu-1-mig-1g-18gb-6");
+  }
+
+  @Test
+  void anInstanceExcludesTheCardAsAWholeAndItsSharesAndTheyItUntilItIsGivenBack() {
+    cluster.take(instance("a", "1g.18gb"));
+    assertThat(cluster.take(claim("w", Asks.whole("gpu", 1)))).containsExactly("gpu-1");
+    assertThat(cluster.take(claim("s", Asks.share("gpu", 1, 1L << 30, 0))).getFirst())
+        .contains("1 card on node-0: has 1 MIG instance", "1 card on node-0: taken as a whole");
+    cluster.books.remove("uid-w");
+    assertThat(cluster.take(claim("s", Asks.share("gpu", 1, 1L << 30, 0)))).containsExactly("gpu-1-shared");
+    assertThat(cluster.take(instance("b", "7g.141gb")).getFirst())
+        .contains("placement 0 of 7g.141gb overlaps gpu-0-mig-1g-18gb-6", "asked a MIG instance, has 1 share");
+    cluster.books.remove("uid-a");
+    assertThat(cluster.take(instance("b", "7g.141gb"))).containsExactly("gpu-0-mig-7g-141gb-0");
+    assertThat(cluster.account(0).exceeds(card(0))).isFalse();
+  }
+
+  @Test
+  void anExplanationNamesThePlacementsAndWhatOverlapsThem() {
+    MigCluster one = new MigCluster(node("node-0", 1));
+    one.books.put("x", List.of(booking("1g-18gb", 1), booking("1g-18gb", 5)));
+    assertThat(one.take(instance("a", "3g.71gb")).getFirst())
+        .contains("placements 0, 4 of 3g.71gb overlap gpu-0-mig-1g-18gb-1, gpu-0-mig-1g-18gb-5");
+    assertThat(one.take(instance("me", "1g.18gb+me"))).hasSize(1);
+    assertThat(one.take(instance("me2", "1g.18gb+me")).getFirst()).contains("1 of 1 instances of 1g.18gb+me are taken");
+  }
+
+  @Test
+  void memoryAskedOfTheMigClassTakesTheSmallestProfileThatHasIt() {
+    DeviceAsk ask = Asks.ask("gpu", List.of(Asks.mode(DeviceMode.MIG)), new Count.Exactly(1), OptionalLong.of(20L << 30), OptionalLong.empty());
+    assertThat(cluster.take(claim("a", ask)).getFirst()).matches("gpu-0-mig-[12]g-35gb-[0-6]");
+    DeviceAsk tooMuch = Asks.ask("gpu", List.of(Asks.mode(DeviceMode.MIG)), new Count.Exactly(1), OptionalLong.of(200L << 30), OptionalLong.empty());
+    assertThat(cluster.take(claim("b", tooMuch)).getFirst()).contains("asks 200 GiB; the largest h200 has 140 GiB");
+    DeviceAsk cores = Asks.ask("gpu", List.of(Asks.mode(DeviceMode.MIG)), new Count.Exactly(1), OptionalLong.empty(), OptionalLong.of(10));
+    assertThat(cluster.take(claim("c", cores)).getFirst()).contains("a MIG instance has no capacity cores");
+  }
+
+  @Test
+  void severalInstancesOfARequestMayShareACard() {
+    assertThat(cluster.take(instances("a", "1g.18gb", 7))).hasSize(7).allMatch(name -> name.startsWith("gpu-0-mig-1g-18gb-"));
+    assertThat(cluster.take(instances("b", "3g.71gb", 2))).containsExactlyInAnyOrder("gpu-1-mig-3g-71gb-0", "gpu-1-mig-3g-71gb-4");
+  }
+
+  @Test
+  void aSelectorThatAllModesSatisfyMeansWhatItMeantWithoutMig() {
+    List<Selector> model = List.of(Asks.model("h200"));
+    assertThat(cluster.take(claim("a", Asks.ask("gpu", model, new Count.Exactly(1), OptionalLong.empty(), OptionalLong.empty())))).containsExactly("gpu-0");
+    assertThat(cluster.take(claim("b", Asks.ask("gpu", model, new Count.Exactly(1), OptionalLong.of(1 << 30), OptionalLong.empty())))).containsExactly("gpu-1-shared");
+  }
+
+  @Test
+  void whatIsTakenNeverExcludesItselfAndComesBackWhole() {
+    Random random = new Random(7);
+    List<String> profiles = GpuNodes.h200Profiles().stream().map(profile -> profile.name()).toList();
+    List<String> held = new ArrayList<>();
+    for (int step = 0; step < 400; step++) {
+      String name = "c" + step;
+      ClaimAsk claim =
+          switch (random.nextInt(5)) {
+            case 0 -> claim(name, Asks.share("gpu", 1, (1L + random.nextInt(60)) << 30, 0));
+            case 1 -> claim(name, Asks.whole("gpu", 1));
+            default -> instances(name, profiles.get(random.nextInt(profiles.size())), 1 + random.nextInt(2));
+          };
+      cluster.take(claim);
+      if (!cluster.books.bookings(claim.claim().uid()).isEmpty()) {
+        held.add(claim.claim().uid());
+      }
+      IntStream.range(0, 2).forEach(card -> assertThat(cluster.account(card).exceeds(card(card))).isFalse());
+      while (held.size() > random.nextInt(8)) {
+        cluster.books.remove(held.remove(random.nextInt(held.size())));
+      }
+    }
+    held.forEach(cluster.books::remove);
+    IntStream.range(0, 2).forEach(card -> assertThat(cluster.account(card)).isEqualTo(Account.EMPTY));
+  }
+
+  @Test
+  void whatSomebodyElseAllocatedTwiceIsTooMuch() {
+    cluster.books.put("x", List.of(booking("1g-18gb", 1)));
+    cluster.books.put("y", List.of(booking("1g-18gb", 1)));
+    assertThat(cluster.account(0).exceeds(card(0))).isTrue();
+    cluster.books.remove("x");
+    assertThat(cluster.account(0).exceeds(card(0))).isFalse();
+    cluster.books.put("z", List.of(new Booking(new CardKey("node-0", 0), DeviceMode.SHARED, 1, 0)));
+    assertThat(cluster.account(0).exceeds(card(0))).isTrue();
+  }
+
+  private Card card(int index) {
+    return Objects.requireNonNull(cluster.inventory.host("node-0")).cards().get(index);
+  }
+
+  private static Booking booking(String profile, int start) {
+    return new Booking(new CardKey("node-0", 0), new DeviceName.Mig(0, new MigSlot(profile, start)), 0, 0);
+  }
+
+  private static ClaimAsk claim(String name, DeviceAsk ask) {
+    return Asks.claim(name, ask);
+  }
+
+  private static ClaimAsk instance(String name, String profile) {
+    return instances(name, profile, 1);
+  }
+
+  private static ClaimAsk instances(String name, String profile, int count) {
+    Selector selector = new Selector("request gpu", "device.attributes[\"gpu.partita.dev\"].profile == \"" + profile + "\"");
+    return Asks.claim(name, Asks.ask("gpu", List.of(Asks.mode(DeviceMode.MIG), selector), new Count.Exactly(count), OptionalLong.empty(), OptionalLong.empty()));
+  }
+
+  private static GpuNode node(String name, int cards) {
+    return GpuNodes.ready(name, new GpuNodeSpec(Allocator.Controller, ALL_MODES, null), GpuNodes.migCards(name, cards));
+  }
+}

@@ -1,0 +1,184 @@
+package dev.partita.controller.quota;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.node.GpuNode;
+import dev.partita.api.MigSlot;
+import dev.partita.api.DeviceName;
+import dev.partita.api.config.GpuShareConfig;
+import dev.partita.api.quota.Amounts;
+import dev.partita.api.quota.GpuQuotaSpec;
+import dev.partita.api.quota.GpuQuotaStatus;
+import dev.partita.controller.GpuNodes;
+import dev.partita.controller.allocate.Booking;
+import dev.partita.controller.allocate.ClaimAsk;
+import dev.partita.controller.allocate.ClaimAsk.RequestAsk;
+import dev.partita.controller.allocate.ClaimRef;
+import dev.partita.controller.allocate.DeviceAsk;
+import dev.partita.controller.inventory.CardKey;
+import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.inventory.Inventory;
+import io.fabric8.kubernetes.api.model.LabelSelector;
+import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class QuotaLedgerTest {
+  private static final long GIB = GpuNodes.GIB;
+  private static final LabelSelector TEAM_A = new LabelSelectorBuilder().addToMatchLabels("team", "a").build();
+  private static final Inventory INVENTORY =
+      Inventory.EMPTY.refreshed(
+          List.of(GpuNodes.ready("h-0", 2, "NVIDIA H200", 140 * GIB), GpuNodes.ready("a-0", 2, "NVIDIA A100", 80 * GIB)));
+
+  private final QuotaLedger ledger = new QuotaLedger();
+
+  @Test
+  void whatTheNamespacesHaveTogetherIsNeverMoreThanTheLimit() {
+    quota(limit("", memory("40Gi")));
+    ledger.put("1", "a-dev", List.of(share("h-0", 0, 16)));
+    ledger.put("2", "a-prod", List.of(share("a-0", 1, 16)));
+    assertThat(ledger.refusal("a-dev", List.of(ask(8)), host("h-0"))).isEmpty();
+    assertThat(ledger.refusal("a-dev", List.of(ask(9)), host("h-0")))
+        .contains("namespace quota team-a: 32 GiB of 40 GiB memory, 9 GiB asked");
+    assertThat(ledger.refusal("b", List.of(ask(9)), host("h-0"))).as("another team's").isEmpty();
+    ledger.remove("1");
+    assertThat(ledger.refusal("a-dev", List.of(ask(9)), host("h-0"))).isEmpty();
+  }
+
+  @Test
+  void everyAmountIsALimitOfItsOwn() {
+    quota(limit("", new Amounts(null, 50L, 2L, 1L)));
+    ledger.put("1", "a-dev", List.of(new Booking(new CardKey("h-0", 0), DeviceMode.SHARED, GIB, 40)));
+    assertThat(ledger.excess("a-dev", List.of(List.of(new Booking(new CardKey("h-0", 0), DeviceMode.SHARED, GIB, 20)))))
+        .hasValueSatisfying(e -> assertThat(e.why()).isEqualTo("namespace quota team-a: 40 of 50 % cores, 20 % asked"));
+    assertThat(ledger.excess("a-dev", List.of(List.of(share("h-0", 0, 1), share("h-0", 1, 1)))))
+        .hasValueSatisfying(e -> assertThat(e.why()).isEqualTo("namespace quota team-a: 1 of 2 cards, 2 asked"));
+    assertThat(ledger.refusal("a-dev", List.of(ask(1)), host("h-0"))).contains("namespace quota team-a: 1 of 1 claims");
+  }
+
+  @Test
+  void aWholeCardCountsWithAllItsMemoryAndCores() {
+    quota(limit("", memory("300Gi")));
+    ledger.put("1", "a-dev", List.of(new Booking(new CardKey("h-0", 0), DeviceMode.WHOLE, 0, 0)));
+    assertThat(status().used()).isEqualTo(new Amounts(new Quantity("140Gi"), 100L, 1L, 1L));
+    assertThat(status().fullest()).isEqualTo("140 GiB of 300 GiB memory");
+  }
+
+  @Test
+  void aLimitOfAModelOrAPoolOfNodesCountsOnlyThose() {
+    quota(
+        new GpuQuotaSpec.Limit("h200", List.of("h200"), null, memory("20Gi"), Amounts.UNLIMITED),
+        new GpuQuotaSpec.Limit("cheap", List.of(), new LabelSelectorBuilder().addToMatchLabels("pool", "cheap").build(), memory("10Gi"), Amounts.UNLIMITED));
+    ledger.put("1", "a-dev", List.of(share("h-0", 0, 20)));
+    assertThat(ledger.refusal("a-dev", List.of(ask(1)), host("h-0"))).contains("namespace quota team-a/h200: 20 GiB of 20 GiB memory, 1 GiB asked");
+    assertThat(ledger.refusal("a-dev", List.of(ask(10)), host("a-0"))).isEmpty();
+    assertThat(ledger.refusal("a-dev", List.of(ask(11)), host("a-0"))).contains("namespace quota team-a/cheap: 0 bytes of 10 GiB memory, 11 GiB asked");
+    assertThat(ledger.refusal("a-dev", ask(10), Map.of(), host -> true)).as("there is a host for it").isEmpty();
+    assertThat(ledger.refusal("a-dev", ask(11), Map.of(), host -> true)).as("nowhere").isPresent();
+    assertThat(ledger.refusal("a-dev", ask(10), Map.of(), host -> host.name().equals("h-0"))).as("not on the one where it may go").isPresent();
+  }
+
+  @Test
+  void whoCannotChooseTheHostCountsWhatClaimsWaitFor() {
+    quota(limit("", memory("40Gi")));
+    ledger.put("1", "a-dev", List.of(share("h-0", 0, 16)));
+    Map<String, List<ClaimAsk>> waiting = Map.of("a-prod", List.of(ask(8), ask(8)), "b", List.of(ask(100)));
+    assertThat(ledger.refusal("a-dev", ask(8), waiting, host -> true)).isEmpty();
+    assertThat(ledger.refusal("a-dev", ask(9), waiting, host -> true)).contains("namespace quota team-a: 32 GiB of 40 GiB memory, 9 GiB asked");
+    assertThat(ledger.refusal("b", ask(100), waiting, host -> true)).as("another team's").isEmpty();
+  }
+
+  @Test
+  void whatIsBeyondTheGuaranteedPartIsBorrowed() {
+    quota(new GpuQuotaSpec.Limit("", List.of(), null, memory("20Gi"), memory("30Gi")));
+    ledger.put("1", "a-dev", List.of(share("h-0", 0, 20)));
+    assertThat(ledger.isBorrowed("1")).isFalse();
+    assertThat(ledger.isGuaranteed("a-dev", List.of(List.of(share("h-0", 0, 1))))).isFalse();
+    assertThat(ledger.isGuaranteed("b", List.of(List.of(share("h-0", 0, 1))))).as("nobody guarantees anything to it").isFalse();
+    ledger.put("2", "a-dev", List.of(share("h-0", 0, 30)));
+    assertThat(ledger.isBorrowed("1")).isTrue();
+    assertThat(status().limits().getFirst().borrows()).isTrue();
+    assertThat(ledger.refusal("a-dev", List.of(ask(1)), host("h-0"))).isPresent();
+    ledger.remove("1");
+    ledger.remove("2");
+    assertThat(ledger.isGuaranteed("a-dev", List.of(List.of(share("h-0", 0, 20))))).isTrue();
+  }
+
+  @Test
+  void aSpecThatCannotBeReadIsNamedAndTheRestHolds() {
+    quota(limit("bad", memory("a lot")), limit("good", memory("1Gi")));
+    assertThat(status().problem()).isEqualTo("spec.limits[0]: memory is not a quantity");
+    assertThat(ledger.refusal("a-dev", List.of(ask(2)), host("h-0"))).isPresent();
+  }
+
+  @Test
+  void countingAnewGivesTheSame() {
+    quota(limit("", memory("40Gi")));
+    ledger.put("1", "a-dev", List.of(share("h-0", 0, 16)));
+    var before = ledger.statuses();
+    quota(limit("", memory("40Gi")));
+    assertThat(ledger.statuses()).isEqualTo(before);
+    ledger.put("1", "a-dev", List.of(share("h-0", 1, 16)));
+    assertThat(ledger.statuses()).isEqualTo(before);
+  }
+
+  private void quota(GpuQuotaSpec.Limit... limits) {
+    ledger.refresh(
+        new QuotaWorld(
+            new TreeMap<>(Map.of("team-a", new GpuQuotaSpec(TEAM_A, Arrays.asList(limits)))),
+            Map.of("a-dev", Map.of("team", "a"), "a-prod", Map.of("team", "a"), "b", Map.of("team", "b")),
+            Map.of("h-0", Map.of(), "a-0", Map.of("pool", "cheap")),
+            INVENTORY));
+  }
+
+  private GpuQuotaStatus status() {
+    return Objects.requireNonNull(ledger.statuses().get("team-a"));
+  }
+
+  @Test
+  void aMigInstanceCountsWithItsOwnMemoryAndItsPartOfTheComputeSlices() {
+    GpuNode cut = GpuNodes.ready("m-0", new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(GpuNodeSpec.PublishedMode.values()), null), GpuNodes.migCards("m-0", 1));
+    var quota = new TreeMap<>(Map.of("team-a", new GpuQuotaSpec(TEAM_A, List.of(limit("", memory("40Gi"))))));
+    ledger.refresh(new QuotaWorld(quota, Map.of("a-dev", Map.of("team", "a")), Map.of(), Inventory.EMPTY.refreshed(List.of(cut))));
+    Booking eighth = new Booking(new CardKey("m-0", 0), new DeviceName.Mig(0, new MigSlot("1g-18gb", 3)), 0, 0);
+    Booking quarter = new Booking(new CardKey("m-0", 0), new DeviceName.Mig(0, new MigSlot("2g-35gb", 4)), 0, 0);
+    ledger.put("1", "a-dev", List.of(eighth));
+    assertThat(Objects.requireNonNull(status().used()).cores()).as("one of seven slices").isEqualTo(15);
+    assertThat(ledger.excess("a-dev", List.of(List.of(quarter))))
+        .hasValueSatisfying(e -> assertThat(e.why()).isEqualTo("namespace quota team-a: 16 GiB of 40 GiB memory, 32 GiB asked"));
+    assertThat(ledger.excess("a-dev", List.of(List.of(eighth)))).isEmpty();
+  }
+
+  private static GpuQuotaSpec.Limit limit(String name, Amounts guaranteed) {
+    return new GpuQuotaSpec.Limit(name, List.of(), null, guaranteed, Amounts.UNLIMITED);
+  }
+
+  private static Amounts memory(@Nullable String quantity) {
+    return new Amounts(new Quantity(quantity), null, null, null);
+  }
+
+  private static Booking share(String node, int card, long gib) {
+    return new Booking(new CardKey(node, card), DeviceMode.SHARED, gib * GIB, 0);
+  }
+
+  private static ClaimAsk ask(long gib) {
+    DeviceAsk ask =
+        new DeviceAsk(
+            "gpu", List.of(), new DeviceAsk.Count.Exactly(1), OptionalLong.of(gib * GIB), OptionalLong.empty(), List.of(),
+            GpuShareConfig.DEFAULT.placement());
+    return new ClaimAsk(new ClaimRef("a-dev", "c", "uid"), List.of(new RequestAsk("gpu", List.of(ask))), List.of());
+  }
+
+  private static GpuHost host(String name) {
+    return Objects.requireNonNull(INVENTORY.host(name));
+  }
+}
