@@ -1,0 +1,14 @@
+package dev.partita.admission.convert;
+
+import dev.partita.admission.dialect.Asked;
+import dev.partita.admission.dialect.GpuRequest;
+
+/**
+ * A container that asks for GPUs.
+ *
+ * @param kind {@code containers} or {@code initContainers}
+ * @param index in that list
+ * @param name of the container
+ * @param endsFirst whether it is over before the pod's own containers begin: an init container that is no sidecar
+ */
+record ContainerRequest(String kind, int index, String name, boolean endsFirst, Asked asked, GpuRequest request) {}

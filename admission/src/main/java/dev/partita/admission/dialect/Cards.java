@@ -1,0 +1,33 @@
+package dev.partita.admission.dialect;
+
+import dev.partita.api.config.FieldError;
+import java.util.List;
+import java.util.OptionalInt;
+
+/** Numbers of cards and percents of one, within what a claim can say. */
+final class Cards {
+  private Cards() {}
+
+  /** The number of cards; empty if none, or more than one claim can hold, which is a problem. */
+  static OptionalInt count(Asked asked, String resource, List<FieldError> problems) {
+    return count(asked.of(resource), asked.pathOf(resource), problems);
+  }
+
+  static OptionalInt count(long cards, String path, List<FieldError> problems) {
+    if (cards > GpuRequest.MAX_COUNT) {
+      problems.add(new FieldError(path, "asks for " + cards + " cards; one claim can hold " + GpuRequest.MAX_COUNT));
+      return OptionalInt.empty();
+    }
+    return cards == 0 ? OptionalInt.empty() : OptionalInt.of((int) cards);
+  }
+
+  /** Percent of one card; empty if none are asked for, or more than there are, which is a problem. */
+  static OptionalInt percent(Asked asked, String resource, List<FieldError> problems) {
+    long percent = asked.of(resource);
+    if (percent > 100) {
+      problems.add(new FieldError(asked.pathOf(resource), "must be from 0 to 100 percent of a card, not " + percent));
+      return OptionalInt.empty();
+    }
+    return percent == 0 ? OptionalInt.empty() : OptionalInt.of((int) percent);
+  }
+}

@@ -1,0 +1,71 @@
+package dev.partita.admission.dialect;
+
+import java.util.List;
+import java.util.OptionalInt;
+
+/**
+ * What one container asks for, in Partita's terms.
+ *
+ * @param count of cards, from 1 to 32; on different ones
+ * @param portion what is asked of each card
+ * @param choice which cards may be used
+ * @param options what the opaque config says
+ */
+public record GpuRequest(int count, Portion portion, CardChoice choice, ShareOptions options) {
+  /** Most devices of one allocation (resource.k8s.io/v1, AllocationResultsMaxSize). */
+  public static final int MAX_COUNT = 32;
+
+  public GpuRequest {
+    if (count < 1 || count > MAX_COUNT) {
+      throw new IllegalArgumentException("count must be from 1 to " + MAX_COUNT + ": " + count);
+    }
+  }
+
+  /** CEL expressions that every card has to satisfy. */
+  public List<String> selectors() {
+    return choice.selectors();
+  }
+
+  /** What is asked of each card. */
+  public sealed interface Portion {
+    /** All of it, and nobody else on it. */
+    record Whole() implements Portion {}
+
+    /**
+     * A share.
+     *
+     * @param cores percent of the card, 1 to 100; empty for no limit and no guarantee
+     */
+    record Share(Memory memory, OptionalInt cores) implements Portion {
+      public Share {
+        if (cores.isPresent() && (cores.getAsInt() < 1 || cores.getAsInt() > 100)) {
+          throw new IllegalArgumentException("cores must be from 1 to 100: " + cores.getAsInt());
+        }
+      }
+    }
+  }
+
+  /** How much memory of a card. */
+  public sealed interface Memory {
+    /** All of it. */
+    record All() implements Memory {}
+
+    /** That many, more than none. */
+    record Bytes(long bytes) implements Memory {
+      public Bytes {
+        if (bytes < 1) {
+          throw new IllegalArgumentException("memory must be more than 0: " + bytes);
+        }
+      }
+    }
+
+    /** So much of what the card offers, 1 to 99. */
+    record Percent(int percent) implements Memory {
+      public Percent {
+        if (percent < 1 || percent > 99) {
+          throw new IllegalArgumentException("memoryPercent must be from 1 to 99, or be left out for all of it: " + percent);
+        }
+      }
+    }
+  }
+}
