@@ -19,6 +19,7 @@ class ArchitectureTest {
 
   private static final String API = "dev.partita.api..";
   private static final String CDI = "dev.partita.cdi..";
+  private static final String ADMISSION = "dev.partita.admission..";
   private static final String PLUGIN = "dev.partita.plugin..";
   private static final String CONTROLLER = "dev.partita.controller..";
   private static final String CLI = "dev.partita.cli..";
@@ -37,6 +38,8 @@ class ArchitectureTest {
                         || c.getPackageName().startsWith("java.lang")
                         || c.getPackageName().startsWith("java.util")
                         || c.getPackageName().startsWith("java.math")
+                        || c.getPackageName().startsWith("java.time")
+                        || c.getPackageName().equals("java.nio.charset")
                         || c.getPackageName().startsWith("com.fasterxml.jackson")
                         || c.getPackageName().startsWith("org.jspecify")
                         || c.getPackageName().startsWith("io.fabric8.kubernetes.api.model")
@@ -56,13 +59,25 @@ class ArchitectureTest {
         .resideInAPackage(CDI)
         .should()
         .dependOnClassesThat()
-        .resideInAnyPackage(API, PLUGIN, CONTROLLER, CLI, "io.fabric8..", "io.grpc..")
+        .resideInAnyPackage(API, ADMISSION, PLUGIN, CONTROLLER, CLI, "io.fabric8..", "io.grpc..")
+        .check(PARTITA);
+  }
+
+  @Test
+  void conversionIsPureAndUsefulWithoutAController() {
+    noClasses()
+        .that()
+        .resideInAPackage(ADMISSION)
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage(
+            PLUGIN, CONTROLLER, CLI, CDI, "io.fabric8.kubernetes.client..", "io.grpc..", "java.net..", "java.nio.file..", "java.util.concurrent..")
         .check(PARTITA);
   }
 
   @Test
   void pluginKnowsNothingOfAllocationNorOfTheCommandLine() {
-    noClasses().that().resideInAPackage(PLUGIN).should().dependOnClassesThat().resideInAnyPackage(CONTROLLER, CLI).check(PARTITA);
+    noClasses().that().resideInAPackage(PLUGIN).should().dependOnClassesThat().resideInAnyPackage(CONTROLLER, CLI, ADMISSION).check(PARTITA);
   }
 
   @Test
@@ -89,7 +104,7 @@ class ArchitectureTest {
 
   @Test
   void packagesHaveNoCycles() {
-    for (String room : new String[] {"api", "cdi", "plugin", "controller", "cli"}) {
+    for (String room : new String[] {"api", "cdi", "admission", "plugin", "controller", "cli"}) {
       slices().matching("dev.partita." + room + ".(*)..").should().beFreeOfCycles().allowEmptyShould(true).check(PARTITA);
     }
   }

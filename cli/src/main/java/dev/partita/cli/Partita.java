@@ -1,7 +1,11 @@
 package dev.partita.cli;
 
 import dev.partita.cli.cluster.ClusterCommand;
+import dev.partita.cli.convert.ConvertCommand;
 import dev.partita.cli.demo.DemoCommand;
+import dev.partita.cli.explain.ExplainCommand;
+import dev.partita.cli.placement.BenchCommand;
+import dev.partita.cli.placement.SimulateCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -17,7 +21,7 @@ import picocli.CommandLine.Spec;
     description = "Cuts GPUs into enforced shares: a Kubernetes DRA driver, and the tools around it.",
     mixinStandardHelpOptions = true,
     version = "partita 0.1.0-SNAPSHOT",
-    subcommands = {DemoCommand.class, ClusterCommand.class},
+    subcommands = {DemoCommand.class, ClusterCommand.class, ConvertCommand.class, ExplainCommand.class, SimulateCommand.class, BenchCommand.class},
     synopsisSubcommandLabel = "COMMAND",
     commandListHeading = "%nCommands:%n",
     footer = {"", "'partita COMMAND --help' explains a command, with examples."})
@@ -33,7 +37,8 @@ public final class Partita implements Runnable {
     return commandLine().execute(arguments);
   }
 
-  static CommandLine commandLine() {
+  /** The whole command line, as {@link #run} has it. */
+  public static CommandLine commandLine() {
     return new CommandLine(new Partita())
         .setParameterExceptionHandler(Partita::oneLine)
         .setExecutionExceptionHandler(Partita::report);

@@ -10,14 +10,26 @@ import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
 import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.Base64;
+import java.util.Map;
 
 /** A client for the cluster of a kubeconfig. */
-final class ClusterClient {
+public final class ClusterClient {
   private static final String PKCS8_BEGIN = "-----BEGIN PRIVATE KEY-----";
 
   private ClusterClient() {}
 
-  static KubernetesClient of(Path kubeconfig) {
+  /** The kubeconfig that kubectl would take with this environment. */
+  public static Path current(Map<String, String> environment) {
+    String named = environment.getOrDefault("KUBECONFIG", "");
+    return named.isEmpty()
+        ? Path.of(environment.getOrDefault("HOME", "/"), ".kube", "config")
+        : Path.of(named.split(":", 2)[0]).toAbsolutePath();
+  }
+
+  /**
+   * @throws CommandFailure if the file cannot be read
+   */
+  public static KubernetesClient of(Path kubeconfig) {
     if (!kubeconfig.toFile().canRead()) {
       throw CommandFailure.usage("there is no kubeconfig at " + kubeconfig);
     }

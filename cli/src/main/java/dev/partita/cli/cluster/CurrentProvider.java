@@ -14,11 +14,7 @@ import java.util.Map;
 record CurrentProvider(Path kubeconfig) implements ClusterProvider {
 
   static CurrentProvider from(Map<String, String> details) {
-    String named = details.getOrDefault("KUBECONFIG", "");
-    return new CurrentProvider(
-        named.isEmpty()
-            ? Path.of(details.getOrDefault("HOME", "/"), ".kube", "config")
-            : Path.of(named.split(":", 2)[0]).toAbsolutePath());
+    return new CurrentProvider(ClusterClient.current(details));
   }
 
   @Override

@@ -4,11 +4,13 @@ import com.marcnuri.helm.Helm;
 import com.marcnuri.helm.InstallCommand;
 import dev.partita.api.Driver;
 import dev.partita.api.node.GpuNode;
+import dev.partita.api.quota.GpuQuota;
 import dev.partita.cli.CommandFailure;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
@@ -50,7 +52,10 @@ record PartitaRelease(Path kubeconfig, String namespace) {
     }
     client.namespaces().withName(namespace).delete();
     client.resources(GpuNode.class).delete();
-    client.apiextensions().v1().customResourceDefinitions().withName("gpunodes." + Driver.API_GROUP).delete();
+    client.resources(GpuQuota.class).delete();
+    for (String resource : List.of("gpunodes", "gpuquotas")) {
+      client.apiextensions().v1().customResourceDefinitions().withName(resource + "." + Driver.API_GROUP).delete();
+    }
     client.resources(ResourceSlice.class).list().getItems().stream()
         .filter(slice -> Driver.NAME.equals(slice.getSpec().getDriver()))
         .forEach(slice -> client.resource(slice).delete());

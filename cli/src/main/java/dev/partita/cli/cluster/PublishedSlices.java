@@ -4,6 +4,7 @@ import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
 import dev.partita.api.node.GpuNode;
+import dev.partita.cli.Waiting;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Node;

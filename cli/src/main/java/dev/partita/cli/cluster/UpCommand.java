@@ -1,6 +1,7 @@
 package dev.partita.cli.cluster;
 
 import dev.partita.cli.CommandFailure;
+import dev.partita.cli.Waiting;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.nio.file.Path;
@@ -94,6 +95,7 @@ final class UpCommand implements Runnable {
       install(client, access, state, progress);
       progress.step("waiting for the cards of every node");
       List<String> ready = awaitCards(client, cards.count());
+      Waiting.upTo(timeoutSeconds, "the admission webhooks", () -> AnsweringWebhooks.look(client, namespace));
       progress.step("ready: %s on %s".formatted(gpus, String.join(", ", ready)));
     } catch (CommandFailure failure) {
       if (failure.exitStatus() == CommandLine.ExitCode.USAGE) {

@@ -1,5 +1,6 @@
 package dev.partita.cli.demo;
 
+import dev.partita.api.Bytes;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
@@ -38,7 +39,7 @@ record CardPicture(String name, String product, long memory, List<Share> shares)
     String words =
         shares.isEmpty()
             ? "free"
-            : shares.stream().map(share -> share.owner() + " " + Bytes.gib(share.memory())).collect(Collectors.joining(" + "));
-    return "%-12s %-21s [%s] %s of %s".formatted(name, product, bar, words, Bytes.gib(memory));
+            : shares.stream().map(share -> share.owner() + " " + Bytes.words(share.memory())).collect(Collectors.joining(" + "));
+    return "%-12s %-21s [%s] %s of %s".formatted(name, product, bar, words, Bytes.words(memory));
   }
 }

@@ -1,5 +1,6 @@
 package dev.partita.cli.demo;
 
+import dev.partita.api.Bytes;
 import dev.partita.api.DeviceAttribute;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;

@@ -1,6 +1,6 @@
 package dev.partita.cli.demo;
 
-import dev.partita.cli.demo.harness.Eventually;
+import dev.partita.cli.Waiting;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.time.Duration;
@@ -48,7 +48,7 @@ final class ClaimsAreAllocated {
     stage.screen().say(Workload.LATECOMER.wish());
     ResourceClaim claim = stage.cluster().claimOf(pod);
     int cards = CardPictures.of(stage.cluster().slices(), List.of()).size();
-    Optional<String> note = Eventually.get(TIMEOUT, () -> stage.cluster().eventNote(claim, "Unallocatable"));
+    Optional<String> note = Waiting.forAnswer(TIMEOUT, () -> stage.cluster().eventNote(claim, "Unallocatable"));
     note.ifPresent(text -> stage.screen().quote("Warning  Unallocatable  " + text.replaceFirst(": ", ":\n  ").replace("; ", "\n  ")));
     boolean waits = stage.cluster().bind(Workload.LATECOMER, pod, Duration.ZERO).isEmpty();
     boolean explained = note.filter(text -> cardsExplained(text) == cards).isPresent();

@@ -1,11 +1,12 @@
 package dev.partita.cli.demo;
 
+import dev.partita.api.Bytes;
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
+import dev.partita.cli.Waiting;
 import dev.partita.cli.demo.harness.CdiRegistry;
 import dev.partita.cli.demo.harness.Container;
 import dev.partita.cli.demo.harness.ContainerProcess;
-import dev.partita.cli.demo.harness.Eventually;
 import dev.partita.cli.demo.harness.Outcome;
 import dev.partita.cli.demo.harness.PreparedPod;
 import io.fabric8.kubernetes.api.model.Condition;
@@ -60,7 +61,7 @@ final class ContainersRun implements AutoCloseable {
 
   /** What the plugin says of the claim's device in the claim's status. */
   private Optional<String> readiness(BoundPod pod) throws Exception {
-    return Eventually.get(
+    return Waiting.forAnswer(
         TIMEOUT,
         () ->
             stage.cluster().claimOf(pod.pod()).getStatus().getDevices().stream()
@@ -125,13 +126,13 @@ final class ContainersRun implements AutoCloseable {
         .screen()
         .say(
             "The card itself has %s free; it was the quota that said no."
-                .formatted(Bytes.gib(card.totalBytes() - card.usedBytes())));
+                .formatted(Bytes.words(card.totalBytes() - card.usedBytes())));
     long expected = (long) TRAINER_HOLDS_GIB << 30;
     boolean unharmed = before == expected && after == expected && running.getFirst().isRunning();
     stage
         .observations()
         .note(
-            Observation.NEIGHBOUR_UNHARMED, unharmed, "It held %s before and %s after".formatted(Bytes.gib(before), Bytes.gib(after)));
+            Observation.NEIGHBOUR_UNHARMED, unharmed, "It held %s before and %s after".formatted(Bytes.words(before), Bytes.words(after)));
   }
 
   private Outcome show(Container container, String... command) throws Exception {

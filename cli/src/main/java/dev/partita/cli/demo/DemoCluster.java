@@ -1,10 +1,10 @@
 package dev.partita.cli.demo;
 
 import dev.partita.api.Driver;
+import dev.partita.cli.Waiting;
 import dev.partita.cli.demo.harness.ApiServer;
 import dev.partita.cli.demo.harness.ClaimLifecycle;
 import dev.partita.cli.demo.harness.ContainerRuntime;
-import dev.partita.cli.demo.harness.Eventually;
 import dev.partita.cli.demo.harness.PodScheduler;
 import dev.partita.controller.ControllerSettings;
 import dev.partita.controller.DraController;
@@ -75,7 +75,7 @@ final class DemoCluster implements AutoCloseable {
 
   /** Waits until a pod's claim is allocated and the pod bound to its node. */
   Optional<BoundPod> bind(Workload workload, Pod pod, Duration timeout) throws Exception {
-    return Eventually.get(timeout, () -> scheduler.tryToBind(pod, claims.claimsOf(pod)))
+    return Waiting.forAnswer(timeout, () -> scheduler.tryToBind(pod, claims.claimsOf(pod)))
         .map(bound -> new BoundPod(workload, bound, claimOf(bound), node(bound.getSpec().getNodeName())));
   }
 

@@ -1,8 +1,8 @@
 package dev.partita.cli.demo;
 
 import dev.partita.api.Driver;
+import dev.partita.cli.Waiting;
 import dev.partita.cli.demo.harness.CdiRegistry;
-import dev.partita.cli.demo.harness.Eventually;
 import io.fabric8.kubernetes.api.model.Pod;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -28,7 +28,7 @@ final class EverythingIsGivenBack {
   void tell(ContainersRun containers, Pod latecomer) throws Exception {
     stage.screen().chapter("The pods are done: everything is given back");
     List<String> trouble = containers.stop();
-    boolean idle = Eventually.holds(TIMEOUT, this::cardsAreIdle);
+    boolean idle = Waiting.until(TIMEOUT, this::cardsAreIdle);
     stage.observations().note(Observation.MEMORY_GIVEN_BACK, trouble.isEmpty() && idle, String.join("; ", trouble));
 
     for (BoundPod pod : pods) {

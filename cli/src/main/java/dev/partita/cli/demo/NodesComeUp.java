@@ -1,7 +1,7 @@
 package dev.partita.cli.demo;
 
 import dev.partita.api.node.GpuNode;
-import dev.partita.cli.demo.harness.Eventually;
+import dev.partita.cli.Waiting;
 import io.fabric8.kubernetes.api.model.resource.v1.Device;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import java.time.Duration;
@@ -38,7 +38,7 @@ final class NodesComeUp {
   }
 
   private void gpuNodes() throws Exception {
-    boolean ready = Eventually.holds(TIMEOUT, () -> readyNodes().size() == stage.cluster().nodes().size());
+    boolean ready = Waiting.until(TIMEOUT, () -> readyNodes().size() == stage.cluster().nodes().size());
     for (GpuNode node : readyNodes()) {
       stage
           .screen()
@@ -69,7 +69,7 @@ final class NodesComeUp {
     stage.screen().say("gpu-0 is a card as a whole, gpu-0-shared the same card to take shares of.");
     int cards = readyNodes().stream().mapToInt(node -> node.getStatus().gpuCount()).sum();
     Optional<List<ResourceSlice>> complete =
-        Eventually.get(TIMEOUT, () -> Optional.of(stage.cluster().slices()).filter(slices -> devices(slices).size() == 2 * cards));
+        Waiting.forAnswer(TIMEOUT, () -> Optional.of(stage.cluster().slices()).filter(slices -> devices(slices).size() == 2 * cards));
     List<ResourceSlice> slices = stage.cluster().slices();
     for (ResourceSlice slice : slices) {
       String devices = slice.getSpec().getDevices().stream().map(Device::getName).collect(Collectors.joining(", "));

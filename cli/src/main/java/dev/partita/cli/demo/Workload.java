@@ -1,5 +1,6 @@
 package dev.partita.cli.demo;
 
+import dev.partita.api.Bytes;
 import dev.partita.api.DeviceAttribute;
 import dev.partita.api.Driver;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -31,7 +32,7 @@ record Workload(String name, String deviceClass, String memory, int cores) {
   /** What it asks for, for people. */
   String wish() {
     String card = deviceClass.equals(Driver.SHARE_CLASS) ? "any card" : "an " + deviceClass.substring(0, deviceClass.indexOf('.'));
-    return "%-10s %7s and %d %% of %-8s".formatted(name, Bytes.gib(memoryBytes()), cores, card);
+    return "%-10s %7s and %d %% of %-8s".formatted(name, Bytes.words(memoryBytes()), cores, card);
   }
 
   ResourceClaimTemplate template() {

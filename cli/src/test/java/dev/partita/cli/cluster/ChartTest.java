@@ -6,23 +6,32 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.marcnuri.helm.Helm;
 import com.marcnuri.helm.LintResult;
 import com.marcnuri.helm.TemplateCommand;
+import dev.partita.admission.dialect.Dialect;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhook;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingAdmissionPolicy;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhookConfiguration;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
 import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
+import io.fabric8.kubernetes.api.model.rbac.Role;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class ChartTest {
   private static final KubernetesSerialization YAML = new KubernetesSerialization();
   private static final Helm CHART = new Helm(Path.of("../deploy/helm/partita"));
+  private static final Map<String, Object> WEBHOOK = Map.of("webhook.enabled", true);
 
   @Test
   void lintsStrictly() {
@@ -75,8 +84,22 @@ class ChartTest {
   }
 
   @Test
+  void cardsAreCutOnlyWhereThatIsAllowedAndSimulatedOnesByWritingIntoTheDriverRoot() {
+    assertThat(plugin(Map.of()).getContainers().getFirst().getEnv()).noneMatch(env -> env.getName().equals("PARTITA_MIG"));
+    PodSpec real = plugin(Map.of("plugin.mig", true));
+    PodSpec simulated = plugin(Map.of("plugin.mig", true, "simulation.enabled", true));
+    assertThat(real.getContainers().getFirst().getEnv()).anyMatch(env -> env.getName().equals("PARTITA_MIG") && env.getValue().equals("true"));
+    assertThat(driverRootIsReadOnly(real)).isTrue();
+    assertThat(driverRootIsReadOnly(simulated)).isFalse();
+  }
+
+  private static boolean driverRootIsReadOnly(PodSpec pod) {
+    return pod.getContainers().getFirst().getVolumeMounts().stream().filter(mount -> mount.getName().equals("driver-root")).allMatch(mount -> Boolean.TRUE.equals(mount.getReadOnly()));
+  }
+
+  @Test
   void noRoleHasAWildcardOrReadsSecrets() {
-    assertThat(roles())
+    assertThat(Stream.concat(roles(), roles(WEBHOOK)))
         .isNotEmpty()
         .flatExtracting(ClusterRole::getRules)
         .allSatisfy(
@@ -84,6 +107,95 @@ class ChartTest {
               assertThat(rule.getVerbs()).doesNotContain("*", "impersonate", "escalate", "bind");
               assertThat(rule.getResources()).doesNotContain("*", "secrets", "configmaps");
             });
+  }
+
+  @Test
+  void theControllerReadsOneSecretAndMakesNone() {
+    assertThat(rendered(WEBHOOK).filter(Role.class::isInstance).map(Role.class::cast).flatMap(role -> role.getRules().stream()))
+        .filteredOn(rule -> rule.getResources().contains("secrets"))
+        .singleElement()
+        .satisfies(
+            rule -> {
+              assertThat(rule.getResourceNames()).containsExactly("partita-webhook-certificate");
+              assertThat(rule.getVerbs()).containsExactly("get", "list", "watch", "update");
+            });
+    assertThat(roles(WEBHOOK).flatMap(role -> role.getRules().stream()))
+        .filteredOn(rule -> rule.getResources().contains("mutatingwebhookconfigurations"))
+        .singleElement()
+        .satisfies(rule -> assertThat(rule.getResourceNames()).containsExactly("partita-webhook"));
+  }
+
+  @Test
+  void webhooksHoldUpNobodyAndSeeNeitherPartitasPodsNorTheSystems() {
+    List<MutatingWebhook> pods = mutating(WEBHOOK).getWebhooks();
+    assertThat(pods)
+        .singleElement()
+        .satisfies(
+            webhook -> {
+              assertThat(webhook.getFailurePolicy()).isEqualTo("Ignore");
+              assertThat(webhook.getSideEffects()).isEqualTo("None");
+              assertThat(webhook.getReinvocationPolicy()).isEqualTo("IfNeeded");
+              assertThat(webhook.getTimeoutSeconds()).isLessThanOrEqualTo(5);
+              assertThat(webhook.getMatchConditions()).isNotEmpty();
+              assertThat(webhook.getNamespaceSelector().getMatchExpressions().getFirst().getValues()).containsExactly("partita-system", "kube-system");
+              assertThat(webhook.getClientConfig().getCaBundle()).as("the controller's to fill in").isNull();
+            });
+    assertThat(validating(WEBHOOK).getWebhooks())
+        .hasSize(3)
+        .allSatisfy(
+            webhook -> {
+              assertThat(webhook.getFailurePolicy()).isEqualTo("Ignore");
+              assertThat(webhook.getSideEffects()).isEqualTo("None");
+              assertThat(webhook.getMatchConditions()).isNotEmpty();
+            });
+    assertThat(mutating(Map.of("webhook.enabled", true, "webhook.pods.failurePolicy", "Fail")).getWebhooks().getFirst().getFailurePolicy()).isEqualTo("Fail");
+    assertThatThrownBy(() -> rendered(Map.of("webhook.pods.failurePolicy", "Sometimes"))).hasMessageContaining("failurePolicy");
+  }
+
+  /** Every resource that a dialect knows must bring the pod to the webhook, and nothing that is no GPU's. */
+  @Test
+  void podsAreSentByTheResourcesOfEveryDialect() {
+    String expression = mutating(WEBHOOK).getWebhooks().getFirst().getMatchConditions().getFirst().getExpression();
+    Matcher literal = Pattern.compile("matches\\(\"([^\"]+)\"\\)").matcher(expression);
+    assertThat(literal.find()).isTrue();
+    Pattern sent = Pattern.compile(literal.group(1));
+    for (Dialect dialect : Dialect.values()) {
+      assertThat(dialect.reader().resources()).allSatisfy(name -> assertThat(sent.matcher(name).find()).as(name).isTrue());
+    }
+    assertThat(List.of("nvidia.com/mig-1g.10gb", "nvidia.com/gpu.shared")).allSatisfy(name -> assertThat(sent.matcher(name).find()).as(name).isTrue());
+    assertThat(List.of("cpu", "memory", "ephemeral-storage", "amd.com/gpu", "rdma/nvidia.com/gpu", "xnvidia.com/gpu", "nvidia0com/gpu"))
+        .allSatisfy(name -> assertThat(sent.matcher(name).find()).as(name).isFalse());
+  }
+
+  @Test
+  void theServiceLeadsToTheControllersPort() {
+    io.fabric8.kubernetes.api.model.Service service =
+        rendered(WEBHOOK).filter(io.fabric8.kubernetes.api.model.Service.class::isInstance).map(io.fabric8.kubernetes.api.model.Service.class::cast).findFirst().orElseThrow();
+    Container container = controller(Map.of("webhook.enabled", true, "webhook.port", 9443)).getContainers().getFirst();
+    assertThat(container.getPorts()).anySatisfy(port -> {
+      assertThat(port.getName()).isEqualTo(service.getSpec().getPorts().getFirst().getTargetPort().getStrVal());
+      assertThat(port.getContainerPort()).isEqualTo(9443);
+    });
+    assertThat(environment(controller(Map.of("webhook.enabled", true, "webhook.port", 9443)))).containsEntry("PARTITA_WEBHOOK_PORT", "9443");
+  }
+
+  @Test
+  void withoutWebhooksNothingIsLeftOfThem() {
+    assertThat(text(Map.of())).doesNotContainIgnoringCase("webhook").doesNotContain("secrets");
+    assertThat(text(Map.of("webhook.enabled", true, "webhook.pods.enabled", false))).doesNotContain("MutatingWebhookConfiguration\n").contains("ValidatingWebhookConfiguration");
+  }
+
+  @Test
+  void withCertManagerTheControllerWritesNeitherTheSecretNorTheConfigurations() {
+    String text = text(Map.of("webhook.enabled", true, "webhook.certManager.enabled", true));
+    assertThat(text)
+        .contains("kind: Issuer", "secretName: partita-webhook-certificate", "dnsNames: [partita-webhook.partita-system.svc]")
+        .contains("cert-manager.io/inject-ca-from: partita-system/partita-webhook")
+        .doesNotContain("kind: Secret\n")
+        .doesNotContain("validatingwebhookconfigurations]");
+    assertThat(text(Map.of("webhook.enabled", true, "webhook.certManager.enabled", true, "webhook.certManager.issuerRef.name", "corporate")))
+        .contains("name: corporate")
+        .doesNotContain("kind: Issuer\nmetadata");
   }
 
   @Test
@@ -102,9 +214,30 @@ class ChartTest {
   }
 
   @Test
+  void whatTheControllerMayPatchOfPodsIsHeldByAPolicyEach() {
+    List<String> patched =
+        roles()
+            .filter(role -> role.getMetadata().getName().endsWith("dra-controller"))
+            .flatMap(role -> role.getRules().stream())
+            .filter(rule -> rule.getApiGroups().equals(List.of("")) && !java.util.Collections.disjoint(rule.getVerbs(), List.of("patch", "update")))
+            .flatMap(rule -> rule.getResources().stream())
+            .toList();
+    assertThat(patched).containsExactlyInAnyOrder("pods", "pods/status");
+    List<String> held =
+        rendered(Map.of())
+            .filter(ValidatingAdmissionPolicy.class::isInstance)
+            .map(ValidatingAdmissionPolicy.class::cast)
+            .filter(policy -> "Fail".equals(policy.getSpec().getFailurePolicy()))
+            .filter(policy -> policy.getSpec().getMatchConditions().stream().anyMatch(c -> c.getExpression().contains(":partita-system:partita-dra-controller")))
+            .flatMap(policy -> policy.getSpec().getMatchConstraints().getResourceRules().stream())
+            .flatMap(rule -> rule.getResources().stream())
+            .toList();
+    assertThat(held).containsAll(patched);
+  }
+
+  @Test
   void containersAreConfinedAndBounded() {
-    PodSpec controller =
-        rendered(Map.of()).filter(Deployment.class::isInstance).map(Deployment.class::cast).findFirst().orElseThrow().getSpec().getTemplate().getSpec();
+    PodSpec controller = controller(Map.of());
     assertThat(controller.getSecurityContext().getRunAsNonRoot()).isTrue();
     PodSpec plugin = plugin(Map.of("simulation.enabled", true));
     assertThat(Stream.of(controller.getContainers(), plugin.getContainers(), plugin.getInitContainers()).flatMap(List::stream))
@@ -118,6 +251,18 @@ class ChartTest {
         .allSatisfy(container -> assertThat(container.getResources().getLimits()).containsKey("memory"));
   }
 
+  @Test
+  void thePluginSeesTheNodesProcessesAndMayEndThemOnlyWhereThatIsAskedFor() {
+    assertThat(plugin(Map.of()).getHostPID()).isTrue();
+    assertThat(plugin(Map.of("plugin.hostPID", false)).getHostPID()).isFalse();
+    assertThat(environment(plugin(Map.of()))).containsEntry("PARTITA_ON_EXCESS", "report");
+    PodSpec killing = plugin(Map.of("simulation.enabled", true, "plugin.onExcess", "kill"));
+    assertThat(environment(killing)).containsEntry("PARTITA_ON_EXCESS", "kill");
+    assertThat(killing.getContainers().getFirst().getSecurityContext().getCapabilities().getAdd()).containsExactly("KILL");
+    assertThat(plugin(Map.of("simulation.enabled", true)).getContainers().getFirst().getSecurityContext().getCapabilities().getAdd()).isEmpty();
+    assertThatThrownBy(() -> rendered(Map.of("plugin.onExcess", "evict"))).hasMessageContaining("onExcess");
+  }
+
   private static boolean privileged(Map<String, Object> values) {
     return Boolean.TRUE.equals(plugin(values).getContainers().getFirst().getSecurityContext().getPrivileged());
   }
@@ -129,12 +274,28 @@ class ChartTest {
         .collect(java.util.stream.Collectors.toMap(v -> v.getName(), v -> v.getValue()));
   }
 
+  private static PodSpec controller(Map<String, Object> values) {
+    return rendered(values).filter(Deployment.class::isInstance).map(Deployment.class::cast).findFirst().orElseThrow().getSpec().getTemplate().getSpec();
+  }
+
+  private static MutatingWebhookConfiguration mutating(Map<String, Object> values) {
+    return rendered(values).filter(MutatingWebhookConfiguration.class::isInstance).map(MutatingWebhookConfiguration.class::cast).findFirst().orElseThrow();
+  }
+
+  private static ValidatingWebhookConfiguration validating(Map<String, Object> values) {
+    return rendered(values).filter(ValidatingWebhookConfiguration.class::isInstance).map(ValidatingWebhookConfiguration.class::cast).findFirst().orElseThrow();
+  }
+
   private static PodSpec plugin(Map<String, Object> values) {
     return rendered(values).filter(DaemonSet.class::isInstance).map(DaemonSet.class::cast).findFirst().orElseThrow().getSpec().getTemplate().getSpec();
   }
 
   private static Stream<ClusterRole> roles() {
-    return rendered(Map.of()).filter(ClusterRole.class::isInstance).map(ClusterRole.class::cast);
+    return roles(Map.of());
+  }
+
+  private static Stream<ClusterRole> roles(Map<String, Object> values) {
+    return rendered(values).filter(ClusterRole.class::isInstance).map(ClusterRole.class::cast);
   }
 
   private static Stream<HasMetadata> rendered(Map<String, Object> values) {

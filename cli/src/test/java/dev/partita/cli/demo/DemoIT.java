@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
@@ -104,7 +105,10 @@ class DemoIT {
   void aLibraryThatHoldsNobodyToItsShareIsFoundOut() throws Exception {
     Path home = readableHome();
     Path dist = home.resolve("hook-lib/target/dist");
-    Files.copy(dist.resolve("simulator/libcuda.so"), dist.resolve("lib/libcuda-shadow.so"), StandardCopyOption.REPLACE_EXISTING);
+    Path shadow = dist.resolve("lib/libcuda-shadow.so");
+    Files.copy(dist.resolve("simulator/libcuda.so"), shadow, StandardCopyOption.REPLACE_EXISTING);
+    // What the CDI hook knows a shadow by: without it no container would start.
+    Files.writeString(shadow, "libcuda-real.so.1\0", StandardOpenOption.APPEND);
 
     Run run = run(command(classPath(), home));
 

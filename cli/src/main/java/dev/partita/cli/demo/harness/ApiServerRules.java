@@ -14,7 +14,8 @@ import java.util.Map;
 
 /**
  * The CRUD mock server, with the rules of a real API server that it lacks and that components rely on: claims and pods keep their
- * status when their spec is written, and an update of a status that was read too long ago is a conflict.
+ * status when their spec is written, and an update of a status that was read too long ago is a conflict. Requests come one at a
+ * time: the server has one thread.
  */
 final class ApiServerRules extends KubernetesCrudDispatcher {
   private static final List<CustomResourceDefinitionContext> WITH_STATUS =
@@ -35,38 +36,19 @@ final class ApiServerRules extends KubernetesCrudDispatcher {
               .withStatusSubresource(true)
               .build());
 
-  private final Object writes = new Object();
-
   ApiServerRules() {
     super(WITH_STATUS);
   }
 
   @Override
   public MockResponse handleUpdate(RecordedRequest request) {
-    synchronized (writes) {
-      return isOfAnOlderVersion(request) ? conflict(request) : super.handleUpdate(request);
-    }
+    return isOfAnOlderVersion(request) ? conflict(request) : super.handleUpdate(request);
   }
 
   @Override
-  public MockResponse handleCreate(RecordedRequest request) {
-    synchronized (writes) {
-      return super.handleCreate(request);
-    }
-  }
-
-  @Override
-  public MockResponse handlePatch(RecordedRequest request) {
-    synchronized (writes) {
-      return super.handlePatch(request);
-    }
-  }
-
-  @Override
-  public MockResponse handleDelete(String path) {
-    synchronized (writes) {
-      return super.handleDelete(path);
-    }
+  public MockResponse handleWatch(String path) {
+    MockResponse watch = super.handleWatch(path);
+    return watch.withWebSocketUpgrade(new EndingWatch(watch.getWebSocketListener()));
   }
 
   private boolean isOfAnOlderVersion(RecordedRequest request) {

@@ -1,5 +1,6 @@
 package dev.partita.cli.demo.harness;
 
+import dev.partita.cli.Waiting;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.grpc.StatusRuntimeException;
@@ -54,7 +55,7 @@ public final class Kubelet implements AutoCloseable {
    * @return the socket on which the driver serves DRA; empty if it did not come
    */
   public Optional<Path> register(String driver, Duration timeout) throws Exception {
-    return Eventually.get(timeout, () -> tryToRegister(driver));
+    return Waiting.forAnswer(timeout, () -> tryToRegister(driver));
   }
 
   private Optional<Path> tryToRegister(String driver) throws IOException {

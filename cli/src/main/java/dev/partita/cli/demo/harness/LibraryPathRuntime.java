@@ -12,7 +12,8 @@ import java.util.stream.Collectors;
 
 /**
  * Where namespaces are not allowed: a container is a folder laid out like its root, with a link for every mount and device, and
- * its programs find their libraries there by LD_LIBRARY_PATH. Nothing keeps a program from looking elsewhere.
+ * its programs find their libraries there by LD_LIBRARY_PATH. Nothing keeps a program from looking elsewhere: hooks that would make
+ * mounts in the container are not called, since there is nothing to mount in.
  */
 public final class LibraryPathRuntime implements ContainerRuntime {
   private final Path folder;
@@ -40,7 +41,7 @@ public final class LibraryPathRuntime implements ContainerRuntime {
     if (!libraries.isEmpty()) {
       env.put("LD_LIBRARY_PATH", libraries);
     }
-    ContainerSpec effective = new ContainerSpec(env, spec.devices(), spec.mounts());
+    ContainerSpec effective = spec.withEnv(env);
     return new Container(name, effective, command -> Container.withEnvironment(effective, command), false);
   }
 
@@ -71,6 +72,6 @@ public final class LibraryPathRuntime implements ContainerRuntime {
 
   @Override
   public String description() {
-    return "a folder of links for each container, and LD_LIBRARY_PATH into it";
+    return "a folder of links for each container, and LD_LIBRARY_PATH into it; CDI hooks are not called";
   }
 }

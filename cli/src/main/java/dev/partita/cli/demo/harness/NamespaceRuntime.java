@@ -10,16 +10,14 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.stream.Collectors;
 
 /**
  * Containers in user, mount and pid namespaces of their own, by util-linux's {@code unshare}: the CDI mounts are real bind mounts,
- * and no one needs to be root.
+ * the CDI hooks are called before its root becomes the root, and no one needs to be root.
  */
 public final class NamespaceRuntime implements ContainerRuntime {
   private static final Duration CHECK_TIMEOUT = Duration.ofSeconds(10);
@@ -54,6 +52,7 @@ public final class NamespaceRuntime implements ContainerRuntime {
   @Override
   public Container create(String name, ContainerSpec spec) throws IOException {
     RootFolder root = new RootFolder(folder.resolve(name), Path.of("/"));
+    root.openLibraryFolders();
     List<String> mounts = new ArrayList<>();
     for (Mount mount : spec.mounts()) {
       Path point = root.mountPoint(mount.containerPath(), Files.isDirectory(Path.of(mount.hostPath())));
@@ -62,34 +61,17 @@ public final class NamespaceRuntime implements ContainerRuntime {
     for (DeviceNode node : spec.devices()) {
       mounts.addAll(List.of("rw", hostDevice(node), root.mountPoint(node.path(), false).toString()));
     }
-    ContainerSpec effective = new ContainerSpec(environment(spec), spec.devices(), spec.mounts());
-    return new Container(
-        name, effective, command -> entering(root.folder(), mounts, Container.withEnvironment(effective, command)), true);
+    Bundle bundle = Bundle.write(folder.resolve(name + ".bundle"), name, root.folder(), spec);
+    return new Container(name, spec, command -> entering(root.folder(), bundle, mounts, Container.withEnvironment(spec, command)), true);
   }
 
-  private List<String> entering(Path root, List<String> mounts, List<String> command) {
+  private List<String> entering(Path root, Bundle bundle, List<String> mounts, List<String> command) {
     List<String> line = new ArrayList<>(UNSHARE);
-    line.addAll(List.of("/bin/sh", script.toString(), root.toString()));
+    line.addAll(List.of("/bin/sh", script.toString(), root.toString(), bundle.hooks().toString()));
     line.addAll(mounts);
     line.add("--");
     line.addAll(command);
     return line;
-  }
-
-  /**
-   * Images are built for the place where the driver's libraries are mounted, by their loader's configuration. The image here is
-   * this machine: where it keeps its libraries elsewhere, the loader is told.
-   */
-  private static Map<String, String> environment(ContainerSpec spec) {
-    Map<String, String> env = new LinkedHashMap<>(spec.env());
-    String foreign =
-        LibraryFolders.of(spec).stream()
-            .filter(library -> !Files.exists(Path.of(library, "libc.so.6")))
-            .collect(Collectors.joining(":"));
-    if (!foreign.isEmpty()) {
-      env.putIfAbsent("LD_LIBRARY_PATH", foreign);
-    }
-    return env;
   }
 
   /**
@@ -107,6 +89,6 @@ public final class NamespaceRuntime implements ContainerRuntime {
 
   @Override
   public String description() {
-    return "user, mount and pid namespaces of its own for each container, and real bind mounts";
+    return "user, mount and pid namespaces of its own for each container, real bind mounts, and the CDI hooks";
   }
 }

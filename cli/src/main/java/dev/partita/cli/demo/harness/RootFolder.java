@@ -20,6 +20,11 @@ final class RootFolder {
   private static final Path ROOT = Path.of("/");
   private static final Path DEV = Path.of("/dev");
 
+  /** Where linkers look for libraries without being told. */
+  private static final List<String> LIBRARY_FOLDERS =
+      List.of(
+          "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib");
+
   /** What an OCI runtime gives every container of /dev; all else must be asked for. */
   private static final Set<String> DEFAULT_DEVICES =
       Set.of("null", "zero", "full", "random", "urandom", "tty", "fd", "stdin", "stdout", "stderr", "pts", "ptmx", "shm");
@@ -48,6 +53,16 @@ final class RootFolder {
 
   Path folder() {
     return folder;
+  }
+
+  /** Makes the folders in which the host's linker finds libc the container's own, so that a hook can put a library there. */
+  void openLibraryFolders() throws IOException {
+    for (String path : LIBRARY_FOLDERS) {
+      Path library = resolve(Path.of(path, "libc.so.6"));
+      if (Files.exists(host.resolve(ROOT.relativize(library)))) {
+        open(parentOf(resolve(Path.of(path)).resolve("libc.so.6")));
+      }
+    }
   }
 
   /**

@@ -2,7 +2,9 @@ package dev.partita.cli.demo.harness;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assertions.assertTimeout;
 
+import dev.partita.cli.Waiting;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.coordination.v1.LeaseBuilder;
@@ -110,10 +112,24 @@ class ApiServerTest {
       Pod pod = new PodBuilder().withNewMetadata().withNamespace("default").withName("watched").endMetadata().withNewSpec().endSpec().build();
       client.resource(pod).create();
 
-      assertThat(Eventually.holds(Duration.ofSeconds(10), () -> informer.getStore().getByKey("default/watched") != null)).isTrue();
+      assertThat(Waiting.until(Duration.ofSeconds(10), () -> informer.getStore().getByKey("default/watched") != null)).isTrue();
 
       client.pods().inNamespace("default").withName("watched").delete();
-      assertThat(Eventually.holds(Duration.ofSeconds(10), () -> informer.getStore().getByKey("default/watched") == null)).isTrue();
+      assertThat(Waiting.until(Duration.ofSeconds(10), () -> informer.getStore().getByKey("default/watched") == null)).isTrue();
+    }
+  }
+
+  @Test
+  void watchesThatAreClosedWhileThereIsNewsHoldUpNobody() {
+    for (int round = 0; round < 10; round++) {
+      try (KubernetesClient watching = api.client();
+          var _ = watching.pods().inNamespace("default").inform()) {
+        for (int i = 0; i < 20; i++) {
+          String name = "news-" + round + "-" + i;
+          client.resource(new PodBuilder().withNewMetadata().withNamespace("default").withName(name).endMetadata().withNewSpec().endSpec().build()).create();
+        }
+      }
+      assertTimeout(Duration.ofSeconds(20), () -> client.pods().inNamespace("default").list());
     }
   }
 

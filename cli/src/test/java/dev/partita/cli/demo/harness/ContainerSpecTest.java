@@ -50,11 +50,26 @@ class ContainerSpecTest {
   }
 
   @Test
-  void hooksAreRefusedSinceNothingWouldRunThem() {
-    Hook hook = new Hook("createContainer", "/usr/bin/hook", List.of(), List.of(), OptionalInt.empty());
-    ContainerEdits edits = new ContainerEdits(List.of(), List.of(), List.of(), List.of(hook), List.of());
+  void hooksAreCalledInTheOrderOfTheEdits() {
+    Hook first = hook("createContainer", "/usr/bin/first");
+    Hook second = hook("createContainer", "/usr/bin/second");
 
-    assertThatIllegalArgumentException().isThrownBy(() -> IMAGE.with(edits)).withMessageContaining("/usr/bin/hook");
+    assertThat(IMAGE.with(hooks(first)).with(hooks(second, first)).hooks()).containsExactly(first, second, first);
+  }
+
+  @Test
+  void hooksOfMomentsThatNothingHereHasAreRefused() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> IMAGE.with(hooks(hook("startContainer", "/usr/bin/hook"))))
+        .withMessageContaining("startContainer hook /usr/bin/hook");
+  }
+
+  private static Hook hook(String name, String path) {
+    return new Hook(name, path, List.of(), List.of(), OptionalInt.empty());
+  }
+
+  private static ContainerEdits hooks(Hook... hooks) {
+    return new ContainerEdits(List.of(), List.of(), List.of(), List.of(hooks), List.of());
   }
 
   private static ContainerEdits mounts(Mount... mounts) {

@@ -108,6 +108,18 @@ class RootFolderTest {
   }
 
   @Test
+  void theFoldersOfTheLinkerAreTheContainersOwn() throws IOException {
+    Files.createDirectories(host.resolve("usr/lib64"));
+
+    root().openLibraryFolders();
+
+    assertThat(Files.isDirectory(in("/usr/lib/x86_64-linux-gnu"), LinkOption.NOFOLLOW_LINKS)).isTrue();
+    assertThat(in("/usr/lib/x86_64-linux-gnu/libc.so.6")).isSymbolicLink();
+    assertThat(Files.readSymbolicLink(in("/lib"))).isEqualTo(Path.of("usr/lib"));
+    assertThat(in("/usr/lib64")).isSymbolicLink();
+  }
+
+  @Test
   void manyMountPointsCanBeInOneFolder() throws IOException {
     RootFolder root = root();
     root.mountPoint("/usr/lib/x86_64-linux-gnu/libcuda.so.1", false);

@@ -1,0 +1,56 @@
+package dev.partita.cli.convert;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.partita.cli.CommandFailure;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.yaml.snakeyaml.error.MarkedYAMLException;
+import org.yaml.snakeyaml.error.YAMLException;
+
+/**
+ * The documents of one file, each with the text that it came in.
+ *
+ * @param text as it was, without the marker between documents
+ * @param object what is in it; missing where there is nothing
+ */
+record Manifest(String text, JsonNode object) {
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  /** A marker in the first column ends a document, whatever is around it (YAML 1.1, section 9.1). */
+  private static final Pattern MARKER = Pattern.compile("^---(?:[ \\t]*(?=#)|[ \\t]+|$)\\n?", Pattern.MULTILINE);
+
+  /**
+   * Reads a file's documents.
+   *
+   * @throws CommandFailure if it is not YAML, with file and line
+   */
+  static List<Manifest> read(String file, String text) {
+    String plain = text.replace("\r\n", "\n");
+    List<Manifest> documents = new ArrayList<>();
+    Matcher marker = MARKER.matcher(plain);
+    int start = 0;
+    while (marker.find()) {
+      documents.add(one(file, plain, start, marker.start()));
+      start = marker.end();
+    }
+    documents.add(one(file, plain, start, plain.length()));
+    return documents;
+  }
+
+  private static Manifest one(String file, String all, int start, int end) {
+    String text = all.substring(start, end);
+    long before = all.substring(0, start).chars().filter(c -> c == '\n').count();
+    try {
+      Object document = YamlText.read(text);
+      return new Manifest(text, JSON.valueToTree(document));
+    } catch (MarkedYAMLException e) {
+      long line = before + 1 + (e.getProblemMark() == null ? 0 : e.getProblemMark().getLine());
+      throw CommandFailure.failed(file + ":" + line + ": is not YAML: " + e.getProblem());
+    } catch (YAMLException | IllegalArgumentException e) {
+      throw CommandFailure.failed(file + ":" + (before + 1) + ": is not YAML: " + e.getMessage());
+    }
+  }
+}

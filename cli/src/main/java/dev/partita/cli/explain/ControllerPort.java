@@ -1,0 +1,119 @@
+package dev.partita.cli.explain;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.partita.cli.CommandFailure;
+import dev.partita.controller.ControllerSettings;
+import dev.partita.controller.explain.PodExplanation;
+import dev.partita.controller.explain.Question;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.LocalPortForward;
+import java.io.IOException;
+import java.net.HttpURLConnection;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/** Asks the controller that leads, through a port forwarded to its pod: so it is the API server that decides who may ask. */
+final class ControllerPort {
+  private static final String LABEL = "app.kubernetes.io/name";
+  private static final String CONTROLLER = "dra-controller";
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private final KubernetesClient client;
+  private final String namespace;
+
+  /** @param namespace of Partita's pods */
+  ControllerPort(KubernetesClient client, String namespace) {
+    this.client = client;
+    this.namespace = namespace;
+  }
+
+  /**
+   * @throws CommandFailure if there is no such object, or nobody can be asked
+   */
+  List<PodExplanation> ask(Question question) {
+    List<Pod> controllers = controllers();
+    if (controllers.isEmpty()) {
+      throw CommandFailure.failed(
+          "no controller runs in namespace " + namespace + " (no pod with label " + LABEL + "=" + CONTROLLER + "); --partita-namespace names another");
+    }
+    String last = "";
+    for (Pod controller : controllers) {
+      HttpResponse<String> response = ask(controller.getMetadata().getName(), question);
+      switch (response.statusCode()) {
+        case HttpURLConnection.HTTP_OK -> {
+          return read(response.body());
+        }
+        case HttpURLConnection.HTTP_NOT_FOUND -> throw CommandFailure.failed("there is no " + question);
+        default -> last = controller.getMetadata().getName() + ": " + response.body().strip();
+      }
+    }
+    throw CommandFailure.failed("no controller could say: " + last);
+  }
+
+  private List<Pod> controllers() {
+    try {
+      return client.pods().inNamespace(namespace).withLabel(LABEL, CONTROLLER).list().getItems().stream()
+          .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null && "Running".equals(pod.getStatus().getPhase()))
+          .toList();
+    } catch (KubernetesClientException e) {
+      throw refused("list pods", e);
+    }
+  }
+
+  private HttpResponse<String> ask(String pod, Question question) {
+    try (LocalPortForward forward = client.pods().inNamespace(namespace).withName(pod).portForward(ControllerSettings.DEFAULT_EXPLAIN_PORT);
+        HttpClient http = HttpClient.newBuilder().connectTimeout(PATIENCE).build()) {
+      String path = "/explain/" + question.kind().word() + "/" + question.namespace() + "/" + question.name();
+      HttpRequest request = HttpRequest.newBuilder(URI.create("http://localhost:" + forward.getLocalPort() + path)).timeout(PATIENCE).build();
+      try {
+        return http.send(request, HttpResponse.BodyHandlers.ofString());
+      } catch (IOException e) {
+        throw forward.getServerThrowables().stream()
+            .filter(KubernetesClientException.class::isInstance)
+            .map(cause -> refused("create pods/portforward", (KubernetesClientException) cause))
+            .findFirst()
+            .orElseGet(() -> CommandFailure.failed("pod " + namespace + "/" + pod + " cannot be reached: " + words(forward, e)));
+      }
+    } catch (KubernetesClientException e) {
+      throw refused("create pods/portforward", e);
+    } catch (IOException e) {
+      throw CommandFailure.failed("no port can be forwarded to pod " + namespace + "/" + pod + ": " + e.getMessage());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw CommandFailure.failed("interrupted");
+    }
+  }
+
+  private static String words(LocalPortForward forward, IOException failure) {
+    return java.util.stream.Stream.concat(forward.getServerThrowables().stream(), forward.getClientThrowables().stream())
+        .findFirst()
+        .map(Throwable::getMessage)
+        .or(() -> Optional.ofNullable(failure.getMessage()))
+        .orElseGet(failure::toString);
+  }
+
+  private CommandFailure refused(String what, KubernetesClientException e) {
+    return e.getCode() == HttpURLConnection.HTTP_FORBIDDEN
+        ? CommandFailure.failed(
+            "you may not " + what + " in namespace " + namespace
+                + ", which this needs; the digest is in the pod's condition gpu.partita.dev/Allocated (kubectl describe pod) and in its claims' events")
+        : CommandFailure.failed("the API server cannot be asked: " + e.getMessage());
+  }
+
+  static List<PodExplanation> read(String body) {
+    try {
+      return new ObjectMapper().readValue(body, new TypeReference<>() {});
+    } catch (JsonProcessingException e) {
+      throw CommandFailure.failed("the controller's answer cannot be read, perhaps it is of another version: " + e.getOriginalMessage());
+    }
+  }
+}

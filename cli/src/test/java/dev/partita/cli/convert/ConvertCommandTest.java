@@ -1,0 +1,204 @@
+package dev.partita.cli.convert;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.cli.Partita;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+
+class ConvertCommandTest {
+  private static final String WHOLE = "{containers: [{name: cuda, resources: {limits: {nvidia.com/gpu: 1}}}]}";
+
+  @TempDir private Path folder;
+
+  private record Run(int status, String out, String err) {
+    List<Object> objects() {
+      return Stream.of(out.split("(?m)^---\n")).map(YamlText::read).toList();
+    }
+  }
+
+  @Test
+  void aPodComesOutAfterItsTemplate() throws IOException {
+    Run run = convert("{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: team}, spec: " + WHOLE + "}");
+
+    assertThat(run.status()).isZero();
+    assertThat(run.err()).isEmpty();
+    assertThat(run.out())
+        .isEqualTo(
+            """
+            apiVersion: resource.k8s.io/v1
+            kind: ResourceClaimTemplate
+            metadata:
+              name: partita-4e559524cc0f7e9146da
+              namespace: team
+            spec:
+              spec:
+                devices:
+                  requests:
+                  - exactly:
+                      deviceClassName: whole.gpu.partita.dev
+                    name: gpu
+            ---
+            apiVersion: v1
+            kind: Pod
+            metadata:
+              name: a
+              namespace: team
+            spec:
+              containers:
+              - name: cuda
+                resources:
+                  claims:
+                  - name: gpu
+              resourceClaims:
+              - name: gpu
+                resourceClaimTemplateName: partita-4e559524cc0f7e9146da
+            """);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "apps/v1, Deployment, spec.template",
+    "apps/v1, StatefulSet, spec.template",
+    "apps/v1, DaemonSet, spec.template",
+    "apps/v1, ReplicaSet, spec.template",
+    "v1, ReplicationController, spec.template",
+    "v1, PodTemplate, template",
+    "batch/v1, Job, spec.template",
+    "batch/v1, CronJob, spec.jobTemplate.spec.template"
+  })
+  void everyKindOfWorkloadIsConverted(String apiVersion, String kind, String path) throws IOException {
+    Run run = convert(nested(apiVersion, kind, path, "nvidia.com/gpu"));
+
+    assertThat(run.status()).isZero();
+    assertThat(run.objects()).hasSize(2);
+    assertThat(run.out()).contains("resourceClaimTemplateName: partita-").doesNotContain("nvidia.com/gpu");
+  }
+
+  @Test
+  void whatIsNotConvertedIsNamedWithItsPathAndStaysToTheLetter() throws IOException {
+    String text = nested("batch/v1", "CronJob", "spec.jobTemplate.spec.template", "nvidia.com/mig-1g.5gb") + "  # as it was\n";
+
+    Run run = convert(text);
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.out()).isEqualTo(text);
+    assertThat(run.err())
+        .startsWith(
+            "partita: CronJob w: spec.jobTemplate.spec.template.spec.containers[0].resources.limits[nvidia.com/mig-1g.5gb]: is not converted; ");
+  }
+
+  @Test
+  void aKindThatIsNotKnownIsNamedWhereItAsksForGpus() throws IOException {
+    String text = nested("kubeflow.org/v1", "PyTorchJob", "spec.replicas.template", "nvidia.com/gpu") + "\n";
+
+    Run run = convert(text);
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.out()).isEqualTo(text);
+    assertThat(run.err())
+        .isEqualTo(
+            "partita: PyTorchJob w: spec.replicas.template.spec.containers[0].resources.limits[nvidia.com/gpu]: is not converted:"
+                + " pods in PyTorchJob are not known here\n");
+  }
+
+  @Test
+  void documentsWithoutGpusKeepTheirCommentsAndATemplateComesOnceANamespace() throws IOException {
+    String config = "# a comment\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c} # another\ndata: {a: |\n  x\n  }\n".replace("{a: |\n  x\n  }", "{a: x}");
+    String pod = "{apiVersion: v1, kind: Pod, metadata: {name: a%s}, spec: " + WHOLE + "}\n";
+
+    Run run = convert(config + "---\n" + pod.formatted("") + "--- # two\n" + pod.formatted("") + "---\n" + pod.formatted(", namespace: team") + "---\n");
+
+    assertThat(run.status()).isZero();
+    assertThat(run.out()).startsWith(config + "---\n");
+    assertThat(run.out().split("kind: ResourceClaimTemplate", -1)).hasSize(3);
+    assertThat(run.objects()).hasSize(6);
+  }
+
+  @Test
+  void theItemsOfAListAreConvertedInIt() throws IOException {
+    Run run = convert("{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: " + WHOLE + "}, {apiVersion: v1, kind: Secret}]}");
+    Run typed = convert("{apiVersion: v1, kind: PodList, items: [{metadata: {name: a}, spec: " + WHOLE + "}]}");
+
+    assertThat(run.status()).isZero();
+    assertThat(run.objects()).hasSize(2);
+    assertThat(run.out()).contains("kind: List", "kind: Secret", "resourceClaimTemplateName").doesNotContain("nvidia.com/gpu");
+    assertThat(typed.out()).contains("kind: PodList", "resourceClaimTemplateName").doesNotContain("nvidia.com/gpu");
+  }
+
+  @Test
+  void aFileMayBeItsOwnOutput() throws IOException {
+    Path file = Files.writeString(folder.resolve("pods.yaml"), nested("apps/v1", "Deployment", "spec.template", "aliyun.com/gpu-mem"));
+
+    Run run = run("-f", file.toString(), "-o", file.toString());
+
+    assertThat(run.status()).isZero();
+    assertThat(run.out()).isEmpty();
+    assertThat(Files.readString(file)).contains("memory: 1Gi").doesNotContain("aliyun.com");
+    try (var files = Files.list(folder)) {
+      assertThat(files).containsExactly(file);
+    }
+  }
+
+  @Test
+  void cardMemoryTurnsPercentIntoAnAmount() throws IOException {
+    Path file = Files.writeString(folder.resolve("p.yaml"), nested("v1", "Pod", "", "nvidia.com/gpumem-percentage"));
+
+    assertThat(run("-f", file.toString()).out()).contains("memoryPercent: 1\n").doesNotContain("memory: ");
+    assertThat(run("-f", file.toString(), "--card-memory", "100Gi").out()).contains("memory: 1Gi").doesNotContain("memoryPercent");
+    assertThat(run("-f", file.toString(), "--card-memory", "much").err()).contains("'much' is not what a card can have");
+  }
+
+  @Test
+  void aMissingFileAndBadYamlAreOneLineEach() throws IOException {
+    Run missing = run("-f", folder.resolve("no.yaml").toString());
+    Run bad = convert("a: 1\n---\nb: [1\n");
+    Run twice = convert("kind: Pod\nkind: Pod\n");
+
+    assertThat(missing.status()).isEqualTo(1);
+    assertThat(missing.err()).isEqualTo("partita: there is no file " + folder.resolve("no.yaml") + "\n");
+    assertThat(bad.status()).isEqualTo(1);
+    assertThat(bad.err()).contains("in.yaml:4: is not YAML: ");
+    assertThat(bad.out()).isEmpty();
+    assertThat(twice.err()).contains("in.yaml:2: is not YAML: found duplicate key kind");
+    assertThat(run().status()).isEqualTo(2);
+  }
+
+  @Test
+  void helpHasTheExitStatusAndSaysThatCommentsAreLost() {
+    String help = new CommandLine(new ConvertCommand()).getUsageMessage(CommandLine.Help.Ansi.OFF);
+
+    assertThat(help).contains("comments are lost", "Exit status:", "stayed as they were", "--card-memory", "convert -f pods.yaml");
+  }
+
+  private static String nested(String apiVersion, String kind, String path, String resource) {
+    String pod = "spec: " + WHOLE.replace("nvidia.com/gpu", resource);
+    if (!path.isEmpty()) {
+      List<String> fields = List.of(path.split("\\."));
+      pod = String.join(": {", fields) + ": {" + pod + "}".repeat(fields.size());
+    }
+    return "{apiVersion: " + apiVersion + ", kind: " + kind + ", metadata: {name: w}, " + pod + "}";
+  }
+
+  private Run convert(String text) throws IOException {
+    return run("-f", Files.writeString(folder.resolve("in.yaml"), text).toString());
+  }
+
+  private static Run run(String... arguments) {
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    CommandLine partita = Partita.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
+    int status = partita.execute(Stream.concat(Stream.of("convert"), Stream.of(arguments)).toArray(String[]::new));
+    return new Run(status, out.toString(), err.toString());
+  }
+}

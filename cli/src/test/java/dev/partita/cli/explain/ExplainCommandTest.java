@@ -1,0 +1,98 @@
+package dev.partita.cli.explain;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.partita.cli.CommandFailure;
+import dev.partita.cli.Partita;
+import dev.partita.controller.explain.PodExplanation;
+import dev.partita.controller.explain.PodExplanation.NodeReason;
+import dev.partita.controller.explain.PodExplanation.State;
+import dev.partita.controller.explain.Question;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+class ExplainCommandTest {
+  private static final Question POD = new Question(Question.Kind.POD, "team", "train");
+
+  private record Run(int status, String out, String err) {}
+
+  private static Run run(String... arguments) {
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    CommandLine line = Partita.commandLine().setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
+    return new Run(line.execute(arguments), out.toString(), err.toString());
+  }
+
+  @Test
+  void aPodThatWaitsIsShownWithEveryNodeAndCardInTheOrderOfTheCards() {
+    Map<String, String> cards = new TreeMap<>(Map.of("gpu-10", "taken as a whole", "gpu-2", "6 GiB free of 8 GiB asked", "gpu-0", "model is a100, asked h200"));
+    PodExplanation pod =
+        new PodExplanation(
+            "team",
+            "train",
+            State.Waiting,
+            "0 of 12 cards fit",
+            List.of(
+                new NodeReason("node-0", 11, "claim c, request gpu: 0 of 11 cards fit, 1 wanted", new TreeMap<>(cards)),
+                new NodeReason("node-1", 1, "not Ready", new TreeMap<>())));
+    assertThat(ExplanationText.of(POD, List.of(pod)))
+        .isEqualTo(
+            """
+            pod team/train is waiting: 0 of 12 cards fit
+
+            node-0 (11 cards): claim c, request gpu: 0 of 11 cards fit, 1 wanted
+              gpu-0   model is a100, asked h200
+              gpu-2   6 GiB free of 8 GiB asked
+              gpu-10  taken as a whole
+
+            node-1 (1 card): not Ready
+            """);
+  }
+
+  @Test
+  void aClaimThatNobodyUsesIsSaidSo() {
+    assertThat(ExplanationText.of(new Question(Question.Kind.CLAIM, "team", "c"), List.of())).startsWith("claim team/c: no pod uses it");
+  }
+
+  @Test
+  void helpSaysWhatIsNeededAndShowsExamples() {
+    Run help = run("explain", "--help");
+    assertThat(help.status()).isZero();
+    assertThat(help.out()).contains("pods/portforward", "gpu.partita.dev/Allocated", "partita explain pod train -n team-a", "claim", "pod");
+    assertThat(run("explain", "pod", "--help").out()).contains("--partita-namespace", "--kubeconfig", "-n, --namespace");
+  }
+
+  @Test
+  void whatCannotWorkIsOneLine(@TempDir Path folder) throws IOException {
+    Path nowhere = folder.resolve("kubeconfig");
+    Run missing = run("explain", "pod", "p", "--kubeconfig", nowhere.toString());
+    assertThat(missing.status()).isEqualTo(2);
+    assertThat(missing.err().strip().lines()).singleElement().asString().contains("there is no kubeconfig at " + nowhere);
+    Files.writeString(
+        nowhere,
+        """
+        {apiVersion: v1, kind: Config, current-context: c, contexts: [{name: c, context: {cluster: c, user: c}}],
+         clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}], users: [{name: c}]}
+        """);
+    Run format = run("explain", "pod", "p", "-o", "yaml", "--kubeconfig", nowhere.toString());
+    assertThat(format.status()).isEqualTo(2);
+    assertThat(format.err()).contains("'text' or 'json', not 'yaml'");
+    assertThat(run("explain").status()).isEqualTo(2);
+    assertThat(run("explain", "pod").status()).isEqualTo(2);
+  }
+
+  @Test
+  void anAnswerOfAnotherVersionIsSaidToBeOne() {
+    assertThatThrownBy(() -> ControllerPort.read("[{\"novel\": true}]")).isInstanceOf(CommandFailure.class).hasMessageContaining("another version");
+  }
+}
