@@ -4,7 +4,7 @@
 set -euo pipefail
 root=$(cd "$(dirname "$(readlink -f "$0")")/../.." && pwd)
 images=$root/deploy/target/images
-hook=$root/hook-lib/target/dist
+hook=${PARTITA_HOOK_DIST:-$root/hook-lib/target/dist} # a release build: hook-lib/target/dist-release/<processor>-gnu
 jdk=$(sh "$root/build/find-jdk.sh")
 
 runtime() {

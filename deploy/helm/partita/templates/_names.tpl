@@ -32,9 +32,31 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 
 {{- /* Root of the node's folders, and nothing more: no capability is needed to write what root owns. */}}
 {{- define "partita.confinedRoot" -}}
+capabilities: {drop: [ALL]}
+{{ include "partita.confined" . }}
+{{- end }}
+
+{{- /* The same, and it may end processes of other users. */}}
+{{- define "partita.killingRoot" -}}
+capabilities: {drop: [ALL], add: [KILL]}
+{{ include "partita.confined" . }}
+{{- end }}
+
+{{- define "partita.confined" -}}
 runAsUser: 0
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
-capabilities: {drop: [ALL]}
 seccompProfile: {type: RuntimeDefault}
+{{- end }}
+
+{{- /* Namespaces whose objects the webhooks see: neither Partita's own, nor what keeps the cluster running, nor who asked not to. */}}
+{{- define "partita.webhookNamespaces" -}}
+matchExpressions:
+  - {key: kubernetes.io/metadata.name, operator: NotIn, values: [{{ .Release.Namespace | quote }}, kube-system]}
+  - {key: gpu.partita.dev/admission, operator: NotIn, values: [disabled]}
+{{- end }}
+
+{{- /* Extended resources of the systems whose requests are converted, as a regular expression inside of a CEL string literal. */}}
+{{- define "partita.gpuResources" -}}
+^(nvidia[.]com/(gpu|mig-|priority)|tencent[.]com/vcuda|aliyun[.]com/gpu|elasticgpu[.]io/|tke[.]cloud[.]tencent[.]com/qgpu|volcano[.]sh/(vgpu|gpu-))
 {{- end }}
