@@ -2,27 +2,28 @@ package dev.partita.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.partita.e2e.cluster.Ask;
+import dev.partita.e2e.cluster.ChangesControllers;
 import dev.partita.e2e.cluster.ClaimUnderTest;
+import dev.partita.e2e.cluster.Controllers;
 import dev.partita.e2e.cluster.Daemons;
+import dev.partita.e2e.cluster.HeldWrites;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PaperNode;
+import dev.partita.e2e.cluster.PodTraits;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
+import dev.partita.e2e.cluster.SoldMemory;
 import dev.partita.e2e.cluster.Workspace;
-import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
+import io.fabric8.kubernetes.api.model.Pod;
 import org.junit.jupiter.api.Test;
 
 @OnRealCluster
+@ChangesControllers
 class ControllerRestartIT {
   private static final int CLAIMS = 30;
-  private static final long SHARE = 40L << 30;
 
   /** Three shares of 40 GiB fit on a card: 30 claims take 10 of the 12 cards, and nothing may be sold twice. */
   @Test
@@ -30,26 +31,51 @@ class ControllerRestartIT {
     try (PaperNode node = PaperNode.create(cluster.client(), workspace.namespace(), 12)) {
       Daemons daemons = new Daemons(cluster.client());
       daemons.awaitSlices(node.name());
-      List<PodUnderTest> pods = new ArrayList<>();
       for (int i = 0; i < CLAIMS; i++) {
-        pods.add(workspace.pod("load-" + i, node.name(), Ask.share("40Gi").cores(30), "true"));
+        workspace.pod("load-" + i, node.name(), Ask.share("40Gi").cores(30), "true");
         if (i == CLAIMS / 3) {
           daemons.killControllers();
         }
       }
-      List<ClaimUnderTest> claims = pods.stream().map(PodUnderTest::claim).toList();
       await("all claims to be allocated")
-          .atMost(Duration.ofSeconds(90))
-          .pollInterval(Duration.ofSeconds(1))
-          .until(() -> claims.stream().noneMatch(claim -> claim.devices().isEmpty()));
-      Map<String, Long> sold = new HashMap<>();
-      for (ClaimUnderTest claim : claims) {
-        DeviceRequestAllocationResult result = claim.devices().getFirst();
-        sold.merge(result.getDevice(), SHARE, Long::sum);
-      }
-      assertThat(sold).hasSize(10).allSatisfy((card, bytes) -> assertThat(bytes).isLessThanOrEqualTo(RealCluster.CARD_MEMORY));
+          .atMost(Workspace.PATIENCE)
+          .until(() -> SoldMemory.of(workspace).fits().claims(), claims -> claims == CLAIMS);
+      assertThat(SoldMemory.of(workspace).fits().bytes()).hasSize(10);
       await("all pods to be bound").atMost(Workspace.PATIENCE).until(() ->
           workspace.client().pods().inNamespace(workspace.namespace()).list().getItems().stream().allMatch(pod -> node.name().equals(pod.getSpec().getNodeName())));
+    }
+  }
+
+  @Test
+  void aControllerThatIsKilledBetweenItsProposalAndTheAllocationLeavesNothingAndItsSuccessorServesThePod(RealCluster cluster, Workspace workspace) {
+    assumeTrue(cluster.lab().isPresent(), "its API server must reach this process");
+    Controllers controllers = new Controllers(cluster);
+    try (PaperNode node = PaperNode.create(cluster.client(), workspace.namespace(), 2)) {
+      new Daemons(cluster.client()).awaitSlices(node.name());
+      Pod leader = controllers.awaitLeader();
+      ClaimUnderTest orphan = workspace.claim("orphan", Ask.share("100Gi"));
+      PodUnderTest served;
+      try (HeldWrites writes = HeldWrites.in(workspace)) {
+        served = workspace.pod("served", PodTraits.on(node.name()).gate(PodTraits.ALLOCATION_GATE), Ask.share("100Gi"), "true");
+        PodUnderTest gone = workspace.podOf(orphan, "gone", node.name(), "true");
+        for (ClaimUnderTest claim : new ClaimUnderTest[] {served.claim(), orphan}) {
+          await("what is proposed for claim " + claim.name()).atMost(Workspace.PATIENCE).until(() -> !claim.proposal().isEmpty());
+        }
+        controllers.kill(leader);
+        gone.deleteOnPaper();
+        writes.holdNoMore();
+        assertThat(SoldMemory.of(workspace).claims()).as("claims that had been allocated when it was killed").isZero();
+      }
+
+      assertThat(served.awaitBound().gates()).isEmpty();
+      await("nothing to be left of what was proposed for nobody")
+          .atMost(Workspace.PATIENCE)
+          .until(() -> orphan.proposal().isEmpty() && orphan.get().getMetadata().getFinalizers().isEmpty());
+      assertThat(orphan.devices()).isEmpty();
+      assertThat(controllers.awaitLeader().getMetadata().getUid()).as("kubelet starts it anew in its pod").isEqualTo(leader.getMetadata().getUid());
+      PodUnderTest other = workspace.pod("other", node.name(), Ask.share("100Gi"), "true").awaitBound();
+      assertThat(SoldMemory.of(workspace).fits().bytes()).as("cards, of which one had been kept for the orphan").hasSize(2);
+      assertThat(other.claim().devices()).hasSize(1);
     }
   }
 }

@@ -51,4 +51,14 @@ class ExamplesIT {
                 assertThat(workspace.client().pods().inNamespace(workspace.namespace()).withName("shared-claim").inContainer("second").getLog())
                     .contains("alloc 1073741824 CUDA_SUCCESS", "alloc 4294967296 CUDA_ERROR_OUT_OF_MEMORY", "holding 1073741824"));
   }
+
+  @Test
+  void gang(RealCluster cluster, Workspace workspace) throws IOException {
+    apply(cluster, workspace, "gang");
+    await("both pods of the job to end well")
+        .atMost(Workspace.PATIENCE)
+        .until(
+            () -> workspace.client().batch().v1().jobs().inNamespace(workspace.namespace()).withName("gang").get().getStatus().getSucceeded(),
+            succeeded -> Integer.valueOf(2).equals(succeeded));
+  }
 }

@@ -14,7 +14,8 @@ import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.client.dsl.Resource;
-import java.util.Map;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
@@ -52,7 +53,7 @@ class NodeSettingsIT {
     String node = cluster.brokenNode();
     Daemons daemons = new Daemons(cluster.client());
     Pod template = daemons.awaitPlugin(node);
-    label(cluster, node, Map.of(PLUGIN_LABEL, "disabled"));
+    label(cluster, node, "disabled");
     Resource<Pod> bare = cluster.client().resource(withoutDriver(template, node));
     try {
       await("the plugin to leave").atMost(Workspace.PATIENCE).until(() -> daemons.plugin(node).isEmpty());
@@ -65,7 +66,7 @@ class NodeSettingsIT {
       assertThat(Objects.requireNonNull(bare.get()).getStatus().getPhase()).isEqualTo("Running");
     } finally {
       bare.withGracePeriod(0).delete();
-      label(cluster, node, Map.of(PLUGIN_LABEL, "enabled"));
+      label(cluster, node, "enabled");
       daemons.awaitPlugin(node);
       daemons.awaitSlices(node);
     }
@@ -102,16 +103,14 @@ class NodeSettingsIT {
   }
 
   private static void setAllocator(RealCluster cluster, String node, String allocator) {
-    gpuNode(cluster, node).patch(
-        io.fabric8.kubernetes.client.dsl.base.PatchContext.of(io.fabric8.kubernetes.client.dsl.base.PatchType.JSON_MERGE),
-        "{\"spec\": {\"allocator\": \"" + allocator + "\"}}");
+    gpuNode(cluster, node).patch(PatchContext.of(PatchType.JSON_MERGE), "{\"spec\": {\"allocator\": \"" + allocator + "\"}}");
   }
 
   private static Resource<GenericKubernetesResource> gpuNode(RealCluster cluster, String node) {
     return cluster.client().genericKubernetesResources("gpu.partita.dev/v1alpha1", "GpuNode").withName(node);
   }
 
-  private static void label(RealCluster cluster, String node, Map<String, String> labels) {
-    cluster.client().nodes().withName(node).edit(n -> n.edit().editMetadata().addToLabels(labels).endMetadata().build());
+  private static void label(RealCluster cluster, String node, String plugin) {
+    cluster.patchNode(node, "{\"metadata\": {\"labels\": {\"" + PLUGIN_LABEL + "\": \"" + plugin + "\"}}}");
   }
 }

@@ -98,7 +98,7 @@ class PublishedCardsIT {
     Device share = device(cluster, "gpu-0-shared");
     assertThat(share.getAllowMultipleAllocations()).isTrue();
     assertThat(attribute(share, "mode").getString()).isEqualTo("shared");
-    assertThat(capacity(share, "memory").getValue().getNumericalAmount().longValueExact()).isEqualTo(RealCluster.CARD_MEMORY);
+    assertThat(capacity(share, "memory").getValue().getNumericalAmount().longValueExact()).isEqualTo(RealCluster.CARD_MEMORY - RealCluster.CARD_RESERVED);
     assertThat(capacity(share, "memory").getRequestPolicy().getDefault()).isNotNull();
     assertThat(capacity(share, "cores").getValue().getNumericalAmount().intValueExact()).isEqualTo(100);
     assertThat(capacity(share, "cores").getRequestPolicy().getDefault().getNumericalAmount().intValueExact()).isZero();

@@ -12,7 +12,6 @@ import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
-import io.fabric8.kubernetes.api.model.Pod;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -65,8 +64,15 @@ class RestartIT {
             """
                 .formatted(uid));
     assertThat(damaged).as("files of the checkpoint").isNotEmpty();
-    Pod plugin = daemons.replacePlugin(node);
-    assertThat(daemons.log(plugin)).as("says which file it set aside").contains(List.of(damaged.lines().findFirst().orElseThrow()));
+    daemons.replacePlugin(node);
+    String record = damaged.lines().findFirst().orElseThrow();
+    await("the record is set aside, by the plugin or by the one before it, and made anew")
+        .atMost(Workspace.PATIENCE)
+        .untilAsserted(
+            () -> {
+              assertThat(cluster.files().shell(node, "find /var/lib/partita -name '%s.*' -exec cat {} +".formatted(record))).contains("garbage");
+              assertThat(cluster.files().shell(node, "find /var/lib/partita -name '%s' -exec grep -c '%s' {} +".formatted(record, uid))).isNotBlank();
+            });
     assertThat(workspace.pod("next", node, Ask.share("2Gi"), "partita-probe alloc 1Gi").awaitLog()).contains("CUDA_SUCCESS");
     assertThat(pod.exec("partita-probe alloc 3Gi")).contains("OUT_OF_MEMORY");
     pod.deleteAndAwait();

@@ -10,32 +10,39 @@ import java.util.TreeMap;
  * @param count of devices
  * @param capacity such as memory: 8Gi
  * @param config the opaque config as a YAML flow mapping; empty for none
+ * @param selector a CEL expression; empty for none
  */
-public record Ask(String deviceClass, int count, Map<String, String> capacity, String config) {
+public record Ask(String deviceClass, int count, Map<String, String> capacity, String config, String selector) {
   public static final String ANY_SHARE = "gpu.partita.dev";
   public static final String WHOLE_CARD = "whole.gpu.partita.dev";
 
   public static Ask share(String memory) {
-    return new Ask(ANY_SHARE, 1, Map.of("memory", memory), "");
+    return new Ask(ANY_SHARE, 1, Map.of("memory", memory), "", "");
   }
 
   public static Ask wholeCards(int count) {
-    return new Ask(WHOLE_CARD, count, Map.of(), "");
+    return new Ask(WHOLE_CARD, count, Map.of(), "", "");
   }
 
   public Ask cores(int percent) {
     Map<String, String> more = new TreeMap<>(capacity);
     more.put("cores", Integer.toString(percent));
-    return new Ask(deviceClass, count, more, config);
+    return new Ask(deviceClass, count, more, config, selector);
   }
 
   public Ask cards(int number) {
-    return new Ask(deviceClass, number, capacity, config);
+    return new Ask(deviceClass, number, capacity, config, selector);
   }
 
   /** With a GpuShareConfig of these fields, as in {@code coreLimit: Soft}. */
   public Ask config(String fields) {
-    return new Ask(deviceClass, count, capacity, "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, " + fields + "}");
+    return new Ask(deviceClass, count, capacity, "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, " + fields + "}", selector);
+  }
+
+  /** Of the card that a device such as {@code gpu-2-shared} is of. */
+  public Ask onCardOf(String device) {
+    String index = device.replaceAll("^gpu-([0-9]+).*", "$1");
+    return new Ask(deviceClass, count, capacity, config, "device.attributes['gpu.partita.dev'].index == " + index);
   }
 
   /** The {@code spec} of a ResourceClaim, as YAML flow. */
@@ -45,6 +52,9 @@ public record Ask(String deviceClass, int count, Map<String, String> capacity, S
       yaml.append(", capacity: {requests: {");
       capacity.forEach((name, quantity) -> yaml.append(name).append(": \"").append(quantity).append("\", "));
       yaml.append("}}");
+    }
+    if (!selector.isEmpty()) {
+      yaml.append(", selectors: [{cel: {expression: \"").append(selector).append("\"}}]");
     }
     yaml.append("}}]");
     if (!config.isEmpty()) {

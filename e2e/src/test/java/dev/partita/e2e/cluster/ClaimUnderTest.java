@@ -2,6 +2,7 @@ package dev.partita.e2e.cluster;
 
 import static org.awaitility.Awaitility.await;
 
+import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatus;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -38,6 +39,14 @@ public record ClaimUnderTest(Workspace workspace, String name) {
         .orElse(List.of());
   }
 
+  /** What a controller is about to allocate to it, by its annotation; empty if nothing is. */
+  public String proposal() {
+    return find()
+        .map(claim -> claim.getMetadata().getAnnotations())
+        .map(annotations -> annotations.get("gpu.partita.dev/proposed-allocation"))
+        .orElse("");
+  }
+
   public List<DeviceRequestAllocationResult> awaitAllocated() {
     return await("claim " + name + " to be allocated").atMost(Workspace.PATIENCE).until(this::devices, devices -> !devices.isEmpty());
   }
@@ -47,6 +56,19 @@ public record ClaimUnderTest(Workspace workspace, String name) {
     return await("device status of claim " + name)
         .atMost(Workspace.PATIENCE)
         .until(() -> find().map(ResourceClaim::getStatus).map(s -> s.getDevices()).map(Objects::requireNonNull).orElse(List.of()), devices -> !devices.isEmpty());
+  }
+
+  /** Waits until a condition of its first device is there with this reason. */
+  public Condition awaitCondition(String type, String reason) {
+    return await("condition " + type + " of claim " + name + " to be " + reason)
+        .atMost(Workspace.PATIENCE)
+        .until(
+            () ->
+                awaitDeviceStatus().getFirst().getConditions().stream()
+                    .filter(condition -> type.equals(condition.getType()) && reason.equals(condition.getReason()))
+                    .findFirst(),
+            Optional::isPresent)
+        .orElseThrow();
   }
 
   public void delete() {

@@ -16,7 +16,7 @@ public record Daemons(KubernetesClient client) {
 
   /** The plugin of a node; empty while it has none that is ready. */
   public Optional<Pod> plugin(String node) {
-    return ready(PLUGIN).stream().filter(pod -> node.equals(pod.getSpec().getNodeName())).findFirst();
+    return ready(client, PLUGIN).stream().filter(pod -> node.equals(pod.getSpec().getNodeName())).findFirst();
   }
 
   public Pod awaitPlugin(String node) {
@@ -36,6 +36,11 @@ public record Daemons(KubernetesClient client) {
         .atMost(Workspace.PATIENCE)
         .until(() -> plugin(node).filter(pod -> !pod.getMetadata().getUid().equals(before)), Optional::isPresent)
         .orElseThrow();
+  }
+
+  /** Any of the controller's pods that is ready. */
+  public Pod awaitController() {
+    return await("a controller").atMost(Workspace.PATIENCE).until(() -> ready(client, CONTROLLER).stream().findFirst(), Optional::isPresent).orElseThrow();
   }
 
   public void killControllers() {
@@ -61,7 +66,7 @@ public record Daemons(KubernetesClient client) {
     client.pods().resource(pod).withGracePeriod(0).delete();
   }
 
-  private List<Pod> ready(Map<String, String> labels) {
+  static List<Pod> ready(KubernetesClient client, Map<String, String> labels) {
     return client.pods().inNamespace(RealCluster.NAMESPACE).withLabels(labels).list().getItems().stream()
         .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null)
         .filter(pod -> pod.getStatus().getConditions().stream().anyMatch(c -> "Ready".equals(c.getType()) && "True".equals(c.getStatus())))

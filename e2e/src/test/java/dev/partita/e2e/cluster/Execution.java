@@ -10,7 +10,7 @@ import java.util.concurrent.TimeoutException;
 
 /** Programs run in a container that is running. */
 final class Execution {
-  private static final long LIMIT_SECONDS = 30;
+  private static final long LIMIT_SECONDS = 120;
 
   private Execution() {}
 

@@ -1,11 +1,12 @@
 package dev.partita.e2e.cluster;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
 /**
- * A lab's faults.
+ * A lab's faults and images.
  *
  * @param script the lab's script
  */
@@ -17,6 +18,21 @@ public record Lab(String script) {
 
   public void start(String node, String daemon) {
     run("start", node + "." + daemon);
+  }
+
+  /**
+   * Makes an image on the lab's base, which has a shell.
+   *
+   * @param archive where it is written to
+   * @param more files as {@code source:/destination}, and {@code --env NAME=value}
+   */
+  public void image(String name, Path archive, List<String> more) {
+    List<String> command = new ArrayList<>(List.of(script, "image", name, archive.toString()));
+    command.addAll(more);
+    PartitaCommand.Outcome done = new PartitaCommand(Path.of("."), Map.of()).execute(command, Map.of());
+    if (done.status() != 0) {
+      throw new IllegalStateException("the lab could not make the image " + name + ": " + done.err());
+    }
   }
 
   private void run(String verb, String name) {

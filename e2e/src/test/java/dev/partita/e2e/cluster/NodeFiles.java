@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The folders of a node that Partita writes to, seen from a pod there. */
+/** The folders of a node that Partita writes to, and the processes that run there, seen from a pod there. */
 public final class NodeFiles implements AutoCloseable {
   private static final String NAMESPACE = "partita-e2e-files";
 
@@ -41,6 +41,23 @@ public final class NodeFiles implements AutoCloseable {
     return Execution.run(pods.computeIfAbsent(node, this::start), "main", script).strip();
   }
 
+  /** Sends a signal, such as KILL, to the processes of a pod on that node. */
+  public void signal(String node, String podUid, String signal) {
+    String pids =
+        shell(
+            node,
+            """
+            for cgroup in $(grep -l -e 'pod%s' -e 'pod%s' /proc/[0-9]*/cgroup); do
+              process=${cgroup%%/cgroup}
+              [ "$(cat $process/comm)" = pause ] || { kill -%s ${process#/proc/} && echo ${process#/proc/}; }
+            done
+            """
+                .formatted(podUid, podUid.replace('-', '_'), signal)); // the second is systemd's way to name it
+    if (pids.isEmpty()) {
+      throw new IllegalStateException("no process of pod " + podUid + " is to be seen on " + node);
+    }
+  }
+
   private PodResource start(String node) {
     await("a service account").atMost(Workspace.PATIENCE).until(() ->
         client.serviceAccounts().inNamespace(NAMESPACE).withName("default").get() != null);
@@ -51,6 +68,7 @@ public final class NodeFiles implements AutoCloseable {
         metadata: {name: "%s"}
         spec:
           nodeName: "%s"
+          hostPID: true
           terminationGracePeriodSeconds: 0
           tolerations: [{operator: Exists}]
           containers:

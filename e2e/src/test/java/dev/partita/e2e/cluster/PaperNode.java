@@ -4,25 +4,61 @@ import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
+import io.fabric8.kubernetes.api.model.coordination.v1.LeaseBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.NonDeletingOperation;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
-/**
- * A node that exists in the API alone, with cards: pods are bound to it and never start. For load that costs nothing.
- *
- * @param name of the node
- */
-public record PaperNode(KubernetesClient client, String name) implements AutoCloseable {
-  static final String TAINT = "partita-e2e/on-paper";
+/** A node that exists in the API alone, with cards: pods are bound to it and never start. For load that costs nothing. */
+public final class PaperNode implements AutoCloseable {
+  /** The label by which pods may choose several paper nodes. */
+  public static final String POOL = "partita-e2e/pool";
 
+  public static final String TAINT = "partita-e2e/on-paper";
+
+  /** Kubernetes takes a node for lost that was silent for 50 s. */
+  private static final long HEARTBEAT_SECONDS = 10;
+
+  private final KubernetesClient client;
+  private final String name;
+  private final ScheduledExecutorService heart = Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("paper-node").daemon().factory());
+
+  private PaperNode(KubernetesClient client, String name) {
+    this.client = client;
+    this.name = name;
+  }
+
+  /** One in a pool of its own. */
   public static PaperNode create(KubernetesClient client, String name, int cards) {
+    return create(client, name, name, cards);
+  }
+
+  /** One whose label {@link #POOL} is {@code pool}. */
+  public static PaperNode create(KubernetesClient client, String name, String pool, int cards) {
+    PaperNode paper = new PaperNode(client, name);
+    try {
+      paper.make(pool, cards);
+    } catch (RuntimeException failure) {
+      paper.close();
+      throw failure;
+    }
+    return paper;
+  }
+
+  private void make(String pool, int cards) {
     Map<String, Quantity> size = Map.of("cpu", new Quantity("64"), "memory", new Quantity("256Gi"), "pods", new Quantity("500"));
     Resource<Node> node =
         client.resource(
@@ -30,6 +66,7 @@ public record PaperNode(KubernetesClient client, String name) implements AutoClo
                 .withNewMetadata()
                 .withName(name)
                 .addToLabels("kubernetes.io/hostname", name)
+                .addToLabels(POOL, pool)
                 .addToLabels("gpu.partita.dev/plugin", "disabled")
                 .endMetadata()
                 .withNewSpec()
@@ -66,7 +103,32 @@ public record PaperNode(KubernetesClient client, String name) implements AutoClo
     GenericKubernetesResource made = client.genericKubernetesResources("gpu.partita.dev/v1alpha1", "GpuNode").withName(name).get();
     made.setAdditionalProperty("status", status(cards));
     client.resource(made).updateStatus();
-    return new PaperNode(client, name);
+    var _ = heart.scheduleWithFixedDelay(this::beat, 0, HEARTBEAT_SECONDS, TimeUnit.SECONDS);
+  }
+
+  public String name() {
+    return name;
+  }
+
+  /** As kubelet says that it is there: by a Lease of the node's name. */
+  private void beat() {
+    try {
+      Lease lease =
+          new LeaseBuilder()
+              .withNewMetadata()
+              .withNamespace("kube-node-lease")
+              .withName(name)
+              .endMetadata()
+              .withNewSpec()
+              .withHolderIdentity(name)
+              .withLeaseDurationSeconds(40)
+              .withRenewTime(ZonedDateTime.now(ZoneOffset.UTC))
+              .endSpec()
+              .build();
+      client.resource(lease).createOr(NonDeletingOperation::patch);
+    } catch (RuntimeException failure) {
+      System.err.println("e2e: no heartbeat of " + name + ": " + failure.getMessage());
+    }
   }
 
   private static Map<String, Object> status(int cards) {
@@ -91,14 +153,19 @@ public record PaperNode(KubernetesClient client, String name) implements AutoClo
         Map.entry("architecture", "Hopper"),
         Map.entry("cudaComputeCapability", "9.0"),
         Map.entry("memoryBytes", RealCluster.CARD_MEMORY),
+        Map.entry("reserved", Map.of("driverBytes", RealCluster.CARD_RESERVED, "configuredBytes", 0)),
         Map.entry("pciBusId", "0000:%02x:00.0".formatted(0x10 + index)),
         Map.entry("health", Map.of("state", "Healthy")));
   }
 
   @Override
   public void close() {
-    client.pods().inAnyNamespace().withField("spec.nodeName", name).withGracePeriod(0).delete();
-    client.genericKubernetesResources("gpu.partita.dev/v1alpha1", "GpuNode").withName(name).delete();
-    client.nodes().withName(name).delete();
+    heart.shutdownNow();
+    try (Cleanup cleanup = new Cleanup()) {
+      cleanup.undo("lease " + name, () -> client.leases().inNamespace("kube-node-lease").withName(name).delete());
+      cleanup.undo("node " + name, () -> client.nodes().withName(name).delete());
+      cleanup.undo("gpunode " + name, () -> client.genericKubernetesResources("gpu.partita.dev/v1alpha1", "GpuNode").withName(name).delete());
+      cleanup.undo("pods on " + name, () -> client.pods().inAnyNamespace().withField("spec.nodeName", name).withGracePeriod(0).delete());
+    }
   }
 }

@@ -5,6 +5,8 @@ import static org.awaitility.Awaitility.await;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.PodResource;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -49,6 +51,44 @@ public record PodUnderTest(Workspace workspace, String name) {
     return pod == null || pod.getStatus() == null ? "" : String.valueOf(pod.getStatus().getPhase());
   }
 
+  /** The node that it is bound to; empty while it is not. */
+  public String node() {
+    Pod pod = resource().get();
+    return pod == null || pod.getSpec().getNodeName() == null ? "" : pod.getSpec().getNodeName();
+  }
+
+  public PodUnderTest awaitBound() {
+    await("pod " + name + " to be bound").atMost(Workspace.PATIENCE).until(() -> !node().isEmpty());
+    return this;
+  }
+
+  /** Whether it exists, and nobody has asked that it go. */
+  public boolean isStaying() {
+    Pod pod = resource().get();
+    return pod != null && pod.getMetadata().getDeletionTimestamp() == null;
+  }
+
+  /** Its scheduling gates. */
+  public List<String> gates() {
+    return Optional.ofNullable(resource().get())
+        .map(pod -> pod.getSpec().getSchedulingGates())
+        .orElse(List.of())
+        .stream()
+        .map(gate -> String.valueOf(gate.getName()))
+        .toList();
+  }
+
+  /** Waits until it has exactly these scheduling gates. */
+  public PodUnderTest awaitGates(String... gates) {
+    await("pod " + name + " to have the gates " + List.of(gates)).atMost(Workspace.PATIENCE).until(this::gates, List.of(gates)::equals);
+    return this;
+  }
+
+  /** Takes its last scheduling gates off. */
+  public void open() {
+    resource().patch(PatchContext.of(PatchType.JSON_MERGE), "{\"spec\": {\"schedulingGates\": null}}");
+  }
+
   public String log() {
     return resource().getLog();
   }
@@ -76,7 +116,17 @@ public record PodUnderTest(Workspace workspace, String name) {
   /** Deletes it and waits until it is gone. */
   public void deleteAndAwait() {
     resource().withGracePeriod(1).delete();
+    awaitGone();
+  }
+
+  /** Waits until it is gone. */
+  public void awaitGone() {
     await("pod " + name + " to be gone").atMost(Workspace.PATIENCE).until(() -> resource().get() == null);
+  }
+
+  /** Deletes it at once, as nobody else would do for a pod on a {@link PaperNode}. */
+  public void deleteOnPaper() {
+    resource().withGracePeriod(0).delete();
   }
 
   private PodResource resource() {

@@ -2,6 +2,8 @@ package dev.partita.e2e.cluster;
 
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -13,6 +15,9 @@ public final class RealCluster implements AutoCloseable {
 
   public static final int CARDS = 4;
   public static final long CARD_MEMORY = 143771L << 20;
+
+  /** What of it the driver keeps for itself, in bytes. */
+  public static final long CARD_RESERVED = 603L << 20;
   public static final String NAMESPACE = "partita-system";
 
   /** The image that pods under test run: a shell, partita-probe and nothing of a driver. */
@@ -111,6 +116,11 @@ public final class RealCluster implements AutoCloseable {
 
   public List<String> nodes() {
     return nodes;
+  }
+
+  /** Changes a node by a merge patch that names no resourceVersion: kubelet writes the node all the time, and a conflict would leave half of a change. */
+  public void patchNode(String node, String patch) {
+    client.nodes().withName(node).patch(PatchContext.of(PatchType.JSON_MERGE), patch);
   }
 
   public NodeFiles files() {

@@ -6,19 +6,25 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.ByteArrayInputStream;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.UUID;
 
 /** A test's own namespace, and what it does there; closing it deletes everything in it. */
 public final class Workspace implements AutoCloseable {
   /** How long anything that a cluster does may take on a busy machine of two cores. */
-  public static final Duration PATIENCE = Duration.ofSeconds(60);
+  public static final Duration PATIENCE = Duration.ofMinutes(2);
+
+  /** Resources of a container that uses the pod's claim. */
+  private static final String CLAIMING = "{claims: [{name: gpu}]}";
 
   private final RealCluster cluster;
   private final String namespace;
+  private final Cleanup cleanup = new Cleanup();
 
   private Workspace(RealCluster cluster, String namespace) {
     this.cluster = cluster;
@@ -40,10 +46,14 @@ public final class Workspace implements AutoCloseable {
 
   /** Creates objects from YAML documents. */
   public List<HasMetadata> create(String yaml) {
-    return client()
-        .load(new ByteArrayInputStream(("---\n" + yaml).getBytes(StandardCharsets.UTF_8))) // else a flow mapping is taken for JSON
-        .inNamespace(namespace)
-        .create();
+    return client().load(stream(yaml)).inNamespace(namespace).create();
+  }
+
+  /** Creates an object that belongs to no namespace, and is deleted with this one. */
+  public void createInCluster(String yaml) {
+    HasMetadata object = client().load(stream(yaml)).items().getFirst();
+    cleanup.undo(object.getKind() + " " + object.getMetadata().getName(), () -> client().resource(object).delete());
+    client().resource(object).create();
   }
 
   /** A claim of its own, which pods share by its name. */
@@ -59,27 +69,72 @@ public final class Workspace implements AutoCloseable {
 
   /** A pod with a claim of its own, made from a template. */
   public PodUnderTest pod(String name, String node, Ask ask, String script) {
+    return pod(name, PodTraits.on(node), ask, script);
+  }
+
+  /** The same with more said of the pod. */
+  public PodUnderTest pod(String name, PodTraits traits, Ask ask, String script) {
+    return pod(RealCluster.PROBE_IMAGE, name, traits, ask, script);
+  }
+
+  /** The same with another image, which must have a shell. */
+  public PodUnderTest podOf(String image, String name, String node, Ask ask, String script) {
+    return pod(image, name, PodTraits.on(node), ask, script);
+  }
+
+  private PodUnderTest pod(String image, String name, PodTraits traits, Ask ask, String script) {
     create("{apiVersion: resource.k8s.io/v1, kind: ResourceClaimTemplate, metadata: {name: %s}, spec: {spec: %s}}".formatted(name, ask.spec()));
-    return pod(name, node, "resourceClaimTemplateName: " + name, script);
+    return pod(image, name, traits, "{name: gpu, resourceClaimTemplateName: %s}".formatted(name), CLAIMING, script);
   }
 
   /** A pod that uses an existing claim. */
   public PodUnderTest podOf(ClaimUnderTest claim, String name, String node, String script) {
-    return pod(name, node, "resourceClaimName: " + claim.name(), script);
+    return podOf(claim, name, PodTraits.on(node), script);
   }
 
-  private PodUnderTest pod(String name, String node, String source, String script) {
+  /** The same with more said of the pod. */
+  public PodUnderTest podOf(ClaimUnderTest claim, String name, PodTraits traits, String script) {
+    return pod(RealCluster.PROBE_IMAGE, name, traits, "{name: gpu, resourceClaimName: %s}".formatted(claim.name()), CLAIMING, script);
+  }
+
+  /** A pod without a claim. */
+  public PodUnderTest podWithoutClaim(String name, PodTraits traits, String script) {
+    return pod(RealCluster.PROBE_IMAGE, name, traits, "", "{}", script);
+  }
+
+  /**
+   * A pod that asks for GPUs in another system's way.
+   *
+   * @param limits as a YAML flow mapping
+   */
+  public PodUnderTest podAsking(String name, String node, String limits, String script) {
+    return pod(RealCluster.PROBE_IMAGE, name, PodTraits.on(node), "", "{limits: " + limits + "}", script);
+  }
+
+  /**
+   * A pod as admission leaves it: with the gate, a template that need not be there yet, and the note from which it is made.
+   *
+   * @param note JSON
+   */
+  public PodUnderTest convertedPod(String name, String node, String template, String note, String script) {
+    PodTraits traits = PodTraits.on(node).annotation("gpu.partita.dev/converted-requests", note).gate(PodTraits.ALLOCATION_GATE);
+    return pod(RealCluster.PROBE_IMAGE, name, traits, "{name: gpu, resourceClaimTemplateName: " + template + "}", CLAIMING, script);
+  }
+
+  private PodUnderTest pod(String image, String name, PodTraits traits, String claim, String resources, String script) {
     create(
         """
         apiVersion: v1
         kind: Pod
-        metadata: {name: %s}
+        metadata: {name: %s, labels: %s, annotations: %s}
         spec:
           restartPolicy: Never
           terminationGracePeriodSeconds: 1
-          nodeSelector: {kubernetes.io/hostname: %s}
+          priorityClassName: "%s"
+          schedulingGates: %s
+          nodeSelector: %s
           tolerations: [{key: %s, operator: Exists}]
-          resourceClaims: [{name: gpu, %s}]
+          resourceClaims: [%s]
           containers:
           - name: main
             image: %s
@@ -88,9 +143,22 @@ public final class Workspace implements AutoCloseable {
             args:
             - |
         %s
-            resources: {claims: [{name: gpu}]}
+            ports: %s
+            resources: %s
         """
-            .formatted(name, node, PaperNode.TAINT, source, RealCluster.PROBE_IMAGE, script.strip().indent(6)));
+            .formatted(
+                name,
+                json(traits.labels()),
+                json(traits.annotations()),
+                traits.priorityClass(),
+                json(traits.gates().stream().map(gate -> Map.of("name", gate)).toList()),
+                json(traits.nodes()),
+                PaperNode.TAINT,
+                claim,
+                image,
+                script.strip().indent(6),
+                json(traits.hostPorts().stream().map(port -> Map.of("containerPort", port, "hostPort", port)).toList()),
+                resources));
     return new PodUnderTest(this, name);
   }
 
@@ -103,10 +171,15 @@ public final class Workspace implements AutoCloseable {
 
   /** Waits for an event. */
   public EventLine awaitEvent(String kind, String name, String reason) {
-    return await("an event " + reason + " on " + kind + " " + name)
+    return awaitEvent(kind, name, reason, "");
+  }
+
+  /** Waits for an event whose message holds this: what is said of an object may change. */
+  public EventLine awaitEvent(String kind, String name, String reason, String part) {
+    return await("an event " + reason + " on " + kind + " " + name + " that says '" + part + "'")
         .atMost(PATIENCE)
         .until(
-            () -> events().stream().filter(e -> e.kind().equals(kind) && e.name().equals(name) && e.reason().equals(reason)).findFirst(),
+            () -> events().stream().filter(e -> e.kind().equals(kind) && e.name().equals(name) && e.reason().equals(reason) && e.message().contains(part)).findFirst(),
             java.util.Optional::isPresent)
         .orElseThrow();
   }
@@ -118,7 +191,16 @@ public final class Workspace implements AutoCloseable {
   @Override
   public void close() {
     // never by force: kubelet would not have let go of the cards when the next test gets them
-    client().namespaces().withName(namespace).delete();
+    cleanup.undo("namespace " + namespace, () -> client().namespaces().withName(namespace).delete());
+    cleanup.close();
+  }
+
+  private String json(Object value) {
+    return client().getKubernetesSerialization().asJson(value);
+  }
+
+  private static InputStream stream(String yaml) {
+    return new ByteArrayInputStream(("---\n" + yaml).getBytes(StandardCharsets.UTF_8)); // else a flow mapping is taken for JSON
   }
 
   /** An event, as far as tests look at it. */

@@ -1,0 +1,144 @@
+package dev.partita.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.partita.e2e.cluster.Daemons;
+import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.PluginIdentity;
+import dev.partita.e2e.cluster.PodUnderTest;
+import dev.partita.e2e.cluster.RealCluster;
+import dev.partita.e2e.cluster.Workspace;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplateBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+/** Pods that asked in other systems' ways: what admission leaves of them refers to templates, which the controller makes. */
+@OnRealCluster
+class DialectsIT {
+  private static final long MIB = 1L << 20;
+
+  /** The name that follows from 8 GiB, in every version, and what admission notes about it. */
+  private static final String TEMPLATE = "partita-12479bc88582c53a0399";
+
+  private static final String NOTE = "{\"version\":1,\"requests\":[{\"count\":1,\"memory\":8589934592}]}";
+
+  /** What a container asks for, and what CUDA is to show of the card. */
+  private record Asking(String limits, String total) {
+    Asking(String limits, long mebibytes) {
+      this(limits, Long.toString(mebibytes * MIB));
+    }
+  }
+
+  @Test
+  void aPodOfEveryDialectRunsWithTheShareThatItAskedFor(RealCluster cluster, Workspace workspace) {
+    assumeTrue(convertsPods(workspace.client()), "the cluster has no webhook of Partita's that converts pods");
+    Map<String, Asking> dialects = new LinkedHashMap<>();
+    long tenth = (RealCluster.CARD_MEMORY - RealCluster.CARD_RESERVED) / 10 / MIB;
+    dialects.put("nvidia", new Asking("{nvidia.com/gpu: 1}", "1[45]\\d{10}"));
+    dialects.put("hami", new Asking("{nvidia.com/gpu: 1, nvidia.com/gpumem: 1025, nvidia.com/gpucores: 5}", 1025));
+    dialects.put("hami-percent", new Asking("{nvidia.com/gpu: 1, nvidia.com/gpumem-percentage: 10}", tenth));
+    dialects.put("gpumanager", new Asking("{tencent.com/vcuda-core: 5, tencent.com/vcuda-memory: 5}", 5 * 256));
+    dialects.put("gpushare", new Asking("{aliyun.com/gpu-mem: 2}", 2048));
+    dialects.put("elasticgpu", new Asking("{elasticgpu.io/gpu-core: 5, elasticgpu.io/gpu-memory: 1026}", 1026));
+    dialects.put("qgpu", new Asking("{tke.cloud.tencent.com/qgpu-core: 5, tke.cloud.tencent.com/qgpu-memory: 3}", 3072));
+    dialects.put("volcano", new Asking("{volcano.sh/vgpu-number: 1, volcano.sh/vgpu-memory: 1027, volcano.sh/vgpu-cores: 5}", 1027));
+    List<PodUnderTest> pods = new ArrayList<>();
+    dialects.forEach((name, asking) -> pods.add(workspace.podAsking(name, cluster.quietNodes().getFirst(), asking.limits(), "partita-probe info")));
+
+    for (PodUnderTest pod : pods) {
+      assertThat(pod.awaitLog()).as(pod.name()).containsPattern("total=" + Objects.requireNonNull(dialects.get(pod.name())).total() + " ").doesNotContain("device 1");
+    }
+    assertThat(templates(workspace)).hasSize(dialects.size());
+  }
+
+  @Test
+  void whatAdmissionLeavesOfPodsGetsOneTemplateAndRuns(RealCluster cluster, Workspace workspace) {
+    String node = cluster.quietNodes().getFirst();
+    PodUnderTest first = workspace.convertedPod("first", node, TEMPLATE, NOTE, "partita-probe info");
+    PodUnderTest second = workspace.convertedPod("second", node, TEMPLATE, NOTE, "partita-probe info");
+
+    assertThat(first.awaitLog()).contains("total=8589934592 ");
+    assertThat(second.awaitLog()).contains("total=8589934592 ");
+    assertThat(templates(workspace)).containsExactly(TEMPLATE);
+    workspace.client().resources(ResourceClaimTemplate.class).inNamespace(workspace.namespace()).withName(TEMPLATE).delete();
+    PodUnderTest third = workspace.convertedPod("third", node, TEMPLATE, NOTE, "partita-probe info");
+    assertThat(third.awaitLog()).as("its template was deleted").contains("total=8589934592 ");
+  }
+
+  @Test
+  void aNoteThatNobodyButItsPodWroteMakesNoTemplate(RealCluster cluster, Workspace workspace) {
+    String forged = NOTE.replace("}]", ",\"deviceClassName\":\"other\"}]");
+    PodUnderTest pod = workspace.convertedPod("forged", cluster.quietNodes().getFirst(), TEMPLATE, forged, "true");
+
+    assertThat(workspace.awaitEvent("Pod", pod.name(), "TemplateNotMade").message()).contains("converted-requests is not written as it is when a pod is converted");
+    assertThat(templates(workspace)).isEmpty();
+  }
+
+  @Test
+  void theControllersTokenReachesNoTemplatesButItsOwn(RealCluster cluster, Workspace workspace) {
+    workspace.convertedPod("pod", cluster.quietNodes().getFirst(), TEMPLATE, NOTE, "exec sleep 600");
+    await("the template").atMost(Workspace.PATIENCE).until(() -> templates(workspace).contains(TEMPLATE));
+    KubernetesClient admin = workspace.client();
+    ResourceClaimTemplate made = admin.resources(ResourceClaimTemplate.class).inNamespace(workspace.namespace()).withName(TEMPLATE).require();
+    ResourceClaimTemplate users =
+        admin.resource(new ResourceClaimTemplateBuilder(made).withNewMetadata().withName("users").withNamespace(workspace.namespace()).endMetadata().build()).create();
+    ResourceClaimTemplate ofAnotherClass =
+        new ResourceClaimTemplateBuilder(made)
+            .editMetadata()
+            .withName("partita-00000000000000000000")
+            .endMetadata()
+            .editSpec()
+            .editSpec()
+            .editDevices()
+            .editFirstRequest()
+            .editExactly()
+            .withDeviceClassName("another")
+            .endExactly()
+            .endRequest()
+            .endDevices()
+            .endSpec()
+            .endSpec()
+            .build();
+    ofAnotherClass.getMetadata().setResourceVersion(null);
+    ofAnotherClass.getMetadata().setUid(null);
+    try (KubernetesClient controller = PluginIdentity.client(admin, new Daemons(admin).awaitController())) {
+      assertRefused(() -> controller.resource(users).delete());
+      assertRefused(() -> controller.resource(ofAnotherClass).create());
+      assertRefused(
+          () ->
+              controller
+                  .resource(new ResourceClaimTemplateBuilder(users).withNewMetadata().withName("more").withNamespace(workspace.namespace()).endMetadata().build())
+                  .create());
+    }
+    assertThat(templates(workspace)).containsExactlyInAnyOrder(TEMPLATE, "users");
+  }
+
+  private static boolean convertsPods(KubernetesClient client) {
+    return client.resources(MutatingWebhookConfiguration.class).list().getItems().stream()
+        .flatMap(configuration -> configuration.getWebhooks().stream())
+        .anyMatch(webhook -> webhook.getName().equals("pods.gpu.partita.dev"));
+  }
+
+  private static void assertRefused(Runnable call) {
+    assertThatThrownBy(call::run)
+        .isInstanceOf(KubernetesClientException.class)
+        .hasMessageContaining("the controller may make and delete the templates that it makes for converted pods, and no others");
+  }
+
+  private static List<String> templates(Workspace workspace) {
+    return workspace.client().resources(ResourceClaimTemplate.class).inNamespace(workspace.namespace()).list().getItems().stream()
+        .map(template -> template.getMetadata().getName())
+        .toList();
+  }
+}

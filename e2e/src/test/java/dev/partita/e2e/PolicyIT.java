@@ -1,0 +1,167 @@
+package dev.partita.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.partita.e2e.cluster.Ask;
+import dev.partita.e2e.cluster.Daemons;
+import dev.partita.e2e.cluster.NeedsOneController;
+import dev.partita.e2e.cluster.OnBrokenNode;
+import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.PaperNode;
+import dev.partita.e2e.cluster.PodTraits;
+import dev.partita.e2e.cluster.PodUnderTest;
+import dev.partita.e2e.cluster.RealCluster;
+import dev.partita.e2e.cluster.Workspace;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** Who gets cards before whom, together with whom, and how much. */
+@OnRealCluster
+class PolicyIT {
+  private static final String UNALLOCATABLE = "Unallocatable";
+
+  @Test
+  @NeedsOneController
+  void aPodBeyondTheNamespacesQuotaWaitsAndSaysSoAndRunsOnceTheFirstIsGone(RealCluster cluster, Workspace workspace) {
+    String node = cluster.quietNodes().getLast();
+    String quota = workspace.namespace();
+    workspace.createInCluster(
+        """
+        apiVersion: gpu.partita.dev/v1alpha1
+        kind: GpuQuota
+        metadata: {name: %1$s}
+        spec:
+          namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: %1$s}}
+          limits: [{guaranteed: {memory: 8Gi}}]
+        """
+            .formatted(quota));
+    await("the quota to count").atMost(Workspace.PATIENCE).until(() -> !quotaStatus(workspace).isEmpty());
+
+    PodUnderTest first = workspace.pod("first", node, Ask.share("6Gi"), "exec sleep 600").awaitRunning();
+    PodUnderTest second = workspace.pod("second", node, Ask.share("4Gi"), "partita-probe alloc 3Gi; exec sleep 600");
+
+    workspace.awaitEvent("ResourceClaim", second.claim().name(), UNALLOCATABLE, "namespace quota " + quota + ": 6 GiB of 8 GiB memory, 4 GiB asked");
+    awaitUse(workspace, "6Gi", "6 GiB of 8 GiB memory");
+    assertThat(second.phase()).isEqualTo("Pending");
+    assertThat(second.claim().devices()).isEmpty();
+
+    first.deleteAndAwait();
+    assertThat(second.awaitLine("alloc").log()).contains("CUDA_SUCCESS");
+    awaitUse(workspace, "4Gi", "4 GiB of 8 GiB memory");
+  }
+
+  private static void awaitUse(Workspace workspace, String memory, String fullest) {
+    await("the quota to say that " + memory + " are used")
+        .atMost(Workspace.PATIENCE)
+        .untilAsserted(
+            () -> {
+              assertThat(quotaStatus(workspace).get("fullest")).isEqualTo(fullest);
+              assertThat(String.valueOf(quotaStatus(workspace).get("used"))).contains("memory=" + memory, "claims=1");
+            });
+  }
+
+  private static Map<String, Object> quotaStatus(Workspace workspace) {
+    GenericKubernetesResource quota =
+        workspace.client().genericKubernetesResources("gpu.partita.dev/v1alpha1", "GpuQuota").withName(workspace.namespace()).get();
+    return Optional.ofNullable(quota).map(q -> q.<Map<String, Object>>get("status")).orElse(Map.of());
+  }
+
+  @Test
+  @NeedsOneController
+  void nothingIsAllocatedToAGangBeforeItIsCompleteAndThenAllOfItRuns(RealCluster cluster, Workspace workspace) {
+    PodTraits member = PodTraits.on(cluster.quietNodes().getLast()).gang("train", 2).gate(PodTraits.ALLOCATION_GATE);
+    PodUnderTest first = workspace.pod("first", member, Ask.share("4Gi"), "partita-probe alloc 3Gi");
+    workspace.awaitEvent("ResourceClaim", first.claim().name(), UNALLOCATABLE, "gang train: 1 of 2 pods are there");
+    assertThat(first.claim().devices()).isEmpty();
+    assertThat(first.gates()).containsExactly(PodTraits.ALLOCATION_GATE);
+
+    PodUnderTest second = workspace.pod("second", member, Ask.share("5Gi"), "partita-probe alloc 4Gi");
+    assertThat(first.awaitLog()).contains("CUDA_SUCCESS");
+    assertThat(second.awaitLog()).contains("CUDA_SUCCESS");
+  }
+
+  /** Three cards, and each member needs most of one: of the second gang only one would find a place, and it must not take it. */
+  @Test
+  @NeedsOneController
+  void ofTwoGangsThatHadHalfArrivedOneIsServedAndTheOtherHoldsNothingMeanwhile(RealCluster cluster, Workspace workspace) {
+    try (PaperNode node = PaperNode.create(cluster.client(), workspace.namespace(), 3)) {
+      new Daemons(cluster.client()).awaitSlices(node.name());
+      PodUnderTest a0 = member(workspace, node, "a", 0);
+      PodUnderTest b0 = member(workspace, node, "b", 0);
+      for (PodUnderTest half : List.of(a0, b0)) {
+        workspace.awaitEvent("ResourceClaim", half.claim().name(), UNALLOCATABLE, "1 of 2 pods are there");
+      }
+      List<PodUnderTest> a = List.of(a0, member(workspace, node, "a", 1));
+      List<PodUnderTest> b = List.of(b0, member(workspace, node, "b", 1));
+
+      await("one of the gangs to be bound").atMost(Workspace.PATIENCE).until(() -> areBound(a) || areBound(b));
+      List<PodUnderTest> served = areBound(a) ? a : b;
+      List<PodUnderTest> waiting = areBound(a) ? b : a;
+      workspace.awaitEvent("ResourceClaim", waiting.getFirst().claim().name(), UNALLOCATABLE, ": waits for pod " + waiting.getLast().name());
+      PodUnderTest single = workspace.pod("single", node.name(), Ask.share("139Gi"), "true").awaitBound();
+      assertThat(waiting).allSatisfy(pod -> assertThat(pod.claim().devices()).isEmpty());
+      assertThat(waiting).allSatisfy(pod -> assertThat(pod.gates()).containsExactly(PodTraits.ALLOCATION_GATE));
+
+      single.deleteOnPaper();
+      served.getFirst().deleteOnPaper();
+      waiting.forEach(PodUnderTest::awaitBound);
+    }
+  }
+
+  private static PodUnderTest member(Workspace workspace, PaperNode node, String gang, int number) {
+    return workspace.pod(gang + number, PodTraits.on(node.name()).gang(gang, 2).gate(PodTraits.ALLOCATION_GATE), Ask.share("100Gi"), "true");
+  }
+
+  private static boolean areBound(List<PodUnderTest> pods) {
+    return pods.stream().noneMatch(pod -> pod.node().isEmpty());
+  }
+
+  /** All priorities are below the default, so that no other test's pod is a victim. */
+  @Test
+  @NeedsOneController
+  @OnBrokenNode // it takes the whole node
+  void aPodOfHigherPriorityEvictsTheLeastImportantThatADisruptionBudgetLetsGo(RealCluster cluster, Workspace workspace) {
+    PodTraits there = PodTraits.on(cluster.brokenNode());
+    PodUnderTest guarded = running(workspace, "guarded", there.priorityClass(priorityClass(workspace, "lowest", -1000)).label("app", "guarded"), 1);
+    PodUnderTest cheap = running(workspace, "cheap", there.priorityClass(priorityClass(workspace, "low", -900)), 1);
+    PodUnderTest dear = running(workspace, "dear", there.priorityClass(priorityClass(workspace, "middle", -500)), 2);
+    workspace.create("{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: guarded}, spec: {minAvailable: 1, selector: {matchLabels: {app: guarded}}}}");
+    await("the budget to be counted")
+        .atMost(Workspace.PATIENCE)
+        .until(() -> Optional.ofNullable(budget(workspace).getStatus()).map(status -> status.getCurrentHealthy()).orElse(0) == 1);
+
+    PodUnderTest urgent =
+        workspace.pod("urgent", there.priorityClass(priorityClass(workspace, "high", -100)), Ask.wholeCards(1), "partita-probe alloc 130Gi; exec sleep 600");
+
+    String victim = workspace.namespace() + "/cheap";
+    workspace.awaitEvent("ResourceClaim", urgent.claim().name(), UNALLOCATABLE, "preempts " + victim + " on " + cluster.brokenNode());
+    assertThat(workspace.awaitEvent("Pod", "cheap", "Preempted").message())
+        .isEqualTo(
+            "evicted to make room on %s for pod %s/urgent, whose priority is -100 (this pod's: -900)".formatted(cluster.brokenNode(), workspace.namespace()));
+    cheap.awaitGone();
+    assertThat(urgent.awaitLine("alloc").log()).contains("alloc 139586437120 CUDA_SUCCESS");
+    assertThat(List.of(guarded, dear)).allSatisfy(pod -> assertThat(pod.isStaying()).isTrue());
+    assertThat(workspace.events()).filteredOn(event -> event.reason().equals("Preempted")).hasSize(1);
+  }
+
+  private static PodUnderTest running(Workspace workspace, String name, PodTraits traits, int cards) {
+    return workspace.pod(name, traits, Ask.wholeCards(cards), "trap 'exit 0' TERM; sleep 600 & wait").awaitRunning();
+  }
+
+  private static PodDisruptionBudget budget(Workspace workspace) {
+    return Objects.requireNonNull(workspace.client().policy().v1().podDisruptionBudget().inNamespace(workspace.namespace()).withName("guarded").get());
+  }
+
+  /** A class of the workspace's own; its name. */
+  private static String priorityClass(Workspace workspace, String name, int value) {
+    String unique = workspace.namespace() + "-" + name;
+    workspace.createInCluster("{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: %s}, value: %d}".formatted(unique, value));
+    return unique;
+  }
+}

@@ -1,0 +1,69 @@
+package dev.partita.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.e2e.cluster.Ask;
+import dev.partita.e2e.cluster.ClaimUnderTest;
+import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.PodTraits;
+import dev.partita.e2e.cluster.PodUnderTest;
+import dev.partita.e2e.cluster.RealCluster;
+import dev.partita.e2e.cluster.Workspace;
+import org.junit.jupiter.api.Test;
+
+/** kube-scheduler does not look at a pod before the controller is done with it, and looks at it then. */
+@OnRealCluster
+class SchedulingGateIT {
+  private static PodTraits gated(RealCluster cluster) {
+    return PodTraits.on(cluster.quietNodes().getFirst()).gate(PodTraits.ALLOCATION_GATE);
+  }
+
+  @Test
+  void theGateGoesOnceTheAllocationIsWrittenAndOthersGatesStay(RealCluster cluster, Workspace workspace) {
+    PodUnderTest pod = workspace.pod("gated", gated(cluster).gate("example.com/other"), Ask.share("2Gi"), "partita-probe alloc 1Gi");
+    pod.awaitGates("example.com/other");
+    assertThat(pod.claim().devices()).as("what is there when the gate has gone").isNotEmpty();
+    assertThat(pod.node()).isEmpty();
+    pod.open();
+    assertThat(pod.awaitLog()).contains("CUDA_SUCCESS");
+    assertThat(workspace.events()).extracting(event -> event.reason()).as("kube-scheduler saw it once, with its place").doesNotContain("FailedScheduling");
+  }
+
+  @Test
+  void theGateStaysWhileTheClaimWaits(RealCluster cluster, Workspace workspace) {
+    PodUnderTest pod = workspace.pod("huge", gated(cluster), Ask.share("200Gi"), "true");
+    workspace.awaitEvent("ResourceClaim", pod.claim().name(), "Unallocatable");
+    PodUnderTest later = workspace.pod("later", gated(cluster), Ask.share("1Gi"), "partita-probe alloc 512Mi");
+    assertThat(later.awaitLog()).contains("CUDA_SUCCESS");
+    assertThat(pod.gates()).containsExactly(PodTraits.ALLOCATION_GATE);
+    assertThat(workspace.events()).extracting(event -> event.reason()).doesNotContain("FailedScheduling");
+  }
+
+  @Test
+  void theGateGoesWhereNoClaimIsOurs(RealCluster cluster, Workspace workspace) {
+    workspace.createInCluster(
+        """
+        apiVersion: resource.k8s.io/v1
+        kind: DeviceClass
+        metadata: {name: %s}
+        spec: {selectors: [{cel: {expression: "device.driver == 'nic.example'"}}]}
+        """
+            .formatted(workspace.namespace()));
+    ClaimUnderTest nic =
+        workspace.claimOfSpec("nic", "{devices: {requests: [{name: nic, exactly: {deviceClassName: %s}}]}}".formatted(workspace.namespace()));
+    PodUnderTest other = workspace.podOf(nic, "other", gated(cluster), "true").awaitGates();
+    workspace.awaitEvent("Pod", other.name(), "FailedScheduling");
+    assertThat(workspace.podWithoutClaim("none", gated(cluster), "echo ran").awaitLog()).contains("ran");
+  }
+
+  @Test
+  void theGateOfAPodWhoseClaimWasDeletedGoesAndThePodRunsOnceThereIsSuchAClaim(RealCluster cluster, Workspace workspace) {
+    ClaimUnderTest claim = workspace.claim("deleted", Ask.share("200Gi"));
+    PodUnderTest pod = workspace.podOf(claim, "left", gated(cluster), "partita-probe alloc 512Mi");
+    workspace.awaitEvent("ResourceClaim", claim.name(), "Unallocatable");
+    claim.delete();
+    pod.awaitGates();
+    workspace.claim(claim.name(), Ask.share("1Gi"));
+    assertThat(pod.awaitLog()).contains("CUDA_SUCCESS");
+  }
+}

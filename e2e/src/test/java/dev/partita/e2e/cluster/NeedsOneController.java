@@ -1,0 +1,14 @@
+package dev.partita.e2e.cluster;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.junit.jupiter.api.parallel.ResourceAccessMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
+
+/** Tests of what two controllers that both believe that they lead may get wrong (quotas, gangs, preemption): never beside {@link ChangesControllers}. */
+@Target(ElementType.METHOD)
+@Retention(RetentionPolicy.RUNTIME)
+@ResourceLock(value = Controllers.LOCK, mode = ResourceAccessMode.READ)
+public @interface NeedsOneController {}

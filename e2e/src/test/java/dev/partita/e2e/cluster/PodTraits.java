@@ -1,0 +1,63 @@
+package dev.partita.e2e.cluster;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * What a pod is like besides its claim and its program.
+ *
+ * @param nodes labels of the nodes that it may run on
+ * @param gates its scheduling gates
+ * @param priorityClass empty for the cluster's default
+ * @param hostPorts ports of its node that it wants for itself
+ */
+public record PodTraits(
+    Map<String, String> nodes, Map<String, String> labels, Map<String, String> annotations, List<String> gates, String priorityClass, List<Integer> hostPorts) {
+  /** The gate that the controller takes off. */
+  public static final String ALLOCATION_GATE = "gpu.partita.dev/allocation";
+
+  /** A pod for one node. */
+  public static PodTraits on(String node) {
+    return onNodesWith("kubernetes.io/hostname", node);
+  }
+
+  /** A pod for the nodes with this label. */
+  public static PodTraits onNodesWith(String label, String value) {
+    return new PodTraits(Map.of(label, value), Map.of(), Map.of(), List.of(), "", List.of());
+  }
+
+  public PodTraits label(String name, String value) {
+    return new PodTraits(nodes, with(labels, name, value), annotations, gates, priorityClass, hostPorts);
+  }
+
+  public PodTraits annotation(String name, String value) {
+    return new PodTraits(nodes, labels, with(annotations, name, value), gates, priorityClass, hostPorts);
+  }
+
+  /** One of a gang of this many. */
+  public PodTraits gang(String gang, int size) {
+    return annotation("gpu.partita.dev/gang", gang).annotation("gpu.partita.dev/gang-size", Integer.toString(size));
+  }
+
+  public PodTraits gate(String gate) {
+    List<String> more = new ArrayList<>(gates);
+    more.add(gate);
+    return new PodTraits(nodes, labels, annotations, more, priorityClass, hostPorts);
+  }
+
+  public PodTraits priorityClass(String name) {
+    return new PodTraits(nodes, labels, annotations, gates, name, hostPorts);
+  }
+
+  public PodTraits hostPort(int port) {
+    return new PodTraits(nodes, labels, annotations, gates, priorityClass, List.of(port));
+  }
+
+  private static Map<String, String> with(Map<String, String> map, String name, String value) {
+    Map<String, String> more = new TreeMap<>(map);
+    more.put(name, value);
+    return more;
+  }
+}
