@@ -9,10 +9,13 @@ import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.Predicate;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -22,7 +25,6 @@ import org.junit.jupiter.api.Test;
 @OnRealCluster
 class ComputeIT {
   private static final Pattern PERIOD = Pattern.compile("(?m)^spinning .* share=([0-9.]+)%$");
-  private static final Pattern WHOLE = Pattern.compile("(?m)^spin .* share=([0-9.]+)%$");
 
   /** Keeps the card busy and says twice a second how much of it that was. */
   private static final String SPIN = "exec partita-probe spin 600s --every 0.5s";
@@ -50,13 +52,12 @@ class ComputeIT {
 
   @Test
   void aHardShareGetsNoMoreThanItsPartOfAnIdleCardAndOneWithoutALimitAllOfIt(RealCluster cluster, Workspace workspace) {
-    PodUnderTest hard =
-        workspace.pod("hard", cluster.quietNodes().getFirst(), share(25, "coreLimit: Hard", "gpu-3"), "partita-probe spin 5s --every 0.5s");
+    PodUnderTest hard = workspace.pod("hard", cluster.quietNodes().getFirst(), share(25, "coreLimit: Hard", "gpu-3"), SPIN).awaitRunning();
     PodUnderTest none = workspace.pod("none", cluster.quietNodes().getLast(), share(25, "coreLimit: None", "gpu-1"), SPIN).awaitRunning();
     awaitShare(none, 0, 60, 101);
-    hard.awaitLog();
-    assertThat(shares(WHOLE, hard)).singleElement().satisfies(share -> assertThat(share).isBetween(8.0, 28.0));
-    awaitShare(hard, 0, 20, 30);
+    awaitShare(hard, 0, 18, 32);
+    List<Double> tenSeconds = await("twenty periods of " + hard.name()).atMost(Workspace.PATIENCE).until(() -> shares(PERIOD, hard), has -> has.size() >= 20);
+    assertThat(tenSeconds.stream().mapToDouble(Double::doubleValue).average().orElseThrow()).isLessThan(40);
   }
 
   /** If nothing were given back, each would have half of the card: that is how it shares its time. */
@@ -65,16 +66,15 @@ class ComputeIT {
     String node = cluster.quietNodes().getLast();
     PodUnderTest soft = workspace.pod("soft", node, share(20, "coreLimit: Soft", "gpu-2"), SPIN).awaitRunning();
     awaitShare(soft, 0, 50, 101);
-    Card alone = Card.of(soft);
+    Card alone = Card.await(soft, "of a card that nobody else uses", card -> card.othersPercent() < 40);
 
     PodUnderTest owner = workspace.pod("owner", node, share(80, "coreLimit: Hard", "gpu-2"), SPIN).awaitRunning();
     int periods = awaitShare(owner, 0, 62, 101);
     assertThat(periods).as("half seconds until what was lent is back").isLessThanOrEqualTo(10);
     awaitShare(soft, shares(PERIOD, soft).size(), 1, 30);
-    Card crowded = Card.of(soft);
+    Card crowded = Card.await(soft, "of a card that its owner uses", card -> card.othersPercent() > 50);
     assertThat(crowded.report()).isGreaterThan(alone.report());
     assertThat(crowded.busyNanos()).isGreaterThan(alone.busyNanos());
-    assertThat(crowded.othersPercent()).isGreaterThan(alone.othersPercent());
 
     owner.deleteAndAwait();
     awaitShare(soft, shares(PERIOD, soft).size(), 50, 101);
@@ -87,7 +87,7 @@ class ComputeIT {
     awaitShare(second, 0, 50, 101);
 
     PodUnderTest first = workspace.pod("first", node, share(10, "coreLimit: None, priority: 0", "gpu-0"), SPIN).awaitRunning();
-    await("the second to be told to pause").atMost(Workspace.PATIENCE).until(() -> Card.of(second).wanted());
+    Card.await(second, "that tells it to pause", Card::wanted);
     assertThat(Card.of(first).wanted()).isFalse();
     int meanwhile = shares(PERIOD, second).size();
     awaitShare(first, shares(PERIOD, first).size() + 4, 60, 101);
@@ -104,11 +104,18 @@ class ComputeIT {
 
     /** The report that is there, once there is one. */
     static Card of(PodUnderTest pod) {
-      MatchResult text =
-          await("the card report of pod " + pod.name())
-              .atMost(Workspace.PATIENCE)
-              .until(() -> TEXT.matcher(pod.exec("cat /etc/partita/shares/*/card")).results().findFirst(), java.util.Optional::isPresent)
-              .orElseThrow();
+      return await(pod, "of any kind", card -> true);
+    }
+
+    /** The first report that is so. */
+    static Card await(PodUnderTest pod, String what, Predicate<Card> wanted) {
+      return Awaitility.await("a card report in pod " + pod.name() + " " + what)
+          .atMost(Workspace.PATIENCE)
+          .until(() -> TEXT.matcher(pod.exec("cat /etc/partita/shares/*/card")).results().map(Card::read).filter(wanted).findFirst(), Optional::isPresent)
+          .orElseThrow();
+    }
+
+    private static Card read(MatchResult text) {
       return new Card(Long.parseLong(text.group(1)), Long.parseLong(text.group(2)), Long.parseLong(text.group(3)), text.group(4).equals("1"));
     }
   }

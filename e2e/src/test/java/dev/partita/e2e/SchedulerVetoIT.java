@@ -34,10 +34,12 @@ class SchedulerVetoIT {
       Daemons daemons = new Daemons(cluster.client());
       daemons.awaitSlices(taken.name());
       daemons.awaitSlices(free.name());
+      // By default the mix of all tests' requests would decide which of the two is proposed.
+      Ask fullestFirst = Ask.share("40Gi").config("placement: {nodes: Binpack}");
       workspace.pod("begins", taken.name(), Ask.share("40Gi"), "true").awaitBound();
       workspace.podWithoutClaim("blocks", PodTraits.on(taken.name()).hostPort(PORT), "true").awaitBound();
 
-      PodUnderTest pod = workspace.pod("moves", PodTraits.onNodesWith(PaperNode.POOL, pool).hostPort(PORT), Ask.share("40Gi"), "true").awaitBound();
+      PodUnderTest pod = workspace.pod("moves", PodTraits.onNodesWith(PaperNode.POOL, pool).hostPort(PORT), fullestFirst, "true").awaitBound();
 
       assertThat(pod.node()).isEqualTo(free.name());
       assertThat(history.poolsOf(pod.claim())).startsWith(taken.name() + "/gpu", "").endsWith(free.name() + "/gpu");
