@@ -127,6 +127,7 @@ class PolicyIT {
   @NeedsOneController
   @OnBrokenNode // it takes the whole node
   void aPodOfHigherPriorityEvictsTheLeastImportantThatADisruptionBudgetLetsGo(RealCluster cluster, Workspace workspace) {
+    new Daemons(cluster.client()).awaitFreeCards(cluster.brokenNode());
     PodTraits there = PodTraits.on(cluster.brokenNode());
     PodUnderTest guarded = running(workspace, "guarded", there.priorityClass(priorityClass(workspace, "lowest", -1000)).label("app", "guarded"), 1);
     PodUnderTest cheap = running(workspace, "cheap", there.priorityClass(priorityClass(workspace, "low", -900)), 1);

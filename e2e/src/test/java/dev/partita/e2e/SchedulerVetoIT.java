@@ -70,7 +70,7 @@ class SchedulerVetoIT {
 
       PodUnderTest after = theOne(workspace, other).awaitLine("holding");
       assertThat(after.claim().devices()).singleElement().satisfies(device -> assertThat(device.getPool()).isEqualTo(other + "/gpu"));
-      assertThat(after.exec("partita-probe alloc 1Gi")).as("the rest of its share").contains("OUT_OF_MEMORY");
+      assertThat(after.exec("partita-probe alloc 1536Mi; partita-probe alloc 512Mi")).as("the rest of its share").containsSubsequence("OUT_OF_MEMORY", "CUDA_SUCCESS");
       before.awaitGone();
       await("traces on the drained node").atMost(Workspace.PATIENCE).untilAsserted(() -> assertThat(cluster.files().tracesOf(uid, drained)).isEmpty());
     }

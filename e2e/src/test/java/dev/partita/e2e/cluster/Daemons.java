@@ -3,6 +3,7 @@ package dev.partita.e2e.cluster;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.util.List;
@@ -60,6 +61,19 @@ public record Daemons(KubernetesClient client) {
 
   public List<ResourceSlice> awaitSlices(String node) {
     return await("slices of " + node).atMost(Workspace.PATIENCE).until(() -> slices(node), slices -> !slices.isEmpty());
+  }
+
+  /** Waits until nobody has a card of the node: what the test before gave back may still be on its way. */
+  public void awaitFreeCards(String node) {
+    await("all cards of " + node + " to be free").atMost(Workspace.PATIENCE).until(() -> claimsOn(node), List::isEmpty);
+  }
+
+  private List<String> claimsOn(String node) {
+    return client.resources(ResourceClaim.class).inAnyNamespace().list().getItems().stream()
+        .filter(claim -> claim.getStatus() != null && claim.getStatus().getAllocation() != null)
+        .filter(claim -> claim.getStatus().getAllocation().getDevices().getResults().stream().anyMatch(result -> result.getPool().equals(node + "/gpu")))
+        .map(claim -> claim.getMetadata().getNamespace() + "/" + claim.getMetadata().getName())
+        .toList();
   }
 
   private void kill(Pod pod) {
