@@ -41,16 +41,16 @@ class BadInputIT {
   }
 
   @Test
-  void aMisspeltFieldOfTheConfigIsRefusedWithItsPath(RealCluster cluster, Workspace workspace) {
-    PodUnderTest pod = workspace.pod("misspelt", cluster.quietNodes().getFirst(), Ask.share("1Gi").config("corelimit: Hard"), "true");
+  void aMisspeltFieldOfAConfigThatNoWebhookSawIsRefusedWithItsPath(RealCluster cluster, Workspace workspace) {
+    PodUnderTest pod = workspace.withoutAdmission().pod("misspelt", cluster.quietNodes().getFirst(), Ask.share("1Gi").config("corelimit: Hard"), "true");
     assertThat(unallocatable(workspace, pod)).contains("corelimit").contains("config[0].opaque.parameters");
     staysPendingWhileOthersRun(cluster, workspace, pod, pod.claim());
   }
 
   @Test
-  void anUnknownKindOfConfigIsRefused(RealCluster cluster, Workspace workspace) {
+  void anUnknownKindOfConfigThatNoWebhookSawIsRefused(RealCluster cluster, Workspace workspace) {
     PodUnderTest pod =
-        workspace.pod(
+        workspace.withoutAdmission().pod(
             "kind",
             cluster.quietNodes().getFirst(),
             new Ask(Ask.ANY_SHARE, 1, java.util.Map.of("memory", "1Gi"), "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuSharesConfig}", ""),

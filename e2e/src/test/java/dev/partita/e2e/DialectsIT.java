@@ -3,7 +3,6 @@ package dev.partita.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.OnRealCluster;
@@ -11,7 +10,6 @@ import dev.partita.e2e.cluster.PluginIdentity;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
-import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplateBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -42,7 +40,6 @@ class DialectsIT {
 
   @Test
   void aPodOfEveryDialectRunsWithTheShareThatItAskedFor(RealCluster cluster, Workspace workspace) {
-    assumeTrue(convertsPods(workspace.client()), "the cluster has no webhook of Partita's that converts pods");
     Map<String, Asking> dialects = new LinkedHashMap<>();
     long tenth = (RealCluster.CARD_MEMORY - RealCluster.CARD_RESERVED) / 10 / MIB;
     dialects.put("nvidia", new Asking("{nvidia.com/gpu: 1}", "1[45]\\d{10}"));
@@ -122,12 +119,6 @@ class DialectsIT {
                   .create());
     }
     assertThat(templates(workspace)).containsExactlyInAnyOrder(TEMPLATE, "users");
-  }
-
-  private static boolean convertsPods(KubernetesClient client) {
-    return client.resources(MutatingWebhookConfiguration.class).list().getItems().stream()
-        .flatMap(configuration -> configuration.getWebhooks().stream())
-        .anyMatch(webhook -> webhook.getName().equals("pods.gpu.partita.dev"));
   }
 
   private static void assertRefused(Runnable call) {

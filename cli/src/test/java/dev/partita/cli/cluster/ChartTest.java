@@ -31,7 +31,6 @@ import org.junit.jupiter.api.Test;
 class ChartTest {
   private static final KubernetesSerialization YAML = new KubernetesSerialization();
   private static final Helm CHART = new Helm(Path.of("../deploy/helm/partita"));
-  private static final Map<String, Object> WEBHOOK = Map.of("webhook.enabled", true);
 
   @Test
   void lintsStrictly() {
@@ -99,7 +98,7 @@ class ChartTest {
 
   @Test
   void noRoleHasAWildcardOrReadsSecrets() {
-    assertThat(Stream.concat(roles(), roles(WEBHOOK)))
+    assertThat(roles())
         .isNotEmpty()
         .flatExtracting(ClusterRole::getRules)
         .allSatisfy(
@@ -111,7 +110,7 @@ class ChartTest {
 
   @Test
   void theControllerReadsOneSecretAndMakesNone() {
-    assertThat(rendered(WEBHOOK).filter(Role.class::isInstance).map(Role.class::cast).flatMap(role -> role.getRules().stream()))
+    assertThat(rendered(Map.of()).filter(Role.class::isInstance).map(Role.class::cast).flatMap(role -> role.getRules().stream()))
         .filteredOn(rule -> rule.getResources().contains("secrets"))
         .singleElement()
         .satisfies(
@@ -119,7 +118,7 @@ class ChartTest {
               assertThat(rule.getResourceNames()).containsExactly("partita-webhook-certificate");
               assertThat(rule.getVerbs()).containsExactly("get", "list", "watch", "update");
             });
-    assertThat(roles(WEBHOOK).flatMap(role -> role.getRules().stream()))
+    assertThat(roles().flatMap(role -> role.getRules().stream()))
         .filteredOn(rule -> rule.getResources().contains("mutatingwebhookconfigurations"))
         .singleElement()
         .satisfies(rule -> assertThat(rule.getResourceNames()).containsExactly("partita-webhook"));
@@ -127,7 +126,7 @@ class ChartTest {
 
   @Test
   void webhooksHoldUpNobodyAndSeeNeitherPartitasPodsNorTheSystems() {
-    List<MutatingWebhook> pods = mutating(WEBHOOK).getWebhooks();
+    List<MutatingWebhook> pods = mutating(Map.of()).getWebhooks();
     assertThat(pods)
         .singleElement()
         .satisfies(
@@ -140,7 +139,7 @@ class ChartTest {
               assertThat(webhook.getNamespaceSelector().getMatchExpressions().getFirst().getValues()).containsExactly("partita-system", "kube-system");
               assertThat(webhook.getClientConfig().getCaBundle()).as("the controller's to fill in").isNull();
             });
-    assertThat(validating(WEBHOOK).getWebhooks())
+    assertThat(validating(Map.of()).getWebhooks())
         .hasSize(3)
         .allSatisfy(
             webhook -> {
@@ -148,14 +147,14 @@ class ChartTest {
               assertThat(webhook.getSideEffects()).isEqualTo("None");
               assertThat(webhook.getMatchConditions()).isNotEmpty();
             });
-    assertThat(mutating(Map.of("webhook.enabled", true, "webhook.pods.failurePolicy", "Fail")).getWebhooks().getFirst().getFailurePolicy()).isEqualTo("Fail");
+    assertThat(mutating(Map.of("webhook.pods.failurePolicy", "Fail")).getWebhooks().getFirst().getFailurePolicy()).isEqualTo("Fail");
     assertThatThrownBy(() -> rendered(Map.of("webhook.pods.failurePolicy", "Sometimes"))).hasMessageContaining("failurePolicy");
   }
 
   /** Every resource that a dialect knows must bring the pod to the webhook, and nothing that is no GPU's. */
   @Test
   void podsAreSentByTheResourcesOfEveryDialect() {
-    String expression = mutating(WEBHOOK).getWebhooks().getFirst().getMatchConditions().getFirst().getExpression();
+    String expression = mutating(Map.of()).getWebhooks().getFirst().getMatchConditions().getFirst().getExpression();
     Matcher literal = Pattern.compile("matches\\(\"([^\"]+)\"\\)").matcher(expression);
     assertThat(literal.find()).isTrue();
     Pattern sent = Pattern.compile(literal.group(1));
@@ -170,30 +169,30 @@ class ChartTest {
   @Test
   void theServiceLeadsToTheControllersPort() {
     io.fabric8.kubernetes.api.model.Service service =
-        rendered(WEBHOOK).filter(io.fabric8.kubernetes.api.model.Service.class::isInstance).map(io.fabric8.kubernetes.api.model.Service.class::cast).findFirst().orElseThrow();
-    Container container = controller(Map.of("webhook.enabled", true, "webhook.port", 9443)).getContainers().getFirst();
+        rendered(Map.of()).filter(io.fabric8.kubernetes.api.model.Service.class::isInstance).map(io.fabric8.kubernetes.api.model.Service.class::cast).findFirst().orElseThrow();
+    Container container = controller(Map.of("webhook.port", 9443)).getContainers().getFirst();
     assertThat(container.getPorts()).anySatisfy(port -> {
       assertThat(port.getName()).isEqualTo(service.getSpec().getPorts().getFirst().getTargetPort().getStrVal());
       assertThat(port.getContainerPort()).isEqualTo(9443);
     });
-    assertThat(environment(controller(Map.of("webhook.enabled", true, "webhook.port", 9443)))).containsEntry("PARTITA_WEBHOOK_PORT", "9443");
+    assertThat(environment(controller(Map.of("webhook.port", 9443)))).containsEntry("PARTITA_WEBHOOK_PORT", "9443");
   }
 
   @Test
   void withoutWebhooksNothingIsLeftOfThem() {
-    assertThat(text(Map.of())).doesNotContainIgnoringCase("webhook").doesNotContain("secrets");
-    assertThat(text(Map.of("webhook.enabled", true, "webhook.pods.enabled", false))).doesNotContain("MutatingWebhookConfiguration\n").contains("ValidatingWebhookConfiguration");
+    assertThat(text(Map.of("webhook.enabled", false))).doesNotContainIgnoringCase("webhook").doesNotContain("secrets");
+    assertThat(text(Map.of("webhook.pods.enabled", false))).doesNotContain("MutatingWebhookConfiguration\n").contains("ValidatingWebhookConfiguration");
   }
 
   @Test
   void withCertManagerTheControllerWritesNeitherTheSecretNorTheConfigurations() {
-    String text = text(Map.of("webhook.enabled", true, "webhook.certManager.enabled", true));
+    String text = text(Map.of("webhook.certManager.enabled", true));
     assertThat(text)
         .contains("kind: Issuer", "secretName: partita-webhook-certificate", "dnsNames: [partita-webhook.partita-system.svc]")
         .contains("cert-manager.io/inject-ca-from: partita-system/partita-webhook")
         .doesNotContain("kind: Secret\n")
         .doesNotContain("validatingwebhookconfigurations]");
-    assertThat(text(Map.of("webhook.enabled", true, "webhook.certManager.enabled", true, "webhook.certManager.issuerRef.name", "corporate")))
+    assertThat(text(Map.of("webhook.certManager.enabled", true, "webhook.certManager.issuerRef.name", "corporate")))
         .contains("name: corporate")
         .doesNotContain("kind: Issuer\nmetadata");
   }
@@ -291,11 +290,7 @@ class ChartTest {
   }
 
   private static Stream<ClusterRole> roles() {
-    return roles(Map.of());
-  }
-
-  private static Stream<ClusterRole> roles(Map<String, Object> values) {
-    return rendered(values).filter(ClusterRole.class::isInstance).map(ClusterRole.class::cast);
+    return rendered(Map.of()).filter(ClusterRole.class::isInstance).map(ClusterRole.class::cast);
   }
 
   private static Stream<HasMetadata> rendered(Map<String, Object> values) {

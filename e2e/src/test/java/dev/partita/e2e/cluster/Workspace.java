@@ -4,6 +4,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
@@ -42,6 +43,19 @@ public final class Workspace implements AutoCloseable {
 
   public String namespace() {
     return namespace;
+  }
+
+  /** Has Partita's admission webhooks leave this namespace alone, as where no controller answers them; from when the API server knows of it. */
+  public Workspace withoutAdmission() {
+    client().namespaces().withName(namespace).edit(found -> new NamespaceBuilder(found).editMetadata().addToLabels("gpu.partita.dev/admission", "disabled").endMetadata().build());
+    String pod = "{apiVersion: v1, kind: Pod, metadata: {name: asking}, spec: {containers: [{name: main, image: none, resources: {limits: {nvidia.com/gpu: 1}}}]}}";
+    await("the namespace to be left alone").atMost(PATIENCE).until(() -> ((Pod) dryRun(pod)).getSpec().getResourceClaims().isEmpty());
+    return this;
+  }
+
+  /** What would become of an object if it were created. */
+  public HasMetadata dryRun(String yaml) {
+    return client().load(stream(yaml)).inNamespace(namespace).dryRun().create().getFirst();
   }
 
   /** Creates objects from YAML documents. */

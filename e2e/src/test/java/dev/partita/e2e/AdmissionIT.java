@@ -1,0 +1,135 @@
+package dev.partita.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.partita.e2e.cluster.Ask;
+import dev.partita.e2e.cluster.ChangesControllers;
+import dev.partita.e2e.cluster.Daemons;
+import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.PodTraits;
+import dev.partita.e2e.cluster.PodUnderTest;
+import dev.partita.e2e.cluster.RealCluster;
+import dev.partita.e2e.cluster.Workspace;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodSchedulingGate;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.Secret;
+import io.fabric8.kubernetes.api.model.SecretBuilder;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhookConfiguration;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.Resource;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+/** What the API server asks Partita before it makes an object. */
+@OnRealCluster
+class AdmissionIT {
+  private static final String WRONG_CONFIG =
+      "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, coreLimit: Sometimes, placement: {gpus: Anywhere}}";
+
+  private static String claim(String config) {
+    return """
+        apiVersion: resource.k8s.io/v1
+        kind: ResourceClaim
+        metadata: {name: asked}
+        spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev}}], config: [{opaque: {driver: gpu.partita.dev, parameters: %s}}]}}
+        """
+        .formatted(config);
+  }
+
+  private static Pod pod(Workspace workspace, String limits) {
+    return (Pod) workspace.dryRun("{apiVersion: v1, kind: Pod, metadata: {name: asking}, spec: {containers: [{name: main, image: none, resources: {limits: " + limits + "}}]}}");
+  }
+
+  private static void assertRefuses(Workspace workspace, String yaml, String... words) {
+    assertThatThrownBy(() -> workspace.dryRun(yaml)).isInstanceOf(KubernetesClientException.class).hasMessageContainingAll(words);
+  }
+
+  @Test
+  void aWrongConfigIsRefusedWithAllThatIsWrong(Workspace workspace) {
+    assertRefuses(
+        workspace, claim(WRONG_CONFIG), "spec.devices.config[0].opaque.parameters.coreLimit", "spec.devices.config[0].opaque.parameters.placement.gpus", "Sometimes", "Anywhere");
+  }
+
+  @Test
+  void aWrongGpuNodeAndAWrongGpuQuotaAreRefused(Workspace workspace) {
+    assertRefuses(
+        workspace, "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuQuota, metadata: {name: wrong}, spec: {limits: [{name: all, guaranteed: {memory: -1Gi}}]}}", "spec.limits[0].guaranteed.memory");
+    assertRefuses(
+        workspace, "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuNode, metadata: {name: wrong}, spec: {reservedMemory: -1Gi}}", "spec.reservedMemory");
+  }
+
+  @Test
+  void aDryRunShowsThePodThatWouldBeMadeAndMakesNothing(Workspace workspace) {
+    Pod converted = pod(workspace, "{nvidia.com/gpu: 1, nvidia.com/gpumem: 1024}");
+
+    assertThat(converted.getSpec().getContainers().getFirst().getResources().getLimits()).isNullOrEmpty();
+    assertThat(converted.getSpec().getResourceClaims()).singleElement().satisfies(claim -> assertThat(claim.getResourceClaimTemplateName()).startsWith("partita-"));
+    assertThat(converted.getSpec().getSchedulingGates()).extracting(PodSchedulingGate::getName).containsExactly(PodTraits.ALLOCATION_GATE);
+    assertThat(workspace.client().resources(ResourceClaimTemplate.class).inNamespace(workspace.namespace()).list().getItems()).isEmpty();
+  }
+
+  @Test
+  void aPodThatIsNotUnderstoodOrAsksForNoGpuStaysAsItIs(Workspace workspace) {
+    for (String limits : new String[] {"nvidia.com/mig-1g.5gb", "example.com/gpu"}) {
+      Pod left = pod(workspace, "{" + limits + ": 1}");
+      assertThat(left.getSpec().getContainers().getFirst().getResources().getLimits()).isEqualTo(Map.of(limits, new Quantity("1")));
+      assertThat(left.getSpec().getResourceClaims()).isEmpty();
+      assertThat(left.getSpec().getSchedulingGates()).isEmpty();
+    }
+  }
+
+  @Test
+  void aPodWithAClaimOfOursWaitsForItWithoutKubeSchedulerLookingAtIt(RealCluster cluster, Workspace workspace) {
+    PodUnderTest pod = workspace.pod("waits", cluster.quietNodes().getFirst(), Ask.share("200Gi"), "true");
+    workspace.awaitEvent("ResourceClaim", pod.claim().name(), "Unallocatable");
+    assertThat(pod.gates()).containsExactly(PodTraits.ALLOCATION_GATE);
+    assertThat(workspace.events()).extracting(Workspace.EventLine::reason).doesNotContain("FailedScheduling");
+  }
+
+  /** As where no controller answers when the pod is made: kube-scheduler looks in vain, and again once the claim is allocated. */
+  @Test
+  void aNamespaceMayBeLeftAloneAndItsPodsAreServedAllTheSame(RealCluster cluster, Workspace workspace) {
+    PodUnderTest pod = workspace.withoutAdmission().pod("ungated", cluster.quietNodes().getFirst(), Ask.share("1Gi"), "partita-probe alloc 512Mi");
+    assertThat(pod.gates()).isEmpty();
+    assertThat(pod.awaitLog()).contains("CUDA_SUCCESS");
+  }
+
+  /** The new certificate is made by the controller that leads and served by all; API servers trust the old one meanwhile. */
+  @Test
+  @ChangesControllers
+  void answersGoOnWithANewAuthorityAndWithANewController(RealCluster cluster, Workspace workspace) {
+    Resource<Secret> certificate = cluster.client().secrets().inNamespace(RealCluster.NAMESPACE).withName("partita-webhook-certificate");
+    String before = authority(certificate);
+    certificate.edit(secret -> new SecretBuilder(secret).removeFromData("ca.key").build());
+    await("another authority").atMost(Workspace.PATIENCE).until(() -> authority(certificate), now -> !now.isEmpty() && !now.equals(before));
+    awaitAnswers(workspace);
+    String trusted = bundle(cluster);
+
+    new Daemons(cluster.client()).killControllers();
+    new Daemons(cluster.client()).awaitController();
+    awaitAnswers(workspace);
+    assertThat(bundle(cluster)).as("what API servers trust").isEqualTo(trusted);
+  }
+
+  private static void awaitAnswers(Workspace workspace) {
+    await("an answer").atMost(Workspace.PATIENCE).untilAsserted(() -> assertRefuses(workspace, claim(WRONG_CONFIG), "coreLimit"));
+  }
+
+  private static String authority(Resource<Secret> certificate) {
+    Map<String, String> data = Objects.requireNonNull(certificate.get()).getData();
+    return data == null || !data.containsKey("ca.key") ? "" : data.getOrDefault("ca.crt", "");
+  }
+
+  private static String bundle(RealCluster cluster) {
+    return Objects.requireNonNull(cluster.client().resources(ValidatingWebhookConfiguration.class).withName("partita-webhook").get())
+        .getWebhooks()
+        .getFirst()
+        .getClientConfig()
+        .getCaBundle();
+  }
+}
