@@ -2,11 +2,9 @@ package dev.partita.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import dev.partita.e2e.cluster.Ask;
-import dev.partita.e2e.cluster.ChangesControllers;
-import dev.partita.e2e.cluster.Daemons;
+import dev.partita.e2e.cluster.NeedsSteadyController;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodTraits;
 import dev.partita.e2e.cluster.PodUnderTest;
@@ -15,23 +13,19 @@ import dev.partita.e2e.cluster.Workspace;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodSchedulingGate;
 import io.fabric8.kubernetes.api.model.Quantity;
-import io.fabric8.kubernetes.api.model.Secret;
-import io.fabric8.kubernetes.api.model.SecretBuilder;
-import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhookConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.fabric8.kubernetes.client.dsl.Resource;
 import java.util.Map;
-import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** What the API server asks Partita before it makes an object. */
 @OnRealCluster
+@NeedsSteadyController
 class AdmissionIT {
-  private static final String WRONG_CONFIG =
+  static final String WRONG_CONFIG =
       "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, coreLimit: Sometimes, placement: {gpus: Anywhere}}";
 
-  private static String claim(String config) {
+  static String claim(String config) {
     return """
         apiVersion: resource.k8s.io/v1
         kind: ResourceClaim
@@ -45,7 +39,7 @@ class AdmissionIT {
     return (Pod) workspace.dryRun("{apiVersion: v1, kind: Pod, metadata: {name: asking}, spec: {containers: [{name: main, image: none, resources: {limits: " + limits + "}}]}}");
   }
 
-  private static void assertRefuses(Workspace workspace, String yaml, String... words) {
+  static void assertRefuses(Workspace workspace, String yaml, String... words) {
     assertThatThrownBy(() -> workspace.dryRun(yaml)).isInstanceOf(KubernetesClientException.class).hasMessageContainingAll(words);
   }
 
@@ -97,39 +91,5 @@ class AdmissionIT {
     PodUnderTest pod = workspace.withoutAdmission().pod("ungated", cluster.quietNodes().getFirst(), Ask.share("1Gi"), "partita-probe alloc 512Mi");
     assertThat(pod.gates()).isEmpty();
     assertThat(pod.awaitLog()).contains("CUDA_SUCCESS");
-  }
-
-  /** The new certificate is made by the controller that leads and served by all; API servers trust the old one meanwhile. */
-  @Test
-  @ChangesControllers
-  void answersGoOnWithANewAuthorityAndWithANewController(RealCluster cluster, Workspace workspace) {
-    Resource<Secret> certificate = cluster.client().secrets().inNamespace(RealCluster.NAMESPACE).withName("partita-webhook-certificate");
-    String before = authority(certificate);
-    certificate.edit(secret -> new SecretBuilder(secret).removeFromData("ca.key").build());
-    await("another authority").atMost(Workspace.PATIENCE).until(() -> authority(certificate), now -> !now.isEmpty() && !now.equals(before));
-    awaitAnswers(workspace);
-    String trusted = bundle(cluster);
-
-    new Daemons(cluster.client()).killControllers();
-    new Daemons(cluster.client()).awaitController();
-    awaitAnswers(workspace);
-    assertThat(bundle(cluster)).as("what API servers trust").isEqualTo(trusted);
-  }
-
-  private static void awaitAnswers(Workspace workspace) {
-    await("an answer").atMost(Workspace.PATIENCE).untilAsserted(() -> assertRefuses(workspace, claim(WRONG_CONFIG), "coreLimit"));
-  }
-
-  private static String authority(Resource<Secret> certificate) {
-    Map<String, String> data = Objects.requireNonNull(certificate.get()).getData();
-    return data == null || !data.containsKey("ca.key") ? "" : data.getOrDefault("ca.crt", "");
-  }
-
-  private static String bundle(RealCluster cluster) {
-    return Objects.requireNonNull(cluster.client().resources(ValidatingWebhookConfiguration.class).withName("partita-webhook").get())
-        .getWebhooks()
-        .getFirst()
-        .getClientConfig()
-        .getCaBundle();
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.partita.e2e.cluster.Daemons;
+import dev.partita.e2e.cluster.NeedsSteadyController;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PluginIdentity;
 import dev.partita.e2e.cluster.PodUnderTest;
@@ -39,6 +40,7 @@ class DialectsIT {
   }
 
   @Test
+  @NeedsSteadyController
   void aPodOfEveryDialectRunsWithTheShareThatItAskedFor(RealCluster cluster, Workspace workspace) {
     Map<String, Asking> dialects = new LinkedHashMap<>();
     long tenth = (RealCluster.CARD_MEMORY - RealCluster.CARD_RESERVED) / 10 / MIB;

@@ -5,7 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.Daemons;
-import dev.partita.e2e.cluster.NeedsOneController;
+import dev.partita.e2e.cluster.NeedsSteadyController;
 import dev.partita.e2e.cluster.OnBrokenNode;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PaperNode;
@@ -27,7 +27,7 @@ class PolicyIT {
   private static final String UNALLOCATABLE = "Unallocatable";
 
   @Test
-  @NeedsOneController
+  @NeedsSteadyController
   void aPodBeyondTheNamespacesQuotaWaitsAndSaysSoAndRunsOnceTheFirstIsGone(RealCluster cluster, Workspace workspace) {
     String node = cluster.quietNodes().getLast();
     String quota = workspace.namespace();
@@ -73,7 +73,7 @@ class PolicyIT {
   }
 
   @Test
-  @NeedsOneController
+  @NeedsSteadyController
   void nothingIsAllocatedToAGangBeforeItIsCompleteAndThenAllOfItRuns(RealCluster cluster, Workspace workspace) {
     PodTraits member = PodTraits.on(cluster.quietNodes().getLast()).gang("train", 2).gate(PodTraits.ALLOCATION_GATE);
     PodUnderTest first = workspace.pod("first", member, Ask.share("4Gi"), "partita-probe alloc 3Gi");
@@ -88,7 +88,7 @@ class PolicyIT {
 
   /** Three cards, and each member needs most of one: of the second gang only one would find a place, and it must not take it. */
   @Test
-  @NeedsOneController
+  @NeedsSteadyController
   void ofTwoGangsThatHadHalfArrivedOneIsServedAndTheOtherHoldsNothingMeanwhile(RealCluster cluster, Workspace workspace) {
     try (PaperNode node = PaperNode.create(cluster.client(), workspace.namespace(), 3)) {
       new Daemons(cluster.client()).awaitSlices(node.name());
@@ -124,7 +124,7 @@ class PolicyIT {
 
   /** All priorities are below the default, so that no other test's pod is a victim. */
   @Test
-  @NeedsOneController
+  @NeedsSteadyController
   @OnBrokenNode // it takes the whole node
   void aPodOfHigherPriorityEvictsTheLeastImportantThatADisruptionBudgetLetsGo(RealCluster cluster, Workspace workspace) {
     new Daemons(cluster.client()).awaitFreeCards(cluster.brokenNode());

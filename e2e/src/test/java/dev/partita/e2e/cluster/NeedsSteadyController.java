@@ -7,8 +7,11 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.parallel.ResourceAccessMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
-/** Tests of what two controllers that both believe that they lead may get wrong (quotas, gangs, preemption): never beside {@link ChangesControllers}. */
-@Target(ElementType.METHOD)
+/**
+ * Tests of what two controllers that both believe that they lead may get wrong (quotas, gangs, preemption), or of what API servers do without
+ * while none answers (admission): never beside {@link ChangesControllers}.
+ */
+@Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)
 @ResourceLock(value = Controllers.LOCK, mode = ResourceAccessMode.READ)
-public @interface NeedsOneController {}
+public @interface NeedsSteadyController {}
