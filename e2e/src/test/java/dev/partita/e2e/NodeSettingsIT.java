@@ -14,8 +14,6 @@ import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.client.dsl.Resource;
-import io.fabric8.kubernetes.client.dsl.base.PatchContext;
-import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
@@ -29,7 +27,7 @@ class NodeSettingsIT {
   void kubeSchedulerAllocatesWhereANodeLeavesItToIt(RealCluster cluster, Workspace workspace) {
     String node = cluster.brokenNode();
     Daemons daemons = new Daemons(cluster.client());
-    setAllocator(cluster, node, "Scheduler");
+    cluster.patchGpuNode(node, "{\"allocator\": \"Scheduler\"}");
     try {
       await("devices without the taint").atMost(Workspace.PATIENCE).until(() -> !daemons.slices(node).isEmpty() && !isTainted(daemons, node));
       PodUnderTest pod =
@@ -43,7 +41,7 @@ class NodeSettingsIT {
       whole.deleteAndAwait();
       pod.deleteAndAwait();
     } finally {
-      setAllocator(cluster, node, "Controller");
+      cluster.patchGpuNode(node, "{\"allocator\": \"Controller\"}");
       await("devices with the taint").atMost(Workspace.PATIENCE).until(() -> isTainted(daemons, node));
     }
   }
@@ -92,7 +90,7 @@ class NodeSettingsIT {
   }
 
   private static String readyCondition(RealCluster cluster, String node) {
-    GenericKubernetesResource gpuNode = gpuNode(cluster, node).get();
+    GenericKubernetesResource gpuNode = cluster.gpuNode(node).get();
     return String.valueOf(gpuNode == null ? null : gpuNode.<Object>get("status", "conditions"));
   }
 
@@ -100,14 +98,6 @@ class NodeSettingsIT {
     return daemons.slices(node).stream()
         .flatMap(slice -> slice.getSpec().getDevices().stream())
         .anyMatch(device -> device.getTaints() != null && device.getTaints().stream().anyMatch(t -> "gpu.partita.dev/allocator".equals(t.getKey())));
-  }
-
-  private static void setAllocator(RealCluster cluster, String node, String allocator) {
-    gpuNode(cluster, node).patch(PatchContext.of(PatchType.JSON_MERGE), "{\"spec\": {\"allocator\": \"" + allocator + "\"}}");
-  }
-
-  private static Resource<GenericKubernetesResource> gpuNode(RealCluster cluster, String node) {
-    return cluster.client().genericKubernetesResources("gpu.partita.dev/v1alpha1", "GpuNode").withName(node);
   }
 
   private static void label(RealCluster cluster, String node, String plugin) {

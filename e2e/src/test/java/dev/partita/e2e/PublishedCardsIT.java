@@ -116,7 +116,7 @@ class PublishedCardsIT {
   void gpuNodeTellsWhatItsPluginFound(RealCluster cluster) {
     for (String node : cluster.quietNodes()) {
       GenericKubernetesResource gpuNode =
-          cluster.client().genericKubernetesResources("gpu.partita.dev/v1alpha1", "GpuNode").withName(node).get();
+          cluster.gpuNode(node).get();
       assertThat(gpuNode.<Integer>get("status", "gpuCount")).isEqualTo(RealCluster.CARDS);
       assertThat(gpuNode.<String>get("status", "models")).contains("4x h200");
       assertThat(gpuNode.<String>get("status", "driverVersion")).isEqualTo("580.95.05");

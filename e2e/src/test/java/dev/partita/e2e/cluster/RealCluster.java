@@ -1,7 +1,9 @@
 package dev.partita.e2e.cluster;
 
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.nio.file.Path;
@@ -72,7 +74,7 @@ public final class RealCluster implements AutoCloseable {
   }
 
   private static RealCluster up(PartitaCommand command, Optional<Lab> lab, List<AutoCloseable> below, String... provider) {
-    List<String> arguments = new java.util.ArrayList<>(List.of("cluster", "up", "--gpus", GPUS));
+    List<String> arguments = new java.util.ArrayList<>(List.of("cluster", "up", "--gpus", GPUS, "--set", "plugin.mig=true"));
     arguments.addAll(List.of(provider));
     PartitaCommand.Outcome up = command.run(arguments.toArray(String[]::new));
     if (up.status() != 0) {
@@ -121,6 +123,15 @@ public final class RealCluster implements AutoCloseable {
   /** Changes a node by a merge patch that names no resourceVersion: kubelet writes the node all the time, and a conflict would leave half of a change. */
   public void patchNode(String node, String patch) {
     client.nodes().withName(node).patch(PatchContext.of(PatchType.JSON_MERGE), patch);
+  }
+
+  public Resource<GenericKubernetesResource> gpuNode(String node) {
+    return client.genericKubernetesResources("gpu.partita.dev/v1alpha1", "GpuNode").withName(node);
+  }
+
+  /** Changes what a node offers, by a merge patch of its GpuNode's spec. */
+  public void patchGpuNode(String node, String spec) {
+    gpuNode(node).patch(PatchContext.of(PatchType.JSON_MERGE), "{\"spec\": " + spec + "}");
   }
 
   public NodeFiles files() {

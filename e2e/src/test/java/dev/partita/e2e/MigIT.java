@@ -1,0 +1,70 @@
+package dev.partita.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.partita.e2e.cluster.Ask;
+import dev.partita.e2e.cluster.Cleanup;
+import dev.partita.e2e.cluster.Daemons;
+import dev.partita.e2e.cluster.OnBrokenNode;
+import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.PodUnderTest;
+import dev.partita.e2e.cluster.RealCluster;
+import dev.partita.e2e.cluster.Workspace;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+
+/** Cards that are cut for claims, on a node that offers it. */
+@OnRealCluster
+@OnBrokenNode
+class MigIT {
+  private static final long GIB = 1L << 30;
+
+  private static Ask instance(String profile) {
+    return new Ask("mig.gpu.partita.dev", 1, Map.of(), "", "device.attributes['gpu.partita.dev'].profile == '%s'".formatted(profile));
+  }
+
+  private static void awaitDevices(Daemons daemons, String node, Predicate<List<String>> wanted) {
+    await("the devices of " + node)
+        .atMost(Workspace.PATIENCE)
+        .until(() -> daemons.slices(node).stream().flatMap(slice -> slice.getSpec().getDevices().stream()).map(device -> device.getName()).toList(), wanted);
+  }
+
+  private static void assertHasOneDeviceOf(PodUnderTest pod, double leastGib, double mostGib) {
+    assertThat(pod.log().lines().filter(line -> line.startsWith("device ")))
+        .singleElement()
+        .satisfies(line -> assertThat(Long.parseLong(line.replaceAll(".*total=([0-9]+) .*", "$1")) / (double) GIB).isBetween(leastGib, mostGib));
+  }
+
+  @Test
+  void aCardIsCutForClaimsAndServesAsAWholeAfterThem(RealCluster cluster, Workspace workspace) {
+    String node = cluster.brokenNode();
+    Daemons daemons = new Daemons(cluster.client());
+    daemons.awaitFreeCards(node);
+    try (Cleanup cleanup = new Cleanup()) {
+      cleanup.undo("what " + node + " offers", () -> cluster.patchGpuNode(node, "{\"publish\": null}"));
+      cluster.patchGpuNode(node, "{\"publish\": [\"Whole\", \"Shared\", \"Mig\"]}");
+      awaitDevices(daemons, node, devices -> devices.stream().anyMatch(device -> device.startsWith("gpu-0-mig-1g-")));
+
+      String look = "partita-probe info; partita-probe alloc 60Gi; exec partita-probe hold 10Gi";
+      PodUnderTest small = workspace.pod("small", node, instance("1g.18gb"), look).awaitLine("holding");
+      PodUnderTest large = workspace.pod("large", node, instance("3g.71gb"), look).awaitLine("holding");
+      assertHasOneDeviceOf(small, 15, 18);
+      assertHasOneDeviceOf(large, 65, 71);
+      assertThat(small.log()).contains("alloc 64424509440 CUDA_ERROR_OUT_OF_MEMORY");
+      assertThat(large.log()).contains("alloc 64424509440 CUDA_SUCCESS");
+      String card = small.claim().awaitAllocated().getFirst().getDevice().replaceAll("-mig-.*", "");
+      assertThat(large.claim().awaitAllocated().getFirst().getDevice()).as("best fit").startsWith(card + "-mig-3g-");
+
+      PodUnderTest whole = workspace.pod("whole", node, Ask.wholeCards(RealCluster.CARDS), "partita-probe info; partita-probe alloc 130Gi; exec sleep 600");
+      workspace.awaitEvent("ResourceClaim", whole.claim().name(), "Unallocatable");
+      small.deleteAndAwait();
+      large.deleteAndAwait();
+      assertThat(whole.awaitLine("alloc").log()).contains("alloc 139586437120 CUDA_SUCCESS");
+      whole.deleteAndAwait();
+    }
+    awaitDevices(daemons, node, devices -> !devices.isEmpty() && devices.stream().noneMatch(device -> device.contains("-mig-")));
+  }
+}
