@@ -27,8 +27,9 @@ class WebhookCertificateIT {
     String before = authority(certificate);
     certificate.edit(secret -> new SecretBuilder(secret).removeFromData("ca.key").build());
     await("another authority").atMost(Workspace.PATIENCE).until(() -> authority(certificate), now -> !now.isEmpty() && !now.equals(before));
+    String trusted = authority(certificate);
+    await("API servers to trust it").atMost(Workspace.PATIENCE).until(() -> bundle(cluster), trusted::equals);
     awaitAnswers(workspace);
-    String trusted = bundle(cluster);
 
     new Daemons(cluster.client()).killControllers();
     new Daemons(cluster.client()).awaitController();
