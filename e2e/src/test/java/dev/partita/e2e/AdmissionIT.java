@@ -2,10 +2,12 @@ package dev.partita.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.NeedsSteadyController;
 import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.PaperNode;
 import dev.partita.e2e.cluster.PodTraits;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
@@ -25,7 +27,7 @@ class AdmissionIT {
   static final String WRONG_CONFIG =
       "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, coreLimit: Sometimes, placement: {gpus: Anywhere}}";
 
-  static String claim(String config) {
+  static String claimOf(String config) {
     return """
         apiVersion: resource.k8s.io/v1
         kind: ResourceClaim
@@ -46,7 +48,7 @@ class AdmissionIT {
   @Test
   void aWrongConfigIsRefusedWithAllThatIsWrong(Workspace workspace) {
     assertRefuses(
-        workspace, claim(WRONG_CONFIG), "spec.devices.config[0].opaque.parameters.coreLimit", "spec.devices.config[0].opaque.parameters.placement.gpus", "Sometimes", "Anywhere");
+        workspace, claimOf(WRONG_CONFIG), "spec.devices.config[0].opaque.parameters.coreLimit", "spec.devices.config[0].opaque.parameters.placement.gpus", "Sometimes", "Anywhere");
   }
 
   @Test
@@ -55,6 +57,32 @@ class AdmissionIT {
         workspace, "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuQuota, metadata: {name: wrong}, spec: {limits: [{name: all, guaranteed: {memory: -1Gi}}]}}", "spec.limits[0].guaranteed.memory");
     assertRefuses(
         workspace, "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuNode, metadata: {name: wrong}, spec: {reservedMemory: -1Gi}}", "spec.reservedMemory");
+  }
+
+  /** Nobody of ours is asked again there: the claim would be allocated. */
+  @Test
+  void whereKubeSchedulerAllocatesAClaimBeyondItsQuotaIsRefusedWhenItIsMade(RealCluster cluster, Workspace workspace) {
+    String name = workspace.namespace();
+    try (PaperNode node = PaperNode.create(cluster.client(), name, 1)) {
+      cluster.patchGpuNode(node.name(), "{\"allocator\": \"Scheduler\"}");
+      workspace.createInCluster(
+          "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuQuota, metadata: {name: %1$s}, spec: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: %1$s}}, limits: [{guaranteed: {memory: 8Gi}}]}}"
+              .formatted(name));
+      await("a refusal").atMost(Workspace.PATIENCE).untilAsserted(() -> assertRefuses(workspace, claim("9Gi"), "quota " + name, "of 8 GiB memory, 9 GiB asked"));
+      workspace.create(claim("6Gi"));
+      await("another refusal").atMost(Workspace.PATIENCE).untilAsserted(() -> assertRefuses(workspace, claim("4Gi"), "6 GiB of 8 GiB memory", "4 GiB asked"));
+      assertThat(workspace.dryRun(claim("2Gi")).getKind()).isEqualTo("ResourceClaim");
+    }
+  }
+
+  private static String claim(String memory) {
+    return """
+        apiVersion: resource.k8s.io/v1
+        kind: ResourceClaim
+        metadata: {name: of-%s}
+        spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, capacity: {requests: {memory: %s}}}}]}}
+        """
+        .formatted(memory.toLowerCase(java.util.Locale.ROOT), memory);
   }
 
   @Test
