@@ -59,7 +59,7 @@ public final class Allocator {
     Candidates all = any -> Optional.empty();
     return standing == null
         ? Optional.empty()
-        : choices(claims).stream().flatMap(choice -> new Decision(PodNeeds.NONE, all, cards).scan().on(standing, choice).stream()).findFirst().map(Allocator::allocated);
+        : new Decision(PodNeeds.NONE, all, cards).scan().first(standing, choices(claims)).map(Allocator::allocated);
   }
 
   /** The same by looking at every host: what the lookup is checked against. */

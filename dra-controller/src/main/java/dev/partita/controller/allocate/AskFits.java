@@ -20,12 +20,15 @@ final class AskFits {
   private final DeviceAsk ask;
   private final boolean ofKinds;
   private final Optional<Set<String>> uuids;
+  private final boolean ofSpots;
   private final Map<Shelf, List<Fit.Fits>> byKind = new HashMap<>();
+  private final Map<Spot, List<Fit.Fits>> bySpot = new HashMap<>();
 
   AskFits(Eligibility eligibility, DeviceSelectors selectors, DeviceAsk ask) {
     this.eligibility = eligibility;
     this.ask = ask;
     this.ofKinds = ask.selectors().stream().noneMatch(s -> selectors.mayRead(s.expression(), CardKind.OF_ONE_CARD));
+    this.ofSpots = ask.selectors().stream().noneMatch(s -> selectors.mayRead(s.expression(), Spot.OF_ONE_SPOT));
     this.uuids = ask.selectors().stream().flatMap(s -> selectors.onlyUuids(s.expression()).stream()).findFirst();
   }
 
@@ -43,6 +46,19 @@ final class AskFits {
     return ofKinds;
   }
 
+  /** Whether it is the same for all cards of a kind that are at the same spot of their hosts. */
+  boolean ofSpots() {
+    return ofSpots;
+  }
+
+  /**
+   * What of the card at that position could serve the ask, for asks that go by {@linkplain #ofSpots spots}: one device, or MIG instances,
+   * of whichever card of its kind.
+   */
+  List<Fit.Fits> at(Standing standing, int position) {
+    return ofKinds ? devicesOf(standing.shelves().get(position)) : devicesAt(standing.spots().get(position));
+  }
+
   /** What of the example of that kind could serve the ask: one device, or the first of its MIG instances. */
   Optional<Fit.Fits> ofKind(Shelf kind) {
     return devicesOf(kind).stream().findFirst();
@@ -50,17 +66,21 @@ final class AskFits {
 
   /** What of the host could: of every card one device, or MIG instances. */
   List<Fit.Fits> on(Standing standing) {
-    return ofKinds ? alike(standing) : oneByOne(standing.host());
+    return ofSpots ? alike(standing) : oneByOne(standing.host());
   }
 
   private List<Fit.Fits> devicesOf(Shelf kind) {
     return byKind.computeIfAbsent(kind, k -> chosen(k.example()));
   }
 
+  private List<Fit.Fits> devicesAt(Spot spot) {
+    return bySpot.computeIfAbsent(spot, s -> chosen(s.example()));
+  }
+
   private List<Fit.Fits> alike(Standing standing) {
     Map<CardKey, List<Fit.Fits>> wanted = new LinkedHashMap<>();
     for (int i = 0; i < standing.shelves().size(); i++) {
-      List<Fit.Fits> models = devicesOf(standing.shelves().get(i));
+      List<Fit.Fits> models = at(standing, i);
       if (!models.isEmpty()) {
         wanted.put(standing.host().cards().get(i).key(), models);
       }

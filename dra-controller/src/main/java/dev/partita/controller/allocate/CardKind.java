@@ -53,7 +53,7 @@ record CardKind(long sellableMemory, List<DeviceKind> devices) {
     }
   }
 
-  private static String withoutDomain(String attribute) {
+  static String withoutDomain(String attribute) {
     return attribute.substring(attribute.indexOf('/') + 1);
   }
 }

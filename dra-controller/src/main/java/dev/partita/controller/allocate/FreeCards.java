@@ -10,12 +10,11 @@ import dev.partita.controller.inventory.Inventory;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.NavigableSet;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -23,6 +22,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,13 +30,24 @@ import org.jspecify.annotations.Nullable;
  * follows an inventory and the books: what a decision changes, only the hosts concerned are put in order anew. For one thread.
  */
 public final class FreeCards {
+  /** Kinds of claims for which an order of all hosts is kept. */
+  private static final int MAX_RANKINGS = 32;
+
   private final Books books;
   private final Fleet fleet;
   private final SortedMap<String, Standing> standings = new TreeMap<>();
   private final Map<CardKind, Shelf> shelves = new HashMap<>();
+  private final Map<Spot.Key, Spot> spots = new HashMap<>();
   private final Map<HostShape, Rack> racks = new HashMap<>();
-  private final NavigableSet<Place> roomiest = new TreeSet<>(Comparator.comparingLong(Place::free).reversed().thenComparing(Place::node));
   private final Map<String, Set<String>> hostsByUuid = new HashMap<>();
+  private final HostChanges changes = new HostChanges();
+  private final Map<Ranking.Kind, Ranking> rankings =
+      new LinkedHashMap<>(64, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Ranking.Kind, Ranking> eldest) {
+          return size() > MAX_RANKINGS;
+        }
+      };
   private Inventory inventory = Inventory.EMPTY;
 
   /** Where nothing is known of CPU, memory and arrivals. */
@@ -88,9 +99,13 @@ public final class FreeCards {
     return Collections.unmodifiableSortedMap(standings);
   }
 
-  /** All hosts, those with the most free on their cards first, and equal ones by name. */
-  Collection<Place> roomiest() {
-    return Collections.unmodifiableCollection(roomiest);
+  /** All hosts in the order in which claims of that kind would take them: kept from one decision to the next. */
+  Ranking ranking(Ranking.Kind kind, Supplier<Ranking> first) {
+    return rankings.computeIfAbsent(kind, k -> first.get());
+  }
+
+  HostChanges changes() {
+    return changes;
   }
 
   /** The hosts that have one of these devices, in order of name. */
@@ -120,6 +135,7 @@ public final class FreeCards {
       if (!standing.host().equals(now.host(standing.host().name()))) {
         remove(standing);
         standings.remove(standing.host().name());
+        changes.add(standing.host().name());
         uuids(standing.host()).forEach(uuid -> hostsByUuid.computeIfPresent(uuid, (u, hosts) -> without(hosts, standing.host().name())));
         gone = true;
       }
@@ -134,6 +150,7 @@ public final class FreeCards {
       Set<Shelf> used = new HashSet<>();
       standings.values().forEach(standing -> used.addAll(standing.shelves()));
       shelves.values().retainAll(used);
+      spots.values().removeIf(spot -> !used.contains(spot.shelf()));
       racks.values().removeIf(rack -> rack.byUntouched().isEmpty());
     }
   }
@@ -142,12 +159,13 @@ public final class FreeCards {
     Map<CardKey, List<Device>> devices = new HashMap<>();
     host.devices().forEach(device -> devices.computeIfAbsent(device.card().key(), key -> new ArrayList<>()).add(device));
     List<CardKind> kinds = new ArrayList<>();
-    List<Shelf> ofCards = new ArrayList<>();
+    List<Spot> ofCards = new ArrayList<>();
     for (Card card : host.cards()) {
       List<Device> offered = devices.getOrDefault(card.key(), List.of());
       CardKind kind = new CardKind(card.sellableMemory(), offered.stream().map(CardKind.DeviceKind::of).toList());
       kinds.add(kind);
-      ofCards.add(shelves.computeIfAbsent(kind, k -> new Shelf(offered)));
+      Shelf shelf = shelves.computeIfAbsent(kind, k -> new Shelf(offered));
+      ofCards.add(spots.computeIfAbsent(Spot.Key.of(shelf, offered), key -> new Spot(shelf, offered)));
     }
     Rack rack = racks.computeIfAbsent(HostShape.of(kinds, host.devices()), shape -> new Rack());
     return Standing.of(host, List.copyOf(ofCards), rack, books);
@@ -155,8 +173,8 @@ public final class FreeCards {
 
   private void add(Standing standing) {
     standings.put(standing.host().name(), standing);
+    changes.add(standing.host().name());
     standing.rack().add(standing.untouched(), Place.of(0, standing));
-    roomiest.add(Place.of(0, standing));
     for (Standing.Room room : standing.rooms()) {
       room.shelf().add(room.untouched(), room.cores(), Place.of(room.memory(), standing));
     }
@@ -173,7 +191,6 @@ public final class FreeCards {
 
   private void remove(Standing standing) {
     standing.rack().remove(standing.untouched(), Place.of(0, standing));
-    roomiest.remove(Place.of(0, standing));
     for (Standing.Room room : standing.rooms()) {
       room.shelf().remove(room.untouched(), room.cores(), Place.of(room.memory(), standing));
     }

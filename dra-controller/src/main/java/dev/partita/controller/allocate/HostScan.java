@@ -1,6 +1,5 @@
 package dev.partita.controller.allocate;
 
-import dev.partita.api.config.GpuShareConfig.Packing;
 import dev.partita.controller.allocate.NodeSearch.Choice;
 import dev.partita.controller.allocate.NodeSearch.Found;
 import java.util.ArrayList;
@@ -8,6 +7,7 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
@@ -15,9 +15,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the best host by placing the choices on one after the other, for asks that no order of cards answers. It looks at no more of them
- * than it must: only at those that have the devices which an ask names; of hosts that are alike, card by card, at the first; and for
- * pods that are to be spread, at those with the most free, as long as a better one can follow.
+ * Places choices on hosts, for asks that no order of cards answers: on those hosts that have the devices which an ask names; otherwise in the order
+ * of a {@link Ranking}.
  */
 final class HostScan {
   private final FreeCards cards;
@@ -32,37 +31,47 @@ final class HostScan {
     this.reasons = reasons;
   }
 
-  /** Hosts of one rack whose cards are equally full can serve the same asks equally well, if the asks go by kinds of cards. */
-  private record State(Rack rack, List<Account> accounts) {
-    static State of(Standing standing, Accounts accounts) {
-      return new State(standing.rack(), standing.host().cards().stream().map(card -> accounts.of(card.key())).toList());
-    }
+  AskFits fits(DeviceAsk ask) {
+    return fits.apply(ask);
   }
 
   /** The best placement on any host, of the first choice that the host can serve. */
   Optional<Found> best(List<Choice> choices) {
-    List<DeviceAsk> asks = choices.stream().flatMap(choice -> choice.asks().stream()).flatMap(List::stream).toList();
-    boolean alike = asks.stream().allMatch(ask -> fits.apply(ask).ofKinds());
-    boolean spread = !asks.isEmpty() && asks.stream().allMatch(ask -> ask.placement().nodes() == Packing.SPREAD);
     Optional<Set<String>> devices = devices(choices);
-    if (devices.isEmpty() && spread) {
-      return roomiest(choices, alike);
+    if (devices.isPresent()) {
+      return bestOf(cards.withDevices(devices.get()), choices);
     }
-    Collection<Standing> hosts = devices.map(cards::withDevices).orElseGet(() -> cards.standings().values());
-    @Nullable Found best = null;
-    Set<State> seen = new HashSet<>();
-    for (Standing standing : hosts) {
-      if (!refused.test(standing) && (!alike || seen.add(State.of(standing, cards.accounts())))) {
-        best = better(best, standing, choices);
+    for (int from = 0; from < choices.size(); ) {
+      int rank = choices.get(from).rank();
+      int to = from + 1;
+      while (to < choices.size() && choices.get(to).rank() == rank) {
+        to++;
       }
+      List<Choice> equal = choices.subList(from, to);
+      Optional<Found> best = cards.ranking(Ranking.Kind.of(equal), () -> new Ranking(equal, lasting(equal))).best(cards, equal, this, refused);
+      if (best.isPresent()) {
+        return best;
+      }
+      from = to;
     }
-    return Optional.ofNullable(best);
+    return Optional.empty();
+  }
+
+  /** The same for asks of these choices, without what is known only of the pod that asks now. */
+  private HostScan lasting(List<Choice> choices) {
+    IdentityHashMap<DeviceAsk, AskFits> own = new IdentityHashMap<>();
+    choices.stream().flatMap(choice -> choice.asks().stream()).flatMap(List::stream).forEach(ask -> own.put(ask, fits.apply(ask)));
+    return new HostScan(cards, ask -> Objects.requireNonNull(own.get(ask)), _ -> false, reasons);
   }
 
   /** The same by looking at every host. */
   Optional<Found> bestOfAll(List<Choice> choices) {
+    return bestOf(cards.standings().values(), choices);
+  }
+
+  private Optional<Found> bestOf(Collection<Standing> hosts, List<Choice> choices) {
     @Nullable Found best = null;
-    for (Standing standing : cards.standings().values()) {
+    for (Standing standing : hosts) {
       if (!refused.test(standing)) {
         best = better(best, standing, choices);
       }
@@ -83,23 +92,6 @@ final class HostScan {
     return Optional.of(devices);
   }
 
-  /** What stays free on a host is not more than what is: so the first hosts decide, and those that come close. */
-  private Optional<Found> roomiest(List<Choice> choices, boolean alike) {
-    @Nullable Found best = null;
-    Set<State> seen = new HashSet<>();
-    for (Place place : cards.roomiest()) {
-      Standing standing = place.host();
-      // Of one rank only, since what is free does not outweigh it.
-      if (best != null && choices.getFirst().rank() == best.score().rank() && -best.score().free() > place.free()) {
-        break;
-      }
-      if (!refused.test(standing) && (!alike || seen.add(State.of(standing, cards.accounts())))) {
-        best = better(best, standing, choices);
-      }
-    }
-    return Optional.ofNullable(best);
-  }
-
   private @Nullable Found better(@Nullable Found best, Standing standing, List<Choice> choices) {
     IdentityHashMap<DeviceAsk, List<Fit.Fits>> onHost = new IdentityHashMap<>();
     Function<DeviceAsk, List<Fit.Fits>> possible = ask -> onHost.computeIfAbsent(ask, a -> fits.apply(a).on(standing));
@@ -115,10 +107,17 @@ final class HostScan {
     return best;
   }
 
-  /** A placement of the choice on that host. */
-  Optional<Found> on(Standing standing, Choice choice) {
+  /** A placement of the first choice that the host can serve. */
+  Optional<Found> first(Standing standing, List<Choice> choices) {
     IdentityHashMap<DeviceAsk, List<Fit.Fits>> onHost = new IdentityHashMap<>();
-    return on(standing, choice, ask -> onHost.computeIfAbsent(ask, a -> fits.apply(a).on(standing)));
+    Function<DeviceAsk, List<Fit.Fits>> possible = ask -> onHost.computeIfAbsent(ask, a -> fits.apply(a).on(standing));
+    for (Choice choice : choices) {
+      Optional<Found> found = on(standing, choice, possible);
+      if (found.isPresent()) {
+        return found;
+      }
+    }
+    return Optional.empty();
   }
 
   private Optional<Found> on(Standing standing, Choice choice, Function<DeviceAsk, List<Fit.Fits>> possible) {

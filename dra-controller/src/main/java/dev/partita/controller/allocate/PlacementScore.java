@@ -4,7 +4,6 @@ import dev.partita.api.DeviceMode;
 import dev.partita.api.config.GpuShareConfig.Packing;
 import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.GpuHost;
-import java.util.Comparator;
 import java.util.function.Function;
 
 /**
@@ -28,17 +27,26 @@ record PlacementScore(int rank, int opened, int stranded, long leftover, long fr
   /** Percent of cores that may be left without memory. */
   private static final int CORES_UNHEEDED = 10;
 
-  private static final Comparator<PlacementScore> ORDER =
-      Comparator.comparingInt(PlacementScore::rank)
-          .thenComparingInt(PlacementScore::opened)
-          .thenComparingInt(PlacementScore::stranded)
-          .thenComparingLong(PlacementScore::leftover)
-          .thenComparingLong(PlacementScore::free)
-          .thenComparing(PlacementScore::node);
-
   @Override
   public int compareTo(PlacementScore other) {
-    return ORDER.compare(this, other);
+    if (rank != other.rank) {
+      return Integer.compare(rank, other.rank);
+    }
+    if (opened != other.opened) {
+      return Integer.compare(opened, other.opened);
+    }
+    if (stranded != other.stranded) {
+      return Integer.compare(stranded, other.stranded);
+    }
+    if (leftover != other.leftover) {
+      return Long.compare(leftover, other.leftover);
+    }
+    return free != other.free ? Long.compare(free, other.free) : node.compareTo(other.node);
+  }
+
+  /** The score of the same placement on a host that is alike, card by card. */
+  PlacementScore on(String otherNode) {
+    return new PlacementScore(rank, opened, stranded, leftover, free, otherNode);
   }
 
   /** How good a card is for a device, as it stands before. */
@@ -51,8 +59,48 @@ record PlacementScore(int rank, int opened, int stranded, long leftover, long fr
     if (packing == Packing.SPREAD) {
       return -free(card, after) - (before.isUntouched() ? 10 * CARD : 0) + (after.instances().isEmpty() ? 0 : stranded(card, before, after));
     }
-    // What is free is at most two cards, what is stranded at most 100: the first difference decides, as for nodes.
-    return opened(card, before, after) * 1_000L * CARD + stranded(card, before, after) * 3L * CARD + free(card, after);
+    return new CardCost(opened(card, before, after), stranded(card, before, after), free(card, after)).packed();
+  }
+
+  /**
+   * What one card adds to the score of a placement that uses it.
+   *
+   * @param opened at most 2
+   * @param stranded at most 100
+   * @param leftover at most two cards
+   */
+  record CardCost(int opened, int stranded, long leftover) implements Comparable<CardCost> {
+    /** As one number: the first difference decides, as for nodes. */
+    long packed() {
+      return opened * 1_000L * CARD + stranded * 3L * CARD + leftover;
+    }
+
+    CardCost plus(CardCost other) {
+      return new CardCost(opened + other.opened, stranded + other.stranded, leftover + other.leftover);
+    }
+
+    @Override
+    public int compareTo(CardCost other) {
+      int byOpened = Integer.compare(opened, other.opened);
+      int byStranded = byOpened != 0 ? byOpened : Integer.compare(stranded, other.stranded);
+      return byStranded != 0 ? byStranded : Long.compare(leftover, other.leftover);
+    }
+
+    static CardCost of(long packed) {
+      return new CardCost((int) (packed / (1_000L * CARD)), (int) (packed % (1_000L * CARD) / (3L * CARD)), packed % (1_000L * CARD) % (3L * CARD));
+    }
+
+    /** Of a card without MIG instances, of which a share takes so much. */
+    static CardCost ofShare(Card card, Account before, long memory, int cores) {
+      long sellable = card.sellableMemory();
+      long freeMemory = sellable - before.memory() - memory;
+      int freeCores = Account.CORES - before.cores() - cores;
+      long leftover = parts(sellable, freeMemory, freeCores);
+      if (before.isUntouched()) {
+        return new CardCost(1, PlacementScore.stranded(sellable, memory, cores), leftover);
+      }
+      return new CardCost(cores > 0 && freeMemory < needed(sellable, freeCores) ? 2 : 0, 0, leftover);
+    }
   }
 
   static PlacementScore ofNode(

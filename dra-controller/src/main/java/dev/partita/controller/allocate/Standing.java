@@ -11,12 +11,14 @@ import java.util.Set;
  * A host as its cards stand.
  *
  * @param shelves of its cards' kinds, by position
+ * @param spots where its cards are, by position
  * @param rack of its shape
  * @param free what is free on all its cards, in parts as {@link PlacementScore} counts them
+ * @param accounts what is taken of its cards, by position
  * @param untouched positions of the cards of which nothing is taken
  * @param rooms the different states of cards of which a share may be taken
  */
-record Standing(GpuHost host, List<Shelf> shelves, Rack rack, long free, BitSet untouched, Set<Room> rooms) {
+record Standing(GpuHost host, List<Shelf> shelves, List<Spot> spots, Rack rack, long free, List<Account> accounts, BitSet untouched, Set<Room> rooms) {
   /**
    * Cards of one host that are alike and equally full.
    *
@@ -25,13 +27,16 @@ record Standing(GpuHost host, List<Shelf> shelves, Rack rack, long free, BitSet 
    */
   record Room(Shelf shelf, boolean untouched, long memory, int cores) {}
 
-  static Standing of(GpuHost host, List<Shelf> shelves, Rack rack, Accounts accounts) {
+  static Standing of(GpuHost host, List<Spot> spots, Rack rack, Accounts accounts) {
+    List<Shelf> shelves = spots.stream().map(Spot::shelf).toList();
     long sum = 0;
+    Account[] taken = new Account[shelves.size()];
     BitSet whole = new BitSet();
     Set<Room> open = new HashSet<>();
     for (int i = 0; i < shelves.size(); i++) {
       Card card = host.cards().get(i);
       Account account = accounts.of(card.key());
+      taken[i] = account;
       sum += PlacementScore.free(card, account);
       whole.set(i, account.isUntouched());
       if (!account.isClosedToShares()) {
@@ -39,11 +44,11 @@ record Standing(GpuHost host, List<Shelf> shelves, Rack rack, long free, BitSet 
         open.add(new Room(shelves.get(i), account.isUntouched(), memory, Math.max(0, Account.CORES - account.cores())));
       }
     }
-    return new Standing(host, shelves, rack, sum, whole, open);
+    return new Standing(host, shelves, spots, rack, sum, List.of(taken), whole, open);
   }
 
   /** The same host after its accounts changed. */
   Standing now(Accounts accounts) {
-    return of(host, shelves, rack, accounts);
+    return of(host, spots, rack, accounts);
   }
 }

@@ -101,10 +101,14 @@ class ScanAgreementTest {
           default -> List.of();
         };
     List<DeviceAsk> asks =
-        switch (random.nextInt(14)) {
+        switch (random.nextInt(20)) {
           case 10 -> List.of(Asks.share("r", 2 + random.nextInt(4), GIB, 5));
           case 11 -> List.of(spread(Asks.share("r", 1 + random.nextInt(3), 10 * GIB, 20)), spread(Asks.whole("q", 1)));
           case 12 -> List.of(numa("r", random.nextInt(2)));
+          case 13 -> List.of(all(Asks.share("r", 1, 2 * GIB, 5)));
+          case 14 -> List.of(all(Asks.whole("r", 1)), Asks.share("q", 1, GIB, 5));
+          case 15 -> List.of(Asks.share("r", 1, 2 * GIB, 10), Asks.share("q", 1, 12 * GIB, 5L * random.nextInt(3)));
+          case 16 -> List.of(Asks.share("r", 2, GIB, 5), Asks.share("q", 1, 3 * GIB, 10), Asks.share("p", 1, GIB, 0));
           case 0 -> List.of(Asks.whole("r", 1), Asks.whole("q", 1 + random.nextInt(3)));
           case 1 -> List.of(Asks.whole("r", 1 + random.nextInt(8)));
           case 2 -> List.of(Asks.whole("r", 1));
@@ -115,6 +119,11 @@ class ScanAgreementTest {
           case 7 -> List.of(Asks.percent("r", 1 + random.nextInt(2), 1 + random.nextInt(100), 5));
           default -> List.of(Asks.share("r", 1, (1 + random.nextInt(40)) * GIB, 5L * random.nextInt(14)));
         };
+    if (random.nextInt(8) == 0) { // two choices of one rank
+      var first = new RequestAsk("r", List.of(Asks.share("r/a", 2, 2 * GIB, 10), Asks.whole("r/b", 1)));
+      var second = new RequestAsk("q", List.of(Asks.whole("q/a", 2), Asks.share("q/b", 1, GIB, 5)));
+      return new ClaimAsk(new ClaimRef("default", name, "uid-" + name), List.of(first, second), constraints);
+    }
     if (random.nextInt(5) == 0) {
       var either = new RequestAsk("r", List.of(Asks.share("r/a", "t4", 12 * GIB), Asks.whole("r/b", 2), Asks.share("r/c", 1, 30 * GIB, 40)));
       return new ClaimAsk(new ClaimRef("default", name, "uid-" + name), List.of(either), constraints);
@@ -126,6 +135,10 @@ class ScanAgreementTest {
     Placement before = ask.placement();
     Placement placement = new Placement(Packing.SPREAD, Packing.SPREAD, before.numa(), before.nvlink());
     return new DeviceAsk(ask.name(), ask.selectors(), ask.count(), ask.memory(), ask.cores(), ask.tolerations(), placement);
+  }
+
+  private static DeviceAsk all(DeviceAsk ask) {
+    return new DeviceAsk(ask.name(), ask.selectors(), new DeviceAsk.Count.All(), ask.memory(), ask.cores(), ask.tolerations(), ask.placement());
   }
 
   private static DeviceAsk numa(String name, int node) {
