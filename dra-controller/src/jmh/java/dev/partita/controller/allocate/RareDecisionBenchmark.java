@@ -37,6 +37,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Warmup(iterations = 2, time = 2)
 @Measurement(iterations = 3, time = 2)
 public class RareDecisionBenchmark {
+  private static final long MIB = 1L << 20;
   private static final Candidates EVERYWHERE = host -> Optional.empty();
 
   @Param({"100", "5000"})
@@ -49,6 +50,7 @@ public class RareDecisionBenchmark {
   private final FreeCards cards = new FreeCards(books);
   private final Allocator allocator = new Allocator(new DeviceSelectors());
   private Inventory inventory = Inventory.EMPTY;
+  private long size;
 
   @Setup
   public void fill() {
@@ -94,11 +96,30 @@ public class RareDecisionBenchmark {
     return decide(chosen("device.attributes[\"resource.kubernetes.io\"].numaNode == 1"));
   }
 
+  @Benchmark
+  public Optional<Outcome.Allocated> allShares() {
+    DeviceAsk one = Asks.share("gpu", 1, 8 * GpuNodes.GIB, 5);
+    return decide(Asks.claim("all", new DeviceAsk("gpu", one.selectors(), new DeviceAsk.Count.All(), one.memory(), one.cores(), List.of(), one.placement())));
+  }
+
+  /** Claims that nobody has asked for before. */
+  @Benchmark
+  public Optional<Outcome.Allocated> eightSharesOfANewSize() {
+    size = size % (100 * MIB) + MIB;
+    return decide(Asks.claim("new", Asks.share("gpu", 8, 8 * GpuNodes.GIB + size, 5)));
+  }
+
   /** Why a claim fits nowhere, node by node and card by card. */
   @Benchmark
   public Outcome explanation() {
     cards.refresh(inventory);
     return allocator.allocate(PodNeeds.NONE, List.of(Asks.claim("huge", Asks.share("gpu", 1, 139 * GpuNodes.GIB, 100), Asks.whole("q", 9))), EVERYWHERE, cards);
+  }
+
+  /** The same and what an event says of it. */
+  @Benchmark
+  public String explanationInWords() {
+    return ((Outcome.Unallocatable) explanation()).explanation().summary(1024);
   }
 
   private static ClaimAsk chosen(String expression) {

@@ -4,7 +4,6 @@ import dev.partita.controller.allocate.ClaimAsk.RequestAsk;
 import dev.partita.controller.allocate.ForecastSearch.Advice;
 import dev.partita.controller.allocate.NodeSearch.Choice;
 import dev.partita.controller.allocate.NodeSearch.Found;
-import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.selector.DeviceSelectors;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -87,8 +86,12 @@ public final class Allocator {
 
   /** Why no host can serve claims that {@link #place} found none for. */
   Explanation explain(List<ClaimAsk> claims, Candidates candidates, FreeCards cards) {
-    List<GpuHost> hosts = cards.standings().values().stream().map(Standing::host).toList();
-    return reasons.explain(claims, hosts, candidates, cards.accounts());
+    return reasons.explain(claims, cards.standings().values(), candidates, ask -> new AskFits(eligibility, selectors, ask).ofSpots());
+  }
+
+  /** The same by judging every card: what the other is checked against. */
+  Explanation explainOneByOne(List<ClaimAsk> claims, Candidates candidates, FreeCards cards) {
+    return reasons.explain(claims, cards.standings().values(), candidates, _ -> false);
   }
 
   /** What is found out in the course of one decision. */

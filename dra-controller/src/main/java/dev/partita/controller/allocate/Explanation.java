@@ -6,6 +6,7 @@ import dev.partita.controller.allocate.NodeRefusal.NotTogether;
 import dev.partita.controller.allocate.NodeRefusal.PodUnfit;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -110,13 +111,15 @@ public record Explanation(List<NodeRefusal> nodes) {
 
   private List<Group> groups() {
     Map<String, Group> groups = new LinkedHashMap<>();
+    Map<CardRefusal, Group> byRefusal = new HashMap<>();
     for (NodeRefusal node : nodes) {
       switch (node) {
         case PodUnfit unfit -> groups.computeIfAbsent(unfit.why(), Group::new).add(node.node(), node.cards());
         case NotTogether together -> groups.computeIfAbsent(together.why(), Group::new).add(node.node(), node.cards());
         case CardsUnfit unfit -> {
           unfit.refusals()
-              .forEach((card, why) -> groups.computeIfAbsent(why.toString(), Group::new).add(node.node(), 1));
+              .values()
+              .forEach(why -> byRefusal.computeIfAbsent(why, w -> groups.computeIfAbsent(w.toString(), Group::new)).add(node.node(), 1));
           if (unfit.fitting() > 0) {
             String why = unfit.wanted() + " wanted on one node by request " + unfit.request() + ", " + unfit.fitting() + " fit there";
             groups.computeIfAbsent(why, Group::new).add(node.node(), unfit.fitting());
@@ -129,10 +132,11 @@ public record Explanation(List<NodeRefusal> nodes) {
     return sorted;
   }
 
-  /** Cards with the same reason. */
+  /** Cards with the same reason, told of node by node. */
   private static final class Group {
     private final String why;
-    private final Set<String> nodes = new HashSet<>();
+    private String lastNode = "";
+    private int nodes;
     private int cards;
 
     Group(String why) {
@@ -140,13 +144,14 @@ public record Explanation(List<NodeRefusal> nodes) {
     }
 
     void add(String node, int more) {
-      nodes.add(node);
+      nodes += node.equals(lastNode) ? 0 : 1;
+      lastNode = node;
       cards += more;
     }
 
     @Override
     public String toString() {
-      String where = nodes.size() == 1 ? nodes.iterator().next() : nodes.size() + " nodes";
+      String where = nodes == 1 ? lastNode : nodes + " nodes";
       return cards + (cards == 1 ? " card on " : " cards on ") + where + ": " + why;
     }
   }

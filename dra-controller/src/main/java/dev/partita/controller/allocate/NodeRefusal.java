@@ -1,7 +1,6 @@
 package dev.partita.controller.allocate;
 
 import dev.partita.controller.inventory.CardKey;
-import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -29,11 +28,6 @@ public sealed interface NodeRefusal {
       implements NodeRefusal {
     public CardsUnfit {
       refusals = java.util.Collections.unmodifiableSortedMap(new TreeMap<>(refusals));
-    }
-
-    static CardsUnfit of(
-        String node, int cards, ClaimRef claim, DeviceAsk ask, int wanted, int fitting, Map<CardKey, CardRefusal> refusals) {
-      return new CardsUnfit(node, cards, claim, ask.name(), wanted, fitting, new TreeMap<>(refusals));
     }
   }
 

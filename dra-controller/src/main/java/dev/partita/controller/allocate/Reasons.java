@@ -1,15 +1,13 @@
 package dev.partita.controller.allocate;
 
 import dev.partita.controller.allocate.ClaimAsk.RequestAsk;
-import dev.partita.controller.inventory.CardKey;
-import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.Predicate;
 
 /** Says for every host, and every card of it, why it cannot serve a pod's claims. Looks at all of them: asked only when none can. */
 final class Reasons {
@@ -19,21 +17,27 @@ final class Reasons {
     this.eligibility = eligibility;
   }
 
-  /** @param hosts every one of them, which none of the claims' placements fits */
-  Explanation explain(List<ClaimAsk> claims, Collection<GpuHost> hosts, Candidates candidates, Accounts accounts) {
-    return new Explanation(hosts.stream().map(host -> refusal(claims, host, candidates.refusal(host), accounts)).toList());
+  /**
+   * @param hosts every one of them, which none of the claims' placements fits
+   * @param alike whether the ask is judged once for all cards of a spot
+   */
+  Explanation explain(List<ClaimAsk> claims, Collection<Standing> hosts, Candidates candidates, Predicate<DeviceAsk> alike) {
+    IdentityHashMap<DeviceAsk, CardReasons> known = new IdentityHashMap<>();
+    Function<DeviceAsk, CardReasons> reasons = ask -> known.computeIfAbsent(ask, a -> new CardReasons(eligibility, a, alike.test(a)));
+    return new Explanation(hosts.stream().map(host -> refusal(claims, host, candidates.refusal(host.host()), reasons)).toList());
   }
 
-  private NodeRefusal refusal(List<ClaimAsk> claims, GpuHost host, Optional<String> podUnfit, Accounts accounts) {
-    int cards = host.cards().size();
+  private NodeRefusal refusal(List<ClaimAsk> claims, Standing standing, Optional<String> podUnfit, Function<DeviceAsk, CardReasons> reasons) {
+    String node = standing.host().name();
+    int cards = standing.host().cards().size();
     if (podUnfit.isPresent()) {
-      return new NodeRefusal.PodUnfit(host.name(), cards, podUnfit.get());
+      return new NodeRefusal.PodUnfit(node, cards, podUnfit.get());
     }
     for (ClaimAsk claim : claims) {
       for (RequestAsk request : claim.requests()) {
         Optional<NodeRefusal> unfit = Optional.empty();
         for (DeviceAsk ask : request.alternatives()) {
-          unfit = cardsUnfit(claim, ask, host, accounts);
+          unfit = cardsUnfit(claim, ask, standing, reasons.apply(ask));
           if (unfit.isEmpty()) {
             break;
           }
@@ -45,31 +49,21 @@ final class Reasons {
     }
     boolean constrained = claims.stream().anyMatch(claim -> !claim.constraints().isEmpty());
     return new NodeRefusal.NotTogether(
-        host.name(),
-        cards,
-        "each request fits, but not all of them together" + (constrained ? " under the claim's constraints" : ""));
+        node, cards, "each request fits, but not all of them together" + (constrained ? " under the claim's constraints" : ""));
   }
 
-  private Optional<NodeRefusal> cardsUnfit(ClaimAsk claim, DeviceAsk ask, GpuHost host, Accounts accounts) {
-    Map<CardKey, CardRefusal> refusals = new HashMap<>();
-    List<CardKey> fitting = new ArrayList<>();
-    for (Device device : host.devices()) {
-      CardKey key = device.card().key();
-      switch (Eligibility.now(eligibility.inPrinciple(device, ask), accounts.of(key))) {
-        case Fit.Fits fits -> fitting.add(key);
-        case Fit.Refused(CardRefusal why) -> refusals.merge(key, why, CardRefusal::together);
-      }
-    }
-    fitting.forEach(refusals::remove);
-    int fits = (int) fitting.stream().distinct().count();
+  private Optional<NodeRefusal> cardsUnfit(ClaimAsk claim, DeviceAsk ask, Standing standing, CardReasons reasons) {
+    CardReasons.OnHost said = reasons.on(standing);
     int wanted =
         switch (ask.count()) {
           case DeviceAsk.Count.Exactly(int devices) -> devices;
-          case DeviceAsk.Count.All all -> Math.max(1, cardsOfAll(host, ask, accounts));
+          case DeviceAsk.Count.All all -> Math.max(1, cardsOfAll(standing.host(), ask, standing::account));
         };
-    return fits >= wanted
+    return said.fitting() >= wanted
         ? Optional.empty()
-        : Optional.of(NodeRefusal.CardsUnfit.of(host.name(), host.cards().size(), claim.claim(), ask, wanted, fits, refusals));
+        : Optional.of(
+            new NodeRefusal.CardsUnfit(
+                standing.host().name(), standing.host().cards().size(), claim.claim(), ask.name(), wanted, said.fitting(), said.refusals()));
   }
 
   /** Cards that a request for all means: it must have every one. */

@@ -1,6 +1,7 @@
 package dev.partita.controller.allocate;
 
 import dev.partita.api.DeviceAttribute;
+import dev.partita.api.DeviceMode;
 import dev.partita.controller.inventory.AttributeValue;
 import dev.partita.controller.inventory.Device;
 import java.util.Collections;
@@ -35,6 +36,11 @@ final class Spot {
 
   List<Device> example() {
     return example;
+  }
+
+  /** Whether its cards are offered as MIG instances, too. */
+  boolean hasInstances() {
+    return example.stream().anyMatch(device -> device.mode() == DeviceMode.MIG);
   }
 
   /**

@@ -1,6 +1,7 @@
 package dev.partita.controller.allocate;
 
 import dev.partita.controller.inventory.Card;
+import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.GpuHost;
 import java.util.BitSet;
 import java.util.HashSet;
@@ -50,5 +51,15 @@ record Standing(GpuHost host, List<Shelf> shelves, List<Spot> spots, Rack rack, 
   /** The same host after its accounts changed. */
   Standing now(Accounts accounts) {
     return of(host, spots, rack, accounts);
+  }
+
+  /** What is taken of one of its cards. */
+  Account account(CardKey card) {
+    for (int i = 0; i < accounts.size(); i++) {
+      if (host.cards().get(i).key().equals(card)) {
+        return accounts.get(i);
+      }
+    }
+    return Account.EMPTY;
   }
 }

@@ -67,6 +67,7 @@ class AllocatorPropertyTest {
             live.put(placement.claim().uid(), placement);
           }
         } else {
+          assertThat(((Outcome.Unallocatable) outcome).explanation()).isEqualTo(allocator.explainOneByOne(pod, candidates, cards));
           checkRefusal(pod, (Outcome.Unallocatable) outcome, inventory, books);
           checkReasonsGoAway(allocator, pod, needs, candidates, (Outcome.Unallocatable) outcome, inventory, live.values());
         }

@@ -68,6 +68,7 @@ class ScanAgreementTest {
           FreeCards anew = new FreeCards(books);
           anew.refresh(inventory);
           assertThat(allocator.placeByScan(pod, candidates, anew)).as("step %s: %s", step, pod).isEqualTo(outcome);
+          assertThat(allocator.explain(pod, candidates, cards)).as("step %s: %s", step, pod).isEqualTo(allocator.explainOneByOne(pod, candidates, cards));
           if (outcome.isPresent()) {
             allocated++;
             for (Outcome.ClaimPlacement placement : outcome.get().claims()) {

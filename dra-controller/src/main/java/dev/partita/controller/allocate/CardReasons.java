@@ -1,0 +1,87 @@
+package dev.partita.controller.allocate;
+
+import dev.partita.controller.inventory.CardKey;
+import dev.partita.controller.inventory.Device;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/** What speaks against cards for one ask: said once for all cards of a spot that are equally full, where the ask goes by these. */
+final class CardReasons {
+  private final Eligibility eligibility;
+  private final DeviceAsk ask;
+  private final boolean alike;
+  private final Map<State, Optional<CardRefusal>> known = new HashMap<>();
+  private final Map<Spot, List<Fit>> bySpot = new HashMap<>();
+
+  /** @param alike whether it is the same for all cards of a spot */
+  CardReasons(Eligibility eligibility, DeviceAsk ask, boolean alike) {
+    this.eligibility = eligibility;
+    this.ask = ask;
+    this.alike = alike;
+  }
+
+  private record State(Spot spot, Account account) {}
+
+  /**
+   * What is said of a host's cards.
+   *
+   * @param fitting how many could serve the ask
+   * @param refusals why the others that are offered cannot
+   */
+  record OnHost(int fitting, SortedMap<CardKey, CardRefusal> refusals) {}
+
+  OnHost on(Standing standing) {
+    int fitting = 0;
+    SortedMap<CardKey, CardRefusal> refusals = new TreeMap<>();
+    Map<CardKey, List<Device>> devices = new HashMap<>();
+    for (int i = 0; i < standing.spots().size(); i++) {
+      Spot spot = standing.spots().get(i);
+      CardKey card = standing.host().cards().get(i).key();
+      if (spot.example().isEmpty()) {
+        continue;
+      }
+      Optional<CardRefusal> refusal;
+      if (alike && !spot.hasInstances()) {
+        refusal = known.computeIfAbsent(new State(spot, standing.accounts().get(i)), this::together);
+      } else {
+        if (devices.isEmpty()) {
+          standing.host().devices().forEach(device -> devices.computeIfAbsent(device.card().key(), key -> new ArrayList<>()).add(device));
+        }
+        refusal = together(devices.getOrDefault(card, List.of()).stream().map(this::inPrinciple).toList(), standing.accounts().get(i));
+      }
+      if (refusal.isPresent()) {
+        refusals.put(card, refusal.get());
+      } else {
+        fitting++;
+      }
+    }
+    return new OnHost(fitting, refusals);
+  }
+
+  private Fit inPrinciple(Device device) {
+    return eligibility.inPrinciple(device, ask);
+  }
+
+  private Optional<CardRefusal> together(State state) {
+    return together(bySpot.computeIfAbsent(state.spot(), spot -> spot.example().stream().map(this::inPrinciple).toList()), state.account());
+  }
+
+  private static Optional<CardRefusal> together(Collection<Fit> devices, Account account) {
+    Optional<CardRefusal> refusal = Optional.empty();
+    for (Fit device : devices) {
+      switch (Eligibility.now(device, account)) {
+        case Fit.Fits _ -> {
+          return Optional.empty();
+        }
+        case Fit.Refused(CardRefusal why) -> refusal = Optional.of(refusal.map(before -> CardRefusal.together(before, why)).orElse(why));
+      }
+    }
+    return refusal;
+  }
+}
