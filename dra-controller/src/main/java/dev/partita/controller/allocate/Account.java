@@ -30,6 +30,15 @@ public record Account(int shares, int wholes, long memory, int cores, List<MigSl
     this(shares, wholes, memory, cores, List.of());
   }
 
+  /** Memory comes in powers of two: what a record makes of these by itself falls into few buckets. */
+  @Override
+  public int hashCode() {
+    long hash = (memory * 31 + cores) * 31 + shares;
+    hash = (hash * 31 + wholes) * 31 + instances.hashCode();
+    hash *= 0x9E3779B97F4A7C15L;
+    return (int) (hash >>> 32);
+  }
+
   public boolean isUntouched() {
     return shares == 0 && wholes == 0 && instances.isEmpty();
   }

@@ -86,12 +86,12 @@ public final class Allocator {
 
   /** Why no host can serve claims that {@link #place} found none for. */
   Explanation explain(List<ClaimAsk> claims, Candidates candidates, FreeCards cards) {
-    return reasons.explain(claims, cards.standings().values(), candidates, ask -> new AskFits(eligibility, selectors, ask).ofSpots());
+    return reasons.explain(claims, cards.standings().values(), candidates, ask -> new AskFits(eligibility, selectors, ask), false);
   }
 
   /** The same by judging every card: what the other is checked against. */
   Explanation explainOneByOne(List<ClaimAsk> claims, Candidates candidates, FreeCards cards) {
-    return reasons.explain(claims, cards.standings().values(), candidates, _ -> false);
+    return reasons.explain(claims, cards.standings().values(), candidates, ask -> new AskFits(eligibility, selectors, ask), true);
   }
 
   /** What is found out in the course of one decision. */

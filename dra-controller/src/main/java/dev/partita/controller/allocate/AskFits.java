@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Which devices could serve an ask if their cards were empty: judged once for all cards of a kind, where the ask allows it. */
 final class AskFits {
@@ -21,8 +22,9 @@ final class AskFits {
   private final boolean ofKinds;
   private final Optional<Set<String>> uuids;
   private final boolean ofSpots;
-  private final Map<Shelf, List<Fit.Fits>> byKind = new HashMap<>();
-  private final Map<Spot, List<Fit.Fits>> bySpot = new HashMap<>();
+  private final Map<Alike, List<Fit.Fits>> known = new HashMap<>();
+  private @Nullable Alike lastCards;
+  private List<Fit.Fits> lastDevices = List.of();
 
   AskFits(Eligibility eligibility, DeviceSelectors selectors, DeviceAsk ask) {
     this.eligibility = eligibility;
@@ -56,7 +58,12 @@ final class AskFits {
    * of whichever card of its kind.
    */
   List<Fit.Fits> at(Standing standing, int position) {
-    return ofKinds ? devicesOf(standing.shelves().get(position)) : devicesAt(standing.spots().get(position));
+    return devicesOf(cards(standing, position));
+  }
+
+  /** The cards of which the ask says the same as of that one, if it goes by spots. */
+  Alike cards(Standing standing, int position) {
+    return ofKinds ? standing.shelves().get(position) : standing.spots().get(position);
   }
 
   /** What of the example of that kind could serve the ask: one device, or the first of its MIG instances. */
@@ -69,12 +76,13 @@ final class AskFits {
     return ofSpots ? alike(standing) : oneByOne(standing.host());
   }
 
-  private List<Fit.Fits> devicesOf(Shelf kind) {
-    return byKind.computeIfAbsent(kind, k -> chosen(k.example()));
-  }
-
-  private List<Fit.Fits> devicesAt(Spot spot) {
-    return bySpot.computeIfAbsent(spot, s -> chosen(s.example()));
+  /** Most hosts have cards of one kind only, and so has the host before. */
+  private List<Fit.Fits> devicesOf(Alike cards) {
+    if (cards != lastCards) {
+      lastDevices = known.computeIfAbsent(cards, c -> chosen(c.example()));
+      lastCards = cards;
+    }
+    return lastDevices;
   }
 
   private List<Fit.Fits> alike(Standing standing) {

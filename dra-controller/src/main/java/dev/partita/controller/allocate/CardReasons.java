@@ -11,22 +11,22 @@ import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** What speaks against cards for one ask: said once for all cards of a spot that are equally full, where the ask goes by these. */
+/** What speaks against cards for one ask: said once for all cards that are alike and equally full. */
 final class CardReasons {
   private final Eligibility eligibility;
-  private final DeviceAsk ask;
-  private final boolean alike;
+  private final AskFits ask;
+  private final boolean oneByOne;
   private final Map<State, Optional<CardRefusal>> known = new HashMap<>();
-  private final Map<Spot, List<Fit>> bySpot = new HashMap<>();
+  private final Map<Alike, List<Fit>> inPrinciple = new HashMap<>();
 
-  /** @param alike whether it is the same for all cards of a spot */
-  CardReasons(Eligibility eligibility, DeviceAsk ask, boolean alike) {
+  /** @param oneByOne whether to judge every card by itself all the same */
+  CardReasons(Eligibility eligibility, AskFits ask, boolean oneByOne) {
     this.eligibility = eligibility;
     this.ask = ask;
-    this.alike = alike;
+    this.oneByOne = oneByOne || !ask.ofSpots();
   }
 
-  private record State(Spot spot, Account account) {}
+  private record State(Alike cards, Account account) {}
 
   /**
    * What is said of a host's cards.
@@ -47,8 +47,8 @@ final class CardReasons {
         continue;
       }
       Optional<CardRefusal> refusal;
-      if (alike && !spot.hasInstances()) {
-        refusal = known.computeIfAbsent(new State(spot, standing.accounts().get(i)), this::together);
+      if (!oneByOne && !spot.hasInstances()) {
+        refusal = known.computeIfAbsent(new State(ask.cards(standing, i), standing.accounts().get(i)), this::together);
       } else {
         if (devices.isEmpty()) {
           standing.host().devices().forEach(device -> devices.computeIfAbsent(device.card().key(), key -> new ArrayList<>()).add(device));
@@ -65,11 +65,11 @@ final class CardReasons {
   }
 
   private Fit inPrinciple(Device device) {
-    return eligibility.inPrinciple(device, ask);
+    return eligibility.inPrinciple(device, ask.ask());
   }
 
   private Optional<CardRefusal> together(State state) {
-    return together(bySpot.computeIfAbsent(state.spot(), spot -> spot.example().stream().map(this::inPrinciple).toList()), state.account());
+    return together(inPrinciple.computeIfAbsent(state.cards(), cards -> cards.example().stream().map(this::inPrinciple).toList()), state.account());
   }
 
   private static Optional<CardRefusal> together(Collection<Fit> devices, Account account) {

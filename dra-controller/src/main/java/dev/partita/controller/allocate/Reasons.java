@@ -7,7 +7,6 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
-import java.util.function.Predicate;
 
 /** Says for every host, and every card of it, why it cannot serve a pod's claims. Looks at all of them: asked only when none can. */
 final class Reasons {
@@ -19,11 +18,13 @@ final class Reasons {
 
   /**
    * @param hosts every one of them, which none of the claims' placements fits
-   * @param alike whether the ask is judged once for all cards of a spot
+   * @param fits of each ask
+   * @param oneByOne whether to judge every card by itself, whatever others are like
    */
-  Explanation explain(List<ClaimAsk> claims, Collection<Standing> hosts, Candidates candidates, Predicate<DeviceAsk> alike) {
+  Explanation explain(
+      List<ClaimAsk> claims, Collection<Standing> hosts, Candidates candidates, Function<DeviceAsk, AskFits> fits, boolean oneByOne) {
     IdentityHashMap<DeviceAsk, CardReasons> known = new IdentityHashMap<>();
-    Function<DeviceAsk, CardReasons> reasons = ask -> known.computeIfAbsent(ask, a -> new CardReasons(eligibility, a, alike.test(a)));
+    Function<DeviceAsk, CardReasons> reasons = ask -> known.computeIfAbsent(ask, a -> new CardReasons(eligibility, fits.apply(a), oneByOne));
     return new Explanation(hosts.stream().map(host -> refusal(claims, host, candidates.refusal(host.host()), reasons)).toList());
   }
 

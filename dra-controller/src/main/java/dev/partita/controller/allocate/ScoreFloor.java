@@ -134,7 +134,9 @@ final class ScoreFloor {
   }
 
   private static CardCost cheapest(long[] packed, int wanted) {
-    Arrays.sort(packed);
+    if (wanted < packed.length) {
+      Arrays.sort(packed);
+    }
     CardCost sum = new CardCost(0, 0, 0);
     for (int i = 0; i < wanted; i++) {
       sum = sum.plus(CardCost.of(packed[i]));

@@ -9,7 +9,7 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** The cards of one kind of which a share may be taken, on all hosts. Compared by identity: there is one a kind. */
-final class Shelf {
+final class Shelf implements Alike {
   private final List<Device> example;
   private final NavigableMap<Integer, NavigableSet<Place>> begun = new TreeMap<>();
   private final NavigableMap<Integer, NavigableSet<Place>> untouched = new TreeMap<>();
@@ -19,7 +19,8 @@ final class Shelf {
     this.example = List.copyOf(example);
   }
 
-  List<Device> example() {
+  @Override
+  public List<Device> example() {
     return example;
   }
 

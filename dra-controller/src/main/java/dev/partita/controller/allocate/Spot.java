@@ -15,7 +15,7 @@ import java.util.Set;
  * Where cards of one kind are on their hosts: those of a spot agree in NUMA node and numbers, too, so that a selector that reads these says the same
  * of all of them. Hosts of one make have the same spots. Compared by identity: there is one a key.
  */
-final class Spot {
+final class Spot implements Alike {
   private static final Set<String> READ = Set.of(DeviceAttribute.INDEX, DeviceAttribute.MINOR, CardKind.withoutDomain(DeviceAttribute.NUMA_NODE));
 
   /** Attributes that still tell cards of one spot apart, by name without domain. */
@@ -23,24 +23,27 @@ final class Spot {
 
   private final Shelf shelf;
   private final List<Device> example;
+  private final boolean hasInstances;
 
   /** @param example the devices of one card of the spot, whichever */
   Spot(Shelf shelf, List<Device> example) {
     this.shelf = shelf;
     this.example = List.copyOf(example);
+    this.hasInstances = example.stream().anyMatch(device -> device.mode() == DeviceMode.MIG);
   }
 
   Shelf shelf() {
     return shelf;
   }
 
-  List<Device> example() {
+  @Override
+  public List<Device> example() {
     return example;
   }
 
   /** Whether its cards are offered as MIG instances, too. */
   boolean hasInstances() {
-    return example.stream().anyMatch(device -> device.mode() == DeviceMode.MIG);
+    return hasInstances;
   }
 
   /**
