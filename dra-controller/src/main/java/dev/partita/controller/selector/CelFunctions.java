@@ -89,6 +89,21 @@ class CelFunctions implements CelCompilerLibrary, CelRuntimeLibrary {
     bindings.add(CelFunctionBinding.from(id, types.stream().<Class<?>>map(Type::java).toList(), body));
   }
 
+  /**
+   * @param parameters what the checker knows of the arguments
+   * @param arguments what the interpreter goes by
+   */
+  final void member(
+      String name, String id, CelType result, List<CelType> parameters, List<Class<?>> arguments, CelFunctionOverload body) {
+    declare(name, newMemberOverload(id, result, parameters));
+    bound(id, arguments, body);
+  }
+
+  /** What an overload does; one that is not declared is called by trees that were changed after they were checked. */
+  final void bound(String id, List<Class<?>> arguments, CelFunctionOverload body) {
+    bindings.add(CelFunctionBinding.from(id, arguments, body));
+  }
+
   final <T extends Comparable<T>> void comparisons(Type<T> type) {
     member("compareTo", SimpleType.INT, type, type, (a, b) -> (long) Integer.signum(a.compareTo(b)));
     member("isGreaterThan", SimpleType.BOOL, type, type, (a, b) -> a.compareTo(b) > 0);

@@ -7,14 +7,16 @@ import static dev.partita.controller.selector.CelFunctions.Type.TEXT;
 import com.google.re2j.Matcher;
 import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
+import dev.cel.common.types.ListType;
 import dev.cel.common.types.OptionalType;
 import dev.cel.common.types.SimpleType;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 
 /**
  * The find and findAll functions and the named formats that Kubernetes adds to CEL (k8s.io/apiserver/pkg/cel/library, regex.go and
- * format.go). Regular expressions are RE2's, in time linear in the text.
+ * format.go), and what dev.cel lacks of CEL's strings library: format and quote. Regular expressions are RE2's, in time linear in the text.
  */
 final class TextFunctions extends CelFunctions {
   TextFunctions() {
@@ -37,6 +39,14 @@ final class TextFunctions extends CelFunctions {
       constant("format." + format.word(), format);
     }
     global("format.named", OptionalType.create(FORMAT.cel()), TEXT, NamedFormat::of);
+    member(
+        "format",
+        "partita_format_string_list",
+        SimpleType.STRING,
+        List.of(SimpleType.STRING, ListType.create(SimpleType.DYN)),
+        List.of(String.class, Collection.class),
+        arguments -> FormattedText.of((String) arguments[0], (Collection<?>) arguments[1]));
+    global("strings.quote", SimpleType.STRING, TEXT, Quoted::plainly);
     member("validate", OptionalType.create(Type.TEXTS), FORMAT, TEXT, NamedFormat::problems);
   }
 

@@ -1,24 +1,14 @@
 package dev.partita.controller.selector;
 
+import static dev.partita.controller.selector.Devices.SHARED;
+import static dev.partita.controller.selector.Devices.WHOLE;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.controller.GpuNodes;
-import dev.partita.controller.inventory.Device;
-import dev.partita.controller.inventory.Inventory;
-import java.util.List;
-import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class DeviceSelectorsTest {
-  private static final List<Device> DEVICES =
-      Objects.requireNonNull(
-              Inventory.EMPTY.refreshed(List.of(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB))).host("node-0"))
-          .devices();
-  private static final Device WHOLE = DEVICES.get(0);
-  private static final Device SHARED = DEVICES.get(1);
-
   private final DeviceSelectors selectors = new DeviceSelectors();
 
   @ParameterizedTest
