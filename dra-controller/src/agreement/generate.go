@@ -65,6 +65,9 @@ func (g generator) taken(card int, memory int64) (all []taken) {
 }
 
 func (g generator) claim() (claim resourceapi.DeviceClaim) {
+	if g.percent(12) {
+		return g.monitor()
+	}
 	for i := range pick(g, []int{1, 1, 1, 1, 1, 2, 2, 2, 3}) {
 		request := resourceapi.DeviceRequest{Name: fmt.Sprintf("r%d", i)}
 		if g.percent(30) {
@@ -86,6 +89,23 @@ func (g generator) claim() (claim resourceapi.DeviceClaim) {
 		claim.Constraints = append(claim.Constraints, g.constraint(claim.Requests))
 	}
 	return claim
+}
+
+// monitor is a claim of a single request with adminAccess.
+func (g generator) monitor() (claim resourceapi.DeviceClaim) {
+	part, yes := g.part(""), true
+	claim.Requests = []resourceapi.DeviceRequest{{Name: "r0", Exactly: &resourceapi.ExactDeviceRequest{
+		DeviceClassName: part.DeviceClassName, AllocationMode: part.AllocationMode, Count: part.Count,
+		Selectors: part.Selectors, Capacity: part.Capacity, Tolerations: part.Tolerations, AdminAccess: &yes}}}
+	differentCards(&claim, "r0", part)
+	if g.percent(40) {
+		claim.Constraints = append(claim.Constraints, g.constraint(claim.Requests))
+	}
+	return claim
+}
+
+func isMonitor(claim resourceapi.DeviceClaim) bool {
+	return claim.Requests[0].Exactly != nil && claim.Requests[0].Exactly.AdminAccess != nil
 }
 
 // differentCards spells out for Kubernetes' allocator what is so with ours by design: shares of one request are on different
@@ -148,6 +168,9 @@ var expressions = []string{
 	`has(device.attributes["resource.kubernetes.io"].numaNode) ? device.attributes["resource.kubernetes.io"].numaNode == 1 : ` + own("index") + " == 0",
 	"!device.allowMultipleAllocations || " + own("minor") + " > 0",
 	`["0000:00:00.0", "0000:03:00.0"].exists(bus, bus == ` + own("pciBusID") + ")",
+	"[1, int(" + own("index") + ")].max() < 2",
+	"[2, 0].indexOf(int(" + own("index") + ")) == 0",
+	`device.attributes["` + driver + `"].exists(name, value, name == "nvlinkDomain" && value == "nvl-0")`,
 	`cel.bind(a, device.attributes["` + driver + `"], a.brand == "Nvidia" && a.type == "gpu" && a.index != 1)`,
 }
 
