@@ -6,6 +6,7 @@ import dev.partita.controller.explain.Answer;
 import dev.partita.controller.explain.ExplanationServer;
 import dev.partita.controller.explain.Question;
 import dev.partita.controller.health.HealthServer;
+import dev.partita.controller.http.PlainServer;
 import dev.partita.controller.leader.Campaign;
 import dev.partita.controller.watch.ClusterView;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -30,8 +31,8 @@ public final class DraController implements AutoCloseable {
   private final KubernetesClient client;
   private final ClusterView view;
   private final Clock clock;
-  private @Nullable HealthServer health;
-  private @Nullable ExplanationServer explanations;
+  private @Nullable PlainServer health;
+  private @Nullable PlainServer explanations;
   private @Nullable AdmissionEndpoint admission;
   private @Nullable Campaign campaign;
   private @Nullable Term term;
@@ -72,12 +73,12 @@ public final class DraController implements AutoCloseable {
 
   /** Port of /healthz and /readyz; empty if there is none. */
   public synchronized Optional<Integer> healthPort() {
-    return Optional.ofNullable(health).map(HealthServer::port);
+    return Optional.ofNullable(health).map(PlainServer::port);
   }
 
   /** Port at which it explains why pods wait, on the loopback address; empty if there is none. */
   public synchronized Optional<Integer> explainPort() {
-    return Optional.ofNullable(explanations).map(ExplanationServer::port);
+    return Optional.ofNullable(explanations).map(PlainServer::port);
   }
 
   private CompletionStage<Answer> explain(Question question) {
@@ -101,14 +102,14 @@ public final class DraController implements AutoCloseable {
   private void start() throws IOException {
     if (settings.healthPort().isPresent()) {
       int port = settings.healthPort().get();
-      HealthServer server = listening(port, () -> HealthServer.start(port, () -> true, this::isReady));
+      PlainServer server = listening(port, () -> HealthServer.start(port, () -> true, this::isReady));
       synchronized (this) {
         health = server;
       }
     }
     if (settings.explainPort().isPresent()) {
       int port = settings.explainPort().get();
-      ExplanationServer server = listening(port, () -> ExplanationServer.start(port, this::explain));
+      PlainServer server = listening(port, () -> ExplanationServer.start(port, this::explain));
       synchronized (this) {
         explanations = server;
       }
@@ -188,8 +189,8 @@ public final class DraController implements AutoCloseable {
   @Override
   public void close() {
     @Nullable Campaign running;
-    @Nullable HealthServer listening;
-    @Nullable ExplanationServer explaining;
+    @Nullable PlainServer listening;
+    @Nullable PlainServer explaining;
     @Nullable AdmissionEndpoint asked;
     @Nullable Term ending;
     synchronized (this) {

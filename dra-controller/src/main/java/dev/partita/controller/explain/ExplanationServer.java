@@ -3,19 +3,15 @@ package dev.partita.controller.explain;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
-import dev.partita.controller.http.HttpLimits;
+import dev.partita.controller.http.PlainServer;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.net.HttpURLConnection;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
@@ -27,18 +23,12 @@ import java.util.regex.Pattern;
  * PodExplanation}; 404 where there is no such object, 503 where another instance leads. It listens on the loopback address only: what it
  * tells is of all namespaces, and who may reach it is who may forward ports of the controller's pods, which the API server decides.
  */
-public final class ExplanationServer implements AutoCloseable {
+public final class ExplanationServer {
   private static final Pattern PATH = Pattern.compile("/explain/(pod|claim)/([a-z0-9.-]{1,253})/([a-z0-9.-]{1,253})");
   private static final long PATIENCE_SECONDS = 20;
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  private final HttpServer server;
-  private final ExecutorService threads;
-
-  private ExplanationServer(HttpServer server, ExecutorService threads) {
-    this.server = server;
-    this.threads = threads;
-  }
+  private ExplanationServer() {}
 
   /**
    * Begins to listen.
@@ -46,40 +36,25 @@ public final class ExplanationServer implements AutoCloseable {
    * @param port 0 for any free one
    * @throws IOException if the port cannot be had
    */
-  public static ExplanationServer start(int port, Function<Question, CompletionStage<Answer>> answers) throws IOException {
-    HttpLimits.set();
-    HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 16);
-    ExecutorService threads = Executors.newFixedThreadPool(2, Thread.ofPlatform().name("explanations-", 0).daemon().factory());
-    server.setExecutor(threads);
-    server.createContext("/", exchange -> handle(exchange, answers));
-    server.start();
-    return new ExplanationServer(server, threads);
-  }
-
-  public int port() {
-    return server.getAddress().getPort();
-  }
-
-  @Override
-  public void close() {
-    server.stop(0);
-    threads.shutdownNow();
+  public static PlainServer start(int port, Function<Question, CompletionStage<Answer>> answers) throws IOException {
+    return PlainServer.start(
+        new InetSocketAddress(InetAddress.getLoopbackAddress(), port), "explanations", 2, Map.of("/", exchange -> handle(exchange, answers)));
   }
 
   private static void handle(HttpExchange exchange, Function<Question, CompletionStage<Answer>> answers) throws IOException {
     Optional<Question> question = exchange.getRequestMethod().equals("GET") ? question(exchange.getRequestURI().getPath()) : Optional.empty();
     if (question.isEmpty()) {
-      send(exchange, HttpURLConnection.HTTP_BAD_REQUEST, "text/plain", "GET /explain/pod/NAMESPACE/NAME or /explain/claim/NAMESPACE/NAME\n");
+      PlainServer.send(exchange, HttpURLConnection.HTTP_BAD_REQUEST, "text/plain", "GET /explain/pod/NAMESPACE/NAME or /explain/claim/NAMESPACE/NAME\n");
       return;
     }
     try {
       switch (answers.apply(question.get()).toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
-        case Answer.Explained(var pods) -> send(exchange, HttpURLConnection.HTTP_OK, "application/json", json(pods));
-        case Answer.Unknown _ -> send(exchange, HttpURLConnection.HTTP_NOT_FOUND, "text/plain", "there is no " + question.get() + "\n");
-        case Answer.NotLeading _ -> send(exchange, HttpURLConnection.HTTP_UNAVAILABLE, "text/plain", "another instance leads\n");
+        case Answer.Explained(var pods) -> PlainServer.send(exchange, HttpURLConnection.HTTP_OK, "application/json", json(pods));
+        case Answer.Unknown _ -> PlainServer.send(exchange, HttpURLConnection.HTTP_NOT_FOUND, "text/plain", "there is no " + question.get() + "\n");
+        case Answer.NotLeading _ -> PlainServer.send(exchange, HttpURLConnection.HTTP_UNAVAILABLE, "text/plain", "another instance leads\n");
       }
     } catch (ExecutionException | TimeoutException e) {
-      send(exchange, HttpURLConnection.HTTP_INTERNAL_ERROR, "text/plain", "no answer: " + e.getMessage() + "\n");
+      PlainServer.send(exchange, HttpURLConnection.HTTP_INTERNAL_ERROR, "text/plain", "no answer: " + e.getMessage() + "\n");
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       exchange.close();
@@ -100,15 +75,6 @@ public final class ExplanationServer implements AutoCloseable {
       return JSON.writeValueAsString(value);
     } catch (JsonProcessingException e) {
       throw new IllegalStateException(e);
-    }
-  }
-
-  private static void send(HttpExchange exchange, int code, String type, String text) throws IOException {
-    byte[] body = text.getBytes(StandardCharsets.UTF_8);
-    exchange.getResponseHeaders().set("Content-Type", type + "; charset=utf-8");
-    exchange.sendResponseHeaders(code, body.length);
-    try (OutputStream out = exchange.getResponseBody()) {
-      out.write(body);
     }
   }
 }
