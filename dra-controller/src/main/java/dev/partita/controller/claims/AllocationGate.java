@@ -2,18 +2,16 @@ package dev.partita.controller.claims;
 
 import dev.partita.api.Driver;
 import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.edge.JsonPatch;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodSchedulingGate;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.fabric8.kubernetes.client.dsl.base.PatchContext;
-import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.net.HttpURLConnection;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -70,16 +68,12 @@ final class AllocationGate {
   /** The pod after the patch; as it is now if the patch did not meet the pod that it was made for; null if it is gone. */
   private @Nullable Pod patched(Pod pod) {
     String gate = "/spec/schedulingGates/" + index(pod);
-    String patch =
-        client
-            .getKubernetesSerialization()
-            .asJson(
-                List.of(
-                    Map.of("op", "test", "path", "/metadata/uid", "value", pod.getMetadata().getUid()),
-                    Map.of("op", "test", "path", gate + "/name", "value", Driver.ALLOCATION_GATE),
-                    Map.of("op", "remove", "path", gate)));
     try {
-      return edge.call(() -> client.resource(pod).patch(PatchContext.of(PatchType.JSON), patch));
+      return new JsonPatch()
+          .test("/metadata/uid", pod.getMetadata().getUid())
+          .test(gate + "/name", Driver.ALLOCATION_GATE)
+          .remove(gate)
+          .apply(client, edge, pod);
     } catch (KubernetesClientException e) {
       if (e.getCode() == UNPROCESSABLE || e.getCode() == HttpURLConnection.HTTP_NOT_FOUND || ApiEdge.isConflict(e)) {
         return client.resource(pod).get();

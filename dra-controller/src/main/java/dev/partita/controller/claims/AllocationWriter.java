@@ -2,13 +2,12 @@ package dev.partita.controller.claims;
 
 import dev.partita.api.Driver;
 import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.edge.JsonPatch;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.dsl.base.PatchContext;
-import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -80,15 +79,11 @@ final class AllocationWriter {
    * whose order of fields the client does not keep.
    */
   private ResourceClaim withMetadata(ResourceClaim claim, Stream<String> finalizers, Map<String, String> annotations) {
-    String patch =
-        client
-            .getKubernetesSerialization()
-            .asJson(
-                List.of(
-                    Map.of("op", "replace", "path", "/metadata/resourceVersion", "value", claim.getMetadata().getResourceVersion()),
-                    Map.of("op", "add", "path", "/metadata/finalizers", "value", finalizers.distinct().toList()),
-                    Map.of("op", "add", "path", "/metadata/annotations", "value", annotations)));
-    return edge.call(() -> client.resource(claim).patch(PatchContext.of(PatchType.JSON), patch));
+    return new JsonPatch()
+        .replace("/metadata/resourceVersion", claim.getMetadata().getResourceVersion())
+        .add("/metadata/finalizers", finalizers.distinct().toList())
+        .add("/metadata/annotations", annotations)
+        .apply(client, edge, claim);
   }
 
   private static Map<String, String> annotations(ResourceClaim claim) {

@@ -2,6 +2,7 @@ package dev.partita.controller.events;
 
 import dev.partita.api.Driver;
 import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.edge.JsonPatch;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -9,13 +10,10 @@ import io.fabric8.kubernetes.api.model.PodCondition;
 import io.fabric8.kubernetes.api.model.PodConditionBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.fabric8.kubernetes.client.dsl.base.PatchContext;
-import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -172,20 +170,18 @@ public final class PodConditions implements AutoCloseable {
             .withMessage(condition.message())
             .withLastTransitionTime(since.isEmpty() ? now.truncatedTo(ChronoUnit.SECONDS).toString() : since)
             .build();
-    List<Map<String, Object>> operations = new ArrayList<>();
-    operations.add(Map.of("op", "replace", "path", "/metadata/resourceVersion", "value", pod.getMetadata().getResourceVersion()));
+    JsonPatch patch = new JsonPatch().replace("/metadata/resourceVersion", pod.getMetadata().getResourceVersion());
     if (pod.getStatus() == null) {
-      operations.add(Map.of("op", "add", "path", "/status", "value", Map.of("conditions", List.of(fresh))));
+      patch.add("/status", Map.of("conditions", List.of(fresh)));
     } else if (conditions.isEmpty()) {
-      operations.add(Map.of("op", "add", "path", "/status/conditions", "value", List.of(fresh)));
+      patch.add("/status/conditions", List.of(fresh));
     } else if (index < 0) {
-      operations.add(Map.of("op", "add", "path", "/status/conditions/-", "value", fresh));
+      patch.add("/status/conditions/-", fresh);
     } else {
-      operations.add(Map.of("op", "replace", "path", "/status/conditions/" + index, "value", fresh));
+      patch.replace("/status/conditions/" + index, fresh);
     }
-    String patch = client.getKubernetesSerialization().asJson(operations);
     try {
-      edge.call(() -> client.resource(pod).subresource("status").patch(PatchContext.of(PatchType.JSON), patch));
+      patch.applyToStatus(client, edge, pod);
       return true;
     } catch (KubernetesClientException e) {
       if (ApiEdge.isConflict(e) || e.getCode() == UNPROCESSABLE) {

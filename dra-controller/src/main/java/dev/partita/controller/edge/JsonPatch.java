@@ -1,0 +1,52 @@
+package dev.partita.controller.edge;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** A change of single fields of an object (RFC 6902): all of its steps are done, in this order, or none. */
+public final class JsonPatch {
+  private final List<Map<String, Object>> steps = new ArrayList<>();
+
+  /** Fails if the field is another. */
+  public JsonPatch test(String path, Object value) {
+    return step("test", path, value);
+  }
+
+  /** Sets the field, or inserts into a list. */
+  public JsonPatch add(String path, Object value) {
+    return step("add", path, value);
+  }
+
+  /** Sets a field that is there. Of a resourceVersion: fails with a conflict if the object has another by now. */
+  public JsonPatch replace(String path, Object value) {
+    return step("replace", path, value);
+  }
+
+  /** Takes away what is there. */
+  public JsonPatch remove(String path) {
+    steps.add(Map.of("op", "remove", "path", path));
+    return this;
+  }
+
+  /** The object as the API server has it with this change. */
+  public <T extends HasMetadata> T apply(KubernetesClient client, ApiEdge edge, T object) {
+    String patch = client.getKubernetesSerialization().asJson(steps);
+    return edge.call(() -> client.resource(object).patch(PatchContext.of(PatchType.JSON), patch));
+  }
+
+  /** The same for its status. */
+  public <T extends HasMetadata> T applyToStatus(KubernetesClient client, ApiEdge edge, T object) {
+    String patch = client.getKubernetesSerialization().asJson(steps);
+    return edge.call(() -> client.resource(object).subresource("status").patch(PatchContext.of(PatchType.JSON), patch));
+  }
+
+  private JsonPatch step(String operation, String path, Object value) {
+    steps.add(Map.of("op", operation, "path", path, "value", value));
+    return this;
+  }
+}
