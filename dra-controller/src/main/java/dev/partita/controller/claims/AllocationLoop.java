@@ -78,7 +78,7 @@ public final class AllocationLoop implements AutoCloseable {
     this.clock = clock;
     this.nodeFacts = new NodeFacts(view);
     this.loop = new EventLoop<>("allocation", GATHER, this::handle);
-    this.retries = new Retries(loop::post);
+    this.retries = new Retries(loop);
     this.writer =
         new PodWriter(new AllocationWriter(client, edge), new AllocationGate(client, edge, view), view, clock, ledger::isSpent, loop::post);
     this.leftovers = new Leftovers(view, ledger, writer, retries);
@@ -112,7 +112,6 @@ public final class AllocationLoop implements AutoCloseable {
   @Override
   public void close() {
     view.unlisten(listener);
-    retries.close();
     loop.close();
     writer.close();
     evictor.close();

@@ -1,25 +1,20 @@
 package dev.partita.controller.claims;
 
+import dev.partita.controller.watch.EventLoop;
 import dev.partita.controller.watch.ObjectKey;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 
 /** Looks at things again after a pause. For one thread. */
-final class Retries implements AutoCloseable {
+final class Retries {
   private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
   private static final int MOST_DOUBLINGS = 8;
 
-  private final Consumer<WorkItem> loop;
+  private final EventLoop<WorkItem> loop;
   private final Map<ObjectKey, Integer> failures = new HashMap<>();
-  private final ScheduledExecutorService timer =
-      Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("allocation-timer").daemon().factory());
 
-  Retries(Consumer<WorkItem> loop) {
+  Retries(EventLoop<WorkItem> loop) {
     this.loop = loop;
   }
 
@@ -34,13 +29,6 @@ final class Retries implements AutoCloseable {
   }
 
   void after(Duration pause, WorkItem item) {
-    if (!timer.isShutdown()) {
-      var _ = timer.schedule(() -> loop.accept(item), pause.toMillis(), TimeUnit.MILLISECONDS);
-    }
-  }
-
-  @Override
-  public void close() {
-    timer.shutdownNow();
+    loop.postAfter(pause, item);
   }
 }

@@ -15,9 +15,6 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -41,8 +38,6 @@ public final class PublicationLoop implements AutoCloseable {
   private final NodeConditions conditions;
   private final EventLoop<Work> loop;
   private final Consumer<ClusterEvent> listener = this::observe;
-  private final ScheduledExecutorService timer =
-      Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("publication-timer").daemon().factory());
   private Inventory inventory = Inventory.EMPTY;
 
   public PublicationLoop(KubernetesClient client, ApiEdge edge, ClusterView view, Clock clock) {
@@ -67,7 +62,6 @@ public final class PublicationLoop implements AutoCloseable {
   @Override
   public void close() {
     view.unlisten(listener);
-    timer.shutdownNow();
     loop.close();
   }
 
@@ -111,21 +105,15 @@ public final class PublicationLoop implements AutoCloseable {
         if (!ApiEdge.isConflict(e) && !ApiEdge.isNotFound(e)) {
           LOG.warn("{}: not published: {}", work, e.getMessage());
         }
-        again(work, AFTER_FAILURE);
+        loop.postAfter(AFTER_FAILURE, work);
       }
     }
   }
 
   private void publish(Work work, String node, @Nullable GpuHost host, @Nullable GpuNode gpuNode) {
-    slices.publish(node, host, gpuNode).ifPresent(pause -> again(work, pause));
+    slices.publish(node, host, gpuNode).ifPresent(pause -> loop.postAfter(pause, work));
     if (host != null && gpuNode != null) {
       conditions.tell(gpuNode, host);
-    }
-  }
-
-  private void again(Work work, Duration pause) {
-    if (!timer.isShutdown()) {
-      var _ = timer.schedule(() -> loop.post(work), pause.toMillis(), TimeUnit.MILLISECONDS);
     }
   }
 }

@@ -20,9 +20,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -62,8 +59,6 @@ public final class TemplateLoop implements AutoCloseable {
   private final Clock clock;
   private final EventLoop<Work> loop;
   private final Consumer<ClusterEvent> listener = this::observe;
-  private final ScheduledExecutorService timer =
-      Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("template-timer").daemon().factory());
 
   // Only the loop's thread touches what follows.
   private final Idle idle;
@@ -102,7 +97,6 @@ public final class TemplateLoop implements AutoCloseable {
   @Override
   public void close() {
     view.unlisten(listener);
-    timer.shutdownNow();
     loop.close();
   }
 
@@ -164,7 +158,7 @@ public final class TemplateLoop implements AutoCloseable {
     } catch (RuntimeException e) {
       Duration pause = FIRST_PAUSE.multipliedBy(1L << Math.min(failures.merge(key, 1, Integer::sum) - 1, MOST_DOUBLINGS));
       LOG.warn("template {}: {}; trying again in {} s", key, e.getMessage(), pause.toMillis() / 1000.0);
-      again(key, pause);
+      loop.postAfter(pause, new Work.Look(key));
     }
   }
 
@@ -190,7 +184,7 @@ public final class TemplateLoop implements AutoCloseable {
     }
     Duration left = idle.left(key, template.getMetadata().getUid(), clock.instant());
     if (left.isPositive()) {
-      again(key, left);
+      loop.postAfter(left.plusMillis(1), new Work.Look(key)); // not before it is over
       return;
     }
     try {
@@ -211,11 +205,5 @@ public final class TemplateLoop implements AutoCloseable {
         .map(Pod::getMetadata)
         .filter(pod -> told.add(new Told(pod.getUid(), problem)))
         .forEach(pod -> events.warn(pod.getNamespace(), pod.getName(), pod.getUid(), "TemplateNotMade", "MakeTemplate", problem));
-  }
-
-  private void again(ObjectKey key, Duration pause) {
-    if (!timer.isShutdown()) {
-      var _ = timer.schedule(() -> loop.post(new Work.Look(key)), pause.toMillis() + 1, TimeUnit.MILLISECONDS);
-    }
   }
 }

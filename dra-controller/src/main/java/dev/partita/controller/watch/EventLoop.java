@@ -5,7 +5,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -22,6 +24,7 @@ public final class EventLoop<E> implements AutoCloseable {
   private final Duration gather;
   private final Consumer<Set<E>> handler;
   private final Thread thread;
+  private final ScheduledExecutorService timer;
   private volatile boolean closed;
 
   /**
@@ -31,6 +34,7 @@ public final class EventLoop<E> implements AutoCloseable {
     this.gather = gather;
     this.handler = handler;
     this.thread = Thread.ofPlatform().name(name).daemon().unstarted(this::run);
+    this.timer = Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name(name + "-timer").daemon().factory());
   }
 
   public void start() {
@@ -41,10 +45,18 @@ public final class EventLoop<E> implements AutoCloseable {
     queue.add(event);
   }
 
+  /** Posts the event when the pause is over, unless the loop is closed by then. */
+  public void postAfter(Duration pause, E event) {
+    if (!timer.isShutdown()) {
+      var _ = timer.schedule(() -> post(event), pause.toMillis(), TimeUnit.MILLISECONDS);
+    }
+  }
+
   /** Stops after the batch in hand, and waits for it, but not for ever. */
   @Override
   public void close() {
     closed = true;
+    timer.shutdownNow();
     thread.interrupt();
     try {
       thread.join(Duration.ofSeconds(10));
