@@ -11,8 +11,8 @@ import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.nodes.NodeFit;
 import dev.partita.controller.nodes.NodeLoads;
 import dev.partita.controller.nodes.PodRequests;
+import dev.partita.controller.quota.QuotaRefresh;
 import dev.partita.controller.quota.QuotaStatusWriter;
-import dev.partita.controller.quota.QuotaWorld;
 import dev.partita.controller.watch.ClusterEvent;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.EventLoop;
@@ -68,12 +68,12 @@ public final class AllocationLoop implements AutoCloseable {
   private final PodTurns turns;
   private final Explanations explanations;
   private final Map<String, List<ObjectKey>> claimsOfPod = new HashMap<>();
+  private final QuotaRefresh quotas;
   private Inventory inventory = Inventory.EMPTY;
-  private boolean quotasStale;
-  private QuotaWorld quotaWorld = QuotaWorld.EMPTY;
 
   public AllocationLoop(KubernetesClient client, ApiEdge edge, ClusterView view, ClaimEvents events, PodEvents podEvents, PodConditions conditions, QuotaStatusWriter quotaStatus, Clock clock) {
     this.view = view;
+    this.quotas = new QuotaRefresh(view, ledger.quotas());
     this.quotaStatus = quotaStatus;
     this.clock = clock;
     this.nodeFacts = new NodeFacts(view);
@@ -140,7 +140,7 @@ public final class AllocationLoop implements AutoCloseable {
         case WorkItem.Finished(ObjectKey pod, boolean failed) -> finished(pod, failed, pods);
       }
     }
-    if (quotasStale && refreshQuotas()) {
+    if (quotas.changed(inventory)) {
       pods.addAll(turns.waiting());
     }
     turns.take(pods, inventory);
@@ -160,7 +160,8 @@ public final class AllocationLoop implements AutoCloseable {
   private void begin(Set<ObjectKey> pods) {
     inventory = inventory.refreshed(view.gpuNodes());
     inventory.hosts().keySet().forEach(this::roomChanged);
-    refreshQuotas();
+    quotas.stale();
+    quotas.changed(inventory);
     for (ResourceClaim claim : view.claims()) {
       ledger.observe(claim.getMetadata().getUid(), claim);
     }
@@ -177,22 +178,22 @@ public final class AllocationLoop implements AutoCloseable {
         if (!fresh.equals(inventory)) {
           inventory = fresh;
           fresh.hosts().keySet().forEach(this::roomChanged);
-          quotasStale = true;
+          quotas.stale();
           pods.addAll(turns.waiting());
         }
       }
       case ClusterEvent.NodeChanged(String node) -> {
         if (nodeFacts.changed(node)) {
           roomChanged(node);
-          quotasStale = true;
+          quotas.stale();
           pods.addAll(turns.waiting());
         }
       }
       case ClusterEvent.ClassChanged changed -> pods.addAll(turns.waiting());
       case ClusterEvent.TemplateChanged _ -> {}
-      case ClusterEvent.QuotaChanged _ -> quotasStale = true;
+      case ClusterEvent.QuotaChanged _ -> quotas.stale();
       case ClusterEvent.NamespaceChanged _ -> {
-        quotasStale = true;
+        quotas.stale();
         pods.addAll(turns.waiting()); // its labels may allow adminAccess now
       }
       case ClusterEvent.SliceChanged(String node) -> {
@@ -203,18 +204,6 @@ public final class AllocationLoop implements AutoCloseable {
       case ClusterEvent.PodChanged(ObjectKey pod, String uid) -> observePod(pod, uid, pods);
       case ClusterEvent.ClaimChanged(ObjectKey claim, String uid) -> observeClaim(claim, uid, pods);
     }
-  }
-
-  /** Whether anything changed that quotas depend on: a status that was written is none. */
-  private boolean refreshQuotas() {
-    quotasStale = false;
-    QuotaWorld fresh = QuotaWorld.of(view, inventory);
-    if (fresh.equals(quotaWorld)) {
-      return false;
-    }
-    quotaWorld = fresh;
-    ledger.quotas().refresh(fresh);
-    return true;
   }
 
   /** Only hosts with cards matter to the allocator. */
