@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
-import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
-import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -34,27 +32,8 @@ class AdminAccessTest {
         .createOr(existing -> existing.update());
   }
 
-  private ResourceClaim monitor(String name, String className) {
-    ResourceClaim claim =
-        new ResourceClaimBuilder()
-            .withNewMetadata()
-            .withName(name)
-            .withNamespace("default")
-            .endMetadata()
-            .withNewSpec()
-            .withNewDevices()
-            .addNewRequest()
-            .withName("gpu")
-            .withNewExactly()
-            .withDeviceClassName(className)
-            .withAllocationMode("All")
-            .withAdminAccess(true)
-            .endExactly()
-            .endRequest()
-            .endDevices()
-            .endSpec()
-            .build();
-    return cluster.client.resource(claim).create();
+  private void monitor(String name, String className) {
+    cluster.claim(new ClaimForm(name, className).asAdmin());
   }
 
   private List<DeviceRequestAllocationResult> results(String claim) {

@@ -55,7 +55,8 @@ class BadInputTest {
       cluster.start();
       eventually().until(() -> cluster.client.resources(DeviceClass.class).withName("h200.gpu.partita.dev").get() != null);
       TABLE.forEach((name, bad) -> {
-        cluster.claim(name, bad.className(), bad.count(), bad.selector(), bad.capacity(), bad.config());
+        cluster.claim(
+            new ClaimForm(name, bad.className()).count(bad.count()).selector(bad.selector()).capacity(bad.capacity()).config(bad.config()));
         cluster.pod(name, name);
       });
       cluster.claim("good", SHARE, Map.of("memory", "8Gi"));

@@ -6,9 +6,7 @@ import dev.partita.api.quota.GpuQuota;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
-import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
-import io.fabric8.kubernetes.api.model.resource.v1.DeviceSelectorBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
@@ -123,75 +121,15 @@ public final class Cluster implements AutoCloseable {
 
   /** A claim with these fields in its opaque config; without config if there are none. */
   ResourceClaim claim(String name, String className, Map<String, String> capacity, Map<String, Object> config) {
-    return claim(name, className, 1, "", capacity, config);
+    return claim(new ClaimForm(name, className).capacity(capacity).config(config));
   }
 
-  /** A claim for so many devices that this CEL expression, if there is one, selects. */
-  ResourceClaim claim(
-      String name, String className, long count, String selector, Map<String, String> capacity, Map<String, Object> config) {
-    Map<String, Quantity> requests = new HashMap<>();
-    capacity.forEach((key, value) -> requests.put(key, new Quantity(value)));
-    ResourceClaim claim =
-        new ResourceClaimBuilder()
-            .withNewMetadata()
-            .withName(name)
-            .withNamespace("default")
-            .endMetadata()
-            .withNewSpec()
-            .withNewDevices()
-            .addNewRequest()
-            .withName("gpu")
-            .withNewExactly()
-            .withDeviceClassName(className)
-            .withNewCapacity()
-            .withRequests(requests)
-            .endCapacity()
-            .endExactly()
-            .endRequest()
-            .endDevices()
-            .endSpec()
-            .build();
-    if (count != 1 || !selector.isEmpty()) {
-      claim =
-          new ResourceClaimBuilder(claim)
-              .editSpec()
-              .editDevices()
-              .editFirstRequest()
-              .editExactly()
-              .withCount(count)
-              .withSelectors(
-                  selector.isEmpty() ? List.of() : List.of(new DeviceSelectorBuilder().withNewCel(selector).build()))
-              .endExactly()
-              .endRequest()
-              .endDevices()
-              .endSpec()
-              .build();
-    }
-    if (!config.isEmpty()) {
-      Map<String, Object> parameters = new HashMap<>(config);
-      parameters.put("apiVersion", "gpu.partita.dev/v1alpha1");
-      parameters.put("kind", "GpuShareConfig");
-      claim =
-          new ResourceClaimBuilder(claim)
-              .editSpec()
-              .editDevices()
-              .addNewConfig()
-              .withNewOpaque("gpu.partita.dev", parameters)
-              .endConfig()
-              .endDevices()
-              .endSpec()
-              .build();
-    }
-    return client.resource(claim).create();
+  ResourceClaim claim(ClaimForm form) {
+    return client.resource(form.claim()).create();
   }
 
   public Pod pod(String name, String... claims) {
-    PodBuilder pod =
-        new PodBuilder().withNewMetadata().withName(name).withNamespace("default").endMetadata().withNewSpec().endSpec();
-    for (String claim : claims) {
-      pod.editSpec().addNewResourceClaim().withName(claim).withResourceClaimName(claim).endResourceClaim().endSpec();
-    }
-    return client.resource(pod.build()).create();
+    return gatedPod(name, List.of(), claims);
   }
 
   /** A pod that kube-scheduler does not look at as long as it has these gates. */
@@ -212,6 +150,20 @@ public final class Cluster implements AutoCloseable {
   /** What kube-scheduler does when the pod is bound. */
   void reserve(String claim, String pod) {
     client.resource(new ResourceClaimBuilder(read(claim)).editStatus().addNewReservedFor(null, pod, "pods", pod).endStatus().build()).updateStatus();
+  }
+
+  /** A pod that has a card to itself, by a claim of its own name. */
+  void holdWholeCard(String name) {
+    claim(name, "whole.gpu.partita.dev", Map.of());
+    pod(name, name);
+    result(name);
+    reserve(name, name);
+  }
+
+  /** The pod goes, and with it what its claim of the same name has. */
+  void release(String name) {
+    client.pods().inNamespace("default").withName(name).delete();
+    deallocate(name);
   }
 
   /** What kube-scheduler does, and then kubelet when the pod has run. */

@@ -3,16 +3,12 @@ package dev.partita.controller;
 import static dev.partita.controller.Cluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
-import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
-import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
-import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,20 +21,6 @@ class ControllerTest {
   @AfterEach
   void close() {
     cluster.close();
-  }
-
-  @Test
-  void aReadyNodeGetsSlicesAndClasses() {
-    cluster.add(GpuNodes.ready("node-0", 2, "NVIDIA H200", 140 * GpuNodes.GIB));
-    cluster.start();
-    eventually().until(() -> cluster.slices().size() == 1);
-    assertThat(cluster.slices().getFirst().getSpec().getDevices())
-        .extracting(d -> d.getName())
-        .containsExactly("gpu-0", "gpu-0-shared", "gpu-1", "gpu-1-shared");
-    eventually().until(() -> cluster.client.resources(DeviceClass.class).list().getItems().size() == 4);
-    assertThat(cluster.client.resources(DeviceClass.class).list().getItems())
-        .extracting(c -> c.getMetadata().getName())
-        .containsExactlyInAnyOrder("gpu.partita.dev", "whole.gpu.partita.dev", "mig.gpu.partita.dev", "h200.gpu.partita.dev");
   }
 
   @Test
@@ -97,15 +79,11 @@ class ControllerTest {
   void aWaitingPodGetsItsTurnWhenAClaimIsReleased() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.start();
-    cluster.claim("first", "whole.gpu.partita.dev", Map.of());
-    cluster.pod("first", "first");
-    cluster.result("first");
-    cluster.reserve("first", "first");
+    cluster.holdWholeCard("first");
     cluster.claim("second", "gpu.partita.dev", Map.of("memory", "8Gi"));
     cluster.pod("second", "second");
     assertThat(cluster.note("second", "Unallocatable")).isEqualTo("0 of 1 card fits: 1 card on node-0: taken as a whole");
-    cluster.client.pods().inNamespace("default").withName("first").delete();
-    cluster.deallocate("first");
+    cluster.release("first");
     assertThat(cluster.result("second").getDevice()).isEqualTo("gpu-0-shared");
   }
 
@@ -209,91 +187,6 @@ class ControllerTest {
     cluster.add(GpuNodes.ready("node-1", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     assertThat(cluster.result("c").getPool()).as("a node of the controller's came").isEqualTo("node-1/gpu");
     assertThat(cluster.events("c", "Unallocatable")).isEmpty();
-  }
-
-  @Test
-  void aWrongConfigIsAnEventWithItsPathAndNoAllocation() {
-    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
-    cluster.start();
-    cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"), Map.of("coreLimt", "Hard"));
-    cluster.pod("p", "c");
-    assertThat(cluster.note("c", "Unallocatable")).startsWith("spec.devices.config[0].opaque.parameters.coreLimt: ");
-    assertThat(cluster.isAllocated("c")).isFalse();
-  }
-
-  @Test
-  void aRightConfigIsPassedDown() {
-    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
-    cluster.start();
-    cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"), Map.of("coreLimit", "Soft"));
-    cluster.pod("p", "c");
-    cluster.result("c");
-    var config = cluster.read("c").getStatus().getAllocation().getDevices().getConfig().getFirst();
-    assertThat(config.getSource()).isEqualTo("FromClaim");
-    assertThat(Serialization.asJson(config.getOpaque().getParameters())).contains("\"coreLimit\":\"Soft\"");
-  }
-
-  @Test
-  void percentOfMemoryIsWrittenAsTheBytesOfThatCard() {
-    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
-    cluster.start();
-    cluster.claim("c", "gpu.partita.dev", Map.of(), Map.of("memoryPercent", 25));
-    cluster.pod("p", "c");
-    assertThat(cluster.result("c").getConsumedCapacity()).containsEntry("memory", new Quantity("35Gi"));
-    assertThat(cluster.note("c", "Allocated")).isEqualTo("gpu-0-shared on node-0: 35 GiB of NVIDIA H200 GPU-node-0-0, no core limit");
-  }
-
-  @Test
-  void percentOfMemoryWhereKubeSchedulerAllocatesIsSaidAndNotLeftToIt() {
-    cluster.add(
-        GpuNodes.ready(
-            "node-0",
-            new GpuNodeSpec(GpuNodeSpec.Allocator.Scheduler, List.of(), null),
-            GpuNodes.cards("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB)));
-    cluster.start();
-    cluster.claim("c", "gpu.partita.dev", Map.of(), Map.of("memoryPercent", 25));
-    cluster.gatedPod("p", List.of("gpu.partita.dev/allocation"), "c");
-    eventually().untilAsserted(() -> assertThat(cluster.note("c", "Unallocatable")).endsWith("kube-scheduler allocates there, and it knows no memoryPercent"));
-    assertThat(cluster.gates("p")).as("else it would get all of the card's memory").containsExactly("gpu.partita.dev/allocation");
-  }
-
-  @Test
-  void deletedSlicesComeBackAndAnUnreadyNodesGo() {
-    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
-    cluster.start();
-    eventually().until(() -> cluster.slices().size() == 1);
-    String first = cluster.slices().getFirst().getMetadata().getUid();
-    cluster.client.resource(cluster.slices().getFirst()).delete();
-    eventually().until(() -> cluster.slices().size() == 1 && !cluster.slices().getFirst().getMetadata().getUid().equals(first));
-    GpuNode node = cluster.client.resources(GpuNode.class).withName("node-0").get();
-    node.setStatus(GpuNodes.unready("node-0", "no driver").getStatus());
-    cluster.client.resource(node).updateStatus();
-    eventually().until(() -> cluster.slices().isEmpty());
-  }
-
-  @Test
-  void slicesWaitForThePluginsPod() {
-    String podUid = cluster.pluginPod("False");
-    cluster.add(GpuNodes.withPlugin(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB), podUid));
-    cluster.start();
-    eventually().until(() -> cluster.client.resources(DeviceClass.class).list().getItems().size() == 4);
-    assertThat(cluster.slices()).isEmpty();
-    cluster.pluginPod("True");
-    eventually().until(() -> cluster.slices().size() == 1);
-  }
-
-  @Test
-  void anotherDriversSlicesAndAForeignClassAreNotTouched() {
-    cluster.client.resource(GpuNodes.foreignSlice("node-0")).create();
-    DeviceClass foreign =
-        new DeviceClassBuilder().withNewMetadata().withName("gpu.partita.dev").endMetadata().withNewSpec().endSpec().build();
-    cluster.client.resource(foreign).create();
-    cluster.start();
-    eventually().until(() -> cluster.client.resources(DeviceClass.class).withName("whole.gpu.partita.dev").get() != null);
-    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
-    eventually().until(() -> cluster.slices().size() == 2);
-    assertThat(cluster.client.resources(DeviceClass.class).withName("gpu.partita.dev").get().getSpec().getSelectors()).isEmpty();
-    assertThat(cluster.slices()).anySatisfy(s -> assertThat(s.getSpec().getDriver()).isEqualTo("nic.example.com"));
   }
 
   @Test

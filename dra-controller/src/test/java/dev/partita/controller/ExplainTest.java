@@ -27,6 +27,8 @@ import org.junit.jupiter.api.Test;
 
 /** What the controller tells those who may ask it. */
 class ExplainTest {
+  private static final String H200 = "device.attributes[\"gpu.partita.dev\"].model == \"h200\"";
+
   private final Cluster cluster = Cluster.empty();
   private final HttpClient http = HttpClient.newHttpClient();
 
@@ -62,10 +64,10 @@ class ExplainTest {
     cluster.add(GpuNodes.ready("node-0", 2, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.add(GpuNodes.ready("node-1", 1, "NVIDIA A100", 80 * GpuNodes.GIB));
     cluster.start();
-    cluster.claim("taken", "whole.gpu.partita.dev", 1, "device.attributes[\"gpu.partita.dev\"].model == \"h200\"", Map.of(), Map.of());
+    cluster.claim(new ClaimForm("taken", "whole.gpu.partita.dev").selector(H200));
     cluster.pod("taken", "taken");
     String device = cluster.result("taken").getDevice();
-    cluster.claim("two", "whole.gpu.partita.dev", 2, "device.attributes[\"gpu.partita.dev\"].model == \"h200\"", Map.of(), Map.of());
+    cluster.claim(new ClaimForm("two", "whole.gpu.partita.dev").count(2).selector(H200));
     cluster.pod("two", "two");
     cluster.note("two", "Unallocatable");
 

@@ -21,7 +21,7 @@ class MigControllerTest {
     try (Cluster cluster = Cluster.empty()) {
       cluster.add(GpuNodes.ready("node-0", new GpuNodeSpec(Allocator.Controller, List.of(PublishedMode.values()), null), GpuNodes.migCards("node-0", 1)));
       cluster.start();
-      cluster.claim("eighth", "mig.gpu.partita.dev", 1, EIGHTH, Map.of(), Map.of());
+      cluster.claim(new ClaimForm("eighth", "mig.gpu.partita.dev").selector(EIGHTH));
       cluster.pod("eighth", "eighth");
       DeviceRequestAllocationResult result = cluster.result("eighth");
       assertThat(result.getDevice()).isEqualTo("gpu-0-mig-1g-18gb-6");

@@ -36,10 +36,7 @@ class PodConditionTest {
   void aPodThatWaitsSaysWhyAndThatItsWaitIsOver() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.start();
-    cluster.claim("first", "whole.gpu.partita.dev", Map.of());
-    cluster.pod("first", "first");
-    cluster.result("first");
-    cluster.reserve("first", "first");
+    cluster.holdWholeCard("first");
     cluster.claim("second", "gpu.partita.dev", Map.of("memory", "8Gi"));
     cluster.pod("second", "second");
     PodCondition waits = awaitStatus("second", "False");
@@ -47,8 +44,7 @@ class PodConditionTest {
     assertThat(waits.getMessage()).isEqualTo("0 of 1 card fits: 1 card on node-0: taken as a whole");
     assertThat(waits.getLastTransitionTime()).isNotBlank();
     assertThat(condition("first")).as("it never had to wait").isEmpty();
-    cluster.client.pods().inNamespace("default").withName("first").delete();
-    cluster.deallocate("first");
+    cluster.release("first");
     PodCondition over = awaitStatus("second", "True");
     assertThat(over.getReason()).isEqualTo("Allocated");
     assertThat(over.getMessage()).isEqualTo("on node-0");
