@@ -99,7 +99,7 @@ static int64_t step(struct input *input, struct share *share, unsigned char *reg
         return (int64_t)share_charge(share, SHARE_RESIDENT, take(input, 4), take(input, 1) & 1);
     case 2:
         units = take(input, 2);
-        units = share_release(share, SHARE_RESIDENT, units < share->held ? units : share->held);
+        units = share_release(share, SHARE_RESIDENT, units < share_held(share) ? units : share_held(share));
         return -(int64_t)units;
     case 3:
         share_call_in(share);
@@ -137,11 +137,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (int i = 0; i < STEPS_MAX && input.at < input.end; i++) {
         held += step(&input, &share, region);
         EXPECT(held >= 0 && held <= QUOTA_UNITS);
-        EXPECT((uint64_t)held == share.held);
+        EXPECT((uint64_t)held == share_held(&share));
     }
     memset(region, 0, PARTITA_USAGE_SIZE);
     share_tend(&share, SHARE_NOW, true);
-    EXPECT(share_release(&share, SHARE_RESIDENT, share.held) == (uint64_t)held);
+    EXPECT(share_release(&share, SHARE_RESIDENT, share_held(&share)) == (uint64_t)held);
     share_call_in(&share);
     EXPECT(share_charge(&share, SHARE_RESIDENT, QUOTA_UNITS, false) == QUOTA_UNITS);
     munmap(region, PARTITA_USAGE_SIZE);

@@ -116,7 +116,7 @@ static void end(uint64_t *account, uint64_t used, uint64_t credit) {
     } while (!swap(account, &now, then));
 }
 
-enum ledger_answer credit_charge(struct partita_region *region, struct seat seat, struct ledger_bounds bounds,
+enum ledger_answer credit_charge(struct partita_region *region, struct seat seat, struct ledger_bounds *bounds,
                                  uint64_t *units) {
     struct ledger_taken taken;
     if (seat.slot >= PARTITA_SLOTS)
@@ -124,8 +124,8 @@ enum ledger_answer credit_charge(struct partita_region *region, struct seat seat
     uint64_t *account = &region->slots[seat.slot].account;
     if (!begin(account, 0))
         return LEDGER_BROKEN;
-    bounds.ahead = bounds.physical == LEDGER_UNBOUNDED && *units <= AHEAD ? AHEAD : 0;
-    enum ledger_answer answer = ledger_charge(region, seat, *units, &bounds, &taken);
+    bounds->ahead = bounds->physical == LEDGER_UNBOUNDED && *units <= AHEAD ? AHEAD : 0;
+    enum ledger_answer answer = ledger_charge(region, seat, *units, bounds, &taken);
     end(account, taken.units, taken.ahead);
     *units = taken.units;
     return answer;

@@ -18,7 +18,7 @@ bool credit_draw(struct partita_region *region, struct seat seat, uint64_t units
 bool credit_deposit(struct partita_region *region, struct seat seat, uint64_t units, uint64_t limit);
 
 /* ledger_charge, and uses what was charged: *units. What is charged ahead becomes credit; `bounds->ahead` is set here. */
-enum ledger_answer credit_charge(struct partita_region *region, struct seat seat, struct ledger_bounds bounds,
+enum ledger_answer credit_charge(struct partita_region *region, struct seat seat, struct ledger_bounds *bounds,
                                  uint64_t *units);
 
 /* Uses so many units less, and gives them back to all. */

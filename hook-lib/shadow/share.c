@@ -32,6 +32,16 @@ static uint64_t smaller(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
+enum { RESIDENT_SHIFT = 32 };
+
+static uint64_t held_of(uint64_t own) {
+    return own & UINT32_MAX;
+}
+
+uint64_t share_held(const struct share *share) {
+    return held_of(load64(&share->own));
+}
+
 enum { CORES_SOFT = 1 << 8, CORES_YIELDS = 1 << 9, CORES_KNOWN = 1 << 10 };
 
 /* A quota that became unusable leaves the core limit as it was. */
@@ -88,13 +98,13 @@ static bool open_region(struct share *share) {
 
 /* Makes the region agree with the process' own count; alone in the gate, so that no step is half counted. */
 static bool settle(struct share *share) {
-    return credit_settle(share->file.region, share->seat, share->held) == LEDGER_DONE &&
+    return credit_settle(share->file.region, share->seat, share_held(share)) == LEDGER_DONE &&
            ledger_settle(share->file.region, LEDGER_PAGED, share->seat, share->paged) == LEDGER_DONE;
 }
 
 static bool sit(struct share *share) {
     if (share->seated && seats_mine(share->file.region, share->seat)) {
-        if (credit_agrees(share->file.region, share->seat, share->held) &&
+        if (credit_agrees(share->file.region, share->seat, share_held(share)) &&
             ledger_held(share->file.region, LEDGER_PAGED, share->seat.slot) == share->paged) {
             credit_tidy(share->file.region, share->seat);
             return true;
@@ -109,7 +119,7 @@ static bool sit(struct share *share) {
         return false;
     if (lost.state && lost.slot != share->seat.slot) /* its lock would speak for an owner that is not there */
         region_file_unlock(&share->file, lost.slot);
-    return share->held == 0 || settle(share);
+    return share_held(share) == 0 || settle(share);
 }
 
 static void account(struct share *share) {
@@ -178,9 +188,9 @@ void share_tend(struct share *share, enum share_care care, bool join) {
 
 /* Takes units into the process' own count; how many. Managed memory is in `held` before it is in `paged`, and longer. */
 static uint64_t count_in(struct share *share, enum share_memory memory, uint64_t units, bool part) {
-    uint64_t held = load64(&share->held), take;
+    uint64_t own = load64(&share->own), take;
     do {
-        uint64_t limit = load64(&share->limit), physical = load64(&share->physical);
+        uint64_t limit = load64(&share->limit), physical = load64(&share->physical), held = held_of(own);
         uint64_t paged = load64(&share->paged), resident = held > paged ? held - paged : 0;
         uint64_t room = limit > held ? limit - held : 0;
         if (memory == SHARE_RESIDENT)
@@ -190,16 +200,17 @@ static uint64_t count_in(struct share *share, enum share_memory memory, uint64_t
             take = 0;
         if (take == 0)
             return 0;
-    } while (!__atomic_compare_exchange_n(&share->held, &held, held + take, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    } while (!__atomic_compare_exchange_n(&share->own, &own, own + take, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     return take;
 }
 
-static uint64_t count_out(uint64_t *count, uint64_t units) {
-    uint64_t held = load64(count), take;
+/* Takes at most what is counted there off the low half, and in the same step off the high half if `both`; how many. */
+static uint64_t count_out(uint64_t *count, uint64_t units, bool both) {
+    uint64_t own = load64(count), take, less;
     do {
-        take = smaller(units, held);
-    } while (take > 0 &&
-             !__atomic_compare_exchange_n(count, &held, held - take, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+        take = smaller(units, both ? smaller(held_of(own), own >> RESIDENT_SHIFT) : held_of(own));
+        less = both ? take | take << RESIDENT_SHIFT : take;
+    } while (take > 0 && !__atomic_compare_exchange_n(count, &own, own - less, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     return take;
 }
 
@@ -211,14 +222,14 @@ static enum ledger_answer charge(struct share *share, enum share_memory memory, 
         bounds.physical = load64(&share->physical);
     enum ledger_answer answer = LEDGER_DONE;
     if (bounds.physical != LEDGER_UNBOUNDED || !credit_draw(region, share->seat, *units, bounds.limit))
-        answer = credit_charge(region, share->seat, bounds, units);
+        answer = credit_charge(region, share->seat, &bounds, units);
     if (answer == LEDGER_DONE && memory == SHARE_PAGED) {
         __atomic_fetch_add(&share->paged, *units, __ATOMIC_RELAXED);
         if (ledger_add(region, LEDGER_PAGED, share->seat, *units) != LEDGER_DONE)
             __atomic_store_n(&share->next_look, 0, __ATOMIC_RELAXED); /* settled to the process' count soon */
     }
     if (answer == LEDGER_DONE && memory == SHARE_RESIDENT)
-        __atomic_fetch_add(&share->resident, *units, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&share->own, *units << RESIDENT_SHIFT, __ATOMIC_RELAXED);
     return answer;
 }
 
@@ -235,7 +246,7 @@ uint64_t share_charge(struct share *share, enum share_memory memory, uint64_t un
                 if (answer != LEDGER_DONE)
                     taken = 0;
                 if (taken < counted)
-                    count_out(&share->held, counted - taken);
+                    count_out(&share->own, counted - taken, false);
             }
             if (answer == LEDGER_DONE) {
                 gate_leave(&share->gate);
@@ -254,10 +265,12 @@ uint64_t share_release(struct share *share, enum share_memory memory, uint64_t u
     gate_enter(&share->gate);
     enum ledger_answer answer = LEDGER_DONE;
     bool seated = __atomic_load_n(&share->seated, __ATOMIC_ACQUIRE);
-    units = count_out(memory == SHARE_PAGED ? &share->paged : &share->resident, units);
-    if (memory == SHARE_PAGED && units > 0 && seated)
-        answer = ledger_release(share->file.region, LEDGER_PAGED, share->seat, units);
-    uint64_t taken = count_out(&share->held, units);
+    if (memory == SHARE_PAGED) {
+        units = count_out(&share->paged, units, false);
+        if (units > 0 && seated)
+            answer = ledger_release(share->file.region, LEDGER_PAGED, share->seat, units);
+    }
+    uint64_t taken = count_out(&share->own, units, memory == SHARE_RESIDENT);
     if (taken > 0 && !seated)
         answer = LEDGER_EVICTED;
     else if (taken > 0 && !credit_deposit(share->file.region, share->seat, taken, load64(&share->limit)) &&
@@ -303,7 +316,7 @@ uint64_t share_used(struct share *share) {
 }
 
 void share_forked(struct share *share) {
-    share->held = share->paged = share->resident = 0;
+    share->own = share->paged = 0;
     share->gate = 0;
     share->seated = 0;
     share->suspect = 0;

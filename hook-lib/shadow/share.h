@@ -20,8 +20,8 @@ struct share {
     uint64_t quota, overhead; /* units, as the file says; quota 0: no usable one */
     uint64_t limit;           /* units that allocations may take: the quota without the overhead */
     uint64_t physical;        /* units of them that may lie on the card for good; LEDGER_UNBOUNDED: all */
-    uint64_t held;            /* units used, by this process' count */
-    uint64_t paged, resident; /* of them managed memory, and other; what is under way is in neither */
+    uint64_t own;             /* by this process' count: bits 0-31 units used, 32-63 of them resident; what is under way is not yet */
+    uint64_t paged;           /* of them managed memory, likewise */
     uint32_t cores;           /* the last usable quota's core_rules, packed; 0: never seen one */
     struct region_file file;
     struct owner self;
@@ -34,6 +34,9 @@ struct share {
     uint64_t others;       /* bits 0-31: units that other slots used, 32-63: when that was added up, the low bits of ticks; 0: never */
     uint64_t others_steps; /* the ledger's steps by then */
 };
+
+/* Units that this process uses, by its own count. */
+uint64_t share_held(const struct share *share);
 
 /* Reads the quota; no other effect. */
 void share_open(struct share *share);

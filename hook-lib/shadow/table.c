@@ -136,7 +136,9 @@ static bool put_into(struct bucket *bucket, uint64_t hash, uint64_t key, uint64_
         if (__atomic_load_n(&bucket->keys[i], __ATOMIC_RELAXED) == FREE &&
             __atomic_compare_exchange_n(&bucket->keys[i], &expected, BUSY, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
             __atomic_store_n(&bucket->values[i], value, __ATOMIC_RELAXED);
-            __atomic_store_n(&bucket->tags[i], tag_of(hash), __ATOMIC_RELEASE);
+            /* Looking a bucket up reads eight tags at once, which has to wait for a byte that was just written. */
+            if (__atomic_load_n(&bucket->tags[i], __ATOMIC_RELAXED) != tag_of(hash))
+                __atomic_store_n(&bucket->tags[i], tag_of(hash), __ATOMIC_RELEASE);
             __atomic_store_n(&bucket->keys[i], key, __ATOMIC_RELEASE);
             return true;
         }

@@ -43,7 +43,7 @@ static void start(void) {
 static enum ledger_answer charge(struct seat seat, uint64_t units, uint64_t limit) {
     if (credit_draw(file.region, seat, units, limit))
         return LEDGER_DONE;
-    return credit_charge(file.region, seat, (struct ledger_bounds){limit, LEDGER_UNBOUNDED, 0, false}, &units);
+    return credit_charge(file.region, seat, &(struct ledger_bounds){limit, LEDGER_UNBOUNDED, 0, false}, &units);
 }
 
 static void release(struct seat seat, uint64_t units) {
@@ -113,27 +113,27 @@ static void near_the_limit_and_under_a_physical_one_no_credit_is_taken(void) {
     CHECK(total() <= 2 * SMALL);
     credit_recall(file.region, mine, 1000);
     credit_relax(file.region, 9000);
-    CHECK_EQUAL(credit_charge(file.region, mine, (struct ledger_bounds){LIMIT, 100, 0, false}, &units), LEDGER_DONE);
+    CHECK_EQUAL(credit_charge(file.region, mine, &(struct ledger_bounds){LIMIT, 100, 0, false}, &units), LEDGER_DONE);
     CHECK_EQUAL(total(), 2 * SMALL);
     units = 100 - SMALL;
-    CHECK_EQUAL(credit_charge(file.region, mine, (struct ledger_bounds){LIMIT, 100, 0, false}, &units), LEDGER_FULL);
+    CHECK_EQUAL(credit_charge(file.region, mine, &(struct ledger_bounds){LIMIT, 100, 0, false}, &units), LEDGER_FULL);
 }
 
 static void managed_memory_does_not_count_against_the_physical_limit(void) {
-    const struct ledger_bounds bounds = {LIMIT, 100, 0, false};
+    struct ledger_bounds bounds = {LIMIT, 100, 0, false};
     uint64_t units = 80;
     start();
-    CHECK_EQUAL(credit_charge(file.region, mine, bounds, &units), LEDGER_DONE);
+    CHECK_EQUAL(credit_charge(file.region, mine, &bounds, &units), LEDGER_DONE);
     units = 500;
-    CHECK_EQUAL(credit_charge(file.region, mine, (struct ledger_bounds){LIMIT, LEDGER_UNBOUNDED, 0, false}, &units), LEDGER_DONE);
+    CHECK_EQUAL(credit_charge(file.region, mine, &(struct ledger_bounds){LIMIT, LEDGER_UNBOUNDED, 0, false}, &units), LEDGER_DONE);
     units = 1;
-    CHECK_EQUAL(credit_charge(file.region, mine, bounds, &units), LEDGER_FULL); /* not known to be managed yet */
+    CHECK_EQUAL(credit_charge(file.region, mine, &bounds, &units), LEDGER_FULL); /* not known to be managed yet */
     CHECK_EQUAL(ledger_add(file.region, LEDGER_PAGED, mine, 500), LEDGER_DONE);
     credit_recall(file.region, mine, 1000);
     units = 21;
-    CHECK_EQUAL(credit_charge(file.region, mine, bounds, &units), LEDGER_FULL);
+    CHECK_EQUAL(credit_charge(file.region, mine, &bounds, &units), LEDGER_FULL);
     units = 20;
-    CHECK_EQUAL(credit_charge(file.region, mine, bounds, &units), LEDGER_DONE);
+    CHECK_EQUAL(credit_charge(file.region, mine, &bounds, &units), LEDGER_DONE);
     CHECK(!ledger_audit(file.region));
 }
 

@@ -44,7 +44,7 @@ static void a_release_is_whole_while_another_thread_takes_managed_memory(void) {
     }
     __atomic_store_n(&done, 1, __ATOMIC_RELAXED);
     CHECK_EQUAL(pthread_join(thread, NULL), 0);
-    CHECK_EQUAL(share.held, 0);
+    CHECK_EQUAL(share_held(&share), 0);
     CHECK_EQUAL(share_used(&share), 0);
 }
 
