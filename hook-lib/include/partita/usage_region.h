@@ -81,6 +81,9 @@ struct partita_slot {
 #define PARTITA_STRETCH_BITS 18u /* 262 microseconds */
 #define PARTITA_STRETCHES 896u   /* 235 ms */
 
+/* NVML's samples come up to a second late: a report is compared with what was timed at most so many reports before. */
+#define PARTITA_LATE_REPORTS 5u
+
 /* An account of GPU time, in nanoseconds. */
 struct partita_account {
     uint64_t paid_until;   /* CLOCK_MONOTONIC: at this time the limit has paid for what was used; launches wait until then */
@@ -90,7 +93,8 @@ struct partita_account {
     uint64_t report;       /* number of the last card report (card_report.h) that was taken into account */
     uint64_t reported_busy_ns, busy_at_report_ns; /* busy by that report, and by events at that time */
     uint64_t recent_reported_ns, recent_busy_ns;  /* the same of the last seconds; their ratio is what a timed nanosecond is charged */
-    uint64_t reserved[7];
+    uint64_t busy_at[PARTITA_LATE_REPORTS + 1]; /* busy_ns at report n, at n % (PARTITA_LATE_REPORTS + 1): of the last ones */
+    uint64_t late; /* bits 0-7: so many reports late; 8: that is known, since they have shown what was timed; 0: nothing was timed of late */
 };
 
 /* The share's GPU time, of all its processes so far. Not believed: a process also counts for itself, and waits for the later of both. */

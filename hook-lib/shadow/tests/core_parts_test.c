@@ -124,6 +124,40 @@ static void reports_that_come_late_do_not_make_a_beginning_cheap(void) {
     CHECK(core_account_scaled(&account, 1000) >= 245 && core_account_scaled(&account, 1000) <= 255);
 }
 
+static void a_use_that_begins_again_and_again_is_charged_in_full_however_late_reports_are(void) {
+    for (uint64_t late = 0; late <= PARTITA_LATE_REPORTS; late++) {
+        struct partita_account account = {0};
+        uint64_t timed[600] = {0}, number = 1;
+        core_account_report(&account, number, 0);
+        for (int round = 0; round < 3; round++) {
+            for (uint64_t end = number + 40; ++number < end;) {
+                uint64_t now = 50 * MS + (number % 3) * 10 * MS;
+                timed[number] = timed[number - 1] + now;
+                core_account_charge(&account, begin + number * 200 * MS, now, now, 25);
+                core_account_report(&account, number, number > late ? timed[number - late] : 0);
+                CHECK(core_account_scaled(&account, 1000) >= 970);
+            }
+            for (uint64_t end = number + 130; number < end; number++) { /* idle */
+                timed[number] = timed[number + 1] = timed[number - 1];
+                core_account_report(&account, number, timed[number - late]);
+            }
+        }
+    }
+}
+
+static void a_use_beside_others_is_soon_charged_what_it_had_however_late_reports_are(void) {
+    for (uint64_t late = 0; late <= PARTITA_LATE_REPORTS; late++) {
+        struct partita_account account = {0};
+        core_account_report(&account, 1, 0);
+        for (uint64_t number = 2; number < 40; number++) {
+            core_account_charge(&account, begin + number * 200 * MS, 100 * MS, 100 * MS, 50);
+            core_account_report(&account, number, number > late ? (number - late - 1) * 50 * MS : 0);
+            CHECK(core_account_scaled(&account, 1000) >= 500);
+            CHECK(number < 10 + late || core_account_scaled(&account, 1000) <= (number < 39 ? 600 : 520));
+        }
+    }
+}
+
 static void spans_that_overlap_count_once(void) {
     static struct core_spans spans;
     struct core_span fresh[CORE_SPANS + 1];
@@ -253,6 +287,8 @@ int main(int argc, char **argv) {
         CASE(time_that_two_processes_used_at_once_counts_once),
         CASE(reports_scale_what_events_measured),
         CASE(reports_that_come_late_do_not_make_a_beginning_cheap),
+        CASE(a_use_that_begins_again_and_again_is_charged_in_full_however_late_reports_are),
+        CASE(a_use_beside_others_is_soon_charged_what_it_had_however_late_reports_are),
         CASE(spans_that_overlap_count_once),
         CASE(spans_agree_with_a_plain_count),
         CASE(shares_of_one_card_are_limited_to_their_sum),

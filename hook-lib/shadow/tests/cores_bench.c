@@ -1,7 +1,7 @@
 /*
  * How near to its limit a share comes on the simulated card, by the hardware's own account.
- * cores_bench [seconds [part of a scenario's name]]; a line a share, in percent of the card. A scenario has a second to settle, one with
- * several programs four. "soft" times how soon lent time is taken back.
+ * cores_bench [seconds [part of a scenario's name [sample period [sample delay]]]], the last two of NVML and in microseconds; a line a share, in percent of the card. A scenario has a second to settle, one with
+ * several programs four. "soft" times how soon lent time is taken back, "start" shows what programs get from their beginning on.
  */
 #include <math.h>
 #include <string.h>
@@ -118,13 +118,53 @@ static void take_back(unsigned int rounds) {
     fflush(stdout);
 }
 
+struct beginning {
+    unsigned int cores, beside; /* beside: the limit of a share that runs for long by then; 0: none */
+    uint64_t ns;
+};
+
+/* What a hard share gets of the card in the first second, two and five of its program. */
+static void begin_once(const struct beginning *beginning, unsigned int number) {
+    static const unsigned int until_ms[] = {1000, 2000, 5000};
+    struct spinner *other = NULL;
+    double percent, sum[3];
+    if (beginning->beside) {
+        other = spinner_start((struct spinner){.container = cores_container(text("beside-%u", number), beginning->beside, "hard", 1),
+                                               .ns = beginning->ns, .streams = 1});
+        spinners_measure(&other, 1, 4000, &percent);
+    }
+    const char *container = cores_container(text("start-%u", number), beginning->cores, "hard", 1);
+    uint64_t begin = cores_now();
+    struct spinner *one = spinner_start((struct spinner){.container = container, .ns = beginning->ns, .streams = 1});
+    for (int i = 0; i < 3; i++) {
+        uint64_t passed = cores_now() - begin;
+        if (passed < until_ms[i] * MS)
+            wait_ms(until_ms[i] - (unsigned int)(passed / MS));
+        sum[i] = 100 * (double)cores_busy(one->pid) / (double)(cores_now() - begin);
+    }
+    spinner_kill(one);
+    if (other)
+        spinner_kill(other);
+    spinners_forget();
+    printf("start of %u %% with kernels of %g ms%s: %.1f %% in 1 s, %.1f in 2 s, %.1f in 5 s\n", beginning->cores,
+           (double)beginning->ns / 1e6, other ? text(" beside %u %%", beginning->beside) : "", sum[0], sum[1], sum[2]);
+    fflush(stdout);
+}
+
+static void begin_all(void) {
+    static const struct beginning beginnings[] = {{25, 0, 20 * US}, {25, 0, 2 * MS}, {25, 0, 50 * MS}, {10, 0, 20 * US},
+                                                  {50, 0, 20 * US}, {25, 75, 20 * US}, {25, 75, 2 * MS}};
+    for (unsigned int i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        begin_once(&beginnings[i], i);
+}
+
 int main(int argc, char **argv) {
     unsigned int ms = argc > 1 ? (unsigned int)(atof(argv[1]) * 1000) : 5000;
     const char *only = argc > 2 ? argv[2] : "";
     double sum = 0, worst = 0;
     unsigned int count = 0;
     CHECK(ms > 0);
-    cores_stage();
+    cores_stage_sampled(argc > 3 ? (unsigned int)atoi(argv[3]) : 0, argc > 4 ? (unsigned int)atoi(argv[4]) : 0);
     cores_reporter();
     printf("%-42s %6s %8s %8s\n", "", "limit", "got", "error");
     for (unsigned int i = 0; i < sizeof scenarios / sizeof *scenarios; i++)
@@ -134,6 +174,8 @@ int main(int argc, char **argv) {
         }
     if (strstr("soft, takes back", only))
         take_back(ms >= 2000 ? 5 : 1);
+    if (strstr("start", only))
+        begin_all();
     printf("mean absolute error %.2f points, worst %.2f\n", count ? sum / count : 0, worst);
     return 0;
 }

@@ -40,13 +40,36 @@ uint64_t cores_now(void) {
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-void cores_stage(void) {
+/* Every figure of a name in the configuration of the simulated cards. */
+static void configure(const char *name, unsigned int value) {
+    const char *path = text("%s/etc/partita-simulator/node.conf", scratch_folder());
+    char line[256], all[8192] = "", word[64];
+    FILE *conf = fopen(path, "re");
+    CHECK(conf);
+    while (fgets(line, sizeof line, conf)) {
+        const char *kept = sscanf(line, "%63s", word) == 1 && strcmp(word, name) == 0 ? text("  %s %u\n", name, value) : line;
+        CHECK(strlen(all) + strlen(kept) < sizeof all);
+        strcat(all, kept);
+    }
+    fclose(conf);
+    write_file(path, all, strlen(all));
+}
+
+void cores_stage_sampled(unsigned int period_us, unsigned int delay_us) {
     static struct sim_node node;
     stage_driver("h200x1");
+    if (period_us) {
+        configure("sample-period-us", period_us);
+        configure("sample-delay-us", delay_us);
+    }
     CHECK(sim_node_read(scratch_folder(), &node, NULL, 0));
     CHECK(sim_state_open(&truth, &node, true));
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(shared != MAP_FAILED);
+}
+
+void cores_stage(void) {
+    cores_stage_sampled(0, 0);
 }
 
 const char *cores_container(const char *name, unsigned int cores, const char *core_limit, unsigned int priority) {

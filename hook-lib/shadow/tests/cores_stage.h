@@ -37,6 +37,9 @@ struct spinner {
 /* One simulated card and no containers yet. */
 void cores_stage(void);
 
+/* The same, where NVML samples use over such periods and tells of each so much later, in microseconds; 0: as the simulator does by itself. */
+void cores_stage_sampled(unsigned int period_us, unsigned int delay_us);
+
 /* A container with a share of card 0. */
 const char *cores_container(const char *name, unsigned int cores, const char *core_limit, unsigned int priority);
 
