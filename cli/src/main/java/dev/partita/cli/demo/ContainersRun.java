@@ -17,12 +17,18 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** Chapters 5 and 6: claims are prepared, containers start, and inside every one sees and gets its share and no more. */
 final class ContainersRun implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofSeconds(15);
   private static final int TRAINER_HOLDS_GIB = 48;
+  private static final Pattern SHARE = Pattern.compile("share=([0-9.]+)%");
+
+  /** Percent: what a beginning may use at once, and a kernel that ends late on a busy machine, come on top; without a limit it is all. */
+  private static final double MOST_OF_A_QUARTER = 40;
 
   private final Stage stage;
   private final List<BoundPod> pods;
@@ -133,6 +139,16 @@ final class ContainersRun implements AutoCloseable {
         .observations()
         .note(
             Observation.NEIGHBOUR_UNHARMED, unharmed, "It held %s before and %s after".formatted(Bytes.words(before), Bytes.words(after)));
+
+    Outcome busy = show(notebook, "partita-probe", "spin", "3s");
+    double share = partOfTheCard(busy);
+    stage.observations().note(Observation.CORES_HELD, share > 0 && share < MOST_OF_A_QUARTER, busy.text());
+  }
+
+  /** In percent of its time; 0 if the program does not say so. */
+  private static double partOfTheCard(Outcome spin) {
+    Matcher share = SHARE.matcher(spin.text());
+    return share.find() ? Double.parseDouble(share.group(1)) : 0;
   }
 
   private Outcome show(Container container, String... command) throws Exception {

@@ -14,6 +14,7 @@ enum Observation {
   WITHIN_QUOTA("An allocation inside the quota works"),
   BEYOND_QUOTA("One beyond it gets CUDA_ERROR_OUT_OF_MEMORY"),
   NEIGHBOUR_UNHARMED("The trainer on the same card still holds every byte"),
+  CORES_HELD("A program that keeps the card busy gets about the quarter of its time that the notebook asked for"),
   MEMORY_GIVEN_BACK("The containers have ended, and the cards' memory is free again"),
   FILES_GONE("No CDI file, quota, ledger or checkpoint entry of the claims is left"),
   ALLOCATIONS_GIVEN_BACK("The claims and their allocations are gone"),
