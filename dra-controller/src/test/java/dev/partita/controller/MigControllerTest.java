@@ -39,6 +39,20 @@ class MigControllerTest {
   }
 
   @Test
+  void countersAreWarnedOfWhenTheClusterGrowsSoFar() {
+    try (Cluster cluster = Cluster.empty()) {
+      cluster.add(GpuNodes.ready("node-0", new GpuNodeSpec(Allocator.Scheduler, List.of(), null), GpuNodes.cards("node-0", 1, "NVIDIA H200", GpuNodes.GIB)));
+      cluster.start();
+      Cluster.eventually().until(() -> !cluster.slices().isEmpty());
+      assertThat(conditions(cluster)).containsExactly("Ready=True");
+      for (int i = 1; i < 100; i++) {
+        cluster.client.resource(new NodeBuilder().withNewMetadata().withName("other-" + i).endMetadata().withNewSpec().endSpec().build()).create();
+      }
+      Cluster.eventually().untilAsserted(() -> assertThat(conditions(cluster)).contains("SlowScheduling=True"));
+    }
+  }
+
+  @Test
   void countersInALargeClusterAreWarnedOfInTheNodesStatusAsLongAsTheyAreThere() {
     try (Cluster cluster = Cluster.empty()) {
       for (int i = 1; i < 100; i++) {

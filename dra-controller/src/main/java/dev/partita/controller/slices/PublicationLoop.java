@@ -39,6 +39,7 @@ public final class PublicationLoop implements AutoCloseable {
   private final EventLoop<Work> loop;
   private final Consumer<ClusterEvent> listener = this::observe;
   private Inventory inventory = Inventory.EMPTY;
+  private volatile boolean slowCluster;
 
   public PublicationLoop(KubernetesClient client, ApiEdge edge, ClusterView view, Clock clock) {
     this.view = view;
@@ -76,6 +77,11 @@ public final class PublicationLoop implements AutoCloseable {
         boolean published = !view.slices(node).isEmpty();
         if (exists ? !published && view.gpuNode(node) != null : published) { // a heartbeat is no news
           loop.post(new Work.Node(node));
+        }
+        boolean slow = SchedulingCost.isSlowFor(view.nodeCount());
+        if (slow != slowCluster) {
+          slowCluster = slow;
+          view.gpuNodes().forEach(each -> loop.post(new Work.Node(each.getMetadata().getName())));
         }
       }
       case ClusterEvent.SliceChanged(String node) -> loop.post(new Work.Node(node));

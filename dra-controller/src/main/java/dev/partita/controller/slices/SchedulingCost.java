@@ -16,12 +16,17 @@ import java.util.OptionalInt;
  */
 final class SchedulingCost {
   /** Nodes from which on an attempt takes a fifth of a second and more. */
-  static final int NODES = 100;
+  private static final int NODES = 100;
 
   /** First minor version of Kubernetes 1 in which counters cost no more than other devices. */
   static final int REPAIRED_IN = 37;
 
   private SchedulingCost() {}
+
+  /** Whether counters matter in a cluster of so many nodes. */
+  static boolean isSlowFor(int nodes) {
+    return nodes >= NODES;
+  }
 
   /**
    * The condition that the GpuNode is to have; empty for none.
@@ -30,7 +35,7 @@ final class SchedulingCost {
    * @param minor of the API server's version 1.minor; empty if that is not known
    */
   static Optional<Condition> condition(GpuHost host, int nodes, OptionalInt minor, GpuNode node, Instant now) {
-    if (!SlicePlan.hasCounters(host) || nodes < NODES || minor.isEmpty() || minor.getAsInt() >= REPAIRED_IN) {
+    if (!SlicePlan.hasCounters(host) || !isSlowFor(nodes) || minor.isEmpty() || minor.getAsInt() >= REPAIRED_IN) {
       return Optional.empty();
     }
     String message =
