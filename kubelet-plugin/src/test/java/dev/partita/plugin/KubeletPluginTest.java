@@ -5,21 +5,16 @@ import static dev.partita.plugin.TestClaims.config;
 import static dev.partita.plugin.TestClaims.share;
 import static dev.partita.plugin.TestClaims.whole;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
-import dev.partita.api.node.GpuNodeStatus;
 import dev.partita.cdi.CdiDevice;
 import dev.partita.cdi.CdiJson;
 import dev.partita.cdi.CdiSpec;
 import dev.partita.cdi.Mount;
 import k8s.io.kubelet.pkg.apis.dra.v1.Device;
 import k8s.io.kubelet.pkg.apis.dra.v1.NodePrepareResourceResponse;
-import k8s.io.kubelet.pkg.apis.pluginregistration.v1.PluginInfo;
-import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatus;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatusBuilder;
@@ -34,131 +29,22 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.Optional;
 import java.util.TreeMap;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 
+/** What a claim gets when it is prepared. */
 @EnableKubernetesMockClient(crud = true)
 class KubeletPluginTest {
   @SuppressWarnings("NullAway.Init") // set by the extension
   KubernetesClient client;
 
   @Test
-  void reportsTheCardsAndTheirHealthAndIsRegistered() throws Exception {
-    String nodeUid =
-        client.resource(new NodeBuilder().withNewMetadata().withName("node-a").endMetadata().build()).create().getMetadata().getUid();
-    try (TestNode node = TestNode.withCards("node-a", "h200x2,t4x1");
-        KubeletPlugin _ = node.start(client)) {
-      PluginInfo info = node.register();
-      assertThat(info.getType()).isEqualTo("DRAPlugin");
-      assertThat(info.getName()).isEqualTo("gpu.partita.dev");
-      assertThat(info.getSupportedVersionsList()).containsExactly("v1.DRAPlugin", "v1beta1.DRAPlugin");
-      assertThat(Files.getPosixFilePermissions(Path.of(info.getEndpoint()))).isEqualTo(PosixFilePermissions.fromString("rw-------"));
-
-      GpuNodeStatus status = statusWhen("node-a", s -> s.isReady());
-      assertThat(status.models()).isEqualTo("2x h200, 1x t4");
-      assertThat(status.driverVersion()).isEqualTo("580.95.05");
-      assertThat(status.gpus()).extracting("productName").startsWith("NVIDIA H200");
-      assertThat(status.gpus().getFirst().memoryBytes()).isGreaterThan(140L << 30);
-      assertThat(Objects.requireNonNull(status.gpus().getFirst().reserved()).driverBytes()).isEqualTo(603L << 20);
-      assertThat(status.gpus().getFirst().pciBusId()).matches("[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\\.[0-7]");
-      assertThat(status.gpus().getFirst().pcieRoot()).matches("pci[0-9a-f]{4}:[0-9a-f]{2}");
-      assertThat(status.gpus().getFirst().nvlinkDomain()).isNotNull().isEqualTo(status.gpus().get(1).nvlinkDomain());
-      assertThat(status.gpus().get(2).nvlinkDomain()).isNull();
-      assertThat(gpuNode("node-a").getMetadata().getOwnerReferences()).extracting("uid").containsExactly(nodeUid);
-
-      node.simulator("break", "--root", node.driverRoot().toString(), "--gpu", "1");
-      GpuNodeStatus broken = statusWhen("node-a", s -> Objects.requireNonNullElse(s.gpus().get(1).health().message(), "").contains("does not answer"));
-      assertThat(broken.gpus().get(1).health().reason()).isIn("GpuIsLost", "XID 79"); // as the reading or the event came first
-      assertThat(broken.gpus()).extracting("index").containsExactly(0, 1, 2);
-      node.simulator("heal", "--root", node.driverRoot().toString(), "--gpu", "1");
-      statusWhen("node-a", s -> s.gpus().get(1).health().state() == GpuHealth.State.Healthy);
-    }
-  }
-
-  @Test
-  void aFatalXidMakesACardUnhealthyAtOnceAndTellsItsClaims() throws Exception {
-    try (TestNode node = TestNode.withCards("node-x", "h200x2");
-        KubeletPlugin _ = KubeletPlugin.start(node.settings().inventoryPeriod(Duration.ofHours(1)).build(), client)) {
-      statusWhen("node-x", s -> s.isReady());
-      ResourceClaim on = created(claim("on-it", share("node-x", "gpu", 1, "1Gi", "")));
-      ResourceClaim beside = created(claim("beside-it", share("node-x", "gpu", 0, "1Gi", "")));
-      assertThat(node.prepare(on).getError()).isEmpty();
-      assertThat(node.prepare(beside).getError()).isEmpty();
-
-      xid(node, 0, 31); // a program's own error
-      xid(node, 1, 95);
-      GpuNodeStatus status = statusWhen("node-x", s -> s.gpus().get(1).health().state() == GpuHealth.State.Unhealthy);
-      assertThat(status.gpus().get(1).health().reason()).isEqualTo("XID 95");
-      assertThat(status.gpus().get(0).health().reason()).isNull();
-      assertThat(status.conditions().getFirst().getMessage()).isEqualTo("2 cards, 1 of them unhealthy");
-      assertThat(eventWhen("on-it", "GpuUnhealthy", 1).getNote()).contains("NVIDIA H200", status.gpus().get(1).uuid(), "XID 95");
-      assertThat(event("beside-it", "GpuUnhealthy")).isEmpty();
-    }
-  }
-
-  @Test
-  void aCardThatComesBackAfterAnXidIsHealthyAndHeardOfAgain() throws Exception {
-    try (TestNode node = TestNode.withCards("node-y", "h200x2");
-        KubeletPlugin _ = node.start(client)) {
-      for (int xid : new int[] {48, 119}) {
-        statusWhen("node-y", s -> s.isReady() && s.gpus().stream().allMatch(gpu -> gpu.health().reason() == null));
-        xid(node, 1, xid);
-        statusWhen("node-y", s -> ("XID " + xid).equals(s.gpus().get(1).health().reason()));
-        node.simulator("break", "--root", node.driverRoot().toString(), "--gpu", "1");
-        statusWhen("node-y", s -> Objects.requireNonNullElse(s.gpus().get(1).health().message(), "").contains("XID 79; the card does not answer"));
-        node.simulator("heal", "--root", node.driverRoot().toString(), "--gpu", "1");
-      }
-      statusWhen("node-y", s -> s.gpus().stream().allMatch(gpu -> gpu.health().reason() == null));
-    }
-  }
-
-  @Test
-  void xidErrorsAreHeardOfAgainAfterNvmlHasGivenUpWaiting() throws Exception {
-    try (TestNode node = TestNode.withCards("node-z", "t4x2");
-        KubeletPlugin _ = node.start(client)) {
-      String root = node.driverRoot().toString();
-      statusWhen("node-z", s -> s.isReady());
-      node.simulator("fault", "--root", root, "--function", "nvmlEventSetWait_v2", "--error", "15", "--times", "1");
-      await().atMost(Duration.ofSeconds(20)).until(() -> node.simulator("fault", "--root", root, "--list"), faults -> faults.contains("1 of "));
-      // What is raised before the next set is made is lost.
-      await()
-          .atMost(Duration.ofSeconds(20))
-          .until(
-              () -> {
-                xid(node, 1, 119);
-                return "XID 119".equals(Objects.requireNonNull(gpuNode("node-z").getStatus()).gpus().get(1).health().reason());
-              });
-    }
-  }
-
-  private static void xid(TestNode node, int gpu, int xid) throws Exception {
-    node.simulator("xid", "--root", node.driverRoot().toString(), "--gpu", String.valueOf(gpu), "--xid", String.valueOf(xid));
-  }
-
-  @Test
-  void staysUpWithoutADriverSaysWhyAndFindsOneThatComesLater() throws Exception {
-    try (TestNode node = TestNode.withoutDriver("node-b");
-        KubeletPlugin _ = node.start(client)) {
-      GpuNodeStatus status = statusWhen("node-b", s -> !s.conditions().isEmpty());
-      assertThat(status.isReady()).isFalse();
-      assertThat(status.conditions().getFirst().getReason()).isEqualTo("NoDriver");
-      assertThat(status.conditions().getFirst().getMessage()).contains("no libcuda.so", "install the NVIDIA driver");
-
-      TestNode.withCards("unused", "t4x1").close();
-      node.simulator("install", "--root", node.driverRoot().toString(), "--node", "node-b", "--gpus", "t4x1");
-      statusWhen("node-b", GpuNodeStatus::isReady);
-    }
-  }
-
-  @Test
   void preparesTwoSharesOfOneCardInOneClaimApart() throws Exception {
     try (TestNode node = TestNode.withCards("node-c", "h200x1");
         KubeletPlugin _ = node.start(client)) {
       ResourceClaim claim =
-          created(claim("two", share("node-c", "big", 0, "8Gi", "25"), share("node-c", "small/first", 0, "1Gi", "")));
+          api().created(claim("two", share("node-c", "big", 0, "8Gi", "25"), share("node-c", "small/first", 0, "1Gi", "")));
 
       NodePrepareResourceResponse response = node.prepare(claim);
       assertThat(response.getError()).isEmpty();
@@ -221,7 +107,7 @@ class KubeletPluginTest {
   void aWholeCardComesWithTheDriversOwnFilesOnly() throws Exception {
     try (TestNode node = TestNode.withCards("node-d", "h100x2");
         KubeletPlugin _ = node.start(client)) {
-      ResourceClaim claim = created(claim("whole", whole("node-d", "gpu", 1)));
+      ResourceClaim claim = api().created(claim("whole", whole("node-d", "gpu", 1)));
       assertThat(node.prepare(claim).getError()).isEmpty();
       assertThat(Files.readString(node.cdiFile(claim))).doesNotContain("shadow").doesNotContain("/etc/partita/shares");
       CdiDevice device = spec(node, claim).devices().getFirst();
@@ -240,33 +126,11 @@ class KubeletPluginTest {
                       .contains("libcuda.so.1", "libnvidia-ml.so.1", "libnvidia-ml.so.580.95.05")
                       .doesNotHaveDuplicates());
 
-      ResourceClaim clash = created(claim("clash", share("node-d", "gpu", 1, "1Gi", "")));
+      ResourceClaim clash = api().created(claim("clash", share("node-d", "gpu", 1, "1Gi", "")));
       assertThat(node.prepare(clash).getError()).contains("is prepared as a whole for claim default/whole");
       assertThat(node.record(clash)).doesNotExist();
-      ResourceClaim unclear = created(claim("unclear", share("node-d", "gpu", 7, "1Gi", "")));
+      ResourceClaim unclear = api().created(claim("unclear", share("node-d", "gpu", 7, "1Gi", "")));
       assertThat(node.prepare(unclear).getError()).contains("no card with index 7");
-    }
-  }
-
-  @Test
-  void aReplayWritesTheCdiFileAgainKeepsTheLedgerAndGivesTheSameIds() throws Exception {
-    try (TestNode node = TestNode.withCards("node-e", "h200x1")) {
-      ResourceClaim claim = created(claim("again", share("node-e", "gpu", 0, "8Gi", "")));
-      NodePrepareResourceResponse first;
-      try (KubeletPlugin _ = node.start(client)) {
-        first = node.prepare(claim);
-        assertThat(first.getError()).isEmpty();
-      }
-      assertThat(node.registrationSocket()).doesNotExist();
-      Path usage = node.root.resolve("run/shares/" + claim.getMetadata().getUid() + "/" + first.getDevices(0).getShareId() + "/usage");
-      Files.write(usage, new byte[] {1, 2, 3}, java.nio.file.StandardOpenOption.WRITE);
-      byte[] spec = Files.readAllBytes(node.cdiFile(claim));
-      Files.delete(node.cdiFile(claim));
-      try (KubeletPlugin _ = node.start(client)) {
-        assertThat(node.prepare(claim)).isEqualTo(first);
-        assertThat(Files.readAllBytes(node.cdiFile(claim))).isEqualTo(spec);
-        assertThat(Files.readAllBytes(usage)).startsWith(1, 2, 3).hasSize(528384);
-      }
     }
   }
 
@@ -278,10 +142,10 @@ class KubeletPluginTest {
       AllocatedDeviceStatus other =
           new AllocatedDeviceStatusBuilder().withDriver("nic.example.com").withPool("p").withDevice("eth0").build();
       claim.getStatus().setDevices(List.of(other));
-      claim = created(claim);
+      claim = api().created(claim);
       String cdiId = node.prepare(claim).getDevices(0).getCdiDeviceIds(0);
 
-      List<AllocatedDeviceStatus> devices = await().atMost(Duration.ofSeconds(20)).until(() -> stored("told").getStatus().getDevices(), d -> d.size() == 2);
+      List<AllocatedDeviceStatus> devices = await().atMost(Duration.ofSeconds(20)).until(() -> api().stored("told").getStatus().getDevices(), d -> d.size() == 2);
       assertThat(devices.getFirst()).isEqualTo(other);
       AllocatedDeviceStatus ours = devices.get(1);
       assertThat(ours.getShareID()).isNotEmpty();
@@ -292,12 +156,12 @@ class KubeletPluginTest {
           .asInstanceOf(InstanceOfAssertFactories.MAP)
           .contains(Map.entry("memoryLimit", "8Gi"), Map.entry("coreLimit", "25"), Map.entry("node", "node-f"), Map.entry("cdiDevice", cdiId));
 
-      Event prepared = eventWhen("told", "Prepared", 1);
+      Event prepared = api().eventWhen("told", "Prepared", 1);
       assertThat(prepared.getRegarding().getUid()).isEqualTo(claim.getMetadata().getUid());
       node.unprepare(claim);
-      eventWhen("told", "Released", 1);
+      api().eventWhen("told", "Released", 1);
       node.prepare(claim);
-      assertThat(eventWhen("told", "Prepared", 2).getNote()).contains("8 GiB of NVIDIA H200");
+      assertThat(api().eventWhen("told", "Prepared", 2).getNote()).contains("8 GiB of NVIDIA H200");
     }
   }
 
@@ -311,7 +175,7 @@ class KubeletPluginTest {
       Map<String, Object> none = new TreeMap<>(head);
       none.put("coreLimit", "None");
       ResourceClaim claim =
-          created(
+          api().created(
               claim(
                   "soft",
                   List.of(
@@ -329,10 +193,10 @@ class KubeletPluginTest {
       Map<String, Object> misspelt = new TreeMap<>(head);
       misspelt.put("coreLimt", "Soft");
       ResourceClaim wrong =
-          created(claim("wrong", List.of(config("FromClaim", List.of(), misspelt)), share("node-h", "gpu", 0, "1Gi", "")));
+          api().created(claim("wrong", List.of(config("FromClaim", List.of(), misspelt)), share("node-h", "gpu", 0, "1Gi", "")));
       assertThat(node.prepare(wrong).getError()).contains("request gpu", "coreLimt: is not a known field; did you mean coreLimit?");
       assertThat(node.cdiFile(wrong)).doesNotExist();
-      assertThat(eventWhen("wrong", "PrepareFailed", 1).getType()).isEqualTo("Warning");
+      assertThat(api().eventWhen("wrong", "PrepareFailed", 1).getType()).isEqualTo("Warning");
     }
   }
 
@@ -345,14 +209,14 @@ class KubeletPluginTest {
     try (TestNode node = TestNode.withCards("node-o", "t4x1");
         KubeletPlugin plugin = node.start(client)) {
       assertThat(plugin).isNotNull(); // at once: what is prepared before the spec is known would stay wrong
-      ResourceClaim claim = created(claim("large", share("node-o", "gpu", 0, "20Gi", "")));
+      ResourceClaim claim = api().created(claim("large", share("node-o", "gpu", 0, "20Gi", "")));
       NodePrepareResourceResponse response = node.prepare(claim);
       assertThat(response.getError()).isEmpty();
       Path quota = node.root.resolve("state/shares/" + claim.getMetadata().getUid() + "/" + response.getDevices(0).getShareId() + "/quota");
       assertThat(quota).content().contains("memory 21474836480\nphysical 10737418240\n");
-      ResourceClaim beyond = created(claim("beyond", share("node-o", "gpu", 0, "12Gi", "")));
+      ResourceClaim beyond = api().created(claim("beyond", share("node-o", "gpu", 0, "12Gi", "")));
       assertThat(node.prepare(beyond).getError()).contains("its shares would hold");
-      assertThat(eventWhen("large", "Prepared", 1).getNote()).contains("20 GiB (10 GiB of it on the card)");
+      assertThat(api().eventWhen("large", "Prepared", 1).getNote()).contains("20 GiB (10 GiB of it on the card)");
     }
   }
 
@@ -362,114 +226,17 @@ class KubeletPluginTest {
         KubeletPlugin _ = node.start(client)) {
       ResourceClaim gone = claim("gone", share("node-g", "gpu", 0, "1Gi", ""));
       assertThat(node.prepare(gone).getError()).contains("does not exist any more");
-      created(claim("gone", share("node-g", "gpu", 0, "1Gi", "")));
+      api().created(claim("gone", share("node-g", "gpu", 0, "1Gi", "")));
       assertThat(node.prepare(gone).getError()).contains("does not exist any more");
       assertThat(node.record(gone)).doesNotExist();
     }
   }
 
-  @Test
-  void anUnreadableRecordIsSetAsideAndRebuiltFromTheClaim() throws Exception {
-    try (TestNode node = TestNode.withCards("node-i", "t4x1")) {
-      ResourceClaim claim = created(claim("torn", share("node-i", "gpu", 0, "1Gi", "")));
-      ResourceClaim orphan = created(claim("orphan", share("node-i", "gpu", 0, "1Gi", "")));
-      NodePrepareResourceResponse first;
-      try (KubeletPlugin _ = node.start(client)) {
-        first = node.prepare(claim);
-        node.prepare(orphan);
-      }
-      Files.writeString(node.record(claim), "garbage");
-      Files.write(node.record(orphan), new byte[0]);
-      client.resource(orphan).delete();
-      try (KubeletPlugin _ = KubeletPlugin.start(node.settings().leftoverGrace(Duration.ZERO).build(), client)) {
-        await().atMost(Duration.ofSeconds(20)).until(() -> Files.exists(node.record(claim)) && !Files.exists(node.cdiFile(orphan)));
-        assertThat(node.root.resolve("state/claims").toFile().list())
-            .anyMatch(name -> name.startsWith(claim.getMetadata().getUid() + ".claim.unreadable-"));
-        assertThat(node.prepare(claim)).isEqualTo(first);
-        assertThat(node.unprepare(claim)).isEmpty();
-        assertThat(node.cdiFile(claim)).doesNotExist();
-      }
-    }
-  }
-
-  @Test
-  void theStateOfAClaimThatWasDeletedWhilePreparedGoesAfterTheGrace() throws Exception {
-    try (TestNode node = TestNode.withCards("node-j", "t4x1")) {
-      ResourceClaim claim = created(claim("deleted", share("node-j", "gpu", 0, "1Gi", "")));
-      try (KubeletPlugin _ =
-          KubeletPlugin.start(
-              node.settings().leftoverGrace(Duration.ofMillis(300)).sweepPeriod(Duration.ofMillis(100)).build(), client)) {
-        assertThat(node.prepare(claim).getError()).isEmpty();
-        client.resource(claim).delete();
-        await()
-            .atMost(Duration.ofSeconds(20))
-            .until(() -> !Files.exists(node.record(claim)) && !Files.exists(node.cdiFile(claim)));
-      }
-    }
-  }
-
-  @Test
-  void aSecondPluginOnTheSameStateIsRefused() throws Exception {
-    try (TestNode node = TestNode.withoutDriver("node-k");
-        KubeletPlugin _ = node.start(client)) {
-      assertThatThrownBy(() -> node.start(client))
-          .isInstanceOf(PluginStartException.class)
-          .hasMessageContaining("is in use by another plugin");
-      assertThat(node.register().getName()).isEqualTo("gpu.partita.dev");
-      // The mock stands still when a watch is closed for which it has something to send.
-      statusWhen("node-k", status -> !status.conditions().isEmpty());
-    }
-  }
-
-  private ResourceClaim created(ResourceClaim claim) {
-    String uid = claim.getMetadata().getUid();
-    ResourceClaim created = client.resource(claim).create();
-    if (!uid.equals(created.getMetadata().getUid())) {
-      claim.getMetadata().setUid(created.getMetadata().getUid());
-    }
-    if (created.getStatus() == null || created.getStatus().getAllocation() == null) {
-      created.setStatus(claim.getStatus());
-      created = client.resource(created).updateStatus();
-    }
-    return created;
-  }
-
-  private ResourceClaim stored(String name) {
-    return Objects.requireNonNull(client.resources(ResourceClaim.class).inNamespace("default").withName(name).get());
-  }
-
-  private Event eventWhen(String claim, String reason, int count) {
-    return await()
-        .atMost(Duration.ofSeconds(20))
-        .until(() -> event(claim, reason), e -> e.isPresent() && countOf(e.get()) == count)
-        .orElseThrow();
-  }
-
-  private Optional<Event> event(String claim, String reason) {
-    return client.events().v1().events().inNamespace("default").list().getItems().stream()
-        .filter(e -> claim.equals(e.getRegarding().getName()) && reason.equals(e.getReason()))
-        .findFirst();
-  }
-
-  private static int countOf(Event event) {
-    return event.getSeries() == null ? 1 : event.getSeries().getCount();
+  private TestApi api() {
+    return new TestApi(client);
   }
 
   private static CdiSpec spec(TestNode node, ResourceClaim claim) throws IOException {
     return CdiJson.read(Files.readAllBytes(node.cdiFile(claim)), "the claim's spec");
-  }
-
-  private GpuNode gpuNode(String name) {
-    return Objects.requireNonNull(client.resources(GpuNode.class).withName(name).get());
-  }
-
-  private GpuNodeStatus statusWhen(String name, java.util.function.Predicate<GpuNodeStatus> condition) {
-    GpuNode node =
-        await()
-            .atMost(Duration.ofSeconds(20))
-            .until(
-                () -> client.resources(GpuNode.class).withName(name).get(),
-                n -> n != null && n.getStatus() != null && condition.test(n.getStatus()));
-    return Objects.requireNonNull(node.getStatus());
   }
 }

@@ -1,0 +1,139 @@
+package dev.partita.plugin;
+
+import static dev.partita.plugin.TestClaims.claim;
+import static dev.partita.plugin.TestClaims.share;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.partita.api.node.GpuHealth;
+import dev.partita.api.node.GpuNodeStatus;
+import k8s.io.kubelet.pkg.apis.pluginregistration.v1.PluginInfo;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+/** What a node says of its cards, and hears of them. */
+@EnableKubernetesMockClient(crud = true)
+class CardHealthTest {
+  @SuppressWarnings("NullAway.Init") // set by the extension
+  KubernetesClient client;
+
+  @Test
+  void aFatalXidMakesACardUnhealthyAtOnceAndTellsItsClaims() throws Exception {
+    try (TestNode node = TestNode.withCards("node-x", "h200x2");
+        KubeletPlugin _ = KubeletPlugin.start(node.settings().inventoryPeriod(Duration.ofHours(1)).build(), client)) {
+      api().statusWhen("node-x", s -> s.isReady());
+      ResourceClaim on = api().created(claim("on-it", share("node-x", "gpu", 1, "1Gi", "")));
+      ResourceClaim beside = api().created(claim("beside-it", share("node-x", "gpu", 0, "1Gi", "")));
+      assertThat(node.prepare(on).getError()).isEmpty();
+      assertThat(node.prepare(beside).getError()).isEmpty();
+
+      xid(node, 0, 31); // a program's own error
+      xid(node, 1, 95);
+      GpuNodeStatus status = api().statusWhen("node-x", s -> s.gpus().get(1).health().state() == GpuHealth.State.Unhealthy);
+      assertThat(status.gpus().get(1).health().reason()).isEqualTo("XID 95");
+      assertThat(status.gpus().get(0).health().reason()).isNull();
+      assertThat(status.conditions().getFirst().getMessage()).isEqualTo("2 cards, 1 of them unhealthy");
+      assertThat(api().eventWhen("on-it", "GpuUnhealthy", 1).getNote()).contains("NVIDIA H200", status.gpus().get(1).uuid(), "XID 95");
+      assertThat(api().event("beside-it", "GpuUnhealthy")).isEmpty();
+    }
+  }
+
+  @Test
+  void aCardThatComesBackAfterAnXidIsHealthyAndHeardOfAgain() throws Exception {
+    try (TestNode node = TestNode.withCards("node-y", "h200x2");
+        KubeletPlugin _ = node.start(client)) {
+      for (int xid : new int[] {48, 119}) {
+        api().statusWhen("node-y", s -> s.isReady() && s.gpus().stream().allMatch(gpu -> gpu.health().reason() == null));
+        xid(node, 1, xid);
+        api().statusWhen("node-y", s -> ("XID " + xid).equals(s.gpus().get(1).health().reason()));
+        node.simulator("break", "--root", node.driverRoot().toString(), "--gpu", "1");
+        api().statusWhen("node-y", s -> Objects.requireNonNullElse(s.gpus().get(1).health().message(), "").contains("XID 79; the card does not answer"));
+        node.simulator("heal", "--root", node.driverRoot().toString(), "--gpu", "1");
+      }
+      api().statusWhen("node-y", s -> s.gpus().stream().allMatch(gpu -> gpu.health().reason() == null));
+    }
+  }
+
+  @Test
+  void xidErrorsAreHeardOfAgainAfterNvmlHasGivenUpWaiting() throws Exception {
+    try (TestNode node = TestNode.withCards("node-z", "t4x2");
+        KubeletPlugin _ = node.start(client)) {
+      String root = node.driverRoot().toString();
+      api().statusWhen("node-z", s -> s.isReady());
+      node.simulator("fault", "--root", root, "--function", "nvmlEventSetWait_v2", "--error", "15", "--times", "1");
+      await().atMost(Duration.ofSeconds(20)).until(() -> node.simulator("fault", "--root", root, "--list"), faults -> faults.contains("1 of "));
+      // What is raised before the next set is made is lost.
+      await()
+          .atMost(Duration.ofSeconds(20))
+          .until(
+              () -> {
+                xid(node, 1, 119);
+                return "XID 119".equals(Objects.requireNonNull(api().gpuNode("node-z").getStatus()).gpus().get(1).health().reason());
+              });
+    }
+  }
+
+  @Test
+  void reportsTheCardsAndTheirHealthAndIsRegistered() throws Exception {
+    String nodeUid =
+        client.resource(new NodeBuilder().withNewMetadata().withName("node-a").endMetadata().build()).create().getMetadata().getUid();
+    try (TestNode node = TestNode.withCards("node-a", "h200x2,t4x1");
+        KubeletPlugin _ = node.start(client)) {
+      PluginInfo info = node.register();
+      assertThat(info.getType()).isEqualTo("DRAPlugin");
+      assertThat(info.getName()).isEqualTo("gpu.partita.dev");
+      assertThat(info.getSupportedVersionsList()).containsExactly("v1.DRAPlugin", "v1beta1.DRAPlugin");
+      assertThat(Files.getPosixFilePermissions(Path.of(info.getEndpoint()))).isEqualTo(PosixFilePermissions.fromString("rw-------"));
+
+      GpuNodeStatus status = api().statusWhen("node-a", s -> s.isReady());
+      assertThat(status.models()).isEqualTo("2x h200, 1x t4");
+      assertThat(status.driverVersion()).isEqualTo("580.95.05");
+      assertThat(status.gpus()).extracting("productName").startsWith("NVIDIA H200");
+      assertThat(status.gpus().getFirst().memoryBytes()).isGreaterThan(140L << 30);
+      assertThat(Objects.requireNonNull(status.gpus().getFirst().reserved()).driverBytes()).isEqualTo(603L << 20);
+      assertThat(status.gpus().getFirst().pciBusId()).matches("[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\\.[0-7]");
+      assertThat(status.gpus().getFirst().pcieRoot()).matches("pci[0-9a-f]{4}:[0-9a-f]{2}");
+      assertThat(status.gpus().getFirst().nvlinkDomain()).isNotNull().isEqualTo(status.gpus().get(1).nvlinkDomain());
+      assertThat(status.gpus().get(2).nvlinkDomain()).isNull();
+      assertThat(api().gpuNode("node-a").getMetadata().getOwnerReferences()).extracting("uid").containsExactly(nodeUid);
+
+      node.simulator("break", "--root", node.driverRoot().toString(), "--gpu", "1");
+      GpuNodeStatus broken = api().statusWhen("node-a", s -> Objects.requireNonNullElse(s.gpus().get(1).health().message(), "").contains("does not answer"));
+      assertThat(broken.gpus().get(1).health().reason()).isIn("GpuIsLost", "XID 79"); // as the reading or the event came first
+      assertThat(broken.gpus()).extracting("index").containsExactly(0, 1, 2);
+      node.simulator("heal", "--root", node.driverRoot().toString(), "--gpu", "1");
+      api().statusWhen("node-a", s -> s.gpus().get(1).health().state() == GpuHealth.State.Healthy);
+    }
+  }
+
+  @Test
+  void staysUpWithoutADriverSaysWhyAndFindsOneThatComesLater() throws Exception {
+    try (TestNode node = TestNode.withoutDriver("node-b");
+        KubeletPlugin _ = node.start(client)) {
+      GpuNodeStatus status = api().statusWhen("node-b", s -> !s.conditions().isEmpty());
+      assertThat(status.isReady()).isFalse();
+      assertThat(status.conditions().getFirst().getReason()).isEqualTo("NoDriver");
+      assertThat(status.conditions().getFirst().getMessage()).contains("no libcuda.so", "install the NVIDIA driver");
+
+      TestNode.withCards("unused", "t4x1").close();
+      node.simulator("install", "--root", node.driverRoot().toString(), "--node", "node-b", "--gpus", "t4x1");
+      api().statusWhen("node-b", GpuNodeStatus::isReady);
+    }
+  }
+
+  private static void xid(TestNode node, int gpu, int xid) throws Exception {
+    node.simulator("xid", "--root", node.driverRoot().toString(), "--gpu", String.valueOf(gpu), "--xid", String.valueOf(xid));
+  }
+
+  private TestApi api() {
+    return new TestApi(client);
+  }
+}

@@ -1,0 +1,102 @@
+package dev.partita.plugin;
+
+import static dev.partita.plugin.TestClaims.claim;
+import static dev.partita.plugin.TestClaims.share;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import k8s.io.kubelet.pkg.apis.dra.v1.NodePrepareResourceResponse;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** What the plugin keeps of claims, and finds again. */
+@EnableKubernetesMockClient(crud = true)
+class PluginStateTest {
+  @SuppressWarnings("NullAway.Init") // set by the extension
+  KubernetesClient client;
+
+  @Test
+  void anUnreadableRecordIsSetAsideAndRebuiltFromTheClaim() throws Exception {
+    try (TestNode node = TestNode.withCards("node-i", "t4x1")) {
+      ResourceClaim claim = api().created(claim("torn", share("node-i", "gpu", 0, "1Gi", "")));
+      ResourceClaim orphan = api().created(claim("orphan", share("node-i", "gpu", 0, "1Gi", "")));
+      NodePrepareResourceResponse first;
+      try (KubeletPlugin _ = node.start(client)) {
+        first = node.prepare(claim);
+        node.prepare(orphan);
+      }
+      Files.writeString(node.record(claim), "garbage");
+      Files.write(node.record(orphan), new byte[0]);
+      client.resource(orphan).delete();
+      try (KubeletPlugin _ = KubeletPlugin.start(node.settings().leftoverGrace(Duration.ZERO).build(), client)) {
+        await().atMost(Duration.ofSeconds(20)).until(() -> Files.exists(node.record(claim)) && !Files.exists(node.cdiFile(orphan)));
+        assertThat(node.root.resolve("state/claims").toFile().list())
+            .anyMatch(name -> name.startsWith(claim.getMetadata().getUid() + ".claim.unreadable-"));
+        assertThat(node.prepare(claim)).isEqualTo(first);
+        assertThat(node.unprepare(claim)).isEmpty();
+        assertThat(node.cdiFile(claim)).doesNotExist();
+      }
+    }
+  }
+
+  @Test
+  void theStateOfAClaimThatWasDeletedWhilePreparedGoesAfterTheGrace() throws Exception {
+    try (TestNode node = TestNode.withCards("node-j", "t4x1")) {
+      ResourceClaim claim = api().created(claim("deleted", share("node-j", "gpu", 0, "1Gi", "")));
+      try (KubeletPlugin _ =
+          KubeletPlugin.start(
+              node.settings().leftoverGrace(Duration.ofMillis(300)).sweepPeriod(Duration.ofMillis(100)).build(), client)) {
+        assertThat(node.prepare(claim).getError()).isEmpty();
+        client.resource(claim).delete();
+        await()
+            .atMost(Duration.ofSeconds(20))
+            .until(() -> !Files.exists(node.record(claim)) && !Files.exists(node.cdiFile(claim)));
+      }
+    }
+  }
+
+  @Test
+  void aSecondPluginOnTheSameStateIsRefused() throws Exception {
+    try (TestNode node = TestNode.withoutDriver("node-k");
+        KubeletPlugin _ = node.start(client)) {
+      assertThatThrownBy(() -> node.start(client))
+          .isInstanceOf(PluginStartException.class)
+          .hasMessageContaining("is in use by another plugin");
+      assertThat(node.register().getName()).isEqualTo("gpu.partita.dev");
+      // The mock stands still when a watch is closed for which it has something to send.
+      api().statusWhen("node-k", status -> !status.conditions().isEmpty());
+    }
+  }
+
+  @Test
+  void aReplayWritesTheCdiFileAgainKeepsTheLedgerAndGivesTheSameIds() throws Exception {
+    try (TestNode node = TestNode.withCards("node-e", "h200x1")) {
+      ResourceClaim claim = api().created(claim("again", share("node-e", "gpu", 0, "8Gi", "")));
+      NodePrepareResourceResponse first;
+      try (KubeletPlugin _ = node.start(client)) {
+        first = node.prepare(claim);
+        assertThat(first.getError()).isEmpty();
+      }
+      assertThat(node.registrationSocket()).doesNotExist();
+      Path usage = node.root.resolve("run/shares/" + claim.getMetadata().getUid() + "/" + first.getDevices(0).getShareId() + "/usage");
+      Files.write(usage, new byte[] {1, 2, 3}, java.nio.file.StandardOpenOption.WRITE);
+      byte[] spec = Files.readAllBytes(node.cdiFile(claim));
+      Files.delete(node.cdiFile(claim));
+      try (KubeletPlugin _ = node.start(client)) {
+        assertThat(node.prepare(claim)).isEqualTo(first);
+        assertThat(Files.readAllBytes(node.cdiFile(claim))).isEqualTo(spec);
+        assertThat(Files.readAllBytes(usage)).startsWith(1, 2, 3).hasSize(528384);
+      }
+    }
+  }
+
+  private TestApi api() {
+    return new TestApi(client);
+  }
+}
