@@ -1,4 +1,4 @@
-#include "page_refs.h"
+#include "page_books.h"
 
 #include <sched.h>
 #include <string.h>
@@ -24,31 +24,26 @@ struct handle {
 /* Arrays that grow; place 0 stays empty. All guarded by `lock`, which is held for a search at most. */
 static struct object *objects;
 static struct handle *handles;
-static struct page_part *parts;
-static page_object *part_objects; /* 0: the part is free */
 static uint32_t object_room, object_count, free_object, handle_room, handle_count, free_handle;
-static uint32_t part_room, part_object_room, part_count;
 enum { CHAINS = 4096 };
 static uint32_t chains[CHAINS];
 static struct ranges mappings;
 static uint32_t lock;
 
-static void enter(void) {
+void page_books_enter(void) {
     while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE))
         sched_yield();
 }
 
-static void leave(void) {
+void page_books_leave(void) {
     __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
 }
-
-static void drop_parts(uint64_t owner, const struct page_part *outer);
 
 /* Units of objects without any reference, to be given back outside the lock: by card, for what one call frees may lie on several. */
 enum { CARDS = 64 };
 static uint64_t waiting[CARDS];
 
-static void drop(page_object object) {
+void page_books_drop(page_object object) {
     struct object *o = &objects[object];
     if (--o->refs > 0)
         return;
@@ -57,14 +52,14 @@ static void drop(page_object object) {
     o->next = free_object;
     free_object = object;
     if (o->card == PAGE_NO_CARD)
-        drop_parts(object, NULL); /* a multicast object that ends lets go of what is bound to it */
+        page_parts_drop_of(object, NULL); /* a multicast object that ends lets go of what is bound to it */
 }
 
-static void leave_and_give_back(void) {
+void page_books_leave_and_give_back(void) {
     uint64_t freed[CARDS];
     memcpy(freed, waiting, sizeof freed);
     memset(waiting, 0, sizeof waiting);
-    leave();
+    page_books_leave();
     for (int card = 0; card < CARDS; card++)
         if (freed[card])
             cards_release(card, SHARE_RESIDENT, freed[card]);
@@ -119,7 +114,7 @@ static page_object remove_handle(uint64_t number) {
 }
 
 page_object page_created(uint64_t handle, int card, int device, uint64_t units) {
-    enter();
+    page_books_enter();
     page_object object = free_object;
     if (object)
         free_object = objects[object].next;
@@ -129,26 +124,26 @@ page_object page_created(uint64_t handle, int card, int device, uint64_t units) 
         objects[object] = (struct object){units, card, device, 1, 0};
         add_handle(handle, object);
     }
-    leave();
+    page_books_leave();
     return object;
 }
 
 page_object page_release_begin(uint64_t handle) {
-    enter();
+    page_books_enter();
     page_object object = remove_handle(handle);
-    leave();
+    page_books_leave();
     return object;
 }
 
 void page_release_end(page_object object, uint64_t handle, bool released) {
     if (!object)
         return;
-    enter();
+    page_books_enter();
     if (released)
-        drop(object);
+        page_books_drop(object);
     else
         add_handle(handle, object);
-    leave_and_give_back();
+    page_books_leave_and_give_back();
 }
 
 static page_object more(page_object object) {
@@ -158,17 +153,17 @@ static page_object more(page_object object) {
 }
 
 page_object page_map_begin(uint64_t handle) {
-    enter();
+    page_books_enter();
     struct handle *known = by_number(handle);
     page_object object = more(known ? known->object : 0);
-    leave();
+    page_books_leave();
     return object;
 }
 
 page_object page_bind_begin(uint64_t address) {
-    enter();
+    page_books_enter();
     page_object object = more(ranges_at(&mappings, address));
-    leave();
+    page_books_leave();
     return object;
 }
 
@@ -176,142 +171,65 @@ page_object page_bind_begin(uint64_t address) {
 void page_map_end(page_object object, uint64_t address, uint64_t size, bool mapped) {
     if (!object)
         return;
-    enter();
+    page_books_enter();
     if (mapped)
         ranges_add(&mappings, address, size, object);
     else
-        drop(object);
-    leave_and_give_back();
+        page_books_drop(object);
+    page_books_leave_and_give_back();
 }
 
 uint32_t page_unmap_begin(uint64_t address, uint64_t size) {
-    enter();
+    page_books_enter();
     uint32_t list = ranges_take(&mappings, address, size);
-    leave();
+    page_books_leave();
     return list;
 }
 
 void page_unmap_end(uint32_t unmapping, bool unmapped) {
     if (!unmapping)
         return;
-    enter();
+    page_books_enter();
     if (!unmapped)
         ranges_put_back(&mappings, unmapping);
     while (unmapped && unmapping) {
         page_object object;
         unmapping = ranges_drop(&mappings, unmapping, &object);
-        drop(object);
+        page_books_drop(object);
     }
-    leave_and_give_back();
+    page_books_leave_and_give_back();
 }
 
 void page_retained(uint64_t handle, uint64_t address) {
-    enter();
+    page_books_enter();
     page_object object = more(ranges_at(&mappings, address));
     if (object)
         add_handle(handle, object);
-    leave();
+    page_books_leave();
 }
 
 void page_imported(uint64_t handle) {
-    enter();
+    page_books_enter();
     struct handle *known = by_number(handle);
     if (known) {
         known->count++;
         more(known->object);
     }
-    leave();
-}
-
-static bool within(const struct page_part *inner, const struct page_part *outer) {
-    bool so = inner->kind == outer->kind;
-    for (int i = 0; i < 3 && so; i++)
-        so = inner->from[i] >= outer->from[i] && inner->from[i] - outer->from[i] <= outer->extent[i] &&
-             inner->extent[i] <= outer->extent[i] - (inner->from[i] - outer->from[i]);
-    return so;
-}
-
-static void drop_part(uint32_t part) {
-    page_object object = part_objects[part];
-    part_objects[part] = 0;
-    drop(object);
-}
-
-/* Those of an owner, all or within one. */
-static void drop_parts(uint64_t owner, const struct page_part *outer) {
-    for (uint32_t i = 0; i < part_count; i++)
-        if (part_objects[i] && parts[i].owner == owner && (!outer || within(&parts[i], outer)))
-            drop_part(i);
-}
-
-static void keep_part(page_object object, const struct page_part *part) {
-    uint32_t i = 0;
-    while (i < part_count && part_objects[i])
-        i++;
-    if (i >= part_room && !growing_more((void **)&parts, &part_room, sizeof *parts))
-        return;
-    if (i >= part_object_room && !growing_more((void **)&part_objects, &part_object_room, sizeof *part_objects))
-        return;
-    parts[i] = *part;
-    part_objects[i] = object;
-    if (i == part_count)
-        part_count++;
-}
-
-void page_part_end(page_object object, const struct page_part *part, bool kept) {
-    if (!object)
-        return;
-    enter();
-    if (kept)
-        keep_part(object, part);
-    else
-        drop(object);
-    leave_and_give_back();
-}
-
-void page_part_gone(const struct page_part *part) {
-    enter();
-    drop_parts(part->owner, part);
-    leave_and_give_back();
-}
-
-bool page_part_moved(const struct page_part *part, uint64_t to) {
-    bool any = false;
-    enter();
-    for (uint32_t i = 0; i < part_count; i++)
-        if (part_objects[i] && parts[i].owner == part->owner && within(&parts[i], part)) {
-            parts[i].owner = to;
-            any = true;
-        }
-    leave();
-    return any;
-}
-
-void page_parts_gone(uint64_t owner) {
-    enter();
-    drop_parts(owner, NULL);
-    leave_and_give_back();
-}
-
-void page_parts_of_context_gone(uint32_t context) {
-    enter();
-    for (uint32_t i = 0; i < part_count && context; i++)
-        if (part_objects[i] && parts[i].context == context)
-            drop_part(i);
-    leave_and_give_back();
+    page_books_leave();
 }
 
 int page_device(page_object object) {
-    enter();
+    page_books_enter();
     int device = object ? objects[object].device : -1;
-    leave();
+    page_books_leave();
     return device;
 }
 
 void page_refs_forget(void) {
-    object_count = free_object = handle_count = free_handle = part_count = 0;
+    object_count = free_object = handle_count = free_handle = 0;
     memset(chains, 0, sizeof chains);
     memset(waiting, 0, sizeof waiting);
+    page_parts_forget();
     ranges_clear(&mappings);
     lock = 0;
 }

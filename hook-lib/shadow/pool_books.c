@@ -1,4 +1,4 @@
-#include "pool_books.h"
+#include "pool_record.h"
 
 #include <sched.h>
 #include <string.h>
@@ -6,30 +6,16 @@
 #include "cards.h"
 
 enum { POOLS = 512, INDEX_BITS = 10 };
-enum state { FREE, OPEN, ENDING, CLOSED }; /* ENDING: the driver is destroying it; CLOSED: it has, and something is still lent */
 
-static struct pool {
-    uint64_t handle;
-    uint32_t generation;
-    enum state state;
-    int card, device;
-    uint32_t visitors;
-    uint64_t charged;  /* units, of the card */
-    uint64_t charging; /* units that a thread is charging now */
-    uint64_t begun;    /* units of `charged` for growth that no reading has seen yet */
-    uint64_t reserved; /* units, by the newest reading */
-    uint64_t lent;     /* units handed out */
-    uint64_t loans;
-    uint64_t asked, heard; /* numbers of the last reading asked for, and of the newest heard */
-} pools[POOLS];
+static struct pool pools[POOLS];
 static uint32_t lock, pool_bound;
 
-static void enter(void) {
+void pool_books_enter(void) {
     while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE))
         sched_yield();
 }
 
-static void leave(void) {
+void pool_books_leave(void) {
     __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
 }
 
@@ -37,7 +23,7 @@ static pool_id id_of(const struct pool *pool) {
     return pool->generation << INDEX_BITS | ((uint32_t)(pool - pools) + 1);
 }
 
-static struct pool *pool_of(pool_id id) {
+struct pool *pool_of(pool_id id) {
     uint32_t index = (id & ((1u << INDEX_BITS) - 1)) - 1;
     if (id == 0 || index >= POOLS || pools[index].state == FREE || id_of(&pools[index]) != id)
         return NULL;
@@ -51,14 +37,6 @@ static struct pool *by_handle(uint64_t handle) {
     return NULL;
 }
 
-/* Takes out what is charged for nothing, to be given back outside the lock. */
-static uint64_t surplus(struct pool *pool) {
-    uint64_t needed = pool->reserved + pool->begun;
-    uint64_t more = pool->charged > needed ? pool->charged - needed : 0;
-    pool->charged -= more;
-    return more;
-}
-
 static uint64_t finish(struct pool *pool) {
     uint64_t charged = pool->charged;
     pool->state = FREE;
@@ -66,22 +44,22 @@ static uint64_t finish(struct pool *pool) {
     return charged;
 }
 
-static uint64_t finish_if_over(struct pool *pool) {
+uint64_t pool_finish_if_over(struct pool *pool) {
     return pool->state == CLOSED && pool->loans == 0 ? finish(pool) : 0;
 }
 
-static void give_back(int card, uint64_t units) {
+void pool_give_back(int card, uint64_t units) {
     if (units > 0 && card >= 0)
         cards_release(card, SHARE_RESIDENT, units);
 }
 
 pool_id pool_find(uint64_t handle, int *card) {
-    enter();
+    pool_books_enter();
     struct pool *pool = by_handle(handle);
     pool_id id = pool ? id_of(pool) : 0;
     if (pool)
         *card = pool->card;
-    leave();
+    pool_books_leave();
     return id;
 }
 
@@ -99,156 +77,56 @@ static struct pool *add(uint64_t handle, int card, int device) {
 }
 
 pool_id pool_open(uint64_t handle, int card, int device) {
-    enter();
+    pool_books_enter();
     struct pool *pool = by_handle(handle);
     if (!pool)
         pool = add(handle, card, device);
     pool_id id = pool ? id_of(pool) : 0;
-    leave();
+    pool_books_leave();
     return id;
 }
 
 pool_id pool_made(uint64_t handle, int card, int device) {
     uint64_t over = 0;
     int former_card = -1;
-    enter();
+    pool_books_enter();
     struct pool *former = by_handle(handle);
     if (former) {
         former->state = CLOSED;
         former_card = former->card;
-        over = finish_if_over(former);
+        over = pool_finish_if_over(former);
     }
     struct pool *pool = add(handle, card, device);
     pool_id id = pool ? id_of(pool) : 0;
-    leave();
-    give_back(former_card, over);
+    pool_books_leave();
+    pool_give_back(former_card, over);
     return id;
 }
 
 int pool_device(pool_id id) {
-    enter();
+    pool_books_enter();
     struct pool *pool = pool_of(id);
     int device = pool ? pool->device : -1;
-    leave();
+    pool_books_leave();
     return device;
 }
 
 void pool_set_card(pool_id id, int card) {
-    enter();
+    pool_books_enter();
     struct pool *pool = pool_of(id);
     if (pool)
         pool->card = card;
-    leave();
-}
-
-bool pool_begin(pool_id id, uint64_t units) {
-    enter();
-    struct pool *pool = pool_of(id);
-    int card = pool ? pool->card : -1;
-    uint64_t covered = pool ? pool->charged + pool->charging : 0;
-    uint64_t missing = pool && pool->reserved > covered ? pool->reserved - covered : 0;
-    leave();
-    if (card < 0 || !cards_charge(card, SHARE_RESIDENT, units + missing))
-        return false;
-    enter();
-    bool still = pool_of(id) != NULL;
-    if (still) {
-        pool->charged += units + missing;
-        pool->begun += units;
-    }
-    leave();
-    if (!still)
-        give_back(card, units + missing);
-    return still;
-}
-
-bool pool_has_spare(pool_id id, uint64_t units) {
-    enter();
-    struct pool *pool = pool_of(id);
-    bool has = pool && pool->reserved >= pool->lent && pool->reserved - pool->lent >= units;
-    leave();
-    return has;
-}
-
-uint64_t pool_ask(pool_id id) {
-    enter();
-    struct pool *pool = pool_of(id);
-    uint64_t reading = pool ? ++pool->asked : 0;
-    leave();
-    return reading;
-}
-
-bool pool_told(pool_id id, uint64_t reading, uint64_t reserved_units, uint64_t begun) {
-    bool covered = true;
-    uint64_t missing = 0, more = 0;
-    int card = -1;
-    enter();
-    struct pool *pool = pool_of(id);
-    if (pool) {
-        card = pool->card;
-        pool->begun -= begun;
-        if (reading == 0)
-            pool->reserved += begun;
-        if (reading > pool->heard && pool->state != CLOSED) {
-            pool->heard = reading;
-            pool->reserved = reserved_units;
-        }
-        if (pool->reserved > pool->charged + pool->charging)
-            missing = pool->reserved - pool->charged - pool->charging;
-        pool->charging += missing;
-        more = surplus(pool);
-    }
-    leave();
-    give_back(card, more);
-    if (missing == 0)
-        return true;
-    covered = card < 0 || cards_charge(card, SHARE_RESIDENT, missing);
-    enter();
-    if (pool_of(id)) {
-        pool->charging -= missing;
-        if (covered)
-            pool->charged += missing;
-    } else if (covered) {
-        more = missing;
-    }
-    leave();
-    give_back(card, more);
-    return covered;
-}
-
-void pool_lent(pool_id id, uint64_t units) {
-    enter();
-    struct pool *pool = pool_of(id);
-    if (pool) {
-        pool->lent += units;
-        pool->loans++;
-    }
-    leave();
-}
-
-void pool_returned(pool_id id, uint64_t units) {
-    uint64_t over = 0;
-    int card = -1;
-    enter();
-    struct pool *pool = pool_of(id);
-    if (pool) {
-        card = pool->card;
-        pool->lent -= units;
-        pool->loans--;
-        over = finish_if_over(pool);
-    }
-    leave();
-    give_back(card, over);
+    pool_books_leave();
 }
 
 void pool_destroy_begin(pool_id id) {
     for (bool visited = true; visited;) {
-        enter();
+        pool_books_enter();
         struct pool *pool = pool_of(id);
         if (pool && pool->state == OPEN)
             pool->state = ENDING;
         visited = pool && pool->visitors > 0;
-        leave();
+        pool_books_leave();
         if (visited)
             sched_yield();
     }
@@ -257,26 +135,26 @@ void pool_destroy_begin(pool_id id) {
 void pool_destroy_end(pool_id id, bool destroyed) {
     uint64_t over = 0;
     int card = -1;
-    enter();
+    pool_books_enter();
     struct pool *pool = pool_of(id);
     if (pool && pool->state == ENDING) {
         card = pool->card;
         pool->state = destroyed ? CLOSED : OPEN;
-        over = finish_if_over(pool);
+        over = pool_finish_if_over(pool);
     }
-    leave();
-    give_back(card, over);
+    pool_books_leave();
+    pool_give_back(card, over);
 }
 
 void pool_device_gone(int device) {
     for (uint32_t i = 0; i < __atomic_load_n(&pool_bound, __ATOMIC_RELAXED); i++) {
         uint64_t over = 0;
-        enter();
+        pool_books_enter();
         int card = pools[i].card;
         if (pools[i].state != FREE && pools[i].device == device)
             over = finish(&pools[i]);
-        leave();
-        give_back(card, over);
+        pool_books_leave();
+        pool_give_back(card, over);
     }
 }
 
@@ -284,7 +162,7 @@ pool_id pool_visit(uint32_t *at, int card, bool with_spare, uint64_t *handle) {
     pool_id found = 0;
     if (__atomic_load_n(&pool_bound, __ATOMIC_RELAXED) == 0)
         return 0;
-    enter();
+    pool_books_enter();
     for (; *at < pool_bound && !found; ++*at) {
         struct pool *pool = &pools[*at];
         if (pool->state != OPEN || pool->charged + pool->reserved == 0 || (card >= 0 && pool->card != card) ||
@@ -294,28 +172,28 @@ pool_id pool_visit(uint32_t *at, int card, bool with_spare, uint64_t *handle) {
         *handle = pool->handle;
         found = id_of(pool);
     }
-    leave();
+    pool_books_leave();
     return found;
 }
 
 bool pool_visit_one(pool_id id, uint64_t *handle) {
-    enter();
+    pool_books_enter();
     struct pool *pool = pool_of(id);
     bool open = pool && pool->state == OPEN;
     if (open) {
         pool->visitors++;
         *handle = pool->handle;
     }
-    leave();
+    pool_books_leave();
     return open;
 }
 
 void pool_leave(pool_id id) {
-    enter();
+    pool_books_enter();
     struct pool *pool = pool_of(id);
     if (pool)
         pool->visitors--;
-    leave();
+    pool_books_leave();
 }
 
 void pool_books_forget(void) {
