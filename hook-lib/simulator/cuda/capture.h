@@ -66,6 +66,11 @@ struct capture {
     struct capture *next;
 };
 
+extern struct capture *captures;
+
+/* While a blocking stream is captured, the legacy stream cannot be used. Under driver_lock. */
+CUresult capture_refuse_legacy(const struct CUctx_st *context);
+
 struct capture *capture_begin(CUstream stream, CUgraph graph, int mode);
 void capture_end(struct capture *capture);
 int capture_thread(void);

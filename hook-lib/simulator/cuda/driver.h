@@ -157,6 +157,7 @@ void context_destroy(struct CUctx_st *context);
 
 /* Everything that a dying context still holds. Under driver_lock. */
 void context_release_memory(struct CUctx_st *context);
+void context_release_modules(struct CUctx_st *context);
 void context_release_handles(struct CUctx_st *context);
 void context_release_arrays(struct CUctx_st *context);
 
@@ -166,7 +167,13 @@ bool page_assign(CUdeviceptr base, uint64_t size, struct block *block);
 
 /* Addresses that nothing else has: whole granules, inaccessible to the host. NULL: none left. */
 void *address_reserve(uint64_t size, uint64_t alignment);
+void *address_reserve_granules(uint64_t size, bool low, bool managed);
 void address_free(CUdeviceptr base, uint64_t size);
+
+static inline uint64_t round_up(uint64_t bytes, uint64_t unit)
+{
+    return (bytes + unit - 1) / unit * unit;
+}
 
 /* Blocks of a context. Under driver_lock. `low`: below 4 GiB, for the 32-bit functions. */
 CUresult block_allocate(struct CUctx_st *context, uint64_t bytes, bool low, bool managed, CUdeviceptr *pointer);

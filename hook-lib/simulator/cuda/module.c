@@ -265,3 +265,13 @@ CUresult cuKernelGetLibrary(CUlibrary *library, CUkernel kernel)
     *library = kernel->library;
     return CUDA_SUCCESS;
 }
+
+void context_release_modules(struct CUctx_st *context)
+{
+    while (context->modules) {
+        struct CUmod_st *module = context->modules;
+
+        context->modules = module->next;
+        free(module);
+    }
+}

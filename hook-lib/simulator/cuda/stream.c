@@ -183,18 +183,23 @@ CUresult cuStreamDestroy(CUstream stream)
     return cuStreamDestroy_v2(stream);
 }
 
+/* What every question of a stream's figures asks first. */
+static CUresult answerable(const void *output, CUcontext *current)
+{
+    CUresult result = driver_current(current);
+
+    return result == CUDA_SUCCESS && !output ? CUDA_ERROR_INVALID_VALUE : result;
+}
+
 CUresult cuStreamGetCtx(CUstream stream, CUcontext *context)
 {
     FAULT_POINT();
-    struct CUctx_st *current;
-    CUresult result = driver_current(&current);
+    CUcontext current;
+    CUresult result = answerable(context, &current);
 
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!context)
-        return CUDA_ERROR_INVALID_VALUE;
-    *context = is_default(stream) ? current : stream->context;
-    return CUDA_SUCCESS;
+    if (result == CUDA_SUCCESS)
+        *context = is_default(stream) ? current : stream->context;
+    return result;
 }
 
 CUresult cuStreamGetCtx_ptsz(CUstream stream, CUcontext *context)
@@ -206,15 +211,12 @@ CUresult cuStreamGetCtx_ptsz(CUstream stream, CUcontext *context)
 CUresult cuStreamGetPriority(CUstream stream, int *priority)
 {
     FAULT_POINT();
-    struct CUctx_st *context;
-    CUresult result = driver_current(&context);
+    CUcontext current;
+    CUresult result = answerable(priority, &current);
 
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!priority)
-        return CUDA_ERROR_INVALID_VALUE;
-    *priority = is_default(stream) ? 0 : stream->priority;
-    return CUDA_SUCCESS;
+    if (result == CUDA_SUCCESS)
+        *priority = is_default(stream) ? 0 : stream->priority;
+    return result;
 }
 
 CUresult cuStreamGetPriority_ptsz(CUstream stream, int *priority)
@@ -226,15 +228,12 @@ CUresult cuStreamGetPriority_ptsz(CUstream stream, int *priority)
 CUresult cuStreamGetFlags(CUstream stream, unsigned int *flags)
 {
     FAULT_POINT();
-    struct CUctx_st *context;
-    CUresult result = driver_current(&context);
+    CUcontext current;
+    CUresult result = answerable(flags, &current);
 
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!flags)
-        return CUDA_ERROR_INVALID_VALUE;
-    *flags = is_default(stream) ? CU_STREAM_DEFAULT : stream->flags;
-    return CUDA_SUCCESS;
+    if (result == CUDA_SUCCESS)
+        *flags = is_default(stream) ? CU_STREAM_DEFAULT : stream->flags;
+    return result;
 }
 
 CUresult cuStreamGetFlags_ptsz(CUstream stream, unsigned int *flags)
@@ -287,12 +286,7 @@ CUresult cuStreamSynchronize_ptsz(CUstream stream)
 
 void context_release_handles(struct CUctx_st *context)
 {
-    while (context->modules) {
-        struct CUmod_st *module = context->modules;
-
-        context->modules = module->next;
-        free(module);
-    }
+    context_release_modules(context);
     while (context->streams) {
         struct CUstream_st *stream = context->streams;
 

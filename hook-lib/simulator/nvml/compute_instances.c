@@ -42,17 +42,8 @@ static nvmlComputeInstance_t handle_of(nvmlDevice_t device, const struct sim_mig
 
 static nvmlReturn_t check(nvmlComputeInstance_t handle, const void *output, struct sim_mig_instance *now)
 {
-    nvmlReturn_t result = library_ready();
-    bool known = false;
+    nvmlReturn_t result = library_instance(handle, handles, sizeof handles[0][0], &handle->device, output);
 
-    if (result != NVML_SUCCESS)
-        return result;
-    for (unsigned card = 0; card < SIM_MAX_CARDS; card++)
-        for (unsigned slot = 0; slot < SIM_MIG_MAX; slot++)
-            known |= handle == &handles[card][slot];
-    if (!known || !handle->device)
-        return NVML_ERROR_INVALID_ARGUMENT;
-    result = library_device(handle->device, output);
     if (result != NVML_SUCCESS)
         return result;
     return sim_mig_compute(&library_state, handle->device->card, handle->instance.slot, now) &&

@@ -4,6 +4,18 @@
 
 #include "mig.h"
 
+nvmlReturn_t library_instance(const void *handle, const void *handles, size_t size, const nvmlDevice_t *device, const void *output)
+{
+    nvmlReturn_t result = library_ready();
+    bool known = false;
+
+    if (result != NVML_SUCCESS)
+        return result;
+    for (size_t i = 0; i < (size_t)SIM_MAX_CARDS * SIM_MIG_MAX; i++)
+        known |= handle == (const char *)handles + i * size;
+    return known && *device ? library_device(*device, output) : NVML_ERROR_INVALID_ARGUMENT;
+}
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct nvmlDevice_st mig_devices[SIM_MAX_CARDS][SIM_MIG_MAX];
 static struct sim_card mig_cards[SIM_MAX_CARDS][SIM_MIG_MAX];

@@ -24,6 +24,9 @@ nvmlReturn_t library_privileged(void);
 nvmlReturn_t library_mig_result(enum sim_mig_result result);
 
 /* Checks a handle that must name a GPU instance which is there, and gives what it is now. */
+/* Whether a handle is one of all those of its kind, each of `size` bytes, and its device can be asked, which is read only then. */
+nvmlReturn_t library_instance(const void *handle, const void *handles, size_t size, const nvmlDevice_t *device, const void *output);
+
 nvmlReturn_t library_gpu_instance(nvmlGpuInstance_t handle, const void *output, struct sim_mig_instance *now);
 
 nvmlGpuInstance_t library_gpu_handle(nvmlDevice_t device, const struct sim_mig_instance *instance);
