@@ -20,7 +20,7 @@ static struct dirent *readdir_or_fail(DIR *stream)
 }
 
 #define readdir readdir_or_fail
-#include "../search.c"
+#include "../folders.c"
 #undef readdir
 
 static bool mounts_are_known;
