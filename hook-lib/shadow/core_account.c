@@ -7,8 +7,6 @@ enum { KEPT = PARTITA_LATE_REPORTS + 1, LATE_KNOWN = 1 << 8 };
 static const uint64_t ENOUGH_TO_SCALE_NS = 20000000;
 /* NVML's samples come up to a second late. As long as they have shown nothing of what was timed, they say nothing of it. */
 static const uint64_t ENOUGH_REPORTED_NS = 5000000;
-/* Where they come sooner they are ahead of what they are compared with: by no more than what a beginning may use at once. */
-static const uint64_t LEAD_NS = 50000000;
 static const uint64_t NOTHING_NS = 2000000;
 
 static uint64_t load(const uint64_t *at) {
@@ -136,7 +134,6 @@ void core_account_report(struct partita_account *account, uint64_t number, uint6
         return;
     }
     uint64_t old_busy = load(&account->recent_busy_ns), old_reported = load(&account->recent_reported_ns);
-    uint64_t all_busy = old_busy - old_busy / MEMORY + more, all_reported = old_reported - old_reported / MEMORY + reported;
-    store(&account->recent_busy_ns, all_busy);
-    store(&account->recent_reported_ns, all_reported < all_busy + LEAD_NS ? all_reported : all_busy + LEAD_NS);
+    store(&account->recent_busy_ns, old_busy - old_busy / MEMORY + more);
+    store(&account->recent_reported_ns, old_reported - old_reported / MEMORY + reported);
 }
