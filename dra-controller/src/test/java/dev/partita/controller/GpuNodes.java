@@ -29,6 +29,11 @@ public final class GpuNodes {
     return node(name, spec, gpus, "True", "Ready", null);
   }
 
+  /** One on which kube-scheduler allocates. */
+  public static GpuNode leftToScheduler(String name, int cards, String productName, long memoryBytes) {
+    return ready(name, new GpuNodeSpec(GpuNodeSpec.Allocator.Scheduler, List.of(), null), cards(name, cards, productName, memoryBytes));
+  }
+
   public static GpuNode unready(String name, String message) {
     return node(name, GpuNodeSpec.DEFAULT, List.of(), "False", "NoDriver", message);
   }

@@ -41,7 +41,7 @@ class MigControllerTest {
   @Test
   void countersAreWarnedOfWhenTheClusterGrowsSoFar() {
     try (Cluster cluster = Cluster.empty()) {
-      cluster.add(GpuNodes.ready("node-0", new GpuNodeSpec(Allocator.Scheduler, List.of(), null), GpuNodes.cards("node-0", 1, "NVIDIA H200", GpuNodes.GIB)));
+      cluster.add(GpuNodes.leftToScheduler("node-0", 1, "NVIDIA H200", GpuNodes.GIB));
       cluster.start();
       Cluster.eventually().until(() -> !cluster.slices().isEmpty());
       assertThat(conditions(cluster)).containsExactly("Ready=True");
@@ -58,7 +58,7 @@ class MigControllerTest {
       for (int i = 1; i < 100; i++) {
         cluster.client.resource(new NodeBuilder().withNewMetadata().withName("other-" + i).endMetadata().withNewSpec().endSpec().build()).create();
       }
-      cluster.add(GpuNodes.ready("node-0", new GpuNodeSpec(Allocator.Scheduler, List.of(), null), GpuNodes.cards("node-0", 1, "NVIDIA H200", GpuNodes.GIB)));
+      cluster.add(GpuNodes.leftToScheduler("node-0", 1, "NVIDIA H200", GpuNodes.GIB));
       cluster.start();
       Cluster.eventually().untilAsserted(() -> assertThat(conditions(cluster)).contains("Ready=True", "SlowScheduling=True"));
       cluster.client.resources(GpuNode.class).withName("node-0").edit(

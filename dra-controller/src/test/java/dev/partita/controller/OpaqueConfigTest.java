@@ -3,7 +3,6 @@ package dev.partita.controller;
 import static dev.partita.controller.Cluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.api.node.GpuNodeSpec;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.List;
@@ -54,11 +53,7 @@ class OpaqueConfigTest {
 
   @Test
   void percentOfMemoryWhereKubeSchedulerAllocatesIsSaidAndNotLeftToIt() {
-    cluster.add(
-        GpuNodes.ready(
-            "node-0",
-            new GpuNodeSpec(GpuNodeSpec.Allocator.Scheduler, List.of(), null),
-            GpuNodes.cards("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB)));
+    cluster.add(GpuNodes.leftToScheduler("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.start();
     cluster.claim("c", "gpu.partita.dev", Map.of(), Map.of("memoryPercent", 25));
     cluster.gatedPod("p", List.of("gpu.partita.dev/allocation"), "c");

@@ -4,7 +4,6 @@ import static dev.partita.controller.Cluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.Driver;
-import dev.partita.api.node.GpuNodeSpec;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.time.Clock;
@@ -60,11 +59,7 @@ class SchedulingGateTest {
 
   @Test
   void theGateGoesWhereKubeSchedulerAllocates() {
-    cluster.add(
-        GpuNodes.ready(
-            "node-0",
-            new GpuNodeSpec(GpuNodeSpec.Allocator.Scheduler, List.of(), null),
-            GpuNodes.cards("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB)));
+    cluster.add(GpuNodes.leftToScheduler("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.start();
     cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"));
     cluster.gatedPod("p", GATE, "c");

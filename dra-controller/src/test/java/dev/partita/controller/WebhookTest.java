@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.quota.Amounts;
 import dev.partita.api.quota.GpuQuota;
 import dev.partita.api.quota.GpuQuotaSpec;
@@ -72,8 +71,8 @@ class WebhookTest {
   @Test
   void whereKubeSchedulerAllocatesAClaimBeyondTheQuotaIsRefused() throws IOException {
     quota("40Gi");
-    cluster.add(GpuNodes.ready("node-0", new GpuNodeSpec(GpuNodeSpec.Allocator.Scheduler, List.of(), null), GpuNodes.cards("node-0", 2, "NVIDIA H200", 140 * GpuNodes.GIB)));
-    cluster.add(GpuNodes.ready("node-1", new GpuNodeSpec(GpuNodeSpec.Allocator.Scheduler, List.of(), null), GpuNodes.cards("node-1", 2, "NVIDIA T4", 16 * GpuNodes.GIB)));
+    cluster.add(GpuNodes.leftToScheduler("node-0", 2, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.add(GpuNodes.leftToScheduler("node-1", 2, "NVIDIA T4", 16 * GpuNodes.GIB));
     DraController controller = start("only");
     eventually().untilAsserted(() -> assertThat(claim(controller, "h200.gpu.partita.dev", "41Gi").path("status").path("message").asText())
         .isEqualTo("namespace quota team-a/h200: 0 bytes of 40 GiB memory, 41 GiB asked"));
