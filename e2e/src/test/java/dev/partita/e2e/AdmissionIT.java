@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.partita.e2e.cluster.Ask;
+import dev.partita.e2e.cluster.ClaimUnderTest;
 import dev.partita.e2e.cluster.NeedsSteadyController;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PaperNode;
@@ -47,12 +48,14 @@ class AdmissionIT {
 
   @Test
   void aWrongConfigIsRefusedWithAllThatIsWrong(Workspace workspace) {
+    workspace.awaitAdmission();
     assertRefuses(
         workspace, claimOf(WRONG_CONFIG), "spec.devices.config[0].opaque.parameters.coreLimit", "spec.devices.config[0].opaque.parameters.placement.gpus", "Sometimes", "Anywhere");
   }
 
   @Test
   void aWrongGpuNodeAndAWrongGpuQuotaAreRefused(Workspace workspace) {
+    workspace.awaitAdmission();
     assertRefuses(
         workspace, "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuQuota, metadata: {name: wrong}, spec: {limits: [{name: all, guaranteed: {memory: -1Gi}}]}}", "spec.limits[0].guaranteed.memory");
     assertRefuses(
@@ -62,6 +65,7 @@ class AdmissionIT {
   /** Nobody of ours is asked again there: the claim would be allocated. */
   @Test
   void whereKubeSchedulerAllocatesAClaimBeyondItsQuotaIsRefusedWhenItIsMade(RealCluster cluster, Workspace workspace) {
+    workspace.awaitAdmission();
     String name = workspace.namespace();
     try (PaperNode node = PaperNode.create(cluster.client(), name, 1)) {
       cluster.patchGpuNode(node.name(), "{\"allocator\": \"Scheduler\"}");
@@ -87,6 +91,7 @@ class AdmissionIT {
 
   @Test
   void aDryRunShowsThePodThatWouldBeMadeAndMakesNothing(Workspace workspace) {
+    workspace.awaitAdmission();
     Pod converted = pod(workspace, "{nvidia.com/gpu: 1, nvidia.com/gpumem: 1024}");
 
     assertThat(converted.getSpec().getContainers().getFirst().getResources().getLimits()).isNullOrEmpty();
@@ -97,6 +102,7 @@ class AdmissionIT {
 
   @Test
   void aPodThatIsNotUnderstoodOrAsksForNoGpuStaysAsItIs(Workspace workspace) {
+    workspace.awaitAdmission();
     for (String limits : new String[] {"nvidia.com/mig-1g.5gb", "example.com/gpu"}) {
       Pod left = pod(workspace, "{" + limits + ": 1}");
       assertThat(left.getSpec().getContainers().getFirst().getResources().getLimits()).isEqualTo(Map.of(limits, new Quantity("1")));
@@ -107,8 +113,14 @@ class AdmissionIT {
 
   @Test
   void aPodWithAClaimOfOursWaitsForItWithoutKubeSchedulerLookingAtIt(RealCluster cluster, Workspace workspace) {
-    PodUnderTest pod = workspace.pod("waits", cluster.quietNodes().getFirst(), Ask.share("200Gi"), "true");
-    workspace.awaitEvent("ResourceClaim", pod.claim().name(), "Unallocatable");
+    workspace.awaitAdmission();
+    ClaimUnderTest claim = workspace.claim("huge", Ask.share("200Gi"));
+    String user = "{apiVersion: v1, kind: Pod, metadata: {name: user}, spec: {resourceClaims: [{name: gpu, resourceClaimName: huge}], containers: [{name: main, image: none, resources: {claims: [{name: gpu}]}}]}}";
+    await("the controller to know the claim")
+        .atMost(Workspace.PATIENCE)
+        .until(() -> !((Pod) workspace.dryRun(user)).getSpec().getSchedulingGates().isEmpty());
+    PodUnderTest pod = workspace.podOf(claim, "waits", cluster.quietNodes().getFirst(), "true");
+    workspace.awaitEvent("ResourceClaim", claim.name(), "Unallocatable");
     assertThat(pod.gates()).containsExactly(PodTraits.ALLOCATION_GATE);
     assertThat(workspace.events()).extracting(Workspace.EventLine::reason).doesNotContain("FailedScheduling");
   }

@@ -61,19 +61,12 @@ class BadInputIT {
 
   @Test
   void devicesOfAnotherDriverInTheSameClaimNeedAClaimOfTheirOwn(Workspace workspace, RealCluster cluster) {
-    workspace.createInCluster(
-        """
-        apiVersion: resource.k8s.io/v1
-        kind: DeviceClass
-        metadata: {name: %s}
-        spec: {selectors: [{cel: {expression: "device.driver == 'nic.example'"}}]}
-        """
-            .formatted(workspace.namespace()));
+    String nics = workspace.deviceClassOfNics();
     ClaimUnderTest claim =
         workspace.claimOfSpec(
             "mixed",
             "{devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev}}, {name: nic, exactly: {deviceClassName: %s}}]}}"
-                .formatted(workspace.namespace()));
+                .formatted(nics));
     PodUnderTest pod = workspace.podOf(claim, "mixed", cluster.quietNodes().getFirst(), "true");
     assertThat(workspace.awaitEvent("ResourceClaim", claim.name(), "Unallocatable").message()).contains("two claims");
     staysPendingWhileOthersRun(cluster, workspace, pod, claim);

@@ -42,6 +42,7 @@ class DialectsIT {
   @Test
   @NeedsSteadyController
   void aPodOfEveryDialectRunsWithTheShareThatItAskedFor(RealCluster cluster, Workspace workspace) {
+    workspace.awaitAdmission();
     Map<String, Asking> dialects = new LinkedHashMap<>();
     long tenth = (RealCluster.CARD_MEMORY - RealCluster.CARD_RESERVED) / 10 / MIB;
     dialects.put("nvidia", new Asking("{nvidia.com/gpu: 1}", "1[45]\\d{10}"));

@@ -41,16 +41,9 @@ class SchedulingGateIT {
 
   @Test
   void theGateGoesWhereNoClaimIsOurs(RealCluster cluster, Workspace workspace) {
-    workspace.createInCluster(
-        """
-        apiVersion: resource.k8s.io/v1
-        kind: DeviceClass
-        metadata: {name: %s}
-        spec: {selectors: [{cel: {expression: "device.driver == 'nic.example'"}}]}
-        """
-            .formatted(workspace.namespace()));
+    String nics = workspace.deviceClassOfNics();
     ClaimUnderTest nic =
-        workspace.claimOfSpec("nic", "{devices: {requests: [{name: nic, exactly: {deviceClassName: %s}}]}}".formatted(workspace.namespace()));
+        workspace.claimOfSpec("nic", "{devices: {requests: [{name: nic, exactly: {deviceClassName: %s}}]}}".formatted(nics));
     PodUnderTest other = workspace.podOf(nic, "other", gated(cluster), "true").awaitGates();
     workspace.awaitEvent("Pod", other.name(), "FailedScheduling");
     assertThat(workspace.podWithoutClaim("none", gated(cluster), "echo ran").awaitLog()).contains("ran");

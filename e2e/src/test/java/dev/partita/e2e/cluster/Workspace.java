@@ -48,9 +48,19 @@ public final class Workspace implements AutoCloseable {
   /** Has Partita's admission webhooks leave this namespace alone, as where no controller answers them; from when the API server knows of it. */
   public Workspace withoutAdmission() {
     client().namespaces().withName(namespace).edit(found -> new NamespaceBuilder(found).editMetadata().addToLabels("gpu.partita.dev/admission", "disabled").endMetadata().build());
-    String pod = "{apiVersion: v1, kind: Pod, metadata: {name: asking}, spec: {containers: [{name: main, image: none, resources: {limits: {nvidia.com/gpu: 1}}}]}}";
-    await("the namespace to be left alone").atMost(PATIENCE).until(() -> ((Pod) dryRun(pod)).getSpec().getResourceClaims().isEmpty());
+    await("the namespace to be left alone").atMost(PATIENCE).until(() -> !converts());
     return this;
+  }
+
+  /** Waits until the admission webhooks answer, as they soon do again when controllers were replaced. */
+  public Workspace awaitAdmission() {
+    await("the admission webhooks to answer").atMost(PATIENCE).until(this::converts);
+    return this;
+  }
+
+  private boolean converts() {
+    String pod = "{apiVersion: v1, kind: Pod, metadata: {name: asking}, spec: {containers: [{name: main, image: none, resources: {limits: {nvidia.com/gpu: 1}}}]}}";
+    return !((Pod) dryRun(pod)).getSpec().getResourceClaims().isEmpty();
   }
 
   /** What would become of an object if it were created. */
@@ -68,6 +78,19 @@ public final class Workspace implements AutoCloseable {
     HasMetadata object = client().load(stream(yaml)).items().getFirst();
     cleanup.undo(object.getKind() + " " + object.getMetadata().getName(), () -> client().resource(object).delete());
     client().resource(object).create();
+  }
+
+  /** A class of another driver's devices, of which there are none; its name. */
+  public String deviceClassOfNics() {
+    createInCluster(
+        """
+        apiVersion: resource.k8s.io/v1
+        kind: DeviceClass
+        metadata: {name: %s}
+        spec: {selectors: [{cel: {expression: "device.driver == 'nic.example'"}}]}
+        """
+            .formatted(namespace));
+    return namespace;
   }
 
   /** A claim of its own, which pods share by its name. */
