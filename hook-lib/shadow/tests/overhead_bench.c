@@ -1,6 +1,7 @@
 /*
  * What the shadow adds to a call, against a driver of constant cost: with and without, in processes of their own, one run.
- * overhead_bench [rounds [processes at once]]; prints nanoseconds a call, microseconds a start, KiB of memory, and the ratio.
+ * overhead_bench [rounds [processes at once [LIBCUDA [FIGURE]]]]; prints nanoseconds a call, microseconds a start, KiB of memory, and the ratio.
+ * LIBCUDA: another build's shadow than the one beside this program. FIGURE: part of a line's name; the others are left out.
  * Every figure is the best of several runs, and calls are counted in the processor time of their thread, so that a busy
  * machine and more processes than processors do not show in it.
  */
@@ -313,10 +314,10 @@ static double measure(const char *path, enum figure figure, int starts) {
 }
 
 /* A share of its own for every figure, so that none finds another's processes in it. */
-static const char *prepare(enum figure figure) {
+static const char *prepare(enum figure figure, const char *shadow) {
     const char *box = text("%s/%d", scratch_folder(), (int)figure);
     make_folders(text("%s/lib/partita", box));
-    copy_file(SHADOW_CUDA, text("%s/lib/libcuda.so.1", box));
+    copy_file(shadow, text("%s/lib/libcuda.so.1", box));
     copy_file(BENCH_DRIVER, text("%s/lib/partita/libcuda-real.so.1", box));
     bool limited = figure == LAUNCH_LIMITED || figure == LAUNCH_STREAM;
     write_quota_with(box, "share", "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f", UINT64_C(1) << 38, 1,
@@ -328,12 +329,15 @@ static const char *prepare(enum figure figure) {
 int main(int argc, char **argv) {
     rounds = argc > 1 ? atol(argv[1]) : 300000;
     int starts = argc > 2 ? atoi(argv[2]) : 300;
+    const char *shadow_built = argc > 3 && argv[3][0] ? argv[3] : SHADOW_CUDA, *only = argc > 4 ? argv[4] : "";
     CHECK(rounds > 0 && starts > 0);
     printf("%-48s %10s %10s %10s %10s\n", "", "without", "with", "added", "ratio");
     for (int i = 0; i < FIGURES; i++) {
+        if (!strstr(names[i], only))
+            continue;
         char box[512];
         double *figures = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        snprintf(box, sizeof box, "%s", prepare((enum figure)i));
+        snprintf(box, sizeof box, "%s", prepare((enum figure)i, shadow_built));
         for (int shadow = 0; shadow < 2; shadow++) {
             pid_t pid = fork();
             if (pid == 0) {
