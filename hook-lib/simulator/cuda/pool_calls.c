@@ -26,15 +26,28 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props)
     return *pool ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult cuMemPoolDestroy(CUmemoryPool pool)
+/* Begins what needs a pool that is alive: then the driver's lock is held. */
+static CUresult lock_alive(CUmemoryPool pool)
 {
-    FAULT_POINT();
     CUresult result = driver_ready();
 
     if (result != CUDA_SUCCESS)
         return result;
     pthread_mutex_lock(&driver_lock);
-    if (!pool_alive(pool) || pool->is_default) {
+    if (pool_alive(pool))
+        return CUDA_SUCCESS;
+    pthread_mutex_unlock(&driver_lock);
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemPoolDestroy(CUmemoryPool pool)
+{
+    FAULT_POINT();
+    CUresult result = lock_alive(pool);
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (pool->is_default) {
         result = CUDA_ERROR_INVALID_VALUE;
     } else {
         pool->alive = false;
@@ -49,28 +62,23 @@ CUresult cuMemPoolDestroy(CUmemoryPool pool)
 CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
 {
     FAULT_POINT();
-    CUresult result = driver_ready();
+    CUresult result = lock_alive(pool);
 
     if (result != CUDA_SUCCESS)
         return result;
-    pthread_mutex_lock(&driver_lock);
-    if (pool_alive(pool))
-        pool_shrink_to(pool, pool_rounded(minBytesToKeep < pool->reserved ? minBytesToKeep : pool->reserved, GRANULARITY));
-    else
-        result = CUDA_ERROR_INVALID_VALUE;
+    pool_shrink_to(pool, pool_rounded(minBytesToKeep < pool->reserved ? minBytesToKeep : pool->reserved, GRANULARITY));
     pthread_mutex_unlock(&driver_lock);
-    return result;
+    return CUDA_SUCCESS;
 }
 
 CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value)
 {
     FAULT_POINT();
-    CUresult result = driver_ready();
+    CUresult result = lock_alive(pool);
 
     if (result != CUDA_SUCCESS)
         return result;
-    pthread_mutex_lock(&driver_lock);
-    if (!value || !pool_alive(pool))
+    if (!value)
         result = CUDA_ERROR_INVALID_VALUE;
     else if (attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD)
         pool->threshold = *(cuuint64_t *)value;
@@ -88,12 +96,11 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute,
 CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value)
 {
     FAULT_POINT();
-    CUresult result = driver_ready();
+    CUresult result = lock_alive(pool);
 
     if (result != CUDA_SUCCESS)
         return result;
-    pthread_mutex_lock(&driver_lock);
-    if (!value || !pool_alive(pool))
+    if (!value)
         result = CUDA_ERROR_INVALID_VALUE;
     else if (attribute >= CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES &&
              attribute <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES)

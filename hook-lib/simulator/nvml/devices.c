@@ -5,15 +5,22 @@
 
 #include "library.h"
 
+/* Begins what looks for devices: by `wanted`, to be told by `output`. */
+static nvmlReturn_t search(const void *wanted, const void *output)
+{
+    if (library_ready() != NVML_SUCCESS)
+        return NVML_ERROR_UNINITIALIZED;
+    return wanted && output ? NVML_SUCCESS : NVML_ERROR_INVALID_ARGUMENT;
+}
+
 nvmlReturn_t nvmlDeviceGetCount_v2(unsigned int *count)
 {
     FAULT_POINT();
-    if (library_ready() != NVML_SUCCESS)
-        return NVML_ERROR_UNINITIALIZED;
-    if (!count)
-        return NVML_ERROR_INVALID_ARGUMENT;
-    *count = library_device_count;
-    return NVML_SUCCESS;
+    nvmlReturn_t result = search(count, count);
+
+    if (result == NVML_SUCCESS)
+        *count = library_device_count;
+    return result;
 }
 
 nvmlReturn_t nvmlDeviceGetCount(unsigned int *count)
@@ -68,10 +75,10 @@ static nvmlReturn_t hand_out_instance(const char *uuid, nvmlDevice_t *device)
 nvmlReturn_t nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *device)
 {
     FAULT_POINT();
-    if (library_ready() != NVML_SUCCESS)
-        return NVML_ERROR_UNINITIALIZED;
-    if (!uuid || !device)
-        return NVML_ERROR_INVALID_ARGUMENT;
+    nvmlReturn_t result = search(uuid, device);
+
+    if (result != NVML_SUCCESS)
+        return result;
     for (unsigned i = 0; i < library_device_count; i++)
         if (strcasecmp(library_devices[i].card->uuid, uuid) == 0)
             return hand_out(i, device);
@@ -81,10 +88,10 @@ nvmlReturn_t nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *device)
 nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char *busId, nvmlDevice_t *device)
 {
     FAULT_POINT();
-    if (library_ready() != NVML_SUCCESS)
-        return NVML_ERROR_UNINITIALIZED;
-    if (!busId || !device)
-        return NVML_ERROR_INVALID_ARGUMENT;
+    nvmlReturn_t result = search(busId, device);
+
+    if (result != NVML_SUCCESS)
+        return result;
     for (unsigned i = 0; i < library_device_count; i++)
         if (sim_pci_bus_id_matches(library_devices[i].card, busId))
             return hand_out(i, device);
