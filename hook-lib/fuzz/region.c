@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core_account.h"
+#include "core_reports.h"
 #include "credit.h"
 #include "fuzz.h"
 #include "share.h"
@@ -73,10 +74,11 @@ static void account(struct input *input, struct partita_region *region) {
     uint64_t from = take(input, 8) >> 4, length = take(input, 5); /* a clock of the machine: not believed is only the account */
     uint64_t fresh = core_account_cover(&region->compute, from, from + length);
     EXPECT(fresh <= length);
-    core_account_charge(&region->compute.account, from, length, core_account_scaled(&region->compute.account, fresh),
+    core_account_charge(&region->compute.account, from, length, core_reports_cost(&region->compute.account, fresh),
                         (unsigned int)take(input, 1) % 101);
     EXPECT(core_account_due(&region->compute.account, from) <= CORE_DEBT_NS);
-    core_account_report(&region->compute.account, take(input, 2), take(input, 8));
+    struct card_report report = {take(input, 2), take(input, 5), take(input, 8), (unsigned int)take(input, 1) % 101, false, take(input, 8) >> 4};
+    core_reports_take(&region->compute.account, &report, from, (unsigned int)take(input, 1) % 101);
 }
 
 static void look(const struct partita_region *region, struct share *share) {

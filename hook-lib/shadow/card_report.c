@@ -11,6 +11,8 @@ static bool take(struct text key, struct text value, struct card_report *report)
         return text_number(value, &report->at);
     if (text_is(key, "busy"))
         return text_number(value, &report->busy);
+    if (text_is(key, "sampled"))
+        return text_number(value, &report->sampled);
     if (text_is(key, "others")) {
         if (!text_number(value, &n) || n > 100)
             return false;

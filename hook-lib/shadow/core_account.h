@@ -17,13 +17,10 @@
 #define CORE_DEBT_NS UINT64_C(60000000000)
 
 /*
- * Marks the wall time from..to (CLOCK_MONOTONIC, ns) as used, and gives how much of it nobody had marked. The ring knows the last 235 ms:
+ * Marks the wall time from..to (CLOCK_MONOTONIC, ns) as used, and gives how much of it nobody had marked. The ring knows the last 218 ms:
  * what is older counts as new.
  */
 uint64_t core_account_cover(struct partita_compute *compute, uint64_t from, uint64_t to);
-
-/* What `busy` timed ns are charged: less where reports say that the card served others in that time. At least 1/16. */
-uint64_t core_account_scaled(const struct partita_account *account, uint64_t busy);
 
 /*
  * Charges for `busy` ns that began at `from`: what they come to, `charged` ns, at a limit of `percent` of the card. 0: no limit, only
@@ -33,8 +30,5 @@ void core_account_charge(struct partita_account *account, uint64_t from, uint64_
 
 /* ns that launches have to wait from `now` on. */
 uint64_t core_account_due(const struct partita_account *account, uint64_t now);
-
-/* Takes a report into account, once: the share's GPU time so far as NVML saw it. */
-void core_account_report(struct partita_account *account, uint64_t number, uint64_t reported_busy);
 
 #endif

@@ -36,9 +36,10 @@ void core_policy_read(struct core_policy *policy, const struct core_rules *rules
     if (report->number == policy->number)
         return;
     uint64_t passed = report->at - policy->at, used = report->busy - policy->busy;
-    bool follows = core_policy_fresh(policy, now) && report->busy >= policy->busy && report->at > policy->at;
-    unsigned int own = !follows ? 0 : used >= passed ? 100 : (unsigned int)(used * 100 / passed);
-    policy->lent = follows ? lend(rules, own, report->others) : rules->percent;
+    bool follows = core_policy_fresh(policy, now) && report->busy >= policy->busy && report->at >= policy->at;
+    unsigned int own = !follows || passed == 0 ? 0 : used >= passed ? 100 : (unsigned int)(used * 100 / passed);
+    if (passed > 0 || !follows) /* else it says what the last one said */
+        policy->lent = follows ? lend(rules, own, report->others) : rules->percent;
     policy->number = report->number;
     policy->at = report->at;
     policy->busy = report->busy;

@@ -6,7 +6,9 @@
 #include "cancelling.h"
 #include "cards.h"
 #include "core_account.h"
+#include "core_history.h"
 #include "core_policy.h"
+#include "core_reports.h"
 #include "core_spans.h"
 
 enum { LOOK_EVERY_NS = 50000000, PAUSE_NS = 10000000 };
@@ -45,12 +47,13 @@ static void look_at(int index, void *force) {
     cards_tend(index);
     struct core_rules rules = cards_core_rules(index);
     struct card_report report;
+    unsigned int fixed = rules.soft ? 0 : rules.percent;
     if ((rules.percent || rules.yields) && cards_report(index, &report)) {
         core_policy_read(&card->policy, &rules, &report, now);
-        core_account_report(&card->own, report.number, report.busy);
+        core_reports_take(&card->own, &report, now, fixed);
         struct partita_compute *shared = cards_compute(index);
         if (shared)
-            core_account_report(&shared->account, report.number, report.busy);
+            core_reports_take(&shared->account, &report, now, fixed);
     }
     store(&card->limited, rules.percent);
     store(&card->percent, core_policy_percent(&card->policy, &rules, now));
@@ -82,7 +85,7 @@ unsigned int cores_percent(int card) {
 }
 
 static void charge(struct partita_account *account, bool reported, uint64_t from, uint64_t busy, unsigned int percent) {
-    core_account_charge(account, from, busy, reported ? core_account_scaled(account, busy) : busy, percent);
+    core_account_charge(account, from, busy, reported ? core_reports_cost(account, busy) : busy, percent);
 }
 
 void cores_used(int index, uint64_t from, uint64_t to) {
@@ -93,9 +96,14 @@ void cores_used(int index, uint64_t from, uint64_t to) {
     uint64_t own = 0, all = 0;
     unsigned int parts = core_spans_add(&card->spans, from, to, fresh);
     for (unsigned int i = 0; i < parts; i++) {
-        own += fresh[i].to - fresh[i].from;
-        if (shared)
-            all += core_account_cover(shared, fresh[i].from, fresh[i].to);
+        uint64_t length = fresh[i].to - fresh[i].from;
+        own += length;
+        core_history_add(&card->own, fresh[i].from, fresh[i].to, length);
+        if (!shared)
+            continue;
+        length = core_account_cover(shared, fresh[i].from, fresh[i].to);
+        all += length;
+        core_history_add(&shared->account, fresh[i].from, fresh[i].to, length);
     }
     if (parts == 0)
         return;

@@ -57,7 +57,10 @@ static void wait_for_turn(int card, struct track *track) {
         now = cores_now();
         uint64_t due = cores_due(card, now);
         bool full = track && load32(&track->count) == TRACK_PENDING;
-        bool far = load32(&backlog->windows) >= 2 && load(&backlog->ns) > far_ahead(card);
+        uint64_t most = far_ahead(card);
+        bool far = load32(&backlog->windows) >= 2 && load(&backlog->ns) > most;
+        /* Behind a long one in its own stream a launch does not begin any sooner: it need not be paid for at once with that. */
+        far |= track && load32(&track->count) > 0 && load(&track->each) > 2 * most + most / 4;
         bool ahead = (full || far) && cores_limited(card) && !load32(&backlog->loose);
         if (due == 0 && !ahead)
             break;

@@ -4,7 +4,7 @@
  * A window opens before a launch and closes after one: as soon as it holds as many launches as take about 2 ms, at most 32; 200 microseconds
  * after it opened; right away where launches are sparse; and before the program waits for the stream. So the gaps in which the card
  * waits for the program are not counted. Nothing is recorded in a stream that is being captured.
- * No launch is further than 20 to 50 ms (by the size of the share), or two windows, ahead of what the card has done.
+ * No launch is further than 20 to 50 ms (by the size of the share), or two windows, ahead of what the card has done; one long kernel in a stream.
  */
 #ifndef PARTITA_CUDA_TIMING_H
 #define PARTITA_CUDA_TIMING_H

@@ -36,9 +36,13 @@ bool region_file_open(struct region_file *file, const char *path) {
         close(descriptor); /* an unusable file: nobody has locks in it */
         return false;
     }
-    /* A first access that reads would map sixteen pages around it; few processes need more than the first slots' page. */
+    /*
+     * A first access that reads would map sixteen pages around it; few processes need more than the first slots' page. A fetch_or of
+     * nothing will not do: clang makes a load of it.
+     */
     struct partita_region *region = at;
-    __atomic_fetch_or(&region->slots[0].reserved, 0, __ATOMIC_RELAXED);
+    __typeof__(region->slots[0].reserved) nothing = 0;
+    __atomic_compare_exchange_n(&region->slots[0].reserved, &nothing, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     *file = (struct region_file){region, descriptor, (uint64_t)s.st_dev, (uint64_t)s.st_ino};
     return true;
 }

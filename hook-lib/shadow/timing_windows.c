@@ -5,7 +5,7 @@
 #include "cores.h"
 
 enum { LAUNCHES_MAX = 32 };
-static const uint64_t AIM_NS = 2000000, UNKNOWN_NS = 5000000, REBASE_NS = 4000000000;
+static const uint64_t AIM_NS = 2000000, UNKNOWN_NS = 12000000, REBASE_NS = 4000000000;
 
 struct backlog backlogs[CARDS_MAX];
 static uint32_t any_missed;

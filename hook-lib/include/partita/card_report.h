@@ -9,9 +9,10 @@
  *   busy 81235000000    ns of GPU time that the share's processes, and those of nobody known, have used by NVML since the first report
  *   others 35           percent of the card's time that all other processes used in the time since the last report
  *   wanted 0            1: a share with a higher priority used the card in that time
+ *   sampled 812345000000  ns, CLOCK_MONOTONIC of the node: the end of the newest sample in these figures, if NVML tells; 0: it is not known
  *   end 42              the number again
  *
- * The plugin writes it anew about five times a second, in place and with one write(2), so that it costs no file a time. A reader who sees two
+ * The plugin writes it anew about seven times a second, in place and with one write(2), so that it costs no file a time. A reader who sees two
  * numbers, or no end, has met a write and keeps what it had. A report that has not changed for PARTITA_REPORT_STALE_MS is none.
  * Without reports a share counts all time between two events as its own, a soft limit lends nothing, and nobody pauses.
  */

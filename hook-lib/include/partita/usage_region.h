@@ -79,10 +79,14 @@ struct partita_slot {
 
 /* Wall time is cut into stretches of this length; of each, at most its length is charged, however many processes ran in it. */
 #define PARTITA_STRETCH_BITS 18u /* 262 microseconds */
-#define PARTITA_STRETCHES 896u   /* 235 ms */
+#define PARTITA_STRETCHES 832u   /* 218 ms */
 
-/* NVML's samples come up to a second late: a report is compared with what was timed at most so many reports before. */
-#define PARTITA_LATE_REPORTS 5u
+/* Of longer stretches it is kept how much was used in each, over two seconds. */
+#define PARTITA_MARK_BITS 26u /* 67 milliseconds */
+#define PARTITA_MARKS 32u
+
+/* NVML's samples come up to a second late: where reports do not say up to when they go, one is compared with what was timed at most so many before. */
+#define PARTITA_LATE_REPORTS 7u
 
 /* An account of GPU time, in nanoseconds. */
 struct partita_account {
@@ -92,9 +96,14 @@ struct partita_account {
     uint64_t throttled_ns; /* time that launches waited, over all threads */
     uint64_t report;       /* number of the last card report (card_report.h) that was taken into account */
     uint64_t reported_busy_ns, busy_at_report_ns; /* busy by that report, and by events at that time */
-    uint64_t recent_reported_ns, recent_busy_ns;  /* the same of the last seconds; their ratio is what a timed nanosecond is charged */
-    uint64_t busy_at[PARTITA_LATE_REPORTS + 1]; /* busy_ns at report n, at n % (PARTITA_LATE_REPORTS + 1): of the last ones */
-    uint64_t late; /* bits 0-7: so many reports late; 8: that is known, since they have shown what was timed; 0: nothing was timed of late */
+    uint64_t recent_fair_ns, recent_busy_ns; /* of the last seconds: what the share really had of the card, and was timed at; a timed nanosecond is charged their ratio */
+    uint64_t busy_at[PARTITA_LATE_REPORTS + 1]; /* busy_ns at the time of report n, at n % (PARTITA_LATE_REPORTS + 1): of the last ones */
+    uint64_t late; /* bits 0-7: so many reports late; 8: that is known, since they have shown what was timed; 9: the last one said up to when its figures go */
+    uint64_t reported_at, others;  /* of that report: the time up to which its figures go, and percent of the card that others used */
+    uint64_t compared_ns, fair_ns; /* up to so much of busy_ns reports were compared with it, and so much of it the share really had */
+    uint64_t ahead_ns;             /* signed: reports were ahead of what they were compared with by so much */
+    uint64_t owed_ns;              /* signed: so much was charged too much, and is taken off what is charged next */
+    uint32_t marks[PARTITA_MARKS]; /* mark n at n % PARTITA_MARKS: n / PARTITA_MARKS << 20 | units of 64 ns that were timed in it */
 };
 
 /* The share's GPU time, of all its processes so far. Not believed: a process also counts for itself, and waits for the later of both. */
@@ -117,7 +126,7 @@ struct partita_region {
     struct partita_compute compute; /* from a cache line of its own */
     struct partita_total paged;     /* a cache line of its own; as `total`, of managed memory */
     uint64_t reserved5[6];
-    uint64_t reserved4[16];
+    uint64_t reserved4[24];
     struct partita_slot slots[PARTITA_SLOTS];
 };
 

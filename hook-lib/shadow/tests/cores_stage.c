@@ -167,11 +167,12 @@ void spinners_measure(struct spinner *const measured[], unsigned int count, unsi
         percent[i] = 100 * (double)(cores_busy(measured[i]->pid) - before[i]) / passed;
 }
 
-static void write_report(const char *container, uint64_t number, uint64_t at, uint64_t busy, unsigned int others, bool wanted) {
+static void write_report(const char *container, uint64_t number, uint64_t at, uint64_t busy, unsigned int others, bool wanted,
+                         uint64_t sampled) {
     const char *file = text("%s" PARTITA_SHARES_FOLDER "/share/" PARTITA_REPORT_NAME, container);
-    const char *words = text(PARTITA_REPORT_MAGIC "\nreport %020llu\nat %020llu\nbusy %020llu\nothers %03u\nwanted %d\nend %020llu\n",
+    const char *words = text(PARTITA_REPORT_MAGIC "\nreport %020llu\nat %020llu\nbusy %020llu\nothers %03u\nwanted %d\nsampled %020llu\nend %020llu\n",
                              (unsigned long long)number, (unsigned long long)at, (unsigned long long)busy,
-                             others < 100 ? others : 100, wanted, (unsigned long long)number);
+                             others < 100 ? others : 100, wanted, (unsigned long long)sampled, (unsigned long long)number);
     int out = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
     CHECK(out >= 0 && pwrite(out, words, strlen(words), 0) == (ssize_t)strlen(words) && close(out) == 0);
 }
@@ -195,39 +196,60 @@ static void write_sample(const char *container, const nvmlProcessUtilizationSamp
 /* What NVML has told of one spinner. */
 struct told {
     uint32_t pid;
-    uint64_t time; /* of its last sample, microseconds */
     uint64_t busy; /* ns */
     unsigned int percent;
 };
 
+struct newest {
+    uint64_t time, period; /* microseconds: of the newest sample, and from one to the next */
+    uint64_t seen, at;     /* ns: when it was new, and the reports' own count of time */
+};
+
+/* Samples that are further apart were not made one after the other: the card was idle in between. */
+static uint64_t begin_of(uint64_t time, uint64_t before, uint64_t period) {
+    return time - before > 3 * period ? time - period : before;
+}
+
+/* Between two samples there is no news, and what was told before still holds. */
 static void take_samples(const nvmlProcessUtilizationSample_t *samples, unsigned int samples_count, uint32_t count,
-                         struct told told[], uint64_t *newest) {
-    uint64_t before = *newest;
+                         struct told told[], struct newest *newest) {
+    uint64_t before = newest->time, now = cores_now();
     for (unsigned int i = 0; i < samples_count; i++)
-        *newest = samples[i].timeStamp > *newest ? samples[i].timeStamp : *newest;
+        newest->time = samples[i].timeStamp > newest->time ? samples[i].timeStamp : newest->time;
+    if (newest->time == before && now - newest->seen < 2 * newest->period * 1000)
+        return;
+    if (newest->time > before && before > 0 && newest->time - before < newest->period)
+        newest->period = newest->time - before;
+    newest->at += newest->time > before && before ? (newest->time - begin_of(newest->time, before, newest->period)) * 1000 : now - newest->seen;
+    newest->seen = now;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t pid = shared->spinners[i].pid;
         if (told[i].pid != pid) /* another program's turn */
-            told[i] = (struct told){pid, 0, 0, 0};
+            told[i] = (struct told){pid, 0, 0};
         told[i].percent = 0;
         for (unsigned int j = 0; j < samples_count; j++) {
-            if (samples[j].pid != pid || samples[j].timeStamp + 100000 < *newest)
+            uint64_t time = samples[j].timeStamp;
+            if (samples[j].pid != pid || time <= before)
                 continue;
-            /* A process that had no part in the samples before is not in them. */
-            uint64_t since = told[i].time > before ? told[i].time : before;
-            if (since > 0 && samples[j].timeStamp > since)
-                told[i].busy += samples[j].smUtil * (samples[j].timeStamp - since) * 10;
+            if (before > 0)
+                told[i].busy += samples[j].smUtil * (time - begin_of(time, before, newest->period)) * 10;
             write_sample(shared->spinners[i].container, &samples[j]);
-            told[i].time = samples[j].timeStamp;
-            told[i].percent = samples[j].smUtil;
+            told[i].percent = time + 100000 < newest->time ? 0 : samples[j].smUtil;
         }
     }
+}
+
+/* The same moment by CLOCK_MONOTONIC, in ns; 0 for none. */
+static uint64_t monotonic(uint64_t epoch_us) {
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return epoch_us ? cores_now() - ((uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec - epoch_us * 1000) : 0;
 }
 
 static void report(void) {
     static struct told told[SPINNERS];
     nvmlDevice_t device;
-    uint64_t newest = 0, at = 0;
+    struct newest newest = {.period = 1000000};
     void *nvml = dlopen(text("%s/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1.2", scratch_folder()), RTLD_NOW);
     CHECK(nvml);
 #define NVML(name) ((__typeof__(&name))dlsym(nvml, #name))
@@ -236,13 +258,12 @@ static void report(void) {
     for (uint64_t number = 1;; number++) {
         nvmlProcessUtilizationSample_t samples[64];
         unsigned int samples_count = 64;
-        uint64_t before = newest;
-        wait_ms(200);
-        if (NVML(nvmlDeviceGetProcessUtilization)(device, samples, &samples_count, newest) != NVML_SUCCESS)
+        wait_ms(150);
+        if (NVML(nvmlDeviceGetProcessUtilization)(device, samples, &samples_count, newest.time) != NVML_SUCCESS)
             samples_count = 0;
         uint32_t count = __atomic_load_n(&shared->count, __ATOMIC_ACQUIRE);
         take_samples(samples, samples_count, count, told, &newest);
-        at += newest > before && before ? (newest - before) * 1000 : 200 * MS;
+        uint64_t sampled = monotonic(newest.time);
         for (uint32_t i = 0; i < count; i++) {
             uint64_t own = 0;
             unsigned int others = 0;
@@ -254,7 +275,7 @@ static void report(void) {
                     others += told[j].percent;
                     wanted |= told[j].percent > 0 && shared->spinners[j].high && !shared->spinners[i].high;
                 }
-            write_report(shared->spinners[i].container, number, at, own, others, wanted);
+            write_report(shared->spinners[i].container, number, newest.at, own, others, wanted, sampled);
         }
     }
 }

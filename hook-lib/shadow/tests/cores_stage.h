@@ -58,7 +58,7 @@ uint64_t cores_busy(pid_t pid);
 void spinners_measure(struct spinner *const spinners[], unsigned int count, unsigned int ms, double percent[]);
 
 /*
- * Writes card reports for all spinners' containers every 200 ms from now on, and what NVML samples of the spinners into their slots, in a
+ * Writes card reports for all spinners' containers every 150 ms from now on, and what NVML samples of the spinners into their slots, in a
  * process of its own. Ends with the test.
  */
 void cores_reporter(void);

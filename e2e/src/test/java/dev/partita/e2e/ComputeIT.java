@@ -69,9 +69,9 @@ class ComputeIT {
     Card alone = Card.await(soft, "of a card that nobody else uses", card -> card.othersPercent() < 40);
 
     PodUnderTest owner = workspace.pod("owner", node, share(80, "coreLimit: Hard", "gpu-2"), SPIN).awaitRunning();
-    int periods = awaitShare(owner, 0, 62, 101);
-    assertThat(periods).as("half seconds until what was lent is back").isLessThanOrEqualTo(20);
-    awaitShare(soft, shares(PERIOD, soft).size(), 1, 30);
+    int before = shares(PERIOD, soft).size();
+    awaitShare(owner, 0, 62, 101);
+    assertThat(awaitShare(soft, before, 1, 30)).as("half seconds until what was lent is back").isLessThanOrEqualTo(20);
     Card crowded = Card.await(soft, "of a card that its owner uses", card -> card.othersPercent() > 50);
     assertThat(crowded.report()).isGreaterThan(alone.report());
     assertThat(crowded.busyNanos()).isGreaterThan(alone.busyNanos());
@@ -100,7 +100,7 @@ class ComputeIT {
   /** The card report in a container: what the node's plugin says of the rest of the card. */
   private record Card(long report, long busyNanos, long othersPercent, boolean wanted) {
     private static final Pattern TEXT =
-        Pattern.compile("partita-card 1\nreport (\\d+)\nat \\d+\nbusy (\\d+)\nothers (\\d+)\nwanted ([01])\nend (\\d+)\n");
+        Pattern.compile("partita-card 1\nreport (\\d+)\nat \\d+\nbusy (\\d+)\nothers (\\d+)\nwanted ([01])\nsampled \\d+\nend (\\d+)\n");
 
     /** The report that is there, once there is one. */
     static Card of(PodUnderTest pod) {

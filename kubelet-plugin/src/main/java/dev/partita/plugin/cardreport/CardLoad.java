@@ -9,6 +9,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Makes one card's reports of NVML's samples. Each sample is an average over a period that ends with it; periods differ by card. What
@@ -29,9 +30,22 @@ final class CardLoad {
     }
   }
 
-  private final Map<Long, Long> seen = new HashMap<>(); // by pid: microseconds of its last sample
+  /** Samples that are further apart were not made one after the other: the card was idle in between. */
+  private static final int PERIODS_AT_ONCE = 3;
+
+  /**
+   * One moment by two clocks.
+   *
+   * @param nanos of the machine's monotonic clock, as containers read it
+   * @param epochMicros of the time of day, as NVML's samples have it
+   */
+  record Moment(long nanos, long epochMicros) {}
+
   private final Map<ShareRef, Long> busy = new HashMap<>();
+  private Map<Long, Integer> percents = Map.of();
   private long newest;
+  private long period = 1_000_000; // microseconds from one sample to the next
+  private @Nullable Moment last; // when there was news
   private long at;
   private long number;
 
@@ -41,35 +55,53 @@ final class CardLoad {
   }
 
   /**
-   * The next reports.
+   * The next reports. Between two samples there is no news, and what was told before still holds.
    *
    * @param samples newer than {@link #newest}, at most one a process
-   * @param passedNanos since the last call
    */
-  Map<ShareRef, CardReport> take(List<ProcessSample> samples, List<Member> members, long passedNanos) {
+  Map<ShareRef, CardReport> take(List<ProcessSample> samples, List<Member> members, Moment now) {
     long before = newest;
     newest = Math.max(before, samples.stream().mapToLong(ProcessSample::timestampMicros).max().orElse(0));
-    at += newest > before && before > 0 ? (newest - before) * 1000 : passedNanos;
     number++;
-    Map<Long, Integer> percents = new HashMap<>();
     Map<Long, Long> used = new HashMap<>();
-    for (ProcessSample sample : samples) {
-      long time = sample.timestampMicros();
-      if (time + SAME_PERIOD < newest) {
-        continue; // it was idle in the newest period
+    Moment former = last;
+    if (newest > before || former == null || now.nanos() - former.nanos() >= 2 * period * 1000) {
+      if (newest > before && before > 0) {
+        period = Math.clamp(newest - before, SAME_PERIOD, period);
+        at += (newest - begin(newest, before)) * 1000;
+      } else if (former != null) {
+        at += now.nanos() - former.nanos();
       }
-      // A process without a share in the samples before this one is not in them.
-      long since = Math.max(before, Objects.requireNonNullElse(seen.put(sample.pid(), time), 0L));
-      percents.put(sample.pid(), sample.smPercent());
-      if (since > 0 && time > since) {
-        used.put(sample.pid(), sample.smPercent() * (time - since) * 10);
+      last = now;
+      percents = new HashMap<>();
+      for (ProcessSample sample : samples) {
+        takeSample(sample, before, used);
       }
     }
-    seen.values().removeIf(time -> time + 10_000_000 < newest);
-    return reports(members, percents, used);
+    return reports(members, used, sampled(now));
   }
 
-  private Map<ShareRef, CardReport> reports(List<Member> members, Map<Long, Integer> percents, Map<Long, Long> used) {
+  private void takeSample(ProcessSample sample, long before, Map<Long, Long> used) {
+    long time = sample.timestampMicros();
+    if (time + SAME_PERIOD >= newest) { // else it was idle in the newest period
+      percents.put(sample.pid(), sample.smPercent());
+    }
+    if (before > 0 && time > before) {
+      used.put(sample.pid(), sample.smPercent() * (time - begin(time, before)) * 10);
+    }
+  }
+
+  private long begin(long time, long before) {
+    return time - before > PERIODS_AT_ONCE * period ? time - period : before;
+  }
+
+  /** The newest sample's time by the containers' clock; 0 where NVML's is not the time of day. */
+  private long sampled(Moment now) {
+    long ago = now.epochMicros() - newest;
+    return newest > 0 && ago >= 0 ? Math.max(0, now.nanos() - ago * 1000) : 0;
+  }
+
+  private Map<ShareRef, CardReport> reports(List<Member> members, Map<Long, Long> used, long sampled) {
     busy.keySet().retainAll(members.stream().map(Member::ref).toList());
     int all = percents.values().stream().mapToInt(Integer::intValue).sum();
     Set<Long> known = members.stream().flatMap(member -> member.pids().stream()).collect(Collectors.toSet());
@@ -77,17 +109,17 @@ final class CardLoad {
     long unknown = used.entrySet().stream().filter(use -> !known.contains(use.getKey())).mapToLong(Map.Entry::getValue).sum();
     Map<ShareRef, CardReport> reports = new TreeMap<>();
     for (Member member : members) {
-      int own = percent(member, percents);
+      int own = percent(member);
       long more = member.pids().stream().mapToLong(pid -> used.getOrDefault(pid, 0L)).sum();
       boolean wanted =
-          members.stream().anyMatch(other -> other.priority() < member.priority() && percent(other, percents) > 0);
+          members.stream().anyMatch(other -> other.priority() < member.priority() && percent(other) > 0);
       long total = Objects.requireNonNull(busy.merge(member.ref(), more + unknown, Long::sum));
-      reports.put(member.ref(), new CardReport(number, at, total, Math.clamp(all - own, 0, 100), wanted));
+      reports.put(member.ref(), new CardReport(number, at, total, Math.clamp(all - own, 0, 100), wanted, sampled));
     }
     return reports;
   }
 
-  private static int percent(Member member, Map<Long, Integer> percents) {
+  private int percent(Member member) {
     return member.pids().stream().mapToInt(pid -> percents.getOrDefault(pid, 0)).sum();
   }
 }

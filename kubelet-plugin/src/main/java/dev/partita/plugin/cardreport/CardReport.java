@@ -10,8 +10,9 @@ import java.util.Locale;
  * @param busyNanos GPU time that the share's processes, and those of nobody known, have used since the first report
  * @param othersPercent of the card's time that all other processes used of late
  * @param wanted whether a share with a higher priority uses the card
+ * @param sampledNanos the end of the newest sample in these figures, by the machine's monotonic clock; 0 if that is not known
  */
-record CardReport(long number, long atNanos, long busyNanos, int othersPercent, boolean wanted) {
+record CardReport(long number, long atNanos, long busyNanos, int othersPercent, boolean wanted, long sampledNanos) {
   /** Name of the file, beside the quota. */
   static final String NAME = "card";
 
@@ -19,7 +20,7 @@ record CardReport(long number, long atNanos, long busyNanos, int othersPercent, 
   String text() {
     return String.format(
         Locale.ROOT,
-        "partita-card 1\nreport %020d\nat %020d\nbusy %020d\nothers %03d\nwanted %d\nend %020d\n",
-        number, atNanos, busyNanos, othersPercent, wanted ? 1 : 0, number);
+        "partita-card 1\nreport %020d\nat %020d\nbusy %020d\nothers %03d\nwanted %d\nsampled %020d\nend %020d\n",
+        number, atNanos, busyNanos, othersPercent, wanted ? 1 : 0, sampledNanos, number);
   }
 }

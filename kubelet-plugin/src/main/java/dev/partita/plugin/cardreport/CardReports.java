@@ -1,6 +1,7 @@
 package dev.partita.plugin.cardreport;
 
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
+import dev.partita.plugin.nvml.ProcessSample;
 import dev.partita.plugin.nvml.Samples;
 import dev.partita.plugin.prepare.OperationLock;
 import dev.partita.plugin.share.ShareFolders;
@@ -17,6 +18,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -33,11 +36,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Writes a card report for every share whose core limit depends on others: on a card with several claims, or with a soft limit. In
- * place, so that five times a second costs no new file; a share that is being released gets none.
+ * place, so that a few times a second costs no new file; a share that is being released gets none.
  */
 public final class CardReports implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CardReports.class);
-  private static final Duration PERIOD = Duration.ofMillis(200);
+  /** A little less than the shortest period of samples, 1/6 s: NVML tells of the newest one only. */
+  private static final Duration PERIOD = Duration.ofMillis(150);
 
   private final Supplier<Map<ShareRef, ShareUse>> uses;
   private final Samples samples;
@@ -47,7 +51,6 @@ public final class CardReports implements AutoCloseable {
   private final Set<ShareRef> made = new HashSet<>();
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("card-reports").daemon().factory());
-  private long last = System.nanoTime();
   private boolean failed;
 
   /**
@@ -91,9 +94,6 @@ public final class CardReports implements AutoCloseable {
 
   /** Writes all reports that are needed, once. */
   void report() throws IOException {
-    long now = System.nanoTime();
-    long passed = now - last;
-    last = now;
     Map<String, List<ShareUse>> cards =
         uses.get().values().stream().collect(Collectors.groupingBy(use -> use.share().grant().card().uuid(), TreeMap::new, Collectors.toList()));
     cards.values().removeIf(ofCard -> !needed(ofCard));
@@ -102,10 +102,16 @@ public final class CardReports implements AutoCloseable {
     for (Map.Entry<String, List<ShareUse>> card : cards.entrySet()) {
       CardLoad load = loads.computeIfAbsent(card.getKey(), c -> new CardLoad());
       List<CardLoad.Member> members = card.getValue().stream().map(CardReports::member).toList();
-      for (Map.Entry<ShareRef, CardReport> report : load.take(samples.of(card.getKey(), load.newest()), members, passed).entrySet()) {
+      List<ProcessSample> newer = samples.of(card.getKey(), load.newest());
+      for (Map.Entry<ShareRef, CardReport> report : load.take(newer, members, now()).entrySet()) {
         write(report.getKey(), report.getValue());
       }
     }
+  }
+
+  /** {@link System#nanoTime} is CLOCK_MONOTONIC; a reader for whom it is not sees a time that cannot be, and does without. */
+  private static CardLoad.Moment now() {
+    return new CardLoad.Moment(System.nanoTime(), ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now()));
   }
 
   private static boolean needed(List<ShareUse> ofCard) {

@@ -16,6 +16,7 @@ class CardLoadTest {
   private static final long POLL = 200_000_000;
 
   private final CardLoad load = new CardLoad();
+  private CardLoad.Moment now = new CardLoad.Moment(5_000_000_000L, 1_050_000);
 
   @Test
   void aShareIsToldItsOwnTimeAndWhatOthersUse() {
@@ -25,7 +26,7 @@ class CardLoadTest {
     assertThat(of(reports, A).othersPercent()).isEqualTo(40);
     assertThat(of(reports, B).busyNanos()).isEqualTo(80_000_000);
     assertThat(of(reports, B).othersPercent()).isEqualTo(50);
-    assertThat(of(reports, A).atNanos() - POLL).isEqualTo(200_000_000);
+    assertThat(of(reports, A).atNanos()).isEqualTo(200_000_000);
   }
 
   @Test
@@ -41,16 +42,45 @@ class CardLoadTest {
   @Test
   void timeInWhichAProcessHadNoSampleIsNotItsOwn() {
     take(at(1_000_000, 10, 50));
-    take(at(1_500_000, 20, 50)); // 10 was idle
-    assertThat(of(take(at(1_700_000, 10, 50)), A).busyNanos()).isEqualTo(100_000_000);
+    take(at(1_200_000, 20, 50)); // 10 was idle
+    assertThat(of(take(at(1_400_000, 10, 50)), A).busyNanos()).isEqualTo(100_000_000);
   }
 
   @Test
-  void anOldSampleInAListIsNotOfTheNewestPeriod() {
+  void aSampleTellsOfNoMoreThanItsPeriodAfterACardWasIdleForLong() {
+    take(at(1_000_000, 10, 50));
+    take(at(1_200_000, 10, 50));
+    CardReport before = of(take(at(1_400_000, 10, 50)), A);
+    CardReport after = of(take(at(9_000_000, 10, 50)), A);
+    assertThat(after.busyNanos() - before.busyNanos()).isEqualTo(100_000_000);
+    assertThat(after.atNanos() - before.atNanos()).isEqualTo(200_000_000);
+  }
+
+  @Test
+  void aSampleOfThePeriodBeforeTheNewestCountsForWhatWasUsedButNotForWhatIs() {
     take(at(1_000_000, 10, 50), at(1_000_000, 20, 50));
-    Map<ShareRef, CardReport> reports = take(at(1_200_000, 10, 50), at(1_050_000, 20, 50));
+    take(at(1_200_000, 10, 50), at(1_200_000, 20, 50));
+    Map<ShareRef, CardReport> reports = take(at(1_600_000, 10, 50), at(1_400_000, 20, 50));
     assertThat(of(reports, A).othersPercent()).isZero();
-    assertThat(of(reports, B).busyNanos()).isZero();
+    assertThat(of(reports, B).busyNanos()).isEqualTo(200_000_000);
+  }
+
+  @Test
+  void betweenTwoSamplesWhatWasToldHolds() {
+    take(at(1_000_000, 10, 50), at(1_000_000, 20, 30));
+    CardReport told = of(take(at(1_200_000, 10, 50), at(1_200_000, 20, 30)), A);
+    CardReport same = of(take(), A);
+    assertThat(same).usingRecursiveComparison().ignoringFields("number").isEqualTo(told);
+    assertThat(same.number()).isEqualTo(told.number() + 1);
+    take();
+    assertThat(of(take(), A).othersPercent()).as("two periods without a sample").isZero();
+  }
+
+  @Test
+  void reportsSayUpToWhenTheirFiguresGoByTheContainersClock() {
+    CardReport report = of(take(at(1_000_000, 10, 50)), A);
+    assertThat(report.sampledNanos()).isEqualTo(now.nanos() - (now.epochMicros() - 1_000_000) * 1000);
+    assertThat(of(take(at(Long.MAX_VALUE / 100_000, 10, 50)), A).sampledNanos()).as("not the time of day").isZero();
   }
 
   @Test
@@ -59,27 +89,32 @@ class CardLoadTest {
     Map<ShareRef, CardReport> reports = take(at(1_200_000, 10, 50), at(1_200_000, 20, 1));
     assertThat(of(reports, A).wanted()).isTrue(); // B has priority 0
     assertThat(of(reports, B).wanted()).isFalse();
-    assertThat(of(take(), A).wanted()).isFalse();
+    take();
+    assertThat(of(take(at(1_400_000, 10, 50)), A).wanted()).isFalse();
   }
 
   @Test
   void reportsGoOnWhileNobodyUsesTheCard() {
     CardReport first = of(take(), A);
-    CardReport second = of(take(), A);
-    assertThat(second.number()).isEqualTo(first.number() + 1);
-    assertThat(second.atNanos()).isEqualTo(first.atNanos() + POLL);
+    CardReport last = first;
+    for (int i = 0; i < 10; i++) {
+      last = of(take(), A);
+    }
+    assertThat(last.number()).isEqualTo(first.number() + 10);
+    assertThat(last.atNanos()).isEqualTo(first.atNanos() + 10 * POLL);
   }
 
   @Test
   void everyReportIsAsLongAsAnyOther() {
-    CardReport small = new CardReport(1, 2, 3, 4, false);
-    CardReport large = new CardReport(Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE, 100, true);
+    CardReport small = new CardReport(1, 2, 3, 4, false, 5);
+    CardReport large = new CardReport(Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE, 100, true, Long.MAX_VALUE);
     assertThat(small.text()).hasSameSizeAs(large.text()).startsWith("partita-card 1\nreport 0").endsWith("1\n");
     assertThat(large.text().length()).isLessThanOrEqualTo(512); // PARTITA_REPORT_LIMIT
   }
 
   private Map<ShareRef, CardReport> take(ProcessSample... samples) {
-    return load.take(List.of(samples), List.of(new CardLoad.Member(A, 1, Set.of(10L, 11L)), new CardLoad.Member(B, 0, Set.of(20L))), POLL);
+    now = new CardLoad.Moment(now.nanos() + POLL, now.epochMicros() + POLL / 1000);
+    return load.take(List.of(samples), List.of(new CardLoad.Member(A, 1, Set.of(10L, 11L)), new CardLoad.Member(B, 0, Set.of(20L))), now);
   }
 
   private static ProcessSample at(long micros, long pid, int percent) {
