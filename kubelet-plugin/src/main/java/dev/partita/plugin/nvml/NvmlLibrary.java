@@ -24,15 +24,8 @@ import org.slf4j.LoggerFactory;
 public final class NvmlLibrary implements CardReader {
   private static final Logger LOG = LoggerFactory.getLogger(NvmlLibrary.class);
   private static final int TEXT_BYTES = 96; // NVML_DEVICE_NAME_V2_BUFFER_SIZE, the longest text in use
-  private static final int PCI_V3_BYTES = 68;
   private static final int MEMORY_V2_BYTES = 40; // nvmlMemory_v2_t: version, total, reserved, free, used
   private static final int MEMORY_V2_RESERVED = 16;
-  private static final int PCI_V3_BUS_ID = 36; // offset of busId, 32 bytes, in nvmlPciInfo_t
-  private static final int LINKS_MAX = 18; // NVML_NVLINK_MAX_LINKS
-  private static final int REMOTE_GPU = 0; // nvmlIntNvLinkDeviceType_t
-  private static final int REMOTE_SWITCH = 2;
-  private static final int FABRIC_BYTES = 28; // nvmlGpuFabricInfo_t
-  private static final int FABRIC_STATE_COMPLETED = 3;
 
   private final NvmlCalls nvml;
   private final Map<String, List<MigProfile>> migProfiles = new HashMap<>();
@@ -172,7 +165,7 @@ public final class NvmlLibrary implements CardReader {
         reserved(device),
         busId(device),
         numaNode(device),
-        new CardReading.Nvlink(fabric(device), linksTo(device, REMOTE_SWITCH), peers(device)),
+        new NvmlNvlink(nvml, device).read(),
         migProfiles(uuid, device));
   }
 
@@ -221,9 +214,9 @@ public final class NvmlLibrary implements CardReader {
   }
 
   private Optional<String> busId(Pointer device) {
-    Memory pci = NvmlCalls.zeros(PCI_V3_BYTES);
+    Memory pci = NvmlCalls.zeros(NvmlNvlink.PCI_V3_BYTES);
     if (nvml.answers(new String[] {"nvmlDeviceGetPciInfo_v3"}, device, pci)) {
-      return Optional.of(NvmlNames.busId(pci.getString(PCI_V3_BUS_ID, "US-ASCII")));
+      return Optional.of(NvmlNames.busId(pci.getString(NvmlNvlink.PCI_V3_BUS_ID, "US-ASCII")));
     }
     return nvml.answers(new String[] {"nvmlDeviceGetPciInfo_v2", "nvmlDeviceGetPciInfo"}, device, pci)
         ? Optional.of(NvmlNames.busId(pci.getString(0, "US-ASCII")))
@@ -237,54 +230,6 @@ public final class NvmlLibrary implements CardReader {
       return Optional.of(Long.numberOfTrailingZeros(set.getLong(0)));
     }
     return number("nvmlDeviceGetNumaNodeId", device);
-  }
-
-  private boolean linksTo(Pointer device, int remoteType) {
-    for (int link = 0; link < LINKS_MAX; link++) {
-      if (isActive(device, link) && remoteType(device, link) == remoteType) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  private List<String> peers(Pointer device) {
-    List<String> peers = new ArrayList<>();
-    for (int link = 0; link < LINKS_MAX; link++) {
-      Memory pci = NvmlCalls.zeros(PCI_V3_BYTES);
-      if (isActive(device, link)
-          && remoteType(device, link) == REMOTE_GPU
-          && nvml.answers(new String[] {"nvmlDeviceGetNvLinkRemotePciInfo_v2"}, device, link, pci)) {
-        String peer = NvmlNames.busId(pci.getString(PCI_V3_BUS_ID, "US-ASCII"));
-        if (!peers.contains(peer)) {
-          peers.add(peer);
-        }
-      }
-    }
-    return peers;
-  }
-
-  private boolean isActive(Pointer device, int link) {
-    IntByReference state = new IntByReference();
-    return nvml.answers(new String[] {"nvmlDeviceGetNvLinkState"}, device, link, state) && state.getValue() == 1;
-  }
-
-  private int remoteType(Pointer device, int link) {
-    IntByReference type = new IntByReference();
-    return nvml.answers(new String[] {"nvmlDeviceGetNvLinkRemoteDeviceType"}, device, link, type) ? type.getValue() : REMOTE_GPU;
-  }
-
-  private Optional<String> fabric(Pointer device) {
-    Memory fabric = NvmlCalls.zeros(FABRIC_BYTES);
-    if (!nvml.answers(new String[] {"nvmlDeviceGetGpuFabricInfo"}, device, fabric)
-        || fabric.getByte(24) != FABRIC_STATE_COMPLETED
-        || fabric.getInt(16) != 0) {
-      return Optional.empty();
-    }
-    java.util.UUID cluster =
-        new java.util.UUID(Long.reverseBytes(fabric.getLong(0)), Long.reverseBytes(fabric.getLong(8)));
-    boolean known = cluster.getMostSignificantBits() != 0 || cluster.getLeastSignificantBits() != 0;
-    return known ? Optional.of(cluster + "." + Integer.toUnsignedString(fabric.getInt(20))) : Optional.empty();
   }
 
   private String text(String function, Object... leading) throws NvmlException {
