@@ -1,0 +1,78 @@
+package dev.partita.plugin.prepare;
+
+import dev.partita.api.node.MigProfile;
+import dev.partita.plugin.nvml.CardReader;
+import dev.partita.plugin.nvml.CardReading;
+import dev.partita.plugin.nvml.MigControl;
+import dev.partita.plugin.nvml.NvmlException;
+import dev.partita.plugin.nvml.ProcessMemory;
+import dev.partita.plugin.nvml.ProcessSample;
+import dev.partita.plugin.nvml.XidEvent;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** Cards that outlive the plugin; the last one can be cut, all of them have a MIG mode. */
+final class CuttableCards implements CardReader {
+  final Map<Integer, MigControl.GpuInstance> instances = new TreeMap<>();
+  boolean migOn;
+  boolean inUse;
+
+  @Override
+  public CardReading read() {
+    return new CardReading("580.1", Optional.of("13.0"), List.of(card(0), card(1), card(2)), List.of());
+  }
+
+  @Override
+  public Map<String, List<ProcessMemory>> processes() {
+    return Map.of();
+  }
+
+  @Override
+  public List<ProcessSample> samples(String uuid, long newerThan) {
+    return List.of();
+  }
+
+  @Override
+  public Optional<XidEvent> awaitXid(Duration atMost) {
+    return Optional.empty();
+  }
+
+  @Override
+  public MigState mig(String card) throws NvmlException {
+    if (!card.equals("GPU-2")) {
+      throw new NvmlException("nvmlDeviceGetMigMode", NvmlException.NOT_SUPPORTED, "not supported");
+    }
+    return new MigState(migOn, List.copyOf(instances.values()));
+  }
+
+  @Override
+  public void switchMig(String card, boolean on) {
+    migOn = on;
+  }
+
+  @Override
+  public void makeInstance(String card, String profile, int start) {
+    instances.put(5, new GpuInstance(5, profile, start, 2, List.of(new ComputeInstance(0, true, "MIG-5"))));
+  }
+
+  @Override
+  public void endInstance(String card, int gpuInstance) throws NvmlException {
+    if (inUse) {
+      throw new NvmlException("nvmlGpuInstanceDestroy", 19, "in use");
+    }
+    instances.remove(gpuInstance);
+  }
+
+  @Override
+  public void close() {}
+
+  private static CardReading.Card card(int index) {
+    List<MigProfile> profiles =
+        index == 2 ? List.of(new MigProfile("2g.35gb", 32L << 30, 32, 2, 3, List.of(new MigProfile.Placement(0, 2), new MigProfile.Placement(4, 2)))) : List.of();
+    return new CardReading.Card(
+        index, "GPU-" + index, index, "NVIDIA H200", "Nvidia", "Hopper", "9.0", 141L << 30, 0, Optional.empty(), Optional.empty(), CardReading.Nvlink.NONE, profiles);
+  }
+}

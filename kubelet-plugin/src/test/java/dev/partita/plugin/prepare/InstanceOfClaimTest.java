@@ -1,0 +1,68 @@
+package dev.partita.plugin.prepare;
+
+import static dev.partita.plugin.TestClaims.claim;
+import static dev.partita.plugin.TestClaims.instance;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.plugin.dra.ClaimService;
+import dev.partita.plugin.nvml.MigControl;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The MIG instance of a claim is made and ended with it. */
+@EnableKubernetesMockClient(crud = true)
+class InstanceOfClaimTest {
+  @SuppressWarnings("NullAway.Init") // set by the extension
+  KubernetesClient client;
+
+  @TempDir Path root;
+
+  @SuppressWarnings("NullAway.Init") // set before every test
+  private NodeOfPlugins node;
+
+  @BeforeEach
+  void layOut() throws IOException {
+    node = new NodeOfPlugins(root, client);
+  }
+
+  @Test
+  void theContainerGetsTheNodesOfItsInstanceAlsoBeforeTheyAreThere() throws IOException {
+    assertThat(node.prepare(node.newClaim())).isInstanceOf(ClaimService.Ready.class);
+    assertThat(node.files("cdi").getFirst()).content().contains("/dev/nvidia-caps/nvidia-cap318", "/dev/nvidia-caps/nvidia-cap319", "235");
+    assertThat(node.cards.instances.values()).containsExactly(new MigControl.GpuInstance(5, "2g.35gb", 4, 2, List.of(new MigControl.ComputeInstance(0, true, "MIG-5"))));
+  }
+
+  @Test
+  void whatAKilledPluginOrSomebodyElseHasLeftInTheWayIsEnded() throws IOException {
+    node.cards.migOn = true;
+    node.cards.instances.put(5, new MigControl.GpuInstance(5, "2g.35gb", 4, 2, List.of()));
+    node.cards.instances.put(8, new MigControl.GpuInstance(8, "1g.18gb", 5, 1, List.of()));
+    node.cards.instances.put(9, new MigControl.GpuInstance(9, "1g.18gb", 6, 1, List.of()));
+    ResourceClaim claim = node.newClaim();
+    assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
+    assertThat(node.cards.instances.keySet()).containsExactly(5, 9);
+    assertThat(Objects.requireNonNull(node.cards.instances.get(5)).computeInstances()).hasSize(1);
+    assertThat(node.unprepare(claim)).isEmpty();
+    assertThat(node.cards.instances.keySet()).containsExactly(9);
+  }
+
+  @Test
+  void anInstanceThatAProcessStillUsesKeepsTheClaimUntilItIsGone() throws IOException {
+    ResourceClaim claim = node.newClaim();
+    assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
+    node.cards.inUse = true;
+    assertThat(node.unprepare(claim).orElseThrow()).contains("MIG instance 2g.35gb at memory slice 4 of card GPU-2 (gpu-2) cannot be ended", "in use");
+    assertThat(node.files("state/claims")).hasSize(1);
+    node.cards.inUse = false;
+    assertThat(node.unprepare(claim)).isEmpty();
+    node.assertNothingLeft();
+  }
+}

@@ -1,0 +1,148 @@
+package dev.partita.plugin.prepare;
+
+import static dev.partita.plugin.TestClaims.claim;
+import static dev.partita.plugin.TestClaims.instance;
+import static dev.partita.plugin.TestClaims.share;
+import static dev.partita.plugin.TestClaims.whole;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.cdi.CdiFolder;
+import dev.partita.cdi.driver.DriverRoot;
+import dev.partita.plugin.checkpoint.Checkpoint;
+import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claimstatus.ClaimReports;
+import dev.partita.plugin.dra.ClaimService;
+import dev.partita.plugin.inventory.InventoryReader;
+import dev.partita.plugin.inventory.NodeInventory;
+import dev.partita.plugin.inventory.Reserve;
+import dev.partita.plugin.kube.ApiCalls;
+import dev.partita.plugin.mig.MigCards;
+import dev.partita.plugin.share.HookLibraries;
+import dev.partita.plugin.share.ShareFolders;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+/** A node's folders, cards and claims, for plugins that live one after the other. */
+final class NodeOfPlugins {
+  static final String NODE = "node-of-plugins";
+
+  final CuttableCards cards = new CuttableCards();
+  Supplier<GpuNodeSpec> knobs = () -> GpuNodeSpec.DEFAULT;
+  private final Path root;
+  private final KubernetesClient client;
+  private final List<ResourceClaim> made = new ArrayList<>();
+
+  NodeOfPlugins(Path root, KubernetesClient client) throws IOException {
+    this.root = root;
+    this.client = client;
+    layOutDriverAndLibraries();
+  }
+
+  private void layOutDriverAndLibraries() throws IOException {
+    Path libraries = Files.createDirectories(root.resolve("driver/usr/lib64"));
+    Files.createFile(libraries.resolve("libcuda.so.580.1"));
+    Files.createFile(libraries.resolve("libnvidia-ml.so.580.1"));
+    Path devices = Files.createDirectories(root.resolve("driver/dev"));
+    for (String node : List.of("nvidia0", "nvidia1", "nvidia2", "nvidiactl")) {
+      Files.createSymbolicLink(devices.resolve(node), Path.of("/dev/null"));
+    }
+    Path proc = Files.createDirectories(root.resolve("driver/proc/driver/nvidia-caps"));
+    Files.writeString(proc.resolve("mig-minors"), "config 1\ngpu2/gi5/access 318\ngpu2/gi5/ci0/access 319\n");
+    Files.writeString(root.resolve("driver/proc/devices"), "Character devices:\n  1 mem\n235 nvidia-caps\n");
+    Files.createDirectories(root.resolve("hook"));
+    Files.writeString(root.resolve("hook").resolve(HookLibraries.CUDA), "cuda");
+    Files.writeString(root.resolve("hook").resolve(HookLibraries.NVML), "nvml");
+    Files.writeString(root.resolve("hook").resolve(HookLibraries.HOOK), "hook");
+    Files.createDirectories(root.resolve("state"));
+  }
+
+  ResourceClaim newClaim() {
+    ResourceClaim claim =
+        claim("c" + made.size(), share(NODE, "a", 0, "8Gi", "25"), share(NODE, "b", 0, "1Gi", ""), whole(NODE, "c", 1), instance(NODE, "d", 2, "2g-35gb-4"));
+    ResourceClaim created = client.resource(claim).create();
+    made.add(created);
+    return created;
+  }
+
+  ClaimService.Outcome prepare(ResourceClaim claim) throws IOException {
+    return run(real -> real, p -> p.prepare(ref(claim)));
+  }
+
+  Optional<String> unprepare(ResourceClaim claim) throws IOException {
+    return run(real -> real, p -> p.unprepare(ref(claim)));
+  }
+
+  interface Call<T> {
+    T on(ClaimPreparer preparer);
+  }
+
+  interface Wrap {
+    Step.Executor around(Step.Executor real);
+  }
+
+  /** One plugin's life. */
+  <T> T run(Wrap wrap, Call<T> call) throws IOException {
+    Clock clock = Clock.systemUTC();
+    ApiCalls calls = ApiCalls.standard();
+    DriverRoot driver = new DriverRoot(root.resolve("driver"), "/run/driver");
+    ShareFolders folders = new ShareFolders(root.resolve("state"), root.resolve("run"));
+    Checkpoint checkpoint = new Checkpoint(root.resolve("state/claims"), clock);
+    InventoryReader reader = new InventoryReader(driver, root.resolve("sys"), library -> cards, new Reserve.Amount(0), true);
+    try (NodeInventory inventory = new NodeInventory(reader, reading -> {});
+        ClaimReports reports = new ClaimReports(client, calls, NODE, clock);
+        OperationLock lock = new OperationLock(root.resolve("state/operation.lock"))) {
+      NodeSteps real =
+          new NodeSteps(
+              checkpoint,
+              new HookLibraries(root.resolve("hook"), root.resolve("opt")),
+              folders,
+              new ClaimSpec(driver, List.of(), folders),
+              new CdiFolder(root.resolve("cdi"), "gpu.partita.dev-claim"),
+              inventory::current,
+              new MigCards(reader),
+              true);
+      return call.on(
+          new ClaimPreparer(
+              NODE + "/gpu",
+              "boot",
+              new ClaimReader(client, calls),
+              inventory,
+              () -> knobs.get(),
+              checkpoint,
+              wrap.around(real),
+              lock,
+              reports));
+    }
+  }
+
+  void assertNothingLeft() throws IOException {
+    assertThat(files("cdi")).isEmpty();
+    assertThat(files("state/claims")).isEmpty();
+    assertThat(files("state/shares")).isEmpty();
+    assertThat(files("run/shares")).isEmpty();
+    assertThat(cards.instances).isEmpty();
+  }
+
+  List<Path> files(String folder) throws IOException {
+    if (!Files.isDirectory(root.resolve(folder))) {
+      return List.of();
+    }
+    try (Stream<Path> files = Files.list(root.resolve(folder))) {
+      return files.toList();
+    }
+  }
+
+  static ClaimRef ref(ResourceClaim claim) {
+    return new ClaimRef("default", claim.getMetadata().getName(), claim.getMetadata().getUid());
+  }
+}
