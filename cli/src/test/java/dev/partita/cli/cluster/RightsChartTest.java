@@ -1,0 +1,78 @@
+package dev.partita.cli.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingAdmissionPolicy;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
+import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
+import io.fabric8.kubernetes.api.model.rbac.Role;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class RightsChartTest {
+  @Test
+  void noRoleHasAWildcardOrReadsSecrets() {
+    assertThat(Chart.roles())
+        .isNotEmpty()
+        .flatExtracting(ClusterRole::getRules)
+        .allSatisfy(
+            rule -> {
+              assertThat(rule.getVerbs()).doesNotContain("*", "impersonate", "escalate", "bind");
+              assertThat(rule.getResources()).doesNotContain("*", "secrets", "configmaps");
+            });
+  }
+
+  @Test
+  void theControllerReadsOneSecretAndMakesNone() {
+    assertThat(Chart.rendered(Map.of()).filter(Role.class::isInstance).map(Role.class::cast).flatMap(role -> role.getRules().stream()))
+        .filteredOn(rule -> rule.getResources().contains("secrets"))
+        .singleElement()
+        .satisfies(
+            rule -> {
+              assertThat(rule.getResourceNames()).containsExactly("partita-webhook-certificate");
+              assertThat(rule.getVerbs()).containsExactly("get", "list", "watch", "update");
+            });
+    assertThat(Chart.roles().flatMap(role -> role.getRules().stream()))
+        .filteredOn(rule -> rule.getResources().contains("mutatingwebhookconfigurations"))
+        .singleElement()
+        .satisfies(rule -> assertThat(rule.getResourceNames()).containsExactly("partita-webhook"));
+  }
+
+  @Test
+  void thePluginMayNeitherAllocateNorPublish() {
+    List<PolicyRule> rules =
+        Chart.roles().filter(role -> role.getMetadata().getName().endsWith("plugin")).flatMap(role -> role.getRules().stream()).toList();
+    assertThat(rules).flatExtracting(PolicyRule::getResources).doesNotContain("resourceclaims/binding", "resourceslices", "deviceclasses");
+    assertThat(rules)
+        .filteredOn(rule -> rule.getResources().contains("resourceclaims/driver"))
+        .singleElement()
+        .satisfies(
+            rule -> {
+              assertThat(rule.getResourceNames()).containsExactly("gpu.partita.dev");
+              assertThat(rule.getVerbs()).containsExactly("associated-node:patch");
+            });
+  }
+
+  @Test
+  void whatTheControllerMayPatchOfPodsIsHeldByAPolicyEach() {
+    List<String> patched =
+        Chart.roles()
+            .filter(role -> role.getMetadata().getName().endsWith("dra-controller"))
+            .flatMap(role -> role.getRules().stream())
+            .filter(rule -> rule.getApiGroups().equals(List.of("")) && !java.util.Collections.disjoint(rule.getVerbs(), List.of("patch", "update")))
+            .flatMap(rule -> rule.getResources().stream())
+            .toList();
+    assertThat(patched).containsExactlyInAnyOrder("pods", "pods/status");
+    List<String> held =
+        Chart.rendered(Map.of())
+            .filter(ValidatingAdmissionPolicy.class::isInstance)
+            .map(ValidatingAdmissionPolicy.class::cast)
+            .filter(policy -> "Fail".equals(policy.getSpec().getFailurePolicy()))
+            .filter(policy -> policy.getSpec().getMatchConditions().stream().anyMatch(c -> c.getExpression().contains(":partita-system:partita-dra-controller")))
+            .flatMap(policy -> policy.getSpec().getMatchConstraints().getResourceRules().stream())
+            .flatMap(rule -> rule.getResources().stream())
+            .toList();
+    assertThat(held).containsAll(patched);
+  }
+}
