@@ -32,10 +32,10 @@ final class Term implements AutoCloseable {
   Term(KubernetesClient client, ClusterView view, Clock clock, ControllerSettings settings) {
     String identity = settings.identity();
     ApiEdge edge = new ApiEdge(leads::get);
-    this.events = new ClaimEvents(client, edge, clock, identity);
-    this.conditions = new PodConditions(client, edge, view, clock);
+    this.events = new ClaimEvents(client, edge.aside(), clock, identity);
+    this.conditions = new PodConditions(client, edge.aside(), view, clock);
     this.publication = new PublicationLoop(client, edge, view, clock);
-    this.quotaStatus = new QuotaStatusWriter(client, edge, view);
+    this.quotaStatus = new QuotaStatusWriter(client, edge.aside(), view);
     PodEvents podEvents = new PodEvents(client, edge, clock, identity);
     this.templates = new TemplateLoop(client, edge, view, podEvents, clock, settings.templateGrace());
     this.allocation = new AllocationLoop(client, edge, view, events, podEvents, conditions, quotaStatus, clock);

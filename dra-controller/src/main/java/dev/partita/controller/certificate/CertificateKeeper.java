@@ -1,6 +1,7 @@
 package dev.partita.controller.certificate;
 
 import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.edge.JsonPatch;
 import dev.partita.controller.watch.EventLoop;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Secret;
@@ -8,15 +9,12 @@ import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhookConfiguration;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.dsl.base.PatchContext;
-import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -149,8 +147,7 @@ public final class CertificateKeeper implements AutoCloseable {
   private void trust(String caBundle) {
     for (Configuration each : configurations()) {
       if (!each.trusts(caBundle)) {
-        String patch = client.getKubernetesSerialization().asJson(each.patch(caBundle));
-        edge.call(() -> client.resource(each.object()).patch(PatchContext.of(PatchType.JSON), patch));
+        each.patch(caBundle).apply(client, edge, each.object());
         LOG.info("{} {} trusts the webhook's present authority", each.object().getKind(), names.service());
       }
     }
@@ -162,13 +159,12 @@ public final class CertificateKeeper implements AutoCloseable {
       return bundles.stream().allMatch(caBundle::equals);
     }
 
-    List<Map<String, Object>> patch(String caBundle) {
-      List<Map<String, Object>> operations = new java.util.ArrayList<>();
-      operations.add(Map.of("op", "test", "path", "/metadata/resourceVersion", "value", object.getMetadata().getResourceVersion()));
+    JsonPatch patch(String caBundle) {
+      JsonPatch patch = new JsonPatch().replace("/metadata/resourceVersion", object.getMetadata().getResourceVersion());
       for (int i = 0; i < bundles.size(); i++) {
-        operations.add(Map.of("op", "add", "path", "/webhooks/" + i + "/clientConfig/caBundle", "value", caBundle));
+        patch.add("/webhooks/" + i + "/clientConfig/caBundle", caBundle);
       }
-      return operations;
+      return patch;
     }
   }
 

@@ -19,15 +19,22 @@ import java.util.function.Supplier;
 public final class ApiEdge {
   private static final int TOO_MANY_REQUESTS = 429;
 
+  /** For how long at most calls aside let others go first. */
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
+
   private final Retry retry;
   private final CircuitBreaker breaker;
   private final BooleanSupplier leads;
+  private final RightOfWay way;
+  private final RightOfWay.Turn turn;
 
   /**
    * @param leads asked before every attempt
    */
   public ApiEdge(BooleanSupplier leads) {
     this.leads = leads;
+    this.way = new RightOfWay(PATIENCE);
+    this.turn = way.first();
     this.retry =
         Retry.of(
             "api",
@@ -48,6 +55,22 @@ public final class ApiEdge {
                 .build());
   }
 
+  private ApiEdge(ApiEdge other, RightOfWay.Turn turn) {
+    this.retry = other.retry;
+    this.breaker = other.breaker;
+    this.leads = other.leads;
+    this.way = other.way;
+    this.turn = turn;
+  }
+
+  /**
+   * The same for calls that nobody waits for, such as notes to people: they are made when none of the others is under way, or when there
+   * has been one without a pause for {@link #PATIENCE}.
+   */
+  public ApiEdge aside() {
+    return new ApiEdge(this, way.second());
+  }
+
   /**
    * Makes the call.
    *
@@ -63,7 +86,12 @@ public final class ApiEdge {
           }
           return request.get();
         };
-    return Retry.decorateSupplier(retry, CircuitBreaker.decorateSupplier(breaker, fenced)).get();
+    turn.begin();
+    try {
+      return Retry.decorateSupplier(retry, CircuitBreaker.decorateSupplier(breaker, fenced)).get();
+    } finally {
+      turn.end();
+    }
   }
 
   public static boolean isConflict(Throwable problem) {

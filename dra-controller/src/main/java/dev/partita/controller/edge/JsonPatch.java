@@ -5,6 +5,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -36,13 +37,23 @@ public final class JsonPatch {
   /** The object as the API server has it with this change. */
   public <T extends HasMetadata> T apply(KubernetesClient client, ApiEdge edge, T object) {
     String patch = client.getKubernetesSerialization().asJson(steps);
-    return edge.call(() -> client.resource(object).patch(PatchContext.of(PatchType.JSON), patch));
+    return edge.call(() -> client.resource(named(client, object)).patch(PatchContext.of(PatchType.JSON), patch));
   }
 
   /** The same for its status. */
   public <T extends HasMetadata> T applyToStatus(KubernetesClient client, ApiEdge edge, T object) {
     String patch = client.getKubernetesSerialization().asJson(steps);
-    return edge.call(() -> client.resource(object).subresource("status").patch(PatchContext.of(PatchType.JSON), patch));
+    return edge.call(() -> client.resource(named(client, object)).subresource("status").patch(PatchContext.of(PatchType.JSON), patch));
+  }
+
+  /** Of the object only what names it: the client copies all that it is given, by way of JSON. */
+  @SuppressWarnings("unchecked") // an object's class is that of the object
+  private static <T extends HasMetadata> T named(KubernetesClient client, T object) {
+    Map<String, String> name = new HashMap<>();
+    name.put("name", object.getMetadata().getName());
+    name.put("namespace", object.getMetadata().getNamespace());
+    Map<String, Object> named = Map.of("apiVersion", object.getApiVersion(), "kind", object.getKind(), "metadata", name);
+    return (T) client.getKubernetesSerialization().convertValue(named, object.getClass());
   }
 
   private JsonPatch step(String operation, String path, Object value) {
