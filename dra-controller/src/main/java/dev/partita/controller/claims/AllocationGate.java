@@ -54,6 +54,7 @@ final class AllocationGate {
         return false;
       }
       return view.await(
+          ObjectKey.of(pod),
           () -> {
             @Nullable Pod shown = view.pod(ObjectKey.of(pod));
             return shown == null || !isSame(shown, pod) || !isOn(shown);

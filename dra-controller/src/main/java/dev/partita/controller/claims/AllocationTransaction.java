@@ -96,6 +96,7 @@ final class AllocationTransaction {
       String version = proposal.getValue().getMetadata().getResourceVersion();
       boolean seen =
           view.await(
+              key,
               () -> {
                 @Nullable ResourceClaim shown = view.claim(key);
                 return shown != null && ResourceVersion.hasReached(shown, version);

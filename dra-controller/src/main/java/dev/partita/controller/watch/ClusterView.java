@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -44,7 +44,8 @@ public final class ClusterView implements AutoCloseable {
   private static final String BY_UID = "uid";
 
   private final List<SharedIndexInformer<?>> informers = new ArrayList<>();
-  private final Object changes = new Object();
+  private final Changes changes = new Changes();
+  private final AtomicInteger nodeCount = new AtomicInteger();
   private final List<Consumer<ClusterEvent>> listeners = new CopyOnWriteArrayList<>();
   private final SharedIndexInformer<GpuNode> gpuNodes;
   private final SharedIndexInformer<Node> nodes;
@@ -122,7 +123,7 @@ public final class ClusterView implements AutoCloseable {
 
   /** How many Nodes there are, with cards or without. */
   public int nodeCount() {
-    return nodes.getStore().listKeys().size();
+    return nodeCount.get();
   }
 
   public @Nullable Node node(String name) {
@@ -178,23 +179,13 @@ public final class ClusterView implements AutoCloseable {
   }
 
   /**
-   * Waits until the view shows something.
+   * Waits until the view shows something of an object.
    *
-   * @param shown asked again after every change
+   * @param shown asked again after every change of the object
    * @return false if it is not shown within that time
    */
-  public boolean await(BooleanSupplier shown, Duration most) throws InterruptedException {
-    long end = System.nanoTime() + most.toNanos();
-    synchronized (changes) {
-      while (!shown.getAsBoolean()) {
-        long left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
-        if (left <= 0) {
-          return false;
-        }
-        changes.wait(left);
-      }
-      return true;
-    }
+  public boolean await(ObjectKey object, BooleanSupplier shown, Duration most) throws InterruptedException {
+    return changes.await(object, shown, most);
   }
 
   public @Nullable DeviceClass deviceClass(String name) {
@@ -246,31 +237,48 @@ public final class ClusterView implements AutoCloseable {
           }
           return true;
         });
+    if (type == Node.class) {
+      informer.addEventHandler(new Counting<>(nodeCount)); // before those who are told ask for it
+    }
     informer.addEventHandler(
         new ResourceEventHandler<T>() {
           @Override
           public void onAdd(T object) {
-            tell(event.apply(object));
+            tell(object, event.apply(object));
           }
 
           @Override
           public void onUpdate(T before, T after) {
-            tell(event.apply(after));
+            tell(after, event.apply(after));
           }
 
           @Override
           public void onDelete(T object, boolean unknown) {
-            tell(event.apply(object));
+            tell(object, event.apply(object));
           }
         });
     informers.add(informer);
     return informer;
   }
 
-  private void tell(@Nullable ClusterEvent event) {
-    synchronized (changes) {
-      changes.notifyAll();
+  /** Keeps the number of objects: the store can only be asked for a copy of all. */
+  private record Counting<T>(AtomicInteger count) implements ResourceEventHandler<T> {
+    @Override
+    public void onAdd(T object) {
+      count.incrementAndGet();
     }
+
+    @Override
+    public void onUpdate(T before, T after) {}
+
+    @Override
+    public void onDelete(T object, boolean unknown) {
+      count.decrementAndGet();
+    }
+  }
+
+  private void tell(HasMetadata object, @Nullable ClusterEvent event) {
+    changes.tell(ObjectKey.of(object));
     if (event != null) {
       listeners.forEach(listener -> listener.accept(event));
     }

@@ -14,8 +14,10 @@ import dev.partita.controller.events.PodConditions;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -54,8 +56,9 @@ class AllocationTransactionTest {
           assertThat(cluster.isAllocated(name) || !AllocatedClaim.isProposed(claim.get())).as("nothing is left of what was not written").isTrue();
           claim.edit(c -> { c.getMetadata().setFinalizers(List.of()); return c; });
           claim.delete();
-          assertThat(first.await(() -> first.claim(new dev.partita.controller.watch.ObjectKey("default", name)) == null, java.time.Duration.ofSeconds(8))).isTrue();
-          assertThat(second.await(() -> second.claim(new dev.partita.controller.watch.ObjectKey("default", name)) == null, java.time.Duration.ofSeconds(8))).isTrue();
+          ObjectKey key = new ObjectKey("default", name);
+          assertThat(first.await(key, () -> first.claim(key) == null, Duration.ofSeconds(8))).isTrue();
+          assertThat(second.await(key, () -> second.claim(key) == null, Duration.ofSeconds(8))).isTrue();
         }
         assertThat(written).isZero();
       }
