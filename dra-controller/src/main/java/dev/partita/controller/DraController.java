@@ -118,7 +118,7 @@ public final class DraController implements AutoCloseable {
     if (settings.webhook().isPresent()) {
       ControllerSettings.Webhook webhook = settings.webhook().get();
       AdmissionEndpoint endpoint =
-          listening(webhook.port(), () -> new AdmissionEndpoint(client, view, new KnownClaims(view), webhook.names(), webhook.port()));
+          listening(webhook.port(), () -> new AdmissionEndpoint(client, view, new KnownClaims(client, view), webhook.names(), webhook.port()));
       synchronized (this) {
         admission = endpoint;
       }
