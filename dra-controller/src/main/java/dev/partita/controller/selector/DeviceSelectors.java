@@ -1,8 +1,5 @@
 package dev.partita.controller.selector;
 
-import dev.cel.common.CelAbstractSyntaxTree;
-import dev.cel.common.CelValidationException;
-import dev.cel.common.types.SimpleType;
 import dev.cel.runtime.CelEvaluationException;
 import dev.cel.runtime.CelRuntime;
 import dev.partita.controller.inventory.Device;
@@ -19,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * bindings and optional libraries, comprehensions of two variables and Kubernetes' own: quantity, semver, url, ip, cidr, format, find and the functions
  * of lists.
  *
- * <p>Expressions are compiled once and verdicts kept as long as the device lives. For one thread.
+ * <p>Expressions are compiled once in a process and verdicts kept as long as the device lives. For one thread.
  */
 public final class DeviceSelectors {
   /** Programs kept; the least recently used go first. */
@@ -76,7 +73,7 @@ public final class DeviceSelectors {
               ? held ? Verdict.TRUE : Verdict.FALSE
               : new Verdict.Failed("gives " + result.getClass().getSimpleName() + ", not a boolean");
         } catch (CelEvaluationException | RuntimeException e) {
-          yield new Verdict.Failed(oneLine(reason(e)));
+          yield new Verdict.Failed(Compilation.oneLine(reason(e)));
         }
       }
     };
@@ -85,33 +82,14 @@ public final class DeviceSelectors {
   private CompiledSelector compiled(String expression) {
     @Nullable CompiledSelector known = programs.get(expression);
     if (known == null) {
-      known = compile(expression);
+      known = Compilation.of(expression);
       programs.put(expression, known);
     }
     return known;
   }
 
-  private static CompiledSelector compile(String expression) {
-    try {
-      CelAbstractSyntaxTree tree = KubernetesCel.checked(expression);
-      boolean canBeBoolean = tree.getResultType().equals(SimpleType.BOOL) || tree.getResultType().equals(SimpleType.DYN);
-      return canBeBoolean
-          ? new CompiledSelector.Program(KubernetesCel.program(tree), AttributesRead.by(expression))
-          : new CompiledSelector.Broken("gives " + tree.getResultType().name() + ", not a boolean");
-    } catch (CelValidationException e) {
-      return new CompiledSelector.Broken(oneLine(e.getErrors().isEmpty() ? e.getMessage() : e.getErrors().getFirst().getMessage()));
-    } catch (CelEvaluationException | RuntimeException e) {
-      return new CompiledSelector.Broken(oneLine(e.getMessage()));
-    }
-  }
-
   /** Of a function that failed, what the function said: dev.cel only names it, as it is called inside. */
   private static @Nullable String reason(Exception e) {
     return e.getCause() != null && e.getCause().getMessage() != null ? e.getCause().getMessage() : e.getMessage();
-  }
-
-  private static String oneLine(@Nullable String message) {
-    String line = message == null ? "evaluation failed" : message.strip().replaceAll("\\s+", " ");
-    return line.length() > 200 ? line.substring(0, 200) + "…" : line;
   }
 }
