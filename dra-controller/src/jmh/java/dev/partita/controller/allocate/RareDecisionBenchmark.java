@@ -27,8 +27,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * One decision about an ask that no order of cards answers, on a cluster where hardly two nodes are equally full: by looking at what must be
- * looked at, and at every node.
+ * One decision about an ask that no order of cards answers: by looking at what must be looked at, and at every node.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -46,6 +45,10 @@ public class RareDecisionBenchmark {
   @Param({"lookup", "scan"})
   public String way;
 
+  /** Whether hardly two nodes are equally full, or every tenth is as full as the first. */
+  @Param({"different", "alike"})
+  public String cluster;
+
   private final Books books = new Books();
   private final FreeCards cards = new FreeCards(books);
   private final Allocator allocator = new Allocator(new DeviceSelectors());
@@ -57,6 +60,7 @@ public class RareDecisionBenchmark {
     List<GpuNode> made = new ArrayList<>();
     Random random = new Random(1);
     for (int n = 0; n < nodes; n++) {
+      random = cluster.equals("alike") ? new Random(n % 10) : random;
       String name = "node-%05d".formatted(n);
       made.add(GpuNodes.ready(name, 8, "NVIDIA H200", 140 * GpuNodes.GIB));
       for (int g = 0; g < 8; g++) {

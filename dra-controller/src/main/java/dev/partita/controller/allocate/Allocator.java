@@ -133,7 +133,7 @@ public final class Allocator {
     }
 
     private AskFits fits(DeviceAsk ask) {
-      return fits.computeIfAbsent(ask, a -> new AskFits(eligibility, selectors, a));
+      return fits.computeIfAbsent(ask, a -> cards.fits(a, b -> new AskFits(eligibility, selectors, b)));
     }
 
     private boolean isRefused(Standing standing) {

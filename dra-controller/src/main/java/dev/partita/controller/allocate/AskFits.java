@@ -1,6 +1,7 @@
 package dev.partita.controller.allocate;
 
 import dev.partita.api.DeviceMode;
+import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
@@ -68,7 +69,8 @@ final class AskFits {
 
   /** What of the example of that kind could serve the ask: one device, or the first of its MIG instances. */
   Optional<Fit.Fits> ofKind(Shelf kind) {
-    return devicesOf(kind).stream().findFirst();
+    List<Fit.Fits> devices = devicesOf(kind);
+    return devices.isEmpty() ? Optional.empty() : Optional.of(devices.getFirst());
   }
 
   /** What of the host could: of every card one device, or MIG instances. */
@@ -86,19 +88,17 @@ final class AskFits {
   }
 
   private List<Fit.Fits> alike(Standing standing) {
-    Map<CardKey, List<Fit.Fits>> wanted = new LinkedHashMap<>();
-    for (int i = 0; i < standing.shelves().size(); i++) {
-      List<Fit.Fits> models = at(standing, i);
-      if (!models.isEmpty()) {
-        wanted.put(standing.host().cards().get(i).key(), models);
-      }
-    }
-    if (wanted.isEmpty()) {
-      return List.of();
-    }
-    List<Fit.Fits> fits = new ArrayList<>();
+    List<Card> cards = standing.host().cards();
+    List<Fit.Fits> fits = new ArrayList<>(cards.size());
+    int position = 0;
     for (Device device : standing.host().devices()) {
-      for (Fit.Fits model : wanted.getOrDefault(device.card().key(), List.of())) {
+      // Devices of a card follow each other.
+      for (int looked = 0; looked < cards.size() && cards.get(position).key().index() != device.card().key().index(); looked++) {
+        position = (position + 1) % cards.size();
+      }
+      List<Fit.Fits> models = at(standing, position);
+      for (int i = 0; i < models.size(); i++) {
+        Fit.Fits model = models.get(i);
         if (model.device().isLike(device)) {
           fits.add(new Fit.Fits(device, model.memory(), model.cores(), model.access()));
         }

@@ -19,6 +19,11 @@ import java.util.function.Predicate;
 final class CardGroups {
   private CardGroups() {}
 
+  /** Whether the ask prefers any cards by what they belong to. */
+  static boolean matter(DeviceAsk ask) {
+    return ask.placement().nvlink() == Affinity.PREFERRED || ask.placement().numa() == Affinity.PREFERRED;
+  }
+
   /**
    * An order of devices in which the first ones are the group that the ask is to take.
    *

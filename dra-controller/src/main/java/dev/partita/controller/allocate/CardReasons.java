@@ -32,13 +32,18 @@ final class CardReasons {
    * What is said of a host's cards.
    *
    * @param fitting how many could serve the ask
-   * @param refusals why the others that are offered cannot
+   * @param refusals why the others that are offered cannot, by index
    */
-  record OnHost(int fitting, SortedMap<CardKey, CardRefusal> refusals) {}
+  record OnHost(int fitting, SortedMap<Integer, CardRefusal> refusals) {}
+
+  /** Whether it says the same of hosts whose cards are at the same spots and equally full. */
+  boolean ofSpots() {
+    return !oneByOne;
+  }
 
   OnHost on(Standing standing) {
     int fitting = 0;
-    SortedMap<CardKey, CardRefusal> refusals = new TreeMap<>();
+    SortedMap<Integer, CardRefusal> refusals = new TreeMap<>();
     Map<CardKey, List<Device>> devices = new HashMap<>();
     for (int i = 0; i < standing.spots().size(); i++) {
       Spot spot = standing.spots().get(i);
@@ -56,7 +61,7 @@ final class CardReasons {
         refusal = together(devices.getOrDefault(card, List.of()).stream().map(this::inPrinciple).toList(), standing.accounts().get(i));
       }
       if (refusal.isPresent()) {
-        refusals.put(card, refusal.get());
+        refusals.put(card.index(), refusal.get());
       } else {
         fitting++;
       }

@@ -5,9 +5,11 @@ import dev.partita.controller.allocate.NodeRefusal.CardsUnfit;
 import dev.partita.controller.allocate.NodeRefusal.NotTogether;
 import dev.partita.controller.allocate.NodeRefusal.PodUnfit;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -70,12 +72,16 @@ public record Explanation(List<NodeRefusal> nodes) {
     Optional<CardRefusal.TooSmall> sample = Optional.empty();
     boolean manyCores = false;
     long cores = 0;
+    Set<Object> seen = Collections.newSetFromMap(new IdentityHashMap<>());
     for (NodeRefusal node : nodes) {
       if (!(node instanceof CardsUnfit unfit)) {
         continue;
       }
       if (unfit.fitting() > 0) {
         return Optional.empty();
+      }
+      if (!seen.add(unfit.refusals())) {
+        continue;
       }
       for (CardRefusal refusal : unfit.refusals().values()) {
         switch (refusal) {
@@ -112,14 +118,15 @@ public record Explanation(List<NodeRefusal> nodes) {
   private List<Group> groups() {
     Map<String, Group> groups = new LinkedHashMap<>();
     Map<CardRefusal, Group> byRefusal = new HashMap<>();
+    IdentityHashMap<Object, Map<Group, Integer>> byRefusals = new IdentityHashMap<>();
     for (NodeRefusal node : nodes) {
       switch (node) {
         case PodUnfit unfit -> groups.computeIfAbsent(unfit.why(), Group::new).add(node.node(), node.cards());
         case NotTogether together -> groups.computeIfAbsent(together.why(), Group::new).add(node.node(), node.cards());
         case CardsUnfit unfit -> {
-          unfit.refusals()
-              .values()
-              .forEach(why -> byRefusal.computeIfAbsent(why, w -> groups.computeIfAbsent(w.toString(), Group::new)).add(node.node(), 1));
+          byRefusals
+              .computeIfAbsent(unfit.refusals(), _ -> cardsByGroup(unfit, byRefusal, groups))
+              .forEach((group, cards) -> group.add(node.node(), cards));
           if (unfit.fitting() > 0) {
             String why = unfit.wanted() + " wanted on one node by request " + unfit.request() + ", " + unfit.fitting() + " fit there";
             groups.computeIfAbsent(why, Group::new).add(node.node(), unfit.fitting());
@@ -130,6 +137,14 @@ public record Explanation(List<NodeRefusal> nodes) {
     List<Group> sorted = new ArrayList<>(groups.values());
     sorted.sort(Comparator.comparingInt((Group g) -> g.cards).reversed());
     return sorted;
+  }
+
+  private static Map<Group, Integer> cardsByGroup(CardsUnfit unfit, Map<CardRefusal, Group> byRefusal, Map<String, Group> groups) {
+    Map<Group, Integer> cards = new LinkedHashMap<>();
+    for (CardRefusal refusal : unfit.refusals().values()) {
+      cards.merge(byRefusal.computeIfAbsent(refusal, why -> groups.computeIfAbsent(why.toString(), Group::new)), 1, Integer::sum);
+    }
+    return cards;
   }
 
   /** Cards with the same reason, told of node by node. */

@@ -30,8 +30,7 @@ final class Fleet {
 
   private final Mix mix;
   private final HostRooms rooms;
-  private final List<FleetHost> hosts = new ArrayList<>();
-  private final Map<String, Integer> positions = new HashMap<>();
+  private final FleetHosts hosts = new FleetHosts();
   private final Set<String> changed = new HashSet<>();
   private final IdentityHashMap<Shelf, Integer> kinds = new IdentityHashMap<>();
   private boolean outdated = true;
@@ -71,24 +70,20 @@ final class Fleet {
    *
    * @param standings all hosts, in order of name
    */
-  void refresh(Map<String, Standing> standings, Function<DeviceAsk, AskFits> fits, Accounts accounts) {
+  void refresh(Map<String, Standing> standings, Function<DeviceAsk, AskFits> fits) {
     changed.addAll(rooms.takeChanged());
     if (outdated) {
       hosts.clear();
-      positions.clear();
       kinds.clear();
       standings.values().forEach(standing -> standing.shelves().forEach(shelf -> kinds.putIfAbsent(shelf, kinds.size())));
-      for (Standing standing : standings.values()) {
-        positions.put(standing.host().name(), hosts.size());
-        hosts.add(host(standing, accounts, 0));
-      }
+      standings.values().forEach(standing -> hosts.add(host(standing)));
       costs.clear();
     } else {
       for (String name : changed) {
-        @Nullable Integer position = positions.get(name);
+        int position = hosts.position(name);
         @Nullable Standing standing = standings.get(name);
-        if (position != null && standing != null) {
-          hosts.set(position, host(standing, accounts, hosts.get(position).version() + 1));
+        if (position >= 0 && standing != null) {
+          hosts.replace(position, host(standing));
         }
       }
     }
@@ -99,8 +94,8 @@ final class Fleet {
     outdated = false;
   }
 
-  private FleetHost host(Standing standing, Accounts accounts, int version) {
-    return FleetHost.of(standing, rooms.of(standing.host().name()), accounts, shelf -> kinds.getOrDefault(shelf, 0), version);
+  private FleetHost host(Standing standing) {
+    return FleetHost.of(standing, rooms.of(standing.host().name()), shelf -> kinds.getOrDefault(shelf, 0), hosts::one);
   }
 
   private void learn(Function<DeviceAsk, AskFits> fits) {
@@ -109,7 +104,9 @@ final class Fleet {
     List<Frequency> frequencies = new ArrayList<>();
     snapshot.arrivals().forEach((kind, arrivals) -> demand(kind, fits).ifPresent(demand -> frequencies.add(new Frequency(demand, arrivals))));
     Map<HostState, Integer> empty = new HashMap<>();
-    hosts.forEach(host -> empty.merge(host.empty(), 1, Integer::sum));
+    for (int i = 0; i < hosts.size(); i++) {
+      empty.merge(hosts.get(i).empty(), 1, Integer::sum);
+    }
     if (!frequencies.isEmpty()) {
       Scarcity fresh = new Scarcity(frequencies, empty);
       scarcity = Optional.of(fresh);

@@ -4,6 +4,7 @@ import dev.partita.controller.allocate.HostRooms.Room;
 import dev.partita.controller.allocate.forecast.Demand;
 import dev.partita.controller.allocate.forecast.HostState;
 import java.util.function.ToIntFunction;
+import java.util.function.UnaryOperator;
 
 /** One host in the forecast's terms, where cards are counted in parts and what a host has is rounded down. Does not change. */
 final class FleetHost {
@@ -11,39 +12,39 @@ final class FleetHost {
   private final HostState empty;
   private final HostState state;
   private final long[] cards;
-  private final long idle;
-  private final int version;
 
-  private FleetHost(Standing standing, HostState empty, HostState state, long[] cards, int version) {
+  private FleetHost(Standing standing, HostState empty, HostState state, long[] cards) {
     this.standing = standing;
     this.empty = empty;
     this.state = state;
     this.cards = cards;
-    this.idle = state.idle();
-    this.version = version;
   }
 
-  /** @param kinds a number for each kind of card */
-  static FleetHost of(Standing standing, Room room, Accounts accounts, ToIntFunction<Shelf> kinds, int version) {
+  /**
+   * @param kinds a number for each kind of card
+   * @param one the one object for all equal states
+   */
+  static FleetHost of(Standing standing, Room room, ToIntFunction<Shelf> kinds, UnaryOperator<HostState> one) {
+    long[] empty = new long[standing.shelves().size()];
+    for (int i = 0; i < empty.length; i++) {
+      empty[i] = HostState.card(kinds.applyAsInt(standing.shelves().get(i)), Demand.CARD, Demand.CARD);
+    }
+    return of(standing, room, one.apply(HostState.of(coarse(cpu(room.total())), coarse(mebibytes(room.total())), empty)), kinds);
+  }
+
+  private static FleetHost of(Standing standing, Room room, HostState empty, ToIntFunction<Shelf> kinds) {
     long[] now = new long[standing.shelves().size()];
-    long[] empty = new long[now.length];
     for (int i = 0; i < now.length; i++) {
-      var card = standing.host().cards().get(i);
-      Account account = accounts.of(card.key());
+      long sellable = standing.host().cards().get(i).sellableMemory();
+      Account account = standing.accounts().get(i);
       int kind = kinds.applyAsInt(standing.shelves().get(i));
-      empty[i] = HostState.card(kind, Demand.CARD, Demand.CARD);
-      long free = Math.max(0, card.sellableMemory() - account.memory());
+      long free = Math.max(0, sellable - account.memory());
       // A card that is not wholly free must not look so, however small the share.
-      int memory = (int) Math.min(account.shares() > 0 ? Demand.CARD - 1 : Demand.CARD, free * Demand.CARD / Math.max(1, card.sellableMemory()));
+      int memory = (int) Math.min(account.shares() > 0 ? Demand.CARD - 1 : Demand.CARD, free * Demand.CARD / Math.max(1, sellable));
       int cores = Math.max(0, Account.CORES - account.cores()) * (Demand.CARD / Account.CORES);
       now[i] = account.isClosedToShares() ? HostState.card(kind, 0, 0) : HostState.card(kind, memory, cores);
     }
-    return new FleetHost(
-        standing,
-        HostState.of(coarse(cpu(room.total())), coarse(mebibytes(room.total())), empty),
-        HostState.of(cpu(room.free()), mebibytes(room.free()), now),
-        now,
-        version);
+    return new FleetHost(standing, empty, HostState.of(cpu(room.free()), mebibytes(room.free()), now), now);
   }
 
   Standing standing() {
@@ -68,16 +69,6 @@ final class FleetHost {
     return cards[position];
   }
 
-  /** Parts of its cards that are free. */
-  long idle() {
-    return idle;
-  }
-
-  /** Another one after every change of the host. */
-  int version() {
-    return version;
-  }
-
   /** Thousandths of CPUs, as the forecast counts them. */
   static int cpu(PodNeeds needs) {
     return Math.clamp(needs.milliCpu(), 0, Integer.MAX_VALUE);
@@ -94,12 +85,12 @@ final class FleetHost {
     return bits > 6 ? amount >> (bits - 6) << (bits - 6) : amount;
   }
 
-  /** The same once that much of it is taken; of this card only, unless the position is negative. */
-  HostState after(Demand demand, int only) {
+  /** The state once the demand has taken its part of the first cards that it fits. */
+  HostState after(Demand demand) {
     long[] rest = cards.clone();
     int wanted = demand.cards();
     for (int i = 0; i < rest.length && wanted > 0; i++) {
-      if ((only < 0 || only == i) && HostState.fits(demand, rest[i])) {
+      if (HostState.fits(demand, rest[i])) {
         rest[i] = HostState.without(demand, rest[i]);
         wanted--;
       }

@@ -33,6 +33,9 @@ public final class FreeCards {
   /** Kinds of claims for which an order of all hosts is kept. */
   private static final int MAX_RANKINGS = 32;
 
+  /** Asks of which is remembered what could serve them. */
+  private static final int MAX_ASKS = 512;
+
   private final Books books;
   private final Fleet fleet;
   private final SortedMap<String, Standing> standings = new TreeMap<>();
@@ -46,6 +49,13 @@ public final class FreeCards {
         @Override
         protected boolean removeEldestEntry(Map.Entry<Ranking.Kind, Ranking> eldest) {
           return size() > MAX_RANKINGS;
+        }
+      };
+  private final Map<DeviceAsk, AskFits> asks =
+      new LinkedHashMap<>(64, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<DeviceAsk, AskFits> eldest) {
+          return size() > MAX_ASKS;
         }
       };
   private Inventory inventory = Inventory.EMPTY;
@@ -86,7 +96,7 @@ public final class FreeCards {
     if (!fleet.hasForecast()) {
       return Optional.empty();
     }
-    fleet.refresh(standings, fits, books);
+    fleet.refresh(standings, fits);
     return Optional.of(fleet);
   }
 
@@ -102,6 +112,11 @@ public final class FreeCards {
   /** All hosts in the order in which claims of that kind would take them: kept from one decision to the next. */
   Ranking ranking(Ranking.Kind kind, Supplier<Ranking> first) {
     return rankings.computeIfAbsent(kind, k -> first.get());
+  }
+
+  /** What could serve the ask if its cards were empty: kept until kinds of cards go. */
+  AskFits fits(DeviceAsk ask, Function<DeviceAsk, AskFits> first) {
+    return asks.computeIfAbsent(ask, first);
   }
 
   HostChanges changes() {
@@ -152,6 +167,7 @@ public final class FreeCards {
       shelves.values().retainAll(used);
       spots.values().removeIf(spot -> !used.contains(spot.shelf()));
       racks.values().removeIf(rack -> rack.byUntouched().isEmpty());
+      asks.clear();
     }
   }
 

@@ -1,8 +1,7 @@
 package dev.partita.controller.allocate;
 
-import dev.partita.controller.inventory.CardKey;
+import com.google.common.collect.ImmutableSortedMap;
 import java.util.SortedMap;
-import java.util.TreeMap;
 
 /** Why a node cannot serve a pod's claims. */
 public sealed interface NodeRefusal {
@@ -11,8 +10,16 @@ public sealed interface NodeRefusal {
   /** How many cards it has. */
   int cards();
 
+  /** The same said of another node that is alike. */
+  NodeRefusal on(String other);
+
   /** The pod cannot run there, whatever its cards are. */
-  record PodUnfit(String node, int cards, String why) implements NodeRefusal {}
+  record PodUnfit(String node, int cards, String why) implements NodeRefusal {
+    @Override
+    public NodeRefusal on(String other) {
+      return new PodUnfit(other, cards, why);
+    }
+  }
 
   /**
    * Too few of its cards can serve one ask.
@@ -21,16 +28,26 @@ public sealed interface NodeRefusal {
    * @param request which
    * @param wanted cards that it needs
    * @param fitting cards that could serve it
-   * @param refusals every other card, with the first reason that excludes it
+   * @param refusals every other card, by index, with the first reason that excludes it; nodes that are alike have the same object
    */
   record CardsUnfit(
-      String node, int cards, ClaimRef claim, String request, int wanted, int fitting, SortedMap<CardKey, CardRefusal> refusals)
+      String node, int cards, ClaimRef claim, String request, int wanted, int fitting, SortedMap<Integer, CardRefusal> refusals)
       implements NodeRefusal {
     public CardsUnfit {
-      refusals = java.util.Collections.unmodifiableSortedMap(new TreeMap<>(refusals));
+      refusals = ImmutableSortedMap.copyOfSorted(refusals);
+    }
+
+    @Override
+    public NodeRefusal on(String other) {
+      return new CardsUnfit(other, cards, claim, request, wanted, fitting, refusals);
     }
   }
 
   /** Each ask fits by itself, but not all of them together. */
-  record NotTogether(String node, int cards, String why) implements NodeRefusal {}
+  record NotTogether(String node, int cards, String why) implements NodeRefusal {
+    @Override
+    public NodeRefusal on(String other) {
+      return new NotTogether(other, cards, why);
+    }
+  }
 }

@@ -157,7 +157,7 @@ final class NodeSearch {
     while (slots.get(first).sibling()) {
       first--;
     }
-    Map<Integer, Account> own = new HashMap<>();
+    Map<Integer, Account> own = first == position ? Map.of() : new HashMap<>();
     for (int i = first; i < position; i++) {
       Fit.Fits fits = chosen.get(i);
       int index = fits.device().card().key().index();
@@ -166,16 +166,27 @@ final class NodeSearch {
     if (!slot.fits().isEmpty() && slot.fits().getFirst().device().mode() == DeviceMode.MIG) {
       return byCard(slot, fits -> own.getOrDefault(fits.device().card().key().index(), account(fits.device().card())));
     }
-    Function<Fit.Fits, Account> before = fits -> own.getOrDefault(fits.device().card().key().index(), account(fits.device().card()));
-    Comparator<Fit.Fits> best = Comparator.comparing(fits -> PlacementScore.ofCard(fits, before.apply(fits), slot.ask().placement().gpus()));
-    if (slot.fits().size() > 1) {
-      Set<Device> free = new HashSet<>();
-      slot.fits().stream().filter(fits -> Eligibility.now(fits, before.apply(fits)) instanceof Fit.Fits).forEach(fits -> free.add(fits.device()));
-      Comparator<Device> groups = CardGroups.order(slot.ask(), slot.fits().stream().map(Fit.Fits::device).toList(), free::contains);
-      best = best.thenComparing(Fit.Fits::device, groups);
+    List<Ranked> ranked = new ArrayList<>(slot.fits().size());
+    for (Fit.Fits fits : slot.fits()) {
+      @Nullable Account mine = own.isEmpty() ? null : own.get(fits.device().card().key().index());
+      Account before = mine == null ? account(fits.device().card()) : mine;
+      ranked.add(new Ranked(fits, before, PlacementScore.ofCard(fits, before, slot.ask().placement().gpus())));
     }
-    return slot.fits().stream().sorted(best.thenComparing(fits -> fits.device().card().key())).toList();
+    Comparator<Ranked> best = Comparator.comparingLong(Ranked::cost);
+    if (slot.fits().size() > 1 && CardGroups.matter(slot.ask())) {
+      Set<Device> free = new HashSet<>();
+      ranked.stream().filter(card -> Eligibility.now(card.fits(), card.before()) instanceof Fit.Fits).forEach(card -> free.add(card.fits().device()));
+      Comparator<Device> groups = CardGroups.order(slot.ask(), slot.fits().stream().map(Fit.Fits::device).toList(), free::contains);
+      best = best.thenComparing(card -> card.fits().device(), groups);
+    }
+    ranked.sort(best.thenComparing(card -> card.fits().device().card().key()));
+    List<Fit.Fits> inOrder = new ArrayList<>(ranked.size());
+    ranked.forEach(card -> inOrder.add(card.fits()));
+    return inOrder;
   }
+
+  /** A card that a slot may take, as it stood before the slot's ask. */
+  private record Ranked(Fit.Fits fits, Account before, long cost) {}
 
   /** MIG instances: all of a card together, so that several of a request begin no more cards than they must. */
   private static List<Fit.Fits> byCard(Slot slot, Function<Fit.Fits, Account> before) {

@@ -1,20 +1,19 @@
 package dev.partita.controller.allocate;
 
-import java.util.HashSet;
-import java.util.List;
 import java.util.Optional;
 import java.util.PriorityQueue;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The hosts that a kind of pods fits on, the cheapest first. The first one is found without putting the others in order. */
 final class Offers {
-  private final List<FleetHost> hosts;
+  private static final int NONE_YET = -2;
+
+  private final FleetHosts hosts;
   private final PlacementCosts costs;
-  private final Set<Integer> taken = new HashSet<>();
+  private int first = NONE_YET;
   private @Nullable PriorityQueue<Offer> rest;
 
-  Offers(List<FleetHost> hosts, PlacementCosts costs) {
+  Offers(FleetHosts hosts, PlacementCosts costs) {
     this.hosts = hosts;
     this.costs = costs;
   }
@@ -31,21 +30,15 @@ final class Offers {
 
   /** The next one, if there is one. */
   Optional<Offer> next() {
-    if (taken.isEmpty()) {
-      int best = -1;
-      for (int i = 0; i < hosts.size(); i++) {
-        if (costs.fits(i) && (best < 0 || isBetter(i, best))) {
-          best = i;
-        }
-      }
-      taken.add(best);
-      return best < 0 ? Optional.empty() : Optional.of(offer(best));
+    if (first == NONE_YET) {
+      first = costs.cheapest();
+      return first < 0 ? Optional.empty() : Optional.of(offer(first));
     }
     PriorityQueue<Offer> others = rest;
     if (others == null) {
       others = new PriorityQueue<>();
       for (int i = 0; i < hosts.size(); i++) {
-        if (costs.fits(i) && !taken.contains(i)) {
+        if (costs.fits(i) && i != first) {
           others.add(offer(i));
         }
       }
@@ -54,13 +47,7 @@ final class Offers {
     return Optional.ofNullable(others.poll());
   }
 
-  private boolean isBetter(int a, int b) {
-    long byGrowth = costs.growth(a) - costs.growth(b);
-    return byGrowth != 0 ? byGrowth < 0 : hosts.get(a).idle() < hosts.get(b).idle();
-  }
-
   private Offer offer(int position) {
-    FleetHost host = hosts.get(position);
-    return new Offer(host.standing(), position, costs.card(position), costs.growth(position), host.idle());
+    return new Offer(hosts.get(position).standing(), position, costs.card(position), costs.growth(position), costs.idle(position));
   }
 }

@@ -4,6 +4,7 @@ import dev.partita.api.DeviceMode;
 import dev.partita.api.config.GpuShareConfig.Packing;
 import dev.partita.controller.allocate.NodeSearch.Choice;
 import dev.partita.controller.allocate.NodeSearch.Found;
+import dev.partita.controller.inventory.Device;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Collection;
@@ -65,7 +66,12 @@ final class OrderedSearch {
   /** Whether the choice is of these two kinds: else every host has to be looked at. */
   boolean knows(Choice choice) {
     List<DeviceAsk> asks = asks(choice);
-    return !asks.isEmpty() && asks.stream().allMatch(this::isOrdered) && (areWholes(asks) || isOneShare(asks));
+    for (DeviceAsk ask : asks) {
+      if (!isOrdered(ask)) {
+        return false;
+      }
+    }
+    return !asks.isEmpty() && (areWholes(asks) || isOneShare(asks));
   }
 
   /**
@@ -80,7 +86,7 @@ final class OrderedSearch {
   }
 
   private static List<DeviceAsk> asks(Choice choice) {
-    return choice.asks().stream().flatMap(List::stream).toList();
+    return choice.asks().size() == 1 ? choice.asks().getFirst() : choice.asks().stream().flatMap(List::stream).toList();
   }
 
   private boolean isOrdered(DeviceAsk ask) {
@@ -88,7 +94,12 @@ final class OrderedSearch {
   }
 
   private boolean areWholes(List<DeviceAsk> asks) {
-    return asks.stream().allMatch(ask -> only(ask, DeviceMode.WHOLE));
+    for (DeviceAsk ask : asks) {
+      if (!only(ask, DeviceMode.WHOLE)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private boolean isOneShare(List<DeviceAsk> asks) {
@@ -101,7 +112,13 @@ final class OrderedSearch {
   /** Whether the ask would be served in that mode on every kind of card that can serve it. */
   private boolean only(DeviceAsk ask, DeviceMode mode) {
     AskFits askFits = fits.apply(ask);
-    return cards.shelves().stream().allMatch(kind -> askFits.ofKind(kind).map(f -> f.device().mode() == mode).orElse(true));
+    for (Shelf kind : cards.shelves()) {
+      Optional<Fit.Fits> fit = askFits.ofKind(kind);
+      if (fit.isPresent() && fit.get().device().mode() != mode) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private Optional<Found> first(Choice choice, PriorityQueue<Queue> queues, Predicate<Standing> refused) {
@@ -124,18 +141,43 @@ final class OrderedSearch {
 
   private PriorityQueue<Queue> shares(Choice choice, DeviceAsk ask) {
     PriorityQueue<Queue> queues = new PriorityQueue<>();
-    List<Constraint> constraints =
-        choice.claims().stream().flatMap(c -> c.constraints().stream()).filter(c -> c.covers(ask.name())).toList();
+    List<Constraint> constraints = constraints(choice, ask);
+    AskFits askFits = fits.apply(ask);
     for (Shelf shelf : cards.shelves()) {
-      Optional<Fit.Fits> possible = fits.apply(ask).ofKind(shelf);
-      if (possible.isPresent() && constraints.stream().allMatch(c -> c.allows(possible.get().device(), List.of()))) {
-        for (boolean untouched : new boolean[] {false, true}) {
-          shelf.places(untouched).tailMap(possible.get().cores(), true).forEach(
-              (cores, places) -> addShares(queues, choice.rank(), possible.get(), untouched, cores, places));
-        }
+      Optional<Fit.Fits> possible = askFits.ofKind(shelf);
+      if (possible.isPresent() && allow(constraints, possible.get().device())) {
+        addShares(queues, choice.rank(), possible.get(), false, shelf);
+        addShares(queues, choice.rank(), possible.get(), true, shelf);
       }
     }
     return queues;
+  }
+
+  private static List<Constraint> constraints(Choice choice, DeviceAsk ask) {
+    List<Constraint> constraints = new ArrayList<>();
+    for (ClaimAsk claim : choice.claims()) {
+      for (Constraint constraint : claim.constraints()) {
+        if (constraint.covers(ask.name())) {
+          constraints.add(constraint);
+        }
+      }
+    }
+    return constraints;
+  }
+
+  private static boolean allow(List<Constraint> constraints, Device device) {
+    for (Constraint constraint : constraints) {
+      if (!constraint.allows(device, List.of())) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static void addShares(PriorityQueue<Queue> queues, int rank, Fit.Fits fits, boolean untouched, Shelf shelf) {
+    for (Map.Entry<Integer, NavigableSet<Place>> level : shelf.places(untouched).tailMap(fits.cores(), true).entrySet()) {
+      addShares(queues, rank, fits, untouched, level.getKey(), level.getValue());
+    }
   }
 
   /** Begun cards on which the share would leave cores without memory come after all others, so they make an order of their own. */

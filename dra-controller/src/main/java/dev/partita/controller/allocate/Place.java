@@ -1,6 +1,5 @@
 package dev.partita.controller.allocate;
 
-import java.util.Comparator;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -12,9 +11,6 @@ import org.jspecify.annotations.Nullable;
  * @param standing the host; null in what is only compared with
  */
 record Place(long memory, long free, String node, @Nullable Standing standing) implements Comparable<Place> {
-  private static final Comparator<Place> ORDER =
-      Comparator.comparingLong(Place::memory).thenComparingLong(Place::free).thenComparing(Place::node);
-
   static Place of(long memory, Standing standing) {
     return new Place(memory, standing.free(), standing.host().name(), standing);
   }
@@ -30,6 +26,9 @@ record Place(long memory, long free, String node, @Nullable Standing standing) i
 
   @Override
   public int compareTo(Place other) {
-    return ORDER.compare(this, other);
+    if (memory != other.memory) {
+      return Long.compare(memory, other.memory);
+    }
+    return free != other.free ? Long.compare(free, other.free) : node.compareTo(other.node);
   }
 }

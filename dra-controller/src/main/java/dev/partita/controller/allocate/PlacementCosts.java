@@ -5,7 +5,6 @@ import dev.partita.controller.allocate.forecast.Forecast;
 import dev.partita.controller.allocate.forecast.HostState;
 import dev.partita.controller.allocate.forecast.Scarcity;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Optional;
 
 /**
@@ -19,6 +18,7 @@ final class PlacementCosts {
   private final int[] version;
   private final int[] card;
   private final long[] growth;
+  private final long[] idle;
 
   PlacementCosts(Demand demand, Optional<Forecast> forecast, Optional<Scarcity> scarcity, int hosts) {
     this.demand = demand;
@@ -27,17 +27,29 @@ final class PlacementCosts {
     this.version = new int[hosts];
     this.card = new int[hosts];
     this.growth = new long[hosts];
+    this.idle = new long[hosts];
     Arrays.fill(version, -1);
   }
 
   /** Works out anew what is not of the hosts' versions. */
-  void refresh(List<FleetHost> hosts) {
-    for (int i = 0; i < hosts.size(); i++) {
-      if (version[i] != hosts.get(i).version()) {
-        version[i] = hosts.get(i).version();
+  void refresh(FleetHosts hosts) {
+    for (int i = 0; i < version.length; i++) {
+      if (version[i] != hosts.version(i)) {
+        version[i] = hosts.version(i);
         work(i, hosts.get(i));
       }
     }
+  }
+
+  /** The host that costs least, of equals the one with the least idle, of these the first; negative if the pods fit on none. */
+  int cheapest() {
+    int best = -1;
+    for (int i = 0; i < card.length; i++) {
+      if (card[i] >= 0 && (best < 0 || growth[i] < growth[best] || (growth[i] == growth[best] && idle[i] < idle[best]))) {
+        best = i;
+      }
+    }
+    return best;
   }
 
   /** Whether the pods fit there. */
@@ -54,8 +66,14 @@ final class PlacementCosts {
     return growth[host];
   }
 
+  /** Parts of its cards that are free. */
+  long idle(int host) {
+    return idle[host];
+  }
+
   private void work(int position, FleetHost host) {
     card[position] = -1;
+    idle[position] = host.state().idle();
     if (!host.state().holds(demand)) {
       return;
     }
@@ -65,7 +83,7 @@ final class PlacementCosts {
       long best = Long.MAX_VALUE;
       for (int i = 0; i < host.cards(); i++) {
         if (HostState.fits(demand, host.card(i)) && !host.occursBefore(i)) {
-          long more = cost(host.after(demand, i)) - before;
+          long more = costAfter(host.state(), host.card(i)) - before;
           if (more < best) {
             best = more;
             card[position] = i;
@@ -76,7 +94,7 @@ final class PlacementCosts {
       }
       growth[position] = Forecast.steps(best + price(host, extra));
     } else {
-      HostState after = host.after(demand, -1);
+      HostState after = host.after(demand);
       card[position] = 0;
       extra = host.state().idle() - after.idle();
       growth[position] = Forecast.steps(cost(after) - before + price(host, extra));
@@ -84,10 +102,14 @@ final class PlacementCosts {
   }
 
   private long cost(HostState state) {
-    return forecast.map(f -> f.cost(state)).orElse(0L);
+    return forecast.isPresent() ? forecast.get().cost(state) : 0;
+  }
+
+  private long costAfter(HostState state, long taken) {
+    return forecast.isPresent() ? forecast.get().costAfter(state, demand, taken) : 0;
   }
 
   private long price(FleetHost host, long parts) {
-    return scarcity.map(s -> s.cost(host.empty(), parts)).orElse(0L);
+    return scarcity.isPresent() ? scarcity.get().cost(host.empty(), parts) : 0;
   }
 }

@@ -1,10 +1,13 @@
 package dev.partita.controller.allocate;
 
+import com.google.common.collect.ImmutableSortedSet;
 import dev.partita.controller.allocate.HostChanges.Moment;
 import dev.partita.controller.allocate.NodeSearch.Choice;
 import dev.partita.controller.allocate.NodeSearch.Found;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -25,7 +28,7 @@ final class Ranking {
   private final boolean ofSpots;
   private final HostScan scan;
   private final List<ScoreFloor> floors;
-  private final TreeSet<Entry> order = new TreeSet<>();
+  private TreeSet<Entry> order = new TreeSet<>();
   private final Map<String, Entry> byHost = new HashMap<>();
   private final Map<State, Optional<PlacementScore>> known = new HashMap<>();
   private Moment seen = Moment.NEVER;
@@ -106,7 +109,7 @@ final class Ranking {
       order.clear();
       byHost.clear();
       known.clear();
-      standings.values().forEach(this::add);
+      addAll(standings.values());
     } else {
       for (String host : changed.get()) {
         @Nullable Entry before = byHost.remove(host);
@@ -125,7 +128,26 @@ final class Ranking {
     seen = cards.changes().now();
   }
 
+  /** Hosts that are alike are looked at once, and are in order of name already. */
+  private void addAll(Collection<Standing> standings) {
+    Map<Object, List<Standing>> alike = new LinkedHashMap<>();
+    for (Standing standing : standings) {
+      alike.computeIfAbsent(ofSpots ? standing.fullness() : new Object(), _ -> new ArrayList<>(1)).add(standing);
+    }
+    List<Entry> entries = new ArrayList<>(standings.size());
+    for (List<Standing> group : alike.values()) {
+      least(group.getFirst()).ifPresent(
+          least -> group.forEach(standing -> entries.add(new Entry(least.on(standing.host().name()), false, standing))));
+    }
+    order = new TreeSet<>(ImmutableSortedSet.copyOf(entries));
+    entries.forEach(entry -> byHost.put(entry.score().node(), entry));
+  }
+
   private void add(Standing standing) {
+    least(standing).ifPresent(score -> add(new Entry(score, false, standing)));
+  }
+
+  private Optional<PlacementScore> least(Standing standing) {
     @Nullable PlacementScore least = null;
     for (ScoreFloor floor : floors) {
       Optional<PlacementScore> score = floor.on(standing);
@@ -133,9 +155,7 @@ final class Ranking {
         least = score.get();
       }
     }
-    if (least != null) {
-      add(new Entry(least, false, standing));
-    }
+    return Optional.ofNullable(least);
   }
 
   private void add(Entry entry) {

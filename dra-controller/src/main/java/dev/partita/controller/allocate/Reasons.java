@@ -2,13 +2,16 @@ package dev.partita.controller.allocate;
 
 import dev.partita.controller.allocate.ClaimAsk.RequestAsk;
 import dev.partita.controller.inventory.GpuHost;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** Says for every host, and every card of it, why it cannot serve a pod's claims. Looks at all of them: asked only when none can. */
+/** Says for every host, and every card of it, why it cannot serve a pod's claims. Looks at all of them, once at hosts that are alike: asked only when none can. */
 final class Reasons {
   private final Eligibility eligibility;
 
@@ -25,15 +28,26 @@ final class Reasons {
       List<ClaimAsk> claims, Collection<Standing> hosts, Candidates candidates, Function<DeviceAsk, AskFits> fits, boolean oneByOne) {
     IdentityHashMap<DeviceAsk, CardReasons> known = new IdentityHashMap<>();
     Function<DeviceAsk, CardReasons> reasons = ask -> known.computeIfAbsent(ask, a -> new CardReasons(eligibility, fits.apply(a), oneByOne));
-    return new Explanation(hosts.stream().map(host -> refusal(claims, host, candidates.refusal(host.host()), reasons)).toList());
+    boolean ofSpots =
+        claims.stream().flatMap(claim -> claim.requests().stream()).flatMap(request -> request.alternatives().stream()).allMatch(ask -> reasons.apply(ask).ofSpots());
+    Map<Fullness, NodeRefusal> ofAlike = new HashMap<>();
+    List<NodeRefusal> nodes = new ArrayList<>(hosts.size());
+    for (Standing host : hosts) {
+      Optional<String> podUnfit = candidates.refusal(host.host());
+      if (podUnfit.isPresent()) {
+        nodes.add(new NodeRefusal.PodUnfit(host.host().name(), host.host().cards().size(), podUnfit.get()));
+      } else if (ofSpots) {
+        nodes.add(ofAlike.computeIfAbsent(host.fullness(), _ -> refusal(claims, host, reasons)).on(host.host().name()));
+      } else {
+        nodes.add(refusal(claims, host, reasons));
+      }
+    }
+    return new Explanation(nodes);
   }
 
-  private NodeRefusal refusal(List<ClaimAsk> claims, Standing standing, Optional<String> podUnfit, Function<DeviceAsk, CardReasons> reasons) {
+  private NodeRefusal refusal(List<ClaimAsk> claims, Standing standing, Function<DeviceAsk, CardReasons> reasons) {
     String node = standing.host().name();
     int cards = standing.host().cards().size();
-    if (podUnfit.isPresent()) {
-      return new NodeRefusal.PodUnfit(node, cards, podUnfit.get());
-    }
     for (ClaimAsk claim : claims) {
       for (RequestAsk request : claim.requests()) {
         Optional<NodeRefusal> unfit = Optional.empty();

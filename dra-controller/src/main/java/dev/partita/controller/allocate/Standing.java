@@ -18,8 +18,9 @@ import java.util.Set;
  * @param accounts what is taken of its cards, by position
  * @param untouched positions of the cards of which nothing is taken
  * @param rooms the different states of cards of which a share may be taken
+ * @param fullness what it has in common with hosts that are alike
  */
-record Standing(GpuHost host, List<Shelf> shelves, List<Spot> spots, Rack rack, long free, List<Account> accounts, BitSet untouched, Set<Room> rooms) {
+record Standing(GpuHost host, List<Shelf> shelves, List<Spot> spots, Rack rack, long free, List<Account> accounts, BitSet untouched, Set<Room> rooms, Fullness fullness) {
   /**
    * Cards of one host that are alike and equally full.
    *
@@ -28,7 +29,7 @@ record Standing(GpuHost host, List<Shelf> shelves, List<Spot> spots, Rack rack, 
    */
   record Room(Shelf shelf, boolean untouched, long memory, int cores) {}
 
-  static Standing of(GpuHost host, List<Spot> spots, Rack rack, Accounts accounts) {
+  static Standing of(GpuHost host, List<Spot> spots, Rack rack, Accounts books) {
     List<Shelf> shelves = spots.stream().map(Spot::shelf).toList();
     long sum = 0;
     Account[] taken = new Account[shelves.size()];
@@ -36,7 +37,7 @@ record Standing(GpuHost host, List<Shelf> shelves, List<Spot> spots, Rack rack, 
     Set<Room> open = new HashSet<>();
     for (int i = 0; i < shelves.size(); i++) {
       Card card = host.cards().get(i);
-      Account account = accounts.of(card.key());
+      Account account = books.of(card.key());
       taken[i] = account;
       sum += PlacementScore.free(card, account);
       whole.set(i, account.isUntouched());
@@ -45,7 +46,8 @@ record Standing(GpuHost host, List<Shelf> shelves, List<Spot> spots, Rack rack, 
         open.add(new Room(shelves.get(i), account.isUntouched(), memory, Math.max(0, Account.CORES - account.cores())));
       }
     }
-    return new Standing(host, shelves, spots, rack, sum, List.of(taken), whole, open);
+    List<Account> accounts = List.of(taken);
+    return new Standing(host, shelves, spots, rack, sum, accounts, whole, open, new Fullness(spots, accounts));
   }
 
   /** The same host after its accounts changed. */

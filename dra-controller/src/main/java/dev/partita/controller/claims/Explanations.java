@@ -93,7 +93,7 @@ final class Explanations {
           case NodeRefusal.PodUnfit unfit -> unfit.why();
           case NodeRefusal.NotTogether together -> together.why();
           case NodeRefusal.CardsUnfit unfit -> {
-            unfit.refusals().forEach((card, reason) -> byCard.put(new DeviceName.Whole(card.index()).toString(), reason.toString()));
+            unfit.refusals().forEach((card, reason) -> byCard.put(new DeviceName.Whole(card).toString(), reason.toString()));
             yield "claim " + unfit.claim().name() + ", request " + unfit.request() + ": " + unfit.fitting() + " of " + unfit.cards()
                 + (unfit.cards() == 1 ? " card fits, " : " cards fit, ") + unfit.wanted() + " wanted";
           }

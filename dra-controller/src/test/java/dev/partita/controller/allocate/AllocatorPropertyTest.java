@@ -147,7 +147,10 @@ class AllocatorPropertyTest {
       GpuHost host = Objects.requireNonNull(inventory.host(refusal.node()));
       if (refusal instanceof NodeRefusal.CardsUnfit unfit) {
         assertThat(unfit.fitting()).isLessThan(unfit.wanted());
-        unfit.refusals().forEach((card, why) -> assertTrue(card, why, host, books.of(card)));
+        unfit.refusals().forEach((index, why) -> {
+          CardKey card = new CardKey(unfit.node(), index);
+          assertTrue(card, why, host, books.of(card));
+        });
       }
       if (!(refusal instanceof NodeRefusal.PodUnfit) && pod.stream().allMatch(claim -> claim.constraints().isEmpty())) {
         List<DeviceAsk> units = new ArrayList<>();
@@ -175,8 +178,9 @@ class AllocatorPropertyTest {
       if (!(refusal instanceof NodeRefusal.CardsUnfit unfit)) {
         continue;
       }
-      for (CardKey card : unfit.refusals().keySet()) {
-        CardRefusal why = Objects.requireNonNull(unfit.refusals().get(card));
+      for (int index : unfit.refusals().keySet()) {
+        CardKey card = new CardKey(unfit.node(), index);
+        CardRefusal why = Objects.requireNonNull(unfit.refusals().get(index));
         if (!isAboutWhatIsTaken(why)) {
           continue;
         }
@@ -189,8 +193,9 @@ class AllocatorPropertyTest {
         Outcome then = allocator.allocate(needs, pod, candidates, cards);
         if (then instanceof Outcome.Unallocatable(Explanation explanation)) {
           explanation.nodes().stream()
+              .filter(node -> node.node().equals(unfit.node()))
               .filter(node -> node instanceof NodeRefusal.CardsUnfit same && same.request().equals(unfit.request()) && same.claim().equals(unfit.claim()))
-              .map(node -> ((NodeRefusal.CardsUnfit) node).refusals().get(card))
+              .map(node -> ((NodeRefusal.CardsUnfit) node).refusals().get(index))
               .filter(Objects::nonNull)
               .forEach(reason -> assertThat(isAboutWhatIsTaken(reason)).as("%s on an empty %s", reason, card).isFalse());
         }

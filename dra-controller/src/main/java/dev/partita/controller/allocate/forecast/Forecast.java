@@ -1,7 +1,7 @@
 package dev.partita.controller.allocate.forecast;
 
-import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,12 +38,9 @@ public final class Forecast {
   private static final int MAX_KNOWN = 50_000;
 
   private final Demand[][] fills;
-  private final int[][] leastCpu;
-  private final List<Large> large = new ArrayList<>();
-  private final Map<HostState, Long> known = new HashMap<>();
-
-  /** @param weight demand's part of all the cards that are asked for, in millionths, times the rarity of hosts for it */
-  private record Large(Demand demand, long weight) {}
+  private final Map<BitSet, Arrivals> arrivals = new HashMap<>();
+  private final LargePods large = new LargePods();
+  private final KnownCosts known = new KnownCosts(MAX_KNOWN);
 
   /**
    * @param frequencies in a fixed order: of equal lists come equal forecasts; not empty
@@ -51,7 +48,6 @@ public final class Forecast {
    */
   public Forecast(List<Frequency> frequencies, Scarcity scarcity) {
     this.fills = fills(frequencies);
-    this.leastCpu = leastCpu(fills);
     double asked = Math.max(1, frequencies.stream().mapToLong(Forecast::asked).sum());
     frequencies.stream()
         .filter(frequency -> frequency.demand().takesSeveralCards())
@@ -62,7 +58,8 @@ public final class Forecast {
   }
 
   private void addLarge(Demand demand, double part, Scarcity scarcity) {
-    large.add(new Large(demand, Math.round(part * Math.min(MAX_RARITY, scarcity.rarity(demand)) * 1_000_000)));
+    // Its part of all the cards that are asked for, times the rarity of hosts for it.
+    large.add(demand, Math.round(part * Math.min(MAX_RARITY, scarcity.rarity(demand)) * 1_000_000));
   }
 
   /** Parts of cards that all pods of the kind ask for together. */
@@ -99,65 +96,33 @@ public final class Forecast {
     return fills;
   }
 
-  /** For every position of each filling, how much CPU the pod with cards that needs least of it still to come needs. */
-  private static int[][] leastCpu(Demand[][] fills) {
-    int[][] least = new int[FILLS][LENGTH];
-    for (int fill = 0; fill < FILLS; fill++) {
-      int soFar = Integer.MAX_VALUE;
-      for (int position = LENGTH - 1; position >= 0; position--) {
-        Demand pod = fills[fill][position];
-        soFar = pod.cards() > 0 ? Math.min(soFar, pod.milliCpu()) : soFar;
-        least[fill][position] = soFar;
-      }
-    }
-    return least;
-  }
-
   /** What is expected to stay idle on a host in that state, in parts of cards, summed over {@value #FILLS} fillings. */
   public long cost(HostState state) {
-    Long before = known.get(state);
-    if (before != null) {
+    long before = known.get(state.fingerprint());
+    if (before != KnownCosts.UNKNOWN) {
       return before;
     }
-    if (known.size() >= MAX_KNOWN) {
-      known.clear();
-    }
-    long cost = filled(state) + lostRoom(state);
-    known.put(state, cost);
+    long cost = new Filling(arrivals(state), state).idleAfterAll() + large.lost(state) * ROOM_WEIGHT / 1000 * FILLS / 1_000_000;
+    known.put(state.fingerprint(), cost);
     return cost;
+  }
+
+  /** The same once the demand has taken its part of that card, of which the host has one. */
+  public long costAfter(HostState state, Demand demand, long card) {
+    long before = known.get(state.fingerprintAfter(demand, card));
+    return before != KnownCosts.UNKNOWN ? before : cost(state.after(demand, card));
+  }
+
+  private Arrivals arrivals(HostState state) {
+    BitSet kinds = new BitSet();
+    for (int i = 0; i < state.cards(); i++) {
+      kinds.set(HostState.kind(state.card(i)));
+    }
+    return arrivals.computeIfAbsent(kinds, of -> new Arrivals(fills, of.stream().toArray()));
   }
 
   /** A growth of costs in steps, so that growths that differ by no more than noise are mostly equal. */
   public static long steps(long growth) {
     return Math.floorDiv(growth + NOISE / 2, NOISE);
-  }
-
-  private long filled(HostState state) {
-    long idle = 0;
-    Filling filling = new Filling(state);
-    for (int fill = 0; fill < FILLS; fill++) {
-      idle += filling.idleAfter(fills[fill], leastCpu[fill]);
-    }
-    return idle;
-  }
-
-  private long lostRoom(HostState state) {
-    long idle = state.idle();
-    long lost = 0;
-    for (Large kind : large) {
-      lost += kind.weight() * (idle - room(kind.demand(), state) * kind.demand().cards() * kind.demand().size());
-    }
-    return lost * ROOM_WEIGHT / 1000 * FILLS / 1_000_000;
-  }
-
-  /** How many such pods the host could take if it took no others. */
-  private static long room(Demand demand, HostState state) {
-    int fitting = 0;
-    for (int i = 0; i < state.cards(); i++) {
-      fitting += HostState.fits(demand, state.card(i)) ? 1 : 0;
-    }
-    long pods = fitting / demand.cards();
-    pods = demand.milliCpu() > 0 ? Math.min(pods, state.milliCpu() / demand.milliCpu()) : pods;
-    return demand.memory() > 0 ? Math.min(pods, state.memory() / demand.memory()) : pods;
   }
 }

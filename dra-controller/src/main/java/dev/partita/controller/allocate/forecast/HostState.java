@@ -7,11 +7,21 @@ public final class HostState {
   private final int milliCpu;
   private final int memory;
   private final long[] cards;
+  private final long idle;
+  private final long fingerprint;
 
   private HostState(int milliCpu, int memory, long[] cards) {
     this.milliCpu = milliCpu;
     this.memory = memory;
     this.cards = cards;
+    long parts = 0;
+    long sum = ofRoom(milliCpu, memory);
+    for (long card : cards) {
+      parts += memory(card) + cores(card);
+      sum += mixed(card);
+    }
+    this.idle = parts;
+    this.fingerprint = sum;
   }
 
   /** Thousandths of a CPU. */
@@ -29,7 +39,7 @@ public final class HostState {
     return cards.length;
   }
 
-  /** One of its cards, in an order that depends on their states only. */
+  /** One of its cards, in order of kind, then of what is free. */
   long card(int position) {
     return cards[position];
   }
@@ -70,6 +80,40 @@ public final class HostState {
     return new HostState(milliCpu, memory, sorted);
   }
 
+  /** The same once the demand has taken its part of that card, of which it has one. */
+  HostState after(Demand demand, long card) {
+    long[] rest = cards.clone();
+    rest[Arrays.binarySearch(rest, card)] = without(demand, card);
+    Arrays.sort(rest);
+    return new HostState(milliCpu - demand.milliCpu(), memory - demand.memory(), rest);
+  }
+
+  /** Equal for equal states, and of 50,000 different ones hardly ever for two. */
+  long fingerprint() {
+    return fingerprint;
+  }
+
+  /** The fingerprint of the state {@link #after} the demand has taken its part of that card. */
+  long fingerprintAfter(Demand demand, long card) {
+    return fingerprint
+        - ofRoom(milliCpu, memory)
+        + ofRoom(milliCpu - demand.milliCpu(), memory - demand.memory())
+        - mixed(card)
+        + mixed(without(demand, card));
+  }
+
+  private static long ofRoom(int milliCpu, int memory) {
+    return mixed(~((long) milliCpu << 32 | memory));
+  }
+
+  /** Of what is mixed sums can be made: they differ where the summands do. */
+  private static long mixed(long value) {
+    long mixed = value + 0x9E3779B97F4A7C15L;
+    mixed = (mixed ^ mixed >>> 30) * 0xBF58476D1CE4E5B9L;
+    mixed = (mixed ^ mixed >>> 27) * 0x94D049BB133111EBL;
+    return mixed ^ mixed >>> 31;
+  }
+
   /** Whether the demand fits. */
   public boolean holds(Demand demand) {
     if (demand.milliCpu() > milliCpu || demand.memory() > memory) {
@@ -96,25 +140,21 @@ public final class HostState {
 
   /** Parts of its cards that are free. */
   public long idle() {
-    long idle = 0;
-    for (long card : cards) {
-      idle += memory(card) + cores(card);
-    }
     return idle;
   }
 
   @Override
   public boolean equals(Object other) {
-    return other instanceof HostState state && state.milliCpu == milliCpu && state.memory == memory && Arrays.equals(state.cards, cards);
+    return other == this
+        || (other instanceof HostState state
+            && state.fingerprint == fingerprint
+            && state.milliCpu == milliCpu
+            && state.memory == memory
+            && Arrays.equals(state.cards, cards));
   }
 
   @Override
   public int hashCode() {
-    long hash = milliCpu * 31L + memory;
-    for (long card : cards) {
-      hash = (hash ^ card) * 0x9E3779B97F4A7C15L;
-      hash ^= hash >>> 29;
-    }
-    return (int) (hash ^ hash >>> 32);
+    return Long.hashCode(fingerprint);
   }
 }

@@ -1,0 +1,79 @@
+package dev.partita.controller.allocate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.api.node.GpuNode;
+import dev.partita.controller.GpuNodes;
+import dev.partita.controller.allocate.NodeRefusal.CardsUnfit;
+import dev.partita.controller.inventory.CardKey;
+import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.selector.DeviceSelectors;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** What is said once for all nodes that are alike. */
+class AlikeNodesTest {
+  private static final Candidates EVERYWHERE = host -> Optional.empty();
+
+  private final Books books = new Books();
+  private final FreeCards cards = new FreeCards(books);
+  private final Allocator allocator = new Allocator(new DeviceSelectors());
+  private Inventory inventory = Inventory.EMPTY;
+
+  @Test
+  void nodesThatAreAlikeShareTheirReasonsAndEveryNodeHasItsOwn() {
+    refresh(6);
+    List<Booking> taken = new ArrayList<>();
+    for (int node = 0; node < 6; node++) {
+      taken.add(share("node-" + node, node == 5 ? 3 : 2, 100));
+    }
+    books.put("all", taken);
+    refresh(6);
+    List<ClaimAsk> claims = List.of(Asks.claim("claim", Asks.share("gpu", 4, 60 * GpuNodes.GIB, 0)));
+    Explanation explanation = allocator.explain(claims, EVERYWHERE, cards);
+    assertThat(explanation).isEqualTo(allocator.explainOneByOne(claims, EVERYWHERE, cards)).isEqualTo(allocator.explain(claims, EVERYWHERE, cards));
+    assertThat(explanation.nodes()).extracting(NodeRefusal::node).containsExactly("node-0", "node-1", "node-2", "node-3", "node-4", "node-5");
+    CardsUnfit first = unfit(explanation, 1);
+    assertThat(first.refusals()).containsOnlyKeys(2);
+    assertThat(unfit(explanation, 4).refusals()).isSameAs(first.refusals());
+    assertThat(unfit(explanation, 5).refusals()).containsOnlyKeys(3);
+    assertThat(explanation.summary(900)).contains("6 cards on 6 nodes: 40 GiB free of 60 GiB asked");
+  }
+
+  @Test
+  void ofNodesThatAreAlikeTheOneIsTakenThatALookAtEachWouldTake() {
+    refresh(4);
+    List<String> taken = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      List<ClaimAsk> claims = List.of(Asks.claim("claim-" + i, Asks.share("gpu", 3, 60 * GpuNodes.GIB, 30)));
+      Outcome.Allocated allocated = allocator.place(PodNeeds.NONE, claims, EVERYWHERE, cards).orElseThrow();
+      assertThat(allocator.placeByScan(claims, EVERYWHERE, cards)).contains(allocated);
+      taken.add(allocated.node());
+      allocated.claims().forEach(claim -> books.put(claim.claim().uid(), claim.bookings()));
+      refresh(4);
+    }
+    assertThat(taken).first().isEqualTo("node-0");
+  }
+
+  private void refresh(int nodes) {
+    if (inventory == Inventory.EMPTY) {
+      List<GpuNode> made = new ArrayList<>();
+      for (int n = 0; n < nodes; n++) {
+        made.add(GpuNodes.ready("node-" + n, 4, "NVIDIA H200", 140 * GpuNodes.GIB));
+      }
+      inventory = inventory.refreshed(made);
+    }
+    cards.refresh(inventory);
+  }
+
+  private static Booking share(String node, int card, long gib) {
+    return new Booking(new CardKey(node, card), DeviceMode.SHARED, gib * GpuNodes.GIB, 10);
+  }
+
+  private static CardsUnfit unfit(Explanation explanation, int node) {
+    return (CardsUnfit) explanation.nodes().get(node);
+  }
+}
