@@ -28,14 +28,16 @@ begin() {
   sed -n 's/^ENTRYPOINT //p' "$stage/Containerfile" > "$stage/entrypoint"
 }
 
-# java_image NAME MAIN-CLASS: the runtime, the module's jars and the options to start it with
+# java_image NAME MAIN-CLASS OPTION...: the runtime, the module's jars and the options to start it with
 java_image() {
-  begin "$1"
+  local name=$1 main=$2
+  shift 2
+  begin "$name"
   local app=$stage/root/usr/lib/partita
   cp -al "$runtime" "$app/runtime" 2>/dev/null || cp -a "$runtime" "$app/runtime"
   mkdir -p "$app/app"
-  tr ':' '\n' < "$root/$1/target/runtime.classpath" | xargs -r -d '\n' cp -t "$app/app"
-  cp "$root/$1/target/$1"-*.jar "$app/app/"
+  tr ':' '\n' < "$root/$name/target/runtime.classpath" | xargs -r -d '\n' cp -t "$app/app"
+  cp "$root/$name/target/$name"-*.jar "$app/app/"
   local jna; jna=$(find "$app/app" -name 'jna-5*.jar')
   if [ -n "$jna" ]; then # taken out of its jar here, so that nothing has to be written and executed in the container
     (cd "$app" && "$jdk/bin/jar" xf "$jna" com/sun/jna/linux-x86-64/libjnidispatch.so com/sun/jna/linux-aarch64/libjnidispatch.so)
@@ -44,24 +46,24 @@ java_image() {
     rm -rf "$app/com"
   fi
   cat > "$app/java.args" <<A
--XX:+UseSerialGC
--XX:TieredStopAtLevel=1
+$(printf '%s\n' "$@")
 -XX:+ExitOnOutOfMemoryError
 -Xss512k
--Xmx256m
 --enable-native-access=ALL-UNNAMED
 --sun-misc-unsafe-memory-access=allow
 -Djna.boot.library.path=/usr/lib/partita/native
 -Djna.nounpack=true
 -cp
 /usr/lib/partita/app/*
-$2
+$main
 A
 }
 
 runtime
-java_image dra-controller dev.partita.controller.Main
-java_image kubelet-plugin dev.partita.plugin.Main
+# The first compiler alone: the second one takes a processor for minutes after every start, just when many pods may wait.
+# The controller's caches grow with the cluster: its container's memory limit decides, and how to collect follows from that.
+java_image dra-controller dev.partita.controller.Main -XX:TieredStopAtLevel=1 -XX:MaxRAMPercentage=60
+java_image kubelet-plugin dev.partita.plugin.Main -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx256m
 mkdir -p "$stage/root/usr/lib/partita/hook"
 cp "$hook"/lib/* "$stage/root/usr/lib/partita/hook/"
 
