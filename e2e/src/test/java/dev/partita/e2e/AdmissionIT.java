@@ -19,38 +19,36 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.util.Map;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
 /** What the API server asks Partita before it makes an object. */
 @OnRealCluster
 @NeedsSteadyController
 class AdmissionIT {
-  static final String WRONG_CONFIG =
-      "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, coreLimit: Sometimes, placement: {gpus: Anywhere}}";
-
-  static String claimOf(String config) {
-    return """
-        apiVersion: resource.k8s.io/v1
-        kind: ResourceClaim
-        metadata: {name: asked}
-        spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev}}], config: [{opaque: {driver: gpu.partita.dev, parameters: %s}}]}}
-        """
-        .formatted(config);
-  }
+  static final Ask WRONG_CONFIG = Ask.share("1Gi").config("coreLimit: Sometimes, placement: {gpus: Anywhere}");
 
   private static Pod pod(Workspace workspace, String limits) {
     return (Pod) workspace.dryRun("{apiVersion: v1, kind: Pod, metadata: {name: asking}, spec: {containers: [{name: main, image: none, resources: {limits: " + limits + "}}]}}");
   }
 
-  static void assertRefuses(Workspace workspace, String yaml, String... words) {
-    assertThatThrownBy(() -> workspace.dryRun(yaml)).isInstanceOf(KubernetesClientException.class).hasMessageContainingAll(words);
+  private static void assertRefuses(Workspace workspace, String yaml, String... words) {
+    assertRefused(() -> workspace.dryRun(yaml), words);
+  }
+
+  static void assertRefuses(Workspace workspace, Ask ask, String... words) {
+    assertRefused(() -> workspace.dryRun("asked", ask), words);
+  }
+
+  private static void assertRefused(ThrowingCallable creation, String... words) {
+    assertThatThrownBy(creation).isInstanceOf(KubernetesClientException.class).hasMessageContainingAll(words);
   }
 
   @Test
   void aWrongConfigIsRefusedWithAllThatIsWrong(Workspace workspace) {
     workspace.awaitAdmission();
     assertRefuses(
-        workspace, claimOf(WRONG_CONFIG), "spec.devices.config[0].opaque.parameters.coreLimit", "spec.devices.config[0].opaque.parameters.placement.gpus", "Sometimes", "Anywhere");
+        workspace, WRONG_CONFIG, "spec.devices.config[0].opaque.parameters.coreLimit", "spec.devices.config[0].opaque.parameters.placement.gpus", "Sometimes", "Anywhere");
   }
 
   @Test
@@ -72,21 +70,11 @@ class AdmissionIT {
       workspace.createInCluster(
           "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuQuota, metadata: {name: %1$s}, spec: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: %1$s}}, limits: [{guaranteed: {memory: 8Gi}}]}}"
               .formatted(name));
-      await("a refusal").atMost(Workspace.PATIENCE).untilAsserted(() -> assertRefuses(workspace, claim("9Gi"), "quota " + name, "of 8 GiB memory, 9 GiB asked"));
-      workspace.create(claim("6Gi"));
-      await("another refusal").atMost(Workspace.PATIENCE).untilAsserted(() -> assertRefuses(workspace, claim("4Gi"), "6 GiB of 8 GiB memory", "4 GiB asked"));
-      assertThat(workspace.dryRun(claim("2Gi")).getKind()).isEqualTo("ResourceClaim");
+      await("a refusal").atMost(Workspace.PATIENCE).untilAsserted(() -> assertRefuses(workspace, Ask.share("9Gi"), "quota " + name, "of 8 GiB memory, 9 GiB asked"));
+      workspace.claim("six", Ask.share("6Gi"));
+      await("another refusal").atMost(Workspace.PATIENCE).untilAsserted(() -> assertRefuses(workspace, Ask.share("4Gi"), "6 GiB of 8 GiB memory", "4 GiB asked"));
+      assertThat(workspace.dryRun("two", Ask.share("2Gi")).getKind()).isEqualTo("ResourceClaim");
     }
-  }
-
-  private static String claim(String memory) {
-    return """
-        apiVersion: resource.k8s.io/v1
-        kind: ResourceClaim
-        metadata: {name: of-%s}
-        spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, capacity: {requests: {memory: %s}}}}]}}
-        """
-        .formatted(memory.toLowerCase(java.util.Locale.ROOT), memory);
   }
 
   @Test
@@ -111,14 +99,11 @@ class AdmissionIT {
     }
   }
 
+  /** The pod comes right after its claim, which the controller may not know of yet. */
   @Test
   void aPodWithAClaimOfOursWaitsForItWithoutKubeSchedulerLookingAtIt(RealCluster cluster, Workspace workspace) {
     workspace.awaitAdmission();
     ClaimUnderTest claim = workspace.claim("huge", Ask.share("200Gi"));
-    String user = "{apiVersion: v1, kind: Pod, metadata: {name: user}, spec: {resourceClaims: [{name: gpu, resourceClaimName: huge}], containers: [{name: main, image: none, resources: {claims: [{name: gpu}]}}]}}";
-    await("the controller to know the claim")
-        .atMost(Workspace.PATIENCE)
-        .until(() -> !((Pod) workspace.dryRun(user)).getSpec().getSchedulingGates().isEmpty());
     PodUnderTest pod = workspace.podOf(claim, "waits", cluster.quietNodes().getFirst(), "true");
     workspace.awaitEvent("ResourceClaim", claim.name(), "Unallocatable");
     assertThat(pod.gates()).containsExactly(PodTraits.ALLOCATION_GATE);

@@ -38,7 +38,7 @@ class WebhookCertificateIT {
   }
 
   private static void awaitAnswers(Workspace workspace) {
-    await("an answer").atMost(Workspace.PATIENCE).untilAsserted(() -> AdmissionIT.assertRefuses(workspace, AdmissionIT.claimOf(AdmissionIT.WRONG_CONFIG), "coreLimit"));
+    await("an answer").atMost(Workspace.PATIENCE).untilAsserted(() -> AdmissionIT.assertRefuses(workspace, AdmissionIT.WRONG_CONFIG, "coreLimit"));
   }
 
   private static String authority(Resource<Secret> certificate) {

@@ -76,6 +76,22 @@ public record Controllers(RealCluster cluster) {
     cluster.files().signal(pod.getSpec().getNodeName(), pod.getMetadata().getUid(), "KILL");
   }
 
+  /** Lets its process do nothing, by SIGSTOP. After about a minute kubelet takes it for dead. */
+  public void stop(Pod pod) {
+    cluster.files().signal(pod.getSpec().getNodeName(), pod.getMetadata().getUid(), "STOP");
+  }
+
+  /** Lets it go on. */
+  public void goOn(Pod pod) {
+    cluster.files().signal(pod.getSpec().getNodeName(), pod.getMetadata().getUid(), "CONT");
+  }
+
+  /** Has so many in the Deployment, and waits until they are ready. */
+  public void scale(int replicas) {
+    client().apps().deployments().inNamespace(RealCluster.NAMESPACE).withName(NAME).scale(replicas);
+    await(replicas + " controllers").atMost(Workspace.PATIENCE).until(() -> ready().size() == replicas);
+  }
+
   private String holder() {
     return Optional.ofNullable(lease(NAME).get()).map(lease -> lease.getSpec().getHolderIdentity()).orElse("");
   }

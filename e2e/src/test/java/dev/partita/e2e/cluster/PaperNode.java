@@ -7,7 +7,6 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.api.model.coordination.v1.LeaseBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.dsl.NonDeletingOperation;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
@@ -21,6 +20,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /** A node that exists in the API alone, with cards: pods are bound to it and never start. For load that costs nothing. */
 public final class PaperNode implements AutoCloseable {
@@ -35,6 +35,9 @@ public final class PaperNode implements AutoCloseable {
   private final KubernetesClient client;
   private final String name;
   private final ScheduledExecutorService heart = Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("paper-node").daemon().factory());
+
+  // Only the heart's thread touches it.
+  private @Nullable Lease lease;
 
   private PaperNode(KubernetesClient client, String name) {
     this.client = client;
@@ -110,25 +113,29 @@ public final class PaperNode implements AutoCloseable {
     return name;
   }
 
-  /** As kubelet says that it is there: by a Lease of the node's name. */
+  /** As kubelet says that it is there: by a Lease of the node's name, which is read again only when it could not be written. */
   private void beat() {
     try {
-      Lease lease =
-          new LeaseBuilder()
-              .withNewMetadata()
-              .withNamespace("kube-node-lease")
-              .withName(name)
-              .endMetadata()
-              .withNewSpec()
-              .withHolderIdentity(name)
-              .withLeaseDurationSeconds(40)
-              .withRenewTime(ZonedDateTime.now(ZoneOffset.UTC))
-              .endSpec()
-              .build();
-      client.resource(lease).createOr(NonDeletingOperation::patch);
+      @Nullable Lease known = lease == null ? client.leases().inNamespace("kube-node-lease").withName(name).get() : lease;
+      LeaseBuilder next = known == null ? lease() : new LeaseBuilder(known);
+      Lease renewed = next.editSpec().withRenewTime(ZonedDateTime.now(ZoneOffset.UTC)).endSpec().build();
+      lease = known == null ? client.resource(renewed).create() : client.resource(renewed).update();
     } catch (RuntimeException failure) {
+      lease = null;
       System.err.println("e2e: no heartbeat of " + name + ": " + failure.getMessage());
     }
+  }
+
+  private LeaseBuilder lease() {
+    return new LeaseBuilder()
+        .withNewMetadata()
+        .withNamespace("kube-node-lease")
+        .withName(name)
+        .endMetadata()
+        .withNewSpec()
+        .withHolderIdentity(name)
+        .withLeaseDurationSeconds(40)
+        .endSpec();
   }
 
   private static Map<String, Object> status(int cards) {

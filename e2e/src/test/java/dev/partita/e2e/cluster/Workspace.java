@@ -100,8 +100,17 @@ public final class Workspace implements AutoCloseable {
 
   /** A claim from the YAML of its spec. */
   public ClaimUnderTest claimOfSpec(String name, String spec) {
-    create("{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: %s}, spec: %s}".formatted(name, spec));
+    create(claimYaml(name, spec));
     return new ClaimUnderTest(this, name);
+  }
+
+  /** What would become of a claim if it were created. */
+  public HasMetadata dryRun(String name, Ask ask) {
+    return dryRun(claimYaml(name, ask.spec()));
+  }
+
+  private static String claimYaml(String name, String spec) {
+    return "{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: %s}, spec: %s}".formatted(name, spec);
   }
 
   /** A pod with a claim of its own, made from a template. */
