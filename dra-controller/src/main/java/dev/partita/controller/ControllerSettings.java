@@ -27,6 +27,9 @@ public record ControllerSettings(
   /** Long enough for a Deployment that is rolled out, scaled or rescheduled. */
   public static final Duration DEFAULT_TEMPLATE_GRACE = Duration.ofMinutes(10);
 
+  /** A pod that stops is killed after 30 s, if nothing else is said; some of them are for giving the lease back. */
+  private static final Duration MOST_DRAIN = Duration.ofSeconds(20);
+
   public ControllerSettings {
     if (identity.isBlank()) {
       throw new IllegalArgumentException("identity must not be empty");
@@ -43,10 +46,15 @@ public record ControllerSettings(
    *
    * @param port 0 for any free one
    * @param names of the Service, the Secret with the certificate and the webhook configurations
+   * @param drain for how long API servers are still answered by an instance that stops: until all of them know that it is no endpoint
+   *     of the Service any more
    */
-  public record Webhook(int port, WebhookNames names) {
+  public record Webhook(int port, WebhookNames names, Duration drain) {
     public Webhook {
       check("webhook", port);
+      if (drain.isNegative() || drain.compareTo(MOST_DRAIN) > 0) {
+        throw new IllegalArgumentException("the webhook's drain must be from 0 to " + MOST_DRAIN.toSeconds() + " s: " + drain.toSeconds());
+      }
     }
   }
 

@@ -12,6 +12,7 @@ import dev.partita.controller.watch.ClusterView;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -185,15 +186,22 @@ public final class DraController implements AutoCloseable {
     }
   }
 
-  /** Stops: finishes what is being written, gives the lease back, ends every thread. */
+  /**
+   * Stops: finishes what is being written, gives the lease back, ends every thread. API servers are answered until they have had time to
+   * learn that it goes ({@link ControllerSettings.Webhook#drain}): what they ask of nobody, they let pass unchanged.
+   */
   @Override
   public void close() {
+    long begin = System.nanoTime();
     @Nullable Campaign running;
     @Nullable PlainServer listening;
     @Nullable PlainServer explaining;
     @Nullable AdmissionEndpoint asked;
     @Nullable Term ending;
     synchronized (this) {
+      if (closed) {
+        return;
+      }
       closed = true;
       running = campaign;
       listening = health;
@@ -203,13 +211,17 @@ public final class DraController implements AutoCloseable {
       term = null;
     }
     if (asked != null) {
-      asked.close();
+      asked.drain();
     }
     if (ending != null) {
       ending.close(); // before the lease goes: nothing is written without it
     }
     if (running != null) {
       running.close();
+    }
+    if (asked != null) {
+      awaitDrained(begin);
+      asked.close();
     }
     if (explaining != null) {
       explaining.close();
@@ -218,5 +230,17 @@ public final class DraController implements AutoCloseable {
       listening.close();
     }
     view.close();
+  }
+
+  private void awaitDrained(long begin) {
+    Duration left = settings.webhook().orElseThrow().drain().minusNanos(System.nanoTime() - begin);
+    if (left.isPositive()) {
+      LOG.info("{} answers API servers for {} ms more", settings.identity(), left.toMillis());
+      try {
+        Thread.sleep(left);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
   }
 }

@@ -124,6 +124,13 @@ public final class Main implements Callable<Integer> {
       })
   String webhookService = "";
 
+  @Option(
+      names = "--webhook-drain",
+      paramLabel = "SECONDS",
+      defaultValue = "${env:PARTITA_WEBHOOK_DRAIN:-5}",
+      description = "Seconds, at most 20, for which API servers are still answered when this instance stops (env PARTITA_WEBHOOK_DRAIN; default: 5).")
+  int webhookDrain = 5;
+
   @Spec CommandSpec spec;
 
   /** Runs until the process is told to stop. */
@@ -179,7 +186,9 @@ public final class Main implements Callable<Integer> {
       Optional<ControllerSettings.Webhook> webhook =
           webhookPort.isEmpty()
               ? Optional.empty()
-              : Optional.of(new ControllerSettings.Webhook(Integer.parseInt(webhookPort), new WebhookNames(leaseNamespace, webhookService)));
+              : Optional.of(
+                  new ControllerSettings.Webhook(
+                      Integer.parseInt(webhookPort), new WebhookNames(leaseNamespace, webhookService), Duration.ofSeconds(webhookDrain)));
       return new ControllerSettings(who, election, Optional.of(healthPort), Optional.of(explainPort), Duration.ofSeconds(templateGrace), webhook);
     } catch (NumberFormatException e) {
       throw new ParameterException(spec.commandLine(), "--webhook-port must be a number: " + webhookPort, e);

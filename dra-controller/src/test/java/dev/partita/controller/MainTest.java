@@ -41,23 +41,24 @@ class MainTest {
     assertThat(settings().webhook()).isEmpty();
     ControllerSettings.Webhook webhook = settings("--webhook-port=8443").webhook().orElseThrow();
     assertThat(webhook.port()).isEqualTo(8443);
+    assertThat(webhook.drain()).isEqualTo(Duration.ofSeconds(5));
     assertThat(webhook.names()).isEqualTo(new WebhookNames("partita", "partita-webhook"));
     assertThat(webhook.names().secret()).isEqualTo("partita-webhook-certificate");
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"--webhook-port=many", "--webhook-port=70000", "--health-port=many", "--health-port=70000", "--explain-port=-1", "--lease-duration=5", "--renew-deadline=0", "--template-grace=-1", "--colour=red"})
-  void badInputIsOneLineAndExitStatusTwo(String argument) {
+  @ValueSource(strings = {"--webhook-port=many", "--webhook-port=70000", "--health-port=many", "--health-port=70000", "--explain-port=-1", "--lease-duration=5", "--renew-deadline=0", "--template-grace=-1", "--webhook-port=8443 --webhook-drain=21", "--colour=red"})
+  void badInputIsOneLineAndExitStatusTwo(String arguments) {
     StringWriter err = new StringWriter();
     CommandLine line = new CommandLine(new Main()).setErr(new PrintWriter(err, true));
-    assertThat(line.execute(argument)).isEqualTo(Main.EXIT_BAD_INPUT);
+    assertThat(line.execute(arguments.split(" "))).isEqualTo(Main.EXIT_BAD_INPUT);
     assertThat(err.toString().lines().findFirst()).hasValueSatisfying(first -> assertThat(first).isNotBlank());
   }
 
   @Test
   void helpNamesEveryOptionsTwinInTheEnvironment() {
     String help = new CommandLine(new Main()).getUsageMessage(CommandLine.Help.Ansi.OFF);
-    for (String name : new String[] {"IDENTITY", "LEADER_ELECT", "NAMESPACE", "LEASE_NAME", "LEASE_DURATION", "RENEW_DEADLINE", "RETRY_PERIOD", "HEALTH_PORT", "EXPLAIN_PORT", "WEBHOOK_PORT", "WEBHOOK_SERVICE", "TEMPLATE_GRACE"}) {
+    for (String name : new String[] {"IDENTITY", "LEADER_ELECT", "NAMESPACE", "LEASE_NAME", "LEASE_DURATION", "RENEW_DEADLINE", "RETRY_PERIOD", "HEALTH_PORT", "EXPLAIN_PORT", "WEBHOOK_PORT", "WEBHOOK_SERVICE", "WEBHOOK_DRAIN", "TEMPLATE_GRACE"}) {
       assertThat(help).contains("PARTITA_" + name);
     }
   }

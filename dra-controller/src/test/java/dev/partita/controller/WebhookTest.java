@@ -118,8 +118,26 @@ class WebhookTest {
     cluster.client.resource(quota).create();
   }
 
+  @Test
+  void anInstanceThatStopsGivesTheLeaseBackAndAnswersUntilApiServersKnow() throws IOException, InterruptedException {
+    DraController leaving = start("leaving", Duration.ofSeconds(20));
+    eventually().until(leaving::leads);
+    DraController staying = start("staying");
+    Thread closing = Thread.ofVirtual().start(leaving::close);
+
+    eventually().until(staying::leads);
+    assertThat(ask(leaving, "/mutate-pods", ApiServerCall.review("", "pods", "default", "{\"spec\": {\"containers\": []}}")).path("allowed").asBoolean()).isTrue();
+    assertThat(closing.isAlive()).as("the lease went first").isTrue();
+    closing.interrupt();
+    closing.join();
+  }
+
   private DraController start(String identity) throws IOException {
-    ControllerSettings.Webhook webhook = new ControllerSettings.Webhook(0, WebhookObjects.NAMES);
+    return start(identity, Duration.ZERO);
+  }
+
+  private DraController start(String identity, Duration drain) throws IOException {
+    ControllerSettings.Webhook webhook = new ControllerSettings.Webhook(0, WebhookObjects.NAMES, drain);
     DraController controller =
         DraController.start(
             new ControllerSettings(identity, Optional.of(QUICK), Optional.empty(), Optional.empty(), ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.of(webhook)),

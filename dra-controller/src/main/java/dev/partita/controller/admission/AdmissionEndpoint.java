@@ -46,6 +46,11 @@ public final class AdmissionEndpoint implements AutoCloseable {
     return keys.isThere();
   }
 
+  /** Answers on, and has API servers leave: before {@link #close}, once the Service no longer names this instance. */
+  public void drain() {
+    server.drain();
+  }
+
   @Override
   public void close() {
     server.close();

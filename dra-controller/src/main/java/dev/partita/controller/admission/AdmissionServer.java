@@ -50,6 +50,7 @@ public final class AdmissionServer implements AutoCloseable {
   private final Map<String, Function<AdmissionRequest, Verdict>> reviews;
   private final Semaphore large = new Semaphore(LARGE_AT_ONCE);
   private final Semaphore working = new Semaphore(AT_ONCE);
+  private volatile boolean draining;
 
   private AdmissionServer(
       HttpsServer server, ExecutorService threads, ServingKeys keys, Map<String, Function<AdmissionRequest, Verdict>> reviews) {
@@ -83,6 +84,11 @@ public final class AdmissionServer implements AutoCloseable {
     return server.getAddress().getPort();
   }
 
+  /** Answers as before, but on every connection only once more: an API server that keeps one finds another instance by its next. */
+  void drain() {
+    draining = true;
+  }
+
   /** Lets what is being answered end, but not for ever. */
   @Override
   public void close() {
@@ -103,8 +109,8 @@ public final class AdmissionServer implements AutoCloseable {
       if (reply.status() == 405) {
         exchange.getResponseHeaders().set("Allow", "POST");
       }
-      if (exchange instanceof HttpsExchange secured && !keys.areOf(secured.getSSLSession())) {
-        exchange.getResponseHeaders().set("Connection", "close"); // the next one is served with the present certificate
+      if (draining || (exchange instanceof HttpsExchange secured && !keys.areOf(secured.getSSLSession()))) {
+        exchange.getResponseHeaders().set("Connection", "close"); // the next one is made to who stays, with the present certificate
       }
       byte[] body = reply.body().getBytes(StandardCharsets.UTF_8);
       exchange.sendResponseHeaders(reply.status(), body.length);

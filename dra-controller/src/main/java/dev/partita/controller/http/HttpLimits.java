@@ -15,7 +15,9 @@ public final class HttpLimits {
       Map.of(
           "sun.net.httpserver.maxReqTime", REQUEST_SECONDS,
           "sun.net.httpserver.maxRspTime", 20, // seconds, from the end of the request
-          "sun.net.httpserver.idleInterval", 60, // seconds
+          // Seconds; longer than the 90 that API servers keep an idle connection (k8s.io/apimachinery, util/net): who closes it first must be
+          // the one who asks, for what he sends just then is lost.
+          "sun.net.httpserver.idleInterval", 150,
           "sun.net.httpserver.maxReqHeaders", 64,
           "sun.net.httpserver.maxReqHeaderSize", 32 << 10, // bytes
           "jdk.httpserver.maxConnections", 256);

@@ -168,6 +168,16 @@ class AdmissionServerTest {
     }
   }
 
+  @Test
+  void aServerThatIsDrainedAnswersOnAndKeepsNoConnection() throws IOException {
+    try (SSLSocket early = call().connect()) {
+      assertThat(kept(early)).isTrue();
+      server.drain();
+      assertThat(kept(early)).isFalse();
+    }
+    assertThat(call().post("/validate", POD).status()).isEqualTo(200);
+  }
+
   /** Whether the server keeps the connection open after an answer on it. */
   private static boolean kept(SSLSocket socket) throws IOException {
     socket.getOutputStream().write("GET /validate HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));

@@ -92,6 +92,11 @@ public record Controllers(RealCluster cluster) {
     await(replicas + " controllers").atMost(Workspace.PATIENCE).until(() -> ready().size() == replicas);
   }
 
+  /** Has each replaced by a new one, as an upgrade does; does not wait. */
+  public void replaceAll() {
+    client().apps().deployments().inNamespace(RealCluster.NAMESPACE).withName(NAME).rolling().restart();
+  }
+
   private String holder() {
     return Optional.ofNullable(lease(NAME).get()).map(lease -> lease.getSpec().getHolderIdentity()).orElse("");
   }

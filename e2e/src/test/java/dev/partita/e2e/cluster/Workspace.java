@@ -48,17 +48,18 @@ public final class Workspace implements AutoCloseable {
   /** Has Partita's admission webhooks leave this namespace alone, as where no controller answers them; from when the API server knows of it. */
   public Workspace withoutAdmission() {
     client().namespaces().withName(namespace).edit(found -> new NamespaceBuilder(found).editMetadata().addToLabels("gpu.partita.dev/admission", "disabled").endMetadata().build());
-    await("the namespace to be left alone").atMost(PATIENCE).until(() -> !converts());
+    await("the namespace to be left alone").atMost(PATIENCE).until(() -> !admissionConverts());
     return this;
   }
 
   /** Waits until the admission webhooks answer, as they soon do again when controllers were replaced. */
   public Workspace awaitAdmission() {
-    await("the admission webhooks to answer").atMost(PATIENCE).until(this::converts);
+    await("the admission webhooks to answer").atMost(PATIENCE).until(this::admissionConverts);
     return this;
   }
 
-  private boolean converts() {
+  /** Whether a pod that asks in another system's way would get a claim now. */
+  public boolean admissionConverts() {
     String pod = "{apiVersion: v1, kind: Pod, metadata: {name: asking}, spec: {containers: [{name: main, image: none, resources: {limits: {nvidia.com/gpu: 1}}}]}}";
     return !((Pod) dryRun(pod)).getSpec().getResourceClaims().isEmpty();
   }

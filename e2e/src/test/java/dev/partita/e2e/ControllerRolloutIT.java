@@ -1,0 +1,56 @@
+package dev.partita.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.partita.e2e.cluster.ChangesControllers;
+import dev.partita.e2e.cluster.Controllers;
+import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.RealCluster;
+import dev.partita.e2e.cluster.Workspace;
+import io.fabric8.kubernetes.api.model.Pod;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** An upgrade: the next controller is there before the former one goes. */
+@OnRealCluster
+@ChangesControllers
+class ControllerRolloutIT {
+  /** So many connections do API servers have with webhooks. */
+  private static final int USERS = 4;
+
+  @Test
+  void noPodThatIsMadeWhileControllersAreReplacedMissesItsConversion(RealCluster cluster, Workspace workspace) throws Exception {
+    workspace.awaitAdmission();
+    Controllers controllers = new Controllers(cluster);
+    Pod former = controllers.awaitLeader();
+    AtomicBoolean gone = new AtomicBoolean();
+    try (ExecutorService users = Executors.newVirtualThreadPerTaskExecutor()) {
+      List<Future<Integer>> missed = Stream.generate(() -> users.submit(() -> missed(workspace, gone))).limit(USERS).toList();
+      controllers.replaceAll();
+      try {
+        await("the former controller to be gone").atMost(Workspace.PATIENCE).until(() -> cluster.client().pods().resource(former).get() == null);
+      } finally {
+        gone.set(true);
+      }
+      for (Future<Integer> each : missed) {
+        assertThat(each.get()).as("pods of a user that got no claim").isZero();
+      }
+    }
+    controllers.awaitAnotherLeader(former);
+  }
+
+  /** Makes pods, on trial, until then. */
+  private static int missed(Workspace workspace, AtomicBoolean until) {
+    int missed = 0;
+    while (!until.get()) {
+      missed += workspace.admissionConverts() ? 0 : 1;
+    }
+    return missed;
+  }
+}
