@@ -27,6 +27,10 @@ public record Controllers(RealCluster cluster) {
     return Daemons.ready(client(), LABELS);
   }
 
+  private List<Pod> all() {
+    return client().pods().inNamespace(RealCluster.NAMESPACE).withLabels(LABELS).list().getItems();
+  }
+
   /** The one that holds the Lease, once it does and is ready, and a signal would reach it at once. */
   public Pod awaitLeader() {
     Pod leader =
@@ -86,10 +90,10 @@ public record Controllers(RealCluster cluster) {
     cluster.files().signal(pod.getSpec().getNodeName(), pod.getMetadata().getUid(), "CONT");
   }
 
-  /** Has so many in the Deployment, and waits until they are ready. */
+  /** Has so many in the Deployment, and waits until they are ready and the others gone. */
   public void scale(int replicas) {
     client().apps().deployments().inNamespace(RealCluster.NAMESPACE).withName(NAME).scale(replicas);
-    await(replicas + " controllers").atMost(Workspace.PATIENCE).until(() -> ready().size() == replicas);
+    await(replicas + " controllers").atMost(Workspace.PATIENCE).until(() -> ready().size() == replicas && all().size() == replicas);
   }
 
   /** Has each replaced by a new one, as an upgrade does; does not wait. */
