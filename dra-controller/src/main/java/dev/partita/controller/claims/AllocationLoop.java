@@ -64,7 +64,7 @@ public final class AllocationLoop implements AutoCloseable {
   private final Leftovers leftovers;
   private final NodeFacts nodeFacts;
   private final Preemption preemption;
-  private final Arrivals arrivals;
+  private final MixFeed mixFeed;
   private final PodTurns turns;
   private final Explanations explanations;
   private final Map<String, List<ObjectKey>> claimsOfPod = new HashMap<>();
@@ -90,7 +90,7 @@ public final class AllocationLoop implements AutoCloseable {
         new PodTurns(
             view, clock, ledger, loads, decider, writer, leftovers, new ClaimNotes(events, conditions), retries, nominations, preemption);
     this.explanations = new Explanations(view, turns);
-    this.arrivals = decider.arrivals();
+    this.mixFeed = decider.mixFeed();
     this.listener = event -> loop.post(new WorkItem.Observed(event));
   }
 
@@ -222,7 +222,7 @@ public final class AllocationLoop implements AutoCloseable {
       loads.remove(uid);
       priorities.remove(uid);
       turns.forget(key, uid);
-      arrivals.forget(uid);
+      mixFeed.forget(uid);
       Objects.requireNonNullElse(claimsOfPod.remove(uid), List.<ObjectKey>of()).forEach(claim -> leftovers.look(claim, inventory));
       if (pod != null && !pod.getMetadata().getUid().equals(uid)) {
         pods.add(key);
@@ -232,7 +232,7 @@ public final class AllocationLoop implements AutoCloseable {
     if (PodClaims.isBound(pod)) {
       loads.put(uid, pod.getSpec().getNodeName(), PodRequests.of(pod));
       if (inventory.host(pod.getSpec().getNodeName()) != null) {
-        arrivals.arrivedWithoutCards(pod);
+        mixFeed.arrivedWithoutCards(pod);
       }
     }
     if (!pod.getSpec().getResourceClaims().isEmpty()) {

@@ -38,7 +38,7 @@ final class PodDecider {
   private final NodeLoads loads;
   private final Vetoes vetoes;
   private final ClaimReader reader;
-  private final Arrivals arrivals;
+  private final MixFeed mixFeed;
   private final dev.partita.controller.allocate.Allocator allocator;
 
   PodDecider(ClusterView view, ClaimLedger ledger, NodeLoads loads, Vetoes vetoes) {
@@ -48,13 +48,13 @@ final class PodDecider {
     this.vetoes = vetoes;
     DeviceSelectors selectors = new DeviceSelectors();
     this.reader = new ClaimReader(view::deviceClass, selectors);
-    this.arrivals = new Arrivals(view, reader, ledger.mix());
+    this.mixFeed = new MixFeed(view, reader, ledger.mix());
     this.allocator = new dev.partita.controller.allocate.Allocator(selectors);
   }
 
   /** What is learnt from pods as they arrive. */
-  Arrivals arrivals() {
-    return arrivals;
+  MixFeed mixFeed() {
+    return mixFeed;
   }
 
   /** @param placed claims that count as allocated, by UID, and on which node */
@@ -100,7 +100,7 @@ final class PodDecider {
         case ClaimReading.Unusable(List<String> words) -> problems.put(claim, words);
       }
     }
-    arrivals.arrived(pod, names.get());
+    mixFeed.arrived(pod, names.get());
     if (!problems.isEmpty()) {
       return new Decision.Refuse(problems);
     }

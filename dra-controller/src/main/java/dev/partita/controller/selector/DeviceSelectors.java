@@ -3,7 +3,6 @@ package dev.partita.controller.selector;
 import dev.cel.runtime.CelEvaluationException;
 import dev.cel.runtime.CelRuntime;
 import dev.partita.controller.inventory.Device;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -16,45 +15,33 @@ import org.jspecify.annotations.Nullable;
  * bindings and optional libraries, comprehensions of two variables and Kubernetes' own: quantity, semver, url, ip, cidr, format, find and the functions
  * of lists.
  *
- * <p>Expressions are compiled once in a process and verdicts kept as long as the device lives. For one thread.
+ * <p>Expressions are compiled once in a process ({@link Compilation}) and verdicts kept as long as the expression is remembered and the device lives. For
+ * one thread.
  */
 public final class DeviceSelectors {
-  /** Programs kept; the least recently used go first. */
-  private static final int MAX_PROGRAMS = 2_000;
-
-  private final Map<String, CompiledSelector> programs =
-      new LinkedHashMap<>(64, 0.75f, true) {
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, CompiledSelector> eldest) {
-          boolean full = size() > MAX_PROGRAMS;
-          if (full) {
-            verdicts.remove(eldest.getKey());
-          }
-          return full;
-        }
-      };
-  private final Map<String, WeakHashMap<Device, Verdict>> verdicts = new java.util.HashMap<>();
+  /** Of expressions that are still compiled: what was compiled anew is evaluated anew. */
+  private final WeakHashMap<CompiledSelector, WeakHashMap<Device, Verdict>> verdicts = new WeakHashMap<>();
   private final WeakHashMap<Device, Map<String, Object>> seenByCel = new WeakHashMap<>();
 
   /** Why the expression cannot be used on any device; empty if it can. */
   public Optional<String> compileError(String expression) {
-    return compiled(expression) instanceof CompiledSelector.Broken(String error) ? Optional.of(error) : Optional.empty();
+    return Compilation.of(expression) instanceof CompiledSelector.Broken(String error) ? Optional.of(error) : Optional.empty();
   }
 
   /** Whether what the expression says of a device may depend on any of these attributes, given by name without domain. */
   public boolean mayRead(String expression, Set<String> attributes) {
-    return compiled(expression) instanceof CompiledSelector.Program(var _, AttributesRead reads) && reads.mayBeOneOf(attributes);
+    return Compilation.of(expression) instanceof CompiledSelector.Program(var _, AttributesRead reads) && reads.mayBeOneOf(attributes);
   }
 
   /** The UUIDs of the only devices for which the expression can hold, where that is all that it says; empty if it is not. */
   public Optional<Set<String>> onlyUuids(String expression) {
-    return compiled(expression) instanceof CompiledSelector.Program ? NamedUuids.in(expression) : Optional.empty();
+    return Compilation.of(expression) instanceof CompiledSelector.Program ? NamedUuids.in(expression) : Optional.empty();
   }
 
   /** What the expression says of the device. */
   public Verdict evaluate(String expression, Device device) {
-    CompiledSelector selector = compiled(expression);
-    WeakHashMap<Device, Verdict> known = verdicts.computeIfAbsent(expression, e -> new WeakHashMap<>());
+    CompiledSelector selector = Compilation.of(expression);
+    WeakHashMap<Device, Verdict> known = verdicts.computeIfAbsent(selector, s -> new WeakHashMap<>());
     @Nullable Verdict verdict = known.get(device);
     if (verdict == null) {
       verdict = evaluate(selector, device);
@@ -77,15 +64,6 @@ public final class DeviceSelectors {
         }
       }
     };
-  }
-
-  private CompiledSelector compiled(String expression) {
-    @Nullable CompiledSelector known = programs.get(expression);
-    if (known == null) {
-      known = Compilation.of(expression);
-      programs.put(expression, known);
-    }
-    return known;
   }
 
   /** Of a function that failed, what the function said: dev.cel only names it, as it is called inside. */

@@ -14,13 +14,13 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Tells the allocator's mix of every pod once, whoever placed it. After a restart that is every pod that is still there. For one thread. */
-final class Arrivals {
+final class MixFeed {
   private final ClusterView view;
   private final ClaimReader reader;
   private final Mix mix;
   private final Set<String> counted = new HashSet<>();
 
-  Arrivals(ClusterView view, ClaimReader reader, Mix mix) {
+  MixFeed(ClusterView view, ClaimReader reader, Mix mix) {
     this.view = view;
     this.reader = reader;
     this.mix = mix;
