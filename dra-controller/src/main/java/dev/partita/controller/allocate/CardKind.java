@@ -1,11 +1,9 @@
 package dev.partita.controller.allocate;
 
 import dev.partita.api.DeviceAttribute;
-import dev.partita.api.DeviceMode;
 import dev.partita.controller.inventory.AttributeValue;
-import dev.partita.controller.inventory.Capacity;
 import dev.partita.controller.inventory.Device;
-import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -34,23 +32,63 @@ record CardKind(long sellableMemory, List<DeviceKind> devices) {
   }
 
   /**
-   * One of the ways in which it is offered.
-   *
-   * @param names all its attributes, those of one card as well: a card that lacks one is of another kind
-   * @param attributes the others with their values
+   * One of the ways in which it is offered. Of the attributes of one card it counts which there are: a card that lacks one is of another kind. Those
+   * are left out when kinds are compared, and not when they are made: a fleet has thousands of cards of a few kinds.
    */
-  record DeviceKind(
-      DeviceMode mode,
-      Set<String> names,
-      Map<String, AttributeValue> attributes,
-      Map<String, Capacity> capacities,
-      List<Device.Taint> taints) {
-    static DeviceKind of(Device device) {
-      Map<String, AttributeValue> shared = new HashMap<>(device.attributes());
-      shared.keySet().removeIf(name -> OF_ONE_CARD.contains(withoutDomain(name)));
-      return new DeviceKind(
-          device.mode(), Set.copyOf(device.attributes().keySet()), Map.copyOf(shared), device.capacities(), device.taints());
+  static final class DeviceKind {
+    private final Device device;
+    private final int hash;
+
+    private DeviceKind(Device device) {
+      this.device = device;
+      int sum = device.mode().hashCode();
+      for (Map.Entry<String, AttributeValue> attribute : device.attributes().entrySet()) {
+        String name = attribute.getKey();
+        sum = 31 * sum + name.hashCode() + (isOfOneCard(name) ? 0 : attribute.getValue().hashCode());
+      }
+      this.hash = sum;
     }
+
+    static DeviceKind of(Device device) {
+      return new DeviceKind(device);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      return other == this
+          || (other instanceof DeviceKind its
+              && its.hash == hash
+              && its.device.mode() == device.mode()
+              && its.device.capacities().equals(device.capacities())
+              && its.device.taints().equals(device.taints())
+              && haveEqualAttributes(its.device, device));
+    }
+
+    /** Both have them in order of name. */
+    private static boolean haveEqualAttributes(Device one, Device other) {
+      if (one.attributes().size() != other.attributes().size()) {
+        return false;
+      }
+      Iterator<Map.Entry<String, AttributeValue>> others = other.attributes().entrySet().iterator();
+      for (Map.Entry<String, AttributeValue> attribute : one.attributes().entrySet()) {
+        Map.Entry<String, AttributeValue> its = others.next();
+        boolean equal = isOfOneCard(attribute.getKey()) || attribute.getValue().equals(its.getValue());
+        if (!equal || !attribute.getKey().equals(its.getKey())) {
+          return false;
+        }
+      }
+      return true;
+    }
+
+    @Override
+    public int hashCode() {
+      return hash;
+    }
+  }
+
+  /** Whether an attribute tells cards of a kind apart. */
+  static boolean isOfOneCard(String attribute) {
+    return OF_ONE_CARD.contains(withoutDomain(attribute));
   }
 
   static String withoutDomain(String attribute) {

@@ -174,13 +174,13 @@ public final class FreeCards {
   private Standing standing(GpuHost host) {
     Map<CardKey, List<Device>> devices = new HashMap<>();
     host.devices().forEach(device -> devices.computeIfAbsent(device.card().key(), key -> new ArrayList<>()).add(device));
-    List<CardKind> kinds = new ArrayList<>();
+    List<Shelf> kinds = new ArrayList<>();
     List<Spot> ofCards = new ArrayList<>();
     for (Card card : host.cards()) {
       List<Device> offered = devices.getOrDefault(card.key(), List.of());
       CardKind kind = new CardKind(card.sellableMemory(), offered.stream().map(CardKind.DeviceKind::of).toList());
-      kinds.add(kind);
       Shelf shelf = shelves.computeIfAbsent(kind, k -> new Shelf(offered));
+      kinds.add(shelf);
       ofCards.add(spots.computeIfAbsent(Spot.Key.of(shelf, offered), key -> new Spot(shelf, offered)));
     }
     Rack rack = racks.computeIfAbsent(HostShape.of(kinds, host.devices()), shape -> new Rack());

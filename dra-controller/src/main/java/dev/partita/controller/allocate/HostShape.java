@@ -12,25 +12,24 @@ import java.util.Map;
  * in order, and which of these agree in which attributes of one card.
  *
  * @param kinds by position in the host's list of cards
- * @param agreement for each device and each of its attributes of one card, the first device that has the same value
+ * @param agreement for each device and each of its attributes of one card, in order of name, the first device that has the same value
  */
-record HostShape(List<CardKind> kinds, List<Map<String, Integer>> agreement) {
+record HostShape(List<Shelf> kinds, List<Integer> agreement) {
   HostShape {
     kinds = List.copyOf(kinds);
     agreement = List.copyOf(agreement);
   }
 
-  static HostShape of(List<CardKind> kinds, List<Device> devices) {
+  /** @param devices of the cards in their order */
+  static HostShape of(List<Shelf> kinds, List<Device> devices) {
     Map<String, Map<AttributeValue, Integer>> firsts = new HashMap<>();
-    List<Map<String, Integer>> agreement = new ArrayList<>();
+    List<Integer> agreement = new ArrayList<>();
     for (int i = 0; i < devices.size(); i++) {
-      Map<String, Integer> ofDevice = new HashMap<>();
       for (Map.Entry<String, AttributeValue> attribute : devices.get(i).attributes().entrySet()) {
-        Map<AttributeValue, Integer> seen = firsts.computeIfAbsent(attribute.getKey(), name -> new HashMap<>());
-        int position = i;
-        ofDevice.put(attribute.getKey(), seen.computeIfAbsent(attribute.getValue(), value -> position));
+        if (CardKind.isOfOneCard(attribute.getKey())) {
+          agreement.add(firsts.computeIfAbsent(attribute.getKey(), name -> new HashMap<>()).merge(attribute.getValue(), i, Math::min));
+        }
       }
-      agreement.add(Map.copyOf(ofDevice));
     }
     return new HostShape(kinds, agreement);
   }

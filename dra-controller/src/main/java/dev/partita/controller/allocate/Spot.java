@@ -61,9 +61,14 @@ final class Spot implements Alike {
     }
 
     private static Map<String, AttributeValue> values(Device device) {
-      Map<String, AttributeValue> values = new HashMap<>(device.attributes());
-      values.keySet().removeIf(name -> !READ.contains(CardKind.withoutDomain(name)));
-      return Map.copyOf(values);
+      Map<String, AttributeValue> values = new HashMap<>();
+      device.attributes().forEach(
+          (name, value) -> {
+            if (READ.contains(CardKind.withoutDomain(name))) {
+              values.put(name, value);
+            }
+          });
+      return values;
     }
   }
 
