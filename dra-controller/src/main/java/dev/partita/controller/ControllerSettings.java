@@ -48,8 +48,10 @@ public record ControllerSettings(
    * @param names of the Service, the Secret with the certificate and the webhook configurations
    * @param drain for how long API servers are still answered by an instance that stops: until all of them know that it is no endpoint
    *     of the Service any more
+   * @param keepsCertificate whether the leader makes and renews the certificate; else somebody does, such as cert-manager, and has the webhook
+   *     configurations trust it
    */
-  public record Webhook(int port, WebhookNames names, Duration drain) {
+  public record Webhook(int port, WebhookNames names, Duration drain, boolean keepsCertificate) {
     public Webhook {
       check("webhook", port);
       if (drain.isNegative() || drain.compareTo(MOST_DRAIN) > 0) {

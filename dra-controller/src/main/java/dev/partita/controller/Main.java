@@ -131,6 +131,18 @@ public final class Main implements Callable<Integer> {
       description = "Seconds, at most 20, for which API servers are still answered when this instance stops (env PARTITA_WEBHOOK_DRAIN; default: 5).")
   int webhookDrain = 5;
 
+  @Option(
+      names = "--keep-webhook-certificate",
+      negatable = true,
+      arity = "0..1",
+      defaultValue = "${env:PARTITA_KEEP_WEBHOOK_CERTIFICATE:-true}",
+      fallbackValue = "true",
+      description = {
+        "Make and renew the certificate in the Secret, and have the webhook configurations trust it; 'false' where cert-manager does",
+        "(env PARTITA_KEEP_WEBHOOK_CERTIFICATE; default: true)."
+      })
+  boolean keepWebhookCertificate = true;
+
   @Spec CommandSpec spec;
 
   /** Runs until the process is told to stop. */
@@ -188,7 +200,7 @@ public final class Main implements Callable<Integer> {
               ? Optional.empty()
               : Optional.of(
                   new ControllerSettings.Webhook(
-                      Integer.parseInt(webhookPort), new WebhookNames(leaseNamespace, webhookService), Duration.ofSeconds(webhookDrain)));
+                      Integer.parseInt(webhookPort), new WebhookNames(leaseNamespace, webhookService), Duration.ofSeconds(webhookDrain), keepWebhookCertificate));
       return new ControllerSettings(who, election, Optional.of(healthPort), Optional.of(explainPort), Duration.ofSeconds(templateGrace), webhook);
     } catch (NumberFormatException e) {
       throw new ParameterException(spec.commandLine(), "--webhook-port must be a number: " + webhookPort, e);

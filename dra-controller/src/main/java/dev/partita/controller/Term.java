@@ -1,5 +1,6 @@
 package dev.partita.controller;
 
+import dev.partita.controller.ControllerSettings.Webhook;
 import dev.partita.controller.certificate.CertificateKeeper;
 import dev.partita.controller.claims.AllocationLoop;
 import dev.partita.controller.edge.ApiEdge;
@@ -39,7 +40,7 @@ final class Term implements AutoCloseable {
     PodEvents podEvents = new PodEvents(client, edge, clock, identity);
     this.templates = new TemplateLoop(client, edge, view, podEvents, clock, settings.templateGrace());
     this.allocation = new AllocationLoop(client, edge, view, events, podEvents, conditions, quotaStatus, clock);
-    this.certificate = settings.webhook().map(webhook -> new CertificateKeeper(client, edge, webhook.names(), clock));
+    this.certificate = settings.webhook().filter(Webhook::keepsCertificate).map(webhook -> new CertificateKeeper(client, edge, webhook.names(), clock));
     certificate.ifPresent(CertificateKeeper::start);
     templates.start();
     publication.start();

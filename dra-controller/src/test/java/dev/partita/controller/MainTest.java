@@ -42,6 +42,8 @@ class MainTest {
     ControllerSettings.Webhook webhook = settings("--webhook-port=8443").webhook().orElseThrow();
     assertThat(webhook.port()).isEqualTo(8443);
     assertThat(webhook.drain()).isEqualTo(Duration.ofSeconds(5));
+    assertThat(webhook.keepsCertificate()).isTrue();
+    assertThat(settings("--webhook-port=8443", "--keep-webhook-certificate=false").webhook().orElseThrow().keepsCertificate()).isFalse();
     assertThat(webhook.names()).isEqualTo(new WebhookNames("partita", "partita-webhook"));
     assertThat(webhook.names().secret()).isEqualTo("partita-webhook-certificate");
   }
@@ -58,7 +60,7 @@ class MainTest {
   @Test
   void helpNamesEveryOptionsTwinInTheEnvironment() {
     String help = new CommandLine(new Main()).getUsageMessage(CommandLine.Help.Ansi.OFF);
-    for (String name : new String[] {"IDENTITY", "LEADER_ELECT", "NAMESPACE", "LEASE_NAME", "LEASE_DURATION", "RENEW_DEADLINE", "RETRY_PERIOD", "HEALTH_PORT", "EXPLAIN_PORT", "WEBHOOK_PORT", "WEBHOOK_SERVICE", "WEBHOOK_DRAIN", "TEMPLATE_GRACE"}) {
+    for (String name : new String[] {"IDENTITY", "LEADER_ELECT", "NAMESPACE", "LEASE_NAME", "LEASE_DURATION", "RENEW_DEADLINE", "RETRY_PERIOD", "HEALTH_PORT", "EXPLAIN_PORT", "WEBHOOK_PORT", "WEBHOOK_SERVICE", "WEBHOOK_DRAIN", "KEEP_WEBHOOK_CERTIFICATE", "TEMPLATE_GRACE"}) {
       assertThat(help).contains("PARTITA_" + name);
     }
   }

@@ -10,10 +10,12 @@ import dev.partita.api.quota.GpuQuota;
 import dev.partita.api.quota.GpuQuotaSpec;
 import dev.partita.controller.ControllerSettings.Election;
 import dev.partita.controller.admission.ApiServerCall;
+import dev.partita.controller.certificate.MadeCertificates;
 import dev.partita.controller.certificate.WebhookObjects;
 import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -30,6 +32,8 @@ class WebhookTest {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final Election QUICK =
       new Election("default", "lease", Duration.ofSeconds(3), Duration.ofSeconds(2), Duration.ofMillis(200));
+
+  private static final String DNS_NAME = WebhookObjects.NAMES.service() + "." + WebhookObjects.NAMES.namespace() + ".svc";
 
   private final Cluster cluster = Cluster.empty();
   private final WebhookObjects objects = new WebhookObjects(cluster.client).make();
@@ -132,12 +136,27 @@ class WebhookTest {
     closing.join();
   }
 
+  @Test
+  void whereSomebodyElseKeepsTheCertificateItIsServedWithAndNothingOfItIsWritten() throws IOException {
+    DraController controller = start("only", new ControllerSettings.Webhook(0, WebhookObjects.NAMES, Duration.ZERO, false));
+    eventually().until(() -> cluster.client.resources(DeviceClass.class).withName("gpu.partita.dev").get() != null); // it leads, and writes
+    assertThat(objects.areAsMade()).isTrue();
+    MadeCertificates theirs = new MadeCertificates(DNS_NAME);
+    objects.give(theirs);
+    ApiServerCall call = new ApiServerCall(controller.webhookPort().orElseThrow(), DNS_NAME, theirs.trusted());
+    String review = ApiServerCall.review("", "pods", "default", "{\"spec\": {\"containers\": []}}");
+    eventually().ignoreException(IOException.class).until(() -> call.post("/mutate-pods", review), given -> given.status() == 200);
+  }
+
   private DraController start(String identity) throws IOException {
     return start(identity, Duration.ZERO);
   }
 
   private DraController start(String identity, Duration drain) throws IOException {
-    ControllerSettings.Webhook webhook = new ControllerSettings.Webhook(0, WebhookObjects.NAMES, drain);
+    return start(identity, new ControllerSettings.Webhook(0, WebhookObjects.NAMES, drain, true));
+  }
+
+  private DraController start(String identity, ControllerSettings.Webhook webhook) throws IOException {
     DraController controller =
         DraController.start(
             new ControllerSettings(identity, Optional.of(QUICK), Optional.empty(), Optional.empty(), ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.of(webhook)),
@@ -149,7 +168,7 @@ class WebhookTest {
   /** What the webhook responds, once it has a certificate that the configurations trust. */
   private JsonNode ask(DraController controller, String path, String review) throws IOException {
     eventually().until(objects::areComplete);
-    ApiServerCall call = new ApiServerCall(controller.webhookPort().orElseThrow(), WebhookObjects.NAMES.service() + "." + WebhookObjects.NAMES.namespace() + ".svc", objects.trusted());
+    ApiServerCall call = new ApiServerCall(controller.webhookPort().orElseThrow(), DNS_NAME, objects.trusted());
     ApiServerCall.Answer answer =
         eventually().ignoreException(IOException.class).until(() -> call.post(path, review), given -> given.status() == 200);
     return JSON.readTree(answer.body()).path("response");

@@ -81,6 +81,7 @@ class WebhookChartTest {
     assertThat(text)
         .contains("kind: Issuer", "secretName: partita-webhook-certificate", "dnsNames: [partita-webhook.partita-system.svc]")
         .contains("cert-manager.io/inject-ca-from: partita-system/partita-webhook")
+        .contains("commonName: partita-webhook", "{name: PARTITA_KEEP_WEBHOOK_CERTIFICATE, value: \"false\"}")
         .doesNotContain("kind: Secret\n")
         .doesNotContain("validatingwebhookconfigurations]");
     assertThat(Chart.text(Map.of("webhook.certManager.enabled", true, "webhook.certManager.issuerRef.name", "corporate")))

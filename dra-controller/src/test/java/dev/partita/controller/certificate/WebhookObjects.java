@@ -10,6 +10,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /** What the chart makes for the webhook, in a cluster. */
@@ -93,6 +94,17 @@ public record WebhookObjects(KubernetesClient client) {
   public boolean areComplete() {
     CertificateState state = state();
     return state.serving().isPresent() && bundles().stream().allMatch(state.caBundle()::equals);
+  }
+
+  /** Puts a certificate into the Secret, as somebody else who keeps it would. */
+  public void give(MadeCertificates made) {
+    CertificateState given = new CertificateState(Optional.empty(), made.trusted(), Optional.of(made.serving()));
+    client.secrets().inNamespace(NAMES.namespace()).withName(NAMES.secret()).edit(secret -> new SecretBuilder(secret).withData(given.data()).build());
+  }
+
+  /** Whether nobody has written the Secret or a configuration. */
+  public boolean areAsMade() {
+    return Objects.requireNonNullElse(secret().getData(), Map.of()).isEmpty() && bundles().stream().allMatch("null"::equals);
   }
 
   /** What an API server trusts. */
