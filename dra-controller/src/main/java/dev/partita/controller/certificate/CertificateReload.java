@@ -58,9 +58,9 @@ public final class CertificateReload implements AutoCloseable {
   private synchronized void read(Secret secret) {
     Optional<KeyedCertificate> serving = CertificateState.read(secret.getData()).serving();
     if (serving.isEmpty()) {
-      if (keys.isThere()) {
-        LOG.warn("secret {}/{} holds no certificate with its key; the last one goes on to be used", names.namespace(), names.secret());
-      }
+      String consequence = keys.isThere() ? "what it held before goes on to be used" : "API servers are not answered";
+      CertificateState.problem(secret.getData())
+          .ifPresent(why -> LOG.warn("secret {}/{}: {}; {}", names.namespace(), names.secret(), why, consequence));
       return;
     }
     if (!used.equals(serving.get().toString())) {

@@ -41,6 +41,17 @@ record CertificateState(Optional<CertificateAuthority> authority, List<X509Certi
     return new CertificateState(authority, bundle, keyed(Pem.readCertificates(text(given, CERTIFICATE)), text(given, KEY)));
   }
 
+  /** Why a Secret's {@code data} have nothing to serve with; empty if they do, or nobody has filled them yet. */
+  static Optional<String> problem(@Nullable Map<String, String> data) {
+    Map<String, String> given = data == null ? Map.of() : data;
+    if (given.isEmpty() || read(given).serving().isPresent()) {
+      return Optional.empty();
+    }
+    Optional<String> certificate = Pem.certificateProblem(text(given, CERTIFICATE)).map(why -> CERTIFICATE + " holds no certificate that Java reads: " + why);
+    String key = Pem.readKey(text(given, KEY)).isEmpty() ? KEY + " holds no key that Java reads" : KEY + " is not the key of " + CERTIFICATE;
+    return Optional.of(certificate.orElse(key));
+  }
+
   /** The Secret's {@code data}. */
   Map<String, String> data() {
     Map<String, String> data = new LinkedHashMap<>();

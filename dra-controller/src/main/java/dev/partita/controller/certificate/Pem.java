@@ -51,6 +51,23 @@ final class Pem {
 
   /** Every certificate, in order; none if anything there cannot be read. */
   static List<X509Certificate> readCertificates(String text) {
+    try {
+      return parsed(text);
+    } catch (IOException | CertificateException | RuntimeException e) {
+      return List.of();
+    }
+  }
+
+  /** Why no certificate can be read from it; empty if one can. */
+  static Optional<String> certificateProblem(String text) {
+    try {
+      return parsed(text).isEmpty() ? Optional.of("there is none") : Optional.empty();
+    } catch (IOException | CertificateException | RuntimeException e) {
+      return Optional.of(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private static List<X509Certificate> parsed(String text) throws IOException, CertificateException {
     List<X509Certificate> certificates = new ArrayList<>();
     try (PEMParser parser = new PEMParser(new StringReader(text))) {
       for (@Nullable Object each = parser.readObject(); each != null; each = parser.readObject()) {
@@ -58,10 +75,8 @@ final class Pem {
           certificates.add(new JcaX509CertificateConverter().getCertificate(holder));
         }
       }
-      return certificates;
-    } catch (IOException | CertificateException | RuntimeException e) {
-      return List.of();
     }
+    return certificates;
   }
 
   /** The first private key: PKCS #8, or as OpenSSL and cert-manager write them by default; empty if there is none that can be read. */

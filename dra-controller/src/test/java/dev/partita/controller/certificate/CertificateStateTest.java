@@ -13,11 +13,16 @@ import java.security.cert.CertificateParsingException;
 import java.security.interfaces.ECPrivateKey;
 import java.time.Instant;
 import java.util.Base64;
+import java.util.Date;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.bouncycastle.asn1.pkcs.PrivateKeyInfo;
 import org.bouncycastle.asn1.sec.SECObjectIdentifiers;
+import org.bouncycastle.asn1.x500.RDN;
+import org.bouncycastle.asn1.x500.X500Name;
+import org.bouncycastle.cert.jcajce.JcaX509v3CertificateBuilder;
+import org.bouncycastle.operator.jcajce.JcaContentSignerBuilder;
 import org.bouncycastle.util.io.pem.PemObject;
 import org.bouncycastle.util.io.pem.PemWriter;
 import org.junit.jupiter.api.Test;
@@ -57,6 +62,29 @@ class CertificateStateTest {
     CertificateState read = CertificateState.read(mixed);
     assertThat(read.serving()).as("another certificate's key").isEmpty();
     assertThat(read.authority()).isPresent();
+  }
+
+  @Test
+  void whyThereIsNothingToServeWithIsSaid() throws Exception {
+    assertThat(CertificateState.problem(null)).as("not filled yet").isEmpty();
+    assertThat(CertificateState.problem(whole.data())).isEmpty();
+    Map<String, String> data = new HashMap<>(whole.data());
+    data.put("tls.key", base64("none"));
+    assertThat(CertificateState.problem(data)).contains("tls.key holds no key that Java reads");
+    data.put("tls.key", whole.data().get("ca.key"));
+    assertThat(CertificateState.problem(data)).contains("tls.key is not the key of tls.crt");
+    data.remove("tls.crt");
+    assertThat(CertificateState.problem(data)).contains("tls.crt holds no certificate that Java reads: there is none");
+    data.put("tls.crt", base64(pem("CERTIFICATE", signedByItselfWithoutAName())));
+    assertThat(CertificateState.problem(data).orElseThrow()).startsWith("tls.crt holds no certificate that Java reads: ").contains("Empty issuer DN");
+  }
+
+  /** What a self-signing issuer of cert-manager makes where neither a common name nor a subject is asked for. */
+  private static byte[] signedByItselfWithoutAName() throws Exception {
+    KeyPair pair = KeyPairGenerator.getInstance("EC").generateKeyPair();
+    X500Name none = new X500Name(new RDN[0]);
+    var certificate = new JcaX509v3CertificateBuilder(none, BigInteger.ONE, Date.from(NOW), Date.from(NOW), none, pair.getPublic());
+    return certificate.build(new JcaContentSignerBuilder("SHA256withECDSA").build(pair.getPrivate())).getEncoded();
   }
 
   @Test
