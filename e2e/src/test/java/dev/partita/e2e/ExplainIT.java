@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.partita.e2e.cluster.Ask;
+import dev.partita.e2e.cluster.NeedsSteadyController;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PartitaCommand.Outcome;
 import dev.partita.e2e.cluster.PluginIdentity;
@@ -46,6 +47,7 @@ class ExplainIT {
   }
 
   @Test
+  @NeedsSteadyController // while none leads, none can say
   void aPodThatWaitsSaysWhyAndTheCommandSaysItNodeByNodeAndCardByCard(RealCluster cluster, Workspace workspace) {
     String node = cluster.nodes().getFirst();
     workspace.pod("huge", node, Ask.share("900Gi"), "true");

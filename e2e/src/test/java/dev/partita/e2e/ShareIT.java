@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.ClaimUnderTest;
+import dev.partita.e2e.cluster.NeedsSteadyController;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
@@ -118,6 +119,7 @@ class ShareIT {
   }
 
   @Test
+  @NeedsSteadyController // one that is killed says no more what it has done
   void theClaimTellsWhereItIsAndWhatItsLimitsAre(RealCluster cluster, Workspace workspace) {
     String node = cluster.quietNodes().getFirst();
     ClaimUnderTest claim = workspace.pod("told", node, QUARTER, "exec sleep 600").awaitRunning().claim();

@@ -18,8 +18,10 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 
 /** Asks the controller that leads, through a port forwarded to its pod: so it is the API server that decides who may ask. */
 final class ControllerPort {
@@ -45,18 +47,36 @@ final class ControllerPort {
       throw CommandFailure.failed(
           "no controller runs in namespace " + namespace + " (no pod with label " + LABEL + "=" + CONTROLLER + "); --partita-namespace names another");
     }
-    String last = "";
-    for (Pod controller : controllers) {
-      HttpResponse<String> response = ask(controller.getMetadata().getName(), question);
-      switch (response.statusCode()) {
-        case HttpURLConnection.HTTP_OK -> {
-          return read(response.body());
+    return firstAnswer(question, controllers.stream().map(pod -> pod.getMetadata().getName()).toList(), pod -> ask(pod, question));
+  }
+
+  /** What came of asking one controller. */
+  sealed interface Reply {
+    /** It answered over HTTP. */
+    record Answered(int status, String body) implements Reply {}
+
+    /** It did not, for it starts, stops or stands still: another one may lead. */
+    record OutOfReach(String why) implements Reply {}
+  }
+
+  /**
+   * Asks one after the other, until one has an answer: the one that leads.
+   *
+   * @throws CommandFailure if there is no such object, or none has one
+   */
+  static List<PodExplanation> firstAnswer(Question question, List<String> controllers, Function<String, Reply> ask) {
+    List<String> failures = new ArrayList<>();
+    for (String controller : controllers) {
+      switch (ask.apply(controller)) {
+        case Reply.Answered(int status, String body) when status == HttpURLConnection.HTTP_OK -> {
+          return read(body);
         }
-        case HttpURLConnection.HTTP_NOT_FOUND -> throw CommandFailure.failed("there is no " + question);
-        default -> last = controller.getMetadata().getName() + ": " + response.body().strip();
+        case Reply.Answered(int status, String _) when status == HttpURLConnection.HTTP_NOT_FOUND -> throw CommandFailure.failed("there is no " + question);
+        case Reply.Answered(int _, String body) -> failures.add(controller + ": " + body.strip());
+        case Reply.OutOfReach(String why) -> failures.add(controller + " cannot be reached: " + why);
       }
     }
-    throw CommandFailure.failed("no controller could say: " + last);
+    throw CommandFailure.failed("no controller could say; " + String.join("; ", failures));
   }
 
   private List<Pod> controllers() {
@@ -69,27 +89,32 @@ final class ControllerPort {
     }
   }
 
-  private HttpResponse<String> ask(String pod, Question question) {
+  private Reply ask(String pod, Question question) {
     try (LocalPortForward forward = client.pods().inNamespace(namespace).withName(pod).portForward(ControllerSettings.DEFAULT_EXPLAIN_PORT);
         HttpClient http = HttpClient.newBuilder().connectTimeout(PATIENCE).build()) {
       String path = "/explain/" + question.kind().word() + "/" + question.namespace() + "/" + question.name();
       HttpRequest request = HttpRequest.newBuilder(URI.create("http://localhost:" + forward.getLocalPort() + path)).timeout(PATIENCE).build();
       try {
-        return http.send(request, HttpResponse.BodyHandlers.ofString());
+        HttpResponse<String> response = http.send(request, HttpResponse.BodyHandlers.ofString());
+        return new Reply.Answered(response.statusCode(), response.body());
       } catch (IOException e) {
-        throw forward.getServerThrowables().stream()
-            .filter(KubernetesClientException.class::isInstance)
-            .map(cause -> refused("create pods/portforward", (KubernetesClientException) cause))
-            .findFirst()
-            .orElseGet(() -> CommandFailure.failed("pod " + namespace + "/" + pod + " cannot be reached: " + words(forward, e)));
+        forward.getServerThrowables().stream().filter(KubernetesClientException.class::isInstance).forEach(cause -> notForbidden((KubernetesClientException) cause));
+        return new Reply.OutOfReach(words(forward, e));
       }
     } catch (KubernetesClientException e) {
-      throw refused("create pods/portforward", e);
+      notForbidden(e);
+      return new Reply.OutOfReach(String.valueOf(e.getMessage()));
     } catch (IOException e) {
-      throw CommandFailure.failed("no port can be forwarded to pod " + namespace + "/" + pod + ": " + e.getMessage());
+      return new Reply.OutOfReach("no port can be forwarded to it: " + e.getMessage());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw CommandFailure.failed("interrupted");
+    }
+  }
+
+  private void notForbidden(KubernetesClientException e) {
+    if (e.getCode() == HttpURLConnection.HTTP_FORBIDDEN) {
+      throw refused("create pods/portforward", e);
     }
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.partita.cli.CommandFailure;
 import dev.partita.cli.Partita;
+import dev.partita.cli.explain.ControllerPort.Reply;
 import dev.partita.controller.explain.PodExplanation;
 import dev.partita.controller.explain.PodExplanation.NodeReason;
 import dev.partita.controller.explain.PodExplanation.State;
@@ -89,6 +90,19 @@ class ExplainCommandTest {
     assertThat(format.err()).contains("'text' or 'json', not 'yaml'");
     assertThat(run("explain").status()).isEqualTo(2);
     assertThat(run("explain", "pod").status()).isEqualTo(2);
+  }
+
+  @Test
+  void theControllerThatLeadsIsFoundAlsoWhereAnotherOneStartsOrStandsStill() {
+    Map<String, Reply> replies =
+        Map.of("starts", new Reply.OutOfReach("connection refused"), "stands-by", new Reply.Answered(503, "does not lead\n"), "leads", new Reply.Answered(200, "[]"));
+    assertThat(ControllerPort.firstAnswer(POD, List.of("starts", "stands-by", "leads"), replies::get)).isEmpty();
+    assertThatThrownBy(() -> ControllerPort.firstAnswer(POD, List.of("starts", "stands-by"), replies::get))
+        .isInstanceOf(CommandFailure.class)
+        .hasMessage("no controller could say; starts cannot be reached: connection refused; stands-by: does not lead");
+    assertThatThrownBy(() -> ControllerPort.firstAnswer(POD, List.of("any"), controller -> new Reply.Answered(404, "")))
+        .isInstanceOf(CommandFailure.class)
+        .hasMessage("there is no pod team/train");
   }
 
   @Test
