@@ -12,6 +12,7 @@ import dev.partita.controller.explain.Question;
 import dev.partita.controller.quota.QuotaStatusWriter;
 import dev.partita.controller.slices.PublicationLoop;
 import dev.partita.controller.templates.TemplateLoop;
+import dev.partita.controller.unconverted.UnconvertedPods;
 import dev.partita.controller.watch.ClusterView;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.Clock;
@@ -29,6 +30,7 @@ final class Term implements AutoCloseable {
   private final AllocationLoop allocation;
   private final TemplateLoop templates;
   private final Optional<CertificateKeeper> certificate;
+  private final Optional<UnconvertedPods> unconverted;
 
   Term(KubernetesClient client, ClusterView view, Clock clock, ControllerSettings settings) {
     String identity = settings.identity();
@@ -41,10 +43,13 @@ final class Term implements AutoCloseable {
     this.templates = new TemplateLoop(client, edge, view, podEvents, clock, settings.templateGrace());
     this.allocation = new AllocationLoop(client, edge, view, events, podEvents, conditions, quotaStatus, clock);
     this.certificate = settings.webhook().filter(Webhook::keepsCertificate).map(webhook -> new CertificateKeeper(client, edge, webhook.names(), clock));
+    PodEvents aside = new PodEvents(client, edge.aside(), clock, identity);
+    this.unconverted = settings.webhook().map(webhook -> new UnconvertedPods(client, view, aside, webhook.names().namespace()));
     certificate.ifPresent(CertificateKeeper::start);
     templates.start();
     publication.start();
     allocation.start();
+    unconverted.ifPresent(UnconvertedPods::start);
   }
 
   /** How a pod stands, or the pods that use a claim. */
@@ -60,6 +65,7 @@ final class Term implements AutoCloseable {
   @Override
   public void close() {
     certificate.ifPresent(CertificateKeeper::close);
+    unconverted.ifPresent(UnconvertedPods::close);
     templates.close();
     allocation.close();
     publication.close();

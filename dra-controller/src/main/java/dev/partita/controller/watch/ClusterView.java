@@ -22,7 +22,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -45,7 +44,7 @@ public final class ClusterView implements AutoCloseable {
 
   private final List<SharedIndexInformer<?>> informers = new ArrayList<>();
   private final Changes changes = new Changes();
-  private final AtomicInteger nodeCount = new AtomicInteger();
+  private final ObjectCount nodeCount = new ObjectCount();
   private final List<Consumer<ClusterEvent>> listeners = new CopyOnWriteArrayList<>();
   private final SharedIndexInformer<GpuNode> gpuNodes;
   private final SharedIndexInformer<Node> nodes;
@@ -123,7 +122,11 @@ public final class ClusterView implements AutoCloseable {
 
   /** How many Nodes there are, with cards or without. */
   public int nodeCount() {
-    return nodeCount.get();
+    return nodeCount.now();
+  }
+
+  public List<Node> nodes() {
+    return nodes.getStore().list();
   }
 
   public @Nullable Node node(String name) {
@@ -188,6 +191,10 @@ public final class ClusterView implements AutoCloseable {
     return changes.await(object, shown, most);
   }
 
+  public List<DeviceClass> deviceClasses() {
+    return classes.getStore().list();
+  }
+
   public @Nullable DeviceClass deviceClass(String name) {
     return classes.getStore().getByKey(Cache.namespaceKeyFunc("", name));
   }
@@ -238,7 +245,7 @@ public final class ClusterView implements AutoCloseable {
           return true;
         });
     if (type == Node.class) {
-      informer.addEventHandler(new Counting<>(nodeCount)); // before those who are told ask for it
+      informer.addEventHandler(nodeCount); // before those who are told ask for it
     }
     informer.addEventHandler(
         new ResourceEventHandler<T>() {
@@ -259,22 +266,6 @@ public final class ClusterView implements AutoCloseable {
         });
     informers.add(informer);
     return informer;
-  }
-
-  /** Keeps the number of objects: the store can only be asked for a copy of all. */
-  private record Counting<T>(AtomicInteger count) implements ResourceEventHandler<T> {
-    @Override
-    public void onAdd(T object) {
-      count.incrementAndGet();
-    }
-
-    @Override
-    public void onUpdate(T before, T after) {}
-
-    @Override
-    public void onDelete(T object, boolean unknown) {
-      count.decrementAndGet();
-    }
   }
 
   private void tell(HasMetadata object, @Nullable ClusterEvent event) {

@@ -1,0 +1,94 @@
+package dev.partita.controller.unconverted;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.partita.controller.events.PodEvents;
+import dev.partita.controller.watch.ClusterEvent;
+import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.EventLoop;
+import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.Namespace;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tells each {@link UnconvertedPod} once, by an event, why it waits: admission lets a pod pass as it is while no controller answers, and
+ * it would wait for ever. One term of leadership long.
+ */
+public final class UnconvertedPods implements AutoCloseable {
+  private static final Duration GATHER = Duration.ofMillis(100);
+
+  private record Look(ObjectKey pod, String uid) {}
+
+  private final KubernetesClient client;
+  private final ClusterView view;
+  private final PodEvents events;
+  private final Set<String> leftAlone;
+  private final EventLoop<Look> loop;
+  private final Consumer<ClusterEvent> listener = this::observe;
+
+  // Only the loop's thread touches it.
+  private final Set<String> told = new HashSet<>();
+
+  /** @param namespace of the controller, whose pods admission leaves as they are */
+  public UnconvertedPods(KubernetesClient client, ClusterView view, PodEvents events, String namespace) {
+    this.client = client;
+    this.view = view;
+    this.events = events;
+    this.leftAlone = Set.of("kube-system", namespace);
+    this.loop = new EventLoop<>("unconverted", GATHER, looks -> looks.forEach(this::look));
+  }
+
+  /** Begins with the pods that are there already. */
+  public void start() {
+    view.listen(listener);
+    view.pods().forEach(pod -> loop.post(new Look(ObjectKey.of(pod), pod.getMetadata().getUid())));
+    loop.start();
+  }
+
+  @Override
+  public void close() {
+    view.unlisten(listener);
+    loop.close();
+  }
+
+  private void observe(ClusterEvent event) {
+    if (event instanceof ClusterEvent.PodChanged(ObjectKey pod, String uid)) {
+      loop.post(new Look(pod, uid));
+    }
+  }
+
+  private void look(Look look) {
+    @Nullable Pod pod = view.pod(look.pod());
+    if (pod == null || !pod.getMetadata().getUid().equals(look.uid())) {
+      told.remove(look.uid());
+      return;
+    }
+    if (told.contains(look.uid()) || isLeftAlone(pod)) {
+      return;
+    }
+    Collection<String> missing = UnconvertedPod.missing(pod, this::isOffered);
+    if (!missing.isEmpty()) {
+      told.add(look.uid());
+      UnconvertedPod.note(missing, client.getKubernetesSerialization().convertValue(pod, ObjectNode.class))
+          .ifPresent(note -> events.warn(look.pod().namespace(), look.pod().name(), look.uid(), "NotConverted", "ConvertPod", note));
+    }
+  }
+
+  private boolean isLeftAlone(Pod pod) {
+    String name = pod.getMetadata().getNamespace();
+    @Nullable Namespace namespace = view.namespace(name);
+    return leftAlone.contains(name) || UnconvertedPod.isLeftAlone(pod.getMetadata()) || (namespace != null && UnconvertedPod.isLeftAlone(namespace.getMetadata()));
+  }
+
+  /** By a device plugin, or by a DRA driver whose class stands for the resource (KEP-5004). */
+  private boolean isOffered(String resource) {
+    return view.deviceClasses().stream().anyMatch(each -> resource.equals(each.getSpec().getExtendedResourceName()))
+        || view.nodes().stream().anyMatch(node -> UnconvertedPod.isOffered(node, resource));
+  }
+}

@@ -1,0 +1,85 @@
+package dev.partita.controller;
+
+import static dev.partita.controller.Cluster.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.controller.certificate.WebhookObjects;
+import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Pods that were made as they are while no controller answered. */
+class UnconvertedPodsTest {
+  private static final ControllerSettings SETTINGS =
+      new ControllerSettings(
+          "only", Optional.empty(), Optional.empty(), Optional.empty(), ControllerSettings.DEFAULT_TEMPLATE_GRACE,
+          Optional.of(new ControllerSettings.Webhook(0, WebhookObjects.NAMES, Duration.ZERO, false)));
+
+  private final Cluster cluster = Cluster.empty();
+
+  @AfterEach
+  void close() {
+    cluster.close();
+  }
+
+  @Test
+  void aPodThatWaitsForAnotherSystemsResourceIsToldOnceAndThoseThatAdmissionLeavesAloneAreNot() throws IOException {
+    new WebhookObjects(cluster.client).make();
+    cluster.client.resource(new NamespaceBuilder().withNewMetadata().withName("others").addToLabels("gpu.partita.dev/admission", "disabled").endMetadata().build()).create();
+    waiting("others", "in-a-namespace-left-alone", Map.of());
+    waiting("default", "left-alone", Map.of("gpu.partita.dev/admission", "disabled"));
+    waiting(WebhookObjects.NAMES.namespace(), "of-ours", Map.of());
+    waiting("default", "first", Map.of());
+    try (DraController controller = DraController.start(SETTINGS, cluster.client)) {
+      eventually().until(() -> told().contains("first"));
+      waiting("default", "second", Map.of());
+      eventually().until(() -> told().contains("second"));
+      assertThat(controller.leads()).isTrue();
+      assertThat(told()).containsExactlyInAnyOrder("first", "second");
+      cluster.awaitQuiet();
+    }
+  }
+
+  private List<String> told() {
+    return cluster.client.resources(io.fabric8.kubernetes.api.model.events.v1.Event.class).inAnyNamespace().list().getItems().stream()
+        .filter(event -> event.getReason().equals("NotConverted"))
+        .map(event -> event.getRegarding().getName())
+        .toList();
+  }
+
+  private void waiting(String namespace, String name, Map<String, String> labels) {
+    cluster
+        .client
+        .resource(
+            new PodBuilder()
+                .withNewMetadata()
+                .withNamespace(namespace)
+                .withName(name)
+                .withLabels(labels)
+                .endMetadata()
+                .withNewSpec()
+                .addNewContainer()
+                .withName("main")
+                .withNewResources()
+                .addToLimits("nvidia.com/gpu", new Quantity("1"))
+                .endResources()
+                .endContainer()
+                .endSpec()
+                .withNewStatus()
+                .addNewCondition()
+                .withType("PodScheduled")
+                .withStatus("False")
+                .withReason("Unschedulable")
+                .endCondition()
+                .endStatus()
+                .build())
+        .create();
+  }
+}
