@@ -11,6 +11,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -32,6 +33,9 @@ import picocli.CommandLine.Spec;
     sortOptions = false)
 public final class Main implements Callable<Integer> {
   static final int EXIT_BAD_INPUT = 2;
+
+  /** A pod that stops is killed after 30 s. */
+  private static final Duration MOST_STOPPING = Duration.ofSeconds(25);
 
   private static final String LOG_SETTINGS = "logback.configurationFile";
 
@@ -158,17 +162,10 @@ public final class Main implements Callable<Integer> {
     Config config = new ConfigBuilder(Config.autoConfigure(null)).withRequestRetryBackoffLimit(0).build();
     ControllerSettings settings = settings(config);
     CountDownLatch stop = new CountDownLatch(1);
+    CountDownLatch ended = new CountDownLatch(1);
     try (KubernetesClient client = new KubernetesClientBuilder().withConfig(config).build();
         DraController _ = DraController.start(settings, client)) {
-      Thread main = Thread.currentThread();
-      Runtime.getRuntime()
-          .addShutdownHook(
-              Thread.ofPlatform()
-                  .unstarted(
-                      () -> {
-                        stop.countDown();
-                        join(main);
-                      }));
+      Runtime.getRuntime().addShutdownHook(Thread.ofPlatform().unstarted(() -> stopAndWait(stop, ended)));
       stop.await();
       return 0;
     } catch (IOException e) {
@@ -177,6 +174,8 @@ public final class Main implements Callable<Integer> {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return 1;
+    } finally {
+      ended.countDown();
     }
   }
 
@@ -209,9 +208,11 @@ public final class Main implements Callable<Integer> {
     }
   }
 
-  private static void join(Thread thread) {
+  /** Waits for what was begun to end, and not for the thread: that one exits, and waits for this. */
+  private static void stopAndWait(CountDownLatch stop, CountDownLatch ended) {
+    stop.countDown();
     try {
-      thread.join(Duration.ofSeconds(25));
+      boolean _ = ended.await(MOST_STOPPING.toSeconds(), TimeUnit.SECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

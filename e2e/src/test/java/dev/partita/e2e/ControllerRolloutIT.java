@@ -10,11 +10,13 @@ import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
 import io.fabric8.kubernetes.api.model.Pod;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -58,12 +60,17 @@ class ControllerRolloutIT {
     assertThat(workspace.awaitEvent("Pod", "passed", "NotConverted").message()).contains("asks for nvidia.com/gpu, which no node has", "Make it anew");
   }
 
-  /** Makes pods, on trial, until then. */
+  /** Makes pods, on trial, a few every second until then. */
   private static int missed(Workspace workspace, AtomicBoolean until) {
-    int missed = 0;
-    while (!until.get()) {
-      missed += workspace.admissionConverts() ? 0 : 1;
-    }
-    return missed;
+    AtomicInteger missed = new AtomicInteger();
+    await("the end")
+        .forever()
+        .pollInterval(Duration.ofMillis(100))
+        .until(
+            () -> {
+              missed.addAndGet(workspace.admissionConverts() ? 0 : 1);
+              return until.get();
+            });
+    return missed.get();
   }
 }
