@@ -4,8 +4,8 @@ import static dev.partita.controller.Cluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.controller.certificate.WebhookObjects;
+import dev.partita.controller.unconverted.UnschedulablePods;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
-import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.io.IOException;
 import java.time.Duration;
@@ -55,31 +55,6 @@ class UnconvertedPodsTest {
   }
 
   private void waiting(String namespace, String name, Map<String, String> labels) {
-    cluster
-        .client
-        .resource(
-            new PodBuilder()
-                .withNewMetadata()
-                .withNamespace(namespace)
-                .withName(name)
-                .withLabels(labels)
-                .endMetadata()
-                .withNewSpec()
-                .addNewContainer()
-                .withName("main")
-                .withNewResources()
-                .addToLimits("nvidia.com/gpu", new Quantity("1"))
-                .endResources()
-                .endContainer()
-                .endSpec()
-                .withNewStatus()
-                .addNewCondition()
-                .withType("PodScheduled")
-                .withStatus("False")
-                .withReason("Unschedulable")
-                .endCondition()
-                .endStatus()
-                .build())
-        .create();
+    cluster.client.resource(UnschedulablePods.pod(namespace, name, labels, Map.of("nvidia.com/gpu", new Quantity("1")))).create();
   }
 }

@@ -39,7 +39,7 @@ record CardKind(long sellableMemory, List<DeviceKind> devices) {
     private final Device device;
     private final int hash;
 
-    private DeviceKind(Device device) {
+    DeviceKind(Device device) {
       this.device = device;
       int sum = device.mode().hashCode();
       for (Map.Entry<String, AttributeValue> attribute : device.attributes().entrySet()) {
@@ -47,10 +47,6 @@ record CardKind(long sellableMemory, List<DeviceKind> devices) {
         sum = 31 * sum + name.hashCode() + (isOfOneCard(name) ? 0 : attribute.getValue().hashCode());
       }
       this.hash = sum;
-    }
-
-    static DeviceKind of(Device device) {
-      return new DeviceKind(device);
     }
 
     @Override

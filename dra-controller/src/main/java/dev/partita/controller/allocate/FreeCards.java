@@ -174,16 +174,14 @@ public final class FreeCards {
   private Standing standing(GpuHost host) {
     Map<CardKey, List<Device>> devices = new HashMap<>();
     host.devices().forEach(device -> devices.computeIfAbsent(device.card().key(), key -> new ArrayList<>()).add(device));
-    List<Shelf> kinds = new ArrayList<>();
     List<Spot> ofCards = new ArrayList<>();
     for (Card card : host.cards()) {
       List<Device> offered = devices.getOrDefault(card.key(), List.of());
-      CardKind kind = new CardKind(card.sellableMemory(), offered.stream().map(CardKind.DeviceKind::of).toList());
+      CardKind kind = new CardKind(card.sellableMemory(), offered.stream().map(CardKind.DeviceKind::new).toList());
       Shelf shelf = shelves.computeIfAbsent(kind, k -> new Shelf(offered));
-      kinds.add(shelf);
       ofCards.add(spots.computeIfAbsent(Spot.Key.of(shelf, offered), key -> new Spot(shelf, offered)));
     }
-    Rack rack = racks.computeIfAbsent(HostShape.of(kinds, host.devices()), shape -> new Rack());
+    Rack rack = racks.computeIfAbsent(HostShape.of(ofCards.stream().map(Spot::shelf).toList(), host.devices()), shape -> new Rack());
     return Standing.of(host, List.copyOf(ofCards), rack, books);
   }
 

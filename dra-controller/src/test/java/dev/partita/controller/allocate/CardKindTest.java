@@ -41,7 +41,7 @@ class CardKindTest {
 
   private static CardKind kind(String node, Gpu card) {
     GpuHost host = Objects.requireNonNull(Inventory.EMPTY.refreshed(List.of(GpuNodes.ready(node, GpuNodeSpec.DEFAULT, List.of(card)))).host(node));
-    return new CardKind(host.cards().getFirst().sellableMemory(), host.devices().stream().map(CardKind.DeviceKind::of).toList());
+    return new CardKind(host.cards().getFirst().sellableMemory(), host.devices().stream().map(CardKind.DeviceKind::new).toList());
   }
 
   private static Gpu card(String uuid, int index, int numa, @Nullable String nvlink, String model, int gib, GpuHealth health) {

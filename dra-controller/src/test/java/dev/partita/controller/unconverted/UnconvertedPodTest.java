@@ -68,26 +68,6 @@ class UnconvertedPodTest {
   }
 
   private static Pod pod(Map<String, Quantity> limits) {
-    return new PodBuilder()
-        .withNewMetadata()
-        .withNamespace("default")
-        .withName("pod")
-        .endMetadata()
-        .withNewSpec()
-        .addNewContainer()
-        .withName("main")
-        .withNewResources()
-        .withLimits(limits)
-        .endResources()
-        .endContainer()
-        .endSpec()
-        .withNewStatus()
-        .addNewCondition()
-        .withType("PodScheduled")
-        .withStatus("False")
-        .withReason("Unschedulable")
-        .endCondition()
-        .endStatus()
-        .build();
+    return UnschedulablePods.pod("default", "pod", Map.of(), limits);
   }
 }
