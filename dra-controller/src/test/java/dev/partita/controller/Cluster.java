@@ -10,6 +10,7 @@ import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -150,6 +151,11 @@ public final class Cluster implements AutoCloseable {
   /** What kube-scheduler does when the pod is bound. */
   void reserve(String claim, String pod) {
     client.resource(new ResourceClaimBuilder(read(claim)).editStatus().addNewReservedFor(null, pod, "pods", pod).endStatus().build()).updateStatus();
+  }
+
+  /** UIDs. */
+  List<String> reservedFor(String claim) {
+    return read(claim).getStatus().getReservedFor().stream().map(ResourceClaimConsumerReference::getUid).toList();
   }
 
   /** A pod that has a card to itself, by a claim of its own name. */

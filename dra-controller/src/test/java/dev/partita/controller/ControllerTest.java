@@ -7,7 +7,6 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
-import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -103,15 +102,13 @@ class ControllerTest {
     cluster.claim("again", "gpu.partita.dev", Map.of("memory", "8Gi"));
     cluster.pod("first", "again");
     cluster.result("again");
-    assertThat(cluster.read("again").getStatus().getReservedFor()).as("left to kube-scheduler").isEmpty();
+    assertThat(cluster.reservedFor("again")).as("left to kube-scheduler").isEmpty();
     cluster.reserve("again", "first");
     cluster.bindAndFinish("first", "node-0");
     cluster.deallocate("again");
     Pod second = cluster.pod("second", "again");
     eventually().until(() -> cluster.isAllocated("again"));
-    assertThat(cluster.read("again").getStatus().getReservedFor())
-        .extracting(ResourceClaimConsumerReference::getUid)
-        .containsExactly(second.getMetadata().getUid());
+    assertThat(cluster.reservedFor("again")).containsExactly(second.getMetadata().getUid());
   }
 
   @Test

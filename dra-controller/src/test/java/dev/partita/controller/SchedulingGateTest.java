@@ -4,6 +4,7 @@ import static dev.partita.controller.Cluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.Driver;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.time.Clock;
@@ -31,6 +32,34 @@ class SchedulingGateTest {
     eventually().until(() -> cluster.gates("p").size() == 2);
     assertThat(cluster.gates("p")).containsExactly("example.com/first", "example.com/last");
     assertThat(cluster.isAllocated("c")).isTrue();
+  }
+
+  @Test
+  void aGatedPodsOnlyClaimIsReservedForItWithTheAllocation() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    List.of("only", "two", "of-two", "ungated").forEach(name -> cluster.claim(name, "gpu.partita.dev", Map.of("memory", "8Gi")));
+    Pod only = cluster.gatedPod("only", GATE, "only");
+    cluster.gatedPod("two", GATE, "two", "of-two");
+    cluster.pod("ungated", "ungated");
+    eventually().until(() -> cluster.gates("only").isEmpty() && cluster.gates("two").isEmpty() && cluster.isAllocated("ungated"));
+    assertThat(cluster.reservedFor("only")).containsExactly(only.getMetadata().getUid());
+    assertThat(List.of("two", "of-two", "ungated")).as("left to kube-scheduler").allSatisfy(name -> assertThat(cluster.reservedFor(name)).isEmpty());
+  }
+
+  @Test
+  void anAllocationWithItsReservationThatKubeSchedulerTakesBackGoesToAnotherNode() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.add(GpuNodes.ready("node-1", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.gatedPod("p", GATE, "c");
+    eventually().until(() -> cluster.gates("p").isEmpty());
+    String vetoed = cluster.result("c").getPool();
+    cluster.deallocate("c");
+    eventually().until(() -> cluster.isAllocated("c"));
+    assertThat(cluster.result("c").getPool()).isNotEqualTo(vetoed);
+    assertThat(cluster.reservedFor("c")).as("kube-scheduler is looking at the pod").isEmpty();
   }
 
   @Test

@@ -11,12 +11,15 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** What an allocation, whoever wrote it, takes of our cards. */
@@ -31,13 +34,20 @@ final class AllocatedClaim {
 
   /** Whether somebody may be using it: then its devices are not free even if nobody says where they are. */
   static boolean isReserved(ResourceClaim claim) {
-    return claim.getStatus() != null && !claim.getStatus().getReservedFor().isEmpty();
+    return !reservedFor(claim).isEmpty();
   }
 
   /** Whether it holds nothing but our devices, and nobody has reserved it: then it can be taken back. */
   static boolean isUnusedAndOurs(ResourceClaim claim) {
     List<DeviceRequestAllocationResult> results = results(claim);
     return !isReserved(claim) && !results.isEmpty() && results.stream().allMatch(result -> Driver.NAME.equals(result.getDriver()));
+  }
+
+  /** UIDs of those that it is reserved for. */
+  static Set<String> reservedFor(ResourceClaim claim) {
+    return claim.getStatus() == null
+        ? Set.of()
+        : claim.getStatus().getReservedFor().stream().map(ResourceClaimConsumerReference::getUid).collect(Collectors.toUnmodifiableSet());
   }
 
   /** The node of the devices of ours that it has; empty if it has none. */

@@ -56,7 +56,7 @@ public final class AllocationLoop implements AutoCloseable {
   private final Evictor evictor;
 
   // Only the loop's thread touches what follows.
-  private final ClaimLedger ledger = new ClaimLedger();
+  private final ClaimLedger ledger;
   private final NodeLoads loads = new NodeLoads(this::roomChanged);
   private final Priorities priorities = new Priorities();
   private final Vetoes vetoes = new Vetoes();
@@ -73,6 +73,7 @@ public final class AllocationLoop implements AutoCloseable {
 
   public AllocationLoop(KubernetesClient client, ApiEdge edge, ClusterView view, ClaimEvents events, PodEvents podEvents, PodConditions conditions, QuotaStatusWriter quotaStatus, Clock clock) {
     this.view = view;
+    this.ledger = new ClaimLedger(uid -> PodClaims.mayUse(view.podByUid(uid)));
     this.quotas = new QuotaRefresh(view, ledger.quotas());
     this.quotaStatus = quotaStatus;
     this.clock = clock;

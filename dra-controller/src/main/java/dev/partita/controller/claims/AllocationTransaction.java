@@ -139,7 +139,7 @@ final class AllocationTransaction {
       for (Outcome.ClaimPlacement placement : plan.outcome().claims()) {
         String node = plan.outcome().node();
         ResourceClaim claim = Objects.requireNonNull(proposed.get(placement.claim()), placement.claim().name());
-        List<ResourceClaimConsumerReference> users = plan.contested().contains(placement.claim().uid()) ? List.of(user) : List.of();
+        List<ResourceClaimConsumerReference> users = plan.reserved().contains(placement.claim().uid()) ? List.of(user) : List.of();
         Optional<ResourceClaim> now = attempt(placement.claim(), claim, "allocation on " + node + " not written",
             () -> writer.write(claim, AllocationStatus.of(claim, placement, node, classes, UUID::randomUUID, clock.instant()), users),
             read -> AllocatedClaim.isAllocated(read) && AllocatedClaim.bookings(read).equals(placement.bookings()));

@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -52,11 +53,13 @@ final class ClaimLedger {
   /**
    * What was last seen of a claim that takes something.
    *
+   * @param reservedFor UIDs of pods
    * @param proposed another instance is about to allocate it
    * @param onlyLooks the node, if it takes nothing of the devices that it has there
    */
-  private record Seen(boolean reserved, boolean proposed, Optional<String> onlyLooks) {}
+  private record Seen(Set<String> reservedFor, boolean proposed, Optional<String> onlyLooks) {}
 
+  private final Predicate<String> uses;
   private final QuotaLedger quotas = new QuotaLedger();
   private final Books books = new Books();
   private final HostRooms rooms = new HostRooms();
@@ -67,6 +70,11 @@ final class ClaimLedger {
   private final Set<String> releasing = new HashSet<>();
   private final Map<String, String> proposals = new HashMap<>();
   private final Map<String, String> spent = new ConcurrentHashMap<>();
+
+  /** @param uses whether the pod of that UID may have begun to use what is reserved for it, or is gone */
+  ClaimLedger(Predicate<String> uses) {
+    this.uses = uses;
+  }
 
   Accounts accounts() {
     return books;
@@ -198,7 +206,7 @@ final class ClaimLedger {
       boolean known = books.bookings(claimUid).equals(bookings);
       assumed.remove(claimUid);
       Optional<String> onlyLooks = bookings.isEmpty() ? AllocatedClaim.nodeOfOurs(claim) : Optional.empty();
-      seen.put(claimUid, new Seen(AllocatedClaim.isReserved(claim), false, onlyLooks));
+      seen.put(claimUid, new Seen(AllocatedClaim.reservedFor(claim), false, onlyLooks));
       book(claimUid, claim.getMetadata().getNamespace(), bookings);
       return known ? new Change.None() : new Change.Taken();
     }
@@ -209,7 +217,7 @@ final class ClaimLedger {
       return new Change.None();
     }
     if (ours == null && Proposal.isOn(claim) && !isSpent(claim) && !wasAllocated(claimUid)) {
-      seen.put(claimUid, new Seen(false, true, Optional.empty()));
+      seen.put(claimUid, new Seen(Set.of(), true, Optional.empty()));
       book(claimUid, claim.getMetadata().getNamespace(), AllocatedClaim.taken(claim));
       return new Change.None();
     }
@@ -244,7 +252,7 @@ final class ClaimLedger {
       return new Change.Freed(Optional.empty());
     }
     Optional.ofNullable(proposals.get(claimUid)).ifPresent(text -> spent.put(claimUid, text));
-    boolean used = last != null && last.reserved();
+    boolean used = last != null && last.reservedFor().stream().anyMatch(uses);
     return new Change.Freed(
         used || released ? Optional.empty() : before.stream().findFirst().map(booking -> booking.card().node()).or(() -> onlyLooked));
   }

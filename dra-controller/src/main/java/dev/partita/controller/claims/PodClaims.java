@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Which claims a pod refers to. */
 public final class PodClaims {
@@ -52,6 +53,11 @@ public final class PodClaims {
    */
   static boolean isContested(List<Pod> others) {
     return others.stream().anyMatch(pod -> isBound(pod) && !isLive(pod));
+  }
+
+  /** Whether the pod may have begun to use claims that are reserved for it, or is over. */
+  static boolean mayUse(@Nullable Pod pod) {
+    return pod == null || isBound(pod) || !isLive(pod);
   }
 
   static boolean isBound(Pod pod) {

@@ -118,7 +118,7 @@ final class PodDecider {
       return new Decision.LeaveToScheduler();
     }
     return switch (allocate(pod, asks, candidates, inventory)) {
-      case Outcome.Allocated allocated -> new Decision.Allocate(new PodPlan(pod, allocated, open, contested(open)));
+      case Outcome.Allocated allocated -> new Decision.Allocate(new PodPlan(pod, allocated, open, reserved(pod, names.get().size(), open)));
       case Outcome.Unallocatable(var explanation) ->
           !ofPercent
                   && hosts.stream().anyMatch(host -> isScheduled(host) && unfit.apply(host).isEmpty())
@@ -161,7 +161,15 @@ final class PodDecider {
         .filter(found -> ledger.quotas().excess(namespace, found.claims().stream().map(Outcome.ClaimPlacement::bookings).toList()).isEmpty());
   }
 
-  private Set<String> contested(Map<String, ResourceClaim> claims) {
+  /**
+   * UIDs of the claims that are reserved for the pod together with the allocation: a pod's only claim, where kube-scheduler has not seen
+   * the pod yet, which spares it the write. What a pod has in several claims, or a gang, may have to be taken back while kube-scheduler
+   * looks at the pod: it must reserve by itself then, or it would bind the pod without noticing.
+   */
+  private Set<String> reserved(Pod pod, int named, Map<String, ResourceClaim> claims) {
+    if (AllocationGate.isOn(pod) && named == 1 && Gang.of(pod).isEmpty()) {
+      return Set.copyOf(claims.keySet());
+    }
     return claims.entrySet().stream()
         .filter(claim -> PodClaims.isContested(view.podsOf(ObjectKey.of(claim.getValue()))))
         .map(Map.Entry::getKey)

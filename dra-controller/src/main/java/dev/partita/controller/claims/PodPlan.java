@@ -10,6 +10,6 @@ import java.util.Set;
  * What a pod is to get.
  *
  * @param claims by UID, as they were decided upon
- * @param contested UIDs of those that must be reserved for the pod with the allocation: see {@link PodClaims#isContested}
+ * @param reserved UIDs of those that are reserved for the pod together with the allocation
  */
-record PodPlan(Pod pod, Outcome.Allocated outcome, Map<String, ResourceClaim> claims, Set<String> contested) {}
+record PodPlan(Pod pod, Outcome.Allocated outcome, Map<String, ResourceClaim> claims, Set<String> reserved) {}

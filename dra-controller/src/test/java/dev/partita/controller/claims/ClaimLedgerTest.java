@@ -10,9 +10,11 @@ import dev.partita.controller.inventory.CardKey;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class ClaimLedgerTest {
@@ -20,7 +22,8 @@ class ClaimLedgerTest {
   private static final CardKey CARD = new CardKey("node-0", 0);
   private static final List<Booking> EIGHT = List.of(new Booking(CARD, DeviceMode.SHARED, 8, 25));
 
-  private final ClaimLedger ledger = new ClaimLedger();
+  private final Set<String> bound = new HashSet<>(Set.of("pod-uid"));
+  private final ClaimLedger ledger = new ClaimLedger(bound::contains);
 
   @Test
   void whatIsDecidedCountsBeforeTheServerShowsIt() {
@@ -61,6 +64,16 @@ class ClaimLedgerTest {
   void aUsedAllocationThatIsGoneIsARelease() {
     ledger.observe("uid", allocated("7", "8", true));
     assertThat(ledger.observe("uid", open("8"))).isEqualTo(new ClaimLedger.Change.Freed(Optional.empty()));
+  }
+
+  @Test
+  void anAllocationThatWasReservedForAPodAndIsGoneBeforeThePodWasBoundIsAVeto() {
+    bound.clear();
+    ledger.observe("uid", allocated("7", "8", true));
+    assertThat(ledger.observe("uid", open("8"))).isEqualTo(new ClaimLedger.Change.Freed(Optional.of("node-0")));
+    ledger.observe("uid", allocated("9", "8", true));
+    bound.add("pod-uid");
+    assertThat(ledger.observe("uid", open("10"))).as("by now it is bound").isEqualTo(new ClaimLedger.Change.Freed(Optional.empty()));
   }
 
   @Test
