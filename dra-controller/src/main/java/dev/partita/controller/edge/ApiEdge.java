@@ -20,7 +20,7 @@ public final class ApiEdge {
   private static final int TOO_MANY_REQUESTS = 429;
 
   /** For how long at most calls aside let others go first. */
-  private static final Duration PATIENCE = Duration.ofSeconds(5);
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
 
   private final Retry retry;
   private final CircuitBreaker breaker;
