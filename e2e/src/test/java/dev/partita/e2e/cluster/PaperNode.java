@@ -30,7 +30,7 @@ public final class PaperNode implements AutoCloseable {
   public static final String TAINT = "partita-e2e/on-paper";
 
   /** Kubernetes takes a node for lost that was silent for 50 s. */
-  private static final long HEARTBEAT_SECONDS = 10;
+  private static final long HEARTBEAT_SECONDS = 20;
 
   private final KubernetesClient client;
   private final String name;
