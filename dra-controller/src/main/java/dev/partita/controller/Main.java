@@ -1,10 +1,10 @@
 package dev.partita.controller;
 
 import dev.partita.controller.certificate.WebhookNames;
+import dev.partita.controller.edge.ControllerClient;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Objects;
@@ -163,7 +163,7 @@ public final class Main implements Callable<Integer> {
     ControllerSettings settings = settings(config);
     CountDownLatch stop = new CountDownLatch(1);
     CountDownLatch ended = new CountDownLatch(1);
-    try (KubernetesClient client = new KubernetesClientBuilder().withConfig(config).build();
+    try (KubernetesClient client = ControllerClient.of(config);
         DraController _ = DraController.start(settings, client)) {
       Runtime.getRuntime().addShutdownHook(Thread.ofPlatform().unstarted(() -> stopAndWait(stop, ended)));
       stop.await();

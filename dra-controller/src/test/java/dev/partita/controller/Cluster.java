@@ -3,6 +3,7 @@ package dev.partita.controller;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.quota.GpuQuota;
+import dev.partita.controller.edge.ControllerClient;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
@@ -56,7 +57,7 @@ public final class Cluster implements AutoCloseable {
     try (KubernetesClient any = server.createClient()) {
       ConfigBuilder config = new ConfigBuilder(any.getConfiguration()).withRequestTimeout(90_000);
       client = new KubernetesClientBuilder().withConfig(config.build()).build();
-      asInMain = new KubernetesClientBuilder().withConfig(config.withRequestRetryBackoffLimit(0).build()).build();
+      asInMain = ControllerClient.of(config.withRequestRetryBackoffLimit(0).build());
     }
   }
 
