@@ -29,6 +29,9 @@ public final class ClaimEvents implements AutoCloseable {
   /** How long notes are gathered: of several of one claim and reason only the last is said, and an allocation ends complaints. */
   private static final Duration GATHER = Duration.ofMillis(300);
 
+  /** What waits when an instance stops would be said by nobody. The next one leads as much later. */
+  private static final Duration FAREWELL = Duration.ofSeconds(2);
+
   private static final int REMEMBERED = 10_000;
 
   private record Key(String uid, ClaimEvent.Reason reason) {}
@@ -65,9 +68,10 @@ public final class ClaimEvents implements AutoCloseable {
     loop.post(event);
   }
 
+  /** Says what there is still to say, as far as that takes no longer than {@link #FAREWELL}. */
   @Override
   public void close() {
-    loop.close();
+    loop.finish(FAREWELL);
   }
 
   private void write(Set<ClaimEvent> batch) {
@@ -90,6 +94,8 @@ public final class ClaimEvents implements AutoCloseable {
           LOG.info("claim {}: {}: {}", event.claim(), event.reason(), object.note());
           try {
             write(object, now, before == null);
+          } catch (ApiEdge.NotLeadingException e) {
+            LOG.debug("claim {}: event {} not written: {}", event.claim(), event.reason(), e.getMessage());
           } catch (RuntimeException e) {
             if (ApiEdge.isNamespaceEnding(e)) {
               LOG.debug("claim {}: event {} not written, its namespace is being deleted", event.claim(), event.reason());

@@ -4,12 +4,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,7 +22,9 @@ import org.slf4j.LoggerFactory;
 public final class EventLoop<E> implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(EventLoop.class);
 
-  private final LinkedBlockingQueue<E> queue = new LinkedBlockingQueue<>();
+  /** What comes after an empty one is not handled. */
+  private final LinkedBlockingQueue<Optional<E>> queue = new LinkedBlockingQueue<>();
+
   private final Duration gather;
   private final Consumer<Set<E>> handler;
   private final Thread thread;
@@ -42,7 +46,7 @@ public final class EventLoop<E> implements AutoCloseable {
   }
 
   public void post(E event) {
-    queue.add(event);
+    queue.add(Optional.of(event));
   }
 
   /** Posts the event when the pause is over, unless the loop is closed by then. */
@@ -65,10 +69,27 @@ public final class EventLoop<E> implements AutoCloseable {
     }
   }
 
+  /** Stops after everything that was posted before, or when that time is over. */
+  public void finish(Duration most) {
+    timer.shutdownNow();
+    queue.add(Optional.empty());
+    try {
+      if (!thread.join(most)) {
+        LOG.warn("{}: more waited than could be handled in {} ms", thread.getName(), most.toMillis());
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    close();
+  }
+
   private void run() {
     while (!closed) {
       try {
-        handler.accept(batch());
+        Set<E> batch = batch();
+        if (!batch.isEmpty()) {
+          handler.accept(batch);
+        }
       } catch (InterruptedException e) {
         return;
       } catch (RuntimeException e) {
@@ -80,17 +101,18 @@ public final class EventLoop<E> implements AutoCloseable {
   }
 
   private Set<E> batch() throws InterruptedException {
-    List<E> batch = new ArrayList<>();
-    batch.add(queue.take());
+    List<Optional<E>> taken = new ArrayList<>();
+    taken.add(queue.take());
     long end = System.nanoTime() + gather.toNanos();
-    for (long left = gather.toNanos(); left > 0; left = end - System.nanoTime()) {
-      E next = queue.poll(left, TimeUnit.NANOSECONDS);
+    for (long left = gather.toNanos(); left > 0 && taken.getLast().isPresent(); left = end - System.nanoTime()) {
+      Optional<E> next = queue.poll(left, TimeUnit.NANOSECONDS);
       if (next == null) {
         break;
       }
-      batch.add(next);
-      queue.drainTo(batch);
+      taken.add(next);
+      queue.drainTo(taken);
     }
-    return new LinkedHashSet<>(batch);
+    closed |= taken.contains(Optional.empty());
+    return taken.stream().takeWhile(Optional::isPresent).map(Optional::get).collect(Collectors.toCollection(LinkedHashSet::new));
   }
 }

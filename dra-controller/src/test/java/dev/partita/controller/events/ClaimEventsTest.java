@@ -1,0 +1,45 @@
+package dev.partita.controller.events;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.controller.Cluster;
+import dev.partita.controller.allocate.ClaimRef;
+import dev.partita.controller.edge.ApiEdge;
+import io.fabric8.kubernetes.api.model.events.v1.Event;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class ClaimEventsTest {
+  private static final ClaimEvent ALLOCATED = new ClaimEvent(new ClaimRef("default", "c", "uid"), ClaimEvent.Reason.Allocated, "gpu-0-shared on node-0");
+  private final Cluster cluster = Cluster.empty();
+
+  @AfterEach
+  void close() {
+    cluster.close();
+  }
+
+  @Test
+  void whatWaitsToBeSaidWhenTheInstanceStopsIsStillSaid() {
+    try (ClaimEvents events = new ClaimEvents(cluster.client, new ApiEdge(() -> true), Clock.systemUTC(), "test")) {
+      events.tell(ALLOCATED);
+    }
+    assertThat(said()).singleElement().satisfies(event -> assertThat(event.getNote()).isEqualTo("gpu-0-shared on node-0"));
+  }
+
+  @Test
+  void whoNoLongerLeadsSaysNothingAndStopsAtOnce() {
+    long begin = System.nanoTime();
+    try (ClaimEvents events = new ClaimEvents(cluster.client, new ApiEdge(() -> false), Clock.systemUTC(), "test")) {
+      events.tell(ALLOCATED);
+    }
+    assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(2));
+    assertThat(said()).isEmpty();
+  }
+
+  private List<Event> said() {
+    return cluster.client.resources(Event.class).inNamespace("default").list().getItems();
+  }
+}

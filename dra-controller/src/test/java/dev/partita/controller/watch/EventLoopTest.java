@@ -1,0 +1,105 @@
+package dev.partita.controller.watch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.function.Consumer;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+class EventLoopTest {
+  private static final Duration LONG = Duration.ofSeconds(60);
+  private final List<Set<String>> handled = new CopyOnWriteArrayList<>();
+
+  @Test
+  void whatArrivesTogetherIsHandledTogetherAndEqualEventsOnce() {
+    try (EventLoop<String> loop = loop(LONG, handled::add)) {
+      List.of("a", "b", "a").forEach(loop::post);
+      loop.start();
+      loop.finish(LONG); // ends the gathering as well
+    }
+    assertThat(handled).containsExactly(Set.of("a", "b"));
+  }
+
+  @Test
+  void aHandlerThatThrowsLosesItsBatchAndNoOther() {
+    try (EventLoop<String> loop = loop(Duration.ZERO, batch -> {
+      if (batch.contains("bad")) {
+        throw new IllegalStateException("as it should in this test");
+      }
+      handled.add(batch);
+    })) {
+      loop.start();
+      loop.post("bad");
+      loop.post("good");
+      Awaitility.await().until(() -> handled.equals(List.of(Set.of("good"))));
+    }
+  }
+
+  @Test
+  void whatWaitsWhenItFinishesIsHandledAndWhatComesLaterIsNot() throws InterruptedException {
+    CountDownLatch begun = new CountDownLatch(1);
+    Semaphore go = new Semaphore(0);
+    EventLoop<String> loop = loop(Duration.ZERO, batch -> {
+      begun.countDown();
+      go.acquireUninterruptibly();
+      handled.add(batch);
+    });
+    loop.start();
+    loop.post("in hand");
+    begun.await();
+    loop.post("waits");
+    Thread finishing = Thread.ofVirtual().start(() -> loop.finish(LONG));
+    Awaitility.await().until(() -> finishing.getState() == Thread.State.TIMED_WAITING);
+    loop.post("later");
+    go.release(3);
+    finishing.join();
+    assertThat(handled).containsExactly(Set.of("in hand"), Set.of("waits"));
+  }
+
+  @Test
+  void itFinishesInTimeThoughTheHandlerWaits() {
+    CountDownLatch begun = new CountDownLatch(1);
+    EventLoop<String> loop = loop(Duration.ZERO, batch -> {
+      begun.countDown();
+      try {
+        new CountDownLatch(1).await(); // until it is interrupted
+      } catch (InterruptedException e) {
+        handled.add(batch);
+      }
+    });
+    loop.start();
+    loop.post("in hand");
+    Awaitility.await().until(() -> begun.getCount() == 0);
+    loop.finish(Duration.ofMillis(1));
+    assertThat(handled).containsExactly(Set.of("in hand"));
+  }
+
+  @Test
+  void whatWaitsWhenItIsClosedIsDropped() throws InterruptedException {
+    CountDownLatch begun = new CountDownLatch(1);
+    EventLoop<String> loop = loop(Duration.ZERO, batch -> {
+      begun.countDown();
+      try {
+        new CountDownLatch(1).await();
+      } catch (InterruptedException e) {
+        handled.add(batch);
+      }
+    });
+    loop.start();
+    loop.post("in hand");
+    begun.await();
+    loop.post("waits");
+    loop.close();
+    assertThat(handled).containsExactly(Set.of("in hand"));
+  }
+
+  private static EventLoop<String> loop(Duration gather, Consumer<Set<String>> handler) {
+    return new EventLoop<>("test", gather, handler);
+  }
+}
