@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 public final class Books implements Accounts {
   private final Map<String, List<Booking>> byClaim = new HashMap<>();
   private final Map<CardKey, Account> byCard = new HashMap<>();
-  private final Set<String> changedNodes = new HashSet<>();
+  private Set<String> changedNodes = new HashSet<>();
 
   /** Replaces what the claim of that UID has taken. */
   public void put(String claimUid, List<Booking> bookings) {
@@ -64,8 +64,8 @@ public final class Books implements Accounts {
     if (changedNodes.isEmpty()) {
       return Set.of();
     }
-    Set<String> changed = Set.copyOf(changedNodes);
-    changedNodes.clear();
+    Set<String> changed = changedNodes;
+    changedNodes = new HashSet<>(); // going through the one that once held all nodes would take as long ever after
     return changed;
   }
 

@@ -31,7 +31,7 @@ final class Fleet {
   private final Mix mix;
   private final HostRooms rooms;
   private final FleetHosts hosts = new FleetHosts();
-  private final Set<String> changed = new HashSet<>();
+  private Set<String> changed = new HashSet<>();
   private final IdentityHashMap<Shelf, Integer> kinds = new IdentityHashMap<>();
   private boolean outdated = true;
   private long mixNumber = -1;
@@ -87,7 +87,7 @@ final class Fleet {
         }
       }
     }
-    changed.clear();
+    changed = changed.isEmpty() ? changed : new HashSet<>(); // as in Books
     if (outdated || mix.snapshot().number() != mixNumber) {
       learn(fits);
     }

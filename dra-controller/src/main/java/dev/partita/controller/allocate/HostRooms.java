@@ -25,7 +25,7 @@ public final class HostRooms {
   }
 
   private final Map<String, Room> byHost = new HashMap<>();
-  private final Set<String> changed = new HashSet<>();
+  private Set<String> changed = new HashSet<>();
 
   /** Replaces what is known of the host. */
   public void put(String host, Room room) {
@@ -50,8 +50,8 @@ public final class HostRooms {
     if (changed.isEmpty()) {
       return Set.of();
     }
-    Set<String> taken = Set.copyOf(changed);
-    changed.clear();
+    Set<String> taken = changed;
+    changed = new HashSet<>(); // as in Books
     return taken;
   }
 }
