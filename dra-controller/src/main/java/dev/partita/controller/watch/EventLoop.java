@@ -112,7 +112,9 @@ public final class EventLoop<E> implements AutoCloseable {
       taken.add(next);
       queue.drainTo(taken);
     }
-    closed |= taken.contains(Optional.empty());
+    if (taken.contains(Optional.empty())) {
+      closed = true;
+    }
     return taken.stream().takeWhile(Optional::isPresent).map(Optional::get).collect(Collectors.toCollection(LinkedHashSet::new));
   }
 }
