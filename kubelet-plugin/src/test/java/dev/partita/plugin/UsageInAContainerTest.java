@@ -49,6 +49,7 @@ class UsageInAContainerTest {
           assertThat(condition(device, "WithinMemoryLimit").orElseThrow().getStatus()).isEqualTo("True");
           assertThat(condition(device, "Ready").orElseThrow().getStatus()).isEqualTo("True");
           assertThat(String.valueOf(device.getData())).contains("memoryOverhead=300Mi", "memoryLimit=8Gi");
+          await("what a process takes at least to be learned").atMost(SOON).until(() -> Files.exists(node.root.resolve("state/overheads")));
         }
         ResourceClaim next = client.resource(claim("next", share("node-u", "gpu", 0, "1Gi", ""))).create();
         node.prepare(next);

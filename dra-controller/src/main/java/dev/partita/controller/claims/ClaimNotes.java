@@ -54,6 +54,12 @@ final class ClaimNotes {
     claims.forEach(claim -> tell(ClaimReader.ref(claim), ClaimEvent.Reason.Unallocatable, why));
   }
 
+  /** Others are evicted for the pod: that is said even if it has its place a moment later. */
+  void preempting(Pod pod, List<ResourceClaim> claims, String why) {
+    conditions.tell(pod, AllocatedCondition.waits(why));
+    claims.forEach(claim -> events.tell(new ClaimEvent(ClaimReader.ref(claim), ClaimEvent.Reason.Unallocatable, why, true)));
+  }
+
   void allocated(Outcome.ClaimPlacement placement, String node) {
     String words = placement.devices().stream().map(device -> words(device, node)).collect(Collectors.joining("; "));
     tell(placement.claim(), ClaimEvent.Reason.Allocated, words);

@@ -144,7 +144,7 @@ final class PodTurns {
     if (decision instanceof Decision.Wait wait) {
       preemption
           .makeRoom(pod, wait, inventory)
-          .ifPresent(words -> notes.waiting(pod, wait.claims(), words + "; " + wait.explanation().summary(ClaimNotes.MAX_EXPLANATION - words.length() - 2)));
+          .ifPresent(words -> notes.preempting(pod, wait.claims(), words + "; " + wait.explanation().summary(ClaimNotes.MAX_EXPLANATION - words.length() - 2)));
     }
   }
 

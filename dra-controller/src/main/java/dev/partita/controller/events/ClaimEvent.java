@@ -6,8 +6,14 @@ import dev.partita.controller.allocate.ClaimRef;
  * Something to tell on a claim.
  *
  * @param note for people; cut to what the API takes
+ * @param lasting whether it is to be said even if an allocation follows at once: it says what was done
  */
-public record ClaimEvent(ClaimRef claim, Reason reason, String note) {
+public record ClaimEvent(ClaimRef claim, Reason reason, String note, boolean lasting) {
+  /** One that an allocation makes needless, or is one. */
+  public ClaimEvent(ClaimRef claim, Reason reason, String note) {
+    this(claim, reason, note, false);
+  }
+
   /** The constants are spelt as they are in the event. */
   public enum Reason {
     Allocated(false),

@@ -78,7 +78,7 @@ public final class ClaimEvents implements AutoCloseable {
     Map<Key, ClaimEvent> latest = new LinkedHashMap<>();
     for (ClaimEvent event : batch) {
       if (event.reason() == ClaimEvent.Reason.Allocated) {
-        latest.remove(new Key(event.claim().uid(), ClaimEvent.Reason.Unallocatable));
+        latest.computeIfPresent(new Key(event.claim().uid(), ClaimEvent.Reason.Unallocatable), (key, complaint) -> complaint.lasting() ? complaint : null);
       }
       latest.put(new Key(event.claim().uid(), event.reason()), event);
     }

@@ -30,6 +30,18 @@ class ClaimEventsTest {
   }
 
   @Test
+  void anAllocationEndsComplaintsButNotWhatWasDoneForIt() {
+    ClaimRef other = new ClaimRef("default", "other", "other");
+    try (ClaimEvents events = new ClaimEvents(cluster.client, new ApiEdge(() -> true), Clock.systemUTC(), "test")) {
+      events.tell(new ClaimEvent(ALLOCATED.claim(), ClaimEvent.Reason.Unallocatable, "no card is free"));
+      events.tell(ALLOCATED);
+      events.tell(new ClaimEvent(other, ClaimEvent.Reason.Unallocatable, "preempts default/cheap on node-0", true));
+      events.tell(new ClaimEvent(other, ClaimEvent.Reason.Allocated, "gpu-0 on node-0"));
+    }
+    assertThat(said()).extracting(Event::getNote).containsExactlyInAnyOrder("gpu-0-shared on node-0", "preempts default/cheap on node-0", "gpu-0 on node-0");
+  }
+
+  @Test
   void whoNoLongerLeadsSaysNothingAndStopsAtOnce() {
     long begin = System.nanoTime();
     try (ClaimEvents events = new ClaimEvents(cluster.client, new ApiEdge(() -> false), Clock.systemUTC(), "test")) {
