@@ -2,7 +2,6 @@ package dev.partita.controller.allocate;
 
 import dev.partita.controller.inventory.CardKey;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -12,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 public final class Books implements Accounts {
   private final Map<String, List<Booking>> byClaim = new HashMap<>();
   private final Map<CardKey, Account> byCard = new HashMap<>();
-  private Set<String> changedNodes = new HashSet<>();
+  private final ChangedNames changedNodes = new ChangedNames();
 
   /** Replaces what the claim of that UID has taken. */
   public void put(String claimUid, List<Booking> bookings) {
@@ -61,12 +60,7 @@ public final class Books implements Accounts {
 
   /** Nodes whose cards' accounts may have changed since this was last asked. */
   Set<String> takeChangedNodes() {
-    if (changedNodes.isEmpty()) {
-      return Set.of();
-    }
-    Set<String> changed = changedNodes;
-    changedNodes = new HashSet<>(); // going through the one that once held all nodes would take as long ever after
-    return changed;
+    return changedNodes.take();
   }
 
   @Override

@@ -9,7 +9,6 @@ import dev.partita.controller.allocate.forecast.Scarcity;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -31,7 +30,7 @@ final class Fleet {
   private final Mix mix;
   private final HostRooms rooms;
   private final FleetHosts hosts = new FleetHosts();
-  private Set<String> changed = new HashSet<>();
+  private final ChangedNames changed = new ChangedNames();
   private final IdentityHashMap<Shelf, Integer> kinds = new IdentityHashMap<>();
   private boolean outdated = true;
   private long mixNumber = -1;
@@ -72,6 +71,7 @@ final class Fleet {
    */
   void refresh(Map<String, Standing> standings, Function<DeviceAsk, AskFits> fits) {
     changed.addAll(rooms.takeChanged());
+    Set<String> names = changed.take();
     if (outdated) {
       hosts.clear();
       kinds.clear();
@@ -79,7 +79,7 @@ final class Fleet {
       standings.values().forEach(standing -> hosts.add(host(standing)));
       costs.clear();
     } else {
-      for (String name : changed) {
+      for (String name : names) {
         int position = hosts.position(name);
         @Nullable Standing standing = standings.get(name);
         if (position >= 0 && standing != null) {
@@ -87,7 +87,6 @@ final class Fleet {
         }
       }
     }
-    changed = changed.isEmpty() ? changed : new HashSet<>(); // as in Books
     if (outdated || mix.snapshot().number() != mixNumber) {
       learn(fits);
     }

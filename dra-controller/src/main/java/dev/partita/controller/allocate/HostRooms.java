@@ -1,7 +1,6 @@
 package dev.partita.controller.allocate;
 
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 
@@ -25,7 +24,7 @@ public final class HostRooms {
   }
 
   private final Map<String, Room> byHost = new HashMap<>();
-  private Set<String> changed = new HashSet<>();
+  private final ChangedNames changed = new ChangedNames();
 
   /** Replaces what is known of the host. */
   public void put(String host, Room room) {
@@ -47,11 +46,6 @@ public final class HostRooms {
 
   /** Hosts whose room may have changed since this was last asked. */
   Set<String> takeChanged() {
-    if (changed.isEmpty()) {
-      return Set.of();
-    }
-    Set<String> taken = changed;
-    changed = new HashSet<>(); // as in Books
-    return taken;
+    return changed.take();
   }
 }

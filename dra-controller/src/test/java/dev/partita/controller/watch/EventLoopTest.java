@@ -63,19 +63,12 @@ class EventLoopTest {
   }
 
   @Test
-  void itFinishesInTimeThoughTheHandlerWaits() {
+  void itFinishesInTimeThoughTheHandlerWaits() throws InterruptedException {
     CountDownLatch begun = new CountDownLatch(1);
-    EventLoop<String> loop = loop(Duration.ZERO, batch -> {
-      begun.countDown();
-      try {
-        new CountDownLatch(1).await(); // until it is interrupted
-      } catch (InterruptedException e) {
-        handled.add(batch);
-      }
-    });
+    EventLoop<String> loop = holding(begun);
     loop.start();
     loop.post("in hand");
-    Awaitility.await().until(() -> begun.getCount() == 0);
+    begun.await();
     loop.finish(Duration.ofMillis(1));
     assertThat(handled).containsExactly(Set.of("in hand"));
   }
@@ -83,7 +76,18 @@ class EventLoopTest {
   @Test
   void whatWaitsWhenItIsClosedIsDropped() throws InterruptedException {
     CountDownLatch begun = new CountDownLatch(1);
-    EventLoop<String> loop = loop(Duration.ZERO, batch -> {
+    EventLoop<String> loop = holding(begun);
+    loop.start();
+    loop.post("in hand");
+    begun.await();
+    loop.post("waits");
+    loop.close();
+    assertThat(handled).containsExactly(Set.of("in hand"));
+  }
+
+  /** One whose handler, having begun, waits until it is interrupted. */
+  private EventLoop<String> holding(CountDownLatch begun) {
+    return loop(Duration.ZERO, batch -> {
       begun.countDown();
       try {
         new CountDownLatch(1).await();
@@ -91,12 +95,6 @@ class EventLoopTest {
         handled.add(batch);
       }
     });
-    loop.start();
-    loop.post("in hand");
-    begun.await();
-    loop.post("waits");
-    loop.close();
-    assertThat(handled).containsExactly(Set.of("in hand"));
   }
 
   private static EventLoop<String> loop(Duration gather, Consumer<Set<String>> handler) {
