@@ -16,22 +16,32 @@ import java.util.Optional;
 final class StateFolder {
   private static final JsonMapper JSON = JsonMapper.builder().addModule(new JavaTimeModule()).build();
 
-  private final Path folder;
+  private static final String DOWN = "partita cluster down";
 
-  StateFolder(Path folder) {
+  private final Path folder;
+  private final String down;
+
+  private StateFolder(Path folder, String down) {
     this.folder = folder;
+    this.down = down;
   }
 
   /** The folder that the environment names: {@code PARTITA_STATE}, or by the XDG rules. */
   static StateFolder of(Map<String, String> environment) {
     String own = environment.getOrDefault("PARTITA_STATE", "");
     if (!own.isEmpty()) {
-      return new StateFolder(Path.of(own).toAbsolutePath());
+      Path folder = Path.of(own).toAbsolutePath();
+      return new StateFolder(folder, "PARTITA_STATE=" + folder + " " + DOWN);
     }
     String xdg = environment.getOrDefault("XDG_STATE_HOME", "");
     Path states =
         xdg.isEmpty() ? Path.of(environment.getOrDefault("HOME", "/tmp"), ".local", "state") : Path.of(xdg);
-    return new StateFolder(states.resolve("partita").toAbsolutePath());
+    return new StateFolder(states.resolve("partita").toAbsolutePath(), DOWN);
+  }
+
+  /** The command that takes down what is remembered here, also in a shell without {@code PARTITA_STATE}. */
+  String downCommand() {
+    return down;
   }
 
   /** A file of this folder, which need not exist. */

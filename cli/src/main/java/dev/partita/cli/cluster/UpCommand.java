@@ -74,7 +74,7 @@ final class UpCommand implements Runnable {
   public void run() {
     Progress progress = new Progress(spec.commandLine().getErr(), InstantSource.system());
     StateFolder state = StateFolder.of(System.getenv());
-    state.read().ifPresent(UpCommand::refuseSecond);
+    state.read().ifPresent(up -> refuseSecond(up, state));
     ProviderName chosen = chosenProvider();
     SimulatedCards cards = SimulatedCards.checkedBy(Checkout.simDriver(), gpus);
     List<StagedImage> images = imageRegistry == null ? StagedImage.below(Checkout.images()) : List.of();
@@ -115,9 +115,9 @@ final class UpCommand implements Runnable {
     return value.matches("-?[0-9]{1,9}") ? (Object) Integer.valueOf(value) : value;
   }
 
-  private static void refuseSecond(ClusterRecord up) {
+  private static void refuseSecond(ClusterRecord up, StateFolder state) {
     throw CommandFailure.usage(
-        "a cluster is already up (provider %s, since %s): 'partita cluster down' removes it".formatted(up.provider(), up.startedAt()));
+        "a cluster is already up (provider %s, since %s): '%s' removes it".formatted(up.provider(), up.startedAt(), state.downCommand()));
   }
 
   private ProviderName chosenProvider() {

@@ -55,6 +55,12 @@ class StateFolderTest {
   }
 
   @Test
+  void theCommandThatTakesTheClusterDownWorksInAnotherShellToo() {
+    assertThat(StateFolder.of(Map.of("HOME", "/home/a")).downCommand()).isEqualTo("partita cluster down");
+    assertThat(StateFolder.of(Map.of("PARTITA_STATE", "/s")).downCommand()).isEqualTo("PARTITA_STATE=/s partita cluster down");
+  }
+
+  @Test
   void liesWhereTheXdgRulesSayUnlessItIsSet() {
     assertThat(StateFolder.of(Map.of("HOME", "/home/a")).file("x")).hasToString("/home/a/.local/state/partita/x");
     assertThat(StateFolder.of(Map.of("HOME", "/home/a", "XDG_STATE_HOME", "/s")).file("x")).hasToString("/s/partita/x");
