@@ -17,6 +17,9 @@ import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.dsl.base.CustomResourceDefinitionContext;
+import io.fabric8.kubernetes.client.http.BasicBuilder;
+import io.fabric8.kubernetes.client.http.HttpRequest;
+import io.fabric8.kubernetes.client.http.Interceptor;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
 import io.fabric8.mockwebserver.Context;
 import java.time.Clock;
@@ -26,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import org.awaitility.Awaitility;
@@ -43,7 +47,7 @@ public final class Cluster implements AutoCloseable {
   final ServerRules rules = new ServerRules();
   private final KubernetesMockServer server;
   public final KubernetesClient client;
-  private final KubernetesClient asInMain;
+  private KubernetesClient asInMain;
   private final List<DraController> controllers = new java.util.ArrayList<>();
 
   private Cluster() {
@@ -77,6 +81,24 @@ public final class Cluster implements AutoCloseable {
   /** The same, which keeps templates that nobody names for so long. */
   Cluster start(Duration templateGrace) {
     return start(settings(templateGrace), Clock.systemUTC());
+  }
+
+  /** The same, whose threads do this before each of their requests. */
+  Cluster start(Consumer<HttpRequest> before) {
+    Interceptor interceptor =
+        new Interceptor() {
+          @Override
+          public void before(BasicBuilder builder, HttpRequest request, RequestTags tags) {
+            before.accept(request);
+          }
+        };
+    asInMain.close();
+    asInMain =
+        new KubernetesClientBuilder()
+            .withConfig(asInMain.getConfiguration())
+            .withHttpClientBuilderConsumer(http -> http.addOrReplaceInterceptor("before", interceptor))
+            .build();
+    return start();
   }
 
   private ControllerSettings settings(Duration templateGrace) {

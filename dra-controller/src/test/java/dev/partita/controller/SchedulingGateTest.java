@@ -11,6 +11,9 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -32,6 +35,27 @@ class SchedulingGateTest {
     eventually().until(() -> cluster.gates("p").size() == 2);
     assertThat(cluster.gates("p")).containsExactly("example.com/first", "example.com/last");
     assertThat(cluster.isAllocated("c")).isTrue();
+  }
+
+  @Test
+  void claimsAreAllocatedWhileGatesOfOtherPodsAreStillBeingTakenOff() {
+    cluster.add(GpuNodes.ready("node-0", 4, "NVIDIA H200", 140 * GpuNodes.GIB));
+    CountDownLatch slow = new CountDownLatch(1);
+    AtomicInteger asked = new AtomicInteger();
+    cluster.start(
+        request -> {
+          if (request.method().equals("PATCH") && request.uri().getPath().contains("/pods/") && !request.uri().getPath().endsWith("/status")) {
+            asked.incrementAndGet();
+            awaitOpen(slow);
+          }
+        });
+    List<String> names = IntStream.range(0, 20).mapToObj(i -> "p" + i).toList();
+    names.forEach(name -> cluster.claim(name, "gpu.partita.dev", Map.of("memory", "8Gi")));
+    names.forEach(name -> cluster.gatedPod(name, GATE, name));
+    eventually().until(() -> names.stream().allMatch(cluster::isAllocated) && asked.get() > 0);
+    assertThat(names).allSatisfy(name -> assertThat(cluster.gates(name)).isNotEmpty());
+    slow.countDown();
+    eventually().until(() -> names.stream().allMatch(name -> cluster.gates(name).isEmpty()));
   }
 
   @Test
@@ -120,5 +144,13 @@ class SchedulingGateTest {
     cluster.start(Clock.offset(Clock.systemUTC(), Duration.ofHours(1)));
     eventually().until(() -> cluster.gates("p").isEmpty());
     assertThat(cluster.client.resources(ResourceClaim.class).inNamespace("default").list().getItems()).isEmpty();
+  }
+
+  private static void awaitOpen(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 }

@@ -66,6 +66,7 @@ class AllocationRateIT {
           workspace.create(pod(i, name));
         });
         await("every pod to say that it waits").atMost(LONG).pollInterval(Duration.ofSeconds(1)).until(() -> pods(client, name).stream().allMatch(AllocationRateIT::waits));
+        await("every claim to say why").atMost(LONG).pollInterval(Duration.ofSeconds(1)).until(() -> refusals(client, name) >= PODS);
 
         Map<String, Long> allocated = new ConcurrentHashMap<>();
         long start;
@@ -108,6 +109,10 @@ class AllocationRateIT {
 
   private static boolean waits(Pod pod) {
     return pod.getStatus().getConditions().stream().anyMatch(c -> "gpu.partita.dev/Allocated".equals(c.getType()) && "False".equals(c.getStatus()));
+  }
+
+  private static long refusals(KubernetesClient client, String namespace) {
+    return client.events().v1().events().inNamespace(namespace).list().getItems().stream().filter(event -> "Unallocatable".equals(event.getReason())).count();
   }
 
   private static List<Pod> pods(KubernetesClient client, String namespace) {

@@ -22,14 +22,20 @@ final class PodWriter implements AutoCloseable {
   /** Each waits for the API server most of the time. */
   private static final int AT_ONCE = 16;
 
+  /**
+   * Fewer, so that in a rush the API server is there for the claims that wait first: kube-scheduler, which looks at opened pods one after the
+   * other and makes 50 requests a second unless told otherwise, has enough to do with these.
+   */
+  private static final int GATES_AT_ONCE = 4;
+
   private final AllocationWriter writer;
   private final AllocationGate gate;
   private final ClusterView view;
   private final Clock clock;
   private final Predicate<ResourceClaim> spent;
   private final Consumer<WorkItem> reports;
-  private final ExecutorService threads =
-      Executors.newFixedThreadPool(AT_ONCE, Thread.ofPlatform().name("allocation-writer-", 0).daemon().factory());
+  private final ExecutorService threads = threads(AT_ONCE, "allocation-writer-");
+  private final ExecutorService gates = threads(GATES_AT_ONCE, "gate-opener-");
 
   PodWriter(AllocationWriter writer, AllocationGate gate, ClusterView view, Clock clock, Predicate<ResourceClaim> spent, Consumer<WorkItem> reports) {
     this.writer = writer;
@@ -48,18 +54,20 @@ final class PodWriter implements AutoCloseable {
           boolean done = false;
           try {
             done = transaction.run();
-            for (PodPlan plan : done ? plans : List.<PodPlan>of()) {
-              done &= !AllocationGate.isOn(plan.pod()) || gate.remove(plan.pod());
-            }
           } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
           } catch (RuntimeException e) {
             LOG.error("pods {}: not written", plans.stream().map(plan -> ObjectKey.of(plan.pod())).toList(), e);
-          } finally {
-            for (PodPlan plan : plans) {
-              for (Outcome.ClaimPlacement placement : plan.outcome().claims()) {
-                reports.accept(new WorkItem.Written(placement.claim(), transaction.version(placement.claim())));
-              }
+          }
+          for (PodPlan plan : plans) {
+            for (Outcome.ClaimPlacement placement : plan.outcome().claims()) {
+              reports.accept(new WorkItem.Written(placement.claim(), transaction.version(placement.claim())));
+            }
+          }
+          for (PodPlan plan : plans) {
+            if (done && AllocationGate.isOn(plan.pod())) {
+              open(plan.pod());
+            } else {
               reports.accept(new WorkItem.Finished(ObjectKey.of(plan.pod()), !done));
             }
           }
@@ -68,7 +76,7 @@ final class PodWriter implements AutoCloseable {
 
   /** Removes the pod's scheduling gate: nothing of it is left for the controller to do. */
   void open(Pod pod) {
-    threads.execute(
+    gates.execute(
         () -> {
           boolean done = false;
           try {
@@ -99,14 +107,20 @@ final class PodWriter implements AutoCloseable {
 
   @Override
   public void close() {
-    threads.shutdown();
-    try {
-      if (!threads.awaitTermination(10, TimeUnit.SECONDS)) {
-        threads.shutdownNow();
+    for (ExecutorService each : List.of(threads, gates)) { // in this order: who writes opens gates
+      each.shutdown();
+      try {
+        if (!each.awaitTermination(10, TimeUnit.SECONDS)) {
+          each.shutdownNow();
+        }
+      } catch (InterruptedException e) {
+        each.shutdownNow();
+        Thread.currentThread().interrupt();
       }
-    } catch (InterruptedException e) {
-      threads.shutdownNow();
-      Thread.currentThread().interrupt();
     }
+  }
+
+  private static ExecutorService threads(int count, String name) {
+    return Executors.newFixedThreadPool(count, Thread.ofPlatform().name(name, 0).daemon().factory());
   }
 }
