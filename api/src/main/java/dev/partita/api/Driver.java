@@ -35,6 +35,12 @@ public final class Driver {
   /** Taint key on a device whose card is not healthy: the value is the reason, effect NoSchedule. */
   public static final String HEALTH_TAINT = NAME + "/unhealthy";
 
+  /**
+   * Taint key on devices of a card that is to be offered in another way once what is allocated of it is released, without value, effect
+   * NoSchedule.
+   */
+  public static final String CHANGING_TAINT = NAME + "/changing";
+
   /** Scheduling gate of pods whose claims the controller is to allocate before kube-scheduler looks at them. */
   public static final String ALLOCATION_GATE = NAME + "/allocation";
 

@@ -14,6 +14,7 @@ import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.client.dsl.Resource;
+import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
@@ -43,6 +44,25 @@ class NodeSettingsIT {
     } finally {
       cluster.patchGpuNode(node, "{\"allocator\": \"Controller\"}");
       await("devices with the taint").atMost(Workspace.PATIENCE).until(() -> isTainted(daemons, node));
+    }
+  }
+
+  @Test
+  void aCardInUseIsOfferedInAnotherWayOnceItIsReleased(RealCluster cluster, Workspace workspace) {
+    String node = cluster.brokenNode();
+    Daemons daemons = new Daemons(cluster.client());
+    cluster.patchGpuNode(node, "{\"allocator\": \"Scheduler\"}");
+    try {
+      await("devices without the taint").atMost(Workspace.PATIENCE).until(() -> !daemons.slices(node).isEmpty() && !isTainted(daemons, node));
+      PodUnderTest pod = workspace.pod("user", node, Ask.share("8Gi"), "exec sleep 600").awaitRunning();
+      String card = pod.claim().awaitAllocated().getFirst().getDevice().replace("-shared", "");
+      cluster.patchGpuNode(node, "{\"publish\": [\"Shared\"]}");
+      await("the other cards to be offered as shares only").atMost(Workspace.PATIENCE).untilAsserted(() -> assertThat(wholeCards(daemons, node)).containsExactly(card));
+      pod.deleteAndAwait();
+      await("this one too").atMost(Workspace.PATIENCE).untilAsserted(() -> assertThat(wholeCards(daemons, node)).isEmpty());
+    } finally {
+      cluster.patchGpuNode(node, "{\"allocator\": \"Controller\", \"publish\": null}");
+      await("all cards as before").atMost(Workspace.PATIENCE).until(() -> isTainted(daemons, node) && wholeCards(daemons, node).size() > 1);
     }
   }
 
@@ -92,6 +112,14 @@ class NodeSettingsIT {
   private static String readyCondition(RealCluster cluster, String node) {
     GenericKubernetesResource gpuNode = cluster.gpuNode(node).get();
     return String.valueOf(gpuNode == null ? null : gpuNode.<Object>get("status", "conditions"));
+  }
+
+  private static List<String> wholeCards(Daemons daemons, String node) {
+    return daemons.slices(node).stream()
+        .flatMap(slice -> slice.getSpec().getDevices().stream())
+        .map(device -> device.getName())
+        .filter(device -> device.matches("gpu-[0-9]+"))
+        .toList();
   }
 
   private static boolean isTainted(Daemons daemons, String node) {

@@ -32,7 +32,7 @@ final class CardCounters {
   /** @param devices what one card is offered as */
   CardCounters(Collection<Device> devices) {
     Device any = devices.iterator().next();
-    set = "gpu-" + any.name().index();
+    set = nameOf(any.name().index());
     geometry = any.card().mig();
     if (devices.stream().noneMatch(device -> device.mode() == DeviceMode.MIG)) {
       all.put(CARD, 1L);
@@ -48,6 +48,11 @@ final class CardCounters {
         .limit(MAX - (long) all.size())
         .toList()
         .forEach(kind -> all.put(ofProfile(kind.label()), (long) kind.profile().count()));
+  }
+
+  /** The name of the set of the card of that index. */
+  static String nameOf(int index) {
+    return "gpu-" + index;
   }
 
   CounterSet set() {

@@ -56,7 +56,7 @@ record PoolChange(Map<String, ResourceSliceSpec> create, List<Update> update, Li
     return new PoolChange(create, update, List.copyOf(byName.values()));
   }
 
-  private static long generation(ResourceSlice slice) {
+  static long generation(ResourceSlice slice) {
     Long generation = slice.getSpec().getPool().getGeneration();
     return generation == null ? 0 : generation;
   }

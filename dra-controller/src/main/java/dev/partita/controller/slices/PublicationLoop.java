@@ -93,7 +93,8 @@ public final class PublicationLoop implements AutoCloseable {
           loop.post(new Work.Node(node));
         }
       }
-      case ClusterEvent.ClaimChanged _, ClusterEvent.TemplateChanged _, ClusterEvent.QuotaChanged _, ClusterEvent.NamespaceChanged _ -> {}
+      case ClusterEvent.ClaimChanged _ -> slices.holding().forEach(node -> loop.post(new Work.Node(node)));
+      case ClusterEvent.TemplateChanged _, ClusterEvent.QuotaChanged _, ClusterEvent.NamespaceChanged _ -> {}
     }
   }
 

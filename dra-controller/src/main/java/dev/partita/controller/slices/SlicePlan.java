@@ -22,10 +22,10 @@ import io.fabric8.kubernetes.api.model.resource.v1.DeviceTaintBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpec;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpecBuilder;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -47,21 +47,33 @@ public final class SlicePlan {
 
   /** The specs for that node; none if its cards cannot be handed out. */
   public static List<ResourceSliceSpec> of(GpuHost host) {
-    if (!host.isReady() || host.devices().isEmpty()) {
+    return of(host.name(), cards(host));
+  }
+
+  /** How the node's cards are to be offered; none if they cannot be handed out. */
+  static List<PublishedCard> cards(GpuHost host) {
+    if (!host.isReady()) {
       return List.of();
     }
     Map<CardKey, List<Device>> cards = new LinkedHashMap<>();
     host.devices().forEach(device -> cards.computeIfAbsent(device.card().key(), key -> new ArrayList<>()).add(device));
-    Map<CardKey, CardCounters> counters = new LinkedHashMap<>();
-    if (hasCounters(host)) {
-      cards.forEach((key, devices) -> counters.put(key, new CardCounters(devices)));
-    }
+    return cards.values().stream().map(devices -> card(devices, host)).toList();
+  }
+
+  private static PublishedCard card(List<Device> devices, GpuHost host) {
+    @Nullable CardCounters counters = hasCounters(host) ? new CardCounters(devices) : null;
+    return new PublishedCard(
+        devices.getFirst().name().index(),
+        devices.stream().map(device -> device(device, host.allocator(), counters)).toList(),
+        Optional.ofNullable(counters).map(CardCounters::set));
+  }
+
+  /** The specs of a node that offers these cards. */
+  static List<ResourceSliceSpec> of(String node, List<PublishedCard> cards) {
     List<ResourceSliceSpec> specs = new ArrayList<>();
-    for (List<Device> part : byCards(cards.values())) {
-      specs.add(spec(host).withDevices(part.stream().map(d -> device(d, host.allocator(), counters.get(d.card().key()))).toList()).build());
-    }
-    List<CounterSet> sets = counters.values().stream().map(CardCounters::set).toList();
-    parts(sets, MAX_COUNTER_SETS).forEach(part -> specs.add(spec(host).withSharedCounters(part).build()));
+    byCards(cards).forEach(part -> specs.add(spec(node).withDevices(part).build()));
+    List<CounterSet> sets = cards.stream().flatMap(card -> card.counters().stream()).toList();
+    parts(sets, MAX_COUNTER_SETS).forEach(part -> specs.add(spec(node).withSharedCounters(part).build()));
     return specs.stream()
         .map(s -> new ResourceSliceSpecBuilder(s).editPool().withResourceSliceCount((long) specs.size()).endPool().build())
         .toList();
@@ -71,18 +83,18 @@ public final class SlicePlan {
    * The devices in parts that fit a slice. All of a card stay together as far as they fit, so that its change is the change of one slice;
    * how many cards share one follows from how much each is offered as, which its health does not change.
    */
-  private static List<List<Device>> byCards(Collection<List<Device>> cards) {
-    List<List<Device>> slices = new ArrayList<>();
-    List<Device> open = new ArrayList<>();
-    for (List<Device> card : cards) {
-      if (!open.isEmpty() && open.size() + card.size() > MAX_DEVICES) {
+  private static List<List<io.fabric8.kubernetes.api.model.resource.v1.Device>> byCards(List<PublishedCard> cards) {
+    List<List<io.fabric8.kubernetes.api.model.resource.v1.Device>> slices = new ArrayList<>();
+    List<io.fabric8.kubernetes.api.model.resource.v1.Device> open = new ArrayList<>();
+    for (PublishedCard card : cards) {
+      if (!open.isEmpty() && open.size() + card.devices().size() > MAX_DEVICES) {
         slices.add(open);
         open = new ArrayList<>();
       }
-      if (card.size() > MAX_DEVICES) {
-        slices.addAll(parts(card, MAX_DEVICES));
+      if (card.devices().size() > MAX_DEVICES) {
+        slices.addAll(parts(card.devices(), MAX_DEVICES));
       } else {
-        open.addAll(card);
+        open.addAll(card.devices());
       }
     }
     if (!open.isEmpty()) {
@@ -104,13 +116,8 @@ public final class SlicePlan {
     return parts;
   }
 
-  private static ResourceSliceSpecBuilder spec(GpuHost host) {
-    return new ResourceSliceSpecBuilder()
-        .withDriver(Driver.NAME)
-        .withNodeName(host.name())
-        .withNewPool()
-        .withName(Driver.poolOf(host.name()))
-        .endPool();
+  private static ResourceSliceSpecBuilder spec(String node) {
+    return new ResourceSliceSpecBuilder().withDriver(Driver.NAME).withNodeName(node).withNewPool().withName(Driver.poolOf(node)).endPool();
   }
 
   private static io.fabric8.kubernetes.api.model.resource.v1.Device device(Device device, Allocator allocator, @Nullable CardCounters counters) {

@@ -2,6 +2,7 @@ package dev.partita.controller.slices;
 
 import dev.partita.api.Driver;
 import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.watch.ClusterView;
@@ -17,6 +18,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -34,6 +38,7 @@ public final class SlicePublisher {
   private final ClusterView view;
   private final Clock clock;
   private final Republication republication = new Republication();
+  private final Set<String> holding = ConcurrentHashMap.newKeySet();
 
   public SlicePublisher(KubernetesClient client, ApiEdge edge, ClusterView view, Clock clock) {
     this.client = client;
@@ -52,7 +57,10 @@ public final class SlicePublisher {
   public Optional<Duration> publish(String node, @Nullable GpuHost host, @Nullable GpuNode gpuNode) {
     List<ResourceSlice> existing = view.slices(node);
     List<ResourceSliceSpec> desired =
-        host == null || gpuNode == null || view.node(node) == null ? List.of() : SlicePlan.of(host);
+        host == null || gpuNode == null || view.node(node) == null ? List.of() : SlicePlan.of(node, offered(host, existing));
+    if (desired.isEmpty()) {
+      holding.remove(node);
+    }
     if (!desired.isEmpty() && existing.isEmpty()) {
       if (gpuNode != null && pluginIsGone(gpuNode)) {
         return Optional.empty(); // its pod's next change, or the next plugin's report, comes back here
@@ -80,6 +88,32 @@ public final class SlicePublisher {
         change.delete().size(),
         desired.isEmpty() ? " (" + withdrawn(node, host) + ")" : "");
     return Optional.empty();
+  }
+
+  /** How the node's cards can be offered now. */
+  private List<PublishedCard> offered(GpuHost host, List<ResourceSlice> existing) {
+    HeldCards cards =
+        HeldCards.of(SlicePlan.cards(host), PublishedCard.in(existing), allocated(host.name()), host.allocator() == GpuNodeSpec.Allocator.Scheduler);
+    if (cards.held().isEmpty()) {
+      holding.remove(host.name());
+    } else if (holding.add(host.name())) {
+      LOG.info("slices of {}: cards {} are offered as before, with a taint, until what is allocated of them is released", host.name(), cards.held());
+    }
+    return cards.cards();
+  }
+
+  /** Nodes of which some cards wait for claims to be released, to be offered in another way. For any thread. */
+  Set<String> holding() {
+    return holding;
+  }
+
+  private Set<String> allocated(String node) {
+    return view.claimsOn(node).stream()
+        .filter(claim -> claim.getStatus() != null && claim.getStatus().getAllocation() != null && claim.getStatus().getAllocation().getDevices() != null)
+        .flatMap(claim -> claim.getStatus().getAllocation().getDevices().getResults().stream())
+        .filter(result -> Driver.NAME.equals(result.getDriver()) && Driver.poolOf(node).equals(result.getPool()) && !Boolean.TRUE.equals(result.getAdminAccess()))
+        .map(result -> result.getDevice())
+        .collect(Collectors.toSet());
   }
 
   private String withdrawn(String node, @Nullable GpuHost host) {

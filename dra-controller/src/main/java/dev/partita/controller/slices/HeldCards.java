@@ -1,0 +1,64 @@
+package dev.partita.controller.slices;
+
+import dev.partita.api.Driver;
+import io.fabric8.kubernetes.api.model.resource.v1.Device;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceTaint;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceTaintBuilder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A node's cards as they can be offered now. One that kube-scheduler allocates, or did, and of which something is allocated stays as it is
+ * until that is released, if it is to be offered in another way: kube-scheduler knows what is left of a card by what its devices consume of
+ * counters, so that of an allocated one must not change (KEP-4815), and would sell a card again whose allocated device is not offered any
+ * more. Until then the card has a taint, so that it becomes free.
+ *
+ * @param cards all, in order
+ * @param held indices of those that wait
+ */
+record HeldCards(List<PublishedCard> cards, List<Integer> held) {
+  /**
+   * @param wanted how the cards are to be offered
+   * @param published how they are offered now, by index
+   * @param allocated names of the pool's devices that claims have
+   * @param byKubeScheduler whether kube-scheduler is to allocate them
+   */
+  static HeldCards of(List<PublishedCard> wanted, Map<Integer, PublishedCard> published, Set<String> allocated, boolean byKubeScheduler) {
+    List<PublishedCard> cards = new ArrayList<>();
+    List<Integer> held = new ArrayList<>();
+    for (PublishedCard card : wanted) {
+      @Nullable PublishedCard now = published.get(card.index());
+      if (now != null && (byKubeScheduler || now.counters().isPresent()) && staysAsItIs(now, card, allocated)) {
+        cards.add(waiting(now, card));
+        held.add(card.index());
+      } else {
+        cards.add(card);
+      }
+    }
+    return new HeldCards(cards, held);
+  }
+
+  private static boolean staysAsItIs(PublishedCard published, PublishedCard wanted, Set<String> allocated) {
+    List<Device> inUse = published.devices().stream().filter(device -> allocated.contains(device.getName())).toList();
+    return !inUse.isEmpty()
+        && (!published.counters().equals(wanted.counters()) || inUse.stream().anyMatch(device -> !consumesTheSame(device, wanted.device(device.getName()))));
+  }
+
+  private static boolean consumesTheSame(Device published, Optional<Device> wanted) {
+    return wanted.filter(device -> device.getConsumesCounters().equals(published.getConsumesCounters())).isPresent();
+  }
+
+  /** As it is, with the taints that it is to have and one more. */
+  private static PublishedCard waiting(PublishedCard published, PublishedCard wanted) {
+    DeviceTaint changing = new DeviceTaintBuilder().withKey(Driver.CHANGING_TAINT).withEffect("NoSchedule").build();
+    List<DeviceTaint> taints = Stream.concat(wanted.devices().getFirst().getTaints().stream(), Stream.of(changing)).toList();
+    List<Device> devices = published.devices().stream().map(device -> new DeviceBuilder(device).withTaints(taints).build()).toList();
+    return new PublishedCard(published.index(), devices, published.counters());
+  }
+}

@@ -1,0 +1,61 @@
+package dev.partita.controller;
+
+import static dev.partita.controller.Cluster.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.Driver;
+import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.GpuNodeSpec;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class OfferedOtherwiseTest {
+  @Test
+  void aCardThatKubeSchedulerHasGivenAwayIsOfferedInAnotherWayOnceItIsReleased() {
+    try (Cluster cluster = Cluster.empty()) {
+      cluster.add(GpuNodes.leftToScheduler("node-0", 2, "NVIDIA H200", 140 * GpuNodes.GIB));
+      cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"));
+      allocate(cluster, "c", "gpu-0-shared");
+      cluster.start();
+      eventually().until(() -> devices(cluster).contains("gpu-1"));
+      assertThat(devices(cluster)).containsExactly("gpu-0", "gpu-0-shared", "gpu-1", "gpu-1-shared");
+
+      cluster.client.resources(GpuNode.class).withName("node-0").edit(
+          node -> {
+            node.setSpec(new GpuNodeSpec(GpuNodeSpec.Allocator.Scheduler, List.of(GpuNodeSpec.PublishedMode.Shared), null));
+            return node;
+          });
+      eventually().untilAsserted(() -> assertThat(devices(cluster)).containsExactly("gpu-0", "gpu-0-shared", "gpu-1-shared"));
+
+      cluster.deallocate("c");
+      eventually().untilAsserted(() -> assertThat(devices(cluster)).containsExactly("gpu-0-shared", "gpu-1-shared"));
+    }
+  }
+
+  /** What kube-scheduler does. */
+  private static void allocate(Cluster cluster, String claim, String device) {
+    cluster.client
+        .resource(
+            new ResourceClaimBuilder(cluster.read(claim))
+                .editOrNewStatus()
+                .editOrNewAllocation()
+                .editOrNewDevices()
+                .addNewResult()
+                .withRequest("gpu")
+                .withDriver(Driver.NAME)
+                .withPool(Driver.poolOf("node-0"))
+                .withDevice(device)
+                .endResult()
+                .endDevices()
+                .endAllocation()
+                .endStatus()
+                .build())
+        .updateStatus();
+  }
+
+  private static List<String> devices(Cluster cluster) {
+    return cluster.slices().stream().flatMap(slice -> slice.getSpec().getDevices().stream()).map(device -> device.getName()).sorted().toList();
+  }
+}

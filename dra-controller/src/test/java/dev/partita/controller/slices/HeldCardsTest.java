@@ -1,0 +1,110 @@
+package dev.partita.controller.slices;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.node.Gpu;
+import dev.partita.api.node.GpuHealth;
+import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.node.GpuNodeSpec.Allocator;
+import dev.partita.api.node.GpuNodeSpec.PublishedMode;
+import dev.partita.controller.GpuNodes;
+import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.inventory.Inventory;
+import io.fabric8.kubernetes.api.model.resource.v1.Device;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceTaint;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceBuilder;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class HeldCardsTest {
+  private static final List<PublishedMode> WHOLE_AND_SHARED = List.of(PublishedMode.Whole, PublishedMode.Shared);
+  private static final GpuHost BOTH = host(Allocator.Scheduler, WHOLE_AND_SHARED);
+  private static final GpuHost SHARES_ONLY = host(Allocator.Scheduler, List.of(PublishedMode.Shared));
+
+  @Test
+  void aCardOfWhichSomethingIsAllocatedStaysAsItIsAndTakesNothingNewAndTheOthersChange() {
+    HeldCards cards = offered(SHARES_ONLY, published(BOTH), Set.of("gpu-0-shared"));
+    assertThat(cards.held()).containsExactly(0);
+    PublishedCard before = SlicePlan.cards(BOTH).getFirst();
+    assertThat(cards.cards().getFirst().counters()).isPresent().isEqualTo(before.counters());
+    assertThat(cards.cards().getFirst().devices()).extracting(Device::getName).containsExactly("gpu-0", "gpu-0-shared");
+    assertThat(cards.cards().getFirst().devices()).extracting(Device::getConsumesCounters)
+        .isEqualTo(before.devices().stream().map(Device::getConsumesCounters).toList());
+    assertThat(cards.cards().getFirst().devices()).allSatisfy(device -> assertThat(taints(device)).containsExactly("gpu.partita.dev/changing"));
+    assertThat(cards.cards().getLast()).isEqualTo(SlicePlan.cards(SHARES_ONLY).getLast());
+  }
+
+  @Test
+  void whatWaitsIsNotChangedAgainUntilItIsReleased() {
+    Map<Integer, PublishedCard> now = PublishedCard.in(slices(SlicePlan.of("node-0", offered(SHARES_ONLY, published(BOTH), Set.of("gpu-0")).cards())));
+    assertThat(offered(SHARES_ONLY, now, Set.of("gpu-0")).cards()).isEqualTo(List.copyOf(now.values()));
+    assertThat(offered(SHARES_ONLY, now, Set.of()).cards()).isEqualTo(SlicePlan.cards(SHARES_ONLY));
+  }
+
+  @Test
+  void aCardThatGoesFromTheOneAllocatorToTheOtherWaitsToo() {
+    GpuHost byController = host(Allocator.Controller, WHOLE_AND_SHARED);
+    HeldCards toScheduler = offered(BOTH, published(byController), Set.of("gpu-1"));
+    assertThat(toScheduler.held()).containsExactly(1);
+    assertThat(toScheduler.cards().getLast().counters()).isEmpty();
+    HeldCards back = offered(byController, published(BOTH), Set.of("gpu-1"));
+    assertThat(back.held()).containsExactly(1);
+    assertThat(back.cards().getLast().counters()).isPresent();
+    assertThat(taints(back.cards().getLast().devices().getFirst())).containsExactly("gpu.partita.dev/allocator", "gpu.partita.dev/changing");
+  }
+
+  @Test
+  void whereTheControllerAllocatesNothingWaitsForItKnowsWhatItHasGiven() {
+    GpuHost sharesOnly = host(Allocator.Controller, List.of(PublishedMode.Shared));
+    assertThat(offered(sharesOnly, published(host(Allocator.Controller, WHOLE_AND_SHARED)), Set.of("gpu-0")).held()).isEmpty();
+  }
+
+  @Test
+  void whatChangesNoCountersDoesNotWait() {
+    GpuHost ill = host(new GpuNodeSpec(Allocator.Scheduler, WHOLE_AND_SHARED, null), GpuHealth.unhealthy("GpuIsLost", "it fell off the bus"));
+    HeldCards cards = offered(ill, published(BOTH), Set.of("gpu-0", "gpu-1-shared"));
+    assertThat(cards.held()).isEmpty();
+    assertThat(cards.cards()).isEqualTo(SlicePlan.cards(ill));
+  }
+
+  @Test
+  void healthIsSaidOfACardThatWaits() {
+    GpuHost ill = host(new GpuNodeSpec(Allocator.Scheduler, List.of(PublishedMode.Shared), null), GpuHealth.unhealthy("GpuIsLost", "it fell off the bus"));
+    HeldCards cards = offered(ill, published(BOTH), Set.of("gpu-0"));
+    assertThat(taints(cards.cards().getFirst().devices().getFirst())).containsExactly("gpu.partita.dev/unhealthy", "gpu.partita.dev/changing");
+  }
+
+  private static HeldCards offered(GpuHost wanted, Map<Integer, PublishedCard> published, Set<String> allocated) {
+    return HeldCards.of(SlicePlan.cards(wanted), published, allocated, wanted.allocator() == Allocator.Scheduler);
+  }
+
+  private static Map<Integer, PublishedCard> published(GpuHost host) {
+    return PublishedCard.in(slices(SlicePlan.of(host)));
+  }
+
+  private static List<ResourceSlice> slices(List<io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpec> specs) {
+    return IntStream.range(0, specs.size())
+        .mapToObj(i -> new ResourceSliceBuilder().withNewMetadata().withName("s" + i).endMetadata().withSpec(specs.get(i)).build())
+        .toList();
+  }
+
+  private static List<String> taints(Device device) {
+    return device.getTaints().stream().map(DeviceTaint::getKey).toList();
+  }
+
+  private static GpuHost host(Allocator allocator, List<PublishedMode> modes) {
+    return host(new GpuNodeSpec(allocator, modes, null), GpuHealth.HEALTHY);
+  }
+
+  private static GpuHost host(GpuNodeSpec spec, GpuHealth health) {
+    List<Gpu> cards = IntStream.range(0, 2).mapToObj(i -> GpuNodes.card("node-0", i, "NVIDIA H200", 140 * GpuNodes.GIB, health)).toList();
+    GpuNode node = GpuNodes.ready("node-0", spec, cards);
+    return Objects.requireNonNull(Inventory.EMPTY.refreshed(List.of(node)).host("node-0"));
+  }
+}
