@@ -30,7 +30,7 @@ class NodeSettingsIT {
     Daemons daemons = new Daemons(cluster.client());
     cluster.patchGpuNode(node, "{\"allocator\": \"Scheduler\"}");
     try {
-      await("devices without the taint").atMost(Workspace.PATIENCE).until(() -> !daemons.slices(node).isEmpty() && !isTainted(daemons, node));
+      awaitUntainted(daemons, node);
       PodUnderTest pod =
           workspace.pod("scheduled", node, Ask.share("8Gi").cores(25).config("coreLimit: Hard"), "partita-probe alloc 7Gi; partita-probe alloc 9Gi; exec sleep 600").awaitLine("9663676416");
       assertThat(pod.log()).contains("alloc 7516192768 CUDA_SUCCESS").contains("alloc 9663676416 CUDA_ERROR_OUT_OF_MEMORY");
@@ -53,7 +53,7 @@ class NodeSettingsIT {
     Daemons daemons = new Daemons(cluster.client());
     cluster.patchGpuNode(node, "{\"allocator\": \"Scheduler\"}");
     try {
-      await("devices without the taint").atMost(Workspace.PATIENCE).until(() -> !daemons.slices(node).isEmpty() && !isTainted(daemons, node));
+      awaitUntainted(daemons, node);
       PodUnderTest pod = workspace.pod("user", node, Ask.share("8Gi"), "exec sleep 600").awaitRunning();
       String card = pod.claim().awaitAllocated().getFirst().getDevice().replace("-shared", "");
       cluster.patchGpuNode(node, "{\"publish\": [\"Shared\"]}");
@@ -120,6 +120,10 @@ class NodeSettingsIT {
         .map(device -> device.getName())
         .filter(device -> device.matches("gpu-[0-9]+"))
         .toList();
+  }
+
+  private static void awaitUntainted(Daemons daemons, String node) {
+    await("devices without the taint").atMost(Workspace.PATIENCE).until(() -> !daemons.slices(node).isEmpty() && !isTainted(daemons, node));
   }
 
   private static boolean isTainted(Daemons daemons, String node) {

@@ -6,6 +6,7 @@ import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
 import dev.partita.controller.allocate.Booking;
 import dev.partita.controller.inventory.CardKey;
+import dev.partita.controller.watch.AllocatedDevices;
 import io.fabric8.kubernetes.api.model.NodeSelector;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocationResult;
@@ -39,7 +40,7 @@ final class AllocatedClaim {
 
   /** Whether it holds nothing but our devices, and nobody has reserved it: then it can be taken back. */
   static boolean isUnusedAndOurs(ResourceClaim claim) {
-    List<DeviceRequestAllocationResult> results = results(claim);
+    List<DeviceRequestAllocationResult> results = AllocatedDevices.of(claim);
     return !isReserved(claim) && !results.isEmpty() && results.stream().allMatch(result -> Driver.NAME.equals(result.getDriver()));
   }
 
@@ -52,7 +53,7 @@ final class AllocatedClaim {
 
   /** The node of the devices of ours that it has; empty if it has none. */
   static Optional<String> nodeOfOurs(ResourceClaim claim) {
-    return results(claim).stream()
+    return AllocatedDevices.of(claim).stream()
         .filter(result -> Driver.NAME.equals(result.getDriver()) && result.getPool().endsWith(POOL_SUFFIX))
         .map(result -> result.getPool().substring(0, result.getPool().length() - POOL_SUFFIX.length()))
         .findFirst();
@@ -64,7 +65,7 @@ final class AllocatedClaim {
    */
   static List<Booking> bookings(ResourceClaim claim) {
     List<Booking> bookings = new ArrayList<>();
-    for (DeviceRequestAllocationResult result : results(claim)) {
+    for (DeviceRequestAllocationResult result : AllocatedDevices.of(claim)) {
       Optional<DeviceName> device = Optional.ofNullable(result.getDevice()).flatMap(DeviceName::parse);
       if (!Driver.NAME.equals(result.getDriver())
           || Boolean.TRUE.equals(result.getAdminAccess())
@@ -109,13 +110,6 @@ final class AllocatedClaim {
   /** Where the allocation can be used: null for everywhere. */
   static @Nullable NodeSelector nodeSelector(ResourceClaim claim) {
     return allocation(claim).map(AllocationResult::getNodeSelector).orElse(null);
-  }
-
-  private static List<DeviceRequestAllocationResult> results(ResourceClaim claim) {
-    return allocation(claim)
-        .flatMap(allocation -> Optional.ofNullable(allocation.getDevices()))
-        .map(devices -> devices.getResults())
-        .orElse(List.of());
   }
 
   private static Optional<AllocationResult> allocation(ResourceClaim claim) {

@@ -12,7 +12,6 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -87,14 +86,6 @@ final class Evictor implements AutoCloseable {
 
   @Override
   public void close() {
-    thread.shutdown();
-    try {
-      if (!thread.awaitTermination(10, TimeUnit.SECONDS)) {
-        thread.shutdownNow();
-      }
-    } catch (InterruptedException e) {
-      thread.shutdownNow();
-      Thread.currentThread().interrupt();
-    }
+    Writers.end(thread);
   }
 }

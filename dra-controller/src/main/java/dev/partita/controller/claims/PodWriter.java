@@ -9,7 +9,6 @@ import java.time.Clock;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
@@ -107,17 +106,8 @@ final class PodWriter implements AutoCloseable {
 
   @Override
   public void close() {
-    for (ExecutorService each : List.of(threads, gates)) { // in this order: who writes opens gates
-      each.shutdown();
-      try {
-        if (!each.awaitTermination(10, TimeUnit.SECONDS)) {
-          each.shutdownNow();
-        }
-      } catch (InterruptedException e) {
-        each.shutdownNow();
-        Thread.currentThread().interrupt();
-      }
-    }
+    Writers.end(threads); // first, for who writes opens gates
+    Writers.end(gates);
   }
 
   private static ExecutorService threads(int count, String name) {

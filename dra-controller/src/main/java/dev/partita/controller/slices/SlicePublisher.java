@@ -5,6 +5,7 @@ import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.watch.AllocatedDevices;
 import dev.partita.controller.watch.ClusterView;
 import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
@@ -56,11 +57,9 @@ public final class SlicePublisher {
    */
   public Optional<Duration> publish(String node, @Nullable GpuHost host, @Nullable GpuNode gpuNode) {
     List<ResourceSlice> existing = view.slices(node);
-    List<ResourceSliceSpec> desired =
-        host == null || gpuNode == null || view.node(node) == null ? List.of() : SlicePlan.of(node, offered(host, existing));
-    if (desired.isEmpty()) {
-      holding.remove(node);
-    }
+    List<PublishedCard> wanted = host == null || gpuNode == null || view.node(node) == null ? List.of() : SlicePlan.cards(host);
+    boolean byKubeScheduler = host != null && host.allocator() == GpuNodeSpec.Allocator.Scheduler;
+    List<ResourceSliceSpec> desired = SlicePlan.of(node, offered(node, wanted, byKubeScheduler, existing));
     if (!desired.isEmpty() && existing.isEmpty()) {
       if (gpuNode != null && pluginIsGone(gpuNode)) {
         return Optional.empty(); // its pod's next change, or the next plugin's report, comes back here
@@ -91,13 +90,12 @@ public final class SlicePublisher {
   }
 
   /** How the node's cards can be offered now. */
-  private List<PublishedCard> offered(GpuHost host, List<ResourceSlice> existing) {
-    HeldCards cards =
-        HeldCards.of(SlicePlan.cards(host), PublishedCard.in(existing), allocated(host.name()), host.allocator() == GpuNodeSpec.Allocator.Scheduler);
+  private List<PublishedCard> offered(String node, List<PublishedCard> wanted, boolean byKubeScheduler, List<ResourceSlice> existing) {
+    HeldCards cards = HeldCards.of(wanted, PublishedCard.in(existing), allocated(node), byKubeScheduler);
     if (cards.held().isEmpty()) {
-      holding.remove(host.name());
-    } else if (holding.add(host.name())) {
-      LOG.info("slices of {}: cards {} are offered as before, with a taint, until what is allocated of them is released", host.name(), cards.held());
+      holding.remove(node);
+    } else if (holding.add(node)) {
+      LOG.info("slices of {}: cards {} are offered as before, with a taint, until what is allocated of them is released", node, cards.held());
     }
     return cards.cards();
   }
@@ -109,8 +107,7 @@ public final class SlicePublisher {
 
   private Set<String> allocated(String node) {
     return view.claimsOn(node).stream()
-        .filter(claim -> claim.getStatus() != null && claim.getStatus().getAllocation() != null && claim.getStatus().getAllocation().getDevices() != null)
-        .flatMap(claim -> claim.getStatus().getAllocation().getDevices().getResults().stream())
+        .flatMap(claim -> AllocatedDevices.of(claim).stream())
         .filter(result -> Driver.NAME.equals(result.getDriver()) && Driver.poolOf(node).equals(result.getPool()) && !Boolean.TRUE.equals(result.getAdminAccess()))
         .map(result -> result.getDevice())
         .collect(Collectors.toSet());

@@ -34,12 +34,10 @@ final class Indexes {
     if (proposal != null) {
       nodes.add(proposal.split(" ", 2)[0]);
     }
-    if (claim.getStatus() != null && claim.getStatus().getAllocation() != null && claim.getStatus().getAllocation().getDevices() != null) {
-      String suffix = Driver.poolOf("");
-      claim.getStatus().getAllocation().getDevices().getResults().stream()
-          .filter(result -> Driver.NAME.equals(result.getDriver()) && result.getPool().endsWith(suffix))
-          .forEach(result -> nodes.add(result.getPool().substring(0, result.getPool().length() - suffix.length())));
-    }
+    String suffix = Driver.poolOf("");
+    AllocatedDevices.of(claim).stream()
+        .filter(result -> Driver.NAME.equals(result.getDriver()) && result.getPool().endsWith(suffix))
+        .forEach(result -> nodes.add(result.getPool().substring(0, result.getPool().length() - suffix.length())));
     return List.copyOf(nodes);
   }
 
