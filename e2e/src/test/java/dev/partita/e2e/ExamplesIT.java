@@ -34,6 +34,12 @@ class ExamplesIT {
   }
 
   @Test
+  void ownCard(RealCluster cluster, Workspace workspace) throws IOException {
+    PodUnderTest pod = apply(cluster, workspace, "own-card").awaitLine("holding 153545080832");
+    assertThat(pod.claim().awaitDeviceStatus().getFirst().getConditions().getFirst().getMessage()).contains("of it on the card) of NVIDIA H200", "nobody else on it");
+  }
+
+  @Test
   void twoCards(RealCluster cluster, Workspace workspace) throws IOException {
     assertThat(apply(cluster, workspace, "two-cards").awaitLine("holding").log())
         .contains("device 0", "device 1", "total=17179869184")

@@ -48,6 +48,25 @@ class NodeSettingsIT {
   }
 
   @Test
+  void whatKubeSchedulerDoesNotKnowIsNotLeftToIt(RealCluster cluster, Workspace workspace) {
+    String node = cluster.brokenNode();
+    Daemons daemons = new Daemons(cluster.client());
+    Ask another = Ask.share("1Gi").config("placement: {models: {avoid: [h200]}}");
+    cluster.patchGpuNode(node, "{\"allocator\": \"Scheduler\"}");
+    try {
+      awaitUntainted(daemons, node);
+      PodUnderTest gated = workspace.pod("gated", node, another, "exec sleep 600");
+      workspace.awaitEvent("ResourceClaim", gated.claim().name(), "Unallocatable", "kube-scheduler allocates there, and it knows no placement.models");
+      assertThat(gated.gates()).isNotEmpty();
+      PodUnderTest ungated = workspace.withoutAdmission().pod("ungated", node, another, "exec sleep 600");
+      workspace.awaitEvent("ResourceClaim", ungated.claim().name(), "PrepareFailed", "is of model h200, against its config's placement.models: kube-scheduler allocated it");
+    } finally {
+      cluster.patchGpuNode(node, "{\"allocator\": \"Controller\"}");
+      await("devices with the taint").atMost(Workspace.PATIENCE).until(() -> isTainted(daemons, node));
+    }
+  }
+
+  @Test
   void aCardInUseIsOfferedInAnotherWayOnceItIsReleased(RealCluster cluster, Workspace workspace) {
     String node = cluster.brokenNode();
     Daemons daemons = new Daemons(cluster.client());

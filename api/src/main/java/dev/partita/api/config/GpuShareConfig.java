@@ -1,21 +1,33 @@
 package dev.partita.api.config;
 
+import java.util.Collections;
 import java.util.OptionalInt;
+import java.util.SortedSet;
+import java.util.TreeSet;
 
 /**
  * Partition parameters of a request, beyond its capacities.
  *
  * @param coreLimit how the share's cores are enforced
  * @param priority 0 is the higher one, 1 the default
- * @param placement how node and card are chosen
  * @param memoryPercent of the memory that each card offers, 1 to 100, instead of an amount; empty if the capacity request says
  *     how much
+ * @param oversubscribe how much memory the container gets, in percent of what is allocated to it, 100 to 1000: what is beyond 100
+ *     is managed memory, which moves between card and host
+ * @param placement how node and card are chosen
  */
-public record GpuShareConfig(CoreLimit coreLimit, int priority, Placement placement, OptionalInt memoryPercent) {
+public record GpuShareConfig(CoreLimit coreLimit, int priority, OptionalInt memoryPercent, int oversubscribe, Placement placement) {
   public static final String KIND = "GpuShareConfig";
 
+  /** {@link #oversubscribe} of a share whose memory is all on the card. */
+  public static final int NOT_OVERSUBSCRIBED = 100;
+
+  /** Most of {@link #oversubscribe}. */
+  public static final int MOST_OVERSUBSCRIBED = 1000;
+
   /** What a request without any config gets. */
-  public static final GpuShareConfig DEFAULT = new GpuShareConfig(CoreLimit.HARD, 1, Placement.DEFAULT, OptionalInt.empty());
+  public static final GpuShareConfig DEFAULT =
+      new GpuShareConfig(CoreLimit.HARD, 1, OptionalInt.empty(), NOT_OVERSUBSCRIBED, Placement.DEFAULT);
 
   public GpuShareConfig {
     if (priority != 0 && priority != 1) {
@@ -23,6 +35,9 @@ public record GpuShareConfig(CoreLimit coreLimit, int priority, Placement placem
     }
     if (memoryPercent.isPresent() && (memoryPercent.getAsInt() < 1 || memoryPercent.getAsInt() > 100)) {
       throw new IllegalArgumentException("memoryPercent must be from 1 to 100: " + memoryPercent.getAsInt());
+    }
+    if (oversubscribe < NOT_OVERSUBSCRIBED || oversubscribe > MOST_OVERSUBSCRIBED) {
+      throw new IllegalArgumentException("oversubscribe must be from 100 to 1000: " + oversubscribe);
     }
   }
 
@@ -43,10 +58,58 @@ public record GpuShareConfig(CoreLimit coreLimit, int priority, Placement placem
    * @param gpus the same for the cards of a node
    * @param numa whether the cards of a claim share a NUMA node
    * @param nvlink whether the cards of a claim reach each other over NVLink
+   * @param models which models, by {@link dev.partita.api.DeviceAttribute#MODEL}
+   * @param uuids which cards, by UUID
+   * @param exclusive whether nobody else may have anything of the card
    */
-  public record Placement(Packing nodes, Packing gpus, Affinity numa, Affinity nvlink) {
+  public record Placement(
+      Packing nodes, Packing gpus, Affinity numa, Affinity nvlink, Choice models, Choice uuids, boolean exclusive) {
     public static final Placement DEFAULT =
         new Placement(Packing.AUTO, Packing.AUTO, Affinity.PREFERRED, Affinity.PREFERRED);
+
+    /** On any card, beside others. */
+    public Placement(Packing nodes, Packing gpus, Affinity numa, Affinity nvlink) {
+      this(nodes, gpus, numa, nvlink, Choice.ANY, Choice.ANY, false);
+    }
+
+    /** The same packed in another way. */
+    public Placement packed(Packing ofNodes, Packing ofGpus) {
+      return new Placement(ofNodes, ofGpus, numa, nvlink, models, uuids, exclusive);
+    }
+
+    /** The same on a card of its own. */
+    public Placement alone() {
+      return new Placement(nodes, gpus, numa, nvlink, models, uuids, true);
+    }
+  }
+
+  /**
+   * Which values will do.
+   *
+   * @param choose one of these; empty for any
+   * @param avoid and none of these
+   */
+  public record Choice(SortedSet<String> choose, SortedSet<String> avoid) {
+    public static final Choice ANY = new Choice(Collections.emptySortedSet(), Collections.emptySortedSet());
+
+    public Choice {
+      choose = Collections.unmodifiableSortedSet(new TreeSet<>(choose));
+      avoid = Collections.unmodifiableSortedSet(new TreeSet<>(avoid));
+    }
+
+    /** Whether every value will do. */
+    public boolean isAny() {
+      return choose.isEmpty() && avoid.isEmpty();
+    }
+
+    /** Whether the value is one of those chosen, or none is. */
+    public boolean chooses(String value) {
+      return choose.isEmpty() || choose.contains(value);
+    }
+
+    public boolean avoids(String value) {
+      return avoid.contains(value);
+    }
   }
 
   /** How full nodes or cards get. The names are those that a user writes: {@code Auto}, {@code Binpack}, {@code Spread}. */

@@ -5,11 +5,17 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.partita.api.Driver;
 import dev.partita.api.config.GpuShareConfig.Affinity;
+import dev.partita.api.config.GpuShareConfig.Choice;
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
 import dev.partita.api.config.GpuShareConfig.Packing;
 import dev.partita.api.config.GpuShareConfig.Placement;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +30,8 @@ public final class GpuShareConfigDecoder {
   private static final Map<String, Packing> PACKINGS = Map.of("Auto", Packing.AUTO, "Binpack", Packing.BINPACK, "Spread", Packing.SPREAD);
   private static final Map<String, Affinity> AFFINITIES =
       Map.of("None", Affinity.NONE, "Preferred", Affinity.PREFERRED, "Required", Affinity.REQUIRED);
+
+  private static final Pattern UUID = Pattern.compile("GPU-[0-9A-Za-z-]{1,60}");
 
   private GpuShareConfigDecoder() {}
 
@@ -47,15 +55,44 @@ public final class GpuShareConfigDecoder {
     CoreLimit coreLimit = top.choice("coreLimit", CORE_LIMITS, defaults.coreLimit());
     int priority = top.integer("priority", 0, 1, defaults.priority());
     OptionalInt memoryPercent = top.integer("memoryPercent", 1, 100);
+    int oversubscribe =
+        top.integer("oversubscribe", GpuShareConfig.NOT_OVERSUBSCRIBED, GpuShareConfig.MOST_OVERSUBSCRIBED, defaults.oversubscribe());
     StrictObject placement = top.object("placement");
     Packing nodes = placement.choice("nodes", PACKINGS, defaults.placement().nodes());
     Packing gpus = placement.choice("gpus", PACKINGS, defaults.placement().gpus());
     Affinity numa = placement.choice("numa", AFFINITIES, defaults.placement().numa());
     Affinity nvlink = placement.choice("nvlink", AFFINITIES, defaults.placement().nvlink());
+    Choice models = choice(placement.object("models"), GpuShareConfigDecoder::wrongModel);
+    Choice uuids = choice(placement.object("uuids"), GpuShareConfigDecoder::wrongUuid);
+    boolean exclusive = placement.flag("exclusive", defaults.placement().exclusive());
     placement.refuseUnknownFields();
     top.refuseUnknownFields();
     return top.hasErrors()
         ? top.invalid()
-        : new Decoded.Valid<>(new GpuShareConfig(coreLimit, priority, new Placement(nodes, gpus, numa, nvlink), memoryPercent));
+        : new Decoded.Valid<>(
+            new GpuShareConfig(
+                coreLimit, priority, memoryPercent, oversubscribe, new Placement(nodes, gpus, numa, nvlink, models, uuids, exclusive)));
+  }
+
+  /** @param wrong what is wrong with a value; empty if nothing is */
+  private static Choice choice(StrictObject object, Function<String, Optional<String>> wrong) {
+    List<String> choose = object.texts("choose", wrong);
+    List<String> avoid = object.texts("avoid", wrong);
+    for (String both : new TreeSet<>(avoid)) {
+      if (choose.contains(both)) {
+        object.report("avoid", "has " + both + ", which is chosen, too");
+      }
+    }
+    object.refuseUnknownFields();
+    return new Choice(new TreeSet<>(choose), new TreeSet<>(avoid));
+  }
+
+  private static Optional<String> wrongModel(String value) {
+    String model = Driver.modelOf(value);
+    return model.equals(value) ? Optional.empty() : Optional.of("must be a model as GpuNodes have it, such as \"" + model + "\", not \"" + value + "\"");
+  }
+
+  private static Optional<String> wrongUuid(String value) {
+    return UUID.matcher(value).matches() ? Optional.empty() : Optional.of("must be the UUID of a card, GPU-…, not \"" + value + "\"");
   }
 }

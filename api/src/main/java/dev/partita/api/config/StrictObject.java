@@ -6,9 +6,11 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Function;
 
 /** One JSON object that is read field by field; it remembers what was asked for, and collects what is wrong. */
 final class StrictObject {
@@ -50,6 +52,41 @@ final class StrictObject {
       return otherwise;
     }
     return value.textValue();
+  }
+
+  /**
+   * A list of strings, of which one that is written is not empty; empty if it is not written.
+   *
+   * @param wrong what is wrong with one of them; empty if nothing is
+   */
+  List<String> texts(String field, Function<String, Optional<String>> wrong) {
+    JsonNode value = take(field);
+    if (isAbsent(value)) {
+      return List.of();
+    }
+    if (!value.isArray() || value.isEmpty()) {
+      report(field, value.isArray() ? "must not be empty; leave it out" : "must be a list, not " + typeOf(value));
+      return List.of();
+    }
+    List<String> texts = new ArrayList<>();
+    for (int i = 0; i < value.size(); i++) {
+      JsonNode each = value.get(i);
+      Optional<String> problem = each.isTextual() ? wrong.apply(each.textValue()) : Optional.of("must be a string, not " + typeOf(each));
+      String at = field + "[" + i + "]";
+      problem.ifPresentOrElse(words -> report(at, words), () -> texts.add(each.textValue()));
+    }
+    return texts;
+  }
+
+  boolean flag(String field, boolean otherwise) {
+    JsonNode value = take(field);
+    if (isAbsent(value)) {
+      return otherwise;
+    }
+    if (!value.isBoolean()) {
+      report(field, "must be true or false, not " + value);
+    }
+    return value.asBoolean(otherwise);
   }
 
   <E extends Enum<E>> E choice(String field, Map<String, E> values, E otherwise) {

@@ -11,6 +11,8 @@ import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -30,17 +32,25 @@ class GpuShareConfigDecoderTest {
             "{"
                 + HEAD
                 + """
-                , "coreLimit": "Soft", "priority": 0, "memoryPercent": 40,
-                "placement": {"nodes": "Spread", "gpus": "Spread", "numa": "Required", "nvlink": "None"}}""");
+                , "coreLimit": "Soft", "priority": 0, "memoryPercent": 40, "oversubscribe": 150,
+                "placement": {"nodes": "Spread", "gpus": "Spread", "numa": "Required", "nvlink": "None", "exclusive": true,
+                  "models": {"choose": ["h200", "h100"]}, "uuids": {"choose": ["GPU-1"], "avoid": ["GPU-2", "GPU-3"]}}}""");
     assertThat(decoded)
         .isEqualTo(
             new Decoded.Valid<>(
                 new GpuShareConfig(
                     CoreLimit.SOFT,
                     0,
+                    OptionalInt.of(40),
+                    150,
                     new GpuShareConfig.Placement(
-                        Packing.SPREAD, Packing.SPREAD, Affinity.REQUIRED, Affinity.NONE),
-                    OptionalInt.of(40))));
+                        Packing.SPREAD,
+                        Packing.SPREAD,
+                        Affinity.REQUIRED,
+                        Affinity.NONE,
+                        choice(Set.of("h100", "h200"), Set.of()),
+                        choice(Set.of("GPU-1"), Set.of("GPU-2", "GPU-3")),
+                        true))));
   }
 
   @Test
@@ -70,7 +80,19 @@ class GpuShareConfigDecoderTest {
         "'placement': 'Binpack'            | placement: must be an object, not a string",
         "'placement': {'gpu': 'Binpack'}   | placement.gpu: is not a known field; did you mean gpus?",
         "'placement': {'gpus': 'Tight'}    | placement.gpus: must be one of Auto, Binpack, Spread, not \"Tight\"",
-        "'zone': 'a'                       | zone: is not a known field; known are apiVersion, kind, coreLimit, priority, memoryPercent, placement",
+        "'zone': 'a'                       | zone: is not a known field; known are apiVersion, kind, coreLimit, priority, memoryPercent, oversubscribe, placement",
+        "'oversubscribe': 99               | oversubscribe: must be a whole number from 100 to 1000, not 99",
+        "'oversubscribe': true             | oversubscribe: must be a whole number from 100 to 1000, not true",
+        "'placement': {'exclusive': 'yes'} | placement.exclusive: must be true or false, not \"yes\"",
+        "'placement': {'models': ['h200']} | placement.models: must be an object, not a list",
+        "'placement': {'models': {'chose': ['h200']}} | placement.models.chose: is not a known field; did you mean choose?",
+        "'placement': {'models': {'choose': 'h200'}}  | placement.models.choose: must be a list, not a string",
+        "'placement': {'models': {'choose': []}}      | placement.models.choose: must not be empty; leave it out",
+        "'placement': {'models': {'avoid': ['t4', 1]}} | placement.models.avoid[1]: must be a string, not a number",
+        "'placement': {'models': {'avoid': ['t4', 'NVIDIA H200']}} | placement.models.avoid[1]: must be a model as GpuNodes have it, such as \"h200\", not \"NVIDIA H200\"",
+        "'placement': {'models': {'choose': ['t4', 'h200'], 'avoid': ['h200']}} | placement.models.avoid: has h200, which is chosen, too",
+        "'placement': {'uuids': {'choose': ['h200']}} | placement.uuids.choose[0]: must be the UUID of a card, GPU-…, not \"h200\"",
+        "'placement': {'uuids': {'avoid': ['GPU-1 or', 'GPU-1']}} | placement.uuids.avoid[0]: must be the UUID of a card, GPU-…, not \"GPU-1 or\"",
       })
   void aMistakeIsNamedWithItsFieldPath(String fields, String error) {
     assertThat(errors("{" + HEAD + ", " + fields.replace('\'', '"') + "}")).containsExactly(error);
@@ -89,6 +111,10 @@ class GpuShareConfigDecoderTest {
   @Test
   void allMistakesAreFoundAtOnce() {
     assertThat(errors("{" + HEAD + ", \"priority\": 7, \"placement\": {\"numa\": true, \"foo\": 1}}")).hasSize(3);
+  }
+
+  private static GpuShareConfig.Choice choice(Set<String> choose, Set<String> avoid) {
+    return new GpuShareConfig.Choice(new TreeSet<>(choose), new TreeSet<>(avoid));
   }
 
   private static List<String> errors(String json) {

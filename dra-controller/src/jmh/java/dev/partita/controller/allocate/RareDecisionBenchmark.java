@@ -86,7 +86,7 @@ public class RareDecisionBenchmark {
   @Benchmark
   public Optional<Outcome.Allocated> spread() {
     DeviceAsk ask = Asks.share("gpu", 1, 8 * GpuNodes.GIB, 25);
-    Placement placement = new Placement(Packing.SPREAD, Packing.SPREAD, ask.placement().numa(), ask.placement().nvlink());
+    Placement placement = ask.placement().packed(Packing.SPREAD, Packing.SPREAD);
     return decide(Asks.claim("spread", new DeviceAsk("gpu", ask.selectors(), ask.count(), ask.memory(), ask.cores(), List.of(), placement)));
   }
 

@@ -54,6 +54,10 @@ public record Account(int shares, int wholes, long memory, int cores, List<MigSl
     return ways > 1 || wholes > 1 || memory > card.sellableMemory() || cores > CORES || !card.mig().holds(instances);
   }
 
+  Account plus(Booking booking) {
+    return plus(booking.device(), booking.memory(), booking.cores());
+  }
+
   Account plus(DeviceName device, long bytes, int percent) {
     return switch (device) {
       case DeviceName.Whole _ -> new Account(shares, wholes + 1, memory, cores, instances);

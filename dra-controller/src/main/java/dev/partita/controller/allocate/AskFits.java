@@ -1,6 +1,7 @@
 package dev.partita.controller.allocate;
 
 import dev.partita.api.DeviceMode;
+import dev.partita.api.config.GpuShareConfig.Choice;
 import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Device;
@@ -30,9 +31,13 @@ final class AskFits {
   AskFits(Eligibility eligibility, DeviceSelectors selectors, DeviceAsk ask) {
     this.eligibility = eligibility;
     this.ask = ask;
-    this.ofKinds = ask.selectors().stream().noneMatch(s -> selectors.mayRead(s.expression(), CardKind.OF_ONE_CARD));
-    this.ofSpots = ask.selectors().stream().noneMatch(s -> selectors.mayRead(s.expression(), Spot.OF_ONE_SPOT));
-    this.uuids = ask.selectors().stream().flatMap(s -> selectors.onlyUuids(s.expression()).stream()).findFirst();
+    Choice uuidsAsked = ask.placement().uuids();
+    this.ofKinds = uuidsAsked.isAny() && ask.selectors().stream().noneMatch(s -> selectors.mayRead(s.expression(), CardKind.OF_ONE_CARD));
+    this.ofSpots = uuidsAsked.isAny() && ask.selectors().stream().noneMatch(s -> selectors.mayRead(s.expression(), Spot.OF_ONE_SPOT));
+    this.uuids =
+        uuidsAsked.choose().isEmpty()
+            ? ask.selectors().stream().flatMap(s -> selectors.onlyUuids(s.expression()).stream()).findFirst()
+            : Optional.of(uuidsAsked.choose());
   }
 
   /** The UUIDs of the only devices that can serve the ask, if it names them. */
@@ -100,7 +105,7 @@ final class AskFits {
       for (int i = 0; i < models.size(); i++) {
         Fit.Fits model = models.get(i);
         if (model.device().isLike(device)) {
-          fits.add(new Fit.Fits(device, model.memory(), model.cores(), model.access()));
+          fits.add(model.on(device));
         }
       }
     }

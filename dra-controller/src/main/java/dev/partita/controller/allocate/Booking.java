@@ -3,6 +3,7 @@ package dev.partita.controller.allocate;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.controller.inventory.CardKey;
+import dev.partita.controller.inventory.Device;
 
 /**
  * What one allocated device takes of its card.
@@ -25,6 +26,20 @@ public record Booking(CardKey card, DeviceName device, long memory, int cores) {
   /** A card as a whole, or a share. */
   public Booking(CardKey card, DeviceMode mode, long memory, int cores) {
     this(card, DeviceName.of(card.index(), mode), memory, cores);
+  }
+
+  /**
+   * What a device takes.
+   *
+   * @param memory bytes, of a share
+   * @param cores percent, of a share
+   * @param exclusive whether it takes all of its card, whatever part it has
+   */
+  static Booking of(Device device, long memory, int cores, boolean exclusive) {
+    CardKey card = device.card().key();
+    return exclusive && device.mode() == DeviceMode.SHARED
+        ? new Booking(card, DeviceMode.WHOLE, 0, 0)
+        : new Booking(card, device.name(), memory, cores);
   }
 
   public DeviceMode mode() {

@@ -21,8 +21,8 @@ public final class Books implements Accounts {
       changedNodes.add(booking.card().node());
       byCard.merge(
           booking.card(),
-          Account.EMPTY.plus(booking.device(), booking.memory(), booking.cores()),
-          (before, first) -> before.plus(booking.device(), booking.memory(), booking.cores()));
+          Account.EMPTY.plus(booking),
+          (before, first) -> before.plus(booking));
     }
   }
 

@@ -27,6 +27,30 @@ public sealed interface CardRefusal {
     }
   }
 
+  /** The claim avoids cards of that model. */
+  record AvoidedModel(String model) implements CardRefusal {
+    @Override
+    public String toString() {
+      return "model is " + model + ", which the claim avoids";
+    }
+  }
+
+  /** The claim names cards, and this is none of them. */
+  record OtherCard() implements CardRefusal {
+    @Override
+    public String toString() {
+      return "not one of the UUIDs that the claim chooses";
+    }
+  }
+
+  /** The claim avoids this very card. */
+  record AvoidedCard() implements CardRefusal {
+    @Override
+    public String toString() {
+      return "UUID is one that the claim avoids";
+    }
+  }
+
   /** A selector does not hold. */
   record NotSelected(String origin, String expression) implements CardRefusal {
     @Override
@@ -47,7 +71,15 @@ public sealed interface CardRefusal {
   record NoSuchCapacity(DeviceMode mode, String capacity) implements CardRefusal {
     @Override
     public String toString() {
-      return (mode == DeviceMode.MIG ? "a MIG instance" : "a whole card") + " has no capacity " + capacity;
+      return what(mode) + " has no capacity " + capacity;
+    }
+  }
+
+  /** What is asked is to hold more than there is of it on the card, which only a share can. */
+  record NotOversubscribed(DeviceMode mode) implements CardRefusal {
+    @Override
+    public String toString() {
+      return what(mode) + " cannot oversubscribe: only a share can";
     }
   }
 
@@ -83,7 +115,7 @@ public sealed interface CardRefusal {
     }
   }
 
-  /** The card is asked for as a whole, but has shares. */
+  /** The card is asked for as a whole, or for a share that wants it for itself, but has shares. */
   record HasShares(int shares) implements CardRefusal {
     @Override
     public String toString() {
@@ -162,9 +194,13 @@ public sealed interface CardRefusal {
     return switch (this) {
       case OtherMode r -> 0;
       case OtherModel r -> 1;
+      case AvoidedModel r -> 1;
+      case OtherCard r -> 2;
+      case AvoidedCard r -> 2;
       case NotSelected r -> 2;
       case SelectorFailed r -> 3;
       case NoSuchCapacity r -> 4;
+      case NotOversubscribed r -> 4;
       case TooManyCores r -> 5;
       case TooSmall r -> 6;
       case Tainted r -> 7;
@@ -177,6 +213,10 @@ public sealed interface CardRefusal {
       case MemoryTaken r -> 10;
       case CoresTaken r -> 11;
     };
+  }
+
+  private static String what(DeviceMode mode) {
+    return mode == DeviceMode.MIG ? "a MIG instance" : "a whole card";
   }
 
   /** What two devices of one card say together: the closer one's reason, and of placements of one profile that are not free all. */

@@ -1,5 +1,6 @@
 package dev.partita.controller.allocate;
 
+import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.config.GpuShareConfig.Placement;
 import dev.partita.controller.inventory.Device;
 import java.util.List;
@@ -16,6 +17,7 @@ import java.util.OptionalLong;
  * @param tolerations taints that do not matter
  * @param placement how to choose among cards
  * @param access whether the devices are to be had or only looked at
+ * @param oversubscribe how much memory the container gets, in percent of what a share has of the card; 100 for no more than that
  */
 public record DeviceAsk(
     String name,
@@ -25,7 +27,8 @@ public record DeviceAsk(
     OptionalLong cores,
     List<Toleration> tolerations,
     Placement placement,
-    Access access) {
+    Access access,
+    int oversubscribe) {
   public DeviceAsk {
     selectors = List.copyOf(selectors);
     tolerations = List.copyOf(tolerations);
@@ -34,7 +37,7 @@ public record DeviceAsk(
   /** An ask for devices to have. */
   public DeviceAsk(
       String name, List<Selector> selectors, Count count, MemoryAsk memory, OptionalLong cores, List<Toleration> tolerations, Placement placement) {
-    this(name, selectors, count, memory, cores, tolerations, placement, Access.OWN);
+    this(name, selectors, count, memory, cores, tolerations, placement, Access.OWN, GpuShareConfig.NOT_OVERSUBSCRIBED);
   }
 
   /** Memory as an amount: so many bytes of each, or nothing said. */

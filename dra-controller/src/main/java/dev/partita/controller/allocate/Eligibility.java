@@ -4,6 +4,8 @@ import dev.partita.api.DeviceAttribute;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
+import dev.partita.api.config.GpuShareConfig;
+import dev.partita.api.config.GpuShareConfig.Placement;
 import dev.partita.controller.allocate.DeviceAsk.Selector;
 import dev.partita.controller.inventory.AttributeValue;
 import dev.partita.controller.inventory.Capacity;
@@ -47,7 +49,7 @@ final class Eligibility {
 
   private static Fit accessed(Fit consuming, DeviceAsk ask) {
     return consuming instanceof Fit.Fits fits && ask.access() == DeviceAsk.Access.MONITOR
-        ? new Fit.Fits(fits.device(), 0, 0, DeviceAsk.Access.MONITOR)
+        ? new Fit.Fits(fits.device(), 0, 0, Fit.Taking.NOTHING)
         : consuming;
   }
 
@@ -77,7 +79,22 @@ final class Eligibility {
         return refusal;
       }
     }
-    return Optional.empty();
+    return notChosen(device.card(), ask.placement());
+  }
+
+  private static Optional<CardRefusal> notChosen(Card card, Placement placement) {
+    String model = card.model();
+    String uuid = card.gpu().uuid();
+    if (!placement.models().chooses(model)) {
+      return Optional.of(new CardRefusal.OtherModel(model, String.join(" or ", placement.models().choose())));
+    }
+    if (placement.models().avoids(model)) {
+      return Optional.of(new CardRefusal.AvoidedModel(model));
+    }
+    if (!placement.uuids().chooses(uuid)) {
+      return Optional.of(new CardRefusal.OtherCard());
+    }
+    return placement.uuids().avoids(uuid) ? Optional.of(new CardRefusal.AvoidedCard()) : Optional.empty();
   }
 
   private static Fit consuming(Device device, DeviceAsk ask) {
@@ -111,7 +128,7 @@ final class Eligibility {
     if (!account.instances().isEmpty()) {
       return Optional.of(new CardRefusal.CutIntoInstances(account.instances().size()));
     }
-    if (fits.device().mode() == DeviceMode.WHOLE) {
+    if (fits.mode() == DeviceMode.WHOLE) {
       return account.shares() > 0 ? Optional.of(new CardRefusal.HasShares(account.shares())) : Optional.empty();
     }
     long freeMemory = Math.max(0, fits.device().card().sellableMemory() - account.memory());
@@ -152,6 +169,9 @@ final class Eligibility {
     if (ask.memory() instanceof MemoryAsk.Percent) {
       return new Fit.Refused(new CardRefusal.NoSuchCapacity(device.mode(), "memoryPercent"));
     }
+    if (ask.oversubscribe() != GpuShareConfig.NOT_OVERSUBSCRIBED) {
+      return new Fit.Refused(new CardRefusal.NotOversubscribed(device.mode()));
+    }
     if (ask.memory() instanceof MemoryAsk.Bytes(long asked) && asked > memory) {
       return new Fit.Refused(new CardRefusal.TooSmall(memory, asked, device.card().model()));
     }
@@ -169,7 +189,8 @@ final class Eligibility {
     if (cores.isEmpty()) {
       return new Fit.Refused(new CardRefusal.TooManyCores(ask.cores().orElseThrow()));
     }
-    return new Fit.Fits(device, memory.getAsLong(), Math.toIntExact(cores.getAsLong()));
+    Fit.Taking taking = ask.placement().exclusive() ? Fit.Taking.THE_CARD : Fit.Taking.ITS_PART;
+    return new Fit.Fits(device, memory.getAsLong(), Math.toIntExact(cores.getAsLong()), taking);
   }
 
   private static OptionalLong consumed(Device device, String capacity, OptionalLong asked) {

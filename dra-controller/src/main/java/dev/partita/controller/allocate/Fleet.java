@@ -137,7 +137,7 @@ final class Fleet {
                       instances.set(true);
                       return;
                     }
-                    boolean whole = fit.device().mode() == DeviceMode.WHOLE;
+                    boolean whole = fit.mode() == DeviceMode.WHOLE;
                     long sellable = Math.max(1, fit.device().card().sellableMemory());
                     memory[number] = whole ? Demand.CARD : (int) (fit.memory() * Demand.CARD / sellable);
                     cores[number] = whole ? Demand.CARD : fit.cores() * (Demand.CARD / Account.CORES);

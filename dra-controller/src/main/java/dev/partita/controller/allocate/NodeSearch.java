@@ -78,7 +78,7 @@ final class NodeSearch {
     // Sorting is stable, so an ask's slots stay together.
     slots.sort(
         Comparator.comparingInt((Slot slot) -> slot.fits().size())
-            .thenComparing(slot -> slot.fits().stream().anyMatch(f -> f.device().mode() == DeviceMode.SHARED))
+            .thenComparing(slot -> slot.fits().stream().anyMatch(f -> f.mode() == DeviceMode.SHARED))
             .thenComparing(slot -> -slot.fits().stream().mapToLong(Fit.Fits::memory).max().orElse(0))
             .thenComparingInt(Slot::claim)
             .thenComparing(slot -> slot.ask().name()));

@@ -114,7 +114,7 @@ final class OrderedSearch {
     AskFits askFits = fits.apply(ask);
     for (Shelf kind : cards.shelves()) {
       Optional<Fit.Fits> fit = askFits.ofKind(kind);
-      if (fit.isPresent() && fit.get().device().mode() != mode) {
+      if (fit.isPresent() && fit.get().mode() != mode) {
         return false;
       }
     }

@@ -25,7 +25,7 @@ public sealed interface Outcome {
     public List<Booking> bookings() {
       return devices.stream()
           .filter(d -> d.request().access() == DeviceAsk.Access.OWN)
-          .map(d -> new Booking(d.device().card().key(), d.device().name(), d.memory(), d.cores()))
+          .map(d -> Booking.of(d.device(), d.memory(), d.cores(), d.request().placement().exclusive()))
           .toList();
     }
   }

@@ -51,7 +51,7 @@ record PlacementScore(int rank, int opened, int stranded, long leftover, long fr
 
   /** How good a card is for a device, as it stands before. */
   static long ofCard(Fit.Fits fits, Account before, Packing packing) {
-    if (fits.isMonitor() || fits.device().mode() == DeviceMode.WHOLE) {
+    if (fits.isMonitor() || fits.mode() == DeviceMode.WHOLE) {
       return 0;
     }
     Card card = fits.device().card();

@@ -178,7 +178,7 @@ final class ScoreFloor {
           continue;
         }
         Fit.Fits fit = possible.getFirst();
-        DeviceMode its = fit.device().mode();
+        DeviceMode its = fit.mode();
         if (its == DeviceMode.MIG || fit.isMonitor() || (mode != null && mode != its)) {
           return unclear(ask);
         }

@@ -10,6 +10,7 @@ import dev.partita.controller.watch.AllocatedDevices;
 import io.fabric8.kubernetes.api.model.NodeSelector;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocationResult;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceAllocationConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
@@ -60,8 +61,8 @@ final class AllocatedClaim {
   }
 
   /**
-   * What it takes. A share without a shareID or without consumed capacity counts as the whole card: nobody can say how much of
-   * it is free. Devices that are accessed for administration take nothing.
+   * What it takes. An exclusive share counts as the whole card, and so does one without a shareID or without consumed capacity: nobody
+   * can say how much of it is free. Devices that are accessed for administration take nothing.
    */
   static List<Booking> bookings(ResourceClaim claim) {
     List<Booking> bookings = new ArrayList<>();
@@ -84,7 +85,8 @@ final class AllocatedClaim {
           device.get().mode() == DeviceMode.WHOLE
               || result.getShareID() == null
               || consumed == null
-              || !consumed.containsKey(DeviceAttribute.MEMORY);
+              || !consumed.containsKey(DeviceAttribute.MEMORY)
+              || isExclusive(claim, result);
       bookings.add(
           dedicated
               ? new Booking(card, DeviceMode.WHOLE, 0, 0)
@@ -95,6 +97,12 @@ final class AllocatedClaim {
                   (int) amount(consumed.get(DeviceAttribute.CORES), 100)));
     }
     return bookings;
+  }
+
+  private static boolean isExclusive(ResourceClaim claim, DeviceRequestAllocationResult result) {
+    List<DeviceAllocationConfiguration> configs =
+        allocation(claim).flatMap(allocation -> Optional.ofNullable(allocation.getDevices())).map(devices -> devices.getConfig()).orElse(List.of());
+    return !configs.isEmpty() && Configs.ofAllocation(configs, result.getRequest()).filter(config -> config.placement().exclusive()).isPresent();
   }
 
   /** What it takes, or is about to take: its bookings, or those proposed for it as long as it has no allocation. */

@@ -4,6 +4,7 @@ import dev.partita.api.Bytes;
 import dev.partita.api.event.EventObject;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
+import dev.partita.api.config.GpuShareConfig;
 import dev.partita.controller.allocate.ClaimRef;
 import dev.partita.controller.allocate.DeviceAsk;
 import dev.partita.controller.allocate.Outcome;
@@ -85,6 +86,11 @@ final class ClaimNotes {
     events.tell(new ClaimEvent(claim, reason, note));
   }
 
+  private static String terms(DeviceAsk ask) {
+    String more = ask.oversubscribe() == GpuShareConfig.NOT_OVERSUBSCRIBED ? "" : ", " + ask.oversubscribe() + " % of that memory with the host's";
+    return more + (ask.placement().exclusive() ? ", nobody else on the card" : "");
+  }
+
   private static String words(DevicePlacement placement, String node) {
     Card card = placement.device().card();
     String what = card.gpu().productName() + " " + card.gpu().uuid();
@@ -100,6 +106,6 @@ final class ClaimNotes {
       return device + "MIG instance " + profile + " of " + what;
     }
     String cores = placement.cores() == 0 ? "no core limit" : placement.cores() + " % cores";
-    return device + Bytes.words(placement.memory()) + " of " + what + ", " + cores;
+    return device + Bytes.words(placement.memory()) + " of " + what + ", " + cores + terms(placement.request());
   }
 }

@@ -5,11 +5,13 @@ import dev.partita.api.config.Decoded;
 import dev.partita.api.config.FieldError;
 import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.config.GpuShareConfigDecoder;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceAllocationConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClaimConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.OpaqueDeviceConfiguration;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Our opaque configs of a claim and its classes: the last one that covers a request counts, the claim's after the class's. */
@@ -26,6 +28,15 @@ final class Configs {
 
   static Optional<GpuShareConfig> ofClass(List<DeviceClassConfiguration> configs) {
     return configs.stream().flatMap(config -> valid(config.getOpaque()).stream()).reduce((first, second) -> second);
+  }
+
+  /** The config that an allocation has for the result of that name, whoever wrote it. */
+  static Optional<GpuShareConfig> ofAllocation(List<DeviceAllocationConfiguration> configs, String resultName) {
+    return Stream.of("FromClass", "FromClaim")
+        .flatMap(source -> configs.stream().filter(config -> source.equals(config.getSource())))
+        .filter(config -> covers(config.getRequests(), resultName))
+        .flatMap(config -> valid(config.getOpaque()).stream())
+        .reduce((first, second) -> second);
   }
 
   /** Whether a list of requests, which is empty for all, covers a result's name. */

@@ -3,7 +3,6 @@ package dev.partita.controller.claims;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.controller.allocate.Candidates;
 import dev.partita.controller.allocate.ClaimAsk;
-import dev.partita.controller.allocate.MemoryAsk;
 import dev.partita.controller.allocate.Outcome;
 import dev.partita.controller.allocate.PodNeeds;
 import dev.partita.controller.inventory.GpuHost;
@@ -26,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedSet;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -110,17 +110,17 @@ final class PodDecider {
     String namespace = pod.getMetadata().getNamespace();
     Function<GpuHost, Optional<String>> unfit =
         host -> refusal(pod, host, allocatedElsewhere, open, now).or(() -> ledger.quotas().refusal(namespace, asks, host));
-    boolean ofPercent = asks.stream().anyMatch(PodDecider::asksPercent);
-    String scheduled = ofPercent ? "kube-scheduler allocates there, and it knows no memoryPercent" : "kube-scheduler allocates there";
+    SortedSet<String> unknown = BeyondScheduler.fields(asks);
+    String scheduled = "kube-scheduler allocates there" + (unknown.isEmpty() ? "" : ", and it knows no " + String.join(", ", unknown));
     Candidates candidates = host -> unfit.apply(host).or(() -> isScheduled(host) ? Optional.of(scheduled) : Optional.empty());
     Collection<GpuHost> hosts = inventory.hosts().values();
-    if (!ofPercent && !hosts.isEmpty() && hosts.stream().allMatch(PodDecider::isScheduled)) {
+    if (unknown.isEmpty() && !hosts.isEmpty() && hosts.stream().allMatch(PodDecider::isScheduled)) {
       return new Decision.LeaveToScheduler();
     }
     return switch (allocate(pod, asks, candidates, inventory)) {
       case Outcome.Allocated allocated -> new Decision.Allocate(new PodPlan(pod, allocated, open, reserved(pod, names.get().size(), open)));
       case Outcome.Unallocatable(var explanation) ->
-          !ofPercent
+          unknown.isEmpty()
                   && hosts.stream().anyMatch(host -> isScheduled(host) && unfit.apply(host).isEmpty())
                   && hosts.stream().allMatch(host -> candidates.refusal(host).isPresent())
               ? new Decision.LeaveToScheduler()
@@ -174,10 +174,6 @@ final class PodDecider {
         .filter(claim -> PodClaims.isContested(view.podsOf(ObjectKey.of(claim.getValue()))))
         .map(Map.Entry::getKey)
         .collect(Collectors.toSet());
-  }
-
-  private static boolean asksPercent(ClaimAsk claim) {
-    return claim.requests().stream().flatMap(request -> request.alternatives().stream()).anyMatch(ask -> ask.memory() instanceof MemoryAsk.Percent);
   }
 
   private static boolean isScheduled(GpuHost host) {

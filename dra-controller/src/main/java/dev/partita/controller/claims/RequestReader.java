@@ -70,7 +70,8 @@ final class RequestReader {
     }
     return count.map(
         number -> new DeviceAsk(
-                part.name(), expressions, number, memory, cores, tolerations, config.placement(), part.adminAccess() ? Access.MONITOR : Access.OWN));
+                part.name(), expressions, number, memory, cores, tolerations, config.placement(),
+                part.adminAccess() ? Access.MONITOR : Access.OWN, config.oversubscribe()));
   }
 
   /** An amount, or a part of each card; an amount in a request stands for itself whatever its class says. */

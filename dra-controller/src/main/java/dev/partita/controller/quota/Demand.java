@@ -43,8 +43,9 @@ final class Demand {
       return Use.NONE;
     }
     long devices = ask.count() instanceof DeviceAsk.Count.Exactly(int count) ? count : 1;
-    // Without a memory of its own a request takes all of a device; without cores a share takes none.
+    // Without a memory of its own, or exclusive, a request takes all of a device; without cores a share takes none.
     long smallest = smallest(host);
-    return new Use(ask.memory().bytesOf(smallest).orElse(smallest), ask.cores().orElse(0), 1, 0).times(devices);
+    long memory = ask.placement().exclusive() ? smallest : ask.memory().bytesOf(smallest).orElse(smallest);
+    return new Use(memory, ask.cores().orElse(0), 1, 0).times(devices);
   }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
+import dev.partita.api.config.GpuShareConfig.Choice;
 import dev.partita.api.node.GpuNode;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.allocate.Outcome.ClaimPlacement;
@@ -105,9 +106,29 @@ class AllocatorPropertyTest {
       }
       List<Constraint> constraints =
           random.nextInt(4) == 0 ? List.of(new Constraint.Match("resource.kubernetes.io/numaNode", List.of())) : List.of();
+      asks.replaceAll(ask -> placed(random, ask));
       claims.add(Asks.claim("s" + step + "c" + c, constraints, asks.toArray(DeviceAsk[]::new)));
     }
     return claims;
+  }
+
+  /** Now and then it cares about which card it is on, and with whom. */
+  private static DeviceAsk placed(Random random, DeviceAsk ask) {
+    return switch (random.nextInt(12)) {
+      case 0 -> Asks.on(ask, Asks.choose("a100", "h200"), Choice.ANY);
+      case 1 -> Asks.on(ask, Asks.avoid("t4"), Asks.avoid("GPU-node-0-0", "GPU-node-1-1"));
+      case 2 -> Asks.on(ask, Choice.ANY, Asks.choose("GPU-node-0-0", "GPU-node-0-1", "GPU-node-2-0"));
+      case 3 -> ask.memory().isSaid() ? Asks.alone(ask) : ask;
+      default -> ask;
+    };
+  }
+
+  private static boolean isChosen(Card card, DeviceAsk ask) {
+    return isChosen(card.model(), ask.placement().models()) && isChosen(card.gpu().uuid(), ask.placement().uuids());
+  }
+
+  private static boolean isChosen(String value, Choice choice) {
+    return (choice.choose().isEmpty() || choice.choose().contains(value)) && !choice.avoid().contains(value);
   }
 
   private static void checkPod(List<ClaimAsk> pod, Outcome.Allocated allocated) {
@@ -121,6 +142,7 @@ class AllocatorPropertyTest {
         assertThat(cards.computeIfAbsent(device.request().name(), n -> new HashSet<>()).add(device.device().card().key()))
             .as("results of one request on different cards")
             .isTrue();
+        assertThat(isChosen(device.device().card(), device.request())).isTrue();
         if (device.device().mode() == DeviceMode.SHARED) {
           assertThat(device.memory()).isGreaterThanOrEqualTo(device.request().memory().bytesOf(device.device().card().sellableMemory()).orElse(0));
         }
@@ -149,7 +171,7 @@ class AllocatorPropertyTest {
         assertThat(unfit.fitting()).isLessThan(unfit.wanted());
         unfit.refusals().forEach((index, why) -> {
           CardKey card = new CardKey(unfit.node(), index);
-          assertTrue(card, why, host, books.of(card));
+          assertTrue(card, why, host, books.of(card), ask(pod, unfit));
         });
       }
       if (!(refusal instanceof NodeRefusal.PodUnfit) && pod.stream().allMatch(claim -> claim.constraints().isEmpty())) {
@@ -158,6 +180,17 @@ class AllocatorPropertyTest {
         assertThat(everyWay(units, 0, new ArrayList<>(), host, books)).as("%s could serve %s", host.name(), pod).isFalse();
       }
     }
+  }
+
+  /** What the refusal is about. */
+  private static DeviceAsk ask(List<ClaimAsk> pod, NodeRefusal.CardsUnfit unfit) {
+    return pod.stream()
+        .filter(claim -> claim.claim().equals(unfit.claim()))
+        .flatMap(claim -> claim.requests().stream())
+        .flatMap(request -> request.alternatives().stream())
+        .filter(ask -> ask.name().equals(unfit.request()))
+        .findFirst()
+        .orElseThrow();
   }
 
   private static HostRooms.Room room(Random random, boolean limited) {
@@ -211,7 +244,7 @@ class AllocatorPropertyTest {
         || why instanceof CardRefusal.HasShares;
   }
 
-  private static void assertTrue(CardKey key, CardRefusal why, GpuHost host, Account account) {
+  private static void assertTrue(CardKey key, CardRefusal why, GpuHost host, Account account, DeviceAsk ask) {
     Card card = host.cards().get(key.index());
     switch (why) {
       case CardRefusal.MemoryTaken(long free, long asked) -> {
@@ -224,7 +257,10 @@ class AllocatorPropertyTest {
       }
       case CardRefusal.TakenWhole _ -> assertThat(account.wholes()).isPositive();
       case CardRefusal.HasShares(int shares) -> assertThat(account.shares()).isEqualTo(shares).isPositive();
-      case CardRefusal.OtherModel(String model, String asked) -> assertThat(card.model()).isEqualTo(model).isNotEqualTo(asked);
+      case CardRefusal.OtherModel(String model, String asked) -> assertThat(card.model()).isEqualTo(model).isNotIn(List.of(asked.split(" or ")));
+      case CardRefusal.AvoidedModel(String model) -> assertThat(card.model()).isEqualTo(model).isIn(ask.placement().models().avoid());
+      case CardRefusal.OtherCard _ -> assertThat(card.gpu().uuid()).isNotIn(ask.placement().uuids().choose());
+      case CardRefusal.AvoidedCard _ -> assertThat(card.gpu().uuid()).isIn(ask.placement().uuids().avoid());
       case CardRefusal.TooSmall(long total, long asked, String model) -> assertThat(asked).isGreaterThan(total);
       default -> throw new AssertionError(why + " was not asked for");
     }
@@ -240,7 +276,7 @@ class AllocatorPropertyTest {
       return true;
     }
     DeviceAsk ask = units.get(unit);
-    boolean whole = !ask.memory().isSaid();
+    boolean whole = takesAll(ask);
     int from = unit > 0 && units.get(unit - 1).equals(ask) ? chosen.get(unit - 1) + 1 : 0;
     for (int c = from; c < host.cards().size(); c++) {
       Card card = host.cards().get(c);
@@ -248,7 +284,7 @@ class AllocatorPropertyTest {
       for (int u = 0; u < unit; u++) {
         if (chosen.get(u) == c) {
           DeviceAsk other = units.get(u);
-          DeviceMode mode = other.memory().isSaid() ? DeviceMode.SHARED : DeviceMode.WHOLE;
+          DeviceMode mode = takesAll(other) ? DeviceMode.WHOLE : DeviceMode.SHARED;
           long bytes = Math.max(1 << 20, other.memory().bytesOf(card.sellableMemory()).orElse(0));
           account = account.plus(DeviceName.of(c, mode), bytes, (int) other.cores().orElse(0));
         }
@@ -256,11 +292,11 @@ class AllocatorPropertyTest {
       boolean model = ask.selectors().size() == 1 || card.model().equals("h200");
       boolean room =
           whole
-              ? account.isUntouched()
+              ? account.isUntouched() && ask.memory().bytesOf(card.sellableMemory()).orElse(0) <= card.sellableMemory()
               : account.wholes() == 0
                   && account.memory() + Math.max(1 << 20, ask.memory().bytesOf(card.sellableMemory()).orElse(0)) <= card.sellableMemory()
                   && account.cores() + ask.cores().orElse(0) <= 100;
-      if (model && room) {
+      if (model && room && isChosen(card, ask)) {
         chosen.add(c);
         if (everyWay(units, unit + 1, chosen, host, books)) {
           return true;
@@ -271,13 +307,17 @@ class AllocatorPropertyTest {
     return false;
   }
 
+  private static boolean takesAll(DeviceAsk ask) {
+    return !ask.memory().isSaid() || ask.placement().exclusive();
+  }
+
   private static void checkCards(Inventory inventory, Books books, Map<String, ClaimPlacement> live) {
     Map<CardKey, Account> apart = new HashMap<>();
     for (ClaimPlacement placement : live.values()) {
       for (Booking booking : placement.bookings()) {
         apart.merge(
             booking.card(),
-            Account.EMPTY.plus(booking.device(), booking.memory(), booking.cores()),
+            Account.EMPTY.plus(booking),
             (a, b) -> new Account(a.shares() + b.shares(), a.wholes() + b.wholes(), a.memory() + b.memory(), a.cores() + b.cores()));
       }
     }

@@ -3,6 +3,7 @@ package dev.partita.controller.allocate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.DeviceMode;
+import dev.partita.api.config.GpuShareConfig.Choice;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNodeSpec;
@@ -96,6 +97,75 @@ class AllocatorTest {
     DeviceAsk half =
         new DeviceAsk("gpu", plain.selectors(), plain.count(), new MemoryAsk.Percent(50), plain.cores(), plain.tolerations(), plain.placement());
     assertThat(cluster.refusal(Asks.claim("x", half))).contains("a whole card has no capacity memoryPercent");
+  }
+
+  @Test
+  void aShareOnACardOfItsOwnKeepsItsLimitsAndLeavesNothingToOthers() {
+    cluster.nodes.add(GpuNodes.ready("node-0", 2, "NVIDIA H200", 100 * GIB));
+    cluster.take("a", "node-0", 0, GIB, 0);
+    DeviceAsk alone = Asks.alone(Asks.share("gpu", 1, 8 * GIB, 25));
+    Outcome.Allocated allocated = (Outcome.Allocated) cluster.allocate(Asks.claim("x", alone));
+    Outcome.ClaimPlacement placement = allocated.claims().getFirst();
+    assertThat(placement.devices().getFirst().device()).hasToString("gpu-1-shared on node-0");
+    assertThat(placement.devices().getFirst().memory()).isEqualTo(8 * GIB);
+    assertThat(placement.devices().getFirst().cores()).isEqualTo(25);
+    cluster.books.put("x", placement.bookings());
+    assertThat(cluster.placed(Asks.claim("y", Asks.share("gpu", 1, GIB, 0)))).containsExactly("gpu-0-shared on node-0");
+    assertThat(cluster.refusal(Asks.claim("y", alone))).contains("asked whole, has 1 share", "taken as a whole");
+    assertThat(cluster.refusal(Asks.claim("y", Asks.share("gpu", 2, GIB, 0)))).contains("1 card on node-0: taken as a whole");
+    cluster.books.remove("x");
+    assertThat(cluster.placed(Asks.claim("y", Asks.share("a", 1, GIB, 0), alone))).containsExactlyInAnyOrder("gpu-0-shared on node-0", "gpu-1-shared on node-0");
+  }
+
+  @Test
+  void modelsAreChosenAndAvoided() {
+    cluster.nodes.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 100 * GIB));
+    cluster.nodes.add(GpuNodes.ready("node-1", 1, "NVIDIA A100", 80 * GIB));
+    cluster.nodes.add(GpuNodes.ready("node-2", 1, "Tesla T4", 16 * GIB));
+    DeviceAsk share = Asks.share("gpu", 1, GIB, 0);
+    assertThat(cluster.placed(Asks.claim("x", Asks.on(share, Asks.choose("a100"), Choice.ANY)))).containsExactly("gpu-0-shared on node-1");
+    assertThat(cluster.placed(Asks.claim("x", Asks.on(share, Asks.avoid("a100", "h200"), Choice.ANY)))).containsExactly("gpu-0-shared on node-2");
+    DeviceAsk large = Asks.share("gpu", 1, 90 * GIB, 0);
+    assertThat(cluster.refusal(Asks.claim("x", Asks.on(large, Asks.choose("a100", "l40"), Choice.ANY))))
+        .contains("has 80 GiB, asked 90 GiB", "model is h200, asked a100 or l40", "model is t4, asked a100 or l40");
+    assertThat(cluster.refusal(Asks.claim("x", Asks.on(large, Asks.avoid("h200"), Choice.ANY)))).contains("model is h200, which the claim avoids");
+  }
+
+  @Test
+  void cardsAreChosenAndAvoidedByUuid() {
+    cluster.nodes.add(GpuNodes.ready("node-0", 3, "NVIDIA H200", 100 * GIB));
+    cluster.nodes.add(GpuNodes.ready("node-1", 1, "NVIDIA H200", 100 * GIB));
+    DeviceAsk share = Asks.share("gpu", 1, GIB, 0);
+    assertThat(cluster.placed(Asks.claim("x", Asks.on(share, Choice.ANY, Asks.choose("GPU-node-0-2", "GPU-gone"))))).containsExactly("gpu-2-shared on node-0");
+    assertThat(cluster.placed(Asks.claim("x", Asks.on(share, Choice.ANY, Asks.avoid("GPU-node-0-0", "GPU-node-0-1", "GPU-node-1-0")))))
+        .containsExactly("gpu-2-shared on node-0");
+    assertThat(cluster.placed(Asks.claim("x", Asks.on(Asks.whole("gpu", 2), Choice.ANY, Asks.avoid("GPU-node-0-1")))))
+        .containsExactlyInAnyOrder("gpu-0 on node-0", "gpu-2 on node-0");
+    assertThat(cluster.refusal(Asks.claim("x", Asks.on(share, Choice.ANY, Asks.choose("GPU-gone")))))
+        .contains("4 cards on 2 nodes: not one of the UUIDs that the claim chooses");
+    DeviceAsk both = Asks.on(Asks.share("gpu", 3, GIB, 0), Choice.ANY, Asks.avoid("GPU-node-0-1"));
+    assertThat(cluster.refusal(Asks.claim("x", both))).contains("1 card on node-0: UUID is one that the claim avoids");
+  }
+
+  @Test
+  void allMeansThoseThatAreChosen() {
+    cluster.nodes.add(GpuNodes.ready("node-0", 3, "NVIDIA H200", 100 * GIB));
+    DeviceAsk all = Asks.ask("gpu", List.of(Asks.mode(DeviceMode.SHARED)), new Count.All(), OptionalLong.of(GIB), OptionalLong.empty());
+    assertThat(cluster.placed(Asks.claim("x", Asks.on(all, Choice.ANY, Asks.avoid("GPU-node-0-1"))))).hasSize(2);
+    cluster.take("a", "node-0", 0, GIB, 0);
+    assertThat(cluster.placed(Asks.claim("x", all))).hasSize(3);
+    assertThat(cluster.refusal(Asks.claim("x", Asks.alone(all)))).contains("asked whole, has 1 share");
+  }
+
+  @Test
+  void onlyAShareOversubscribes() {
+    cluster.nodes.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 100 * GIB));
+    assertThat(cluster.refusal(Asks.claim("x", oversubscribed(Asks.whole("gpu", 1))))).contains("a whole card cannot oversubscribe: only a share can");
+    assertThat(memoryOf(oversubscribed(Asks.share("gpu", 1, GIB, 0)))).as("what it takes of the card").isEqualTo(GIB);
+  }
+
+  private static DeviceAsk oversubscribed(DeviceAsk ask) {
+    return new DeviceAsk(ask.name(), ask.selectors(), ask.count(), ask.memory(), ask.cores(), ask.tolerations(), ask.placement(), ask.access(), 150);
   }
 
   private long memoryOf(DeviceAsk ask) {

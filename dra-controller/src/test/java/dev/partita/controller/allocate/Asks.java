@@ -1,12 +1,15 @@
 package dev.partita.controller.allocate;
 
 import dev.partita.api.DeviceMode;
+import dev.partita.api.config.GpuShareConfig.Choice;
 import dev.partita.api.config.GpuShareConfig.Placement;
 import dev.partita.controller.allocate.ClaimAsk.RequestAsk;
 import dev.partita.controller.allocate.DeviceAsk.Count;
 import dev.partita.controller.allocate.DeviceAsk.Selector;
+import java.util.Collections;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.TreeSet;
 
 /** Claims as a reader would have read them. */
 final class Asks {
@@ -46,7 +49,32 @@ final class Asks {
   /** The same to look at only. */
   static DeviceAsk monitor(DeviceAsk ask) {
     return new DeviceAsk(
-        ask.name(), ask.selectors(), ask.count(), ask.memory(), ask.cores(), ask.tolerations(), ask.placement(), DeviceAsk.Access.MONITOR);
+        ask.name(), ask.selectors(), ask.count(), ask.memory(), ask.cores(), ask.tolerations(), ask.placement(), DeviceAsk.Access.MONITOR, ask.oversubscribe());
+  }
+
+  /** The same placed in another way. */
+  static DeviceAsk placed(DeviceAsk ask, Placement placement) {
+    return new DeviceAsk(
+        ask.name(), ask.selectors(), ask.count(), ask.memory(), ask.cores(), ask.tolerations(), placement, ask.access(), ask.oversubscribe());
+  }
+
+  /** The same on a card of its own. */
+  static DeviceAsk alone(DeviceAsk ask) {
+    return placed(ask, ask.placement().alone());
+  }
+
+  /** The same on cards of other models, or other cards. */
+  static DeviceAsk on(DeviceAsk ask, Choice models, Choice uuids) {
+    Placement before = ask.placement();
+    return placed(ask, new Placement(before.nodes(), before.gpus(), before.numa(), before.nvlink(), models, uuids, before.exclusive()));
+  }
+
+  static Choice choose(String... values) {
+    return new Choice(new TreeSet<>(List.of(values)), Collections.emptySortedSet());
+  }
+
+  static Choice avoid(String... values) {
+    return new Choice(Collections.emptySortedSet(), new TreeSet<>(List.of(values)));
   }
 
   static ClaimAsk claim(String name, DeviceAsk... asks) {

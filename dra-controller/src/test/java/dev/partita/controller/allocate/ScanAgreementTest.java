@@ -3,8 +3,8 @@ package dev.partita.controller.allocate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.DeviceMode;
+import dev.partita.api.config.GpuShareConfig.Choice;
 import dev.partita.api.config.GpuShareConfig.Packing;
-import dev.partita.api.config.GpuShareConfig.Placement;
 import dev.partita.api.node.GpuNode;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.allocate.ClaimAsk.RequestAsk;
@@ -102,7 +102,13 @@ class ScanAgreementTest {
           default -> List.of();
         };
     List<DeviceAsk> asks =
-        switch (random.nextInt(20)) {
+        switch (random.nextInt(26)) {
+          case 20 -> List.of(Asks.alone(Asks.share("r", 1 + random.nextInt(2), 8 * GIB, 20)));
+          case 21 -> List.of(Asks.alone(Asks.share("r", 1, 8 * GIB, 20)), Asks.share("q", 1, GIB, 5), Asks.whole("p", 1));
+          case 22 -> List.of(Asks.on(Asks.share("r", 1, 2 * GIB, 10), Asks.avoid("t4", "h200"), Choice.ANY));
+          case 23 -> List.of(Asks.on(Asks.whole("r", 1 + random.nextInt(3)), Asks.choose("h200"), Choice.ANY));
+          case 24 -> List.of(Asks.on(Asks.share("r", 1, 2 * GIB, 10), Choice.ANY, Asks.avoid(anyUuid(random), anyUuid(random))));
+          case 25 -> List.of(Asks.on(Asks.alone(Asks.share("r", 1, GIB, 10)), Choice.ANY, Asks.choose(anyUuid(random), anyUuid(random))));
           case 10 -> List.of(Asks.share("r", 2 + random.nextInt(4), GIB, 5));
           case 11 -> List.of(spread(Asks.share("r", 1 + random.nextInt(3), 10 * GIB, 20)), spread(Asks.whole("q", 1)));
           case 12 -> List.of(numa("r", random.nextInt(2)));
@@ -115,7 +121,7 @@ class ScanAgreementTest {
           case 2 -> List.of(Asks.whole("r", 1));
           case 3 -> List.of(spread(Asks.share("r", 1, GIB, 5)));
           case 4 -> List.of(Asks.share("r", 1 + random.nextInt(2), GIB, 5), Asks.whole("q", 1));
-          case 5 -> List.of(uuid("r", "GPU-node-" + random.nextInt(20) + "-" + random.nextInt(4)));
+          case 5 -> List.of(uuid("r", anyUuid(random)));
           case 6 -> List.of(Asks.share("r", "h200", 1 + random.nextLong(70 * GIB)));
           case 7 -> List.of(Asks.percent("r", 1 + random.nextInt(2), 1 + random.nextInt(100), 5));
           default -> List.of(Asks.share("r", 1, (1 + random.nextInt(40)) * GIB, 5L * random.nextInt(14)));
@@ -132,10 +138,12 @@ class ScanAgreementTest {
     return Asks.claim(name, constraints, asks.toArray(DeviceAsk[]::new));
   }
 
+  private static String anyUuid(Random random) {
+    return "GPU-node-" + random.nextInt(20) + "-" + random.nextInt(4);
+  }
+
   private static DeviceAsk spread(DeviceAsk ask) {
-    Placement before = ask.placement();
-    Placement placement = new Placement(Packing.SPREAD, Packing.SPREAD, before.numa(), before.nvlink());
-    return new DeviceAsk(ask.name(), ask.selectors(), ask.count(), ask.memory(), ask.cores(), ask.tolerations(), placement);
+    return Asks.placed(ask, ask.placement().packed(Packing.SPREAD, Packing.SPREAD));
   }
 
   private static DeviceAsk all(DeviceAsk ask) {

@@ -226,6 +226,15 @@ class ClaimReaderTest {
     assertThat(ask.requests().getFirst().alternatives()).extracting(DeviceAsk::name).containsExactly("gpu/big", "gpu/any");
   }
 
+  @Test
+  void kubeSchedulerHoldsToNothingThatBindsSeveralDevices() {
+    String required = "config: [{opaque: {driver: gpu.partita.dev, parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, placement: {numa: Required, nvlink: Required}}}}]";
+    String two = "requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, count: 2}}]";
+    String one = "requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev}}]";
+    assertThat(BeyondScheduler.fields(List.of(ask("{" + two + ", " + required + "}")))).containsExactly("placement.numa", "placement.nvlink");
+    assertThat(BeyondScheduler.fields(List.of(ask("{" + one + ", " + required + "}")))).as("of one card there is nothing to hold to").isEmpty();
+  }
+
   private static String share(String capacity) {
     return "requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, capacity: {requests: {" + capacity + "}}}}]";
   }

@@ -158,6 +158,15 @@ class QuotaLedgerTest {
     assertThat(ledger.excess("a-dev", List.of(List.of(eighth)))).isEmpty();
   }
 
+  @Test
+  void aShareOnACardOfItsOwnIsReckonedAsTheCard() {
+    DeviceAsk small = ask(1).requests().getFirst().alternatives().getFirst();
+    DeviceAsk alone = new DeviceAsk("gpu", small.selectors(), small.count(), small.memory(), small.cores(), List.of(), small.placement().alone());
+    ClaimAsk exclusive = new ClaimAsk(new ClaimRef("a-dev", "c", "uid"), List.of(new RequestAsk("gpu", List.of(alone))), List.of());
+    GpuHost host = INVENTORY.hosts().values().iterator().next();
+    assertThat(Demand.least(List.of(exclusive), host).memory()).isEqualTo(Demand.smallest(host)).isGreaterThan(GIB);
+  }
+
   private static GpuQuotaSpec.Limit limit(String name, Amounts guaranteed) {
     return new GpuQuotaSpec.Limit(name, List.of(), null, guaranteed, Amounts.UNLIMITED);
   }

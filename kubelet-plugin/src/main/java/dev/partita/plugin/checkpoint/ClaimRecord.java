@@ -150,14 +150,19 @@ final class ClaimRecord {
   }
 
   @JsonInclude(JsonInclude.Include.NON_NULL)
-  private record ShareJson(long memoryBytes, @Nullable Long physicalBytes, int cores, CoreLimit coreLimit, int priority) {
+  private record ShareJson(long memoryBytes, @Nullable Long physicalBytes, int cores, CoreLimit coreLimit, int priority, @Nullable Boolean exclusive) {
     static ShareJson of(Grant.Share share) {
       return new ShareJson(
-          share.memoryBytes(), share.physicalBytes() == share.memoryBytes() ? null : share.physicalBytes(), share.cores(), share.coreLimit(), share.priority());
+          share.memoryBytes(),
+          share.physicalBytes() == share.memoryBytes() ? null : share.physicalBytes(),
+          share.cores(),
+          share.coreLimit(),
+          share.priority(),
+          share.exclusive() ? true : null);
     }
 
     Grant.Share toShare() {
-      return new Grant.Share(memoryBytes, physicalBytes == null ? memoryBytes : physicalBytes, cores, coreLimit, priority);
+      return new Grant.Share(memoryBytes, physicalBytes == null ? memoryBytes : physicalBytes, cores, coreLimit, priority, Boolean.TRUE.equals(exclusive));
     }
   }
 }

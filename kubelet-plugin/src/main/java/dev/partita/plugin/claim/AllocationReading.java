@@ -1,6 +1,5 @@
 package dev.partita.plugin.claim;
 
-import dev.partita.api.DeviceAttribute;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
@@ -12,12 +11,10 @@ import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.MigProfile;
 import dev.partita.plugin.inventory.Inventory;
-import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceAllocationConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
-import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -60,11 +57,12 @@ public final class AllocationReading {
       return new Refused("the claim has no allocation");
     }
     Map<String, Grant> grants = new LinkedHashMap<>();
+    CardTerms terms = new CardTerms(node.allocator());
     for (DeviceRequestAllocationResult result : orEmpty(allocation.getDevices().getResults())) {
       if (!Driver.NAME.equals(result.getDriver()) || !pool.equals(result.getPool())) {
         continue;
       }
-      ResultOrRefusal one = grant(result, orEmpty(allocation.getDevices().getConfig()), cards, node);
+      ResultOrRefusal one = grant(result, orEmpty(allocation.getDevices().getConfig()), cards, node, terms);
       if (one.refusal() != null) {
         return new Refused(one.refusal());
       }
@@ -132,7 +130,8 @@ public final class AllocationReading {
       DeviceRequestAllocationResult result,
       List<DeviceAllocationConfiguration> configs,
       Inventory.Cards cards,
-      GpuNodeSpec node) {
+      GpuNodeSpec node,
+      CardTerms terms) {
     String at = "device " + result.getDevice() + " of request " + result.getRequest();
     Optional<DeviceName> name = DeviceName.parse(String.valueOf(result.getDevice()));
     if (name.isEmpty()) {
@@ -151,9 +150,17 @@ public final class AllocationReading {
       return refuse("the device config for request " + result.getRequest() + " is wrong: " + invalid.message());
     }
     GpuShareConfig config = ((Decoded.Valid<GpuShareConfig>) decoded).value();
+    Optional<String> broken = terms.brokenBy(gpu.get(), config.placement());
+    if (broken.isPresent()) {
+      return refuse(at + broken.get());
+    }
+    boolean monitor = Boolean.TRUE.equals(result.getAdminAccess());
+    if (name.get().mode() != DeviceMode.SHARED && !monitor && config.oversubscribe() != GpuShareConfig.NOT_OVERSUBSCRIBED) {
+      return refuse(at + " is no share, and its config asks to oversubscribe, which only a share can");
+    }
     Grant.Use use;
     if (name.get() instanceof DeviceName.Mig mig) {
-      if (Boolean.TRUE.equals(result.getAdminAccess())) {
+      if (monitor) {
         return refuse(at + " has admin access; a MIG instance is made for one claim, so there is none beside which an administrator could be");
       }
       MigSlot slot = mig.slot();
@@ -165,30 +172,17 @@ public final class AllocationReading {
       }
       int size = profile.get().placements().stream().filter(place -> place.start() == slot.start()).findFirst().orElseThrow().size();
       use = new Grant.Mig(profile.get().name(), slot.start(), size, profile.get().memoryBytes());
-    } else if (Boolean.TRUE.equals(result.getAdminAccess())) {
+    } else if (monitor) {
       use = new Grant.Whole(true); // it consumes nothing, so there is no share that it could be held to
     } else if (name.get().mode() == DeviceMode.WHOLE) {
       use = new Grant.Whole(false);
     } else {
-      Map<String, Quantity> consumed = result.getConsumedCapacity() == null ? Map.of() : result.getConsumedCapacity();
-      Optional<BigDecimal> memory = capacity(consumed, DeviceAttribute.MEMORY);
-      Optional<BigDecimal> cores = capacity(consumed, DeviceAttribute.CORES);
-      long most = Math.max(gpu.get().memoryBytes(), gpu.get().sellableBytes(node));
-      BigDecimal bytes = memory.orElse(BigDecimal.valueOf(gpu.get().sellableBytes(node)));
-      if (bytes.signum() <= 0 || bytes.compareTo(BigDecimal.valueOf(most)) > 0) {
-        return refuse(at + " has " + bytes.toPlainString() + " bytes of memory allocated, the card has " + most);
+      switch (ShareReading.read(result, config, gpu.get(), node)) {
+        case ShareReading.Granted(Grant.Share share) -> use = share;
+        case ShareReading.Refused(String why) -> {
+          return refuse(at + why);
+        }
       }
-      if (config.memoryPercent().orElse(100) < 100 && bytes.compareTo(BigDecimal.valueOf(gpu.get().sellableBytes(node))) >= 0) {
-        return refuse(
-            at + " has all of the card's memory allocated, and its config asks for " + config.memoryPercent().getAsInt()
-                + " percent: kube-scheduler allocated it, which knows no memoryPercent; ask for an amount, or have the controller allocate on this node");
-      }
-      BigDecimal percent = cores.orElse(BigDecimal.ZERO);
-      if (percent.signum() < 0 || percent.compareTo(BigDecimal.valueOf(100)) > 0) {
-        return refuse(at + " has " + percent.toPlainString() + " cores allocated, a card has 100");
-      }
-      long physical = Math.max(1, node.physicalBytes(bytes.longValue()));
-      use = new Grant.Share(bytes.longValue(), physical, percent.intValue(), config.coreLimit(), config.priority());
     }
     return new ResultOrRefusal(
         new Grant(
@@ -222,11 +216,6 @@ public final class AllocationReading {
 
   private static boolean appliesTo(String request, List<String> requests) {
     return requests.isEmpty() || requests.contains(request) || requests.contains(mainRequest(request));
-  }
-
-  private static Optional<BigDecimal> capacity(Map<String, Quantity> consumed, String name) {
-    Quantity quantity = consumed.getOrDefault(name, consumed.get(Driver.NAME + "/" + name));
-    return quantity == null ? Optional.empty() : Optional.of(quantity.getNumericalAmount());
   }
 
   private static Grant join(Grant first, Grant second) {

@@ -26,7 +26,7 @@ public final class Clash {
           switch (grant.use()) {
             case Grant.Whole whole when whole.adminAccess() -> Optional.empty();
             case Grant.Whole ignored -> wholeClash(grant, claim, held);
-            case Grant.Share ignored -> shareClash(grant, held);
+            case Grant.Share ignored -> shareClash(grant, claim, held);
             case Grant.Mig mig -> migClash(grant, mig, claim, held);
           };
       if (clash.isPresent()) {
@@ -53,7 +53,7 @@ public final class Clash {
         .map(h -> at(grant) + " is to be cut for " + grant.device() + ", but claim " + h.claim() + " has " + h.grant().device() + " prepared");
   }
 
-  private static Optional<String> shareClash(Grant share, List<Held> held) {
+  private static Optional<String> shareClash(Grant share, ClaimRef claim, List<Held> held) {
     Optional<Held> instance = held.stream().filter(h -> sameCard(h.grant(), share) && h.grant().mig().isPresent()).findFirst();
     if (instance.isPresent()) {
       return Optional.of(at(share) + " is cut into MIG instances: claim " + instance.get().claim() + " has " + instance.get().grant().device() + " prepared");
@@ -62,6 +62,17 @@ public final class Clash {
         held.stream().filter(h -> sameCard(h.grant(), share) && h.grant().use() instanceof Grant.Whole).findFirst();
     if (whole.isPresent()) {
       return Optional.of(at(share) + " is prepared as a whole for claim " + whole.get().claim());
+    }
+    Optional<Held> neighbour =
+        held.stream()
+            .filter(h -> sameCard(h.grant(), share) && !h.equals(new Held(claim, share)))
+            .filter(h -> isExclusive(share) || isExclusive(h.grant()))
+            .findFirst();
+    if (neighbour.isPresent()) {
+      return Optional.of(
+          isExclusive(share)
+              ? at(share) + " is wanted exclusively, but claim " + neighbour.get().claim() + " has " + neighbour.get().grant().device() + " prepared"
+              : at(share) + " is prepared exclusively for claim " + neighbour.get().claim());
     }
     long total = 0;
     for (Held h : held) {
@@ -73,6 +84,10 @@ public final class Clash {
         ? Optional.of(
             at(share) + " has " + share.card().memoryBytes() + " bytes, but with this claim its shares would hold " + total)
         : Optional.empty();
+  }
+
+  private static boolean isExclusive(Grant grant) {
+    return grant.share().filter(Grant.Share::exclusive).isPresent();
   }
 
   private static boolean sameCard(Grant a, Grant b) {

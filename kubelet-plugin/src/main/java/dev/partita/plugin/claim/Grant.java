@@ -58,12 +58,14 @@ public record Grant(List<String> requests, String device, Optional<String> share
    * A share of it.
    *
    * @param memoryBytes bytes of device memory
-   * @param physicalBytes bytes of the card that it may hold; less than its memory where the node sells more than its cards have
+   * @param physicalBytes bytes of the card that it may hold; less than its memory where the node sells more than its cards have, or the
+   *     claim oversubscribes what it has
    * @param cores percent of the card, 0 for no limit
    * @param coreLimit how cores are enforced
    * @param priority 0 is the higher one
+   * @param exclusive whether nobody else may have anything of the card
    */
-  public record Share(long memoryBytes, long physicalBytes, int cores, CoreLimit coreLimit, int priority) implements Use {
+  public record Share(long memoryBytes, long physicalBytes, int cores, CoreLimit coreLimit, int priority, boolean exclusive) implements Use {
     public Share {
       if (memoryBytes <= 0) {
         throw new IllegalArgumentException("a share has memory: " + memoryBytes);
@@ -76,9 +78,9 @@ public record Grant(List<String> requests, String device, Optional<String> share
       }
     }
 
-    /** A share whose memory is all on the card. */
+    /** A share whose memory is all on the card, where others may be. */
     public Share(long memoryBytes, int cores, CoreLimit coreLimit, int priority) {
-      this(memoryBytes, memoryBytes, cores, coreLimit, priority);
+      this(memoryBytes, memoryBytes, cores, coreLimit, priority, false);
     }
   }
 

@@ -19,7 +19,7 @@ final class ClaimWords {
     return switch (grant.use()) {
       case Grant.Whole whole -> (whole.adminAccess() ? "admin access to " : "whole ") + card;
       case Grant.Mig mig -> "MIG instance " + mig.profile() + " (" + Bytes.words(mig.memoryBytes()) + ") of " + card;
-      case Grant.Share share -> Bytes.words(share.memoryBytes()) + physical(share) + " of " + card + cores(share);
+      case Grant.Share share -> Bytes.words(share.memoryBytes()) + physical(share) + " of " + card + cores(share) + (share.exclusive() ? ", nobody else on it" : "");
     };
   }
 

@@ -1,6 +1,7 @@
 package dev.partita.plugin.checkpoint;
 
 import static dev.partita.plugin.claim.Grants.admin;
+import static dev.partita.plugin.claim.Grants.alone;
 import static dev.partita.plugin.claim.Grants.share;
 import static dev.partita.plugin.claim.Grants.whole;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -37,7 +38,7 @@ class CheckpointTest {
           new ClaimRef("default", "train", "uid-1"),
           Phase.COMPLETED,
           "boot-1",
-          List.of(share("a", 0, "k", 8, 25), whole("b", 1), admin("c", 2)),
+          List.of(share("a", 0, "k", 8, 25), whole("b", 1), admin("c", 2), alone(share("d", 3, "l", 8, 0))),
           Map.of("k", List.of("A=b")),
           true);
 

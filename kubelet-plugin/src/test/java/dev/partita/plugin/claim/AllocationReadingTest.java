@@ -3,14 +3,17 @@ package dev.partita.plugin.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.Driver;
+import dev.partita.api.config.GpuShareConfig.CoreLimit;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.cdi.driver.DriverFiles;
 import dev.partita.plugin.TestClaims;
 import dev.partita.plugin.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResultBuilder;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -20,8 +23,10 @@ import org.junit.jupiter.api.Test;
 class AllocationReadingTest {
   private static final Gpu CARD =
       new Gpu(0, 0, "GPU-0", "NVIDIA H100", "h100", "Nvidia", "Hopper", "9.0", 80 * Grants.GIB, null, null, null, null, GpuHealth.HEALTHY);
+  private static final Gpu FAR =
+      new Gpu(1, 1, "GPU-1", "NVIDIA H100", "h100", "Nvidia", "Hopper", "9.0", 80 * Grants.GIB, null, null, 1, null, GpuHealth.HEALTHY);
   private static final Inventory.Cards CARDS =
-      new Inventory.Cards(new DriverFiles("580.1", "/usr/lib", List.of(), List.of(), List.of(), new TreeMap<>()), "580.1", Optional.empty(), List.of(CARD));
+      new Inventory.Cards(new DriverFiles("580.1", "/usr/lib", List.of(), List.of(), List.of(), new TreeMap<>()), "580.1", Optional.empty(), List.of(CARD, FAR));
 
   /** adminAccess consumes nothing, so an allocation of a shared device has no share: it is the card that is looked at. */
   @Test
@@ -67,12 +72,82 @@ class AllocationReadingTest {
     }
   }
 
+  @Test
+  void anOversubscribedShareHasMoreMemoryThanItMayHoldOfTheCard() {
+    assertThat(share(Map.of("oversubscribe", 150), "40Gi", GpuNodeSpec.DEFAULT)).isEqualTo(new Grant.Share(60 * Grants.GIB, 40 * Grants.GIB, 0, CoreLimit.HARD, 1, false));
+    GpuNodeSpec soldTwice = new GpuNodeSpec(Allocator.Controller, List.of(), null, 200);
+    assertThat(share(Map.of("oversubscribe", 150), "40Gi", soldTwice)).as("besides what the node sells beyond its cards").isEqualTo(new Grant.Share(60 * Grants.GIB, 20 * Grants.GIB, 0, CoreLimit.HARD, 1, false));
+    assertThat(share(Map.of("oversubscribe", 1000), "80Gi", GpuNodeSpec.DEFAULT).memoryBytes()).isEqualTo(800 * Grants.GIB);
+  }
+
+  @Test
+  void whatIsNoShareDoesNotOversubscribe() {
+    AllocationReading.Outcome outcome = read(Map.of("oversubscribe", 150), GpuNodeSpec.DEFAULT, TestClaims.whole("node-0", "gpu", 0));
+    assertThat(refusal(outcome)).isEqualTo("device gpu-0 of request gpu is no share, and its config asks to oversubscribe, which only a share can");
+  }
+
+  @Test
+  void aCardOfItsOwnIsNotWhatKubeSchedulerGivesForAPartOfOne() {
+    Map<String, Object> exclusive = Map.of("placement", Map.of("exclusive", true));
+    GpuNodeSpec scheduled = new GpuNodeSpec(Allocator.Scheduler, List.of(), null);
+    assertThat(share(exclusive, "40Gi", GpuNodeSpec.DEFAULT)).isEqualTo(new Grant.Share(40 * Grants.GIB, 40 * Grants.GIB, 0, CoreLimit.HARD, 1, true));
+    assertThat(refusal(read(exclusive, scheduled, TestClaims.share("node-0", "gpu", 0, "40Gi", "")))).contains("its config asks for a card of its own: kube-scheduler allocated it");
+    assertThat(share(exclusive, "", scheduled).exclusive()).as("all of it").isTrue();
+  }
+
+  @Test
+  void aCardOfAnotherModelOrAnotherCardIsRefused() {
+    DeviceRequestAllocationResult result = TestClaims.share("node-0", "gpu", 0, "8Gi", "");
+    for (Map<String, Object> right :
+        List.of(choice("models", "choose", "h100"), choice("models", "avoid", "h200"), choice("uuids", "choose", "GPU-0"), choice("uuids", "avoid", "GPU-1"))) {
+      assertThat(read(right, GpuNodeSpec.DEFAULT, result)).as("%s", right).isInstanceOf(AllocationReading.Granted.class);
+    }
+    for (Map<String, Object> wrong : List.of(choice("models", "choose", "h200"), choice("models", "avoid", "h100"))) {
+      assertThat(refusal(read(wrong, GpuNodeSpec.DEFAULT, result))).isEqualTo("device gpu-0-shared of request gpu is of model h100, against its config's placement.models");
+    }
+    GpuNodeSpec scheduled = new GpuNodeSpec(Allocator.Scheduler, List.of(), null);
+    for (Map<String, Object> wrong : List.of(choice("uuids", "choose", "GPU-1"), choice("uuids", "avoid", "GPU-0"))) {
+      assertThat(refusal(read(wrong, scheduled, result)))
+          .startsWith("device gpu-0-shared of request gpu is of card GPU-0, against its config's placement.uuids: kube-scheduler allocated it")
+          .contains("select cards by CEL");
+    }
+  }
+
+  @Test
+  void cardsThatKubeSchedulerPutFarApartAreRefusedWhereTheyMustBeNear() {
+    GpuNodeSpec scheduled = new GpuNodeSpec(Allocator.Scheduler, List.of(), null);
+    DeviceRequestAllocationResult[] farApart = {TestClaims.share("node-0", "a", 0, "8Gi", ""), TestClaims.share("node-0", "b", 1, "8Gi", "")};
+    Map<String, Object> near = Map.of("placement", Map.of("numa", "Required"));
+    Map<String, Object> linked = Map.of("placement", Map.of("nvlink", "Required"));
+    assertThat(refusal(read(near, scheduled, farApart))).startsWith("device gpu-1-shared of request b is on another NUMA node");
+    assertThat(refusal(read(linked, scheduled, farApart))).startsWith("device gpu-1-shared of request b has no NVLink");
+    assertThat(read(near, scheduled, farApart[1])).isInstanceOf(AllocationReading.Granted.class);
+    assertThat(read(linked, GpuNodeSpec.DEFAULT, farApart)).as("the controller knew what it did").isInstanceOf(AllocationReading.Granted.class);
+  }
+
+  private static Map<String, Object> choice(String of, String how, String value) {
+    return Map.of("placement", Map.of(of, Map.of(how, List.of(value))));
+  }
+
+  private static Grant.Share share(Map<String, Object> config, String memory, GpuNodeSpec node) {
+    AllocationReading.Outcome outcome = read(config, node, TestClaims.share("node-0", "gpu", 0, memory, ""));
+    assertThat(outcome).isInstanceOf(AllocationReading.Granted.class);
+    return ((AllocationReading.Granted) outcome).grants().getFirst().share().orElseThrow();
+  }
+
+  private static String refusal(AllocationReading.Outcome outcome) {
+    assertThat(outcome).isInstanceOf(AllocationReading.Refused.class);
+    return ((AllocationReading.Refused) outcome).reason();
+  }
+
   private static AllocationReading.Outcome read(int percent, String memory) {
-    Map<String, Object> parameters = Map.of("apiVersion", "gpu.partita.dev/v1alpha1", "kind", "GpuShareConfig", "memoryPercent", percent);
-    return AllocationReading.read(
-        TestClaims.claim("c", List.of(TestClaims.config("FromClaim", List.of(), parameters)), TestClaims.share("node-0", "gpu", 0, memory, "")),
-        "node-0/gpu",
-        CARDS,
-        GpuNodeSpec.DEFAULT);
+    return read(Map.of("memoryPercent", percent), GpuNodeSpec.DEFAULT, TestClaims.share("node-0", "gpu", 0, memory, ""));
+  }
+
+  private static AllocationReading.Outcome read(Map<String, Object> config, GpuNodeSpec node, DeviceRequestAllocationResult... results) {
+    Map<String, Object> parameters = new HashMap<>(config);
+    parameters.put("apiVersion", "gpu.partita.dev/v1alpha1");
+    parameters.put("kind", "GpuShareConfig");
+    return AllocationReading.read(TestClaims.claim("c", List.of(TestClaims.config("FromClaim", List.of(), parameters)), results), "node-0/gpu", CARDS, node);
   }
 }

@@ -1,6 +1,7 @@
 package dev.partita.plugin.claim;
 
 import static dev.partita.plugin.claim.Grants.admin;
+import static dev.partita.plugin.claim.Grants.alone;
 import static dev.partita.plugin.claim.Grants.instance;
 import static dev.partita.plugin.claim.Grants.share;
 import static dev.partita.plugin.claim.Grants.whole;
@@ -33,6 +34,18 @@ class ClashTest {
         .contains("is prepared as a whole for claim default/other:other");
     assertThat(clash(List.of(whole("r", 0), share("s", 0, "a", 1, 0)), prepared("other"))).isPresent();
     assertThat(clash(List.of(whole("r", 0), whole("s", 1)), prepared("other", whole("r", 2)))).isEmpty();
+  }
+
+  @Test
+  void anExclusiveShareStandsAlone() {
+    assertThat(clash(List.of(alone(share("r", 0, "a", 1, 0))), prepared("other", share("r", 0, "b", 1, 0))).orElseThrow())
+        .contains("wanted exclusively, but claim default/other:other has gpu-0-shared prepared");
+    assertThat(clash(List.of(share("r", 0, "a", 1, 0)), prepared("other", alone(share("r", 0, "b", 1, 0)))).orElseThrow())
+        .contains("is prepared exclusively for claim default/other:other");
+    assertThat(clash(List.of(alone(share("r", 0, "a", 1, 0)), share("s", 0, "b", 1, 0)), prepared("other"))).isPresent();
+    assertThat(clash(List.of(alone(share("r", 0, "a", 1, 0)), share("s", 1, "b", 1, 0)), prepared("other", share("r", 1, "c", 1, 0)))).isEmpty();
+    assertThat(clash(List.of(alone(share("r", 0, "a", 1, 0))), prepared("other", admin("r", 0)))).isEmpty();
+    assertThat(clash(List.of(alone(share("r", 0, "a", 1, 0))), prepared("mine", alone(share("r", 0, "a", 1, 0))))).isEmpty();
   }
 
   @Test

@@ -25,6 +25,13 @@ public final class Grants {
         new Grant.Share(gib * GIB, cores, CoreLimit.HARD, 1));
   }
 
+  /** The same for which nobody else may be on the card. */
+  public static Grant alone(Grant share) {
+    Grant.Share its = share.share().orElseThrow();
+    Grant.Share alone = new Grant.Share(its.memoryBytes(), its.physicalBytes(), its.cores(), its.coreLimit(), its.priority(), true);
+    return new Grant(share.requests(), share.device(), share.shareId(), share.card(), alone);
+  }
+
   public static Grant whole(String request, int card) {
     return new Grant(List.of(request), "gpu-" + card, Optional.empty(), card(card), new Grant.Whole(false));
   }

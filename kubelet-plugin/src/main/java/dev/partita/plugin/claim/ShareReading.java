@@ -1,0 +1,71 @@
+package dev.partita.plugin.claim;
+
+import dev.partita.api.DeviceAttribute;
+import dev.partita.api.Driver;
+import dev.partita.api.config.GpuShareConfig;
+import dev.partita.api.node.Gpu;
+import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.node.GpuNodeSpec.Allocator;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.util.Map;
+import java.util.Optional;
+
+/** Reads what a result for a shared device gives of its card: the capacity that is consumed, under the terms of its config. */
+final class ShareReading {
+  private ShareReading() {}
+
+  /** Outcome of the reading. */
+  sealed interface Outcome {}
+
+  record Granted(Grant.Share share) implements Outcome {}
+
+  /** What is wrong, for a text that begins with the device. */
+  record Refused(String why) implements Outcome {}
+
+  /** @param node the node's knobs: what of a card a share of all its memory gets */
+  static Outcome read(DeviceRequestAllocationResult result, GpuShareConfig config, Gpu gpu, GpuNodeSpec node) {
+    Map<String, Quantity> consumed = result.getConsumedCapacity() == null ? Map.of() : result.getConsumedCapacity();
+    long sold = gpu.sellableBytes(node);
+    long most = Math.max(gpu.memoryBytes(), sold);
+    BigDecimal bytes = capacity(consumed, DeviceAttribute.MEMORY).orElse(BigDecimal.valueOf(sold));
+    if (bytes.signum() <= 0 || bytes.compareTo(BigDecimal.valueOf(most)) > 0) {
+      return new Refused(" has " + bytes.toPlainString() + " bytes of memory allocated, the card has " + most);
+    }
+    boolean all = bytes.compareTo(BigDecimal.valueOf(sold)) >= 0;
+    if (config.memoryPercent().orElse(100) < 100 && all) {
+      return new Refused(
+          " has all of the card's memory allocated, and its config asks for " + config.memoryPercent().getAsInt()
+              + " percent: kube-scheduler allocated it, which knows no memoryPercent; ask for an amount, or have the controller allocate on this node");
+    }
+    if (config.placement().exclusive() && !all && node.allocator() == Allocator.Scheduler) {
+      return new Refused(
+          " has a part of the card's memory allocated, and its config asks for a card of its own: kube-scheduler allocated it, which knows no"
+              + " placement.exclusive; ask for no amount, or have the controller allocate on this node");
+    }
+    BigDecimal percent = capacity(consumed, DeviceAttribute.CORES).orElse(BigDecimal.ZERO);
+    if (percent.signum() < 0 || percent.compareTo(BigDecimal.valueOf(100)) > 0) {
+      return new Refused(" has " + percent.toPlainString() + " cores allocated, a card has 100");
+    }
+    long allocated = bytes.longValue();
+    return new Granted(
+        new Grant.Share(
+            percentOf(allocated, config.oversubscribe()),
+            Math.max(1, node.physicalBytes(allocated)),
+            percent.intValue(),
+            config.coreLimit(),
+            config.priority(),
+            config.placement().exclusive()));
+  }
+
+  private static long percentOf(long bytes, int percent) {
+    return BigInteger.valueOf(bytes).multiply(BigInteger.valueOf(percent)).divide(BigInteger.valueOf(100)).longValueExact();
+  }
+
+  private static Optional<BigDecimal> capacity(Map<String, Quantity> consumed, String name) {
+    Quantity quantity = consumed.getOrDefault(name, consumed.get(Driver.NAME + "/" + name));
+    return quantity == null ? Optional.empty() : Optional.of(quantity.getNumericalAmount());
+  }
+}
