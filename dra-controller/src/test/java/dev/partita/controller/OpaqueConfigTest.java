@@ -97,7 +97,7 @@ class OpaqueConfigTest {
     cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"), Map.of("oversubscribe", 150));
     cluster.pod("p", "c");
     assertThat(cluster.result("c").getConsumedCapacity()).containsEntry("memory", new Quantity("8Gi"));
-    assertThat(cluster.note("c", "Allocated")).endsWith("8 GiB of NVIDIA H200 GPU-node-0-0, no core limit, 150 % of that memory with the host's");
+    assertThat(cluster.note("c", "Allocated")).endsWith("8 GiB of NVIDIA H200 GPU-node-0-0, no core limit, oversubscribed to 150 % with host memory");
     cluster.claim("d", "whole.gpu.partita.dev", Map.of(), Map.of("oversubscribe", 150));
     cluster.pod("q", "d");
     eventually().untilAsserted(() -> assertThat(cluster.note("d", "Unallocatable")).contains("a whole card cannot oversubscribe: only a share can"));

@@ -9,11 +9,10 @@ import dev.partita.api.config.GpuShareConfig.Choice;
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
 import dev.partita.api.config.GpuShareConfig.Packing;
 import dev.partita.api.config.GpuShareConfig.Placement;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.TreeSet;
+import java.util.SortedSet;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +29,9 @@ public final class GpuShareConfigDecoder {
   private static final Map<String, Packing> PACKINGS = Map.of("Auto", Packing.AUTO, "Binpack", Packing.BINPACK, "Spread", Packing.SPREAD);
   private static final Map<String, Affinity> AFFINITIES =
       Map.of("None", Affinity.NONE, "Preferred", Affinity.PREFERRED, "Required", Affinity.REQUIRED);
+
+  /** As many values as a selector of the API may have (resource.k8s.io/v1). */
+  private static final int MOST_VALUES = 64;
 
   private static final Pattern UUID = Pattern.compile("GPU-[0-9A-Za-z-]{1,60}");
 
@@ -76,15 +78,15 @@ public final class GpuShareConfigDecoder {
 
   /** @param wrong what is wrong with a value; empty if nothing is */
   private static Choice choice(StrictObject object, Function<String, Optional<String>> wrong) {
-    List<String> choose = object.texts("choose", wrong);
-    List<String> avoid = object.texts("avoid", wrong);
-    for (String both : new TreeSet<>(avoid)) {
+    SortedSet<String> choose = object.texts("choose", MOST_VALUES, wrong);
+    SortedSet<String> avoid = object.texts("avoid", MOST_VALUES, wrong);
+    for (String both : avoid) {
       if (choose.contains(both)) {
         object.report("avoid", "has " + both + ", which is chosen, too");
       }
     }
     object.refuseUnknownFields();
-    return new Choice(new TreeSet<>(choose), new TreeSet<>(avoid));
+    return new Choice(choose, avoid);
   }
 
   private static Optional<String> wrongModel(String value) {

@@ -3,12 +3,14 @@ package dev.partita.api.config;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.function.Function;
 
@@ -55,20 +57,25 @@ final class StrictObject {
   }
 
   /**
-   * A list of strings, of which one that is written is not empty; empty if it is not written.
+   * Strings of a list, which if it is written has some; empty if it is not.
    *
+   * @param most how many it may have
    * @param wrong what is wrong with one of them; empty if nothing is
    */
-  List<String> texts(String field, Function<String, Optional<String>> wrong) {
+  SortedSet<String> texts(String field, int most, Function<String, Optional<String>> wrong) {
     JsonNode value = take(field);
     if (isAbsent(value)) {
-      return List.of();
+      return Collections.emptySortedSet();
     }
-    if (!value.isArray() || value.isEmpty()) {
-      report(field, value.isArray() ? "must not be empty; leave it out" : "must be a list, not " + typeOf(value));
-      return List.of();
+    if (!value.isArray()) {
+      report(field, "must be a list, not " + typeOf(value));
+      return Collections.emptySortedSet();
     }
-    List<String> texts = new ArrayList<>();
+    if (value.isEmpty() || value.size() > most) {
+      report(field, value.isEmpty() ? "must not be empty; leave it out" : "must have at most " + most + " entries, not " + value.size());
+      return Collections.emptySortedSet();
+    }
+    SortedSet<String> texts = new TreeSet<>();
     for (int i = 0; i < value.size(); i++) {
       JsonNode each = value.get(i);
       Optional<String> problem = each.isTextual() ? wrong.apply(each.textValue()) : Optional.of("must be a string, not " + typeOf(each));

@@ -13,6 +13,8 @@ import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -96,6 +98,13 @@ class GpuShareConfigDecoderTest {
       })
   void aMistakeIsNamedWithItsFieldPath(String fields, String error) {
     assertThat(errors("{" + HEAD + ", " + fields.replace('\'', '"') + "}")).containsExactly(error);
+  }
+
+  @Test
+  void aListIsBounded() {
+    String values = IntStream.range(0, 65).mapToObj(i -> "\"GPU-" + i + "\"").collect(Collectors.joining(", "));
+    assertThat(errors("{" + HEAD + ", \"placement\": {\"uuids\": {\"avoid\": [" + values + "]}}}"))
+        .containsExactly("placement.uuids.avoid: must have at most 64 entries, not 65");
   }
 
   @Test

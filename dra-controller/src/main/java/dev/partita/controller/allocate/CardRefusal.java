@@ -83,6 +83,14 @@ public sealed interface CardRefusal {
     }
   }
 
+  /** A card for oneself is asked, and part of it as a MIG instance. */
+  record NotExclusive() implements CardRefusal {
+    @Override
+    public String toString() {
+      return "a MIG instance does not keep others off its card: only a share or a whole card can be exclusive";
+    }
+  }
+
   /** The card is smaller than what is asked, even when it is empty. */
   record TooSmall(long total, long asked, String model) implements CardRefusal {
     @Override
@@ -201,6 +209,7 @@ public sealed interface CardRefusal {
       case SelectorFailed r -> 3;
       case NoSuchCapacity r -> 4;
       case NotOversubscribed r -> 4;
+      case NotExclusive r -> 4;
       case TooManyCores r -> 5;
       case TooSmall r -> 6;
       case Tainted r -> 7;

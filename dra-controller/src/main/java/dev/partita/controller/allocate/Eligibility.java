@@ -172,6 +172,9 @@ final class Eligibility {
     if (ask.oversubscribe() != GpuShareConfig.NOT_OVERSUBSCRIBED) {
       return new Fit.Refused(new CardRefusal.NotOversubscribed(device.mode()));
     }
+    if (ask.placement().exclusive() && device.mode() == DeviceMode.MIG) {
+      return new Fit.Refused(new CardRefusal.NotExclusive());
+    }
     if (ask.memory() instanceof MemoryAsk.Bytes(long asked) && asked > memory) {
       return new Fit.Refused(new CardRefusal.TooSmall(memory, asked, device.card().model()));
     }

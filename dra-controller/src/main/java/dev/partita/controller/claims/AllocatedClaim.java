@@ -13,6 +13,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.AllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceAllocationConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
@@ -103,6 +104,11 @@ final class AllocatedClaim {
     List<DeviceAllocationConfiguration> configs =
         allocation(claim).flatMap(allocation -> Optional.ofNullable(allocation.getDevices())).map(devices -> devices.getConfig()).orElse(List.of());
     return !configs.isEmpty() && Configs.ofAllocation(configs, result.getRequest()).filter(config -> config.placement().exclusive()).isPresent();
+  }
+
+  /** What it would take with another allocation. */
+  static List<Booking> bookings(ResourceClaim claim, AllocationResult allocation) {
+    return bookings(new ResourceClaimBuilder(claim).editOrNewStatus().withAllocation(allocation).endStatus().build());
   }
 
   /** What it takes, or is about to take: its bookings, or those proposed for it as long as it has no allocation. */

@@ -8,6 +8,7 @@ import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
 import dev.partita.controller.watch.ResourceVersion;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
+import io.fabric8.kubernetes.api.model.resource.v1.AllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
 import java.time.Clock;
@@ -139,9 +140,14 @@ final class AllocationTransaction {
       for (Outcome.ClaimPlacement placement : plan.outcome().claims()) {
         String node = plan.outcome().node();
         ResourceClaim claim = Objects.requireNonNull(proposed.get(placement.claim()), placement.claim().name());
+        AllocationResult allocation = AllocationStatus.of(claim, placement, node, classes, UUID::randomUUID, clock.instant());
+        if (!AllocatedClaim.bookings(claim, allocation).equals(placement.bookings())) {
+          LOG.info("claim {}: its class takes another part of a card by now, it is decided upon anew", placement.claim());
+          return false;
+        }
         List<ResourceClaimConsumerReference> users = plan.reserved().contains(placement.claim().uid()) ? List.of(user) : List.of();
         Optional<ResourceClaim> now = attempt(placement.claim(), claim, "allocation on " + node + " not written",
-            () -> writer.write(claim, AllocationStatus.of(claim, placement, node, classes, UUID::randomUUID, clock.instant()), users),
+            () -> writer.write(claim, allocation, users),
             read -> AllocatedClaim.isAllocated(read) && AllocatedClaim.bookings(read).equals(placement.bookings()));
         if (now.isEmpty()) {
           return false;

@@ -87,7 +87,7 @@ final class ClaimNotes {
   }
 
   private static String terms(DeviceAsk ask) {
-    String more = ask.oversubscribe() == GpuShareConfig.NOT_OVERSUBSCRIBED ? "" : ", " + ask.oversubscribe() + " % of that memory with the host's";
+    String more = ask.oversubscribe() == GpuShareConfig.NOT_OVERSUBSCRIBED ? "" : ", oversubscribed to " + ask.oversubscribe() + " % with host memory";
     return more + (ask.placement().exclusive() ? ", nobody else on the card" : "");
   }
 

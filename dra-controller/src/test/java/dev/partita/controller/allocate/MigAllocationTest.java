@@ -102,6 +102,13 @@ class MigAllocationTest {
   }
 
   @Test
+  void anInstanceDoesNotKeepOthersOffItsCardAndSaysSo() {
+    ClaimAsk claim = instance("a", "1g.18gb");
+    DeviceAsk alone = Asks.alone(claim.requests().getFirst().alternatives().getFirst());
+    assertThat(cluster.take(Asks.claim("a", alone)).getFirst()).contains("only a share or a whole card can be exclusive");
+  }
+
+  @Test
   void severalInstancesOfARequestMayShareACard() {
     assertThat(cluster.take(instances("a", "1g.18gb", 7))).hasSize(7).allMatch(name -> name.startsWith("gpu-0-mig-1g-18gb-"));
     assertThat(cluster.take(instances("b", "3g.71gb", 2))).containsExactlyInAnyOrder("gpu-1-mig-3g-71gb-0", "gpu-1-mig-3g-71gb-4");

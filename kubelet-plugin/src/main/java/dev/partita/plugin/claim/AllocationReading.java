@@ -171,6 +171,9 @@ public final class AllocationReading {
                 + (gpu.get().migProfiles().isEmpty() ? ", or the node's plugin may not do that (--mig)" : ""));
       }
       int size = profile.get().placements().stream().filter(place -> place.start() == slot.start()).findFirst().orElseThrow().size();
+      if (config.placement().exclusive()) {
+        return refuse(at + " is a MIG instance, which does not keep others off its card, and its config asks for a card of its own");
+      }
       use = new Grant.Mig(profile.get().name(), slot.start(), size, profile.get().memoryBytes());
     } else if (monitor) {
       use = new Grant.Whole(true); // it consumes nothing, so there is no share that it could be held to
