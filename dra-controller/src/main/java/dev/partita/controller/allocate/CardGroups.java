@@ -7,21 +7,23 @@ import dev.partita.controller.inventory.Device;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * Which cards of a host belong together, for asks that prefer cards that do: NVLink before NUMA. A request takes the smallest group
- * that has enough free cards, so that larger ones stay whole for others; if none has, it begins with the largest.
+ * Which cards of a host belong together, for asks that prefer or require cards that do: NVLink before NUMA. A claim takes the smallest group
+ * that has enough free cards for all of it, so that larger ones stay whole for others; if none has, it begins with the largest.
  */
 final class CardGroups {
   private CardGroups() {}
 
-  /** Whether the ask prefers any cards by what they belong to. */
+  /** Whether it matters to the ask what cards belong to. */
   static boolean matter(DeviceAsk ask) {
-    return ask.placement().nvlink() == Affinity.PREFERRED || ask.placement().numa() == Affinity.PREFERRED;
+    return ask.placement().nvlink() != Affinity.NONE || ask.placement().numa() != Affinity.NONE;
   }
 
   /**
@@ -29,21 +31,35 @@ final class CardGroups {
    *
    * @param possible one device a card
    * @param free whether its card can be taken now
+   * @param wanted how many devices its claim still wants, these included
+   * @param had what the claim has already
    */
-  static Comparator<Device> order(DeviceAsk ask, List<Device> possible, Predicate<Device> free) {
-    int wanted = ask.count() instanceof DeviceAsk.Count.Exactly(int devices) ? devices : possible.size();
+  static Comparator<Device> order(DeviceAsk ask, List<Device> possible, Predicate<Device> free, int wanted, List<Device> had) {
     List<Device> open = possible.stream().filter(free).toList();
     Map<AttributeValue, List<Integer>> linked = groups(DeviceAttribute.NVLINK_DOMAIN, ask.placement().nvlink(), open);
     Map<AttributeValue, List<Integer>> near = groups(DeviceAttribute.NUMA_NODE, ask.placement().numa(), open);
     Comparator<Device> byLink = by(DeviceAttribute.NVLINK_DOMAIN, linked, wanted);
     Comparator<Device> byNode = by(DeviceAttribute.NUMA_NODE, near, wanted);
+    Comparator<Device> together =
+        beside(DeviceAttribute.NVLINK_DOMAIN, ask.placement().nvlink(), had).thenComparing(beside(DeviceAttribute.NUMA_NODE, ask.placement().numa(), had));
     // Where no link is wide enough, being near each other is the most that can be had.
-    return linked.values().stream().anyMatch(group -> group.size() >= wanted) ? byLink.thenComparing(byNode) : byNode.thenComparing(byLink);
+    boolean wideEnough = linked.values().stream().anyMatch(group -> group.size() >= wanted);
+    return together.thenComparing(wideEnough ? byLink : byNode).thenComparing(wideEnough ? byNode : byLink);
+  }
+
+  /** Those first that belong to what the claim has. */
+  private static Comparator<Device> beside(String attribute, Affinity affinity, List<Device> had) {
+    if (affinity == Affinity.NONE || had.isEmpty()) {
+      return (_, _) -> 0;
+    }
+    Set<AttributeValue> values = new HashSet<>();
+    had.forEach(device -> device.attribute(attribute).ifPresent(values::add));
+    return Comparator.comparing(device -> device.attribute(attribute).filter(values::contains).isEmpty());
   }
 
   private static Map<AttributeValue, List<Integer>> groups(String attribute, Affinity affinity, List<Device> open) {
     Map<AttributeValue, List<Integer>> groups = new HashMap<>();
-    if (affinity == Affinity.PREFERRED) {
+    if (affinity != Affinity.NONE) {
       for (Device device : open) {
         device.attribute(attribute).ifPresent(value -> groups.computeIfAbsent(value, v -> new ArrayList<>()).add(index(device)));
       }

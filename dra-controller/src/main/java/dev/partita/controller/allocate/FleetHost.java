@@ -3,6 +3,7 @@ package dev.partita.controller.allocate;
 import dev.partita.controller.allocate.HostRooms.Room;
 import dev.partita.controller.allocate.forecast.Demand;
 import dev.partita.controller.allocate.forecast.HostState;
+import java.util.BitSet;
 import java.util.function.ToIntFunction;
 import java.util.function.UnaryOperator;
 
@@ -96,6 +97,15 @@ final class FleetHost {
       }
     }
     return HostState.of(state.milliCpu() - demand.milliCpu(), state.memory() - demand.memory(), rest);
+  }
+
+  /** Positions of the cards in the same state as the one at that position. */
+  BitSet cardsLike(int position) {
+    BitSet like = new BitSet(cards.length);
+    for (int i = 0; i < cards.length; i++) {
+      like.set(i, cards[i] == cards[position]);
+    }
+    return like;
   }
 
   /** Whether a card before this position is in the same state. */

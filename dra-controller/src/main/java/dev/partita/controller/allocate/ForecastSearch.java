@@ -1,10 +1,11 @@
 package dev.partita.controller.allocate;
 
+import dev.partita.api.DeviceMode;
 import dev.partita.api.config.GpuShareConfig.Packing;
 import dev.partita.controller.allocate.NodeSearch.Choice;
 import dev.partita.controller.allocate.NodeSearch.Found;
 import dev.partita.controller.allocate.Offers.Offer;
-import java.util.BitSet;
+import dev.partita.controller.inventory.Card;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -24,8 +25,12 @@ final class ForecastSearch {
     this.fits = fits;
   }
 
-  /** Whole cards of hosts of one shape that are untouched: what one such host cannot place none can. */
-  private record Alike(Rack rack, BitSet untouched) {}
+  /**
+   * Hosts of one shape: what one such host cannot place none can.
+   *
+   * @param cards for whole cards which of them are untouched, for shares what is taken of each
+   */
+  private record Alike(Rack rack, Object cards) {}
 
   /** What the forecast says of a choice. */
   sealed interface Advice {
@@ -56,7 +61,7 @@ final class ForecastSearch {
     for (Optional<Offer> next = offers.get().next(); next.isPresent(); next = offers.get().next()) {
       Offer offer = next.get();
       Standing standing = offer.standing();
-      Alike alike = new Alike(standing.rack(), standing.untouched());
+      Alike alike = new Alike(standing.rack(), areWhole(ask, standing) ? standing.untouched() : standing.fullness());
       if (impossible.contains(alike) || refused.test(standing)) {
         continue;
       }
@@ -84,13 +89,18 @@ final class ForecastSearch {
     return Optional.empty();
   }
 
+  private boolean areWhole(DeviceAsk ask, Standing standing) {
+    return fits.apply(ask).on(standing).stream().allMatch(fit -> fit.mode() == DeviceMode.WHOLE);
+  }
+
+  /** Of one device the cards that cost the same: which of them is taken is for what they belong to. */
   private List<Fit.Fits> possible(DeviceAsk ask, Offer offer, boolean one) {
     List<Fit.Fits> all = fits.apply(ask).on(offer.standing());
     if (!one) {
       return all;
     }
-    var chosen = offer.standing().host().cards().get(offer.card()).key();
-    return all.stream().filter(fit -> fit.device().card().key().equals(chosen)).toList();
+    List<Card> cards = offer.standing().host().cards();
+    return all.stream().filter(fit -> offer.cards().get(cards.indexOf(fit.device().card()))).toList();
   }
 
   private static boolean leavesItToUs(DeviceAsk ask) {

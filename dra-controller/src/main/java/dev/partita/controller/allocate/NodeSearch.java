@@ -176,7 +176,14 @@ final class NodeSearch {
     if (slot.fits().size() > 1 && CardGroups.matter(slot.ask())) {
       Set<Device> free = new HashSet<>();
       ranked.stream().filter(card -> Eligibility.now(card.fits(), card.before()) instanceof Fit.Fits).forEach(card -> free.add(card.fits().device()));
-      Comparator<Device> groups = CardGroups.order(slot.ask(), slot.fits().stream().map(Fit.Fits::device).toList(), free::contains);
+      List<Device> had = new ArrayList<>();
+      for (int i = 0; i < first; i++) {
+        if (slots.get(i).claim() == slot.claim()) {
+          had.add(chosen.get(i).device());
+        }
+      }
+      int wanted = (int) slots.subList(first, slots.size()).stream().filter(other -> other.claim() == slot.claim()).count();
+      Comparator<Device> groups = CardGroups.order(slot.ask(), slot.fits().stream().map(Fit.Fits::device).toList(), free::contains, wanted, had);
       best = best.thenComparing(card -> card.fits().device(), groups);
     }
     ranked.sort(best.thenComparing(card -> card.fits().device().card().key()));

@@ -1,5 +1,6 @@
 package dev.partita.controller.allocate;
 
+import java.util.BitSet;
 import java.util.Optional;
 import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
@@ -18,8 +19,12 @@ final class Offers {
     this.costs = costs;
   }
 
-  /** A host that a pod fits on. */
-  record Offer(Standing standing, int position, int card, long growth, long idle) implements Comparable<Offer> {
+  /**
+   * A host that a pod fits on.
+   *
+   * @param cards positions of those of which a pod of one card would take one
+   */
+  record Offer(Standing standing, int position, BitSet cards, long growth, long idle) implements Comparable<Offer> {
     @Override
     public int compareTo(Offer other) {
       int byGrowth = Long.compare(growth, other.growth);
@@ -48,6 +53,7 @@ final class Offers {
   }
 
   private Offer offer(int position) {
-    return new Offer(hosts.get(position).standing(), position, costs.card(position), costs.growth(position), costs.idle(position));
+    FleetHost host = hosts.get(position);
+    return new Offer(host.standing(), position, host.cardsLike(costs.card(position)), costs.growth(position), costs.idle(position));
   }
 }

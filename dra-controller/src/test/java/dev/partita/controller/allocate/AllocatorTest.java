@@ -3,7 +3,10 @@ package dev.partita.controller.allocate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.DeviceMode;
+import dev.partita.api.config.GpuShareConfig.Affinity;
 import dev.partita.api.config.GpuShareConfig.Choice;
+import dev.partita.api.config.GpuShareConfig.Packing;
+import dev.partita.api.config.GpuShareConfig.Placement;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNodeSpec;
@@ -300,6 +303,47 @@ class AllocatorTest {
         .as("no link is that wide: one NUMA node")
         .containsExactlyInAnyOrder("gpu-4 on node-0", "gpu-5 on node-0", "gpu-6 on node-0", "gpu-7 on node-0");
     assertThat(cluster.placed(Asks.claim("six", Asks.whole("gpu", 6)))).as("no group at all is that large").hasSize(6);
+  }
+
+  @Test
+  void cardsThatMustBelongTogetherAreTakenFromTheSmallestGroupThatWillDo() {
+    cluster.nodes.add(GpuNodes.ready("node-0", 8, "NVIDIA H200", 100 * GIB));
+    cluster.takeWhole("a", "node-0", 4); // of this NUMA node three are left, of the other one four
+    Placement near = new Placement(Packing.AUTO, Packing.AUTO, Affinity.REQUIRED, Affinity.NONE);
+    DeviceAsk two = Asks.placed(Asks.whole("gpu", 2), near);
+    Constraint sameNode = new Constraint.Match("resource.kubernetes.io/numaNode", List.of());
+    assertThat(cluster.placed(Asks.claim("two", List.of(sameNode), two))).containsExactly("gpu-5 on node-0", "gpu-6 on node-0");
+  }
+
+  @Test
+  void requestsOfOneClaimTakeAGroupTogether() {
+    cluster.nodes.add(GpuNodes.ready("node-0", 8, "NVIDIA H200", 100 * GIB));
+    cluster.takeWhole("a", "node-0", 1);
+    assertThat(cluster.placed(Asks.claim("two", Asks.whole("a", 1), Asks.whole("b", 1))))
+        .as("not the half of a pair, and one of another")
+        .containsExactly("gpu-2 on node-0", "gpu-3 on node-0");
+  }
+
+  @Test
+  void whereTheForecastDecidesTheNodeACardIsStillTakenFromTheSmallestGroup() {
+    cluster.nodes.add(GpuNodes.ready("node-0", 8, "NVIDIA H200", 100 * GIB));
+    cluster.takeWhole("a", "node-0", 5);
+    PodNeeds needs = new PodNeeds(1_000, GIB);
+    assertThat(cluster.expecting(needs, Asks.claim("one", Asks.whole("gpu", 1)))).as("a pair that is broken already").containsExactly("gpu-4 on node-0");
+  }
+
+  @Test
+  void hostsWithTheSameUntouchedCardsAreNotTheSameToShares() {
+    for (String node : List.of("node-0", "node-1")) {
+      cluster.nodes.add(GpuNodes.ready(node, 8, "NVIDIA H200", 100 * GIB));
+      for (int card = 0; card < 8; card++) {
+        boolean open = card == 0 || (node.equals("node-0") ? card == 4 : card == 1); // far apart, near
+        cluster.take(node + card, node, card, open ? 10 * GIB : 95 * GIB, 0);
+      }
+    }
+    Constraint sameNode = new Constraint.Match("resource.kubernetes.io/numaNode", List.of());
+    ClaimAsk two = Asks.claim("two", List.of(sameNode), Asks.share("gpu", 2, 50 * GIB, 0));
+    assertThat(cluster.expecting(new PodNeeds(1_000, GIB), two)).containsExactlyInAnyOrder("gpu-0-shared on node-1", "gpu-1-shared on node-1");
   }
 
   @Test

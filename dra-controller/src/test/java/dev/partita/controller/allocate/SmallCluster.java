@@ -32,8 +32,22 @@ final class SmallCluster {
     return allocator.allocate(PodNeeds.NONE, List.of(claims), host -> Optional.empty(), cards);
   }
 
+  /** Where a pod goes by the forecast, when many like it have come before. */
+  List<String> expecting(PodNeeds needs, ClaimAsk claim) {
+    Mix mix = new Mix();
+    for (int i = 0; i < 40; i++) {
+      mix.arrived(needs, List.of(claim));
+    }
+    FreeCards cards = new FreeCards(books, new HostRooms(), mix);
+    cards.refresh(Inventory.EMPTY.refreshed(nodes));
+    return devices(allocator.allocate(needs, List.of(claim), host -> Optional.empty(), cards));
+  }
+
   List<String> placed(ClaimAsk... claims) {
-    Outcome outcome = allocate(claims);
+    return devices(allocate(claims));
+  }
+
+  private static List<String> devices(Outcome outcome) {
     assertThat(outcome).isInstanceOf(Outcome.Allocated.class);
     return ((Outcome.Allocated) outcome).claims().stream().flatMap(c -> c.devices().stream()).map(d -> d.device().toString()).toList();
   }
