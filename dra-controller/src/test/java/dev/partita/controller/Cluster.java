@@ -195,6 +195,13 @@ public final class Cluster implements AutoCloseable {
     deallocate(name);
   }
 
+  /** What kube-scheduler does, and then kubelet. */
+  void bindAndRun(String name, String node) {
+    var pods = client.pods().inNamespace("default").withName(name);
+    pods.edit(pod -> new PodBuilder(pod).editSpec().withNodeName(node).endSpec().build());
+    pods.editStatus(pod -> new PodBuilder(pod).editOrNewStatus().withPhase("Running").endStatus().build());
+  }
+
   /** What kube-scheduler does, and then kubelet when the pod has run. */
   void bindAndFinish(String name, String node) {
     var pods = client.pods().inNamespace("default").withName(name);

@@ -51,6 +51,21 @@ class PodConditionTest {
   }
 
   @Test
+  void whatItSaysStaysCurrentWhenMoreIsTaken() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.claim("first", "gpu.partita.dev", Map.of("memory", "100Gi"));
+    cluster.pod("first", "first");
+    cluster.result("first");
+    cluster.claim("second", "gpu.partita.dev", Map.of("memory", "80Gi"));
+    cluster.pod("second", "second");
+    assertThat(awaitStatus("second", "False").getMessage()).contains("40 GiB free of 80 GiB asked");
+    cluster.claim("third", "gpu.partita.dev", Map.of("memory", "30Gi"));
+    cluster.pod("third", "third");
+    eventually().untilAsserted(() -> assertThat(condition("second").orElseThrow().getMessage()).contains("10 GiB free of 80 GiB asked"));
+  }
+
+  @Test
   void aClaimThatIsWrongIsNamedOnItsPod() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.start();

@@ -8,6 +8,7 @@ import dev.partita.controller.events.PodEvents;
 import dev.partita.controller.explain.Answer;
 import dev.partita.controller.explain.Question;
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.nodes.Load;
 import dev.partita.controller.nodes.NodeFit;
 import dev.partita.controller.nodes.NodeLoads;
 import dev.partita.controller.nodes.PodRequests;
@@ -61,6 +62,7 @@ public final class AllocationLoop implements AutoCloseable {
   private final Priorities priorities = new Priorities();
   private final Vetoes vetoes = new Vetoes();
   private final Retries retries;
+  private final StaleReasons stale;
   private final Leftovers leftovers;
   private final NodeFacts nodeFacts;
   private final Preemption preemption;
@@ -80,6 +82,7 @@ public final class AllocationLoop implements AutoCloseable {
     this.nodeFacts = new NodeFacts(view);
     this.loop = new EventLoop<>("allocation", GATHER, this::handle);
     this.retries = new Retries(loop);
+    this.stale = new StaleReasons(pause -> retries.after(pause, new WorkItem.SayAgain()));
     this.writer =
         new PodWriter(new AllocationWriter(client, edge), new AllocationGate(client, edge, view), view, clock, ledger::isSpent, loop::post);
     this.leftovers = new Leftovers(view, ledger, writer, retries);
@@ -121,11 +124,16 @@ public final class AllocationLoop implements AutoCloseable {
   private void handle(Set<WorkItem> items) {
     Set<ObjectKey> pods = new LinkedHashSet<>();
     List<WorkItem.Explain> questions = new ArrayList<>();
+    boolean sayAgain = false;
     for (WorkItem item : items) {
       switch (item) {
         case WorkItem.Begin begin -> begin(pods);
         case WorkItem.Observed(ClusterEvent event) -> observe(event, pods);
         case WorkItem.Again(ObjectKey pod) -> pods.add(pod);
+        case WorkItem.SayAgain _ -> {
+          sayAgain = true;
+          pods.addAll(turns.waiting());
+        }
         case WorkItem.VetoOver(ObjectKey claim) -> view.podsOf(claim).forEach(pod -> pods.add(ObjectKey.of(pod)));
         case WorkItem.NotReleased(ObjectKey claim, String claimUid) -> leftovers.notReleased(claim, claimUid);
         case WorkItem.ClaimAgain(ObjectKey claim, String version) -> {
@@ -144,7 +152,11 @@ public final class AllocationLoop implements AutoCloseable {
     if (quotas.changed(inventory)) {
       pods.addAll(turns.waiting());
     }
+    long start = System.nanoTime();
     turns.take(pods, inventory);
+    if (sayAgain) {
+      stale.said(Duration.ofNanos(System.nanoTime() - start));
+    }
     questions.forEach(this::explain);
     quotaStatus.tell(ledger.quotas().statuses());
   }
@@ -218,6 +230,15 @@ public final class AllocationLoop implements AutoCloseable {
   }
 
   private void observePod(ObjectKey key, String uid, Set<ObjectKey> pods) {
+    Optional<String> node = loads.nodeOf(uid).filter(name -> inventory.host(name) != null);
+    Optional<Load> before = node.map(loads::of);
+    followPod(key, uid, pods);
+    if (node.isPresent() && !before.equals(node.map(loads::of))) {
+      pods.addAll(turns.waitingForRoom(node.get(), before.orElseThrow()));
+    }
+  }
+
+  private void followPod(ObjectKey key, String uid, Set<ObjectKey> pods) {
     @Nullable Pod pod = view.pod(key);
     if (pod == null || !pod.getMetadata().getUid().equals(uid) || !PodClaims.isLive(pod)) {
       loads.remove(uid);
@@ -264,6 +285,7 @@ public final class AllocationLoop implements AutoCloseable {
       return;
     }
     changed(key, claim.uid(), ledger.written(claim.uid(), version.get()), true, pods);
+    stale.taken(turns.isAnyWaiting()); // it counts since it was decided
   }
 
   private void changed(ObjectKey claim, String uid, ClaimLedger.Change change, boolean exists, Set<ObjectKey> pods) {
@@ -272,7 +294,7 @@ public final class AllocationLoop implements AutoCloseable {
         freed.vetoed().filter(node -> exists).ifPresent(node -> veto(claim, uid, node));
         pods.addAll(turns.waiting());
       }
-      case ClaimLedger.Change.Taken _ -> {}
+      case ClaimLedger.Change.Taken _ -> stale.taken(turns.isAnyWaiting());
       case ClaimLedger.Change.None _ -> {}
     }
   }

@@ -120,9 +120,7 @@ final class PodDecider {
     return switch (allocate(pod, asks, candidates, inventory)) {
       case Outcome.Allocated allocated -> new Decision.Allocate(new PodPlan(pod, allocated, open, reserved(pod, names.get().size(), open)));
       case Outcome.Unallocatable(var explanation) ->
-          unknown.isEmpty()
-                  && hosts.stream().anyMatch(host -> isScheduled(host) && unfit.apply(host).isEmpty())
-                  && hosts.stream().allMatch(host -> candidates.refusal(host).isPresent())
+          unknown.isEmpty() && isForScheduler(pod, asks, unfit, candidates, inventory)
               ? new Decision.LeaveToScheduler()
               : new Decision.Wait(
                   List.copyOf(open.values()),
@@ -130,6 +128,26 @@ final class PodDecider {
                   explanation,
                   host -> candidates.refusal(host).isPresent() ? Optional.empty() : placeOn(host, namespace, asks, inventory));
     };
+  }
+
+  /**
+   * Whether kube-scheduler is to see the pod, for which the controller has no place: the pod can run only where kube-scheduler allocates; or there are
+   * cards for it there, going by what is known of them. A gang's pods stay together with the controller, for kube-scheduler knows no gangs.
+   *
+   * @param unfit what speaks against a host, whoever allocates there
+   * @param candidates the same, and that kube-scheduler allocates there
+   */
+  private boolean isForScheduler(
+      Pod pod, List<ClaimAsk> asks, Function<GpuHost, Optional<String>> unfit, Candidates candidates, Inventory inventory) {
+    Collection<GpuHost> hosts = inventory.hosts().values();
+    if (hosts.stream().noneMatch(host -> isScheduled(host) && unfit.apply(host).isEmpty())) {
+      return false;
+    }
+    if (hosts.stream().allMatch(host -> candidates.refusal(host).isPresent())) {
+      return true;
+    }
+    Candidates scheduled = host -> isScheduled(host) ? unfit.apply(host) : Optional.of("the controller allocates there");
+    return Gang.of(pod).isEmpty() && allocator.place(PodNeeds.NONE, asks, scheduled, ledger.freeCards(inventory)).isPresent();
   }
 
   /** Places the claims where quotas allow what they take there. */

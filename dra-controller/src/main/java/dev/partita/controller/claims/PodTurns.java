@@ -2,10 +2,13 @@ package dev.partita.controller.claims;
 
 import dev.partita.controller.allocate.Outcome;
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.nodes.Load;
+import dev.partita.controller.nodes.NodeFit;
 import dev.partita.controller.nodes.NodeLoads;
 import dev.partita.controller.nodes.PodRequests;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.time.Clock;
@@ -85,6 +88,32 @@ final class PodTurns {
   /** Pods that wait for something to change. */
   Set<ObjectKey> waiting() {
     return Set.copyOf(waiting);
+  }
+
+  boolean isAnyWaiting() {
+    return !waiting.isEmpty();
+  }
+
+  /**
+   * Those of them that the node has room for now, and had not before.
+   *
+   * @param before what pods requested there
+   */
+  Set<ObjectKey> waitingForRoom(String name, Load before) {
+    @Nullable Node node = view.node(name);
+    Set<ObjectKey> pods = new LinkedHashSet<>();
+    if (node == null) {
+      return pods;
+    }
+    for (ObjectKey key : waiting) {
+      @Nullable Pod pod = view.pod(key);
+      if (pod != null
+          && NodeFit.refusal(pod, node, before).isPresent()
+          && NodeFit.refusal(pod, node, loads.without(pod.getMetadata().getUid(), name)).isEmpty()) {
+        pods.add(key);
+      }
+    }
+    return pods;
   }
 
   /** The pod is over or gone. */

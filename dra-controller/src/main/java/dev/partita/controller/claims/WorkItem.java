@@ -44,6 +44,9 @@ sealed interface WorkItem {
   /** Somebody wants to know. */
   record Explain(Question question, CompletableFuture<Answer> answer) implements WorkItem {}
 
+  /** Say again why pods wait: more is taken than when it was said. */
+  record SayAgain() implements WorkItem {}
+
   /** Look at the pod again, for a while has passed. */
   record Again(ObjectKey pod) implements WorkItem {}
 }

@@ -2,6 +2,7 @@ package dev.partita.controller.nodes;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -35,6 +36,11 @@ public final class NodeLoads {
       byNode.computeIfPresent(entry.node(), (node, sum) -> sum.minus(entry.requests()));
       changed.accept(entry.node());
     }
+  }
+
+  /** The node on which the pod counts; empty if it counts on none. */
+  public Optional<String> nodeOf(String podUid) {
+    return Optional.ofNullable(byPod.get(podUid)).map(Entry::node);
   }
 
   /** Whether the pod counts on some node. */

@@ -1,0 +1,72 @@
+package dev.partita.controller;
+
+import static dev.partita.controller.Cluster.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What ends the wait of a pod, besides cards that are given back. */
+class WaitingPodTest {
+  private static final List<String> GATE = List.of("gpu.partita.dev/allocation");
+
+  private final Cluster cluster = Cluster.empty();
+
+  @AfterEach
+  void close() {
+    cluster.close();
+  }
+
+  @Test
+  void aPodWithoutCardsThatEndsMakesRoomOfCpu() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.client.nodes().withName("node-0").editStatus(node -> new NodeBuilder(node).withNewStatus().addToAllocatable("cpu", new Quantity("4")).endStatus().build());
+    Pod other = cluster.client.resource(requesting("other", "3")).create();
+    cluster.bindAndRun("other", "node-0");
+    cluster.start();
+    cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.client.resource(new PodBuilder(requesting("p", "2")).editSpec().addNewResourceClaim().withName("c").withResourceClaimName("c").endResourceClaim().endSpec().build()).create();
+    assertThat(cluster.note("c", "Unallocatable")).contains("too little CPU is free on the node");
+    cluster.client.resource(other).delete();
+    assertThat(cluster.result("c").getDevice()).isEqualTo("gpu-0-shared");
+  }
+
+  @Test
+  void cardsOfANodeWhereKubeSchedulerAllocatesAreForAPodThatTheControllerHasNoneFor() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.add(GpuNodes.leftToScheduler("node-1", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.holdWholeCard("first");
+    cluster.claim("large", "gpu.partita.dev", Map.of("memory", "141Gi"));
+    cluster.gatedPod("nowhere", GATE, "large");
+    assertThat(cluster.note("large", "Unallocatable")).isNotBlank();
+    cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.gatedPod("p", GATE, "c");
+    eventually().untilAsserted(() -> assertThat(cluster.gates("p")).isEmpty());
+    assertThat(cluster.isAllocated("c")).as("that is for kube-scheduler to do").isFalse();
+    assertThat(cluster.gates("nowhere")).as("kube-scheduler has none for it either").isEqualTo(GATE);
+  }
+
+  private static Pod requesting(String name, String cpu) {
+    return new PodBuilder()
+        .withNewMetadata()
+        .withName(name)
+        .withNamespace("default")
+        .endMetadata()
+        .withNewSpec()
+        .addNewContainer()
+        .withName("main")
+        .withNewResources()
+        .addToRequests("cpu", new Quantity(cpu))
+        .endResources()
+        .endContainer()
+        .endSpec()
+        .build();
+  }
+}
