@@ -39,6 +39,20 @@ class MigControllerTest {
   }
 
   @Test
+  void multiprocessorsThatAreAskedForAreTheLeastThatAnInstanceHas() {
+    try (Cluster cluster = Cluster.empty()) {
+      cluster.add(GpuNodes.ready("node-0", new GpuNodeSpec(Allocator.Controller, List.of(PublishedMode.values()), null), GpuNodes.migCards("node-0", 1)));
+      cluster.start();
+      cluster.claim("c", "mig.gpu.partita.dev", Map.of("multiprocessors", "61", "memory", "8Gi"));
+      cluster.pod("p", "c");
+      assertThat(cluster.result("c").getDevice()).startsWith("gpu-0-mig-4g-71gb-");
+      cluster.claim("d", "gpu.partita.dev", Map.of("multiprocessors", "1"));
+      cluster.pod("q", "d");
+      assertThat(cluster.note("d", "Unallocatable")).contains("not selected by request gpu: \"multiprocessors\" in device.capacity");
+    }
+  }
+
+  @Test
   void countersAreWarnedOfWhenTheClusterGrowsSoFar() {
     try (Cluster cluster = Cluster.empty()) {
       cluster.add(GpuNodes.leftToScheduler("node-0", 1, "NVIDIA H200", GpuNodes.GIB));

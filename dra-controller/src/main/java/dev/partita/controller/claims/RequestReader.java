@@ -1,6 +1,7 @@
 package dev.partita.controller.claims;
 
 import dev.partita.api.DeviceAttribute;
+import dev.partita.api.Driver;
 import dev.partita.api.config.GpuShareConfig;
 import dev.partita.controller.allocate.DeviceAsk;
 import dev.partita.controller.allocate.DeviceAsk.Access;
@@ -21,11 +22,14 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 
 /** Reads one request, or one alternative of a request, and reports what is wrong with it. */
 final class RequestReader {
   /** Beyond every card, and far from overflowing a sum. */
   private static final BigDecimal BEYOND = BigDecimal.valueOf(Long.MAX_VALUE / 4);
+
+  private static final Set<String> CAPACITIES = Set.of(DeviceAttribute.MEMORY, DeviceAttribute.CORES, DeviceAttribute.MULTIPROCESSORS);
 
   private final RequestPart part;
   private final DeviceClass deviceClass;
@@ -57,9 +61,10 @@ final class RequestReader {
     Map<String, Quantity> asked =
         part.capacity().flatMap(c -> Optional.ofNullable(c.getRequests())).orElse(Map.of());
     asked.keySet().stream()
-        .filter(name -> !name.equals(DeviceAttribute.MEMORY) && !name.equals(DeviceAttribute.CORES))
+        .filter(name -> !CAPACITIES.contains(name))
         .sorted()
-        .forEach(name -> problem("capacity.requests[" + name + "]", "is not a capacity of a GPU; known are memory and cores"));
+        .forEach(name -> problem("capacity.requests[" + name + "]", "is not a capacity of a GPU; known are memory and cores, and multiprocessors of MIG instances"));
+    multiprocessors(asked).ifPresent(expressions::add);
     Optional<GpuShareConfig> ofClaim = Configs.ofClaim(configs, part.name());
     GpuShareConfig config = ofClaim.or(() -> Configs.ofClass(deviceClass.getSpec().getConfig())).orElse(GpuShareConfig.DEFAULT);
     MemoryAsk memory = memory(asked, ofClaim, config);
@@ -72,6 +77,18 @@ final class RequestReader {
         number -> new DeviceAsk(
                 part.name(), expressions, number, memory, cores, tolerations, config.placement(),
                 part.adminAccess() ? Access.MONITOR : Access.OWN, config.oversubscribe()));
+  }
+
+  /** MIG instances are not divided: like a selector, an amount says which of them will do. */
+  private Optional<Selector> multiprocessors(Map<String, Quantity> asked) {
+    OptionalLong least = amount(asked, DeviceAttribute.MULTIPROCESSORS);
+    String capacities = "device.capacity[\"" + Driver.NAME + "\"]";
+    return least.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            new Selector(
+                "request " + part.name(),
+                "\"%1$s\" in %2$s && !%2$s.%1$s.isLessThan(quantity(\"%3$d\"))".formatted(DeviceAttribute.MULTIPROCESSORS, capacities, least.getAsLong())));
   }
 
   /** An amount, or a part of each card; an amount in a request stands for itself whatever its class says. */

@@ -178,7 +178,7 @@ class ClaimReaderTest {
   @Test
   void whatIsNotUnderstoodIsNamedNotIgnored() {
     assertThat(problems(share("memory: 8Gi, bandwidth: 1Gi")))
-        .containsExactly("spec.devices.requests[0].exactly.capacity.requests[bandwidth]: is not a capacity of a GPU; known are memory and cores");
+        .containsExactly("spec.devices.requests[0].exactly.capacity.requests[bandwidth]: is not a capacity of a GPU; known are memory and cores, and multiprocessors of MIG instances");
     assertThat(problems(share("memory: -8Gi")))
         .containsExactly("spec.devices.requests[0].exactly.capacity.requests[memory]: must not be negative: -8Gi");
     assertThat(problems("requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, allocationMode: Some}}]"))

@@ -1,0 +1,105 @@
+package dev.partita.cli.placement;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.partita.cli.Partita;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+class PlacementCommandsTest {
+  private static final String SCENARIOS =
+      """
+      {"driver": "gpu.example.com",
+       "models": {"T4": {"memoryMiB": 15360}},
+       "claims": [{"name": "f4", "count": 1, "memoryMiB": 4096, "cores": 10}],
+       "mixes": {"share": [["f4", 1]]},
+       "prefills": {},
+       "scenarios": [
+         {"name": "small-single", "seed": 1, "layout": "single", "nodes": 2, "gpusPerNode": 1, "gpusPerNuma": 1, "nodeModels": ["T4"],
+          "mix": "share", "churn": false, "claims": 8, "limitSeconds": 15},
+         {"name": "other-single", "seed": 1, "layout": "single", "nodes": 1, "gpusPerNode": 1, "gpusPerNuma": 1, "nodeModels": ["T4"],
+          "mix": "share", "churn": false, "claims": 1, "limitSeconds": 15}]}
+      """;
+
+  @TempDir private Path folder;
+
+  private record Run(int status, String out, String err) {}
+
+  @Test
+  void aScenarioThatIsChosenIsALineOfFigures() throws IOException {
+    Path file = Files.writeString(folder.resolve("scenarios.json"), SCENARIOS);
+    Run run = run("bench", "allocator", "--scenarios", file.toString(), "--only", "small", "--warm-up", "0");
+    assertThat(run.err()).isEmpty();
+    assertThat(run.status()).isZero();
+    List<JsonNode> lines = lines(run.out());
+    assertThat(lines).hasSize(1);
+    assertThat(lines.getFirst().path("scenario").asText()).isEqualTo("small-single");
+    assertThat(lines.getFirst().path("allocated").asInt()).as("three of 4 GiB on each of two cards of 15").isEqualTo(6);
+    assertThat(lines.getFirst().path("failed").asInt()).isEqualTo(2);
+  }
+
+  @Test
+  void aStreamIsAnsweredLineByLine() throws IOException {
+    Path stream =
+        Files.writeString(
+            folder.resolve("stream.jsonl"),
+            """
+            {"stream": "small", "nodes": 1, "pods": 3, "seed": 1}
+            {"node": "n0", "model": "T4", "gpus": 2, "cpuMilli": 8000, "memoryMiB": 65536}
+            {"pod": "p0", "gpus": 1, "milli": 1000, "cpuMilli": 1000, "memoryMiB": 1024}
+            {"pod": "p1", "gpus": 2, "milli": 1000, "cpuMilli": 1000, "memoryMiB": 1024}
+            {"pod": "p2", "gpus": 1, "milli": 500, "cpuMilli": 1000, "memoryMiB": 1024}
+            """);
+    Path answers = folder.resolve("answers.jsonl");
+    Run run = run("simulate", "--stream", stream.toString(), "--out", answers.toString());
+    assertThat(run.err()).contains("3 pods on 1 nodes with 2 GPUs", "1 pods without a place");
+    assertThat(run.status()).isZero();
+    assertThat(Files.readAllLines(answers)).containsExactly("{\"node\":\"n0\",\"gpus\":[0]}", "null", "{\"node\":\"n0\",\"gpus\":[1]}");
+  }
+
+  @Test
+  void whatCannotBeReadIsNamed() throws IOException {
+    Path broken = Files.writeString(folder.resolve("broken"), "{");
+    for (String[] command : new String[][] {{"bench", "allocator", "--scenarios"}, {"simulate", "--stream"}}) {
+      Run gone = run(with(command, folder.resolve("gone").toString()));
+      assertThat(gone.status()).isEqualTo(2);
+      assertThat(gone.err()).contains("there is no file " + folder.resolve("gone"));
+      Run unreadable = run(with(command, broken.toString()));
+      assertThat(unreadable.status()).isEqualTo(2);
+      assertThat(unreadable.err()).contains(broken + " cannot be read as");
+    }
+  }
+
+  private static String[] with(String[] command, String last) {
+    String[] longer = Arrays.copyOf(command, command.length + 1);
+    longer[command.length] = last;
+    return longer;
+  }
+
+  private static List<JsonNode> lines(String text) throws IOException {
+    ObjectMapper json = new ObjectMapper();
+    List<JsonNode> lines = new ArrayList<>();
+    for (String line : text.lines().toList()) {
+      lines.add(json.readTree(line));
+    }
+    return lines;
+  }
+
+  private static Run run(String... args) {
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    CommandLine command = Partita.commandLine().setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
+    return new Run(command.execute(args), out.toString(), err.toString());
+  }
+}
