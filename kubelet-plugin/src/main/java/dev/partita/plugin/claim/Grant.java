@@ -66,6 +66,9 @@ public record Grant(List<String> requests, String device, Optional<String> share
    * @param exclusive whether nobody else may have anything of the card
    */
   public record Share(long memoryBytes, long physicalBytes, int cores, CoreLimit coreLimit, int priority, boolean exclusive) implements Use {
+    /** The most memory that one share can have, 2 TiB less a unit: PARTITA_UNITS_MAX of hook-lib's usage_region.h, which is all that a ledger can count. */
+    public static final long MOST_BYTES = 0xffff_ffffL * 512;
+
     public Share {
       if (memoryBytes <= 0) {
         throw new IllegalArgumentException("a share has memory: " + memoryBytes);

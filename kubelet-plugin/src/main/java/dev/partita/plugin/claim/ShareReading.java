@@ -25,7 +25,12 @@ final class ShareReading {
   /** What is wrong, for a text that begins with the device. */
   record Refused(String why) implements Outcome {}
 
-  /** @param node the node's knobs: what of a card a share of all its memory gets */
+  /**
+   * Reads. A share that has its card alone may hold there what is allocated to it, as far as the card has that for shares: where the
+   * node sells more than its cards have, nobody else needs the rest.
+   *
+   * @param node the node's knobs: what of a card a share of all its memory gets
+   */
   static Outcome read(DeviceRequestAllocationResult result, GpuShareConfig config, Gpu gpu, GpuNodeSpec node) {
     Map<String, Quantity> consumed = result.getConsumedCapacity() == null ? Map.of() : result.getConsumedCapacity();
     long sold = gpu.sellableBytes(node);
@@ -50,10 +55,15 @@ final class ShareReading {
       return new Refused(" has " + percent.toPlainString() + " cores allocated, a card has 100");
     }
     long allocated = bytes.longValue();
+    long memory = Math.min(percentOf(allocated, config.oversubscribe()), Grant.Share.MOST_BYTES);
+    long part = node.physicalBytes(allocated);
+    if (config.placement().exclusive()) {
+      part = Math.max(part, Math.min(allocated, node.physicalBytes(sold)));
+    }
     return new Granted(
         new Grant.Share(
-            percentOf(allocated, config.oversubscribe()),
-            Math.max(1, node.physicalBytes(allocated)),
+            memory,
+            Math.clamp(part, 1, memory),
             percent.intValue(),
             config.coreLimit(),
             config.priority(),

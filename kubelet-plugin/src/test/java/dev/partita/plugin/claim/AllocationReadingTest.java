@@ -11,6 +11,7 @@ import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.cdi.driver.DriverFiles;
 import dev.partita.plugin.TestClaims;
 import dev.partita.plugin.inventory.Inventory;
+import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResultBuilder;
 import java.util.HashMap;
@@ -25,8 +26,9 @@ class AllocationReadingTest {
       new Gpu(0, 0, "GPU-0", "NVIDIA H100", "h100", "Nvidia", "Hopper", "9.0", 80 * Grants.GIB, null, null, null, null, GpuHealth.HEALTHY);
   private static final Gpu FAR =
       new Gpu(1, 1, "GPU-1", "NVIDIA H100", "h100", "Nvidia", "Hopper", "9.0", 80 * Grants.GIB, null, null, 1, null, GpuHealth.HEALTHY);
-  private static final Inventory.Cards CARDS =
-      new Inventory.Cards(new DriverFiles("580.1", "/usr/lib", List.of(), List.of(), List.of(), new TreeMap<>()), "580.1", Optional.empty(), List.of(CARD, FAR));
+  private static final Inventory.Cards CARDS = cards(CARD, FAR);
+
+  private static final Map<String, Object> ALONE = Map.of("placement", Map.of("exclusive", true));
 
   /** adminAccess consumes nothing, so an allocation of a shared device has no share: it is the card that is looked at. */
   @Test
@@ -81,6 +83,41 @@ class AllocationReadingTest {
   }
 
   @Test
+  void noShareHasMoreMemoryThanItsLedgerCanCount() {
+    Gpu large = new Gpu(0, 0, "GPU-0", "NVIDIA H300", "h300", "Nvidia", "Hopper", "9.0", 288 * Grants.GIB, null, null, null, null, GpuHealth.HEALTHY);
+    assertThat(share(Map.of("oversubscribe", 1000), "288Gi", GpuNodeSpec.DEFAULT, large)).isEqualTo(new Grant.Share(2048 * Grants.GIB - 512, 288 * Grants.GIB, 0, CoreLimit.HARD, 1, false));
+    assertThat(share(Map.of("oversubscribe", 700), "288Gi", GpuNodeSpec.DEFAULT, large).memoryBytes()).isEqualTo(2016 * Grants.GIB);
+  }
+
+  @Test
+  void aShareThatHasTheCardAloneMayHoldAllOfItsMemoryThereWhateverTheNodeSells() {
+    GpuNodeSpec soldTwice = new GpuNodeSpec(Allocator.Controller, List.of(), null, 200);
+    assertThat(share(ALONE, "40Gi", soldTwice)).isEqualTo(new Grant.Share(40 * Grants.GIB, 40 * Grants.GIB, 0, CoreLimit.HARD, 1, true));
+    assertThat(share(ALONE, "120Gi", soldTwice)).as("and no more than the card has").isEqualTo(new Grant.Share(120 * Grants.GIB, 80 * Grants.GIB, 0, CoreLimit.HARD, 1, true));
+    GpuNodeSpec reserving = new GpuNodeSpec(Allocator.Controller, List.of(), new Quantity("8Gi"), 200);
+    assertThat(share(ALONE, "120Gi", reserving).physicalBytes()).as("for shares").isEqualTo(72 * Grants.GIB);
+    Map<String, Object> oversubscribing = Map.of("oversubscribe", 150, "placement", Map.of("exclusive", true));
+    assertThat(share(oversubscribing, "40Gi", soldTwice)).isEqualTo(new Grant.Share(60 * Grants.GIB, 40 * Grants.GIB, 0, CoreLimit.HARD, 1, true));
+  }
+
+  @Test
+  void aShareThatHasTheCardAloneKeepsWhatWasAllocatedBeforeMoreWasReserved() {
+    GpuNodeSpec reserving = new GpuNodeSpec(Allocator.Controller, List.of(), new Quantity("8Gi"), null);
+    assertThat(share(ALONE, "80Gi", reserving).physicalBytes()).isEqualTo(80 * Grants.GIB);
+  }
+
+  @Test
+  void aShareThatHoldsAllOfTheCardAloneFitsItAndNothingBesideIt() {
+    GpuNodeSpec soldTwice = new GpuNodeSpec(Allocator.Controller, List.of(), null, 200);
+    List<Grant> alone = grants(ALONE, soldTwice, CARDS, TestClaims.share("node-0", "gpu", 0, "160Gi", ""));
+    List<Grant> beside = grants(Map.of(), soldTwice, CARDS, TestClaims.share("node-0", "gpu", 0, "1Gi", ""));
+    ClaimRef claim = new ClaimRef("default", "c", "c");
+    PreparedClaim prepared = new PreparedClaim(new ClaimRef("default", "d", "d"), PreparedClaim.Phase.COMPLETED, "boot", alone, Map.of(), false);
+    assertThat(Clash.between(alone, claim, List.of())).isEmpty();
+    assertThat(Clash.between(beside, claim, List.of(prepared)).orElseThrow()).contains("is prepared exclusively for claim default/d");
+  }
+
+  @Test
   void whatIsNoShareDoesNotOversubscribe() {
     AllocationReading.Outcome outcome = read(Map.of("oversubscribe", 150), GpuNodeSpec.DEFAULT, TestClaims.whole("node-0", "gpu", 0));
     assertThat(refusal(outcome)).isEqualTo("device gpu-0 of request gpu is no share, and its config asks to oversubscribe, which only a share can");
@@ -88,11 +125,10 @@ class AllocationReadingTest {
 
   @Test
   void aCardOfItsOwnIsNotWhatKubeSchedulerGivesForAPartOfOne() {
-    Map<String, Object> exclusive = Map.of("placement", Map.of("exclusive", true));
     GpuNodeSpec scheduled = new GpuNodeSpec(Allocator.Scheduler, List.of(), null);
-    assertThat(share(exclusive, "40Gi", GpuNodeSpec.DEFAULT)).isEqualTo(new Grant.Share(40 * Grants.GIB, 40 * Grants.GIB, 0, CoreLimit.HARD, 1, true));
-    assertThat(refusal(read(exclusive, scheduled, TestClaims.share("node-0", "gpu", 0, "40Gi", "")))).contains("its config asks for a card of its own: kube-scheduler allocated it");
-    assertThat(share(exclusive, "", scheduled).exclusive()).as("all of it").isTrue();
+    assertThat(share(ALONE, "40Gi", GpuNodeSpec.DEFAULT)).isEqualTo(new Grant.Share(40 * Grants.GIB, 40 * Grants.GIB, 0, CoreLimit.HARD, 1, true));
+    assertThat(refusal(read(ALONE, scheduled, TestClaims.share("node-0", "gpu", 0, "40Gi", "")))).contains("its config asks for a card of its own: kube-scheduler allocated it");
+    assertThat(share(ALONE, "", scheduled).exclusive()).as("all of it").isTrue();
   }
 
   @Test
@@ -130,9 +166,17 @@ class AllocationReadingTest {
   }
 
   private static Grant.Share share(Map<String, Object> config, String memory, GpuNodeSpec node) {
-    AllocationReading.Outcome outcome = read(config, node, TestClaims.share("node-0", "gpu", 0, memory, ""));
+    return share(config, memory, node, CARD);
+  }
+
+  private static Grant.Share share(Map<String, Object> config, String memory, GpuNodeSpec node, Gpu card) {
+    return grants(config, node, cards(card), TestClaims.share("node-0", "gpu", 0, memory, "")).getFirst().share().orElseThrow();
+  }
+
+  private static List<Grant> grants(Map<String, Object> config, GpuNodeSpec node, Inventory.Cards cards, DeviceRequestAllocationResult result) {
+    AllocationReading.Outcome outcome = read(config, node, cards, result);
     assertThat(outcome).isInstanceOf(AllocationReading.Granted.class);
-    return ((AllocationReading.Granted) outcome).grants().getFirst().share().orElseThrow();
+    return ((AllocationReading.Granted) outcome).grants();
   }
 
   private static String refusal(AllocationReading.Outcome outcome) {
@@ -145,9 +189,17 @@ class AllocationReadingTest {
   }
 
   private static AllocationReading.Outcome read(Map<String, Object> config, GpuNodeSpec node, DeviceRequestAllocationResult... results) {
+    return read(config, node, CARDS, results);
+  }
+
+  private static AllocationReading.Outcome read(Map<String, Object> config, GpuNodeSpec node, Inventory.Cards cards, DeviceRequestAllocationResult... results) {
     Map<String, Object> parameters = new HashMap<>(config);
     parameters.put("apiVersion", "gpu.partita.dev/v1alpha1");
     parameters.put("kind", "GpuShareConfig");
-    return AllocationReading.read(TestClaims.claim("c", List.of(TestClaims.config("FromClaim", List.of(), parameters)), results), "node-0/gpu", CARDS, node);
+    return AllocationReading.read(TestClaims.claim("c", List.of(TestClaims.config("FromClaim", List.of(), parameters)), results), "node-0/gpu", cards, node);
+  }
+
+  private static Inventory.Cards cards(Gpu... cards) {
+    return new Inventory.Cards(new DriverFiles("580.1", "/usr/lib", List.of(), List.of(), List.of(), new TreeMap<>()), "580.1", Optional.empty(), List.of(cards));
   }
 }
