@@ -4,6 +4,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import java.util.function.Predicate;
+import java.util.function.ToLongFunction;
 
 /**
  * A process on a card, with everything known of it at one moment.
@@ -36,18 +38,24 @@ record CardProcess(
     return shares;
   }
 
-  /** What the ledgers have for it; the larger figure where it changed. */
-  long ledgerBytes() {
-    return Math.max(held(before), held(after));
-  }
-
-  /** What one share's ledger has for it. */
+  /** What the ledger of one share has for it; the larger figure where it changed. */
   long ledgerBytes(ShareRef share) {
-    return held(after.stream().filter(seat -> seat.share().equals(share)).toList());
+    return larger(seat -> seat.share().equals(share), UsageRegion.Slot::heldBytes);
   }
 
-  /** Whether its account changed between the two readings. */
-  boolean changed() {
+  /** How much of that is managed memory, which may be on the card or not; the larger figure where it changed. */
+  long pagedBytes(ShareRef share) {
+    return larger(seat -> seat.share().equals(share), UsageRegion.Slot::pagedBytes);
+  }
+
+  /** What all ledgers have for it, against NVML's figure. */
+  OverheadBook.Reading reading() {
+    long told = after.stream().mapToLong(seat -> seat.slot().overheadBytes()).max().orElse(0);
+    return new OverheadBook.Reading(
+        bytes, larger(seat -> true, UsageRegion.Slot::heldBytes), larger(seat -> true, UsageRegion.Slot::pagedBytes), told, changed());
+  }
+
+  private boolean changed() {
     return !steps(before).equals(steps(after));
   }
 
@@ -59,7 +67,11 @@ record CardProcess(
         .toList();
   }
 
-  private static long held(List<SeatOf> seats) {
-    return seats.stream().mapToLong(seat -> seat.slot().heldBytes()).sum();
+  private long larger(Predicate<SeatOf> which, ToLongFunction<UsageRegion.Slot> figure) {
+    return Math.max(sum(before, which, figure), sum(after, which, figure));
+  }
+
+  private static long sum(List<SeatOf> seats, Predicate<SeatOf> which, ToLongFunction<UsageRegion.Slot> figure) {
+    return seats.stream().filter(which).map(SeatOf::slot).mapToLong(figure).sum();
   }
 }

@@ -14,6 +14,10 @@ import java.util.OptionalLong;
  * between the difference is too small, never too large, as long as the process' account did not change while NVML was asked. So
  * a larger difference is believed at once and a smaller one only when nothing larger was seen for a while. From a process whose
  * account changes all the time, the smallest difference is taken that was seen for a while.
+ *
+ * <p>Managed memory may be on the card or not, and NVML may count it or not. While a process has some, the difference is at least too
+ * small by what is elsewhere, and what NVML shows beyond the rest of the ledger is too large by what is on the card: the truth lies
+ * between. Then what was known before is kept, as far as it lies there too, and nothing is learned for other processes.
  */
 final class OverheadBook {
   /** Readings that an estimate rests on. */
@@ -32,15 +36,70 @@ final class OverheadBook {
    */
   record Key(long pid, long start, String card) {}
 
+  /**
+   * What is known of a process at one moment, in bytes.
+   *
+   * @param nvmlBytes NVML's figure
+   * @param ledgerBytes the ledger's, the larger of before and after NVML was asked
+   * @param pagedBytes how much of the ledger's is managed memory, likewise
+   * @param toldBytes the estimate that its slot was last told
+   * @param changed whether the process' account changed while NVML was asked
+   */
+  record Reading(long nvmlBytes, long ledgerBytes, long pagedBytes, long toldBytes, boolean changed) {
+    private long least() {
+      return Math.max(0, nvmlBytes - ledgerBytes);
+    }
+
+    private long most() {
+      return Math.max(0, nvmlBytes - (ledgerBytes - pagedBytes));
+    }
+  }
+
   private static final class Entry {
     private final Deque<Long> quiet = new ArrayDeque<>();
     private final Deque<Long> busy = new ArrayDeque<>();
+    private final Deque<Long> most = new ArrayDeque<>(); // while it has managed memory
+    private OptionalLong kept = OptionalLong.empty(); // since it had some, until it was without for a while
+
+    private void take(Reading reading) {
+      most.clear();
+      push(reading.changed() ? busy : quiet, reading.least());
+      if (quiet.size() == WINDOW) {
+        kept = OptionalLong.empty();
+      }
+    }
+
+    private void takePaged(Reading reading, long expected) {
+      long known = estimate().orElse(Math.max(expected, Math.min(reading.toldBytes(), PLAUSIBLE)));
+      quiet.clear();
+      busy.clear();
+      if (!reading.changed()) {
+        known = Math.max(known, reading.least());
+        push(most, reading.most());
+        known = most.size() == WINDOW ? Math.min(known, largest(most)) : known;
+      }
+      kept = OptionalLong.of(known);
+    }
 
     private OptionalLong estimate() {
+      if (kept.isPresent()) {
+        return OptionalLong.of(Math.max(kept.getAsLong(), largest(quiet)));
+      }
       if (!quiet.isEmpty()) {
-        return quiet.stream().mapToLong(Long::longValue).max();
+        return OptionalLong.of(largest(quiet));
       }
       return busy.size() < WINDOW ? OptionalLong.empty() : busy.stream().mapToLong(Long::longValue).min();
+    }
+
+    private static void push(Deque<Long> window, long bytes) {
+      window.addLast(bytes);
+      if (window.size() > WINDOW) {
+        window.removeFirst();
+      }
+    }
+
+    private static long largest(Deque<Long> window) {
+      return window.stream().mapToLong(Long::longValue).max().orElse(0);
     }
   }
 
@@ -62,17 +121,14 @@ final class OverheadBook {
    * Takes a reading in.
    *
    * @param model of the card
-   * @param nvmlBytes NVML's figure
-   * @param ledgerBytes the ledger's, the larger of before and after
-   * @param changed whether the process' account changed while NVML was asked
    * @return the estimate now, in bytes; empty if there is none yet
    */
-  OptionalLong take(Key key, String model, long nvmlBytes, long ledgerBytes, boolean changed) {
+  OptionalLong take(Key key, String model, Reading reading) {
     Entry entry = entries.computeIfAbsent(key, k -> new Entry());
-    Deque<Long> window = changed ? entry.busy : entry.quiet;
-    window.addLast(Math.max(0, nvmlBytes - ledgerBytes));
-    if (window.size() > WINDOW) {
-      window.removeFirst();
+    if (reading.pagedBytes() > 0) {
+      entry.takePaged(reading, expected(model));
+    } else {
+      entry.take(reading);
     }
     OptionalLong estimate = entry.estimate();
     if (entry.quiet.size() == WINDOW && estimate.orElse(0) > 0 && estimate.getAsLong() <= PLAUSIBLE) {

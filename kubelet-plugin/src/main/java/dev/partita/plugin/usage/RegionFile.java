@@ -63,7 +63,7 @@ final class RegionFile implements AutoCloseable {
       }
       long at = UsageRegion.HEADER_BYTES + (long) slot.index() * UsageRegion.SLOT_BYTES;
       byte[] now = file.bytes(at, UsageRegion.SLOT_BYTES);
-      if (UsageRegion.slots(now).stream().anyMatch(s -> s.owner() == slot.owner())) {
+      if (UsageRegion.slots(now, UsageRegion.Step.NONE).stream().anyMatch(s -> s.owner() == slot.owner())) {
         ByteBuffer bytes = ByteBuffer.allocate(numbers.length * Long.BYTES).order(ByteOrder.nativeOrder());
         LongStream.of(numbers).forEach(bytes::putLong);
         PWRITE.invokeLong(new Object[] {file.descriptor, bytes.array(), (long) bytes.capacity(), at + field});
@@ -85,7 +85,8 @@ final class RegionFile implements AutoCloseable {
       return Ledger.NONE;
     }
     Map<Integer, Long> holders = RegionLocks.holders(descriptor, header.slots());
-    List<UsageRegion.Slot> slots = UsageRegion.slots(bytes(UsageRegion.HEADER_BYTES, header.slots() * UsageRegion.SLOT_BYTES));
+    List<UsageRegion.Slot> slots =
+        UsageRegion.slots(bytes(UsageRegion.HEADER_BYTES, header.slots() * UsageRegion.SLOT_BYTES), header.paged());
     return ledger(header, slots, holders);
   }
 

@@ -42,7 +42,7 @@ final class UsageReckoning {
       WatchedShare first = process.shares().stream().findFirst().map(byRef::get).orElse(null);
       if (first != null) {
         String model = first.grant().card().productName();
-        OptionalLong overhead = book.take(process.key(), model, process.bytes(), process.ledgerBytes(), process.changed());
+        OptionalLong overhead = book.take(process.key(), model, process.reading());
         reckoning.attribute(process, overhead.orElse(0));
       }
     }

@@ -24,6 +24,7 @@ class UsageReckoningTest {
 
   private final WatchedShare a = share("a", 8);
   private final WatchedShare b = share("b", 4);
+  private final WatchedShare wide = share("w", 80, 8);
   private final OverheadBook book = new OverheadBook();
 
   @Test
@@ -81,6 +82,23 @@ class UsageReckoningTest {
   }
 
   @Test
+  void managedMemoryThatIsNotOnTheCardDoesNotHideWhatContextsTake() {
+    lasting(process(1, GIB + 300 * MIB, seat(wide, 1)));
+    assertThat(overhead(lasting(process(1, 8 * GIB + 300 * MIB, seat(wide, 12, 4))))).isEqualTo(300 * MIB);
+    assertThat(overhead(lasting(process(1, 10 * GIB + 300 * MIB, seat(wide, 12, 4))))).as("some of it came to the card").isEqualTo(300 * MIB);
+    assertThat(overhead(lasting(process(1, 8 * GIB + 200 * MIB, seat(wide, 8))))).as("without it they can be measured again").isEqualTo(200 * MIB);
+  }
+
+  @Test
+  void whatAProcessTakesAtLeastIsNotLearnedWhileItHasManagedMemory() {
+    lasting(process(1, 8 * GIB + 300 * MIB, seat(wide, 12, 4)), process(2, 4 * GIB + 100 * MIB, seat(wide, 4, 1)));
+    assertThat(book.expected(CARD.productName())).isZero();
+    lasting(process(3, GIB + 300 * MIB, seat(wide, 1)));
+    lasting(process(3, 8 * GIB + 310 * MIB, seat(wide, 9, 1)));
+    assertThat(book.expected(CARD.productName())).isEqualTo(300 * MIB);
+  }
+
+  @Test
   void aStateMustLastBeforeItCounts() {
     SteadyMemory steady = new SteadyMemory();
     MemoryState exceeded = new MemoryState.Exceeded(1, List.of());
@@ -100,6 +118,18 @@ class UsageReckoningTest {
     assertThat(CoreState.of(List.of())).isEqualTo(new CoreState.Unused());
   }
 
+  /** The share {@link #wide} after as many readings as an estimate rests on. */
+  private ShareUse lasting(CardProcess... processes) {
+    for (int i = 1; i < OverheadBook.WINDOW; i++) {
+      reckon(processes);
+    }
+    return Objects.requireNonNull(reckon(processes).get(wide.ref()));
+  }
+
+  private static long overhead(ShareUse use) {
+    return use.overheadBytes();
+  }
+
   private MemoryState memory(WatchedShare share, CardProcess... processes) {
     return Objects.requireNonNull(reckon(processes).get(share.ref())).memory();
   }
@@ -111,7 +141,7 @@ class UsageReckoningTest {
     }
     Map<ShareRef, Ledger> ledgers = new HashMap<>();
     seats.forEach((share, all) -> ledgers.put(share, new Ledger(true, all, 0, 0, 0)));
-    return UsageReckoning.of(List.of(a, b), ledgers, Arrays.asList(processes), book);
+    return UsageReckoning.of(List.of(a, b, wide), ledgers, Arrays.asList(processes), book);
   }
 
   private static CardProcess process(long pid, long bytes, CardProcess.SeatOf... seats) {
@@ -119,15 +149,25 @@ class UsageReckoningTest {
   }
 
   private static CardProcess.SeatOf seat(WatchedShare share, long gib) {
-    return new CardProcess.SeatOf(share.ref(), new UsageRegion.Slot(0, 1, gib * GIB, 1, 0, 0, 0));
+    return seat(share, gib, 0);
+  }
+
+  /** @param paged how much of it is managed memory, in GiB as well */
+  private static CardProcess.SeatOf seat(WatchedShare share, long gib, long paged) {
+    return new CardProcess.SeatOf(share.ref(), new UsageRegion.Slot(0, 1, gib * GIB, paged * GIB, 1, 0, 0, 0));
   }
 
   private static UsageRegion.Slot slot(int index, int compute) {
-    return new UsageRegion.Slot(index, 1, 0, 0, 0, compute, 0);
+    return new UsageRegion.Slot(index, 1, 0, 0, 0, 0, compute, 0);
   }
 
   private static WatchedShare share(String key, long gib) {
-    Grant.Share share = new Grant.Share(gib * GIB, 0, CoreLimit.HARD, 1);
+    return share(key, gib, gib);
+  }
+
+  /** @param physical how much of it may be on the card, in GiB as well */
+  private static WatchedShare share(String key, long gib, long physical) {
+    Grant.Share share = new Grant.Share(gib * GIB, physical * GIB, 0, CoreLimit.HARD, 1, false);
     Grant grant = new Grant(List.of("gpu"), "gpu-0-shared", Optional.of(key), CARD, share);
     ClaimRef claim = new ClaimRef("default", "claim-" + key, "uid-" + key);
     PreparedClaim prepared = new PreparedClaim(claim, PreparedClaim.Phase.COMPLETED, "boot", List.of(grant), Map.of(), false);

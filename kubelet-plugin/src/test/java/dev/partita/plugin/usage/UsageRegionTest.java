@@ -32,17 +32,33 @@ class UsageRegionTest {
         .putLong(128, 2 << 2 | 1);
 
     UsageRegion.Header read = UsageRegion.header(page);
-    assertThat(read).isEqualTo(new UsageRegion.Header(true, 2, 5, 0));
-    assertThat(UsageRegion.slots(slots))
+    assertThat(read).isEqualTo(new UsageRegion.Header(true, 2, 5, 0, new UsageRegion.Step(0, 0)));
+    assertThat(UsageRegion.slots(slots, read.paged()))
         .containsExactly(
-            new UsageRegion.Slot(0, 9, 70 * 512, account, 4 * 512, 2 | 3 << 8, 11), new UsageRegion.Slot(1, 2, 0, 0, 0, 0, 0));
+            new UsageRegion.Slot(0, 9, 70 * 512, 0, account, 4 * 512, 2 | 3 << 8, 11), new UsageRegion.Slot(1, 2, 0, 0, 0, 0, 0, 0));
+  }
+
+  @Test
+  void managedMemoryIsWhatTheNewestStepSaysOfItsSlotAndTheOthersSayThemselves() {
+    byte[] page = new byte[UsageRegion.HEADER_BYTES];
+    ByteBuffer.wrap(page).order(ByteOrder.nativeOrder()).putLong(3840, 30L << 32 | 75).putLong(3848, 12L << 16 | 1);
+    byte[] slots = new byte[3 * UsageRegion.SLOT_BYTES];
+    ByteBuffer bytes = ByteBuffer.wrap(slots).order(ByteOrder.nativeOrder());
+    for (int i = 0; i < 3; i++) {
+      bytes.putLong(i * 128, 1).putLong(i * 128 + 80, 20 + i).putLong(i * 128 + 96, 40);
+    }
+    bytes.putLong(2 * 128 + 80, 41);
+    assertThat(UsageRegion.slots(slots, UsageRegion.header(page).paged()))
+        .extracting(UsageRegion.Slot::pagedBytes)
+        .as("never more than is held")
+        .containsExactly(20 * 512L, 30 * 512L, 40 * 512L);
   }
 
   @Test
   void slotsWithoutAnOwnerAreLeftOut() {
     byte[] slots = new byte[3 * UsageRegion.SLOT_BYTES];
     ByteBuffer.wrap(slots).order(ByteOrder.nativeOrder()).putLong(0, 4).putLong(128, 6).putLong(256, 7).putLong(16, 99);
-    assertThat(UsageRegion.slots(slots)).isEmpty();
+    assertThat(UsageRegion.slots(slots, UsageRegion.Step.NONE)).isEmpty();
   }
 
   @Test
@@ -55,9 +71,10 @@ class UsageRegionTest {
       random.nextBytes(slots);
       UsageRegion.Header read = UsageRegion.header(header);
       assertThat(read.slots()).isBetween(0, UsageRegion.SLOTS);
-      List<UsageRegion.Slot> owned = UsageRegion.slots(slots);
+      List<UsageRegion.Slot> owned = UsageRegion.slots(slots, read.paged());
       assertThat(owned).allSatisfy(slot -> {
         assertThat(slot.heldBytes()).isBetween(0L, 0xffff_ffffL * UsageRegion.UNIT);
+        assertThat(slot.pagedBytes()).isBetween(0L, slot.heldBytes());
         assertThat(slot.overheadBytes()).isBetween(0L, 0xffff_ffffL * UsageRegion.UNIT);
       });
       assertThat(CoreState.of(owned)).isNotNull();
@@ -88,12 +105,12 @@ class UsageRegionTest {
     ByteBuffer region = ByteBuffer.allocate(528_384).order(ByteOrder.nativeOrder());
     region.putLong(0, MAGIC).putInt(128, 1).putLong(4096, 8 << 2 | 1);
     Path file = Files.write(folder.resolve("usage"), region.array());
-    RegionFile.writeOverhead(file, new UsageRegion.Slot(0, 8, 0, 0, 0, 0, 0), 5 * 512 + 3);
+    RegionFile.writeOverhead(file, new UsageRegion.Slot(0, 8, 0, 0, 0, 0, 0, 0), 5 * 512 + 3);
     assertThat(ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.nativeOrder()).getLong(4096 + 48)).isEqualTo(5);
-    RegionFile.writeOverhead(file, new UsageRegion.Slot(0, 7, 0, 0, 0, 0, 0), 9 * 512);
+    RegionFile.writeOverhead(file, new UsageRegion.Slot(0, 7, 0, 0, 0, 0, 0, 0), 9 * 512);
     assertThat(ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.nativeOrder()).getLong(4096 + 48)).isEqualTo(5);
     Files.write(file, new byte[100]);
-    RegionFile.writeOverhead(file, new UsageRegion.Slot(0, 8, 0, 0, 0, 0, 0), 512);
+    RegionFile.writeOverhead(file, new UsageRegion.Slot(0, 8, 0, 0, 0, 0, 0, 0), 512);
     assertThat(file).hasSize(100);
   }
 
@@ -102,7 +119,7 @@ class UsageRegionTest {
     ByteBuffer region = ByteBuffer.allocate(528_384).order(ByteOrder.nativeOrder());
     region.putLong(0, MAGIC).putInt(128, 2).putLong(4096 + 128, 8 << 2 | 1);
     Path file = Files.write(folder.resolve("usage"), region.array());
-    RegionFile.writeSample(file, new UsageRegion.Slot(1, 8, 0, 0, 0, 0, 0), new ProcessSample(1, 1_700_000_000_000_000L, 20, 10, 101, -3));
+    RegionFile.writeSample(file, new UsageRegion.Slot(1, 8, 0, 0, 0, 0, 0, 0), new ProcessSample(1, 1_700_000_000_000_000L, 20, 10, 101, -3));
     ByteBuffer written = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.nativeOrder());
     assertThat(written.getLong(4096 + 128 + 104)).isEqualTo(1_700_000_000_000_000L);
     assertThat(written.getLong(4096 + 128 + 112)).isEqualTo(20 | 10 << 8 | 100 << 16);
