@@ -6,11 +6,17 @@ package dev.partita.plugin.usage;
  * @param pid as this pid namespace names it
  * @param start when it started, in clock ticks since boot; 0 if it has ended
  * @param bytes of the card, by NVML, less what is counted to another share of the same container
- * @param ledgerBytes of these, what the share's ledger has
- * @param overheadBytes of these, what its contexts and modules take, by estimate; counted to the first share of its container
+ * @param ledgerBytes what the share's ledger has, as far as the share can have granted it
+ * @param pagedBytes of the ledger's, managed memory, which may be on the card or not
+ * @param overheadBytes of the card's, what its contexts and modules take, by estimate; counted to the first share of its container
  * @param inLedger whether it owns a slot of a share of the card: it goes through the interception library
  */
-public record ProcessUse(long pid, long start, long bytes, long ledgerBytes, long overheadBytes, boolean inLedger) {
+public record ProcessUse(long pid, long start, long bytes, long ledgerBytes, long pagedBytes, long overheadBytes, boolean inLedger) {
+  /** What it holds of the card besides managed memory, at least: as if all of that were on the card. */
+  long pinnedBytes() {
+    return Math.max(bytes, ledgerBytes) - pagedBytes;
+  }
+
   /** What no ledger knows of. */
   long unaccounted() {
     return Math.max(0, bytes - ledgerBytes);

@@ -1,19 +1,26 @@
 package dev.partita.plugin.usage;
 
+import dev.partita.plugin.claim.Grant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.ToLongFunction;
 
 /**
  * Reckons what shares are used for, out of one reading of ledgers, NVML and processes.
  *
  * <p>A process counts with NVML's figure. What the ledgers have for it goes to the shares that have it; the rest goes to the first
  * share of its container. Shares that one container has of one card are one limit, as they are for the interception library.
+ *
+ * <p>What a share holds of the card is bounded twice: with managed memory, which may all be on a card that has room, by its memory,
+ * and without by its part of the card. How much of it is managed memory only the ledger says; it is believed for each process by
+ * itself, and no more of it than the share can have granted.
  */
 final class UsageReckoning {
   private final List<WatchedShare> shares;
@@ -39,31 +46,46 @@ final class UsageReckoning {
     Map<ShareRef, WatchedShare> byRef = new HashMap<>();
     shares.forEach(share -> byRef.put(share.ref(), share));
     for (CardProcess process : processes) {
-      WatchedShare first = process.shares().stream().findFirst().map(byRef::get).orElse(null);
-      if (first != null) {
-        String model = first.grant().card().productName();
+      List<WatchedShare> charged = process.shares().stream().flatMap(ref -> Optional.ofNullable(byRef.get(ref)).stream()).toList();
+      if (!charged.isEmpty()) {
+        String model = charged.getFirst().grant().card().productName();
         OptionalLong overhead = book.take(process.key(), model, process.reading());
-        reckoning.attribute(process, overhead.orElse(0));
+        reckoning.attribute(process, charged, overhead.orElse(0));
       }
     }
     book.retain(processes.stream().map(CardProcess::key).toList());
     return reckoning.result();
   }
 
-  private void attribute(CardProcess process, long overhead) {
-    List<ShareRef> charged = List.copyOf(process.shares());
-    charged.forEach(share -> join(share, process.shares()));
+  private void attribute(CardProcess process, List<WatchedShare> charged, long overhead) {
+    charged.forEach(share -> join(share.ref(), process.shares()));
     boolean inLedger = !process.after().isEmpty();
     long others = 0;
-    for (ShareRef share : charged.subList(1, charged.size())) {
-      long held = process.ledgerBytes(share);
-      others += held;
-      if (held > 0) {
-        add(share, new ProcessUse(process.pid(), process.start(), held, held, 0, inLedger));
+    for (WatchedShare share : charged.subList(1, charged.size())) {
+      Granted granted = Granted.of(process, share);
+      others += granted.bytes();
+      if (granted.bytes() > 0) {
+        add(share.ref(), new ProcessUse(process.pid(), process.start(), granted.bytes(), granted.bytes(), granted.paged(), 0, inLedger));
       }
     }
-    long rest = Math.max(process.bytes() - others, process.ledgerBytes(charged.getFirst()));
-    add(charged.getFirst(), new ProcessUse(process.pid(), process.start(), rest, process.ledgerBytes(charged.getFirst()), overhead, inLedger));
+    Granted granted = Granted.of(process, charged.getFirst());
+    long rest = Math.max(process.bytes() - others, granted.resident());
+    add(
+        charged.getFirst().ref(),
+        new ProcessUse(process.pid(), process.start(), rest, granted.bytes(), granted.paged(), overhead, inLedger));
+  }
+
+  /** What a share's ledger has for a process, in bytes, as far as the share can have granted it: containers can write anything. */
+  private record Granted(long resident, long paged) {
+    static Granted of(CardProcess process, WatchedShare share) {
+      long paged = process.pagedBytes(share.ref());
+      long resident = Math.min(process.ledgerBytes(share.ref()) - paged, share.share().physicalBytes());
+      return new Granted(resident, Math.min(paged, share.share().memoryBytes() - resident));
+    }
+
+    long bytes() {
+      return resident + paged;
+    }
   }
 
   private void add(ShareRef share, ProcessUse use) {
@@ -89,18 +111,22 @@ final class UsageReckoning {
               Math.max(0, ledger.repairs()),
               ledger.hidden(),
               CoreState.of(ledger.seats().stream().map(Ledger.Seat::slot).toList()),
-              MemoryState.of(processes, Math.min(excess(share), groupExcess(share)))));
+              MemoryState.of(processes, excess(share))));
     }
     return result;
   }
 
   private long excess(WatchedShare share) {
-    return uses.getOrDefault(share.ref(), List.of()).stream().mapToLong(ProcessUse::bytes).sum() - share.share().memoryBytes();
+    return Math.max(
+        excess(share, ProcessUse::pinnedBytes, Grant.Share::physicalBytes), excess(share, ProcessUse::bytes, Grant.Share::memoryBytes));
   }
 
-  /** What the share and those beside it in containers hold beyond their sum. */
-  private long groupExcess(WatchedShare share) {
+  /** What the share holds beyond its limit; no more than what it and those beside it in containers hold beyond the sum of theirs. */
+  private long excess(WatchedShare share, ToLongFunction<ProcessUse> held, ToLongFunction<Grant.Share> limit) {
     Set<ShareRef> group = together.getOrDefault(share.ref(), Set.of());
-    return shares.stream().filter(other -> other.equals(share) || group.contains(other.ref())).mapToLong(this::excess).sum();
+    ToLongFunction<WatchedShare> own =
+        one -> uses.getOrDefault(one.ref(), List.of()).stream().mapToLong(held).sum() - limit.applyAsLong(one.share());
+    long all = shares.stream().filter(other -> other.equals(share) || group.contains(other.ref())).mapToLong(own).sum();
+    return Math.min(own.applyAsLong(share), all);
   }
 }

@@ -1,6 +1,7 @@
 package dev.partita.plugin.usage;
 
 import dev.partita.api.Bytes;
+import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claimstatus.DeviceNotes;
 import dev.partita.plugin.claimstatus.DeviceNotes.Note;
 import java.util.ArrayList;
@@ -47,7 +48,7 @@ final class UsageWords {
   }
 
   static String message(ShareUse use, MemoryState memory) {
-    String limit = Bytes.words(use.share().share().memoryBytes());
+    String limit = limit(use.share().share());
     return switch (memory) {
       case MemoryState.Held ignored -> "its processes hold no more than " + limit + ", by NVML";
       case MemoryState.OverheadBeyond beyond ->
@@ -72,6 +73,14 @@ final class UsageWords {
               + limit
               + ": a libcuda of its own, or a program that was there before. Look at what the pod runs";
     };
+  }
+
+  /** How much of a share is managed memory, which does not count against its part of the card, nobody but its processes says. */
+  private static String limit(Grant.Share share) {
+    String memory = Bytes.words(share.memoryBytes());
+    return share.physicalBytes() == share.memoryBytes()
+        ? memory
+        : Bytes.words(share.physicalBytes()) + " (" + memory + " with what its processes call managed memory)";
   }
 
   private static String offenders(List<ProcessUse> offenders) {

@@ -99,6 +99,59 @@ class UsageReckoningTest {
   }
 
   @Test
+  void whatAnOversubscribedShareMayShowIsItsPartOfTheCardAndItsManagedMemory() {
+    assertThat(memory(wide, process(1, 12 * GIB, seat(wide, 12, 4)))).as("all of it is on an empty card").isEqualTo(new MemoryState.Held());
+    assertThat(memory(wide, process(1, 8 * GIB + 300 * MIB, seat(wide, 12, 4)))).as("none of it").isEqualTo(new MemoryState.Held());
+    assertThat(memory(wide, process(1, 12 * GIB + 300 * MIB, seat(wide, 12, 4)))).as("contexts on top").isEqualTo(new MemoryState.OverheadBeyond(300 * MIB));
+    assertThat(memory(wide, process(1, 70 * GIB, seat(wide, 4)))).isInstanceOfSatisfying(MemoryState.Exceeded.class, state -> assertThat(state.excessBytes()).isEqualTo(62 * GIB));
+    assertThat(memory(wide, process(1, 90 * GIB, seat(wide, 80, 79)))).as("never more than its memory").isInstanceOf(MemoryState.Exceeded.class);
+  }
+
+  @Test
+  void theManagedMemoryOfOneProcessDoesNotExcuseAnother() {
+    CardProcess managed = process(1, GIB, seat(wide, 70, 70));
+    CardProcess past = process(2, 60 * GIB, seat(wide, 1));
+    assertThat(memory(wide, managed, past).blamed()).extracting(ProcessUse::pid).containsExactly(2L);
+  }
+
+  @Test
+  void managedMemoryThatIsFreedOrMadeWhileNvmlIsAskedIsNotHeldAgainstItsProcess() {
+    List<CardProcess.SeatOf> more = List.of(seat(wide, 12, 4));
+    List<CardProcess.SeatOf> less = List.of(seat(wide, 8));
+    assertThat(memory(wide, new CardProcess(1, 1, "GPU-1", 12 * GIB, more, less, Set.of()))).isEqualTo(new MemoryState.Held());
+    assertThat(memory(wide, new CardProcess(1, 1, "GPU-1", 12 * GIB, less, more, Set.of()))).isEqualTo(new MemoryState.Held());
+  }
+
+  @Test
+  void whatAProcessHoldsOfTheCardIsNotMadeMoreByManagedMemoryElsewhere() {
+    assertThat(Objects.requireNonNull(reckon(process(1, 8 * GIB + 300 * MIB, seat(wide, 12, 4))).get(wide.ref())).bytes()).isEqualTo(8 * GIB + 300 * MIB);
+  }
+
+  @Test
+  void aLedgerThatSaysMoreThanItsShareCanHaveIsBelievedThatFar() {
+    MemoryState forged = memory(a, process(1, 20 * GIB, seat(a, 20)));
+    assertThat(forged).isInstanceOf(MemoryState.Exceeded.class);
+    assertThat(forged.blamed()).singleElement().satisfies(process -> assertThat(process.ledgerBytes()).isEqualTo(8 * GIB));
+    assertThat(memory(wide, process(2, 60 * GIB, seat(wide, 60)))).as("beyond its part of the card only managed memory").isInstanceOf(MemoryState.Exceeded.class);
+  }
+
+  @Test
+  void twoSharesOfOneContainerMayHoldTheirPartsOfTheCardTogether() {
+    CardProcess both = process(1, 12 * GIB, seat(b, 3), seat(wide, 9, 1));
+    assertThat(reckon(both).values()).allSatisfy(use -> assertThat(use.memory()).isEqualTo(new MemoryState.Held()));
+  }
+
+  @Test
+  void theWordsSayBothBoundsOfAnOversubscribedShare() {
+    ShareUse use = Objects.requireNonNull(reckon(process(1, 8 * GIB, seat(wide, 12, 4))).get(wide.ref()));
+    assertThat(UsageWords.message(use, use.memory())).isEqualTo("its processes hold no more than 8 GiB (80 GiB with what its processes call managed memory), by NVML");
+    ShareUse past = Objects.requireNonNull(reckon(process(1, 70 * GIB, seat(wide, 4))).get(wide.ref()));
+    assertThat(UsageWords.message(past, past.memory())).contains("holds 70 GiB, of which the ledger has 4 GiB; the claim has 8 GiB (80 GiB with what its processes call managed memory) of GPU-1");
+    ShareUse plain = Objects.requireNonNull(reckon(process(1, 8 * GIB, seat(a, 8))).get(a.ref()));
+    assertThat(UsageWords.message(plain, plain.memory())).isEqualTo("its processes hold no more than 8 GiB, by NVML");
+  }
+
+  @Test
   void aStateMustLastBeforeItCounts() {
     SteadyMemory steady = new SteadyMemory();
     MemoryState exceeded = new MemoryState.Exceeded(1, List.of());
