@@ -134,6 +134,8 @@ struct partita_region {
 
 _Static_assert(sizeof(struct partita_slot) == 128, "a slot is two cache lines");
 _Static_assert(__builtin_offsetof(struct partita_slot, compute) == 64, "known to readers outside");
+_Static_assert(__builtin_offsetof(struct partita_slot, paged) == 80, "known to readers outside");
+_Static_assert(__builtin_offsetof(struct partita_region, paged) == 3840, "known to readers outside");
 _Static_assert(__builtin_offsetof(struct partita_slot, sampled) == 104, "known to the writer outside");
 _Static_assert(__builtin_offsetof(struct partita_region, compute) == 192, "a cache line of its own");
 _Static_assert(__builtin_offsetof(struct partita_region, slots) == 4096, "the slots begin at the second page");
