@@ -5,6 +5,7 @@ import dev.partita.admission.webhook.PodMutation;
 import dev.partita.controller.certificate.CertificateReload;
 import dev.partita.controller.certificate.ServingKeys;
 import dev.partita.controller.certificate.WebhookNames;
+import dev.partita.controller.claims.RequestRules;
 import dev.partita.controller.claims.SchedulerQuotas;
 import dev.partita.controller.watch.ClusterView;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -33,7 +34,7 @@ public final class AdmissionEndpoint implements AutoCloseable {
             keys,
             Map.of(
                 "/mutate-pods", new PodReview(new PodMutation(lookup)),
-                "/validate", new ObjectReview(client.getKubernetesSerialization(), quotas::refusal)));
+                "/validate", new ObjectReview(client.getKubernetesSerialization(), new RequestRules(view::deviceClass), quotas::refusal)));
     this.reload = new CertificateReload(client, names, keys);
   }
 

@@ -10,8 +10,10 @@ import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeRules;
 import dev.partita.api.quota.GpuQuota;
 import dev.partita.api.quota.GpuQuotaRules;
+import dev.partita.controller.claims.RequestRules;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimSpec;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,20 +22,31 @@ import java.util.function.BiFunction;
 import java.util.function.Function;
 
 /**
- * Whether an object may be as it is: opaque configs of our driver in claims, templates and classes; GpuNodes and GpuQuotas; and claims
- * against quotas. An object that was wrong already, and is not changed where it is, may go on: it must be possible to delete it.
+ * Whether an object may be as it is: opaque configs of our driver in claims, templates and classes; requests for our devices; GpuNodes
+ * and GpuQuotas; and claims against quotas. An object that was wrong already, and is not changed where it is, may go on: it must be
+ * possible to delete it.
  */
 public final class ObjectReview implements Function<AdmissionRequest, Verdict> {
   private static final String RESOURCE_GROUP = "resource.k8s.io";
 
+  /** Most requests and configs of a claim (resource.k8s.io/v1, DeviceRequestsMaxSize and DeviceConfigMaxSize). */
+  private static final int MAX_LIST = 32;
+
+  /** Most alternatives of a request (resource.k8s.io/v1, FirstAvailableDeviceRequestMaxSize). */
+  private static final int MAX_ALTERNATIVES = 8;
+
   private final KubernetesSerialization serialization;
+  private final RequestRules requests;
   private final BiFunction<String, ResourceClaim, Optional<String>> quota;
 
   /**
+   * @param requests what is wrong with the requests of claims
    * @param quota why a namespace may not have that claim; empty if it may
    */
-  public ObjectReview(KubernetesSerialization serialization, BiFunction<String, ResourceClaim, Optional<String>> quota) {
+  public ObjectReview(
+      KubernetesSerialization serialization, RequestRules requests, BiFunction<String, ResourceClaim, Optional<String>> quota) {
     this.serialization = serialization;
+    this.requests = requests;
     this.quota = quota;
   }
 
@@ -46,7 +59,7 @@ public final class ObjectReview implements Function<AdmissionRequest, Verdict> {
     return switch (request.group() + "/" + request.resource()) {
       case RESOURCE_GROUP + "/resourceclaims" -> claim(request);
       case RESOURCE_GROUP + "/resourceclaimtemplates" ->
-          verdict(configs(request.object().path("spec").path("spec").path("devices").path("config"), "spec.spec.devices.config"), List.of());
+          request.operation().equals("CREATE") ? verdict(ofClaim(request.object().path("spec").path("spec"), "spec."), List.of()) : Verdict.allowed();
       case RESOURCE_GROUP + "/deviceclasses" ->
           isSpecUnchanged(request) ? Verdict.allowed() : verdict(configs(request.object().path("spec").path("config"), "spec.config"), List.of());
       case Driver.API_GROUP + "/gpunodes" -> own(request, GpuNode.class, node -> GpuNodeRules.errors(node.getSpec()), GpuNodeRules::warnings);
@@ -61,7 +74,7 @@ public final class ObjectReview implements Function<AdmissionRequest, Verdict> {
     if (!request.operation().equals("CREATE")) {
       return Verdict.allowed();
     }
-    List<FieldError> errors = configs(request.object().path("spec").path("devices").path("config"), "spec.devices.config");
+    List<FieldError> errors = ofClaim(request.object().path("spec"), "");
     if (!errors.isEmpty()) {
       return verdict(errors, List.of());
     }
@@ -71,8 +84,49 @@ public final class ObjectReview implements Function<AdmissionRequest, Verdict> {
           .<Verdict>map(why -> new Verdict.Forbidden(why, List.of()))
           .orElseGet(Verdict::allowed);
     } catch (IllegalArgumentException e) {
-      return verdict(List.of(new FieldError("spec", "cannot be read as that of a ResourceClaim")), List.of());
+      return verdict(List.of(unreadable("")), List.of());
     }
+  }
+
+  /**
+   * All that is wrong with a claim's spec.
+   *
+   * @param prefix what its path begins with, before {@code spec}
+   */
+  private List<FieldError> ofClaim(JsonNode spec, String prefix) {
+    JsonNode devices = spec.path("devices");
+    List<FieldError> errors = new ArrayList<>(configs(devices.path("config"), prefix + "spec.devices.config"));
+    if (!isAsServersSend(devices)) {
+      errors.add(unreadable(prefix));
+    } else if (spec.isObject()) {
+      try {
+        requests
+            .errors(serialization.convertValue(spec, ResourceClaimSpec.class))
+            .forEach(error -> errors.add(new FieldError(prefix + error.path(), error.problem())));
+      } catch (IllegalArgumentException e) {
+        errors.add(unreadable(prefix));
+      }
+    }
+    return errors;
+  }
+
+  /** Without null, and with no more than the API allows: others than API servers may ask as well. */
+  private static boolean isAsServersSend(JsonNode devices) {
+    JsonNode asked = devices.path("requests");
+    JsonNode configs = devices.path("config");
+    return asked.size() <= MAX_LIST
+        && configs.size() <= MAX_LIST
+        && asked.valueStream().allMatch(request -> request.path("firstAvailable").size() <= MAX_ALTERNATIVES)
+        && !hasNull(asked)
+        && configs.valueStream().noneMatch(config -> config.isNull() || hasNull(config.path("requests")));
+  }
+
+  private static boolean hasNull(JsonNode tree) {
+    return tree.isNull() || tree.valueStream().anyMatch(ObjectReview::hasNull);
+  }
+
+  private static FieldError unreadable(String prefix) {
+    return new FieldError(prefix + "spec", "cannot be read as that of a ResourceClaim");
   }
 
   /** What is wrong with those configs of a list that are for our driver. */

@@ -17,7 +17,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.regex.Pattern;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,13 +57,7 @@ public final class KnownClaims implements ClaimLookup {
   }
 
   private boolean isOurs(@Nullable ResourceClaimSpec spec) {
-    if (spec == null || spec.getDevices() == null) {
-      return false;
-    }
-    var requests = spec.getDevices().getRequests();
-    return IntStream.range(0, requests.size())
-        .boxed()
-        .flatMap(i -> RequestPart.of(requests.get(i), i).stream())
+    return RequestPart.of(spec).stream()
         .anyMatch(part -> Ownership.isOurs(part.className(), deviceClass(part.className()), part.selectors()));
   }
 

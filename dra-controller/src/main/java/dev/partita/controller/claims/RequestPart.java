@@ -6,12 +6,14 @@ import io.fabric8.kubernetes.api.model.resource.v1.DeviceSelector;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceSubRequest;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceToleration;
 import io.fabric8.kubernetes.api.model.resource.v1.ExactDeviceRequest;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimSpec;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +34,12 @@ record RequestPart(
     List<DeviceToleration> tolerations,
     boolean adminAccess,
     Set<String> unknown) {
+
+  /** The parts of all requests of a claim. */
+  static List<RequestPart> of(@Nullable ResourceClaimSpec spec) {
+    List<DeviceRequest> requests = spec == null || spec.getDevices() == null ? List.of() : spec.getDevices().getRequests();
+    return IntStream.range(0, requests.size()).boxed().flatMap(i -> of(requests.get(i), i).stream()).toList();
+  }
 
   /** The parts of a request; a request with neither form, which a newer API may allow, gives one that says so. */
   static List<RequestPart> of(DeviceRequest request, int index) {

@@ -65,9 +65,10 @@ final class RequestReader {
         .sorted()
         .forEach(name -> problem("capacity.requests[" + name + "]", "is not a capacity of a GPU; known are memory and cores, and multiprocessors of MIG instances"));
     multiprocessors(asked).ifPresent(expressions::add);
-    Optional<GpuShareConfig> ofClaim = Configs.ofClaim(configs, part.name());
-    GpuShareConfig config = ofClaim.or(() -> Configs.ofClass(deviceClass.getSpec().getConfig())).orElse(GpuShareConfig.DEFAULT);
-    MemoryAsk memory = memory(asked, ofClaim, config);
+    GpuShareConfig config =
+        Configs.ofClaim(configs, part.name()).or(() -> Configs.ofClass(deviceClass.getSpec().getConfig())).orElse(GpuShareConfig.DEFAULT);
+    RequestRules.memoryTwice(part, configs).ifPresent(error -> problems.add(error.toString()));
+    MemoryAsk memory = memory(asked, config);
     OptionalLong cores = amount(asked, DeviceAttribute.CORES);
     List<Toleration> tolerations = tolerations();
     if (problems.size() > before) {
@@ -92,14 +93,9 @@ final class RequestReader {
   }
 
   /** An amount, or a part of each card; an amount in a request stands for itself whatever its class says. */
-  private MemoryAsk memory(Map<String, Quantity> asked, Optional<GpuShareConfig> ofClaim, GpuShareConfig config) {
+  private MemoryAsk memory(Map<String, Quantity> asked, GpuShareConfig config) {
     OptionalLong bytes = amount(asked, DeviceAttribute.MEMORY);
     if (bytes.isPresent()) {
-      if (ofClaim.isPresent() && ofClaim.get().memoryPercent().isPresent()) {
-        problem(
-            "capacity.requests[" + DeviceAttribute.MEMORY + "]",
-            "cannot be used together with memoryPercent of the claim's GpuShareConfig; leave one of them out");
-      }
       return MemoryAsk.of(bytes);
     }
     return config.memoryPercent().isPresent() ? new MemoryAsk.Percent(config.memoryPercent().getAsInt()) : new MemoryAsk.Unsaid();

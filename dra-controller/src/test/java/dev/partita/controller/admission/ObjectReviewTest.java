@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import dev.partita.api.config.FieldError;
+import dev.partita.controller.claims.RequestRules;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.util.List;
 import java.util.Optional;
@@ -22,6 +23,7 @@ class ObjectReviewTest {
   private final ObjectReview review =
       new ObjectReview(
           new KubernetesSerialization(),
+          new RequestRules(name -> null),
           (namespace, claim) -> namespace.equals("poor") ? Optional.of("namespace quota q: no, " + claim.getSpec().getDevices().getRequests().size() + " request") : Optional.empty());
 
   @ParameterizedTest
@@ -57,6 +59,27 @@ class ObjectReviewTest {
                     .isEqualTo(
                         "spec.devices.config[1].opaque.parameters.coreLimit: must be one of Hard, None, Soft, not \"hard\"; "
                             + "spec.devices.config[2].opaque.parameters.coreLimit: must be one of Hard, None, Soft, not \"hard\""));
+  }
+
+  @Test
+  void memoryByAmountAndByPercentIsRefusedInEveryRequestThatTheConfigCovers() throws JsonProcessingException {
+    String eight = "'deviceClassName': 'gpu.partita.dev', 'capacity': {'requests': {'memory': '8Gi'}}";
+    String devices =
+        "{'devices': {'requests': [{'name': 'a', 'exactly': {%1$s}}, {'name': 'b', 'firstAvailable': [{'name': 'x', 'deviceClassName': 'gpu.partita.dev'}, {'name': 'y', %1$s}]}, {'name': 'c', 'exactly': {%1$s}}], 'config': [{'requests': ['a', 'b'], %2$s}]}}"
+            .formatted(eight, config("{" + HEAD + ", 'memoryPercent': 40}").substring(1, config("{" + HEAD + ", 'memoryPercent': 40}").length() - 1));
+    String problem = "cannot be used together with memoryPercent of the claim's GpuShareConfig; leave one of them out";
+    assertThat(errors("resourceclaims", "{'spec': " + devices + "}"))
+        .containsExactly(
+            new FieldError("spec.devices.requests[0].exactly.capacity.requests[memory]", problem),
+            new FieldError("spec.devices.requests[1].firstAvailable[1].capacity.requests[memory]", problem));
+    assertThat(errors("resourceclaimtemplates", "{'spec': {'spec': " + devices + "}}"))
+        .extracting(FieldError::path)
+        .containsExactly(
+            "spec.spec.devices.requests[0].exactly.capacity.requests[memory]", "spec.spec.devices.requests[1].firstAvailable[1].capacity.requests[memory]");
+    String misspelt = devices.replace("]}}", ", " + config("{" + HEAD + ", 'corelimit': 'Hard'}") + "]}}");
+    assertThat(errors("resourceclaims", "{'spec': " + misspelt + "}")).as("all at once").hasSize(3);
+    String others = devices.replace("'gpu.partita.dev', 'capacity'", "'hbm.example', 'capacity'");
+    assertThat(create("resource.k8s.io", "resourceclaims", "{'spec': " + others + "}")).as("another driver's capacity").isEqualTo(Verdict.allowed());
   }
 
   @ParameterizedTest
@@ -99,12 +122,16 @@ class ObjectReviewTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"'x'", "{'spec': 1}", "{'spec': []}", "{'spec': {'limits': 7}}", "{'spec': {'limits': [null]}}", "{'spec': {'publish': [null], 'limits': [{'models': [null]}]}}", "{'spec': {'devices': {'config': 'x', 'requests': 'x'}}}", "{'metadata': 'x'}", "{}"})
+  @ValueSource(strings = {"'x'", "{'spec': 1}", "{'spec': []}", "{'spec': {'limits': 7}}", "{'spec': {'limits': [null]}}", "{'spec': {'publish': [null], 'limits': [{'models': [null]}]}}", "{'spec': {'devices': {'config': 'x', 'requests': 'x'}}}", "{'spec': {'devices': {'requests': [null, {'exactly': null, 'firstAvailable': [null]}, {'exactly': {'deviceClassName': 'gpu.partita.dev', 'tolerations': [null], 'selectors': [null], 'capacity': {'requests': {'memory': '1Gi'}}}}], 'config': [null, {'requests': null}]}}}", "{'metadata': 'x'}", "{}"})
   void whatNoSchemaWouldLetThroughIsNoHarm(String object) throws JsonProcessingException {
     for (String resource : List.of("gpu.partita.dev/gpunodes", "gpu.partita.dev/gpuquotas", "resource.k8s.io/resourceclaims", "resource.k8s.io/resourceclaimtemplates", "resource.k8s.io/deviceclasses", "/pods")) {
       String[] names = resource.split("/", 2);
       assertThat(create(names[0], names[1], object)).isInstanceOfAny(Verdict.Allowed.class, Verdict.Invalid.class);
     }
+  }
+
+  private List<FieldError> errors(String resource, String object) throws JsonProcessingException {
+    return create("resource.k8s.io", resource, object) instanceof Verdict.Invalid(List<FieldError> errors, List<String> _) ? errors : List.of();
   }
 
   private static String config(String parameters) {
