@@ -1,10 +1,12 @@
 package dev.partita.controller.claims;
 
 import dev.partita.api.DeviceAttribute;
+import dev.partita.api.Driver;
 import dev.partita.api.config.FieldError;
 import io.fabric8.kubernetes.api.model.resource.v1.CapacityRequirements;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClaimConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceToleration;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimSpec;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,6 +32,7 @@ public final class RequestRules {
     for (RequestPart part : RequestPart.of(spec)) {
       if (Ownership.isOurs(part.className(), classes.apply(part.className()), part.selectors())) {
         memoryTwice(part, spec.getDevices().getConfig()).ifPresent(errors::add);
+        tolerated(part, errors);
       }
     }
     return errors;
@@ -44,6 +47,33 @@ public final class RequestRules {
                 part.path() + ".capacity.requests[" + DeviceAttribute.MEMORY + "]",
                 "cannot be used together with memoryPercent of the claim's GpuShareConfig; leave one of them out"))
         : Optional.empty();
+  }
+
+  /**
+   * Tolerations of the taint that keeps kube-scheduler from what the controller allocates: it would take such a device for free. Who
+   * only looks at devices takes nothing.
+   */
+  private static void tolerated(RequestPart part, List<FieldError> errors) {
+    for (int i = 0; i < part.tolerations().size() && !part.adminAccess(); i++) {
+      if (coversAllocatorTaint(part.tolerations().get(i))) {
+        errors.add(
+            new FieldError(
+                part.path() + ".tolerations[" + i + "]",
+                "would let kube-scheduler allocate what Partita's controller allocates (taint " + Driver.ALLOCATOR_TAINT
+                    + "); name the keys of the taints that the request is to tolerate, such as " + Driver.HEALTH_TAINT));
+      }
+    }
+  }
+
+  /** As Kubernetes reads tolerations of devices (resource.k8s.io/v1, DeviceToleration). */
+  private static boolean coversAllocatorTaint(DeviceToleration toleration) {
+    return isEmptyOr(toleration.getKey(), Driver.ALLOCATOR_TAINT)
+        && isEmptyOr(toleration.getEffect(), "NoSchedule")
+        && ("Exists".equals(toleration.getOperator()) || Driver.CONTROLLER_TAINT_VALUE.equals(toleration.getValue()));
+  }
+
+  private static boolean isEmptyOr(@Nullable String given, String expected) {
+    return given == null || given.isEmpty() || given.equals(expected);
   }
 
   private static Map<String, ?> amounts(RequestPart part) {

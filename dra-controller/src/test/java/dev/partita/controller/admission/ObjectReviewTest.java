@@ -83,6 +83,41 @@ class ObjectReviewTest {
   }
 
   @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{'operator': 'Exists'}",
+        "{'operator': 'Exists', 'effect': 'NoSchedule'}",
+        "{'key': 'gpu.partita.dev/allocator', 'operator': 'Exists'}",
+        "{'key': 'gpu.partita.dev/allocator', 'value': 'controller'}"
+      })
+  void whatWouldLetKubeSchedulerHaveTheControllersCardsIsRefused(String toleration) throws JsonProcessingException {
+    String exactly = "{'spec': {'devices': {'requests': [{'name': 'a', 'exactly': {'deviceClassName': 'h200.gpu.partita.dev', 'tolerations': [{'key': 'gpu.partita.dev/unhealthy', 'operator': 'Exists'}, %s]}}]}}}";
+    assertThat(errors("resourceclaims", exactly.formatted(toleration)))
+        .singleElement()
+        .satisfies(error -> assertThat(error.path()).isEqualTo("spec.devices.requests[0].exactly.tolerations[1]"))
+        .satisfies(error -> assertThat(error.problem()).contains("gpu.partita.dev/allocator", "name the keys of the taints that the request is to tolerate"));
+    String alternative =
+        "{'spec': {'spec': {'devices': {'requests': [{'name': 'a', 'firstAvailable': [{'name': 'x', 'deviceClassName': 'gpu.partita.dev', 'tolerations': [" + toleration + "]}]}]}}}}";
+    assertThat(errors("resourceclaimtemplates", alternative))
+        .extracting(FieldError::path)
+        .containsExactly("spec.spec.devices.requests[0].firstAvailable[0].tolerations[0]");
+    assertThat(errors("resourceclaims", exactly.formatted(toleration).replace("'tolerations'", "'adminAccess': true, 'tolerations'"))).as("it takes nothing").isEmpty();
+    assertThat(errors("resourceclaims", exactly.formatted(toleration).replace("h200.gpu.partita.dev", "nic.example"))).as("another driver's").isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{'key': 'gpu.partita.dev/unhealthy', 'operator': 'Exists'}",
+        "{'key': 'gpu.partita.dev/allocator', 'value': 'other'}",
+        "{'key': 'gpu.partita.dev/allocator', 'operator': 'Exists', 'effect': 'NoExecute'}"
+      })
+  void otherTaintsMayBeTolerated(String toleration) throws JsonProcessingException {
+    String claim = "{'spec': {'devices': {'requests': [{'name': 'a', 'exactly': {'deviceClassName': 'gpu.partita.dev', 'tolerations': [" + toleration + "]}}]}}}";
+    assertThat(create("resource.k8s.io", "resourceclaims", claim)).isEqualTo(Verdict.allowed());
+  }
+
+  @ParameterizedTest
   @ValueSource(strings = {"null", "[]", "'text'", "{'driver': 'gpu.partita.dev'}"})
   void parametersThatAreNoObjectAreRefused(String parameters) throws JsonProcessingException {
     assertThat(create("resource.k8s.io", "resourceclaims", "{'spec': {'devices': {'config': [" + config(parameters) + "]}}}"))
