@@ -30,6 +30,7 @@ final class ReviewCodec {
 
   private static final int MAX_WARNINGS = 16;
   private static final int MAX_CAUSES = 100;
+  private static final int MAX_CAUSE = 400;
   private static final int UNPROCESSABLE = 422;
   private static final int FORBIDDEN = 403;
 
@@ -104,7 +105,7 @@ final class ReviewCodec {
     }
     if (!verdict.warnings().isEmpty()) {
       ArrayNode warnings = response.putArray("warnings");
-      verdict.warnings().stream().limit(MAX_WARNINGS).forEach(warning -> warnings.add(cut(warning)));
+      verdict.warnings().stream().limit(MAX_WARNINGS).forEach(warning -> warnings.add(cut(warning, MAX_WARNING)));
     }
     return text(review);
   }
@@ -120,11 +121,12 @@ final class ReviewCodec {
   }
 
   private static void cause(ObjectNode cause, FieldError error) {
-    cause.put("reason", "FieldValueInvalid").put("message", error.problem()).put("field", error.path());
+    cause.put("reason", "FieldValueInvalid").put("message", cut(error.problem(), MAX_CAUSE)).put("field", cut(error.path(), MAX_CAUSE));
   }
 
-  private static String cut(String warning) {
-    return warning.length() <= MAX_WARNING ? warning : warning.substring(0, MAX_WARNING - 1) + "…";
+  /** The text, or so much of its beginning that it has no more than {@code most} characters. */
+  static String cut(String text, int most) {
+    return text.length() <= most ? text : text.substring(0, most - 1) + "…";
   }
 
   private static String text(JsonNode node) {

@@ -34,14 +34,18 @@ public sealed interface Verdict {
    * @param errors never empty
    */
   record Invalid(List<FieldError> errors, List<String> warnings) implements Verdict {
+    private static final int MAX_SAID = 20;
+    private static final int MAX_ERROR = 400;
+
     public Invalid {
       errors = List.copyOf(errors);
       warnings = List.copyOf(warnings);
     }
 
-    /** All errors in one line. */
+    /** The first errors in one line, and how many more there are: at most 8 KiB of text, whoever made the object. */
     String message() {
-      return errors.stream().map(FieldError::toString).collect(Collectors.joining("; "));
+      String first = errors.stream().limit(MAX_SAID).map(error -> ReviewCodec.cut(error.toString(), MAX_ERROR)).collect(Collectors.joining("; "));
+      return errors.size() > MAX_SAID ? first + "; and " + (errors.size() - MAX_SAID) + " more" : first;
     }
   }
 

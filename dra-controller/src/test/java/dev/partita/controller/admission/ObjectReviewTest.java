@@ -11,6 +11,8 @@ import dev.partita.controller.claims.RequestRules;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -115,6 +117,17 @@ class ObjectReviewTest {
   void otherTaintsMayBeTolerated(String toleration) throws JsonProcessingException {
     String claim = "{'spec': {'devices': {'requests': [{'name': 'a', 'exactly': {'deviceClassName': 'gpu.partita.dev', 'tolerations': [" + toleration + "]}}]}}}";
     assertThat(create("resource.k8s.io", "resourceclaims", claim)).isEqualTo(Verdict.allowed());
+  }
+
+  @Test
+  void anObjectWithManyErrorsGetsAShortAnswer() throws JsonProcessingException {
+    String fields = IntStream.range(0, 5000).mapToObj(i -> "'" + "x".repeat(500) + i + "': 1").collect(Collectors.joining(", "));
+    Verdict verdict = create("resource.k8s.io", "resourceclaims", "{'spec': {'devices': {'config': [" + config("{" + HEAD + ", " + fields + "}") + "]}}}");
+    assertThat(verdict)
+        .isInstanceOfSatisfying(
+            Verdict.Invalid.class,
+            invalid -> assertThat(invalid.message()).startsWith("spec.devices.config[0].opaque.parameters.xxx").endsWith("; and 4980 more").hasSizeLessThan(8 << 10));
+    assertThat(ReviewCodec.encode("1", verdict)).hasSizeLessThan(128 << 10);
   }
 
   @ParameterizedTest
