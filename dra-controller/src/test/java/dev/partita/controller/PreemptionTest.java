@@ -112,6 +112,14 @@ class PreemptionTest {
                 .build())
         .create();
     eventually().until(() -> cluster.client.pods().inNamespace("default").list().getItems().size() == 1);
+    eventually()
+        .untilAsserted(
+            () ->
+                assertThat(cluster.client.resources(Event.class).inNamespace("default").list().getItems())
+                    .filteredOn(event -> "Preempted".equals(event.getReason()))
+                    .singleElement()
+                    .extracting(Event::getNote)
+                    .isEqualTo("evicted to make room on node-0 for pod b/b, to whose namespace b a quota guarantees what this pod borrows"));
   }
 
   private static Amounts memory(String quantity) {

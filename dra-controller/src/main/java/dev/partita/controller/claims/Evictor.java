@@ -46,8 +46,7 @@ final class Evictor implements AutoCloseable {
               }
               if (!onTrial) {
                 String why =
-                    "evicted to make room on " + nomination.node() + " for pod " + ObjectKey.of(preemptor) + ", whose priority is "
-                        + nomination.priority() + " (this pod's: " + victim.priority() + ")";
+                    "evicted to make room on " + nomination.node() + " for pod " + ObjectKey.of(preemptor) + ", " + nomination.why(victim);
                 LOG.info("pod {}: {}", victim, why);
                 events.warn(victim.namespace(), victim.name(), victim.uid(), "Preempted", "Preempt", why);
               }

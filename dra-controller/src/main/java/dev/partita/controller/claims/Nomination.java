@@ -16,6 +16,7 @@ import java.util.Set;
  * @param bookings what it is to get there
  * @param requests CPU and memory that it is to get there
  * @param victims pods that make room
+ * @param grounds why they may be made to
  * @param claims UIDs of the claims that they give back
  * @param until when it ends though the victims are still there
  */
@@ -26,12 +27,31 @@ record Nomination(
     List<Booking> bookings,
     PodRequests requests,
     List<Victim> victims,
+    Grounds grounds,
     Set<String> claims,
     Instant until) {
   Nomination {
     bookings = List.copyOf(bookings);
     victims = List.copyOf(victims);
     claims = Set.copyOf(claims);
+  }
+
+  /** Why pods may be evicted for another one. */
+  sealed interface Grounds {
+    /** It has a higher priority than any of them. */
+    record Priority() implements Grounds {}
+
+    /** Those that have its priority borrow what a quota guarantees to its namespace. */
+    record Guarantee(String namespace) implements Grounds {}
+  }
+
+  /** Why that victim is evicted, as a clause about the pod for which it is. */
+  String why(Victim victim) {
+    return switch (grounds) {
+      case Grounds.Guarantee(String namespace) when victim.priority() >= priority ->
+          "to whose namespace " + namespace + " a quota guarantees what this pod borrows";
+      case Grounds.Guarantee _, Grounds.Priority _ -> "whose priority is " + priority + " (this pod's: " + victim.priority() + ")";
+    };
   }
 
   /** Under which it is in the books: no claim's UID. */

@@ -2,6 +2,7 @@ package dev.partita.controller.claims;
 
 import dev.partita.controller.allocate.Booking;
 import dev.partita.controller.allocate.Outcome;
+import dev.partita.controller.claims.Nomination.Grounds;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.nodes.NodeLoads;
@@ -93,8 +94,12 @@ final class Preemption {
       return Optional.empty();
     }
     long start = System.nanoTime();
+    Grounds guarantee = new Grounds.Guarantee(pod.getMetadata().getNamespace());
     Optional<Nomination> fresh =
-        nominations.without(uid, PodTurns.priority(pod), () -> choose(pod, wait, inventory, false).or(() -> mayReclaim ? choose(pod, wait, inventory, true) : Optional.empty()));
+        nominations.without(
+            uid,
+            PodTurns.priority(pod),
+            () -> choose(pod, wait, inventory, new Grounds.Priority()).or(() -> mayReclaim ? choose(pod, wait, inventory, guarantee) : Optional.empty()));
     slots.done(uid, Duration.ofNanos(System.nanoTime() - start));
     fresh.ifPresent(
         nomination -> {
@@ -125,11 +130,11 @@ final class Preemption {
             || nomination.claims().stream().anyMatch(ledger::isTaken));
   }
 
-  private Optional<Nomination> choose(Pod pod, Decision.Wait wait, Inventory inventory, boolean reclaims) {
+  private Optional<Nomination> choose(Pod pod, Decision.Wait wait, Inventory inventory, Grounds grounds) {
     Map<String, VictimsOnNode> nodes = new HashMap<>();
     SortedMap<String, Set<Victim>> candidates = new TreeMap<>();
     for (GpuHost host : inventory.hosts().values()) {
-      VictimsOnNode onNode = VictimsOnNode.of(view, host.name(), victim -> mayGo(victim, pod, reclaims));
+      VictimsOnNode onNode = VictimsOnNode.of(view, host.name(), victim -> mayGo(victim, pod, grounds));
       if (!onNode.victims().isEmpty()) {
         nodes.put(host.name(), onNode);
         candidates.put(host.name(), onNode.victims().keySet());
@@ -139,7 +144,11 @@ final class Preemption {
         (node, gone) -> {
           GpuHost host = Objects.requireNonNull(inventory.host(node));
           Optional<Outcome.Allocated> found = without(Objects.requireNonNull(nodes.get(node)), gone, () -> wait.trial().on(host));
-          return found.isPresent() && (!reclaims || ledger.quotas().isGuaranteed(pod.getMetadata().getNamespace(), bookings(found.get())));
+          return found.isPresent()
+              && switch (grounds) {
+                case Grounds.Priority() -> true;
+                case Grounds.Guarantee(String namespace) -> ledger.quotas().isGuaranteed(namespace, bookings(found.get()));
+              };
         };
     return VictimChoice.choose(candidates, place)
         .map(
@@ -155,19 +164,20 @@ final class Preemption {
                   bookings(outcome).stream().flatMap(List::stream).toList(),
                   PodRequests.of(pod),
                   chosen.victims(),
+                  grounds,
                   onNode.freedBy(Set.copyOf(chosen.victims())),
                   clock.instant().plusSeconds(grace).plus(PATIENCE));
             });
   }
 
   /** Whether the preemptor may have the victim evicted at all. */
-  private boolean mayGo(Pod victim, Pod preemptor, boolean reclaims) {
+  private boolean mayGo(Pod victim, Pod preemptor, Grounds grounds) {
     @Nullable Instant until = protectedUntil.get(victim.getMetadata().getUid());
     if (!PodClaims.isBound(victim) || (until != null && until.isAfter(clock.instant())) || VictimsOnNode.isStatic(victim)) {
       return false;
     }
     int higher = Integer.compare(PodTurns.priority(preemptor), PodTurns.priority(victim));
-    return higher > 0 || (reclaims && higher == 0 && borrows(victim));
+    return higher > 0 || (grounds instanceof Grounds.Guarantee && higher == 0 && borrows(victim));
   }
 
   private boolean borrows(Pod victim) {
