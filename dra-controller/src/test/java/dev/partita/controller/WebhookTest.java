@@ -99,7 +99,29 @@ class WebhookTest {
     assertThat(claim(controller, "h200.gpu.partita.dev", "41Gi").path("allowed").asBoolean()).isTrue();
   }
 
+  @Test
+  void aClaimThatNoNodeOfKubeSchedulersCouldServeIsNotRefusedForOneOfThem() throws IOException {
+    quota("40Gi");
+    cluster.add(GpuNodes.leftToScheduler("node-0", 2, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.add(GpuNodes.ready("node-1", 2, "NVIDIA B200", 180 * GpuNodes.GIB));
+    DraController controller = start("only");
+    eventually().untilAsserted(() -> assertThat(placed(controller, "'models': {'choose': ['h200']}").path("status").path("code").asInt()).isEqualTo(403));
+    assertThat(placed(controller, "'models': {'choose': ['b200']}").path("allowed").asBoolean()).isTrue();
+    assertThat(placed(controller, "'models': {'avoid': ['h200']}").path("allowed").asBoolean()).isTrue();
+    assertThat(placed(controller, "'uuids': {'choose': ['GPU-node-1-0']}").path("allowed").asBoolean()).isTrue();
+    assertThat(placed(controller, "'uuids': {'avoid': ['GPU-node-0-0']}").path("status").path("code").asInt()).as("there is another card").isEqualTo(403);
+  }
+
+  private JsonNode placed(DraController controller, String placement) throws IOException {
+    String parameters = "{'apiVersion': 'gpu.partita.dev/v1alpha1', 'kind': 'GpuShareConfig', 'placement': {" + placement + "}}";
+    return claim(controller, "gpu.partita.dev", "41Gi", ("[{'opaque': {'driver': 'gpu.partita.dev', 'parameters': " + parameters + "}}]").replace('\'', '"'));
+  }
+
   private JsonNode claim(DraController controller, String deviceClass, String memory) throws IOException {
+    return claim(controller, deviceClass, memory, "[]");
+  }
+
+  private JsonNode claim(DraController controller, String deviceClass, String memory, String configs) throws IOException {
     return ask(
         controller,
         "/validate",
@@ -107,8 +129,8 @@ class WebhookTest {
             "resource.k8s.io", "resourceclaims", "default",
             """
             {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"generateName": "c-"}, "spec": {"devices": {"requests": [
-              {"name": "gpu", "exactly": {"deviceClassName": "%s", "capacity": {"requests": {"memory": "%s"}}}}]}}}"""
-                .formatted(deviceClass, memory)));
+              {"name": "gpu", "exactly": {"deviceClassName": "%s", "capacity": {"requests": {"memory": "%s"}}}}], "config": %s}}}"""
+                .formatted(deviceClass, memory, configs)));
   }
 
   private void quota(String memory) {

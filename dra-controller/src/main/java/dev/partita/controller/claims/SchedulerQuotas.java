@@ -1,5 +1,6 @@
 package dev.partita.controller.claims;
 
+import dev.partita.api.config.GpuShareConfig.Choice;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.controller.allocate.ClaimAsk;
 import dev.partita.controller.allocate.DeviceAsk;
@@ -145,7 +146,7 @@ public final class SchedulerQuotas implements AutoCloseable {
     }
   }
 
-  /** Whether the selectors of every request leave it a device of the host. */
+  /** Whether the selectors and the placement of every request leave it a device of the host. */
   private boolean isMeant(GpuHost host, ClaimAsk ask) {
     return ask.requests().stream()
         .allMatch(
@@ -153,7 +154,13 @@ public final class SchedulerQuotas implements AutoCloseable {
   }
 
   private boolean isSelected(Device device, DeviceAsk ask) {
-    return ask.selectors().stream().allMatch(selector -> selectors.evaluate(selector.expression(), device) instanceof Verdict.Matches);
+    return isMeant(ask.placement().models(), device.card().model())
+        && isMeant(ask.placement().uuids(), device.card().gpu().uuid())
+        && ask.selectors().stream().allMatch(selector -> selectors.evaluate(selector.expression(), device) instanceof Verdict.Matches);
+  }
+
+  private static boolean isMeant(Choice choice, String value) {
+    return choice.chooses(value) && !choice.avoids(value);
   }
 
   /** A claim that is about to be made may have neither name nor UID, which references have. */

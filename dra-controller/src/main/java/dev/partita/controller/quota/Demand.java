@@ -10,6 +10,8 @@ import java.util.List;
 
 /** What claims will take at least, before it is decided what they get. */
 final class Demand {
+  private static final int ALL_CORES = 100;
+
   private Demand() {}
 
   /** Least of memory, cores and cards by themselves: no placement on the host takes less of any. */
@@ -26,6 +28,11 @@ final class Demand {
   /** Bytes of the smallest device that is taken undivided: a card, or the smallest MIG instance that is offered of one. */
   static long smallest(GpuHost host) {
     return host.devices().stream().mapToLong(Demand::undivided).min().orElse(0);
+  }
+
+  /** Whether what is taken undivided may be less than a card. */
+  private static boolean offersParts(GpuHost host) {
+    return host.devices().stream().anyMatch(device -> device.name() instanceof DeviceName.Mig);
   }
 
   private static long undivided(Device device) {
@@ -46,6 +53,7 @@ final class Demand {
     // Without a memory of its own, or exclusive, a request takes all of a device; without cores a share takes none.
     long smallest = smallest(host);
     long memory = ask.placement().exclusive() ? smallest : ask.memory().bytesOf(smallest).orElse(smallest);
-    return new Use(memory, ask.cores().orElse(0), 1, 0).times(devices);
+    long cores = ask.placement().exclusive() && !offersParts(host) ? ALL_CORES : ask.cores().orElse(0);
+    return new Use(memory, cores, 1, 0).times(devices);
   }
 }

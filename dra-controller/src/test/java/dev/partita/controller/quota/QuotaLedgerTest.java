@@ -160,11 +160,26 @@ class QuotaLedgerTest {
 
   @Test
   void aShareOnACardOfItsOwnIsReckonedAsTheCard() {
+    GpuHost host = INVENTORY.hosts().values().iterator().next();
+    Use least = Demand.least(List.of(exclusive()), host);
+    assertThat(least.memory()).isEqualTo(Demand.smallest(host)).isGreaterThan(GIB);
+    assertThat(least.cores()).as("it is booked as a whole card").isEqualTo(100);
+    GpuNode cut = GpuNodes.ready("m-0", new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(GpuNodeSpec.PublishedMode.values()), null), GpuNodes.migCards("m-0", 1));
+    GpuHost parts = Inventory.EMPTY.refreshed(List.of(cut)).hosts().values().iterator().next();
+    assertThat(Demand.least(List.of(exclusive()), parts).cores()).as("it may get a MIG instance").isZero();
+  }
+
+  @Test
+  void aShareOnACardOfItsOwnIsNotTriedWhereAllCoresWouldBeTooMuch() {
+    quota(limit("", new Amounts(null, 50L, null, null)));
+    assertThat(ledger.refusal("a-dev", List.of(exclusive()), host("h-0"))).contains("namespace quota team-a: 0 of 50 % cores, 100 % asked");
+    assertThat(ledger.refusal("a-dev", List.of(ask(1)), host("h-0"))).isEmpty();
+  }
+
+  private static ClaimAsk exclusive() {
     DeviceAsk small = ask(1).requests().getFirst().alternatives().getFirst();
     DeviceAsk alone = new DeviceAsk("gpu", small.selectors(), small.count(), small.memory(), small.cores(), List.of(), small.placement().alone());
-    ClaimAsk exclusive = new ClaimAsk(new ClaimRef("a-dev", "c", "uid"), List.of(new RequestAsk("gpu", List.of(alone))), List.of());
-    GpuHost host = INVENTORY.hosts().values().iterator().next();
-    assertThat(Demand.least(List.of(exclusive), host).memory()).isEqualTo(Demand.smallest(host)).isGreaterThan(GIB);
+    return new ClaimAsk(new ClaimRef("a-dev", "c", "uid"), List.of(new RequestAsk("gpu", List.of(alone))), List.of());
   }
 
   private static GpuQuotaSpec.Limit limit(String name, Amounts guaranteed) {
