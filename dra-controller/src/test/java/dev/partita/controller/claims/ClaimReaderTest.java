@@ -1,6 +1,7 @@
 package dev.partita.controller.claims;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.partita.api.config.GpuShareConfig.Packing;
 import dev.partita.controller.GpuNodes;
@@ -204,6 +205,45 @@ class ClaimReaderTest {
   void theClaimsConfigCountsAfterTheClasss() {
     assertThat(placement("requests: [{name: gpu, exactly: {deviceClassName: soft-gpu}}]")).isEqualTo(Packing.SPREAD);
     assertThat(placement(config("placement: {gpus: Binpack}").replace("gpu.partita.dev}}]", "soft-gpu}}]"))).isEqualTo(Packing.BINPACK);
+  }
+
+  @Test
+  void ofSeveralConfigsTheLastThatCoversARequestCounts() {
+    ClaimAsk ask =
+        ask(
+            """
+            requests:
+            - {name: a, exactly: {deviceClassName: half-gpu}}
+            - {name: b, exactly: {deviceClassName: half-gpu}}
+            - name: c
+              firstAvailable:
+              - {name: x, deviceClassName: half-gpu}
+              - {name: y, deviceClassName: half-gpu}
+            - {name: d, exactly: {deviceClassName: half-gpu}}
+            config:
+            - {requests: [a, b], opaque: {driver: gpu.partita.dev, parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, memoryPercent: 10}}}
+            - {requests: [c, b], opaque: {driver: gpu.partita.dev, parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, memoryPercent: 20}}}
+            - {requests: [c/y], opaque: {driver: gpu.partita.dev, parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, memoryPercent: 30}}}
+            - {opaque: {driver: nic.example.com, parameters: {memoryPercent: 40}}}
+            """);
+    assertThat(ask.requests().stream().flatMap(request -> request.alternatives().stream()))
+        .extracting(DeviceAsk::name, DeviceAsk::memory)
+        .containsExactly(
+            tuple("a", new MemoryAsk.Percent(10)),
+            tuple("b", new MemoryAsk.Percent(20)),
+            tuple("c/x", new MemoryAsk.Percent(20)),
+            tuple("c/y", new MemoryAsk.Percent(30)),
+            tuple("d", new MemoryAsk.Percent(50)));
+  }
+
+  @Test
+  void aListOfRequestsCoversThoseThatItNamesAndTheirAlternativesAndAnEmptyOneAll() {
+    assertThat(Configs.covers(List.of(), "gpu/big")).isTrue();
+    assertThat(Configs.covers(List.of("gpu"), "gpu/big")).isTrue();
+    assertThat(Configs.covers(List.of("gpu/big"), "gpu/big")).isTrue();
+    assertThat(Configs.covers(List.of("gpu/big"), "gpu/any")).isFalse();
+    assertThat(Configs.covers(List.of("gpu/big"), "gpu")).isFalse();
+    assertThat(Configs.covers(List.of("gp"), "gpu")).isFalse();
   }
 
   @Test
