@@ -38,6 +38,7 @@ struct sim_card {
     unsigned pcie_switch; /* cards with the same number share a PCIe switch */
     unsigned nvlinks;     /* active links, all to an NVSwitch where nvlink_domain is set */
     int nvlink_domain;    /* -1: no NVLink */
+    unsigned nvlinks_to[SIM_MAX_CARDS]; /* active links to other cards, which come after those to an NVSwitch */
     unsigned power_limit;
     bool mig_capable;
     struct sim_mig_layout mig; /* as node.conf has it */

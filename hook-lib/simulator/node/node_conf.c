@@ -83,6 +83,19 @@ static bool put(struct sim_card *card, const struct key *key, const char *value)
     return errno == 0 && end != value && *end == '\0' && card->sample_period > 0;
 }
 
+/* "1:2 3:1": two links to card 1, one to card 3. */
+static bool nvlinks_to(struct sim_card *card, const char *value)
+{
+    int length;
+
+    for (unsigned peer, links; *value; value += length) {
+        if (sscanf(value, "%u:%u %n", &peer, &links, &length) != 2 || peer >= SIM_MAX_CARDS || peer == card->index)
+            return false;
+        card->nvlinks_to[peer] = links;
+    }
+    return true;
+}
+
 static bool card_line(struct sim_card *card, const char *key, const char *value)
 {
     if (strcmp(key, "compute-capability") == 0)
@@ -93,6 +106,8 @@ static bool card_line(struct sim_card *card, const char *key, const char *value)
         card->lost = strcmp(value, "lost") == 0;
         return card->lost || strcmp(value, "ok") == 0;
     }
+    if (strcmp(key, "nvlinks-to") == 0)
+        return nvlinks_to(card, value);
     if (strcmp(key, "mig") == 0)
         return sim_mig_parse(card, value, &card->mig);
     for (size_t i = 0; i < sizeof card_keys / sizeof *card_keys; i++)

@@ -59,15 +59,34 @@ nvmlReturn_t nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t first, nvmlDevice_
     return NVML_SUCCESS;
 }
 
+/* What a link leads to: an NVSwitch, another card, or nothing. */
+static const struct sim_card *end_of(const struct sim_card *card, unsigned link, struct sim_card *a_switch)
+{
+    unsigned before = card->nvlink_domain < 0 ? 0 : card->nvlinks;
+
+    if (link < before) {
+        *a_switch = nvswitch;
+        a_switch->pci_bus += (unsigned)card->nvlink_domain;
+        return a_switch;
+    }
+    for (unsigned i = 0; i < library_node.card_count; i++) {
+        if (link - before < card->nvlinks_to[i])
+            return &library_node.cards[i];
+        before += card->nvlinks_to[i];
+    }
+    return NULL;
+}
+
 static nvmlReturn_t link_of(nvmlDevice_t device, unsigned link, const void *output)
 {
     nvmlReturn_t result = library_device(device, output);
+    struct sim_card a_switch;
 
     if (result != NVML_SUCCESS)
         return result;
-    if (device->card->nvlink_domain < 0 || device->card->nvlinks == 0)
+    if (!end_of(device->card, 0, &a_switch))
         return NVML_ERROR_NOT_SUPPORTED;
-    return link < device->card->nvlinks ? NVML_SUCCESS : NVML_ERROR_INVALID_ARGUMENT;
+    return end_of(device->card, link, &a_switch) ? NVML_SUCCESS : NVML_ERROR_INVALID_ARGUMENT;
 }
 
 nvmlReturn_t nvmlDeviceGetNvLinkState(nvmlDevice_t device, unsigned int link, nvmlEnableState_t *active)
@@ -84,12 +103,10 @@ nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo_v2(nvmlDevice_t device, unsigned i
 {
     FAULT_POINT();
     nvmlReturn_t result = link_of(device, link, pci);
-    struct sim_card remote = nvswitch;
+    struct sim_card a_switch;
 
-    if (result == NVML_SUCCESS) {
-        remote.pci_bus += (unsigned)device->card->nvlink_domain;
-        library_pci(&remote, pci);
-    }
+    if (result == NVML_SUCCESS)
+        library_pci(end_of(device->card, link, &a_switch), pci);
     return result;
 }
 
@@ -97,12 +114,10 @@ nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo(nvmlDevice_t device, unsigned int 
 {
     FAULT_POINT();
     nvmlReturn_t result = link_of(device, link, pci);
-    struct sim_card remote = nvswitch;
+    struct sim_card a_switch;
 
-    if (result == NVML_SUCCESS) {
-        remote.pci_bus += (unsigned)device->card->nvlink_domain;
-        library_pci_v2(&remote, pci);
-    }
+    if (result == NVML_SUCCESS)
+        library_pci_v2(end_of(device->card, link, &a_switch), pci);
     return result;
 }
 
@@ -110,9 +125,10 @@ nvmlReturn_t nvmlDeviceGetNvLinkRemoteDeviceType(nvmlDevice_t device, unsigned i
 {
     FAULT_POINT();
     nvmlReturn_t result = link_of(device, link, type);
+    struct sim_card a_switch;
 
     if (result == NVML_SUCCESS)
-        *type = NVML_NVLINK_DEVICE_TYPE_SWITCH;
+        *type = end_of(device->card, link, &a_switch) == &a_switch ? NVML_NVLINK_DEVICE_TYPE_SWITCH : NVML_NVLINK_DEVICE_TYPE_GPU;
     return result;
 }
 

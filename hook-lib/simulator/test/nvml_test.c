@@ -121,6 +121,31 @@ static void nvlink_is_where_the_model_has_it(void)
     CHECK_EQUAL(NV(nvmlDeviceGetNvLinkState)(card(1), 0, &active), NVML_ERROR_NOT_SUPPORTED);
 }
 
+static void links_lead_to_cards_where_the_node_says_so(void)
+{
+    nvmlIntNvLinkDeviceType_t type;
+    nvmlPciInfo_t remote, first;
+    char path[PATH_MAX + 64];
+    FILE *conf;
+
+    install_node("t4x2");
+    snprintf(path, sizeof path, "%s/etc/partita-simulator/node.conf", node_root);
+    conf = fopen(path, "ae");
+    CHECK(conf != NULL);
+    fprintf(conf, "  nvlinks-to 0:2\n"); /* of the card that comes last */
+    fclose(conf);
+    CHECK_EQUAL(NV(nvmlInit_v2)(), NVML_SUCCESS);
+    CHECK_EQUAL(NV(nvmlDeviceGetPciInfo_v3)(card(0), &first), NVML_SUCCESS);
+    for (unsigned link = 0; link < 2; link++) {
+        CHECK_EQUAL(NV(nvmlDeviceGetNvLinkRemoteDeviceType)(card(1), link, &type), NVML_SUCCESS);
+        CHECK_EQUAL(type, NVML_NVLINK_DEVICE_TYPE_GPU);
+        CHECK_EQUAL(NV(nvmlDeviceGetNvLinkRemotePciInfo_v2)(card(1), link, &remote), NVML_SUCCESS);
+        CHECK(strcmp(remote.busId, first.busId) == 0);
+    }
+    CHECK_EQUAL(NV(nvmlDeviceGetNvLinkRemoteDeviceType)(card(1), 2, &type), NVML_ERROR_INVALID_ARGUMENT);
+    CHECK_EQUAL(NV(nvmlDeviceGetNvLinkRemoteDeviceType)(card(0), 0, &type), NVML_ERROR_NOT_SUPPORTED);
+}
+
 static void the_versions_of_memory_differ_by_the_reserve(void)
 {
     nvmlMemory_v2_t second = {.version = nvmlMemory_v2};
@@ -212,6 +237,6 @@ static void a_card_may_be_lost_from_the_start(void)
 
 RUN(TEST(calls_outside_init_and_shutdown_are_uninitialized), TEST(the_inventory_is_the_profiles),
     TEST(uuids_are_stable_and_find_their_card), TEST(topology_is_switch_numa_node_and_system),
-    TEST(nvlink_is_where_the_model_has_it), TEST(the_versions_of_memory_differ_by_the_reserve),
+    TEST(nvlink_is_where_the_model_has_it), TEST(links_lead_to_cards_where_the_node_says_so), TEST(the_versions_of_memory_differ_by_the_reserve),
     TEST(running_processes_stand_in_every_layout), TEST(a_broken_card_is_lost_until_it_heals),
     TEST(a_card_may_be_lost_from_the_start))

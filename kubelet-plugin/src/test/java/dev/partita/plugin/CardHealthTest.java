@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNodeStatus;
+import dev.partita.api.node.NvlinkPeer;
 import k8s.io.kubelet.pkg.apis.pluginregistration.v1.PluginInfo;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -14,6 +15,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.Objects;
@@ -24,6 +26,19 @@ import org.junit.jupiter.api.Test;
 class CardHealthTest {
   @SuppressWarnings("NullAway.Init") // set by the extension
   KubernetesClient client;
+
+  @Test
+  void linksFromCardToCardAreReportedWithTheirNumber() throws Exception {
+    try (TestNode node = TestNode.withCards("node-n", "t4x2")) {
+      Path conf = node.driverRoot().resolve("etc/partita-simulator/node.conf");
+      Files.writeString(conf, "  nvlinks-to 0:2\n", StandardOpenOption.APPEND); // of the card that comes last
+      try (KubeletPlugin _ = node.start(client)) {
+        GpuNodeStatus status = api().statusWhen("node-n", s -> s.isReady());
+        assertThat(status.gpus().getLast().nvlinkPeers()).containsExactly(new NvlinkPeer(0, 2));
+        assertThat(status.gpus().getFirst().nvlinkDomain()).isNotNull().isEqualTo(status.gpus().getLast().nvlinkDomain());
+      }
+    }
+  }
 
   @Test
   void aFatalXidMakesACardUnhealthyAtOnceAndTellsItsClaims() throws Exception {

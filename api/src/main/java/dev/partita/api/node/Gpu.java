@@ -24,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  * @param pcieRoot PCIe root complex, such as pci0000:17; null if not known
  * @param numaNode NUMA node; null if not known
  * @param nvlinkDomain cards with the same value reach each other over NVLink; null without NVLink
+ * @param nvlinkPeers cards of the node to which its NVLinks lead directly; none where they all lead to switches, over which every card of the
+ *     domain is as near as any other
  * @param migProfiles which MIG instances the node's plugin can make of the card; none where the card or the plugin cannot
  * @param health whether the card can be used
  */
@@ -43,6 +45,9 @@ public record Gpu(
     @Nullable String pcieRoot,
     @Nullable Integer numaNode,
     @Nullable String nvlinkDomain,
+    @JsonPropertyDescription("Cards of the node to which its NVLinks lead directly, and not over switches.")
+        @JsonInclude(JsonInclude.Include.NON_EMPTY)
+        List<NvlinkPeer> nvlinkPeers,
     @JsonPropertyDescription("Which MIG instances the node's plugin can make of the card.")
         @JsonInclude(JsonInclude.Include.NON_EMPTY)
         List<MigProfile> migProfiles,
@@ -50,10 +55,11 @@ public record Gpu(
 
   @SuppressWarnings("ConstantValue") // Jackson hands in null for what a document leaves out
   public Gpu {
+    nvlinkPeers = nvlinkPeers == null ? List.of() : List.copyOf(nvlinkPeers);
     migProfiles = migProfiles == null ? List.of() : List.copyOf(migProfiles);
   }
 
-  /** A card of which nothing is reserved, and no MIG instances are made. */
+  /** A card of which nothing is reserved, no MIG instances are made, and no NVLink leads to another one directly. */
   public Gpu(
       int index,
       int minor,
@@ -71,21 +77,28 @@ public record Gpu(
       GpuHealth health) {
     this(
         index, minor, uuid, productName, model, brand, architecture, cudaComputeCapability, memoryBytes, null, pciBusId, pcieRoot,
-        numaNode, nvlinkDomain, List.of(), health);
+        numaNode, nvlinkDomain, List.of(), List.of(), health);
   }
 
   /** The same card with other MIG profiles. */
   public Gpu withMigProfiles(List<MigProfile> profiles) {
     return new Gpu(
         index, minor, uuid, productName, model, brand, architecture, cudaComputeCapability, memoryBytes, reserved, pciBusId, pcieRoot,
-        numaNode, nvlinkDomain, profiles, health);
+        numaNode, nvlinkDomain, nvlinkPeers, profiles, health);
+  }
+
+  /** The same card with other NVLinks that lead to cards directly. */
+  public Gpu withNvlinkPeers(List<NvlinkPeer> peers) {
+    return new Gpu(
+        index, minor, uuid, productName, model, brand, architecture, cudaComputeCapability, memoryBytes, reserved, pciBusId, pcieRoot,
+        numaNode, nvlinkDomain, peers, migProfiles, health);
   }
 
   /** The same card in another state of health. */
   public Gpu withHealth(GpuHealth now) {
     return new Gpu(
         index, minor, uuid, productName, model, brand, architecture, cudaComputeCapability, memoryBytes, reserved, pciBusId, pcieRoot,
-        numaNode, nvlinkDomain, migProfiles, now);
+        numaNode, nvlinkDomain, nvlinkPeers, migProfiles, now);
   }
 
   /** The profile of an instance, if the card offers it at that place. */

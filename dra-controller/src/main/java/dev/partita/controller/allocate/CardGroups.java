@@ -5,6 +5,7 @@ import dev.partita.api.config.GpuShareConfig.Affinity;
 import dev.partita.controller.inventory.AttributeValue;
 import dev.partita.controller.inventory.Device;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -16,7 +17,8 @@ import java.util.function.Predicate;
 
 /**
  * Which cards of a host belong together, for asks that prefer or require cards that do: NVLink before NUMA. A claim takes the smallest group
- * that has enough free cards for all of it, so that larger ones stay whole for others; if none has, it begins with the largest.
+ * that has enough free cards for all of it, so that larger ones stay whole for others; if none has, it begins with the largest. Within a group the
+ * cards with most links among them come first.
  */
 final class CardGroups {
   private CardGroups() {}
@@ -43,8 +45,21 @@ final class CardGroups {
     Comparator<Device> together =
         beside(DeviceAttribute.NVLINK_DOMAIN, ask.placement().nvlink(), had).thenComparing(beside(DeviceAttribute.NUMA_NODE, ask.placement().numa(), had));
     // Where no link is wide enough, being near each other is the most that can be had.
-    boolean wideEnough = linked.values().stream().anyMatch(group -> group.size() >= wanted);
-    return together.thenComparing(wideEnough ? byLink : byNode).thenComparing(wideEnough ? byNode : byLink);
+    if (linked.values().stream().noneMatch(group -> group.size() >= wanted)) {
+      return together.thenComparing(byNode).thenComparing(byLink);
+    }
+    Comparator<Device> byDomain = together.thenComparing(byLink);
+    return byDomain.thenComparing(directly(open, byDomain, wanted, had)).thenComparing(byNode);
+  }
+
+  /** Within the domain that is to be taken, those first that are best linked without switches. */
+  private static Comparator<Device> directly(List<Device> open, Comparator<Device> byDomain, int wanted, List<Device> had) {
+    if (!DirectLinks.matter(open)) {
+      return (_, _) -> 0;
+    }
+    Device first = Collections.min(open, byDomain);
+    Set<Device> best = DirectLinks.best(open.stream().filter(device -> byDomain.compare(device, first) == 0).toList(), wanted, had);
+    return Comparator.comparing(device -> !best.contains(device));
   }
 
   /** Those first that belong to what the claim has. */

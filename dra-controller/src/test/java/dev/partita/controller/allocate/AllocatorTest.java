@@ -8,6 +8,10 @@ import dev.partita.api.config.GpuShareConfig.Choice;
 import dev.partita.api.config.GpuShareConfig.Packing;
 import dev.partita.api.config.GpuShareConfig.Placement;
 import dev.partita.api.node.Gpu;
+import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.node.NvlinkPeer;
+import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.GpuNodes;
@@ -18,6 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class AllocatorTest {
@@ -313,6 +318,44 @@ class AllocatorTest {
     DeviceAsk two = Asks.placed(Asks.whole("gpu", 2), near);
     Constraint sameNode = new Constraint.Match("resource.kubernetes.io/numaNode", List.of());
     assertThat(cluster.placed(Asks.claim("two", List.of(sameNode), two))).containsExactly("gpu-5 on node-0", "gpu-6 on node-0");
+  }
+
+  /** The links of the eight cards of a DGX-1 with V100, where no switch joins them: pairs have two links, one, or none. */
+  private static final int[][] MESH = {
+    {0, 1, 1, 2, 2, 0, 0, 0}, {1, 0, 2, 1, 0, 2, 0, 0}, {1, 2, 0, 2, 0, 0, 1, 0}, {2, 1, 2, 0, 0, 0, 0, 1},
+    {2, 0, 0, 0, 0, 1, 1, 2}, {0, 2, 0, 0, 1, 0, 2, 1}, {0, 0, 1, 0, 1, 2, 0, 2}, {0, 0, 0, 1, 2, 1, 2, 0}
+  };
+
+  private static GpuNode mesh(String name) {
+    GpuNode node = GpuNodes.ready(name, 8, "Tesla V100", 32 * GIB);
+    List<Gpu> cards =
+        node.getStatus().gpus().stream()
+            .map(
+                gpu ->
+                    gpu.withNvlinkPeers(
+                        IntStream.range(0, 8).filter(i -> MESH[gpu.index()][i] > 0).mapToObj(i -> new NvlinkPeer(i, MESH[gpu.index()][i])).toList()))
+            .map(gpu -> inOneDomain(gpu))
+            .toList();
+    return GpuNodes.ready(name, GpuNodeSpec.DEFAULT, cards);
+  }
+
+  private static Gpu inOneDomain(Gpu gpu) {
+    return new Gpu(
+        gpu.index(), gpu.minor(), gpu.uuid(), gpu.productName(), gpu.model(), gpu.brand(), gpu.architecture(), gpu.cudaComputeCapability(),
+        gpu.memoryBytes(), gpu.reserved(), gpu.pciBusId(), gpu.pcieRoot(), gpu.numaNode(), "mesh", gpu.nvlinkPeers(), gpu.migProfiles(), gpu.health());
+  }
+
+  @Test
+  void cardsOfADomainWithoutSwitchesAreThoseWithMostLinksAmongThem() {
+    cluster.nodes.add(mesh("node-0"));
+    cluster.takeWhole("a", "node-0", 0);
+    assertThat(cluster.placed(Asks.claim("pair", Asks.whole("gpu", 2))))
+        .as("two links, and the fewest to others")
+        .containsExactlyInAnyOrder("gpu-2 on node-0", "gpu-3 on node-0");
+    assertThat(cluster.placed(Asks.claim("four", Asks.whole("gpu", 4))))
+        .as("the half that is whole")
+        .containsExactlyInAnyOrder("gpu-4 on node-0", "gpu-5 on node-0", "gpu-6 on node-0", "gpu-7 on node-0");
+    assertThat(cluster.placed(Asks.claim("one", Asks.whole("gpu", 1)))).as("from which the fewest links lead to those that are left").containsExactly("gpu-3 on node-0");
   }
 
   @Test

@@ -4,15 +4,18 @@ import dev.partita.api.Driver;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuReserve;
+import dev.partita.api.node.NvlinkPeer;
 import dev.partita.plugin.nvml.CardReading;
 import dev.partita.plugin.nvml.CardReading.Card;
 import dev.partita.plugin.nvml.NvmlException;
 import dev.partita.plugin.nvml.XidEvent;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -70,9 +73,14 @@ final class KnownCards {
   List<Gpu> update(CardReading reading, PciTopology topology) {
     Map<String, String> domains = NvlinkDomains.of(reading.cards());
     Set<String> present = new HashSet<>();
+    Map<String, Integer> indexByBusId = new HashMap<>();
     for (Card card : reading.cards()) {
       present.add(card.uuid());
-      lastSeen.put(card.uuid(), describe(card, topology, domains.get(card.uuid())));
+      int index = indexOf.computeIfAbsent(card.uuid(), uuid -> freeIndex(card.index()));
+      card.pciBusId().ifPresent(id -> indexByBusId.put(id, index));
+    }
+    for (Card card : reading.cards()) {
+      lastSeen.put(card.uuid(), describe(card, topology, domains.get(card.uuid())).withNvlinkPeers(peers(card, indexByBusId)));
     }
     missing.clear();
     missing.addAll(lastSeen.keySet());
@@ -87,7 +95,7 @@ final class KnownCards {
 
   private Gpu describe(Card card, PciTopology topology, @Nullable String nvlinkDomain) {
     return new Gpu(
-        indexOf.computeIfAbsent(card.uuid(), uuid -> freeIndex(card.index())),
+        Objects.requireNonNull(indexOf.get(card.uuid()), card.uuid()),
         card.minor(),
         card.uuid(),
         card.name(),
@@ -101,8 +109,20 @@ final class KnownCards {
         card.pciBusId().flatMap(topology::pcieRoot).orElse(null),
         card.pciBusId().flatMap(topology::numaNode).or(card::numaNode).orElse(null),
         nvlinkDomain,
+        List.of(),
         mig ? card.migProfiles() : List.of(),
         GpuHealth.HEALTHY);
+  }
+
+  private static List<NvlinkPeer> peers(Card card, Map<String, Integer> indexByBusId) {
+    Map<Integer, Integer> links = new TreeMap<>();
+    for (String busId : card.nvlink().peers()) {
+      Integer index = indexByBusId.get(busId);
+      if (index != null) {
+        links.merge(index, 1, Integer::sum);
+      }
+    }
+    return links.entrySet().stream().map(peer -> new NvlinkPeer(peer.getKey(), peer.getValue())).toList();
   }
 
   private int freeIndex(int wanted) {

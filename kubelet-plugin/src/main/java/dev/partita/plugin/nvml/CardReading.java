@@ -78,7 +78,7 @@ public record CardReading(
    *
    * @param fabric cluster and clique of a multi-node fabric, if the card is part of one
    * @param toSwitch whether an active link leads to an NVSwitch
-   * @param peers PCI bus ids of the cards that active links lead to
+   * @param peers PCI bus ids of the cards that active links lead to, one for each link
    */
   public record Nvlink(Optional<String> fabric, boolean toSwitch, List<String> peers) {
     public static final Nvlink NONE = new Nvlink(Optional.empty(), false, List.of());

@@ -39,10 +39,7 @@ record NvmlNvlink(NvmlCalls nvml, Pointer device) {
       if (isActive(link)
           && remoteType(link) == REMOTE_GPU
           && nvml.answers(new String[] {"nvmlDeviceGetNvLinkRemotePciInfo_v2"}, device, link, pci)) {
-        String peer = NvmlNames.busId(pci.getString(PCI_V3_BUS_ID, "US-ASCII"));
-        if (!peers.contains(peer)) {
-          peers.add(peer);
-        }
+        peers.add(NvmlNames.busId(pci.getString(PCI_V3_BUS_ID, "US-ASCII")));
       }
     }
     return peers;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.partita.api.node.Gpu;
+import dev.partita.api.node.NvlinkPeer;
 import dev.partita.plugin.nvml.CardReading;
 import dev.partita.plugin.nvml.CardReading.Card;
 import dev.partita.plugin.nvml.CardReading.Fault;
@@ -104,6 +105,15 @@ class KnownCardsTest {
         .containsOnly(java.util.Map.entry("d", "d"), java.util.Map.entry("e", "d"));
     assertThat(NvlinkDomains.of(List.of(fabric))).containsOnly(java.util.Map.entry("f", "cluster.1"));
     assertThat(NvlinkDomains.of(List.of(switched))).isEmpty();
+  }
+
+  @Test
+  void linksToOtherCardsAreCountedByTheIndexOfTheCardAtTheirEnd() {
+    KnownCards known = new KnownCards(new Reserve.Amount(0), false);
+    Card left = card(0, "a", new Nvlink(Optional.empty(), false, List.of("bus-2", "bus-1", "bus-2", "bus-9")));
+    List<Gpu> gpus = known.update(reading(left, card(1, "b"), card(2, "c")), NOWHERE);
+    assertThat(gpus.getFirst().nvlinkPeers()).as("a card that does not answer has no index").containsExactly(new NvlinkPeer(1, 1), new NvlinkPeer(2, 2));
+    assertThat(gpus.getLast().nvlinkPeers()).isEmpty();
   }
 
   @Test
