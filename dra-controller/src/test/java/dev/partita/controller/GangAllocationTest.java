@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.Driver;
 import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -60,6 +61,16 @@ class GangAllocationTest {
     cluster.client.pods().inNamespace("default").withName(first + "0").delete();
     cluster.result(second + "0");
     cluster.result(second + "1");
+  }
+
+  @Test
+  void aPodForWhichThereIsNothingToAllocateDoesNotWaitForItsGang() {
+    cluster.client.resource(new DeviceClassBuilder().withNewMetadata().withName("nic").endMetadata().withNewSpec().endSpec().build()).create();
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.claim("nic", "nic", Map.of());
+    podOf("train", 2, "p", "nic");
+    eventually().untilAsserted(() -> assertThat(cluster.gates("p")).isEmpty());
   }
 
   @Test

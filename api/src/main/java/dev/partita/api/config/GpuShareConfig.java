@@ -110,6 +110,11 @@ public record GpuShareConfig(CoreLimit coreLimit, int priority, OptionalInt memo
     public boolean avoids(String value) {
       return avoid.contains(value);
     }
+
+    /** Whether the value will do. */
+    public boolean allows(String value) {
+      return chooses(value) && !avoids(value);
+    }
   }
 
   /** How full nodes or cards get. The names are those that a user writes: {@code Auto}, {@code Binpack}, {@code Spread}. */

@@ -66,10 +66,9 @@ public final class AllocationLoop implements AutoCloseable {
   private final Leftovers leftovers;
   private final NodeFacts nodeFacts;
   private final Preemption preemption;
-  private final MixFeed mixFeed;
+  private final PodFollower follower;
   private final PodTurns turns;
   private final Explanations explanations;
-  private final Map<String, List<ObjectKey>> claimsOfPod = new HashMap<>();
   private final QuotaRefresh quotas;
   private Inventory inventory = Inventory.EMPTY;
 
@@ -94,7 +93,7 @@ public final class AllocationLoop implements AutoCloseable {
         new PodTurns(
             view, clock, ledger, loads, decider, writer, leftovers, new ClaimNotes(events, conditions), retries, nominations, preemption);
     this.explanations = new Explanations(view, turns);
-    this.mixFeed = decider.mixFeed();
+    this.follower = new PodFollower(view, loads, priorities, decider.mixFeed(), leftovers, turns);
     this.listener = event -> loop.post(new WorkItem.Observed(event));
   }
 
@@ -180,7 +179,7 @@ public final class AllocationLoop implements AutoCloseable {
     }
     view.claims().forEach(claim -> leftovers.look(ObjectKey.of(claim), inventory));
     for (Pod pod : view.pods()) {
-      observePod(ObjectKey.of(pod), pod.getMetadata().getUid(), pods);
+      follower.follow(ObjectKey.of(pod), pod.getMetadata().getUid(), inventory, pods);
     }
   }
 
@@ -214,7 +213,7 @@ public final class AllocationLoop implements AutoCloseable {
           pods.addAll(turns.waiting());
         }
       }
-      case ClusterEvent.PodChanged(ObjectKey pod, String uid) -> observePod(pod, uid, pods);
+      case ClusterEvent.PodChanged(ObjectKey pod, String uid) -> follower.follow(pod, uid, inventory, pods);
       case ClusterEvent.ClaimChanged(ObjectKey claim, String uid) -> observeClaim(claim, uid, pods);
     }
   }
@@ -226,43 +225,6 @@ public final class AllocationLoop implements AutoCloseable {
       ledger.rooms().remove(name);
     } else {
       ledger.rooms().put(name, NodeFit.room(node, loads.of(name)));
-    }
-  }
-
-  private void observePod(ObjectKey key, String uid, Set<ObjectKey> pods) {
-    Optional<String> node = loads.nodeOf(uid).filter(name -> inventory.host(name) != null);
-    Optional<Load> before = node.map(loads::of);
-    followPod(key, uid, pods);
-    if (node.isPresent() && !before.equals(node.map(loads::of))) {
-      pods.addAll(turns.waitingForRoom(node.get(), before.orElseThrow()));
-    }
-  }
-
-  private void followPod(ObjectKey key, String uid, Set<ObjectKey> pods) {
-    @Nullable Pod pod = view.pod(key);
-    if (pod == null || !pod.getMetadata().getUid().equals(uid) || !PodClaims.isLive(pod)) {
-      loads.remove(uid);
-      priorities.remove(uid);
-      turns.forget(key, uid);
-      mixFeed.forget(uid);
-      Objects.requireNonNullElse(claimsOfPod.remove(uid), List.<ObjectKey>of()).forEach(claim -> leftovers.look(claim, inventory));
-      if (pod != null && !pod.getMetadata().getUid().equals(uid)) {
-        pods.add(key);
-      }
-      return;
-    }
-    if (PodClaims.isBound(pod)) {
-      loads.put(uid, pod.getSpec().getNodeName(), PodRequests.of(pod));
-      if (inventory.host(pod.getSpec().getNodeName()) != null) {
-        mixFeed.arrivedWithoutCards(pod);
-      }
-    }
-    if (!pod.getSpec().getResourceClaims().isEmpty()) {
-      priorities.put(uid, PodTurns.priority(pod));
-    }
-    if (!pod.getSpec().getResourceClaims().isEmpty() || AllocationGate.isOn(pod)) {
-      pods.add(key);
-      PodClaims.of(pod).ifPresent(claims -> claimsOfPod.put(uid, claims));
     }
   }
 
@@ -285,7 +247,7 @@ public final class AllocationLoop implements AutoCloseable {
       return;
     }
     changed(key, claim.uid(), ledger.written(claim.uid(), version.get()), true, pods);
-    stale.taken(turns.isAnyWaiting()); // it counts since it was decided
+    stale.taken(turns.numberWaiting()); // it counts since it was decided
   }
 
   private void changed(ObjectKey claim, String uid, ClaimLedger.Change change, boolean exists, Set<ObjectKey> pods) {
@@ -294,7 +256,7 @@ public final class AllocationLoop implements AutoCloseable {
         freed.vetoed().filter(node -> exists).ifPresent(node -> veto(claim, uid, node));
         pods.addAll(turns.waiting());
       }
-      case ClaimLedger.Change.Taken _ -> stale.taken(turns.isAnyWaiting());
+      case ClaimLedger.Change.Taken _ -> stale.taken(turns.numberWaiting());
       case ClaimLedger.Change.None _ -> {}
     }
   }

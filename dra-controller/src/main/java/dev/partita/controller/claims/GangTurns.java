@@ -41,7 +41,7 @@ final class GangTurns {
           if (isSettled(pod)) {
             giveBack(pod, why);
           } else {
-            hold(pod, why);
+            hold(pod, why, inventory);
           }
         }
       }
@@ -109,6 +109,15 @@ final class GangTurns {
   private boolean isSettled(Pod pod) {
     Optional<List<ObjectKey>> keys = PodClaims.of(pod);
     return keys.isPresent() && claims(pod).stream().filter(AllocatedClaim::isAllocated).count() == keys.get().size();
+  }
+
+  /** A pod for which there is nothing to allocate, or not any more, waits for nobody. */
+  private void hold(Pod pod, String why, Inventory inventory) {
+    switch (turns.consider(pod, inventory, Map.of())) {
+      case Decision.ClaimMissing missing -> turns.apply(pod, missing);
+      case Decision.Settled settled when claims(pod).stream().noneMatch(AllocatedClaim::isAllocated) -> turns.apply(pod, settled);
+      case Decision _ -> hold(pod, why);
+    }
   }
 
   private void hold(Pod pod, String why) {

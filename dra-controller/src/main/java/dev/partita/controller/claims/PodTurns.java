@@ -90,8 +90,8 @@ final class PodTurns {
     return Set.copyOf(waiting);
   }
 
-  boolean isAnyWaiting() {
-    return !waiting.isEmpty();
+  int numberWaiting() {
+    return waiting.size();
   }
 
   /**

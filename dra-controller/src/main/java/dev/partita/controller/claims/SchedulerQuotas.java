@@ -1,6 +1,5 @@
 package dev.partita.controller.claims;
 
-import dev.partita.api.config.GpuShareConfig.Choice;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.controller.allocate.ClaimAsk;
 import dev.partita.controller.allocate.DeviceAsk;
@@ -154,13 +153,9 @@ public final class SchedulerQuotas implements AutoCloseable {
   }
 
   private boolean isSelected(Device device, DeviceAsk ask) {
-    return isMeant(ask.placement().models(), device.card().model())
-        && isMeant(ask.placement().uuids(), device.card().gpu().uuid())
+    return ask.placement().models().allows(device.card().model())
+        && ask.placement().uuids().allows(device.card().gpu().uuid())
         && ask.selectors().stream().allMatch(selector -> selectors.evaluate(selector.expression(), device) instanceof Verdict.Matches);
-  }
-
-  private static boolean isMeant(Choice choice, String value) {
-    return choice.chooses(value) && !choice.avoids(value);
   }
 
   /** A claim that is about to be made may have neither name nor UID, which references have. */

@@ -25,10 +25,10 @@ final class CardTerms {
 
   /** What a card, which is looked at after the claim's cards before it, breaks of a placement; for a text that begins with the device. */
   Optional<String> brokenBy(Gpu card, Placement placement) {
-    if (!placement.models().chooses(card.model()) || placement.models().avoids(card.model())) {
+    if (!placement.models().allows(card.model())) {
       return Optional.of(" is of model " + card.model() + ", against its config's placement.models" + hint("select models by CEL"));
     }
-    if (!placement.uuids().chooses(card.uuid()) || placement.uuids().avoids(card.uuid())) {
+    if (!placement.uuids().allows(card.uuid())) {
       return Optional.of(" is of card " + card.uuid() + ", against its config's placement.uuids" + hint("select cards by CEL"));
     }
     // A card's place may be reported otherwise later: what the controller once allocated stays.

@@ -1,0 +1,83 @@
+package dev.partita.controller.claims;
+
+import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.nodes.Load;
+import dev.partita.controller.nodes.NodeLoads;
+import dev.partita.controller.nodes.PodRequests;
+import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.Pod;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** What the change of a pod means: for what its node has left, for its claims, and for those that wait. For one thread. */
+final class PodFollower {
+  private final ClusterView view;
+  private final NodeLoads loads;
+  private final Priorities priorities;
+  private final MixFeed mixFeed;
+  private final Leftovers leftovers;
+  private final PodTurns turns;
+  private final Map<String, List<ObjectKey>> claimsOfPod = new HashMap<>();
+
+  PodFollower(ClusterView view, NodeLoads loads, Priorities priorities, MixFeed mixFeed, Leftovers leftovers, PodTurns turns) {
+    this.view = view;
+    this.loads = loads;
+    this.priorities = priorities;
+    this.mixFeed = mixFeed;
+    this.leftovers = leftovers;
+    this.turns = turns;
+  }
+
+  /**
+   * Follows a pod that has come, changed or gone.
+   *
+   * @param pods takes those that are to be decided about
+   */
+  void follow(ObjectKey key, String uid, Inventory inventory, Set<ObjectKey> pods) {
+    Optional<String> node = loads.nodeOf(uid).filter(name -> inventory.host(name) != null);
+    Optional<Load> before = node.map(loads::of);
+    @Nullable Pod pod = view.pod(key);
+    if (pod != null && pod.getMetadata().getUid().equals(uid) && PodClaims.isLive(pod)) {
+      live(key, pod, inventory, pods);
+    } else {
+      over(key, uid, inventory);
+      if (pod != null && !pod.getMetadata().getUid().equals(uid)) {
+        pods.add(key);
+      }
+    }
+    if (node.isPresent() && !before.equals(node.map(loads::of))) {
+      pods.addAll(turns.waitingForRoom(node.get(), before.orElseThrow()));
+    }
+  }
+
+  private void live(ObjectKey key, Pod pod, Inventory inventory, Set<ObjectKey> pods) {
+    String uid = pod.getMetadata().getUid();
+    if (PodClaims.isBound(pod)) {
+      loads.put(uid, pod.getSpec().getNodeName(), PodRequests.of(pod));
+      if (inventory.host(pod.getSpec().getNodeName()) != null) {
+        mixFeed.arrivedWithoutCards(pod);
+      }
+    }
+    if (!pod.getSpec().getResourceClaims().isEmpty()) {
+      priorities.put(uid, PodTurns.priority(pod));
+    }
+    if (!pod.getSpec().getResourceClaims().isEmpty() || AllocationGate.isOn(pod)) {
+      pods.add(key);
+      PodClaims.of(pod).ifPresent(claims -> claimsOfPod.put(uid, claims));
+    }
+  }
+
+  private void over(ObjectKey key, String uid, Inventory inventory) {
+    loads.remove(uid);
+    priorities.remove(uid);
+    turns.forget(key, uid);
+    mixFeed.forget(uid);
+    Objects.requireNonNullElse(claimsOfPod.remove(uid), List.<ObjectKey>of()).forEach(claim -> leftovers.look(claim, inventory));
+  }
+}
