@@ -5,8 +5,10 @@ import static org.awaitility.Awaitility.await;
 
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.Daemons;
+import dev.partita.e2e.cluster.NeedsSteadyController;
 import dev.partita.e2e.cluster.OnBrokenNode;
 import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.PodTraits;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
@@ -48,6 +50,7 @@ class NodeSettingsIT {
   }
 
   @Test
+  @NeedsSteadyController
   void whatKubeSchedulerDoesNotKnowIsNotLeftToIt(RealCluster cluster, Workspace workspace) {
     String node = cluster.brokenNode();
     Daemons daemons = new Daemons(cluster.client());
@@ -55,7 +58,7 @@ class NodeSettingsIT {
     cluster.patchGpuNode(node, "{\"allocator\": \"Scheduler\"}");
     try {
       awaitUntainted(daemons, node);
-      PodUnderTest gated = workspace.pod("gated", node, another, "exec sleep 600");
+      PodUnderTest gated = workspace.pod("gated", PodTraits.on(node).gate(PodTraits.ALLOCATION_GATE), another, "exec sleep 600");
       workspace.awaitEvent("ResourceClaim", gated.claim().name(), "Unallocatable", "kube-scheduler allocates there, and it knows no placement.models");
       assertThat(gated.gates()).isNotEmpty();
       PodUnderTest ungated = workspace.withoutAdmission().pod("ungated", node, another, "exec sleep 600");

@@ -3,6 +3,7 @@ package dev.partita.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.e2e.cluster.Ask;
+import dev.partita.e2e.cluster.NeedsSteadyController;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.Test;
 
 /** What a claim says in its GpuShareConfig of the card that it is on, and of who else may be there. */
 @OnRealCluster
+@NeedsSteadyController
 class ShareTermsIT {
   @Test
   void nobodyElseIsOnACardThatAShareHasForItself(RealCluster cluster, Workspace workspace) {
