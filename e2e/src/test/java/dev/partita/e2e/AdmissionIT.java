@@ -77,6 +77,32 @@ class AdmissionIT {
     }
   }
 
+  /** Also where only the controller knows that the class is for our devices. */
+  @Test
+  void aClaimThatWouldLetKubeSchedulerTakeTheControllersCardsIsRefused(Workspace workspace) {
+    workspace.awaitAdmission();
+    String own = workspace.namespace();
+    workspace.createInCluster(
+        "{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: %s}, spec: {selectors: [{cel: {expression: \"device.driver == 'gpu.partita.dev'\"}}]}}".formatted(own));
+    for (String deviceClass : new String[] {Ask.ANY_SHARE, own}) {
+      for (String toleration : new String[] {"operator: Exists", "key: gpu.partita.dev/allocator, operator: Exists"}) {
+        await("a refusal")
+            .atMost(Workspace.PATIENCE)
+            .untilAsserted(
+                () ->
+                    assertThatThrownBy(() -> workspace.dryRun(tolerant(deviceClass, toleration)))
+                        .isInstanceOf(KubernetesClientException.class)
+                        .hasMessageContaining("spec.devices.requests[0].exactly.tolerations[0]"));
+      }
+      assertThat(workspace.dryRun(tolerant(deviceClass, "key: gpu.partita.dev/unhealthy, operator: Exists")).getKind()).isEqualTo("ResourceClaim");
+    }
+  }
+
+  private static String tolerant(String deviceClass, String toleration) {
+    return "{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: tolerant}, spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: %s, tolerations: [{%s}]}}]}}}"
+        .formatted(deviceClass, toleration);
+  }
+
   @Test
   void aDryRunShowsThePodThatWouldBeMadeAndMakesNothing(Workspace workspace) {
     workspace.awaitAdmission();
