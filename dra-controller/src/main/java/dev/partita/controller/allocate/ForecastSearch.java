@@ -6,6 +6,7 @@ import dev.partita.controller.allocate.NodeSearch.Choice;
 import dev.partita.controller.allocate.NodeSearch.Found;
 import dev.partita.controller.allocate.Offers.Offer;
 import dev.partita.controller.inventory.Card;
+import java.util.BitSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -61,8 +62,7 @@ final class ForecastSearch {
     for (Optional<Offer> next = offers.get().next(); next.isPresent(); next = offers.get().next()) {
       Offer offer = next.get();
       Standing standing = offer.standing();
-      Alike alike = new Alike(standing.rack(), areWhole(ask, standing) ? standing.untouched() : standing.fullness());
-      if (impossible.contains(alike) || refused.test(standing)) {
+      if ((!one && impossible.contains(alike(ask, standing))) || refused.test(standing)) {
         continue;
       }
       Optional<Found> found = NodeSearch.search(standing.host(), cards.accounts(), choice, a -> possible(a, offer, one));
@@ -72,7 +72,7 @@ final class ForecastSearch {
       if (one) {
         doubtful = true; // another card of the host might do: parts are rounded
       } else {
-        impossible.add(alike);
+        impossible.add(alike(ask, standing));
       }
     }
     return doubtful ? new Advice.NotMine() : new Advice.Nowhere();
@@ -89,8 +89,9 @@ final class ForecastSearch {
     return Optional.empty();
   }
 
-  private boolean areWhole(DeviceAsk ask, Standing standing) {
-    return fits.apply(ask).on(standing).stream().allMatch(fit -> fit.mode() == DeviceMode.WHOLE);
+  private Alike alike(DeviceAsk ask, Standing standing) {
+    boolean whole = fits.apply(ask).on(standing).stream().allMatch(fit -> fit.mode() == DeviceMode.WHOLE);
+    return new Alike(standing.rack(), whole ? standing.untouched() : standing.fullness());
   }
 
   /** Of one device the cards that cost the same: which of them is taken is for what they belong to. */
@@ -100,7 +101,8 @@ final class ForecastSearch {
       return all;
     }
     List<Card> cards = offer.standing().host().cards();
-    return all.stream().filter(fit -> offer.cards().get(cards.indexOf(fit.device().card()))).toList();
+    BitSet alike = offer.cards();
+    return all.stream().filter(fit -> alike.get(cards.indexOf(fit.device().card()))).toList();
   }
 
   private static boolean leavesItToUs(DeviceAsk ask) {

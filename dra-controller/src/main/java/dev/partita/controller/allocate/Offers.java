@@ -22,9 +22,18 @@ final class Offers {
   /**
    * A host that a pod fits on.
    *
-   * @param cards positions of those of which a pod of one card would take one
+   * @param card position of one that a pod of one card would take
    */
-  record Offer(Standing standing, int position, BitSet cards, long growth, long idle) implements Comparable<Offer> {
+  record Offer(FleetHost host, int position, int card, long growth, long idle) implements Comparable<Offer> {
+    Standing standing() {
+      return host.standing();
+    }
+
+    /** Positions of the cards that cost a pod of one card the same. */
+    BitSet cards() {
+      return host.cardsLike(card);
+    }
+
     @Override
     public int compareTo(Offer other) {
       int byGrowth = Long.compare(growth, other.growth);
@@ -53,7 +62,6 @@ final class Offers {
   }
 
   private Offer offer(int position) {
-    FleetHost host = hosts.get(position);
-    return new Offer(host.standing(), position, host.cardsLike(costs.card(position)), costs.growth(position), costs.idle(position));
+    return new Offer(hosts.get(position), position, costs.card(position), costs.growth(position), costs.idle(position));
   }
 }

@@ -1,5 +1,6 @@
 package dev.partita.controller.claims;
 
+import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.CapacityRequirements;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequest;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceSelector;
@@ -9,6 +10,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.ExactDeviceRequest;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimSpec;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -34,6 +36,11 @@ record RequestPart(
     List<DeviceToleration> tolerations,
     boolean adminAccess,
     Set<String> unknown) {
+
+  /** The capacities that are asked for, by name. */
+  Map<String, Quantity> amounts() {
+    return capacity.flatMap(c -> Optional.ofNullable(c.getRequests())).orElse(Map.of());
+  }
 
   /** The parts of all requests of a claim. */
   static List<RequestPart> of(@Nullable ResourceClaimSpec spec) {

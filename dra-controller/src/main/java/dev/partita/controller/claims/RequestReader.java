@@ -58,8 +58,7 @@ final class RequestReader {
     List<Selector> expressions = new ArrayList<>();
     read(expressions, "class " + part.className(), "DeviceClass " + part.className() + ": spec", ClaimReader.expressions(deviceClass.getSpec().getSelectors()));
     read(expressions, "request " + part.name(), part.path(), ClaimReader.expressions(part.selectors()));
-    Map<String, Quantity> asked =
-        part.capacity().flatMap(c -> Optional.ofNullable(c.getRequests())).orElse(Map.of());
+    Map<String, Quantity> asked = part.amounts();
     asked.keySet().stream()
         .filter(name -> !CAPACITIES.contains(name))
         .sorted()

@@ -3,14 +3,12 @@ package dev.partita.controller.claims;
 import dev.partita.api.DeviceAttribute;
 import dev.partita.api.Driver;
 import dev.partita.api.config.FieldError;
-import io.fabric8.kubernetes.api.model.resource.v1.CapacityRequirements;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClaimConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceToleration;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimSpec;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -40,7 +38,7 @@ public final class RequestRules {
 
   /** An amount of memory where the claim's own config says a part; what its class says does not count beside an amount. */
   static Optional<FieldError> memoryTwice(RequestPart part, List<DeviceClaimConfiguration> configs) {
-    boolean amount = amounts(part).containsKey(DeviceAttribute.MEMORY);
+    boolean amount = part.amounts().containsKey(DeviceAttribute.MEMORY);
     return amount && Configs.ofClaim(configs, part.name()).filter(config -> config.memoryPercent().isPresent()).isPresent()
         ? Optional.of(
             new FieldError(
@@ -74,9 +72,5 @@ public final class RequestRules {
 
   private static boolean isEmptyOr(@Nullable String given, String expected) {
     return given == null || given.isEmpty() || given.equals(expected);
-  }
-
-  private static Map<String, ?> amounts(RequestPart part) {
-    return part.capacity().map(CapacityRequirements::getRequests).orElse(Map.of());
   }
 }

@@ -80,7 +80,7 @@ final class KnownCards {
       card.pciBusId().ifPresent(id -> indexByBusId.put(id, index));
     }
     for (Card card : reading.cards()) {
-      lastSeen.put(card.uuid(), describe(card, topology, domains.get(card.uuid())).withNvlinkPeers(peers(card, indexByBusId)));
+      lastSeen.put(card.uuid(), describe(card, topology, domains.get(card.uuid()), peers(card, indexByBusId)));
     }
     missing.clear();
     missing.addAll(lastSeen.keySet());
@@ -93,7 +93,7 @@ final class KnownCards {
     return gpus;
   }
 
-  private Gpu describe(Card card, PciTopology topology, @Nullable String nvlinkDomain) {
+  private Gpu describe(Card card, PciTopology topology, @Nullable String nvlinkDomain, List<NvlinkPeer> nvlinkPeers) {
     return new Gpu(
         Objects.requireNonNull(indexOf.get(card.uuid()), card.uuid()),
         card.minor(),
@@ -109,7 +109,7 @@ final class KnownCards {
         card.pciBusId().flatMap(topology::pcieRoot).orElse(null),
         card.pciBusId().flatMap(topology::numaNode).or(card::numaNode).orElse(null),
         nvlinkDomain,
-        List.of(),
+        nvlinkPeers,
         mig ? card.migProfiles() : List.of(),
         GpuHealth.HEALTHY);
   }
