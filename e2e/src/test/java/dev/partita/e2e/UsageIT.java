@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class UsageIT {
   /** A copy of the driver's own library, which lies behind the shadow, in front of the shadow. */
   private static final String PAST_THE_SHADOW =
-      "mkdir /tmp/own; cp \"$(find /usr -name libcuda-real.so.1 | head -n 1)\" /tmp/own/libcuda.so.1; LD_LIBRARY_PATH=/tmp/own exec partita-probe hold ";
+      "mkdir /tmp/own; cp \"$(find /usr -name libcuda-real.so.1 | head -n 1)\" /tmp/own/libcuda.so.1; LD_LIBRARY_PATH=/tmp/own exec partita-probe ";
 
   @Test
   void whatContextsTakeCountsAndIsSaidOnTheClaim(RealCluster cluster, Workspace workspace) {
@@ -33,11 +33,29 @@ class UsageIT {
   void aContainerThatLoadsTheDriversOwnLibraryAndTakesMoreThanItsShareIsFound(RealCluster cluster, Workspace workspace) {
     String node = cluster.quietNodes().getLast();
     PodUnderTest honest = workspace.pod("honest", node, Ask.share("4Gi"), "exec partita-probe hold 2Gi").awaitLine("holding");
-    PodUnderTest thief = workspace.pod("thief", node, Ask.share("4Gi"), PAST_THE_SHADOW + "12Gi").awaitLine("holding 12884901888");
+    PodUnderTest thief = workspace.pod("thief", node, Ask.share("4Gi"), PAST_THE_SHADOW + "hold 12Gi").awaitLine("holding 12884901888");
     assertThat(thief.claim().awaitCondition("WithinMemoryLimit", "LimitExceeded").getMessage())
         .containsPattern("process \\d+ \\(pid on the node\\) holds 12.2 GiB, of which the ledger has nothing; the claim has 4 GiB of GPU-");
     assertThat(workspace.awaitEvent("ResourceClaim", thief.claim().name(), "LimitExceeded").message()).contains("12.2 GiB", "End the pod");
     assertThat(honest.claim().awaitCondition("WithinMemoryLimit", "WithinLimit").getStatus()).isEqualTo("True");
     assertThat(thief.phase()).as("the default is to report").isEqualTo("Running");
+  }
+
+  /** On a card on which no other test has kernels: {@link ComputeIT} uses others of this node. */
+  @Test
+  void aContainerThatLoadsTheDriversOwnLibraryAndUsesMoreOfTheCardThanItsCoreLimitIsFound(RealCluster cluster, Workspace workspace) {
+    String node = cluster.quietNodes().getFirst();
+    Ask quarter = Ask.share("1Gi").cores(25).config("coreLimit: Hard").onCardOf("gpu-1");
+    PodUnderTest patient = workspace.pod("patient", node, quarter, "exec partita-probe spin 600s").awaitRunning();
+    PodUnderTest greedy = workspace.pod("greedy", node, quarter, PAST_THE_SHADOW + "spin 600s").awaitRunning();
+    assertThat(greedy.claim().awaitCondition("WithinCoreLimit", "CoreLimitExceeded"))
+        .satisfies(
+            condition -> assertThat(condition.getStatus()).isEqualTo("False"),
+            condition ->
+                assertThat(condition.getMessage())
+                    .containsPattern("had \\d+ % of the time of GPU-\\S+ since \\S+Z, where the claim has 25 % at most: process \\d+ \\(pid on the node\\) \\d+ % and in no ledger"));
+    assertThat(workspace.awaitEvent("ResourceClaim", greedy.claim().name(), "CoreLimitExceeded").message()).contains("25 % at most", "Look at what the pod runs");
+    assertThat(patient.claim().awaitCondition("WithinCoreLimit", "WithinLimit").getStatus()).isEqualTo("True");
+    assertThat(greedy.phase()).as("it is only told").isEqualTo("Running");
   }
 }

@@ -130,7 +130,7 @@ public final class KubeletPlugin implements AutoCloseable {
         });
     UsageWatch usage =
         opened(UsageWatch.over(checkpoint, folders, reader::processes, reader::samples, api, lock, reports, settings.onExcess(), clock));
-    CardReports cardReports = opened(new CardReports(usage::current, reader::samples, folders, lock));
+    CardReports cardReports = opened(new CardReports(usage::current, reader::samples, usage.times(), folders, lock));
     XidWatch xids = opened(new XidWatch(reader, inventory, checkpoint, reports));
     LeftoverSweep sweep =
         opened(

@@ -118,8 +118,8 @@ public final class Main implements Callable<Integer> {
   private String reserveMemory = "0";
 
   @Option(names = "--on-excess", paramLabel = "report|kill", defaultValue = "${env:PARTITA_ON_EXCESS:-report}",
-      description = "What is done about a process that holds more of a card than its claim allows, past the interception library: report it on the claim,"
-          + " or also kill it. Default: ${DEFAULT-VALUE}" + ENV + "PARTITA_ON_EXCESS]")
+      description = "What is done about a process that holds more of a card's memory than its claim allows, past the interception library: report it on the"
+          + " claim, or also kill it. Too much of a card's time is only reported. Default: ${DEFAULT-VALUE}" + ENV + "PARTITA_ON_EXCESS]")
   private OnExcess onExcess = OnExcess.REPORT;
 
   @Option(names = "--mig", paramLabel = "true|false", arity = "0..1", fallbackValue = "true", defaultValue = "${env:PARTITA_MIG:-false}",

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * @param leftoverGrace how long a claim must have been gone before its state is removed without kubelet's asking
  * @param usagePeriod between two looks at what processes hold of the cards
  * @param reserve what of each card is not sold to shares, besides what the driver keeps for itself
- * @param onExcess what is done about processes that hold more than they may
+ * @param onExcess what is done about processes that hold more memory than they may
  * @param mig whether MIG instances may be made of the cards
  */
 public record PluginSettings(

@@ -104,10 +104,18 @@ record TestContainer(Path folder, ContainerEdits edits, List<String> image) {
 
   /** Starts the probe with a copy of the driver's own library, which lies behind the shadow, in front of the shadow. */
   Running holdPastTheShadow(String bytes) throws IOException {
+    return pastTheShadow("exec /partita-probe hold " + bytes);
+  }
+
+  /** The same with one that keeps the card busy until it is closed. */
+  Running spinPastTheShadow() throws IOException {
+    return pastTheShadow("echo spins; exec /partita-probe spin 3600");
+  }
+
+  private Running pastTheShadow(String commands) throws IOException {
     String real =
         edits.mounts().stream().map(Mount::containerPath).filter(path -> path.endsWith("/partita/libcuda-real.so.1")).findFirst().orElseThrow();
-    return running(
-        "sh -c 'mkdir -p /own && cp " + real + " /own/libcuda.so.1 && LD_LIBRARY_PATH=/own exec /partita-probe hold " + bytes + "'");
+    return running("sh -c 'set -e; mkdir -p /own; cp " + real + " /own/libcuda.so.1; export LD_LIBRARY_PATH=/own; " + commands + "'");
   }
 
   private Running running(String command) throws IOException {

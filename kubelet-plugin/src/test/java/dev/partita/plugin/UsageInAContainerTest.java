@@ -141,6 +141,46 @@ class UsageInAContainerTest {
     }
   }
 
+  @Test
+  void whoUsesMoreOfTheCardThanItsCoreLimitWithALibraryOfItsOwnIsFoundAndNotKilled() throws Exception {
+    try (TestNode node = TestNode.withCards("node-y", "h200x1")) {
+      assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
+      try (KubeletPlugin _ = KubeletPlugin.start(settings(node).onExcess(OnExcess.KILL).build(), client)) {
+        ResourceClaim honest = client.resource(claim("patient", share("node-y", "gpu", 0, "8Gi", "30"))).create();
+        ResourceClaim claim = client.resource(claim("greedy", share("node-y", "gpu", 0, "8Gi", "30"))).create();
+        TestContainer neighbour = TestContainer.of(node, honest);
+        TestContainer container = TestContainer.of(node, claim);
+        try (TestContainer.Running _ = neighbour.spin();
+            TestContainer.Running bad = container.spinPastTheShadow()) {
+          Condition found =
+              await().atMost(SOON).until(() -> condition(device("greedy"), "WithinCoreLimit"), c -> c.filter(l -> l.getStatus().equals("False")).isPresent()).orElseThrow();
+          assertThat(found.getReason()).isEqualTo("CoreLimitExceeded");
+          assertThat(found.getMessage()).contains("where the claim has 30 % at most", "process " + bad.process().pid() + " (pid on the node)", "in no ledger");
+          await().atMost(SOON).until(() -> event("greedy", "CoreLimitExceeded"), note -> note.isPresent());
+          assertThat(await().atMost(SOON).until(() -> condition(device("patient"), "WithinCoreLimit"), c -> c.isPresent()).map(Condition::getStatus)).contains("True");
+          assertThat(bad.process().isAlive()).isTrue();
+        }
+      }
+    }
+  }
+
+  @Test
+  void whereNvmlDoesNotTellWhatProcessesUseItIsUnknownWhetherACoreLimitIsKept() throws Exception {
+    try (TestNode node = TestNode.withCards("node-z", "h200x1")) {
+      assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
+      node.simulator("fault", "--root", node.driverRoot().toString(), "--function", "nvmlDeviceGetProcessUtilization", "--error", "3"); // NVML_ERROR_NOT_SUPPORTED
+      try (KubeletPlugin _ = KubeletPlugin.start(settings(node).build(), client)) {
+        ResourceClaim claim = client.resource(claim("unseen", share("node-z", "gpu", 0, "8Gi", "30"))).create();
+        try (TestContainer.Running _ = TestContainer.of(node, claim).spinPastTheShadow()) {
+          Condition unknown = await().atMost(SOON).until(() -> condition(device("unseen"), "WithinCoreLimit"), Optional::isPresent).orElseThrow();
+          assertThat(unknown.getStatus()).isEqualTo("Unknown");
+          assertThat(unknown.getReason()).isEqualTo("NotMeasured");
+          assertThat(unknown.getMessage()).contains("does not tell what its processes use of GPU-", "no samples of processes");
+        }
+      }
+    }
+  }
+
   private static PluginSettings.Builder settings(TestNode node) throws IOException {
     return TestContainer.settings(node).usagePeriod(Duration.ofMillis(100));
   }

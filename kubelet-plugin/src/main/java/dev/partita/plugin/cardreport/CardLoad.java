@@ -43,21 +43,16 @@ final class CardLoad {
 
   private final Map<ShareRef, Long> busy = new HashMap<>();
   private Map<Long, Integer> percents = Map.of();
-  private long newest;
+  private long newest; // the time of the newest sample, in microseconds as NVML has it
   private long period = 1_000_000; // microseconds from one sample to the next
   private @Nullable Moment last; // when there was news
   private long at;
   private long number;
 
-  /** The time of the newest sample, in microseconds as NVML has it; later samples are asked for. */
-  long newest() {
-    return newest;
-  }
-
   /**
    * The next reports. Between two samples there is no news, and what was told before still holds.
    *
-   * @param samples newer than {@link #newest}, at most one a process
+   * @param samples newer than those taken before, at most one a process
    */
   Map<ShareRef, CardReport> take(List<ProcessSample> samples, List<Member> members, Moment now) {
     long before = newest;

@@ -1,11 +1,13 @@
 package dev.partita.plugin.cardreport;
 
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
+import dev.partita.plugin.nvml.CardSamples;
 import dev.partita.plugin.nvml.ProcessSample;
 import dev.partita.plugin.nvml.Samples;
 import dev.partita.plugin.prepare.OperationLock;
 import dev.partita.plugin.share.ShareFolders;
 import dev.partita.plugin.usage.ProcessUse;
+import dev.partita.plugin.usage.SampledTimes;
 import dev.partita.plugin.usage.ShareRef;
 import dev.partita.plugin.usage.ShareUse;
 import java.io.IOException;
@@ -36,7 +38,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Writes a card report for every share whose core limit depends on others: on a card with several claims, or with a soft limit. In
- * place, so that a few times a second costs no new file; a share that is being released gets none.
+ * place, so that a few times a second costs no new file; a share that is being released gets none. Hands on the samples of these cards,
+ * and of those with a hard limit, to who holds limits against them.
  */
 public final class CardReports implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CardReports.class);
@@ -45,6 +48,7 @@ public final class CardReports implements AutoCloseable {
 
   private final Supplier<Map<ShareRef, ShareUse>> uses;
   private final Samples samples;
+  private final SampledTimes times;
   private final ShareFolders folders;
   private final OperationLock lock;
   private final Map<String, CardLoad> loads = new HashMap<>();
@@ -55,11 +59,14 @@ public final class CardReports implements AutoCloseable {
 
   /**
    * @param uses the shares, with the processes that use them
+   * @param times is given the samples
    * @param lock under which the first report's file is made
    */
-  public CardReports(Supplier<Map<ShareRef, ShareUse>> uses, Samples samples, ShareFolders folders, OperationLock lock) {
+  public CardReports(
+      Supplier<Map<ShareRef, ShareUse>> uses, Samples samples, SampledTimes times, ShareFolders folders, OperationLock lock) {
     this.uses = uses;
     this.samples = samples;
+    this.times = times;
     this.folders = folders;
     this.lock = lock;
   }
@@ -96,17 +103,33 @@ public final class CardReports implements AutoCloseable {
   void report() throws IOException {
     Map<String, List<ShareUse>> cards =
         uses.get().values().stream().collect(Collectors.groupingBy(use -> use.share().grant().card().uuid(), TreeMap::new, Collectors.toList()));
+    Map<String, List<ProcessSample>> newer = ask(cards);
     cards.values().removeIf(ofCard -> !needed(ofCard));
     loads.keySet().retainAll(cards.keySet());
     made.retainAll(uses.get().keySet());
     for (Map.Entry<String, List<ShareUse>> card : cards.entrySet()) {
       CardLoad load = loads.computeIfAbsent(card.getKey(), c -> new CardLoad());
       List<CardLoad.Member> members = card.getValue().stream().map(CardReports::member).toList();
-      List<ProcessSample> newer = samples.of(card.getKey(), load.newest());
-      for (Map.Entry<ShareRef, CardReport> report : load.take(newer, members, now()).entrySet()) {
+      List<ProcessSample> ofCard = newer.getOrDefault(card.getKey(), List.of());
+      for (Map.Entry<ShareRef, CardReport> report : load.take(ofCard, members, now()).entrySet()) {
         write(report.getKey(), report.getValue());
       }
     }
+  }
+
+  /** Before anything is written: a report that cannot be is no reason to miss samples. */
+  private Map<String, List<ProcessSample>> ask(Map<String, List<ShareUse>> cards) {
+    Map<String, List<ProcessSample>> answers = new HashMap<>();
+    cards.forEach(
+        (card, ofCard) -> {
+          if (needed(ofCard) || ofCard.stream().anyMatch(use -> use.share().share().coreLimit() == CoreLimit.HARD)) {
+            CardSamples answer = samples.of(card, times.newest(card));
+            times.take(card, answer, System.nanoTime());
+            answers.put(card, answer.known());
+          }
+        });
+    times.retain(answers.keySet());
+    return answers;
   }
 
   /** {@link System#nanoTime} is CLOCK_MONOTONIC; a reader for whom it is not sees a time that cannot be, and does without. */

@@ -15,13 +15,24 @@ public record DeviceNotes(Map<String, String> data, List<Note> conditions) {
    * A condition.
    *
    * @param type CamelCase
-   * @param holds whether its status is True
+   * @param status as the API has it
    * @param reason CamelCase
    * @param message for people
    */
-  public record Note(String type, boolean holds, String reason, String message) {
-    public String status() {
-      return holds ? "True" : "False";
+  public record Note(String type, String status, String reason, String message) {
+    /** What is so. */
+    public static Note holds(String type, String reason, String message) {
+      return new Note(type, "True", reason, message);
+    }
+
+    /** What is not so. */
+    public static Note fails(String type, String reason, String message) {
+      return new Note(type, "False", reason, message);
+    }
+
+    /** What nobody can tell. */
+    public static Note unknown(String type, String reason, String message) {
+      return new Note(type, "Unknown", reason, message);
     }
   }
 

@@ -58,7 +58,7 @@ final class DeviceStatuses {
     notes.ifPresent(n -> data.putAll(n.data()));
 
     List<Condition> conditions = new ArrayList<>();
-    conditions.add(condition(before, new DeviceNotes.Note(READY, true, "Prepared", ClaimWords.message(grant, nodeName))));
+    conditions.add(condition(before, DeviceNotes.Note.holds(READY, "Prepared", ClaimWords.message(grant, nodeName))));
     if (notes.isPresent()) {
       notes.get().conditions().forEach(note -> conditions.add(condition(before, note)));
     } else {

@@ -7,10 +7,10 @@ import dev.partita.cdi.driver.DriverRoot;
 import dev.partita.cdi.driver.DriverSearch;
 import dev.partita.plugin.nvml.CardReader;
 import dev.partita.plugin.nvml.CardReading;
+import dev.partita.plugin.nvml.CardSamples;
 import dev.partita.plugin.nvml.MigControl;
 import dev.partita.plugin.nvml.NvmlException;
 import dev.partita.plugin.nvml.ProcessMemory;
-import dev.partita.plugin.nvml.ProcessSample;
 import dev.partita.plugin.nvml.XidEvent;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -94,20 +94,20 @@ public final class InventoryReader implements AutoCloseable, MigControl {
     }
   }
 
-  /**
-   * What processes used of a card's SMs, by its UUID: the newest sample of each, if it is newer than a time in NVML's microseconds;
-   * empty where the driver does not tell.
-   */
-  public synchronized List<ProcessSample> samples(String card, long newerThan) {
+  /** What processes used of a card's SMs, by its UUID: the newest sample of each, if it is newer than a time in NVML's microseconds. */
+  public synchronized CardSamples samples(String card, long newerThan) {
     Path library = lastLibrary;
     if (library == null) {
-      return List.of();
+      return new CardSamples.NotTold("there is no driver that answers");
     }
     try {
-      return reader(library).samples(card, newerThan);
+      return new CardSamples.Told(reader(library).samples(card, newerThan));
     } catch (NvmlException e) {
       LOG.debug("NVML does not say who uses card {}: {}", card, e.getMessage());
-      return List.of();
+      return new CardSamples.NotTold(
+          e.code() == NvmlException.NOT_SUPPORTED
+              ? "the card has no samples of processes, as old ones and those in MIG mode"
+              : String.valueOf(e.getMessage()));
     }
   }
 

@@ -16,7 +16,11 @@ public interface CardReader extends AutoCloseable, MigControl {
    */
   Map<String, List<ProcessMemory>> processes() throws NvmlException;
 
-  /** What processes used of a card's SMs, by its UUID: the newest sample of each, if it is newer than a time in microseconds. */
+  /**
+   * What processes used of a card's SMs, by its UUID: the newest sample of each, if it is newer than a time in microseconds.
+   *
+   * @throws NvmlException if the card or the driver does not tell
+   */
   List<ProcessSample> samples(String uuid, long newerThan) throws NvmlException;
 
   /**

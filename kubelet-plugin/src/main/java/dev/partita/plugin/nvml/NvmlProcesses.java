@@ -44,40 +44,46 @@ final class NvmlProcesses {
 
   private static final int SAMPLE_TIME = 8;
   private static final int SAMPLE_SM = 16;
-  private static final int NOT_FOUND = 6; // NVML_ERROR_NOT_FOUND: nobody was active
-  private static final int NOT_SUPPORTED = 3; // NVML_ERROR_NOT_SUPPORTED: old cards, and those in MIG mode
 
-  /** The newest sample of each process that was active lately, if it is newer than a time in microseconds. */
+  /**
+   * The newest sample of each process that was active lately, if it is newer than a time in microseconds. One with an impossible
+   * figure is left out: drivers have been seen to give whatever was in memory for processes that had ended (nvtop's issue 110).
+   *
+   * @throws NvmlException if the card has none: old ones, and those in MIG mode (NVML_ERROR_NOT_SUPPORTED)
+   */
   static List<ProcessSample> samples(NvmlCalls nvml, Pointer device, long newerThan) throws NvmlException {
     String function = "nvmlDeviceGetProcessUtilization";
     int room = SPARE;
-    for (int attempt = 0; attempt < ATTEMPTS && nvml.has(function); attempt++) {
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
       IntByReference count = new IntByReference(room);
       Memory list = NvmlCalls.zeros((long) room * SAMPLE_BYTES);
       int code = nvml.code(function, device, list, count, newerThan);
       if (code == INSUFFICIENT_SIZE && count.getValue() >= 0) {
         room = count.getValue() + SPARE;
-      } else if (code == NOT_FOUND || code == NOT_SUPPORTED) {
-        break;
+      } else if (code == NvmlException.NOT_FOUND) {
+        return List.of(); // nobody was active
       } else if (code != 0) {
         throw new NvmlException(function, code, nvml.describe(code));
       } else {
         List<ProcessSample> samples = new ArrayList<>();
         for (int i = 0; i < Math.min(count.getValue(), room); i++) {
           long at = (long) i * SAMPLE_BYTES;
-          samples.add(
-              new ProcessSample(
-                  Integer.toUnsignedLong(list.getInt(at)),
-                  list.getLong(at + SAMPLE_TIME),
-                  list.getInt(at + SAMPLE_SM),
-                  list.getInt(at + SAMPLE_SM + Integer.BYTES),
-                  list.getInt(at + SAMPLE_SM + 2 * Integer.BYTES),
-                  list.getInt(at + SAMPLE_SM + 3 * Integer.BYTES)));
+          int smPercent = list.getInt(at + SAMPLE_SM);
+          if (smPercent >= 0 && smPercent <= 100) {
+            samples.add(
+                new ProcessSample(
+                    Integer.toUnsignedLong(list.getInt(at)),
+                    list.getLong(at + SAMPLE_TIME),
+                    smPercent,
+                    list.getInt(at + SAMPLE_SM + Integer.BYTES),
+                    list.getInt(at + SAMPLE_SM + 2 * Integer.BYTES),
+                    list.getInt(at + SAMPLE_SM + 3 * Integer.BYTES)));
+          }
         }
         return samples;
       }
     }
-    return List.of();
+    throw new NvmlException(function, INSUFFICIENT_SIZE, "the number of processes does not stay the same");
   }
 
   private static String newest(NvmlCalls nvml, String function) {

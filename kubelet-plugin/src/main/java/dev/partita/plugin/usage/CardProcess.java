@@ -15,9 +15,10 @@ import java.util.function.ToLongFunction;
  * @param before its seats in ledgers of shares of the card, read before NVML was asked
  * @param after the same, read after
  * @param container the shares of the card that its container has
+ * @param gpuNanos of the card's time that it had since the last reading, by NVML's samples
  */
 record CardProcess(
-    long pid, long start, String card, long bytes, List<SeatOf> before, List<SeatOf> after, Set<ShareRef> container) {
+    long pid, long start, String card, long bytes, List<SeatOf> before, List<SeatOf> after, Set<ShareRef> container, long gpuNanos) {
 
   /** A seat and the share that it is of. */
   record SeatOf(ShareRef share, UsageRegion.Slot slot) {}

@@ -1,6 +1,7 @@
 package dev.partita.plugin.usage;
 
 import java.util.List;
+import java.util.Set;
 
 /**
  * What a share is used for at one moment: all figures that a metric, a condition or a decision needs.
@@ -10,7 +11,8 @@ import java.util.List;
  * @param refused allocations that the quota did not allow, since the region was made; the container's word
  * @param repairs times that the region was found wrong and mended; the container's word
  * @param hidden processes in it that cannot be seen from this pid namespace
- * @param cores whether its core limit holds
+ * @param cores whether its core limit holds, by the word of its processes
+ * @param beside other shares of the card that a container has together with it
  * @param memory whether its memory limit holds
  */
 public record ShareUse(
@@ -21,10 +23,12 @@ public record ShareUse(
     long repairs,
     int hidden,
     CoreState cores,
+    Set<ShareRef> beside,
     MemoryState memory) {
 
   public ShareUse {
     processes = List.copyOf(processes);
+    beside = Set.copyOf(beside);
   }
 
   /** Bytes of the card that its processes hold, by NVML. */

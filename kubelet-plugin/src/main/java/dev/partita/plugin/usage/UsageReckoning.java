@@ -16,7 +16,7 @@ import java.util.function.ToLongFunction;
  * Reckons what shares are used for, out of one reading of ledgers, NVML and processes.
  *
  * <p>A process counts with NVML's figure. What the ledgers have for it goes to the shares that have it; the rest goes to the first
- * share of its container. Shares that one container has of one card are one limit, as they are for the interception library.
+ * share of its container, and its GPU time too. Shares that one container has of one card are one limit, as they are for the interception library.
  *
  * <p>What a share holds of the card is bounded twice: with managed memory, which may all be on a card that has room, by its memory,
  * and without by its part of the card. How much of it is managed memory only the ledger says; it is believed for each process by
@@ -65,14 +65,14 @@ final class UsageReckoning {
       Granted granted = Granted.of(process, share);
       others += granted.bytes();
       if (granted.bytes() > 0) {
-        add(share.ref(), new ProcessUse(process.pid(), process.start(), granted.bytes(), granted.bytes(), granted.paged(), 0, inLedger));
+        add(share.ref(), new ProcessUse(process.pid(), process.start(), granted.bytes(), granted.bytes(), granted.paged(), 0, inLedger, 0));
       }
     }
     Granted granted = Granted.of(process, charged.getFirst());
     long rest = Math.max(process.bytes() - others, granted.resident());
     add(
         charged.getFirst().ref(),
-        new ProcessUse(process.pid(), process.start(), rest, granted.bytes(), granted.paged(), overhead, inLedger));
+        new ProcessUse(process.pid(), process.start(), rest, granted.bytes(), granted.paged(), overhead, inLedger, process.gpuNanos()));
   }
 
   /** What a share's ledger has for a process, in bytes, as far as the share can have granted it: containers can write anything. */
@@ -111,9 +111,16 @@ final class UsageReckoning {
               Math.max(0, ledger.repairs()),
               ledger.hidden(),
               CoreState.of(ledger.seats().stream().map(Ledger.Seat::slot).toList()),
+              beside(share.ref()),
               MemoryState.of(processes, excess(share))));
     }
     return result;
+  }
+
+  private Set<ShareRef> beside(ShareRef share) {
+    Set<ShareRef> others = new TreeSet<>(together.getOrDefault(share, Set.of()));
+    others.remove(share);
+    return others;
   }
 
   private long excess(WatchedShare share) {

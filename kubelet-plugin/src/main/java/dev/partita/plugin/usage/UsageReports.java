@@ -31,6 +31,7 @@ final class UsageReports {
   private final ClaimReports reports;
   private final Map<String, Said> said = new HashMap<>();
   private final Map<ShareRef, Blame> blamed = new HashMap<>();
+  private final Set<ShareRef> beyondCores = new HashSet<>();
   private final Set<ShareRef> everUsed = new HashSet<>();
 
   UsageReports(ClaimReports reports) {
@@ -41,27 +42,32 @@ final class UsageReports {
    * Tells what is new.
    *
    * @param steady the memory state of each share that has lasted
+   * @param cores whether each keeps to its core limit
    * @param overheads what the quota files say, in bytes
    */
-  void tell(Collection<ShareUse> uses, Map<ShareRef, MemoryState> steady, Map<ShareRef, Long> overheads, Instant now) {
+  void tell(
+      Collection<ShareUse> uses, Map<ShareRef, MemoryState> steady, Map<ShareRef, CoreUse> cores, Map<ShareRef, Long> overheads, Instant now) {
     Map<PreparedClaim, Map<String, DeviceNotes>> byClaim = new HashMap<>();
     for (ShareUse use : uses) {
       ShareRef ref = use.share().ref();
       MemoryState memory = steady.getOrDefault(ref, new MemoryState.Held());
+      CoreUse core = cores.getOrDefault(ref, new CoreUse.NotLimited());
       if (!use.processes().isEmpty()) {
         everUsed.add(ref);
       }
       if (everUsed.contains(ref)) {
         byClaim
             .computeIfAbsent(use.share().prepared(), c -> new TreeMap<>())
-            .put(ref.key(), UsageWords.notes(use, memory, overheads.getOrDefault(ref, 0L)));
+            .put(ref.key(), UsageWords.notes(use, memory, core, overheads.getOrDefault(ref, 0L)));
       }
       blame(use, memory);
+      blame(use, core);
     }
     byClaim.forEach((claim, notes) -> tell(claim, notes, now));
     List<ShareRef> refs = uses.stream().map(use -> use.share().ref()).toList();
     everUsed.retainAll(refs);
     blamed.keySet().retainAll(refs);
+    beyondCores.retainAll(refs);
     said.keySet().retainAll(refs.stream().map(ShareRef::uid).toList());
   }
 
@@ -106,6 +112,21 @@ final class UsageReports {
     boolean known = now.equals(blamed.put(use.share().ref(), now));
     if (!pids.isEmpty() && !known) {
       reports.misused(use.share().claim(), now.reason(), UsageWords.message(use, memory));
+    }
+  }
+
+  /** An event when a share is beyond its core limit, and no other until it was within: who of its processes is at work changes all the time. */
+  private void blame(ShareUse use, CoreUse core) {
+    switch (core) {
+      case CoreUse.Exceeded exceeded -> {
+        if (beyondCores.add(use.share().ref())) {
+          reports.misused(use.share().claim(), UsageWords.CORE_LIMIT_EXCEEDED, UsageWords.message(use, exceeded));
+        }
+      }
+      case CoreUse.NotLimited ignored -> beyondCores.remove(use.share().ref());
+      case CoreUse.Within ignored -> beyondCores.remove(use.share().ref());
+      case CoreUse.Watched ignored -> {}
+      case CoreUse.Untold ignored -> {}
     }
   }
 }

@@ -32,7 +32,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Holds what containers say that they use against what NVML says, again and again: writes what contexts and modules take into the
- * quotas, and tells claims, and what is to be done to them, whose processes hold more than they may.
+ * quotas, and tells claims, and what is to be done to them, whose processes hold more than they may. Tells claims, too, whose processes
+ * use more of a card's time than they may.
  */
 public final class UsageWatch implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(UsageWatch.class);
@@ -50,6 +51,8 @@ public final class UsageWatch implements AutoCloseable {
   private final LeastOverheads least;
   private final OverheadBook book;
   private final SteadyMemory steady = new SteadyMemory();
+  private final SampledTimes times = new SampledTimes();
+  private final CoreBook cores = new CoreBook();
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("usage").daemon().factory());
   private final Map<String, Long> newest = new HashMap<>(); // by card: microseconds of the newest sample
@@ -123,6 +126,11 @@ public final class UsageWatch implements AutoCloseable {
     var _ = timer.scheduleWithFixedDelay(this::lookOrExplain, 0, period.toMillis(), TimeUnit.MILLISECONDS);
   }
 
+  /** Must be given the samples of cards with hard core limits: what a share uses is looked at far too seldom to see it all here. */
+  public SampledTimes times() {
+    return times;
+  }
+
   /** The last reading, by share. */
   public Map<ShareRef, ShareUse> current() {
     return current;
@@ -156,7 +164,8 @@ public final class UsageWatch implements AutoCloseable {
   /** Looks once. */
   void look() throws IOException {
     List<WatchedShare> shares = WatchedShare.of(checkpoint.readAll());
-    Map<ShareRef, ShareUse> uses = shares.isEmpty() ? Map.of() : read(shares);
+    Map<String, CardTime> used = times.drain();
+    Map<ShareRef, ShareUse> uses = shares.isEmpty() ? Map.of() : read(shares, used);
     least.keep(book.least());
     current = uses;
     Instant now = clock.instant();
@@ -171,18 +180,22 @@ public final class UsageWatch implements AutoCloseable {
     }
     quotas.retain(uses.keySet());
     steady.retain(uses.keySet());
-    reports.tell(uses.values(), lasting, overheads, now);
+    reports.tell(uses.values(), lasting, cores.take(uses, used, host.seesAll(), now), overheads, now);
     uses.values().forEach(use -> reprisal.against(use, lasting.getOrDefault(use.share().ref(), use.memory())));
   }
 
-  private Map<ShareRef, ShareUse> read(List<WatchedShare> shares) {
+  private Map<ShareRef, ShareUse> read(List<WatchedShare> shares, Map<String, CardTime> used) {
     Map<ShareRef, Ledger> before = ledgers(shares);
     Map<String, List<ProcessMemory>> held = nvml.get();
     Map<ShareRef, Ledger> after = ledgers(shares);
     List<CardProcess> processes = new ArrayList<>();
     shares.stream()
         .collect(Collectors.groupingBy(WatchedShare::card, TreeMap::new, Collectors.toList()))
-        .forEach((card, ofCard) -> held.getOrDefault(card, List.of()).forEach(p -> add(p, card, ofCard, before, after, processes)));
+        .forEach(
+            (card, ofCard) -> {
+              CardTime time = used.getOrDefault(card, CardTime.NONE);
+              held.getOrDefault(card, List.of()).forEach(p -> add(p, time.of(p.pid()), card, ofCard, before, after, processes));
+            });
     Map<ShareRef, ShareUse> uses = UsageReckoning.of(shares, after, processes, book);
     uses.values().forEach(use -> writeIntoSlots(use, after.getOrDefault(use.share().ref(), Ledger.NONE)));
     writeSamples(shares, after);
@@ -197,6 +210,7 @@ public final class UsageWatch implements AutoCloseable {
 
   private void add(
       ProcessMemory process,
+      long gpuNanos,
       String card,
       List<WatchedShare> shares,
       Map<ShareRef, Ledger> before,
@@ -210,7 +224,7 @@ public final class UsageWatch implements AutoCloseable {
     Set<ShareRef> container = seats.isEmpty() ? container(process.pid(), shares) : Set.of();
     into.add(
         new CardProcess(
-            process.pid(), start.getAsLong(), card, process.bytes(), seats(process.pid(), shares, before), seats, container));
+            process.pid(), start.getAsLong(), card, process.bytes(), seats(process.pid(), shares, before), seats, container, gpuNanos));
   }
 
   private static List<CardProcess.SeatOf> seats(long pid, List<WatchedShare> shares, Map<ShareRef, Ledger> ledgers) {
@@ -251,7 +265,7 @@ public final class UsageWatch implements AutoCloseable {
     newest.keySet().retainAll(cards.keySet());
     cards.forEach(
         (card, ofCard) -> {
-          for (ProcessSample sample : samples.of(card, newest.getOrDefault(card, 0L))) {
+          for (ProcessSample sample : samples.of(card, newest.getOrDefault(card, 0L)).known()) {
             newest.merge(card, sample.timestampMicros(), Math::max);
             seats(sample.pid(), ofCard, ledgers).forEach(seat -> RegionFile.writeSample(usage(seat.share()), seat.slot(), sample));
           }

@@ -13,25 +13,49 @@ import java.util.stream.Collectors;
 final class UsageWords {
   static final String WITHIN_MEMORY_LIMIT = "WithinMemoryLimit";
   static final String CORE_LIMIT_ENFORCED = "CoreLimitEnforced";
+  static final String WITHIN_CORE_LIMIT = "WithinCoreLimit";
   static final String OVERHEAD = "memoryOverhead";
 
+  /** Reason of the condition and of the event: LimitExceeded is the memory's. */
+  static final String CORE_LIMIT_EXCEEDED = "CoreLimitExceeded";
+
   private static final long MIB = 1L << 20;
+  private static final int NAMED = 5; // an event's note ends at 1 KiB
 
   private UsageWords() {}
 
   /**
    * For the claim's status. Figures that change all the time are not in it.
    *
+   * @param cores what NVML says; what its processes say is in {@code use}
    * @param overheadBytes what the quota file says
    */
-  static DeviceNotes notes(ShareUse use, MemoryState memory, long overheadBytes) {
+  static DeviceNotes notes(ShareUse use, MemoryState memory, CoreUse cores, long overheadBytes) {
     List<Note> notes = new ArrayList<>();
-    notes.add(new Note(WITHIN_MEMORY_LIMIT, memory instanceof MemoryState.Held, reason(memory), message(use, memory)));
+    notes.add(
+        memory instanceof MemoryState.Held
+            ? Note.holds(WITHIN_MEMORY_LIMIT, reason(memory), message(use, memory))
+            : Note.fails(WITHIN_MEMORY_LIMIT, reason(memory), message(use, memory)));
     switch (use.cores()) {
       case CoreState.Unused ignored -> {}
       case CoreState.Enforced ignored ->
-          notes.add(new Note(CORE_LIMIT_ENFORCED, true, "Enforced", "what its processes launch is limited"));
-      case CoreState.NotEnforced not -> notes.add(new Note(CORE_LIMIT_ENFORCED, false, not.reason(), not.message()));
+          notes.add(Note.holds(CORE_LIMIT_ENFORCED, "Enforced", "what its processes launch is limited"));
+      case CoreState.NotEnforced not -> notes.add(Note.fails(CORE_LIMIT_ENFORCED, not.reason(), not.message()));
+    }
+    switch (cores) {
+      case CoreUse.NotLimited ignored -> {}
+      case CoreUse.Watched ignored -> {}
+      case CoreUse.Within within ->
+          notes.add(
+              Note.holds(
+                  WITHIN_CORE_LIMIT,
+                  "WithinLimit",
+                  "its processes have no more of the card's time, by NVML, than " + whose(use) + ": " + within.limit() + " %"));
+      case CoreUse.Exceeded exceeded -> notes.add(Note.fails(WITHIN_CORE_LIMIT, CORE_LIMIT_EXCEEDED, message(use, exceeded)));
+      case CoreUse.Untold untold ->
+          notes.add(
+              Note.unknown(
+                  WITHIN_CORE_LIMIT, "NotMeasured", "NVML does not tell what its processes use of " + use.share().card() + ": " + untold.why()));
     }
     long up = (overheadBytes + MIB - 1) / MIB * MIB;
     return new DeviceNotes(Map.of(OVERHEAD, Bytes.quantity(up).toString()), notes);
@@ -73,6 +97,33 @@ final class UsageWords {
               + limit
               + ": a libcuda of its own, or a program that was there before. Look at what the pod runs";
     };
+  }
+
+  static String message(ShareUse use, CoreUse.Exceeded exceeded) {
+    return "its processes had %d %% of the time of %s since %s, where %s %d %% at most: %s. That much does not go through the interception library: a libcuda of its own, a forged ledger, or work that it does not hold back (kernels of many seconds, copies within the card). Look at what the pod runs"
+        .formatted(
+            exceeded.percent(),
+            use.share().card(),
+            exceeded.since(),
+            whose(use),
+            exceeded.limit(),
+            users(exceeded.users()));
+  }
+
+  private static String whose(ShareUse use) {
+    return use.beside().isEmpty() ? "the claim has" : "the claim has with the other shares of its containers";
+  }
+
+  private static String users(List<CoreUse.User> users) {
+    if (users.isEmpty()) {
+      return "they have ended";
+    }
+    String some =
+        users.stream()
+            .limit(NAMED)
+            .map(user -> "process %d (pid on the node) %d %%%s".formatted(user.pid(), user.percent(), user.inLedger() ? "" : " and in no ledger"))
+            .collect(Collectors.joining(", "));
+    return users.size() <= NAMED ? some : some + " and " + (users.size() - NAMED) + " more";
   }
 
   /** How much of a share is managed memory, which does not count against its part of the card, nobody but its processes says. */

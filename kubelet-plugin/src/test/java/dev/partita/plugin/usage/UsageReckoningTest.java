@@ -51,8 +51,8 @@ class UsageReckoningTest {
 
   @Test
   void aProcessOfTheContainerWithoutASeatCountsAndIsBlamedOnceContextsDoNotExplainIt() {
-    CardProcess onlyAContext = new CardProcess(1, 1, "GPU-1", 500 * MIB, List.of(), List.of(), Set.of(a.ref()));
-    CardProcess past = new CardProcess(2, 1, "GPU-1", 3 * GIB, List.of(), List.of(), Set.of(a.ref()));
+    CardProcess onlyAContext = new CardProcess(1, 1, "GPU-1", 500 * MIB, List.of(), List.of(), Set.of(a.ref()), 0);
+    CardProcess past = new CardProcess(2, 1, "GPU-1", 3 * GIB, List.of(), List.of(), Set.of(a.ref()), 0);
     ShareUse use = Objects.requireNonNull(reckon(onlyAContext, past).get(a.ref()));
     assertThat(use.overheadBytes()).isEqualTo(3 * GIB + 500 * MIB);
     assertThat(use.memory().blamed()).extracting(ProcessUse::pid).containsExactly(2L);
@@ -77,7 +77,7 @@ class UsageReckoningTest {
 
   @Test
   void aProcessOfNobodyIsLeftAlone() {
-    CardProcess stranger = new CardProcess(1, 1, "GPU-1", 30 * GIB, List.of(), List.of(), Set.of());
+    CardProcess stranger = new CardProcess(1, 1, "GPU-1", 30 * GIB, List.of(), List.of(), Set.of(), 0);
     assertThat(reckon(stranger).values()).allSatisfy(use -> assertThat(use.processes()).isEmpty());
   }
 
@@ -118,8 +118,8 @@ class UsageReckoningTest {
   void managedMemoryThatIsFreedOrMadeWhileNvmlIsAskedIsNotHeldAgainstItsProcess() {
     List<CardProcess.SeatOf> more = List.of(seat(wide, 12, 4));
     List<CardProcess.SeatOf> less = List.of(seat(wide, 8));
-    assertThat(memory(wide, new CardProcess(1, 1, "GPU-1", 12 * GIB, more, less, Set.of()))).isEqualTo(new MemoryState.Held());
-    assertThat(memory(wide, new CardProcess(1, 1, "GPU-1", 12 * GIB, less, more, Set.of()))).isEqualTo(new MemoryState.Held());
+    assertThat(memory(wide, new CardProcess(1, 1, "GPU-1", 12 * GIB, more, less, Set.of(), 0))).isEqualTo(new MemoryState.Held());
+    assertThat(memory(wide, new CardProcess(1, 1, "GPU-1", 12 * GIB, less, more, Set.of(), 0))).isEqualTo(new MemoryState.Held());
   }
 
   @Test
@@ -198,7 +198,7 @@ class UsageReckoningTest {
   }
 
   private static CardProcess process(long pid, long bytes, CardProcess.SeatOf... seats) {
-    return new CardProcess(pid, 1, "GPU-1", bytes, List.of(seats), List.of(seats), Set.of());
+    return new CardProcess(pid, 1, "GPU-1", bytes, List.of(seats), List.of(seats), Set.of(), 0);
   }
 
   private static CardProcess.SeatOf seat(WatchedShare share, long gib) {
