@@ -31,17 +31,7 @@ class PolicyIT {
   void aPodBeyondTheNamespacesQuotaWaitsAndSaysSoAndRunsOnceTheFirstIsGone(RealCluster cluster, Workspace workspace) {
     String node = cluster.quietNodes().getLast();
     String quota = workspace.namespace();
-    workspace.createInCluster(
-        """
-        apiVersion: gpu.partita.dev/v1alpha1
-        kind: GpuQuota
-        metadata: {name: %1$s}
-        spec:
-          namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: %1$s}}
-          limits: [{guaranteed: {memory: 8Gi}}]
-        """
-            .formatted(quota));
-    await("the quota to count").atMost(Workspace.PATIENCE).until(() -> !quotaStatus(workspace).isEmpty());
+    limit(workspace, "{guaranteed: {memory: 8Gi}}");
 
     PodUnderTest first = workspace.pod("first", node, Ask.share("6Gi"), "exec sleep 600").awaitRunning();
     PodUnderTest second = workspace.pod("second", node, Ask.share("4Gi"), "partita-probe alloc 3Gi; exec sleep 600");
@@ -54,6 +44,21 @@ class PolicyIT {
     first.deleteAndAwait();
     assertThat(second.awaitLine("alloc").log()).contains("CUDA_SUCCESS");
     awaitUse(workspace, "4Gi", "4 GiB of 8 GiB memory");
+  }
+
+  /** A quota of the workspace's namespace, with its name. */
+  private static void limit(Workspace workspace, String limit) {
+    workspace.createInCluster(
+        """
+        apiVersion: gpu.partita.dev/v1alpha1
+        kind: GpuQuota
+        metadata: {name: %1$s}
+        spec:
+          namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: %1$s}}
+          limits: [%2$s]
+        """
+            .formatted(workspace.namespace(), limit));
+    await("the quota to count").atMost(Workspace.PATIENCE).until(() -> !quotaStatus(workspace).isEmpty());
   }
 
   private static void awaitUse(Workspace workspace, String memory, String fullest) {
@@ -149,6 +154,30 @@ class PolicyIT {
     assertThat(urgent.awaitLine("alloc").log()).contains("alloc 139586437120 CUDA_SUCCESS");
     assertThat(List.of(guarded, dear)).allSatisfy(pod -> assertThat(pod.isStaying()).isTrue());
     assertThat(workspace.events()).filteredOn(event -> event.reason().equals("Preempted")).hasSize(1);
+  }
+
+  /** The priority is below the default, so that no other test's pod has a part in it. */
+  @Test
+  @NeedsSteadyController
+  @OnBrokenNode // it takes the whole node
+  void whatANamespaceHasBorrowedIsTakenBackForOneToWhichItIsGuaranteed(RealCluster cluster, Workspace lender) {
+    new Daemons(cluster.client()).awaitFreeCards(cluster.brokenNode());
+    try (Workspace borrower = lender.another()) {
+      limit(lender, "{guaranteed: {cards: 1}}");
+      limit(borrower, "{guaranteed: {cards: 3}, burst: {cards: 1}}");
+      PodTraits there = PodTraits.on(cluster.brokenNode()).priorityClass(priorityClass(lender, "same", -100));
+      PodUnderTest own = running(borrower, "own", there, 3);
+      PodUnderTest borrowed = running(borrower, "borrowed", there, 1);
+      await("the quota to say that something is borrowed").atMost(Workspace.PATIENCE).until(() -> String.valueOf(quotaStatus(borrower).get("limits")).contains("borrows=true"));
+
+      PodUnderTest owed = lender.pod("owed", there, Ask.wholeCards(1), "partita-probe alloc 130Gi; exec sleep 600");
+
+      assertThat(borrower.awaitEvent("Pod", borrowed.name(), "Preempted").message()).contains("for pod " + lender.namespace() + "/owed");
+      borrowed.awaitGone();
+      assertThat(owed.awaitLine("alloc").log()).contains("alloc 139586437120 CUDA_SUCCESS");
+      assertThat(own.isStaying()).isTrue();
+      await("the quota to say that nothing is borrowed").atMost(Workspace.PATIENCE).until(() -> String.valueOf(quotaStatus(borrower).get("limits")).contains("borrows=false"));
+    }
   }
 
   private static PodUnderTest running(Workspace workspace, String name, PodTraits traits, int cards) {

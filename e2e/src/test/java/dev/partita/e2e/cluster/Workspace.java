@@ -45,6 +45,11 @@ public final class Workspace implements AutoCloseable {
     return namespace;
   }
 
+  /** One more namespace, for the caller to close. */
+  public Workspace another() {
+    return in(cluster);
+  }
+
   /** Has Partita's admission webhooks leave this namespace alone, as where no controller answers them; from when the API server knows of it. */
   public Workspace withoutAdmission() {
     client().namespaces().withName(namespace).edit(found -> new NamespaceBuilder(found).editMetadata().addToLabels("gpu.partita.dev/admission", "disabled").endMetadata().build());
