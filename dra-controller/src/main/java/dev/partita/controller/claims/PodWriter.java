@@ -8,7 +8,10 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.time.Clock;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
@@ -22,10 +25,11 @@ final class PodWriter implements AutoCloseable {
   private static final int AT_ONCE = 16;
 
   /**
-   * Fewer, so that in a rush the API server is there for the claims that wait first: kube-scheduler, which looks at opened pods one after the
-   * other and makes 50 requests a second unless told otherwise, has enough to do with these.
+   * Fewer, and fewer still while allocations wait to be written: in a rush the API server is there for the claims that wait first, and kube-scheduler, which
+   * looks at opened pods one after the other and makes 50 requests a second unless told otherwise, has enough to do with these.
    */
   private static final int GATES_AT_ONCE = 4;
+  private static final int GATES_IN_A_RUSH = 2;
 
   private final AllocationWriter writer;
   private final AllocationGate gate;
@@ -33,8 +37,9 @@ final class PodWriter implements AutoCloseable {
   private final Clock clock;
   private final Predicate<ResourceClaim> spent;
   private final Consumer<WorkItem> reports;
-  private final ExecutorService threads = threads(AT_ONCE, "allocation-writer-");
+  private final ThreadPoolExecutor threads = threads(AT_ONCE, "allocation-writer-");
   private final ExecutorService gates = threads(GATES_AT_ONCE, "gate-opener-");
+  private final Semaphore inARush = new Semaphore(GATES_IN_A_RUSH);
 
   PodWriter(AllocationWriter writer, AllocationGate gate, ClusterView view, Clock clock, Predicate<ResourceClaim> spent, Consumer<WorkItem> reports) {
     this.writer = writer;
@@ -79,13 +84,22 @@ final class PodWriter implements AutoCloseable {
         () -> {
           boolean done = false;
           try {
-            done = gate.remove(pod);
+            done = threads.getQueue().isEmpty() ? gate.remove(pod) : removeInARush(pod);
           } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
           } finally {
             reports.accept(new WorkItem.Finished(ObjectKey.of(pod), !done));
           }
         });
+  }
+
+  private boolean removeInARush(Pod pod) throws InterruptedException {
+    inARush.acquire();
+    try {
+      return gate.remove(pod);
+    } finally {
+      inARush.release();
+    }
   }
 
   /** Takes back allocations that nobody has reserved, and proposals that nobody pursues. */
@@ -110,7 +124,7 @@ final class PodWriter implements AutoCloseable {
     Writers.end(gates);
   }
 
-  private static ExecutorService threads(int count, String name) {
-    return Executors.newFixedThreadPool(count, Thread.ofPlatform().name(name, 0).daemon().factory());
+  private static ThreadPoolExecutor threads(int count, String name) {
+    return new ThreadPoolExecutor(count, count, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), Thread.ofPlatform().name(name, 0).daemon().factory());
   }
 }
