@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /** What must hold of a GpuNode's spec that its schema cannot say. */
 public final class GpuNodeRules {
@@ -20,21 +21,36 @@ public final class GpuNodeRules {
         errors.add(new FieldError("spec.publish[" + i + "]", "is named twice: " + spec.publish().get(i)));
       }
     }
+    Set<String> withheld = new HashSet<>();
+    for (int i = 0; i < spec.withhold().size(); i++) {
+      if (!withheld.add(spec.withhold().get(i))) {
+        errors.add(new FieldError("spec.withhold[" + i + "]", "is named twice: " + spec.withhold().get(i)));
+      }
+    }
     if (spec.reservedMemory() != null) {
       Amount.problem(spec.reservedMemory()).ifPresent(problem -> errors.add(new FieldError("spec.reservedMemory", problem)));
     }
     return errors;
   }
 
-  /** What is allowed and still surprising: cards of which nothing is left to sell to shares. */
+  /** What is allowed and still surprising: cards of which nothing is left to sell to shares, and cards to withhold that the node does not have. */
   public static List<FieldError> warnings(GpuNode node) {
     if (node.getStatus() == null || !errors(node.getSpec()).isEmpty()) {
       return List.of();
     }
+    List<FieldError> warnings = new ArrayList<>();
     long reserved = node.getSpec().reservedMemoryBytes();
-    return node.getStatus().gpus().stream()
-        .filter(gpu -> reserved > 0 && reserved >= gpu.memoryBytes())
-        .map(gpu -> new FieldError("spec.reservedMemory", "leaves nothing of gpu-" + gpu.index() + " to sell to shares"))
-        .toList();
+    for (Gpu gpu : node.getStatus().gpus()) {
+      if (reserved > 0 && reserved >= gpu.memoryBytes()) {
+        warnings.add(new FieldError("spec.reservedMemory", "leaves nothing of gpu-" + gpu.index() + " to sell to shares"));
+      }
+    }
+    Set<String> had = node.getStatus().gpus().stream().map(Gpu::uuid).collect(Collectors.toSet());
+    for (int i = 0; i < node.getSpec().withhold().size(); i++) {
+      if (!had.contains(node.getSpec().withhold().get(i))) {
+        warnings.add(new FieldError("spec.withhold[" + i + "]", "the node has no card " + node.getSpec().withhold().get(i) + " now"));
+      }
+    }
+    return warnings;
   }
 }

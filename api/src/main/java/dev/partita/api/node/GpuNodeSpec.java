@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param memoryPercent how much memory shares are sold, in percent of what each card has for them, from 100 to 1000; null means 100.
  *     Beyond 100 a share holds only its part of the card, and the rest of its memory is managed memory, which moves between card
  *     and host
+ * @param withhold UUIDs of cards that are not offered to anybody, in no mode; what is allocated of them already stays so
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record GpuNodeSpec(
@@ -34,22 +35,29 @@ public record GpuNodeSpec(
                 + " card; the rest of its memory moves between card and host. 100 if empty.")
         @Min(100)
         @Max(1000)
-        @Nullable Integer memoryPercent) {
+        @Nullable Integer memoryPercent,
+    @JsonPropertyDescription("UUIDs of cards that are not offered to anybody, as status.gpus has them. What claims have of them already stays theirs.") List<String> withhold) {
 
   /** What is offered where nothing else is said. MIG must be asked for: it changes what the card can be used for meanwhile. */
   public static final List<PublishedMode> DEFAULT_MODES = List.of(PublishedMode.Whole, PublishedMode.Shared);
 
-  public static final GpuNodeSpec DEFAULT = new GpuNodeSpec(Allocator.Controller, List.of(), null, null);
+  public static final GpuNodeSpec DEFAULT = new GpuNodeSpec(Allocator.Controller, List.of(), null);
 
   /** A node that sells no more memory than its cards have. */
   public GpuNodeSpec(Allocator allocator, List<PublishedMode> publish, @Nullable Quantity reservedMemory) {
     this(allocator, publish, reservedMemory, null);
   }
 
+  /** A node that offers all its cards. */
+  public GpuNodeSpec(Allocator allocator, List<PublishedMode> publish, @Nullable Quantity reservedMemory, @Nullable Integer memoryPercent) {
+    this(allocator, publish, reservedMemory, memoryPercent, List.of());
+  }
+
   @SuppressWarnings("ConstantValue") // Jackson hands in null for what a document leaves out
   public GpuNodeSpec {
     allocator = allocator == null ? Allocator.Controller : allocator;
     publish = publish == null ? List.of() : List.copyOf(publish);
+    withhold = withhold == null ? List.of() : List.copyOf(withhold);
   }
 
   /** The modes in which each card is offered: those in {@link #publish}, or {@link #DEFAULT_MODES}. */

@@ -29,6 +29,7 @@ class GpuNodeRulesTest {
         "{'reservedMemory': '-1Gi'}              | spec.reservedMemory: must not be negative: -1Gi",
         "{'reservedMemory': '1500m'}             | spec.reservedMemory: must be a whole number of bytes: 1500m",
         "{'reservedMemory': '99Ei'}              | spec.reservedMemory: is more than can be counted: 99Ei",
+        "{'withhold': ['GPU-0', 'GPU-0']}        | spec.withhold[1]: is named twice: GPU-0",
         "{'publish': ['Whole', 'Shared', 'Whole']} | spec.publish[2]: is named twice: Whole",
       })
   void whatIsWrongIsNamedWithItsPath(String spec, String problem) throws JsonProcessingException {
@@ -52,6 +53,14 @@ class GpuNodeRulesTest {
         .containsExactly("spec.reservedMemory: leaves nothing of gpu-0 to sell to shares");
     node.setSpec(spec("{'reservedMemory': '1Gi'}"));
     assertThat(GpuNodeRules.warnings(node)).isEmpty();
+  }
+
+  @Test
+  void aCardToWithholdThatTheNodeDoesNotHaveIsWarnedOf() throws JsonProcessingException {
+    GpuNode node = new GpuNode();
+    node.setSpec(spec("{'withhold': ['GPU-0', 'GPU-7']}"));
+    node.setStatus(new GpuNodeStatus(1, "", null, null, null, null, List.of(card(0, 16L << 30)), List.of()));
+    assertThat(GpuNodeRules.warnings(node)).extracting(FieldError::toString).containsExactly("spec.withhold[1]: the node has no card GPU-7 now");
   }
 
   private static Gpu card(int index, long memory) {

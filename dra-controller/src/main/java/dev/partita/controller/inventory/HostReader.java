@@ -54,6 +54,9 @@ final class HostReader {
         }
         Card card = new Card(new CardKey(name, gpu.index()), gpu, gpu.sellableBytes(spec));
         cards.add(card);
+        if (spec.withhold().contains(gpu.uuid())) {
+          continue; // what is taken of it still counts
+        }
         for (PublishedMode mode : new java.util.TreeSet<>(spec.publishedModes())) {
           switch (mode) {
             case Whole -> devices.add(whole(card, status));
