@@ -3,6 +3,8 @@ package dev.partita.controller;
 import static dev.partita.controller.Cluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.api.node.GpuHealth;
+import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.quota.Amounts;
 import dev.partita.api.quota.GpuQuota;
 import dev.partita.api.quota.GpuQuotaSpec;
@@ -61,6 +63,38 @@ class GpuQuotaTest {
         .untilAsserted(
             () -> assertThat(cluster.note("whole", "Unallocatable")).endsWith("namespace quota team-a: 0 of 50 % cores, 100 % asked"));
     assertThat(cluster.isAllocated("whole")).isFalse();
+  }
+
+  @Test
+  void aLimitOfOneModelLeavesTheOtherCardsOfTheNode() {
+    cluster.add(
+        GpuNodes.ready(
+            "node-0", GpuNodeSpec.DEFAULT,
+            List.of(
+                GpuNodes.card("node-0", 0, "NVIDIA H200", 40 * GpuNodes.GIB, GpuHealth.HEALTHY),
+                GpuNodes.card("node-0", 1, "NVIDIA A100-SXM4-80GB", 80 * GpuNodes.GIB, GpuHealth.HEALTHY))));
+    cluster.client.resource(new NamespaceBuilder().withNewMetadata().withName("default").addToLabels("team", "a").endMetadata().build()).create();
+    GpuQuota quota = new GpuQuota();
+    quota.getMetadata().setName("team-a");
+    quota.setSpec(
+        new GpuQuotaSpec(
+            new LabelSelectorBuilder().addToMatchLabels("team", "a").build(),
+            List.of(new GpuQuotaSpec.Limit("best", List.of("h200"), null, new Amounts(new Quantity("10Gi"), null, null, null), Amounts.UNLIMITED))));
+    cluster.client.resource(quota).create();
+    cluster.start();
+    cluster.claim("small", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.pod("small", "small");
+    assertThat(cluster.result("small").getDevice()).as("packed as if there were no quota").isEqualTo("gpu-0-shared");
+    cluster.claim("large", "gpu.partita.dev", Map.of("memory", "16Gi"));
+    cluster.pod("large", "large");
+    assertThat(cluster.result("large").getDevice()).as("it would be packed on the other one").isEqualTo("gpu-1-shared");
+    cluster.claim("huge", "gpu.partita.dev", Map.of("memory", "30Gi", "cores", "100"));
+    cluster.pod("huge", "huge");
+    cluster.result("huge");
+    cluster.claim("last", "gpu.partita.dev", Map.of("memory", "30Gi", "cores", "10"));
+    cluster.pod("last", "last");
+    assertThat(cluster.note("last", "Unallocatable")).as("of what was asked for, not of what was tried instead").contains("namespace quota team-a/best: 8 GiB of 10 GiB memory, 30 GiB asked");
+    assertThat(cluster.isAllocated("last")).isFalse();
   }
 
   @Test

@@ -1,5 +1,6 @@
 package dev.partita.api.config;
 
+import java.util.Collection;
 import java.util.Collections;
 import java.util.OptionalInt;
 import java.util.SortedSet;
@@ -65,7 +66,7 @@ public record GpuShareConfig(CoreLimit coreLimit, int priority, OptionalInt memo
   public record Placement(
       Packing nodes, Packing gpus, Affinity numa, Affinity nvlink, Choice models, Choice uuids, boolean exclusive) {
     public static final Placement DEFAULT =
-        new Placement(Packing.AUTO, Packing.AUTO, Affinity.PREFERRED, Affinity.PREFERRED);
+        new Placement(Packing.AUTO, Packing.AUTO, Affinity.AUTO, Affinity.AUTO);
 
     /** On any card, beside others. */
     public Placement(Packing nodes, Packing gpus, Affinity numa, Affinity nvlink) {
@@ -75,6 +76,13 @@ public record GpuShareConfig(CoreLimit coreLimit, int priority, OptionalInt memo
     /** The same packed in another way. */
     public Placement packed(Packing ofNodes, Packing ofGpus) {
       return new Placement(ofNodes, ofGpus, numa, nvlink, models, uuids, exclusive);
+    }
+
+    /** The same on none of these models' cards either. */
+    public Placement avoiding(Collection<String> more) {
+      SortedSet<String> avoid = new TreeSet<>(models.avoid());
+      avoid.addAll(more);
+      return new Placement(nodes, gpus, numa, nvlink, new Choice(models.choose(), avoid), uuids, exclusive);
     }
 
     /** The same on a card of its own. */
@@ -127,9 +135,15 @@ public record GpuShareConfig(CoreLimit coreLimit, int priority, OptionalInt memo
     SPREAD
   }
 
+  /** Whether the cards of a claim belong together. The names are those that a user writes: {@code None}, {@code Auto}, {@code Preferred}, {@code Required}. */
   public enum Affinity {
+    /** It does not matter. */
     NONE,
+    /** Where the node leaves a choice of cards; which node it is goes by how nodes are packed. */
+    AUTO,
+    /** Before all else of the placement: a node where they do, if there is one. */
     PREFERRED,
+    /** On a node where they do, or not at all. */
     REQUIRED
   }
 }

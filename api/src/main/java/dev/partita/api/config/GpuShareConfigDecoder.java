@@ -28,7 +28,7 @@ public final class GpuShareConfigDecoder {
       Map.of("Hard", CoreLimit.HARD, "Soft", CoreLimit.SOFT, "None", CoreLimit.NONE);
   private static final Map<String, Packing> PACKINGS = Map.of("Auto", Packing.AUTO, "Binpack", Packing.BINPACK, "Spread", Packing.SPREAD);
   private static final Map<String, Affinity> AFFINITIES =
-      Map.of("None", Affinity.NONE, "Preferred", Affinity.PREFERRED, "Required", Affinity.REQUIRED);
+      Map.of("None", Affinity.NONE, "Auto", Affinity.AUTO, "Preferred", Affinity.PREFERRED, "Required", Affinity.REQUIRED);
 
   /** As many values as a selector of the API may have (resource.k8s.io/v1). */
   private static final int MOST_VALUES = 64;

@@ -19,9 +19,6 @@ import org.jspecify.annotations.Nullable;
  * and remembers nothing but compiled selectors: the same input gives the same outcome. For one thread.
  */
 public final class Allocator {
-  /** Combinations of firstAvailable alternatives that are tried on a node. */
-  static final int MAX_CHOICES = 64;
-
   private final DeviceSelectors selectors;
   private final Eligibility eligibility;
   private final Reasons reasons;
@@ -47,7 +44,7 @@ public final class Allocator {
   /** The same without the reasons, which take a look at every host: empty if no host can serve the claims. */
   public Optional<Outcome.Allocated> place(PodNeeds needs, List<ClaimAsk> claims, Candidates candidates, FreeCards cards) {
     Decision decision = new Decision(needs, candidates, cards);
-    List<Choice> choices = choices(claims);
+    List<Choice> choices = Choices.of(claims);
     boolean strictOrder = choices.stream().mapToInt(Choice::rank).distinct().count() == choices.size();
     return (strictOrder ? decision.ranked(choices) : decision.scan().best(choices)).map(Allocator::allocated);
   }
@@ -58,12 +55,12 @@ public final class Allocator {
     Candidates all = any -> Optional.empty();
     return standing == null
         ? Optional.empty()
-        : new Decision(PodNeeds.NONE, all, cards).scan().first(standing, choices(claims)).map(Allocator::allocated);
+        : new Decision(PodNeeds.NONE, all, cards).scan().first(standing, Choices.of(claims)).map(Allocator::allocated);
   }
 
   /** The same by looking at every host: what the lookup is checked against. */
   Optional<Outcome.Allocated> placeByScan(List<ClaimAsk> claims, Candidates candidates, FreeCards cards) {
-    return new Decision(PodNeeds.NONE, candidates, cards).scan().bestOfAll(choices(claims)).map(Allocator::allocated);
+    return new Decision(PodNeeds.NONE, candidates, cards).scan().bestOfAll(Choices.of(claims)).map(Allocator::allocated);
   }
 
   /**
@@ -139,41 +136,5 @@ public final class Allocator {
     private boolean isRefused(Standing standing) {
       return refused.computeIfAbsent(standing.host().name(), name -> candidates.refusal(standing.host()).isPresent());
     }
-  }
-
-  private static List<Choice> choices(List<ClaimAsk> claims) {
-    List<Choice> choices = new ArrayList<>();
-    choices.add(new Choice(claims, List.of(), 0));
-    for (ClaimAsk claim : claims) {
-      List<List<DeviceAsk>> ofClaim = new ArrayList<>();
-      List<Integer> ranks = new ArrayList<>();
-      ofClaim.add(List.of());
-      ranks.add(0);
-      for (RequestAsk request : claim.requests()) {
-        List<List<DeviceAsk>> longer = new ArrayList<>();
-        List<Integer> longerRanks = new ArrayList<>();
-        for (int i = 0; i < ofClaim.size(); i++) {
-          for (int rank = 0; rank < request.alternatives().size() && longer.size() < MAX_CHOICES; rank++) {
-            List<DeviceAsk> asks = new ArrayList<>(ofClaim.get(i));
-            asks.add(request.alternatives().get(rank));
-            longer.add(asks);
-            longerRanks.add(ranks.get(i) + rank);
-          }
-        }
-        ofClaim = longer;
-        ranks = longerRanks;
-      }
-      List<Choice> more = new ArrayList<>();
-      for (Choice choice : choices) {
-        for (int i = 0; i < ofClaim.size() && more.size() < MAX_CHOICES; i++) {
-          List<List<DeviceAsk>> asks = new ArrayList<>(choice.asks());
-          asks.add(ofClaim.get(i));
-          more.add(new Choice(claims, asks, choice.rank() + ranks.get(i)));
-        }
-      }
-      choices = more;
-    }
-    choices.sort(Comparator.comparingInt(Choice::rank));
-    return choices;
   }
 }

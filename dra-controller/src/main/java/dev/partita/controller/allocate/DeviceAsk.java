@@ -46,6 +46,11 @@ public record DeviceAsk(
     this(name, selectors, count, MemoryAsk.of(bytes), cores, tolerations, placement);
   }
 
+  /** The same chosen among cards in another way. */
+  public DeviceAsk placed(Placement other) {
+    return new DeviceAsk(name, selectors, count, memory, cores, tolerations, other, access, oversubscribe);
+  }
+
   /** What a claim gets to do with its devices. */
   public enum Access {
     /** They are taken from others. */

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /** Reads what a ResourceClaim asks for. What it does not understand it names; it never leaves anything out in silence. */
 public final class ClaimReader {
   /** Most devices of one allocation (resource.k8s.io/v1, AllocationResultsMaxSize). */
-  static final int MAX_RESULTS = 32;
+  static final int MAX_RESULTS = ClaimAsk.MOST_RESULTS;
 
   private final Function<String, @Nullable DeviceClass> classes;
   private final DeviceSelectors selectors;
@@ -83,7 +83,7 @@ public final class ClaimReader {
     reportCount(asks, problems);
     var constraints = ConstraintReader.read(devices.getConstraints(), asks, problems);
     return problems.isEmpty()
-        ? new ClaimReading.Understood(new ClaimAsk(ref(claim), asks, constraints))
+        ? new ClaimReading.Understood(new ClaimAsk(ref(claim), asks, constraints, ConstraintReader.preferences(asks)))
         : new ClaimReading.Unusable(problems);
   }
 

@@ -150,7 +150,10 @@ final class PodDecider {
     return Gang.of(pod).isEmpty() && allocator.place(PodNeeds.NONE, asks, scheduled, ledger.freeCards(inventory)).isPresent();
   }
 
-  /** Places the claims where quotas allow what they take there. */
+  /**
+   * Places the claims where quotas allow what they take there. Where only cards of some models would be too much, they are left out before the
+   * claims have to wait.
+   */
   private Outcome allocate(Pod pod, List<ClaimAsk> asks, Candidates candidates, Inventory inventory) {
     String namespace = pod.getMetadata().getNamespace();
     // Where the pod counts already, room for it is not to be looked for once more; candidates see to that.
@@ -161,22 +164,39 @@ final class PodDecider {
     while (true) {
       Outcome outcome = allocator.allocate(needs, asks, allowed, ledger.freeCards(inventory));
       if (!(outcome instanceof Outcome.Allocated allocated)) {
-        return outcome;
+        Set<String> models = excesses.stream().flatMap(excess -> excess.models().stream()).collect(Collectors.toSet());
+        return models.isEmpty() ? outcome : otherwise(outcome, allocate(pod, avoiding(asks, models), candidates, inventory));
       }
-      Optional<QuotaLedger.Excess> excess =
-          ledger.quotas().excess(namespace, allocated.claims().stream().map(Outcome.ClaimPlacement::bookings).toList());
+      Optional<QuotaLedger.Excess> excess = excess(namespace, allocated);
       if (excess.isEmpty()) {
         return outcome;
       }
       Predicate<GpuHost> same = host -> host.name().equals(allocated.node());
-      excesses.add(new QuotaLedger.Excess(excess.get().why(), same.or(excess.get().hosts())));
+      excesses.add(new QuotaLedger.Excess(excess.get().why(), same.or(excess.get().hosts()), excess.get().models()));
     }
   }
 
+  /** The second if it is a placement: else what was said first, of what was asked for. */
+  private static Outcome otherwise(Outcome first, Outcome second) {
+    return second instanceof Outcome.Allocated ? second : first;
+  }
+
+  private static List<ClaimAsk> avoiding(List<ClaimAsk> asks, Set<String> models) {
+    return asks.stream().map(ask -> ask.avoiding(models)).toList();
+  }
+
+  private Optional<QuotaLedger.Excess> excess(String namespace, Outcome.Allocated allocated) {
+    return ledger.quotas().excess(namespace, allocated.claims().stream().map(Outcome.ClaimPlacement::bookings).toList());
+  }
+
   private Optional<Outcome.Allocated> placeOn(GpuHost host, String namespace, List<ClaimAsk> asks, Inventory inventory) {
-    return allocator
-        .placeOn(host.name(), asks, ledger.freeCards(inventory))
-        .filter(found -> ledger.quotas().excess(namespace, found.claims().stream().map(Outcome.ClaimPlacement::bookings).toList()).isEmpty());
+    Optional<Outcome.Allocated> found = allocator.placeOn(host.name(), asks, ledger.freeCards(inventory));
+    Optional<QuotaLedger.Excess> excess = found.flatMap(allocated -> excess(namespace, allocated));
+    if (excess.isEmpty()) {
+      return found;
+    }
+    Set<String> models = excess.get().models();
+    return models.isEmpty() ? Optional.empty() : placeOn(host, namespace, avoiding(asks, models), inventory);
   }
 
   /**

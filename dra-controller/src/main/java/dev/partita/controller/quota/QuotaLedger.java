@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -26,8 +27,9 @@ public final class QuotaLedger {
    *
    * @param why for people
    * @param hosts whether the same would be too much on another host
+   * @param models on cards of which models it is too much; empty for all
    */
-  public record Excess(String why, Predicate<GpuHost> hosts) {}
+  public record Excess(String why, Predicate<GpuHost> hosts, Set<String> models) {}
 
   private record Entry(String namespace, List<Booking> bookings) {}
 
@@ -135,7 +137,8 @@ public final class QuotaLedger {
         Optional<String> refusal = counted.refusal(sum(bookings, counted.limit()));
         if (refusal.isPresent()) {
           long largest = bookings.stream().flatMap(List::stream).mapToLong(b -> use(b).memory()).max().orElse(0);
-          return Optional.of(new Excess(refusal.get(), host -> countsAll(counted.limit(), host) && Demand.smallest(host) >= largest));
+          Limit limit = counted.limit();
+          return Optional.of(new Excess(refusal.get(), host -> countsAll(limit, host) && Demand.smallest(host) >= largest, limit.models()));
         }
       }
     }

@@ -6,10 +6,12 @@ import dev.partita.api.config.GpuShareConfig.Placement;
 import dev.partita.controller.allocate.ClaimAsk.RequestAsk;
 import dev.partita.controller.allocate.DeviceAsk.Count;
 import dev.partita.controller.allocate.DeviceAsk.Selector;
+import dev.partita.controller.allocate.DeviceAsk.Toleration;
 import java.util.Collections;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /** Claims as a reader would have read them. */
 final class Asks {
@@ -52,10 +54,42 @@ final class Asks {
         ask.name(), ask.selectors(), ask.count(), ask.memory(), ask.cores(), ask.tolerations(), ask.placement(), DeviceAsk.Access.MONITOR, ask.oversubscribe());
   }
 
+  /** The same with more memory than it has of the card, in percent of that. */
+  static DeviceAsk oversubscribed(DeviceAsk ask, int percent) {
+    return new DeviceAsk(ask.name(), ask.selectors(), ask.count(), ask.memory(), ask.cores(), ask.tolerations(), ask.placement(), ask.access(), percent);
+  }
+
+  /** The same where these taints do not matter. */
+  static DeviceAsk tolerating(DeviceAsk ask, Toleration... taints) {
+    return new DeviceAsk(
+        ask.name(), ask.selectors(), ask.count(), ask.memory(), ask.cores(), List.of(taints), ask.placement(), ask.access(), ask.oversubscribe());
+  }
+
+  /** The same of another number of devices. */
+  static DeviceAsk counted(DeviceAsk ask, Count count) {
+    return new DeviceAsk(
+        ask.name(), ask.selectors(), count, ask.memory(), ask.cores(), ask.tolerations(), ask.placement(), ask.access(), ask.oversubscribe());
+  }
+
+  /** The same of all devices that there are of the kind. */
+  static DeviceAsk all(DeviceAsk ask) {
+    return counted(ask, new Count.All());
+  }
+
+  /** The same with other amounts of memory and cores. */
+  static DeviceAsk amounting(DeviceAsk ask, MemoryAsk memory, OptionalLong cores) {
+    return new DeviceAsk(ask.name(), ask.selectors(), ask.count(), memory, cores, ask.tolerations(), ask.placement(), ask.access(), ask.oversubscribe());
+  }
+
+  /** The same with other selectors. */
+  static DeviceAsk selected(DeviceAsk ask, List<Selector> selectors) {
+    return new DeviceAsk(
+        ask.name(), selectors, ask.count(), ask.memory(), ask.cores(), ask.tolerations(), ask.placement(), ask.access(), ask.oversubscribe());
+  }
+
   /** The same placed in another way. */
   static DeviceAsk placed(DeviceAsk ask, Placement placement) {
-    return new DeviceAsk(
-        ask.name(), ask.selectors(), ask.count(), ask.memory(), ask.cores(), ask.tolerations(), placement, ask.access(), ask.oversubscribe());
+    return ask.placed(placement);
   }
 
   /** The same on a card of its own. */
@@ -75,6 +109,12 @@ final class Asks {
 
   static Choice avoid(String... values) {
     return new Choice(Collections.emptySortedSet(), new TreeSet<>(List.of(values)));
+  }
+
+  /** The same claim with what its cards should have in common if they can. */
+  static ClaimAsk preferring(ClaimAsk claim, String... attributes) {
+    return new ClaimAsk(
+        claim.claim(), claim.requests(), claim.constraints(), Stream.of(attributes).<Constraint>map(attribute -> new Constraint.Match(attribute, List.of())).toList());
   }
 
   static ClaimAsk claim(String name, DeviceAsk... asks) {

@@ -253,6 +253,17 @@ class ClaimReaderTest {
   }
 
   @Test
+  void preferredPlacementIsAPreferenceOfRequestsForSeveralCardsNvlinkFirst() {
+    String both = "config: [{opaque: {driver: gpu.partita.dev, parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, placement: {numa: Preferred, nvlink: Preferred}}}}]";
+    String two = "requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, count: 2}}]";
+    assertThat(ask("{" + two + ", " + both + "}").preferences())
+        .containsExactly(
+            new Constraint.Match("nvlinkDomain", List.of("gpu")), new Constraint.Match("resource.kubernetes.io/numaNode", List.of("gpu")));
+    assertThat(ask("{" + two + "}").preferences()).as("nothing said").isEmpty();
+    assertThat(ask(config("placement: {numa: Preferred, nvlink: Preferred}")).preferences()).as("one card").isEmpty();
+  }
+
+  @Test
   void alternativesHaveTheNamesOfSubrequests() {
     ClaimAsk ask =
         ask(
