@@ -45,10 +45,11 @@ final class ClaimLedger {
   /**
    * A decision of ours.
    *
+   * @param node where it is; what only looks takes nothing there that would tell
    * @param writtenVersion resourceVersion that its write gave; empty while that is under way
    * @param openVersion resourceVersion of the last state without an allocation that was seen while the write was under way
    */
-  private record Assumed(Optional<String> writtenVersion, Optional<String> openVersion) {}
+  private record Assumed(String node, Optional<String> writtenVersion, Optional<String> openVersion) {}
 
   /**
    * What was last seen of a claim that takes something.
@@ -144,9 +145,10 @@ final class ClaimLedger {
     return Proposal.textOf(claim).filter(text -> text.equals(spent.get(claim.getMetadata().getUid()))).isPresent();
   }
 
-  void assume(ClaimRef claim, List<Booking> bookings) {
+  /** This instance is about to write that the claim has this on the node; nothing, if it only looks at devices. */
+  void assume(ClaimRef claim, String node, List<Booking> bookings) {
     book(claim.uid(), claim.namespace(), bookings);
-    assumed.put(claim.uid(), new Assumed(Optional.empty(), Optional.empty()));
+    assumed.put(claim.uid(), new Assumed(node, Optional.empty(), Optional.empty()));
   }
 
   /**
@@ -161,7 +163,7 @@ final class ClaimLedger {
     if (ours.openVersion().filter(open -> isNewer(open, Optional.of(resourceVersion))).isPresent()) {
       return freed(claimUid);
     }
-    assumed.put(claimUid, new Assumed(Optional.of(resourceVersion), Optional.empty()));
+    assumed.put(claimUid, new Assumed(ours.node(), Optional.of(resourceVersion), Optional.empty()));
     return new Change.None();
   }
 
@@ -213,7 +215,7 @@ final class ClaimLedger {
     @Nullable Assumed ours = assumed.get(claimUid);
     String version = claim.getMetadata().getResourceVersion();
     if (ours != null && !isNewer(version, ours.writtenVersion())) {
-      assumed.put(claimUid, new Assumed(ours.writtenVersion(), Optional.of(version)));
+      assumed.put(claimUid, new Assumed(ours.node(), ours.writtenVersion(), Optional.of(version)));
       return new Change.None();
     }
     if (ours == null && Proposal.isOn(claim) && !isSpent(claim) && !wasAllocated(claimUid)) {
@@ -241,11 +243,11 @@ final class ClaimLedger {
 
   private Change freed(String claimUid) {
     List<Booking> before = books.bookings(claimUid);
-    boolean ours = assumed.remove(claimUid) != null;
+    Optional<String> decided = Optional.ofNullable(assumed.remove(claimUid)).map(Assumed::node);
     @Nullable Seen last = seen.remove(claimUid);
     boolean released = releasing.remove(claimUid);
     Optional<String> onlyLooked = Optional.ofNullable(last).flatMap(Seen::onlyLooks);
-    if (!unbook(claimUid) && onlyLooked.isEmpty() && !ours) {
+    if (!unbook(claimUid) && onlyLooked.isEmpty() && decided.isEmpty()) {
       return new Change.None();
     }
     if (last != null && last.proposed()) {
@@ -254,7 +256,7 @@ final class ClaimLedger {
     Optional.ofNullable(proposals.get(claimUid)).ifPresent(text -> spent.put(claimUid, text));
     boolean used = last != null && last.reservedFor().stream().anyMatch(uses);
     return new Change.Freed(
-        used || released ? Optional.empty() : before.stream().findFirst().map(booking -> booking.card().node()).or(() -> onlyLooked));
+        used || released ? Optional.empty() : before.stream().findFirst().map(booking -> booking.card().node()).or(() -> onlyLooked).or(() -> decided));
   }
 
   private static boolean isNewer(String observed, Optional<String> written) {

@@ -253,7 +253,7 @@ final class PodTurns {
   void assume(PodPlan plan) {
     nominations.suspend(plan.pod().getMetadata().getUid());
     for (Outcome.ClaimPlacement placement : plan.outcome().claims()) {
-      ledger.assume(placement.claim(), placement.bookings());
+      ledger.assume(placement.claim(), plan.outcome().node(), placement.bookings());
     }
     loads.put(plan.pod().getMetadata().getUid(), plan.outcome().node(), PodRequests.of(plan.pod()));
   }

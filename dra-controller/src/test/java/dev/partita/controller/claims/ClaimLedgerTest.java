@@ -27,7 +27,7 @@ class ClaimLedgerTest {
 
   @Test
   void whatIsDecidedCountsBeforeTheServerShowsIt() {
-    ledger.assume(CLAIM, EIGHT);
+    ledger.assume(CLAIM, "node-0", EIGHT);
     assertThat(taken()).isEqualTo(new Account(1, 0, 8, 25));
     assertThat(ledger.observe("uid", open("5"))).as("seen as it was before the write").isEqualTo(new ClaimLedger.Change.None());
     ledger.written("uid", "7");
@@ -40,14 +40,14 @@ class ClaimLedgerTest {
 
   @Test
   void aFailedWriteIsForgotten() {
-    ledger.assume(CLAIM, EIGHT);
+    ledger.assume(CLAIM, "node-0", EIGHT);
     ledger.dropped("uid");
     assertThat(taken()).isEqualTo(Account.EMPTY);
   }
 
   @Test
   void aFailedWriteThatTheServerShowsAllTheSameStays() {
-    ledger.assume(CLAIM, EIGHT);
+    ledger.assume(CLAIM, "node-0", EIGHT);
     ledger.observe("uid", allocated("7", "8", false));
     ledger.dropped("uid");
     assertThat(taken().memory()).isEqualTo(8);
@@ -86,14 +86,21 @@ class ClaimLedgerTest {
 
   @Test
   void aVetoIsSeenEvenIfTheAllocationNeverWas() {
-    ledger.assume(CLAIM, EIGHT);
+    ledger.assume(CLAIM, "node-0", EIGHT);
+    ledger.written("uid", "7");
+    assertThat(ledger.observe("uid", open("8"))).isEqualTo(new ClaimLedger.Change.Freed(Optional.of("node-0")));
+  }
+
+  @Test
+  void aVetoOfWhatOnlyLooksIsSeenEvenIfTheAllocationNeverWas() {
+    ledger.assume(CLAIM, "node-0", List.of());
     ledger.written("uid", "7");
     assertThat(ledger.observe("uid", open("8"))).isEqualTo(new ClaimLedger.Change.Freed(Optional.of("node-0")));
   }
 
   @Test
   void aVetoIsSeenEvenIfItCameBeforeTheWriteWasReported() {
-    ledger.assume(CLAIM, EIGHT);
+    ledger.assume(CLAIM, "node-0", EIGHT);
     assertThat(ledger.observe("uid", open("5"))).isEqualTo(new ClaimLedger.Change.None());
     assertThat(ledger.observe("uid", open("8"))).as("before or after the write, who knows").isEqualTo(new ClaimLedger.Change.None());
     assertThat(ledger.written("uid", "7")).isEqualTo(new ClaimLedger.Change.Freed(Optional.of("node-0")));
