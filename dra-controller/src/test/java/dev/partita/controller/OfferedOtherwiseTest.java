@@ -34,6 +34,43 @@ class OfferedOtherwiseTest {
     }
   }
 
+  @Test
+  void aCardThatIsWithheldIsOfferedToNobodyAndKeepsWhatIsAllocatedOfIt() {
+    try (Cluster cluster = Cluster.empty()) {
+      cluster.add(GpuNodes.ready("node-0", 2, "NVIDIA H200", 140 * GpuNodes.GIB));
+      cluster.start();
+      cluster.claim("had", "gpu.partita.dev", Map.of("memory", "8Gi"));
+      cluster.pod("had", "had");
+      String had = cluster.result("had").getDevice();
+      assertThat(had).isEqualTo("gpu-0-shared");
+
+      withhold(cluster, List.of("GPU-node-0-0"));
+      eventually().untilAsserted(() -> assertThat(devices(cluster)).containsExactly("gpu-1", "gpu-1-shared"));
+      cluster.claim("next", "gpu.partita.dev", Map.of("memory", "8Gi"));
+      cluster.pod("next", "next");
+      assertThat(cluster.result("next").getDevice()).as("not packed beside the other one").isEqualTo("gpu-1-shared");
+      assertThat(cluster.result("had").getDevice()).isEqualTo(had);
+      cluster.claim("whole", "whole.gpu.partita.dev", Map.of());
+      cluster.pod("whole", "whole");
+      assertThat(cluster.note("whole", "Unallocatable"))
+          .isEqualTo("0 of 2 cards fit: 1 card on node-0: not offered at all (spec.withhold or spec.reservedMemory of the GpuNode); 1 card on node-0: asked whole, has 1 share");
+
+      withhold(cluster, List.of());
+      eventually().untilAsserted(() -> assertThat(devices(cluster)).hasSize(4));
+      cluster.claim("large", "gpu.partita.dev", Map.of("memory", "136Gi"));
+      cluster.pod("large", "large");
+      assertThat(cluster.note("large", "Unallocatable")).as("what was allocated of it is still counted").contains("132 GiB free of 136 GiB asked");
+    }
+  }
+
+  private static void withhold(Cluster cluster, List<String> uuids) {
+    cluster.client.resources(GpuNode.class).withName("node-0").edit(
+        node -> {
+          node.setSpec(new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, null, uuids));
+          return node;
+        });
+  }
+
   /** What kube-scheduler does. */
   private static void allocate(Cluster cluster, String claim, String device) {
     cluster.client

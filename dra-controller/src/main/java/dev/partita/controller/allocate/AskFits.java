@@ -120,11 +120,16 @@ final class AskFits {
 
   /** Of the devices of one card those that the ask means. */
   private List<Fit.Fits> chosen(Collection<Device> devices) {
+    return meant(devices.stream().map(device -> eligibility.inPrinciple(device, ask)).toList());
+  }
+
+  /** Of what could be said of a card's devices, were nothing taken of it, that of those that the ask means. */
+  List<Fit.Fits> meant(Collection<Fit> inPrinciple) {
     List<Fit.Fits> instances = new ArrayList<>();
     Optional<Fit.Fits> undivided = Optional.empty();
-    for (Device device : devices) {
-      if (eligibility.inPrinciple(device, ask) instanceof Fit.Fits fits) {
-        if (device.mode() == DeviceMode.MIG) {
+    for (Fit fit : inPrinciple) {
+      if (fit instanceof Fit.Fits fits) {
+        if (fits.device().mode() == DeviceMode.MIG) {
           instances.add(fits);
         } else {
           undivided = Optional.of(undivided.map(other -> preferred(other, fits)).orElse(fits));

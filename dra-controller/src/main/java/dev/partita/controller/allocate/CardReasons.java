@@ -1,9 +1,11 @@
 package dev.partita.controller.allocate;
 
+import dev.partita.api.DeviceName;
+import dev.partita.api.MigSlot;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Device;
+import dev.partita.controller.inventory.MigGeometry;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,7 +18,8 @@ final class CardReasons {
   private final Eligibility eligibility;
   private final AskFits ask;
   private final boolean oneByOne;
-  private final Map<State, Optional<CardRefusal>> known = new HashMap<>();
+  private final Map<State, OnCard> known = new HashMap<>();
+  private final Map<Instances, Integer> instances = new HashMap<>();
   private final Map<Alike, List<Fit>> inPrinciple = new HashMap<>();
 
   /** @param oneByOne whether to judge every card by itself all the same */
@@ -29,64 +32,102 @@ final class CardReasons {
   private record State(Alike cards, Account account) {}
 
   /**
+   * What is said of a card.
+   *
+   * @param devices how many it could give the ask at once
+   * @param refusal why it can give none
+   */
+  private record OnCard(int devices, Optional<CardRefusal> refusal) {}
+
+  /** MIG instances of a card of which as many as there is room for are to be had. */
+  private record Instances(MigGeometry geometry, List<MigSlot> open, List<MigSlot> others) {}
+
+  /**
    * What is said of a host's cards.
    *
    * @param fitting how many could serve the ask
-   * @param refusals why the others that are offered cannot, by index
+   * @param devices how many devices these could give it at once; no more than are wanted are counted of a card
+   * @param refusals why the others cannot, by index
    */
-  record OnHost(int fitting, SortedMap<Integer, CardRefusal> refusals) {}
+  record OnHost(int fitting, int devices, SortedMap<Integer, CardRefusal> refusals) {}
 
   /** Whether it says the same of hosts whose cards are at the same spots and equally full. */
   boolean ofSpots() {
     return !oneByOne;
   }
 
-  OnHost on(Standing standing) {
+  /** @param wanted how many devices the ask needs of the host */
+  OnHost on(Standing standing, int wanted) {
     int fitting = 0;
+    int given = 0;
     SortedMap<Integer, CardRefusal> refusals = new TreeMap<>();
     Map<CardKey, List<Device>> devices = new HashMap<>();
     for (int i = 0; i < standing.spots().size(); i++) {
       Spot spot = standing.spots().get(i);
       CardKey card = standing.host().cards().get(i).key();
       if (spot.example().isEmpty()) {
+        refusals.put(card.index(), new CardRefusal.NotOffered());
         continue;
       }
-      Optional<CardRefusal> refusal;
+      OnCard said;
       if (!oneByOne && !spot.hasInstances()) {
-        refusal = known.computeIfAbsent(new State(ask.cards(standing, i), standing.accounts().get(i)), this::together);
+        said = known.computeIfAbsent(new State(ask.cards(standing, i), standing.accounts().get(i)), this::onUndivided);
       } else {
         if (devices.isEmpty()) {
           standing.host().devices().forEach(device -> devices.computeIfAbsent(device.card().key(), key -> new ArrayList<>()).add(device));
         }
-        refusal = together(devices.getOrDefault(card, List.of()).stream().map(this::inPrinciple).toList(), standing.accounts().get(i));
+        said = on(devices.getOrDefault(card, List.of()).stream().map(this::inPrinciple).toList(), standing.accounts().get(i), wanted);
       }
-      if (refusal.isPresent()) {
-        refusals.put(card.index(), refusal.get());
+      if (said.refusal().isPresent()) {
+        refusals.put(card.index(), said.refusal().get());
       } else {
         fitting++;
+        given += said.devices();
       }
     }
-    return new OnHost(fitting, refusals);
+    return new OnHost(fitting, given, refusals);
   }
 
   private Fit inPrinciple(Device device) {
     return eligibility.inPrinciple(device, ask.ask());
   }
 
-  private Optional<CardRefusal> together(State state) {
-    return together(inPrinciple.computeIfAbsent(state.cards(), cards -> cards.example().stream().map(this::inPrinciple).toList()), state.account());
+  /** A card of which no instances are offered. */
+  private OnCard onUndivided(State state) {
+    return on(inPrinciple.computeIfAbsent(state.cards(), cards -> cards.example().stream().map(this::inPrinciple).toList()), state.account(), 1);
   }
 
-  private static Optional<CardRefusal> together(Collection<Fit> devices, Account account) {
+  /** What the ask does not mean of a card neither serves it nor is what it lacks. */
+  private OnCard on(List<Fit> devices, Account account, int wanted) {
+    List<Fit.Fits> meant = ask.meant(devices);
+    List<Fit.Fits> open = meant.stream().filter(fits -> Eligibility.now(fits, account) instanceof Fit.Fits).toList();
+    if (!open.isEmpty()) {
+      return new OnCard(atOnce(open, account, wanted), Optional.empty());
+    }
     Optional<CardRefusal> refusal = Optional.empty();
-    for (Fit device : devices) {
-      switch (Eligibility.now(device, account)) {
-        case Fit.Fits _ -> {
-          return Optional.empty();
-        }
-        case Fit.Refused(CardRefusal why) -> refusal = Optional.of(refusal.map(before -> CardRefusal.together(before, why)).orElse(why));
+    for (Fit device : meant.isEmpty() ? devices : meant) {
+      if (Eligibility.now(device, account) instanceof Fit.Refused(CardRefusal why)) {
+        refusal = Optional.of(refusal.map(before -> CardRefusal.together(before, why)).orElse(why));
       }
     }
-    return refusal;
+    return new OnCard(0, refusal);
+  }
+
+  /** Of a card one device, unless these are MIG instances. */
+  private int atOnce(List<Fit.Fits> open, Account account, int wanted) {
+    List<MigSlot> slots = new ArrayList<>();
+    for (Fit.Fits fits : open) {
+      if (fits.device().name() instanceof DeviceName.Mig mig) {
+        slots.add(mig.slot());
+      }
+    }
+    if (wanted == 1 || slots.isEmpty()) {
+      return 1;
+    }
+    Fit.Fits any = open.getFirst();
+    return any.isMonitor()
+        ? slots.size()
+        : instances.computeIfAbsent(
+            new Instances(any.device().card().mig(), slots, account.instances()), its -> its.geometry().atOnce(its.open(), its.others(), wanted));
   }
 }

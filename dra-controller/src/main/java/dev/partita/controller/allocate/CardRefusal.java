@@ -11,6 +11,14 @@ import java.util.stream.Collectors;
 
 /** Why a card cannot serve an ask. The further down this list, the closer the card came. */
 public sealed interface CardRefusal {
+  /** Nothing of the card is offered to anybody. */
+  record NotOffered() implements CardRefusal {
+    @Override
+    public String toString() {
+      return "not offered at all (spec.withhold or spec.reservedMemory of the GpuNode)";
+    }
+  }
+
   /** The card is not offered in the mode that the ask's selectors want. */
   record OtherMode(String asked) implements CardRefusal {
     @Override
@@ -200,6 +208,7 @@ public sealed interface CardRefusal {
   /** How close the card came: the larger, the closer. */
   default int closeness() {
     return switch (this) {
+      case NotOffered r -> -1;
       case OtherMode r -> 0;
       case OtherModel r -> 1;
       case AvoidedModel r -> 1;

@@ -128,7 +128,7 @@ public record Explanation(List<NodeRefusal> nodes) {
               .computeIfAbsent(unfit.refusals(), _ -> cardsByGroup(unfit, byRefusal, groups))
               .forEach((group, cards) -> group.add(node.node(), cards));
           if (unfit.fitting() > 0) {
-            String why = unfit.wanted() + " wanted on one node by request " + unfit.request() + ", " + unfit.fitting() + " fit there";
+            String why = unfit.wanted() + " wanted on one node by request " + unfit.request() + ", " + unfit.devices() + " fit there";
             groups.computeIfAbsent(why, Group::new).add(node.node(), unfit.fitting());
           }
         }

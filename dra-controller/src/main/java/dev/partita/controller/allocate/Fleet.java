@@ -106,11 +106,9 @@ final class Fleet {
     for (int i = 0; i < hosts.size(); i++) {
       empty.merge(hosts.get(i).empty(), 1, Integer::sum);
     }
-    if (!frequencies.isEmpty()) {
-      Scarcity fresh = new Scarcity(frequencies, empty);
-      scarcity = Optional.of(fresh);
-      forecast = Optional.of(new Forecast(frequencies, fresh));
-    }
+    // Where nothing can be foreseen now, what was is of no use: the kinds of cards have other numbers.
+    scarcity = frequencies.isEmpty() ? Optional.empty() : Optional.of(new Scarcity(frequencies, empty));
+    forecast = scarcity.map(fresh -> new Forecast(frequencies, fresh));
     costs.clear();
   }
 

@@ -134,7 +134,7 @@ final class HostScan {
         boolean enough =
             switch (ask.count()) {
               case DeviceAsk.Count.Exactly(int devices) -> free >= devices;
-              case DeviceAsk.Count.All all -> free > 0 && free == reasons.cardsOfAll(standing.host(), ask, cards.accounts());
+              case DeviceAsk.Count.All all -> free > 0 && free == reasons.devicesOfAll(standing.host(), ask, cards.accounts());
             };
         if (!enough) {
           return false;

@@ -26,12 +26,13 @@ public sealed interface NodeRefusal {
    *
    * @param claim whose ask
    * @param request which
-   * @param wanted cards that it needs
+   * @param wanted devices that it needs
    * @param fitting cards that could serve it
+   * @param devices how many devices these could give it at once: fewer than it needs
    * @param refusals every other card, by index, with the first reason that excludes it; nodes that are alike have the same object
    */
   record CardsUnfit(
-      String node, int cards, ClaimRef claim, String request, int wanted, int fitting, SortedMap<Integer, CardRefusal> refusals)
+      String node, int cards, ClaimRef claim, String request, int wanted, int fitting, int devices, SortedMap<Integer, CardRefusal> refusals)
       implements NodeRefusal {
     public CardsUnfit {
       refusals = ImmutableSortedMap.copyOfSorted(refusals);
@@ -39,7 +40,7 @@ public sealed interface NodeRefusal {
 
     @Override
     public NodeRefusal on(String other) {
-      return new CardsUnfit(other, cards, claim, request, wanted, fitting, refusals);
+      return new CardsUnfit(other, cards, claim, request, wanted, fitting, devices, refusals);
     }
   }
 

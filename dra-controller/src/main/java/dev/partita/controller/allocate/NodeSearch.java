@@ -67,12 +67,16 @@ final class NodeSearch {
   static Optional<Found> search(GpuHost host, Accounts accounts, Choice choice, Function<DeviceAsk, List<Fit.Fits>> fits) {
     List<Slot> slots = new ArrayList<>();
     for (int claim = 0; claim < choice.claims().size(); claim++) {
+      int before = slots.size();
       for (DeviceAsk ask : choice.asks().get(claim)) {
         List<Fit.Fits> possible = meant(ask, fits.apply(ask), accounts);
         int wanted = wanted(ask, possible);
         for (int i = 0; i < wanted; i++) {
           slots.add(new Slot(claim, choice.claims().get(claim), ask, possible, i > 0));
         }
+      }
+      if (slots.size() - before > ClaimAsk.MOST_RESULTS) {
+        return Optional.empty();
       }
     }
     // Sorting is stable, so an ask's slots stay together.

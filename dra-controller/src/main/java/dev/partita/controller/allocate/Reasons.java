@@ -1,14 +1,20 @@
 package dev.partita.controller.allocate;
 
+import dev.partita.api.DeviceMode;
 import dev.partita.controller.allocate.ClaimAsk.RequestAsk;
+import dev.partita.controller.inventory.CardKey;
+import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
 import java.util.function.Function;
 
 /** Says for every host, and every card of it, why it cannot serve a pod's claims. Looks at all of them, once at hosts that are alike: asked only when none can. */
@@ -49,17 +55,26 @@ final class Reasons {
     String node = standing.host().name();
     int cards = standing.host().cards().size();
     for (ClaimAsk claim : claims) {
+      int ofClaim = 0;
       for (RequestAsk request : claim.requests()) {
         Optional<NodeRefusal> unfit = Optional.empty();
+        OptionalInt least = OptionalInt.empty();
         for (DeviceAsk ask : request.alternatives()) {
-          unfit = cardsUnfit(claim, ask, standing, reasons.apply(ask));
-          if (unfit.isEmpty()) {
-            break;
+          int wanted = wanted(ask, standing);
+          Optional<NodeRefusal> why = unfit(claim, ask, wanted, standing, reasons.apply(ask));
+          if (why.isPresent()) {
+            unfit = why;
+          } else {
+            least = OptionalInt.of(Math.min(wanted, least.orElse(wanted)));
           }
         }
-        if (unfit.isPresent()) {
-          return unfit.get();
+        if (least.isEmpty()) {
+          return unfit.orElseThrow();
         }
+        ofClaim += least.getAsInt();
+      }
+      if (ofClaim > ClaimAsk.MOST_RESULTS) {
+        return tooMany(claim, ofClaim, standing);
       }
     }
     boolean constrained = claims.stream().anyMatch(claim -> !claim.constraints().isEmpty());
@@ -67,27 +82,51 @@ final class Reasons {
         node, cards, "each request fits, but not all of them together" + (constrained ? " under the claim's constraints" : ""));
   }
 
-  private Optional<NodeRefusal> cardsUnfit(ClaimAsk claim, DeviceAsk ask, Standing standing, CardReasons reasons) {
-    CardReasons.OnHost said = reasons.on(standing);
-    int wanted =
-        switch (ask.count()) {
-          case DeviceAsk.Count.Exactly(int devices) -> devices;
-          case DeviceAsk.Count.All all -> Math.max(1, cardsOfAll(standing.host(), ask, standing::account));
-        };
-    return said.fitting() >= wanted
-        ? Optional.empty()
-        : Optional.of(
-            new NodeRefusal.CardsUnfit(
-                standing.host().name(), standing.host().cards().size(), claim.claim(), ask.name(), wanted, said.fitting(), said.refusals()));
+  private static Optional<NodeRefusal> unfit(ClaimAsk claim, DeviceAsk ask, int wanted, Standing standing, CardReasons reasons) {
+    CardReasons.OnHost said = reasons.on(standing, wanted);
+    if (said.devices() >= wanted) {
+      return wanted > ClaimAsk.MOST_RESULTS ? Optional.of(tooMany(claim, wanted, standing)) : Optional.empty();
+    }
+    return Optional.of(
+        new NodeRefusal.CardsUnfit(
+            standing.host().name(),
+            standing.host().cards().size(),
+            claim.claim(),
+            ask.name(),
+            wanted,
+            said.fitting(),
+            said.devices(),
+            said.refusals()));
   }
 
-  /** Cards that a request for all means: it must have every one. */
-  int cardsOfAll(GpuHost host, DeviceAsk ask, Accounts accounts) {
-    return (int)
-        host.devices().stream()
-            .filter(device -> eligibility.isOneOfAll(device, ask, accounts.of(device.card().key())))
-            .map(device -> device.card().key())
-            .distinct()
-            .count();
+  private static NodeRefusal tooMany(ClaimAsk claim, int wanted, Standing standing) {
+    String why = "claim " + claim.claim().name() + " asks for " + wanted + " devices there; one claim can hold " + ClaimAsk.MOST_RESULTS;
+    return new NodeRefusal.NotTogether(standing.host().name(), standing.host().cards().size(), why);
+  }
+
+  private int wanted(DeviceAsk ask, Standing standing) {
+    return switch (ask.count()) {
+      case DeviceAsk.Count.Exactly(int devices) -> devices;
+      case DeviceAsk.Count.All all -> Math.max(1, devicesOfAll(standing.host(), ask, standing::account));
+    };
+  }
+
+  /** Devices that a request for all means, of a card either one or MIG instances: it must have every one. */
+  int devicesOfAll(GpuHost host, DeviceAsk ask, Accounts accounts) {
+    Set<CardKey> undivided = new HashSet<>();
+    Map<CardKey, Integer> instances = new HashMap<>();
+    for (Device device : host.devices()) {
+      CardKey card = device.card().key();
+      if (!eligibility.isOneOfAll(device, ask, accounts.of(card))) {
+        continue;
+      }
+      if (device.mode() == DeviceMode.MIG) {
+        instances.merge(card, 1, Integer::sum);
+      } else {
+        undivided.add(card);
+      }
+    }
+    instances.keySet().removeAll(undivided);
+    return undivided.size() + instances.values().stream().mapToInt(Integer::intValue).sum();
   }
 }

@@ -95,7 +95,8 @@ final class Explanations {
           case NodeRefusal.CardsUnfit unfit -> {
             unfit.refusals().forEach((card, reason) -> byCard.put(new DeviceName.Whole(card).toString(), reason.toString()));
             yield "claim " + unfit.claim().name() + ", request " + unfit.request() + ": " + unfit.fitting() + " of " + unfit.cards()
-                + (unfit.cards() == 1 ? " card fits, " : " cards fit, ") + unfit.wanted() + " wanted";
+                + (unfit.cards() == 1 ? " card fits, " : " cards fit, ") + unfit.wanted() + " wanted"
+                + (unfit.devices() == unfit.fitting() ? "" : ", " + unfit.devices() + " to be had at once");
           }
         };
     return new NodeReason(refusal.node(), refusal.cards(), why, byCard);

@@ -147,6 +147,39 @@ public record MigGeometry(List<Kind> kinds, int slices) {
     return room;
   }
 
+  /**
+   * How many of these instances can be there at once.
+   *
+   * @param possible each of which could be there by itself
+   * @param others that are there
+   * @param enough as many as it matters to know of
+   */
+  public int atOnce(Collection<MigSlot> possible, Collection<MigSlot> others, int enough) {
+    List<MigSlot> byEnd = new ArrayList<>(possible);
+    byEnd.sort(Comparator.comparingInt((MigSlot slot) -> Integer.SIZE - Integer.numberOfLeadingZeros(slices(slot))));
+    return atOnce(byEnd, new ArrayList<>(others), slices(others), enough, 0);
+  }
+
+  /** @param beyond how many there must be more than, or 0 will do for an answer */
+  private int atOnce(List<MigSlot> byEnd, List<MigSlot> there, int taken, int enough, int beyond) {
+    int smallest = kinds.isEmpty() ? 1 : kinds.getFirst().size();
+    int most = 0;
+    for (int i = 0; i < byEnd.size() && most < enough; i++) {
+      List<MigSlot> rest = byEnd.subList(i, byEnd.size());
+      if (Math.min(rest.size(), Integer.bitCount(slices(rest) & ~taken) / smallest) <= Math.max(beyond, most)) {
+        break;
+      }
+      MigSlot next = byEnd.get(i);
+      int own = slices(next);
+      if ((own & taken) == 0 && kind(next).filter(kind -> same(kind, there) < kind.profile().count()).isPresent()) {
+        there.add(next);
+        most = Math.max(most, 1 + atOnce(byEnd.subList(i + 1, byEnd.size()), there, taken | own, enough - 1, Math.max(beyond, most) - 1));
+        there.removeLast();
+      }
+    }
+    return most;
+  }
+
   /** How many of the instances are of that profile. */
   public static int same(Kind kind, Collection<MigSlot> instances) {
     int same = 0;

@@ -3,333 +3,249 @@ package dev.partita.controller.allocate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.DeviceMode;
-import dev.partita.api.DeviceName;
-import dev.partita.api.config.GpuShareConfig.Choice;
-import dev.partita.api.node.GpuNode;
 import dev.partita.controller.GpuNodes;
+import dev.partita.controller.allocate.ClaimAsk.RequestAsk;
+import dev.partita.controller.allocate.DeviceAsk.Access;
 import dev.partita.controller.allocate.Outcome.ClaimPlacement;
 import dev.partita.controller.allocate.Outcome.DevicePlacement;
-import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.CardKey;
-import dev.partita.controller.inventory.GpuHost;
-import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.selector.DeviceSelectors;
 import java.util.ArrayList;
-import java.util.Collection;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
+import java.util.stream.LongStream;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
-/** Random clusters and streams of pods, checked against an account of the cards that is kept apart. */
+/**
+ * Random clusters and streams of pods. Every decision is checked against what follows from the nodes' reports and from earlier results alone. More
+ * streams: {@code -Dpartita.streams=5000}.
+ */
 class AllocatorPropertyTest {
-  private static final long GIB = GpuNodes.GIB;
-  private static final String[] PRODUCTS = {"NVIDIA H200", "NVIDIA A100", "Tesla T4"};
-  private static final long[] MEMORY = {140, 80, 16};
+  private static final int STEPS = 100;
+
+  private final Allocator allocator = new Allocator(new DeviceSelectors());
+
+  static LongStream seeds() {
+    return LongStream.rangeClosed(1, Long.getLong("partita.streams", 12));
+  }
 
   @ParameterizedTest
-  @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
-  void neverOvercommitsAndAlwaysGivesBackExactly(long seed) {
+  @MethodSource("seeds")
+  void everyDecisionOfAStreamIsRight(long seed) {
     Random random = new Random(seed);
-    Inventory inventory = Inventory.EMPTY.refreshed(cluster(random));
-    Allocator allocator = new Allocator(new DeviceSelectors());
-    Books books = new Books();
-    HostRooms rooms = new HostRooms();
-    Mix mix = new Mix();
-    FreeCards cards = new FreeCards(books, rooms, mix);
+    RandomStream stream = new RandomStream(random);
     boolean expecting = seed % 2 == 0; // else no pod requests CPU, and there is nothing to expect
-    inventory.hosts().keySet().forEach(host -> rooms.put(host, room(random, expecting)));
-    Map<String, ClaimPlacement> live = new HashMap<>();
-    for (int step = 0; step < 400; step++) {
-      if (!live.isEmpty() && random.nextInt(3) == 0) {
-        String gone = live.keySet().stream().sorted().skip(random.nextInt(live.size())).findFirst().orElseThrow();
-        live.remove(gone);
-        books.remove(gone);
-      } else {
-        List<ClaimAsk> pod = pod(random, step);
-        PodNeeds needs = expecting ? new PodNeeds(1_000L * random.nextInt(9), random.nextInt(9) * GIB) : PodNeeds.NONE;
-        Candidates candidates = host -> rooms.of(host.name()).holds(needs) ? Optional.empty() : Optional.of("too little is free on the node");
-        mix.arrived(needs, pod);
-        cards.refresh(inventory);
-        Outcome outcome = allocator.allocate(needs, pod, candidates, cards);
-        assertThat(allocator.allocate(needs, pod, candidates, cards)).as("same input, same outcome").isEqualTo(outcome);
-        if (outcome instanceof Outcome.Allocated allocated) {
-          checkPod(pod, allocated);
-          assertThat(rooms.of(allocated.node()).holds(needs)).isTrue();
-          rooms.put(allocated.node(), room(random, expecting));
-          for (ClaimPlacement placement : allocated.claims()) {
-            books.put(placement.claim().uid(), placement.bookings());
-            live.put(placement.claim().uid(), placement);
+    KnownCluster cluster = new KnownCluster(stream.cluster(5));
+    KnownCluster unwatched = new KnownCluster(cluster.nodes()); // where nobody only looks
+    for (String node : cluster.nodeNames()) {
+      HostRooms.Room room = stream.room(expecting);
+      cluster.rooms.put(node, room);
+      unwatched.rooms.put(node, room);
+    }
+    for (int step = 0; step < STEPS; step++) {
+      switch (random.nextInt(10)) {
+        case 0, 1, 2 -> {
+          List<String> live = List.copyOf(cluster.live.keySet());
+          if (!live.isEmpty()) {
+            String gone = live.get(random.nextInt(live.size()));
+            cluster.release(gone);
+            unwatched.release(gone);
           }
-        } else {
-          assertThat(((Outcome.Unallocatable) outcome).explanation()).isEqualTo(allocator.explainOneByOne(pod, candidates, cards));
-          checkRefusal(pod, (Outcome.Unallocatable) outcome, inventory, books);
-          checkReasonsGoAway(allocator, pod, needs, candidates, (Outcome.Unallocatable) outcome, inventory, live.values());
+        }
+        case 3 -> {
+          int node = random.nextInt(cluster.nodes().size());
+          cluster.change(node, stream.otherHealth(cluster.nodes().get(node)));
+          unwatched.change(node, cluster.nodes().get(node));
+        }
+        default -> {
+          List<ClaimAsk> pod = stream.pod("s" + step);
+          PodNeeds needs = expecting ? new PodNeeds(1_000L * random.nextInt(9), random.nextInt(9) * GpuNodes.GIB) : PodNeeds.NONE;
+          boolean looksOnly = asks(pod).stream().allMatch(ask -> ask.access() == Access.MONITOR);
+          cluster.mix.arrived(needs, pod);
+          unwatched.mix.arrived(needs, looksOnly ? List.of() : pod);
+          Outcome outcome = decide(cluster, needs, pod, random);
+          if (!looksOnly) {
+            Outcome without = allocator.allocate(needs, pod, unwatched.candidates(needs), unwatched.refreshed());
+            assertThat(words(without)).as("whether others look at cards makes no difference").isEqualTo(words(outcome));
+          }
+          if (outcome instanceof Outcome.Allocated allocated) {
+            checkGivesBackExactly(cluster, needs, pod, allocated, stream.pod("probe"));
+            HostRooms.Room room = stream.room(expecting);
+            cluster.take(allocated, room);
+            unwatched.take(looksOnly ? new Outcome.Allocated(allocated.node(), List.of()) : allocated, room);
+          }
         }
       }
-      checkCards(inventory, books, live);
+      cluster.checkCards();
     }
-    new ArrayList<>(live.keySet()).forEach(books::remove);
-    inventory.hosts().values().stream().flatMap(h -> h.cards().stream()).forEach(card -> assertThat(books.of(card.key())).isEqualTo(Account.EMPTY));
+    List.copyOf(cluster.live.keySet()).forEach(cluster::release);
+    assertThat(cluster.accounts().values()).allSatisfy(account -> assertThat(account).isEqualTo(Account.EMPTY));
   }
 
-  private static List<GpuNode> cluster(Random random) {
-    List<GpuNode> nodes = new ArrayList<>();
-    int count = 1 + random.nextInt(5);
-    for (int i = 0; i < count; i++) {
-      int product = random.nextInt(PRODUCTS.length);
-      nodes.add(GpuNodes.ready("node-" + i, 1 + random.nextInt(8), PRODUCTS[product], MEMORY[product] * GIB));
+  private Outcome decide(KnownCluster cluster, PodNeeds needs, List<ClaimAsk> pod, Random random) {
+    Candidates candidates = cluster.candidates(needs);
+    FreeCards cards = cluster.refreshed();
+    Outcome outcome = allocator.allocate(needs, pod, candidates, cards);
+    assertThat(allocator.allocate(needs, pod, candidates, cards)).as("same input, same outcome").isEqualTo(outcome);
+    if (random.nextInt(4) == 0) { // it takes long to read everything anew
+      Outcome anew = new Allocator(new DeviceSelectors()).allocate(needs, pod, candidates, cluster.readAnew());
+      assertThat(words(anew)).as("same input, same outcome, whatever was before").isEqualTo(words(outcome));
     }
-    return nodes;
-  }
-
-  private static List<ClaimAsk> pod(Random random, int step) {
-    List<ClaimAsk> claims = new ArrayList<>();
-    int count = 1 + random.nextInt(2);
-    for (int c = 0; c < count; c++) {
-      List<DeviceAsk> asks = new ArrayList<>();
-      int requests = 1 + random.nextInt(2);
-      for (int r = 0; r < requests; r++) {
-        asks.add(
-            switch (random.nextInt(5)) {
-              case 0 -> Asks.whole("r" + r, 1 + random.nextInt(2));
-              case 2 -> Asks.percent("r" + r, 1 + random.nextInt(2), 1 + random.nextInt(100), random.nextInt(60));
-              case 1 -> Asks.share("r" + r, "h200", 1 + random.nextLong(70 * GIB));
-              default -> Asks.share("r" + r, 1 + random.nextInt(3), 1 + random.nextLong(20 * GIB), random.nextInt(60));
-            });
+    switch (outcome) {
+      case Outcome.Allocated allocated -> {
+        assertThat(cluster.rooms.of(allocated.node()).holds(needs)).isTrue();
+        checkPlacement(cluster, pod, allocated);
+        checkNothingBetterWasPossible(cluster, needs, pod, allocated);
       }
-      List<Constraint> constraints =
-          random.nextInt(4) == 0 ? List.of(new Constraint.Match("resource.kubernetes.io/numaNode", List.of())) : List.of();
-      asks.replaceAll(ask -> placed(random, ask));
-      claims.add(Asks.claim("s" + step + "c" + c, constraints, asks.toArray(DeviceAsk[]::new)));
+      case Outcome.Unallocatable(Explanation explanation) -> {
+        assertThat(explanation).isEqualTo(allocator.explainOneByOne(pod, candidates, cards));
+        checkExplanation(cluster, needs, pod, explanation);
+      }
     }
-    return claims;
+    if (asks(pod).stream().allMatch(ask -> ask.access() == Access.MONITOR)) {
+      FreeCards free = new FreeCards(new Books());
+      free.refresh(cluster.inventory());
+      boolean served = allocator.place(PodNeeds.NONE, pod, candidates, free).isPresent();
+      assertThat(outcome instanceof Outcome.Allocated).as("to who only looks it counts for nothing what is taken").isEqualTo(served);
+    }
+    return outcome;
   }
 
-  /** Now and then it cares about which card it is on, and with whom. */
-  private static DeviceAsk placed(Random random, DeviceAsk ask) {
-    return switch (random.nextInt(12)) {
-      case 0 -> Asks.on(ask, Asks.choose("a100", "h200"), Choice.ANY);
-      case 1 -> Asks.on(ask, Asks.avoid("t4"), Asks.avoid("GPU-node-0-0", "GPU-node-1-1"));
-      case 2 -> Asks.on(ask, Choice.ANY, Asks.choose("GPU-node-0-0", "GPU-node-0-1", "GPU-node-2-0"));
-      case 3 -> ask.memory().isSaid() ? Asks.alone(ask) : ask;
-      default -> ask;
+  /** An outcome without the objects that stand for devices. */
+  private static List<Object> words(Outcome outcome) {
+    return switch (outcome) {
+      case Outcome.Unallocatable(Explanation explanation) -> List.of(explanation);
+      case Outcome.Allocated allocated -> {
+        List<Object> words = new ArrayList<>();
+        allocated.claims().forEach(claim -> claim.devices().forEach(
+            result -> words.addAll(List.of(claim.claim(), result.request(), TakenOfCard.place(result), result.memory(), result.cores()))));
+        yield words;
+      }
     };
   }
 
-  private static boolean isChosen(Card card, DeviceAsk ask) {
-    return isChosen(card.model(), ask.placement().models()) && isChosen(card.gpu().uuid(), ask.placement().uuids());
+  private static List<DeviceAsk> asks(List<ClaimAsk> pod) {
+    return pod.stream().flatMap(claim -> claim.requests().stream()).flatMap(request -> request.alternatives().stream()).toList();
   }
 
-  private static boolean isChosen(String value, Choice choice) {
-    return (choice.choose().isEmpty() || choice.choose().contains(value)) && !choice.avoid().contains(value);
-  }
-
-  private static void checkPod(List<ClaimAsk> pod, Outcome.Allocated allocated) {
-    assertThat(allocated.claims()).hasSameSizeAs(pod);
+  /** Each request has what it asked for, in one of its ways, on one node, of devices that may be given to it. */
+  private static void checkPlacement(KnownCluster cluster, List<ClaimAsk> pod, Outcome.Allocated allocated) {
+    assertThat(allocated.claims()).extracting(ClaimPlacement::claim).containsExactlyElementsOf(pod.stream().map(ClaimAsk::claim).toList());
     for (int i = 0; i < pod.size(); i++) {
-      ClaimPlacement placement = allocated.claims().get(i);
-      assertThat(placement.claim()).isEqualTo(pod.get(i).claim());
-      Map<String, Set<CardKey>> cards = new HashMap<>();
-      for (DevicePlacement device : placement.devices()) {
-        assertThat(device.device().card().key().node()).as("all on one node").isEqualTo(allocated.node());
-        assertThat(cards.computeIfAbsent(device.request().name(), n -> new HashSet<>()).add(device.device().card().key()))
-            .as("results of one request on different cards")
-            .isTrue();
-        assertThat(isChosen(device.device().card(), device.request())).isTrue();
-        if (device.device().mode() == DeviceMode.SHARED) {
-          assertThat(device.memory()).isGreaterThanOrEqualTo(device.request().memory().bytesOf(device.device().card().sellableMemory()).orElse(0));
-        }
+      ClaimAsk claim = pod.get(i);
+      List<DevicePlacement> results = allocated.claims().get(i).devices();
+      assertThat(results).as("what the API lets a claim have").hasSizeLessThanOrEqualTo(32);
+      for (DevicePlacement result : results) {
+        DeviceAsk ask = result.request();
+        ReportedDevice device = cluster.device(result);
+        assertThat(device.node()).as("all on one node").isEqualTo(allocated.node());
+        assertThat(device.isSelectedBy(ask)).isTrue();
+        assertThat(device.isTolerated(ask)).as("taints that are not tolerated").isTrue();
+        assertThat(device.hasCapacity(ask)).isTrue();
+        boolean takes = device.mode() == DeviceMode.SHARED && ask.access() == Access.OWN;
+        assertThat(result.memory()).isEqualTo(takes ? device.bytes(ask) : 0);
+        assertThat(result.cores()).isEqualTo((int) (takes ? ask.cores().orElse(0) : 0));
       }
-      pod.get(i)
-          .requests()
-          .forEach(
-              request -> {
-                int wanted = ((DeviceAsk.Count.Exactly) request.alternatives().getFirst().count()).devices();
-                assertThat(cards.get(request.name())).hasSize(wanted);
-              });
-      if (!pod.get(i).constraints().isEmpty()) {
-        assertThat(placement.devices().stream().map(d -> d.device().attribute("resource.kubernetes.io/numaNode")).distinct()).hasSize(1);
-      }
-    }
-  }
-
-  /** What is said of a card is true, and trying every combination finds no placement either. */
-  private static void checkRefusal(List<ClaimAsk> pod, Outcome.Unallocatable outcome, Inventory inventory, Books books) {
-    Explanation explanation = outcome.explanation();
-    assertThat(explanation.summary(900)).isNotBlank().hasSizeLessThanOrEqualTo(900);
-    assertThat(explanation.nodes()).extracting(NodeRefusal::node).containsExactlyElementsOf(inventory.hosts().keySet());
-    for (NodeRefusal refusal : explanation.nodes()) {
-      GpuHost host = Objects.requireNonNull(inventory.host(refusal.node()));
-      if (refusal instanceof NodeRefusal.CardsUnfit unfit) {
-        assertThat(unfit.fitting()).isLessThan(unfit.wanted());
-        unfit.refusals().forEach((index, why) -> {
-          CardKey card = new CardKey(unfit.node(), index);
-          assertTrue(card, why, host, books.of(card), ask(pod, unfit));
+      for (RequestAsk request : claim.requests()) {
+        List<DevicePlacement> its = results.stream().filter(result -> request.alternatives().contains(result.request())).toList();
+        Set<DeviceAsk> served = new HashSet<>(its.stream().map(DevicePlacement::request).toList());
+        assertThat(served).as("one alternative of each request").hasSize(1);
+        Set<Object> different = new HashSet<>();
+        its.forEach(result -> {
+          ReportedDevice device = cluster.device(result);
+          assertThat(different.add(device.profile().isPresent() ? device.name() : device.card())).as("results of one request on different cards").isTrue();
         });
+        int wanted = ReportedDevice.wanted(served.iterator().next());
+        assertThat(its.size()).isEqualTo(wanted == 0 ? its.size() : wanted);
       }
-      if (!(refusal instanceof NodeRefusal.PodUnfit) && pod.stream().allMatch(claim -> claim.constraints().isEmpty())) {
-        List<DeviceAsk> units = new ArrayList<>();
-        pod.forEach(claim -> claim.requests().forEach(request -> units.addAll(units(request.alternatives().getFirst()))));
-        assertThat(everyWay(units, 0, new ArrayList<>(), host, books)).as("%s could serve %s", host.name(), pod).isFalse();
+      for (Constraint constraint : claim.constraints()) {
+        List<Optional<String>> values =
+            results.stream().filter(result -> EveryWay.means(constraint, result.request())).map(result -> cluster.device(result).attribute(constraint.attribute())).toList();
+        assertThat(values).allSatisfy(value -> assertThat(value).isPresent());
+        assertThat(Set.copyOf(values)).hasSize(constraint instanceof Constraint.Match ? Math.min(1, values.size()) : values.size());
       }
     }
   }
 
-  /** What the refusal is about. */
-  private static DeviceAsk ask(List<ClaimAsk> pod, NodeRefusal.CardsUnfit unfit) {
-    return pod.stream()
-        .filter(claim -> claim.claim().equals(unfit.claim()))
-        .flatMap(claim -> claim.requests().stream())
-        .flatMap(request -> request.alternatives().stream())
-        .filter(ask -> ask.name().equals(unfit.request()))
-        .findFirst()
-        .orElseThrow();
+  /** What is taken, given back and asked for again is as it was, and so is everything else. */
+  private void checkGivesBackExactly(KnownCluster cluster, PodNeeds needs, List<ClaimAsk> pod, Outcome.Allocated allocated, List<ClaimAsk> other) {
+    Map<CardKey, Account> before = cluster.accounts();
+    Candidates candidates = cluster.candidates(needs);
+    Optional<Outcome.Allocated> then = allocator.place(needs, other, candidates, cluster.refreshed());
+    HostRooms.Room room = cluster.rooms.of(allocated.node());
+    cluster.take(allocated, room);
+    allocator.place(needs, other, candidates, cluster.refreshed());
+    allocated.claims().forEach(claim -> cluster.release(claim.claim().uid()));
+    assertThat(cluster.accounts()).isEqualTo(before);
+    assertThat(allocator.place(needs, pod, candidates, cluster.refreshed())).contains(allocated);
+    assertThat(allocator.place(needs, other, candidates, cluster.refreshed())).isEqualTo(then);
   }
 
-  private static HostRooms.Room room(Random random, boolean limited) {
-    PodNeeds total = new PodNeeds(32_000, 64 * GIB);
-    return limited ? new HostRooms.Room(new PodNeeds(random.nextInt(32_001), random.nextLong(64 * GIB)), total) : HostRooms.Room.ENDLESS;
+  /** No alternatives that come first had a place, and the other ways to ask say the same. */
+  private void checkNothingBetterWasPossible(KnownCluster cluster, PodNeeds needs, List<ClaimAsk> pod, Outcome.Allocated allocated) {
+    int rank = 0;
+    for (int i = 0; i < pod.size(); i++) {
+      List<DevicePlacement> results = allocated.claims().get(i).devices();
+      for (RequestAsk request : pod.get(i).requests()) {
+        rank += request.alternatives().indexOf(results.stream().map(DevicePlacement::request).filter(request.alternatives()::contains).findFirst().orElseThrow());
+      }
+    }
+    for (String node : cluster.nodeNames()) {
+      boolean candidate = cluster.rooms.of(node).holds(needs);
+      if (candidate && rank > 0) {
+        assertThat(cluster.everyWay(node).canServe(pod, rank)).as("%s in a way that comes before", node).isNotEqualTo(Optional.of(true));
+      }
+      boolean placed = allocator.placeOn(node, pod, cluster.refreshed()).isPresent();
+      cluster.everyWay(node).canServe(pod).ifPresent(can -> assertThat(placed).as("%s on %s", pod, node).isEqualTo(can));
+    }
   }
 
-  /** Once what is taken of a card is given back, it is not what is taken of it that excludes it. */
-  private static void checkReasonsGoAway(
-      Allocator allocator,
-      List<ClaimAsk> pod,
-      PodNeeds needs,
-      Candidates candidates,
-      Outcome.Unallocatable outcome,
-      Inventory inventory,
-      Collection<ClaimPlacement> live) {
-    for (NodeRefusal refusal : outcome.explanation().nodes()) {
-      if (!(refusal instanceof NodeRefusal.CardsUnfit unfit)) {
+  /** What is said of a node or card is true; what is said of a card goes away once that is satisfied; and no way to place the pod was missed. */
+  private void checkExplanation(KnownCluster cluster, PodNeeds needs, List<ClaimAsk> pod, Explanation explanation) {
+    assertThat(explanation.summary(900)).isNotBlank().hasSizeLessThanOrEqualTo(900);
+    assertThat(explanation.nodes()).extracting(NodeRefusal::node).containsExactlyElementsOf(cluster.nodeNames());
+    for (NodeRefusal refusal : explanation.nodes()) {
+      String node = refusal.node();
+      assertThat(refusal instanceof NodeRefusal.PodUnfit).isEqualTo(!cluster.rooms.of(node).holds(needs));
+      if (refusal instanceof NodeRefusal.PodUnfit) {
         continue;
       }
-      for (int index : unfit.refusals().keySet()) {
-        CardKey card = new CardKey(unfit.node(), index);
-        CardRefusal why = Objects.requireNonNull(unfit.refusals().get(index));
-        if (!isAboutWhatIsTaken(why)) {
-          continue;
+      assertThat(cluster.everyWay(node).canServe(pod)).as("%s could serve %s", node, pod).isNotEqualTo(Optional.of(true));
+      if (refusal instanceof NodeRefusal.CardsUnfit unfit) {
+        checkCards(cluster, pod, unfit);
+      } else if (!((NodeRefusal.NotTogether) refusal).why().endsWith("one claim can hold 32")) {
+        for (ClaimAsk claim : pod) {
+          for (RequestAsk request : claim.requests()) {
+            EveryWay ways = cluster.everyWay(node);
+            assertThat(request.alternatives()).as("requests that fit by themselves").anyMatch(ask -> ways.canServe(claim, ask).orElse(true));
+          }
         }
-        Books without = new Books();
-        for (ClaimPlacement placement : live) {
-          without.put(placement.claim().uid(), placement.bookings().stream().filter(booking -> !booking.card().equals(card)).toList());
-        }
-        FreeCards cards = new FreeCards(without);
-        cards.refresh(inventory);
-        Outcome then = allocator.allocate(needs, pod, candidates, cards);
-        if (then instanceof Outcome.Unallocatable(Explanation explanation)) {
-          explanation.nodes().stream()
-              .filter(node -> node.node().equals(unfit.node()))
-              .filter(node -> node instanceof NodeRefusal.CardsUnfit same && same.request().equals(unfit.request()) && same.claim().equals(unfit.claim()))
-              .map(node -> ((NodeRefusal.CardsUnfit) node).refusals().get(index))
-              .filter(Objects::nonNull)
-              .forEach(reason -> assertThat(isAboutWhatIsTaken(reason)).as("%s on an empty %s", reason, card).isFalse());
-        }
-        return; // one a refusal: the next step has another
       }
     }
   }
 
-  private static boolean isAboutWhatIsTaken(CardRefusal why) {
-    return why instanceof CardRefusal.MemoryTaken
-        || why instanceof CardRefusal.CoresTaken
-        || why instanceof CardRefusal.TakenWhole
-        || why instanceof CardRefusal.HasShares;
-  }
-
-  private static void assertTrue(CardKey key, CardRefusal why, GpuHost host, Account account, DeviceAsk ask) {
-    Card card = host.cards().get(key.index());
-    switch (why) {
-      case CardRefusal.MemoryTaken(long free, long asked) -> {
-        assertThat(free).isEqualTo(card.sellableMemory() - account.memory());
-        assertThat(asked).isGreaterThan(free);
-      }
-      case CardRefusal.CoresTaken(int free, int asked) -> {
-        assertThat(free).isEqualTo(100 - account.cores());
-        assertThat(asked).isGreaterThan(free);
-      }
-      case CardRefusal.TakenWhole _ -> assertThat(account.wholes()).isPositive();
-      case CardRefusal.HasShares(int shares) -> assertThat(account.shares()).isEqualTo(shares).isPositive();
-      case CardRefusal.OtherModel(String model, String asked) -> assertThat(card.model()).isEqualTo(model).isNotIn(List.of(asked.split(" or ")));
-      case CardRefusal.AvoidedModel(String model) -> assertThat(card.model()).isEqualTo(model).isIn(ask.placement().models().avoid());
-      case CardRefusal.OtherCard _ -> assertThat(card.gpu().uuid()).isNotIn(ask.placement().uuids().choose());
-      case CardRefusal.AvoidedCard _ -> assertThat(card.gpu().uuid()).isIn(ask.placement().uuids().avoid());
-      case CardRefusal.TooSmall(long total, long asked, String model) -> assertThat(asked).isGreaterThan(total);
-      default -> throw new AssertionError(why + " was not asked for");
-    }
-  }
-
-  private static List<DeviceAsk> units(DeviceAsk ask) {
-    return java.util.Collections.nCopies(((DeviceAsk.Count.Exactly) ask.count()).devices(), ask);
-  }
-
-  /** Whether any assignment of cards to units keeps to the rules; a unit of the same ask as the one before takes a later card. */
-  private static boolean everyWay(List<DeviceAsk> units, int unit, List<Integer> chosen, GpuHost host, Books books) {
-    if (unit == units.size()) {
-      return true;
-    }
-    DeviceAsk ask = units.get(unit);
-    boolean whole = takesAll(ask);
-    int from = unit > 0 && units.get(unit - 1).equals(ask) ? chosen.get(unit - 1) + 1 : 0;
-    for (int c = from; c < host.cards().size(); c++) {
-      Card card = host.cards().get(c);
-      Account account = books.of(card.key());
-      for (int u = 0; u < unit; u++) {
-        if (chosen.get(u) == c) {
-          DeviceAsk other = units.get(u);
-          DeviceMode mode = takesAll(other) ? DeviceMode.WHOLE : DeviceMode.SHARED;
-          long bytes = Math.max(1 << 20, other.memory().bytesOf(card.sellableMemory()).orElse(0));
-          account = account.plus(DeviceName.of(c, mode), bytes, (int) other.cores().orElse(0));
-        }
-      }
-      boolean model = ask.selectors().size() == 1 || card.model().equals("h200");
-      boolean room =
-          whole
-              ? account.isUntouched() && ask.memory().bytesOf(card.sellableMemory()).orElse(0) <= card.sellableMemory()
-              : account.wholes() == 0
-                  && account.memory() + Math.max(1 << 20, ask.memory().bytesOf(card.sellableMemory()).orElse(0)) <= card.sellableMemory()
-                  && account.cores() + ask.cores().orElse(0) <= 100;
-      if (model && room && isChosen(card, ask)) {
-        chosen.add(c);
-        if (everyWay(units, unit + 1, chosen, host, books)) {
-          return true;
-        }
-        chosen.removeLast();
-      }
-    }
-    return false;
-  }
-
-  private static boolean takesAll(DeviceAsk ask) {
-    return !ask.memory().isSaid() || ask.placement().exclusive();
-  }
-
-  private static void checkCards(Inventory inventory, Books books, Map<String, ClaimPlacement> live) {
-    Map<CardKey, Account> apart = new HashMap<>();
-    for (ClaimPlacement placement : live.values()) {
-      for (Booking booking : placement.bookings()) {
-        apart.merge(
-            booking.card(),
-            Account.EMPTY.plus(booking),
-            (a, b) -> new Account(a.shares() + b.shares(), a.wholes() + b.wholes(), a.memory() + b.memory(), a.cores() + b.cores()));
-      }
-    }
-    for (GpuHost host : inventory.hosts().values()) {
-      for (Card card : host.cards()) {
-        Account account = apart.getOrDefault(card.key(), Account.EMPTY);
-        assertThat(books.of(card.key())).isEqualTo(account);
-        assertThat(account.memory()).isLessThanOrEqualTo(card.sellableMemory());
-        assertThat(account.cores()).isLessThanOrEqualTo(100);
-        assertThat(account.wholes()).isLessThanOrEqualTo(1);
-        assertThat(account.wholes() > 0 && account.shares() > 0).as("whole and shared exclude each other").isFalse();
-      }
+  private void checkCards(KnownCluster cluster, List<ClaimAsk> pod, NodeRefusal.CardsUnfit unfit) {
+    ClaimAsk claim = pod.stream().filter(its -> its.claim().equals(unfit.claim())).findFirst().orElseThrow();
+    DeviceAsk ask = asks(List.of(claim)).stream().filter(its -> its.name().equals(unfit.request())).findFirst().orElseThrow();
+    EveryWay ways = cluster.everyWay(unfit.node());
+    assertThat((long) unfit.fitting()).isEqualTo(ways.cardsFor(ask));
+    assertThat(unfit.devices()).isLessThan(unfit.wanted());
+    assertThat(ways.canServe(claim, ask)).as("%s by itself on %s", ask, unfit.node()).isNotEqualTo(Optional.of(true));
+    assertThat(unfit.fitting() + unfit.refusals().size()).isEqualTo(unfit.cards());
+    unfit.refusals().forEach((index, why) -> {
+      CardKey card = new CardKey(unfit.node(), index);
+      RefusalTruth.assertTrue(why, cluster.devices(card), cluster.taken(card), ask);
+    });
+    List<Integer> refused = List.copyOf(unfit.refusals().keySet());
+    if (!refused.isEmpty()) { // one of them is enough: the next step has others
+      List<Booking> taken = cluster.live.values().stream().flatMap(its -> its.bookings().stream()).toList();
+      int index = refused.get(cluster.live.size() % refused.size());
+      RefusedCard.of(cluster.node(unfit.node()), index, taken, ask).assertReasonsGoAway(allocator);
     }
   }
 }

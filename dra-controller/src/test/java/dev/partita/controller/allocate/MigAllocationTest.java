@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
+import dev.partita.api.node.Gpu;
+import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
@@ -19,6 +21,7 @@ import dev.partita.controller.selector.DeviceSelectors;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
 import java.util.stream.IntStream;
@@ -43,7 +46,7 @@ class MigAllocationTest {
     /** Names of the devices, or why there are none. */
     List<String> take(ClaimAsk claim) {
       cards.refresh(inventory);
-      return switch (allocator.allocate(PodNeeds.NONE, List.of(claim), host -> java.util.Optional.empty(), cards)) {
+      return switch (allocator.allocate(PodNeeds.NONE, List.of(claim), host -> Optional.empty(), cards)) {
         case Outcome.Allocated allocated -> {
           Outcome.ClaimPlacement placement = allocated.claims().getFirst();
           books.put(claim.claim().uid(), placement.bookings());
@@ -115,6 +118,55 @@ class MigAllocationTest {
   }
 
   @Test
+  void allInstancesOfAProfileAreThoseAtEachOfItsPlaces() {
+    ClaimAsk all = claim("a", Asks.all(ask("gpu", "1g.35gb", 1)));
+    List<String> everyPlace = new ArrayList<>();
+    for (int card = 0; card < 2; card++) {
+      for (int start = 0; start < 8; start += 2) {
+        everyPlace.add("gpu-" + card + "-mig-1g-35gb-" + start);
+      }
+    }
+    assertThat(cluster.take(all)).containsExactlyInAnyOrderElementsOf(everyPlace);
+    assertThat(cluster.take(claim("b", Asks.all(ask("gpu", "1g.35gb", 1)))).getFirst()).contains("placements 0, 2, 4, 6 of 1g.35gb overlap");
+  }
+
+  @Test
+  void allInstancesAreNotThoseOfHealthyCardsAlone() {
+    List<Gpu> gpus = new ArrayList<>(GpuNodes.migCards("node-0", 3));
+    gpus.replaceAll(gpu -> gpu.index() == 0 ? gpu : gpu.withHealth(GpuHealth.unhealthy("XID 79", "fell off the bus")));
+    MigCluster oneHealthy = new MigCluster(GpuNodes.ready("node-0", new GpuNodeSpec(Allocator.Controller, ALL_MODES, null), gpus));
+    // As many as there are cards: which of the two is counted must not matter.
+    assertThat(oneHealthy.take(claim("a", Asks.all(ask("gpu", "2g.35gb", 1)))).getFirst()).contains("2 cards on node-0: taint gpu.partita.dev/unhealthy=XID-79");
+  }
+
+  @Test
+  void whoLooksAtAllInstancesSeesAsManyAsAClaimCanHold() {
+    DeviceAsk all = Asks.all(Asks.ask("gpu", List.of(Asks.mode(DeviceMode.MIG)), new Count.Exactly(1), OptionalLong.empty(), OptionalLong.empty()));
+    assertThat(new MigCluster(node("node-0", 1)).take(claim("a", Asks.monitor(all)))).hasSize(25);
+    assertThat(cluster.take(claim("a", Asks.monitor(all))).getFirst()).contains("claim a asks for 50 devices there; one claim can hold 32");
+    List<DeviceAsk> either = List.of(Asks.monitor(all), Asks.share("gpu", "a100", 1L << 30));
+    ClaimAsk claim = new ClaimAsk(new ClaimRef("default", "b", "uid-b"), List.of(new ClaimAsk.RequestAsk("gpu", either)), List.of());
+    assertThat(cluster.take(claim).getFirst()).as("what the last way to serve it lacks").contains("model is h200, asked a100");
+  }
+
+  @Test
+  void instancesThatACardHasRoomForAreNotWhatAClaimLacks() {
+    MigCluster one = new MigCluster(node("node-0", 1));
+    ClaimAsk both = Asks.claim("a", ask("gpu", "1g.18gb", 3), Asks.share("other", 1, 1L << 30, 0));
+    assertThat(one.take(both).getFirst()).contains("1 card on node-0: each request fits, but not all of them together");
+    one.books.put("x", List.of(booking("3g-71gb", 4)));
+    assertThat(one.take(instances("b", "1g.18gb", 5)).getFirst()).contains("5 wanted on one node by request gpu, 4 fit there");
+  }
+
+  @Test
+  void instancesAreNoReasonWhereTheyAreNotMeant() {
+    MigCluster one = new MigCluster(node("node-0", 1));
+    one.take(instance("a", "1g.18gb"));
+    DeviceAsk any = Asks.ask("gpu", List.of(Asks.model("h200")), new Count.Exactly(1), OptionalLong.empty(), OptionalLong.empty());
+    assertThat(one.take(claim("b", any)).getFirst()).isEqualTo("0 of 1 card fits: 1 card on node-0: has 1 MIG instance");
+  }
+
+  @Test
   void aSelectorThatAllModesSatisfyMeansWhatItMeantWithoutMig() {
     List<Selector> model = List.of(Asks.model("h200"));
     assertThat(cluster.take(claim("a", Asks.ask("gpu", model, new Count.Exactly(1), OptionalLong.empty(), OptionalLong.empty())))).containsExactly("gpu-0");
@@ -148,6 +200,23 @@ class MigAllocationTest {
   }
 
   @Test
+  void aForecastEndsWhenNoneOfThePodsThatCameCanBeForeseenAnyMore() {
+    PodNeeds needs = new PodNeeds(1_000, 1L << 30);
+    Mix mix = new Mix();
+    for (int pod = 0; pod < 40; pod++) {
+      mix.arrived(needs, List.of(instance("m" + pod, "1g.18gb")));
+    }
+    FreeCards cards = new FreeCards(new Books(), new HostRooms(), mix);
+    var allocator = new dev.partita.controller.allocate.Allocator(new DeviceSelectors());
+    List<GpuNode> nodes = new ArrayList<>(List.of(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140L << 30)));
+    for (int another = 1; another < 3; another++) { // at first, no card gives instances: that is foreseen
+      cards.refresh(Inventory.EMPTY.refreshed(nodes));
+      assertThat(allocator.place(needs, List.of(claim("s", Asks.share("gpu", 1, 1L << 30, 10))), host -> Optional.empty(), cards)).isPresent();
+      nodes.add(node("node-" + another, 2));
+    }
+  }
+
+  @Test
   void whatSomebodyElseAllocatedTwiceIsTooMuch() {
     cluster.books.put("x", List.of(booking("1g-18gb", 1)));
     cluster.books.put("y", List.of(booking("1g-18gb", 1)));
@@ -175,8 +244,12 @@ class MigAllocationTest {
   }
 
   private static ClaimAsk instances(String name, String profile, int count) {
+    return Asks.claim(name, ask("gpu", profile, count));
+  }
+
+  private static DeviceAsk ask(String request, String profile, int count) {
     Selector selector = new Selector("request gpu", "device.attributes[\"gpu.partita.dev\"].profile == \"" + profile + "\"");
-    return Asks.claim(name, Asks.ask("gpu", List.of(Asks.mode(DeviceMode.MIG), selector), new Count.Exactly(count), OptionalLong.empty(), OptionalLong.empty()));
+    return Asks.ask(request, List.of(Asks.mode(DeviceMode.MIG), selector), new Count.Exactly(count), OptionalLong.empty(), OptionalLong.empty());
   }
 
   private static GpuNode node(String name, int cards) {

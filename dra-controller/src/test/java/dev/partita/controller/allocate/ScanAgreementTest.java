@@ -3,6 +3,8 @@ package dev.partita.controller.allocate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.DeviceMode;
+import dev.partita.api.DeviceName;
+import dev.partita.api.MigSlot;
 import dev.partita.api.config.GpuShareConfig.Choice;
 import dev.partita.api.config.GpuShareConfig.Packing;
 import dev.partita.api.node.GpuNode;
@@ -29,9 +31,10 @@ class ScanAgreementTest {
   @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
   void lookupFindsWhatAScanFinds(long seed) {
     Random random = new Random(seed);
+    RandomStream stream = new RandomStream(random);
     List<GpuNode> nodes = new ArrayList<>();
     for (int i = 0; i < 20; i++) {
-      nodes.add(node("node-" + i, random));
+      nodes.add(i % 3 == 0 ? stream.node("node-" + i) : node("node-" + i, random));
     }
     Inventory inventory = Inventory.EMPTY.refreshed(nodes);
     Allocator allocator = new Allocator(new DeviceSelectors());
@@ -39,7 +42,7 @@ class ScanAgreementTest {
     FreeCards cards = new FreeCards(books);
     List<String> live = new ArrayList<>();
     int allocated = 0;
-    for (int step = 0; step < 600; step++) {
+    for (int step = 0; step < 400; step++) {
       switch (random.nextInt(12)) {
         case 0, 1, 2 -> {
           if (!live.isEmpty()) {
@@ -47,19 +50,32 @@ class ScanAgreementTest {
           }
         }
         case 3 -> {
-          nodes.set(random.nextInt(nodes.size()), node("node-" + random.nextInt(25), random));
+          int which = random.nextInt(nodes.size());
+          String name = "node-" + random.nextInt(25);
+          nodes.set(
+              which,
+              switch (random.nextInt(3)) {
+                case 0 -> stream.otherHealth(nodes.get(which));
+                case 1 -> stream.node(name);
+                default -> node(name, random);
+              });
           inventory = inventory.refreshed(distinct(nodes));
         }
         case 4 -> { // somebody else allocates as they like
           CardKey card = new CardKey("node-" + random.nextInt(25), random.nextInt(8));
-          DeviceMode mode = random.nextBoolean() ? DeviceMode.WHOLE : DeviceMode.SHARED;
-          books.put("wild" + step, List.of(new Booking(card, mode, mode == DeviceMode.WHOLE ? 0 : random.nextLong(200 * GIB), random.nextInt(120))));
+          Booking booking =
+              switch (random.nextInt(3)) {
+                case 0 -> new Booking(card, DeviceMode.WHOLE, 0, 0);
+                case 1 -> new Booking(card, DeviceMode.SHARED, random.nextLong(200 * GIB), random.nextInt(120));
+                default -> new Booking(card, new DeviceName.Mig(card.index(), new MigSlot("1g-18gb", random.nextInt(9))), 0, 0);
+              };
+          books.put("wild" + step, List.of(booking));
           live.add("wild" + step);
         }
         default -> {
           int refused = random.nextInt(4);
           Candidates candidates = host -> host.name().hashCode() % 4 < refused - 1 ? Optional.of("not there") : Optional.empty();
-          List<ClaimAsk> pod = new ArrayList<>(List.of(claim(random, "s" + step)));
+          List<ClaimAsk> pod = new ArrayList<>(random.nextInt(3) == 0 ? stream.pod("s" + step) : List.of(claim(random, "s" + step)));
           if (random.nextInt(8) == 0) {
             pod.add(claim(random, "t" + step));
           }
@@ -112,8 +128,8 @@ class ScanAgreementTest {
           case 10 -> List.of(Asks.share("r", 2 + random.nextInt(4), GIB, 5));
           case 11 -> List.of(spread(Asks.share("r", 1 + random.nextInt(3), 10 * GIB, 20)), spread(Asks.whole("q", 1)));
           case 12 -> List.of(numa("r", random.nextInt(2)));
-          case 13 -> List.of(all(Asks.share("r", 1, 2 * GIB, 5)));
-          case 14 -> List.of(all(Asks.whole("r", 1)), Asks.share("q", 1, GIB, 5));
+          case 13 -> List.of(Asks.all(Asks.share("r", 1, 2 * GIB, 5)));
+          case 14 -> List.of(Asks.all(Asks.whole("r", 1)), Asks.share("q", 1, GIB, 5));
           case 15 -> List.of(Asks.share("r", 1, 2 * GIB, 10), Asks.share("q", 1, 12 * GIB, 5L * random.nextInt(3)));
           case 16 -> List.of(Asks.share("r", 2, GIB, 5), Asks.share("q", 1, 3 * GIB, 10), Asks.share("p", 1, GIB, 0));
           case 0 -> List.of(Asks.whole("r", 1), Asks.whole("q", 1 + random.nextInt(3)));
@@ -144,10 +160,6 @@ class ScanAgreementTest {
 
   private static DeviceAsk spread(DeviceAsk ask) {
     return Asks.placed(ask, ask.placement().packed(Packing.SPREAD, Packing.SPREAD));
-  }
-
-  private static DeviceAsk all(DeviceAsk ask) {
-    return new DeviceAsk(ask.name(), ask.selectors(), new DeviceAsk.Count.All(), ask.memory(), ask.cores(), ask.tolerations(), ask.placement());
   }
 
   private static DeviceAsk numa(String name, int node) {

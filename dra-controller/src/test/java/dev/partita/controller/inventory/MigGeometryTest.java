@@ -49,6 +49,18 @@ class MigGeometryTest {
   }
 
   @Test
+  void asManyInstancesAreToBeHadAsFindPlacesBesideEachOther() {
+    List<MigSlot> every = H200.kinds().stream().flatMap(kind -> kind.placements().stream().map(place -> slot(kind.label(), place.start()))).toList();
+    List<MigSlot> ofMedia = every.stream().filter(slot -> slot.profile().equals("1g-18gb-me")).toList();
+    assertThat(H200.atOnce(every, List.of(), 32)).isEqualTo(7);
+    assertThat(H200.atOnce(every, List.of(), 3)).isEqualTo(3);
+    assertThat(H200.atOnce(every, List.of(slot("3g-71gb", 0)), 32)).isEqualTo(3);
+    assertThat(ofMedia).hasSize(7);
+    assertThat(H200.atOnce(ofMedia, List.of(), 32)).isEqualTo(1);
+    assertThat(H200.atOnce(List.of(slot("7g-141gb", 0), slot("3g-71gb", 4), slot("3g-71gb", 0)), List.of(), 32)).isEqualTo(2);
+  }
+
+  @Test
   void whatNoDeviceCanBeMadeOfIsLeftOut() {
     var place = List.of(new MigProfile.Placement(0, 1));
     assertThat(

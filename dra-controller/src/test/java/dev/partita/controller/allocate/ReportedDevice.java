@@ -1,0 +1,175 @@
+package dev.partita.controller.allocate;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.api.config.GpuShareConfig.Choice;
+import dev.partita.api.node.Gpu;
+import dev.partita.api.node.GpuHealth;
+import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.GpuNodeSpec.PublishedMode;
+import dev.partita.api.node.MigProfile;
+import dev.partita.controller.allocate.DeviceAsk.Count;
+import dev.partita.controller.allocate.DeviceAsk.Selector;
+import dev.partita.controller.allocate.DeviceAsk.Toleration;
+import dev.partita.controller.inventory.CardKey;
+import java.math.BigInteger;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A device as it follows from its node's report alone, and what an ask means by it: nothing of what it says comes from the inventory, the
+ * selectors or the allocator, which are checked with it.
+ *
+ * @param sellable bytes that shares of its card may hold together
+ * @param profile of a MIG instance
+ * @param start first memory slice of a MIG instance
+ * @param size memory slices of a MIG instance
+ */
+record ReportedDevice(String node, Gpu gpu, long sellable, DeviceMode mode, Optional<MigProfile> profile, int start, int size) {
+  private static final long MIB = 1L << 20;
+  private static final Pattern EQUALS = Pattern.compile("\\.(\\w+) == \"([^\"]+)\"");
+
+  /** Everything that the node offers, card by card. */
+  static List<ReportedDevice> of(GpuNode node) {
+    String name = node.getMetadata().getName();
+    List<PublishedMode> said = node.getSpec().publish();
+    List<PublishedMode> modes = said.isEmpty() ? List.of(PublishedMode.Whole, PublishedMode.Shared) : said;
+    List<ReportedDevice> devices = new ArrayList<>();
+    for (Gpu gpu : Objects.requireNonNull(node.getStatus()).gpus()) {
+      long sellable = sellable(node, gpu);
+      for (PublishedMode mode : modes) {
+        switch (mode) {
+          case Whole -> devices.add(new ReportedDevice(name, gpu, sellable, DeviceMode.WHOLE, Optional.empty(), 0, 0));
+          case Shared -> devices.add(new ReportedDevice(name, gpu, sellable, DeviceMode.SHARED, Optional.empty(), 0, 0));
+          case Mig -> gpu.migProfiles().forEach(
+              profile -> profile.placements().forEach(
+                  place -> devices.add(
+                      new ReportedDevice(name, gpu, sellable, DeviceMode.MIG, Optional.of(profile), place.start(), place.size()))));
+        }
+      }
+    }
+    return devices;
+  }
+
+  private static long sellable(GpuNode node, Gpu gpu) {
+    long reserved = node.getSpec().reservedMemory() == null ? 0 : node.getSpec().reservedMemory().getNumericalAmount().longValueExact();
+    int sold = Objects.requireNonNullElse(node.getSpec().memoryPercent(), 100);
+    return BigInteger.valueOf(gpu.memoryBytes() - reserved).multiply(BigInteger.valueOf(sold)).divide(BigInteger.valueOf(100)).longValueExact();
+  }
+
+  CardKey card() {
+    return new CardKey(node, gpu.index());
+  }
+
+  String name() {
+    return switch (mode) {
+      case WHOLE -> "gpu-" + gpu.index();
+      case SHARED -> "gpu-" + gpu.index() + "-shared";
+      case MIG -> "gpu-" + gpu.index() + "-mig-" + profileName().replaceAll("[.+]", "-") + "-" + start;
+    };
+  }
+
+  String profileName() {
+    return profile.map(MigProfile::name).orElse("");
+  }
+
+  /** Its memory slices as bits. */
+  long slices() {
+    return ((1L << size) - 1) << start;
+  }
+
+  /** What it has of memory, in bytes. */
+  long memory() {
+    return switch (mode) {
+      case WHOLE -> gpu.memoryBytes();
+      case SHARED -> sellable;
+      case MIG -> profile.orElseThrow().memoryBytes();
+    };
+  }
+
+  Optional<String> attribute(String name) {
+    return switch (name.substring(name.indexOf('/') + 1)) {
+      case "mode" -> Optional.of(mode.attributeValue());
+      case "model" -> Optional.of(gpu.model());
+      case "uuid" -> Optional.of(gpu.uuid());
+      case "numaNode" -> Optional.ofNullable(gpu.numaNode()).map(String::valueOf);
+      case "nvlinkDomain" -> Optional.ofNullable(gpu.nvlinkDomain());
+      case "profile" -> profile.map(MigProfile::name);
+      default -> Optional.empty();
+    };
+  }
+
+  boolean isHealthy() {
+    return gpu.health().state() == GpuHealth.State.Healthy;
+  }
+
+  /** Whether the selectors, all of the form {@code attribute == "value"}, and the chosen and avoided cards mean it. */
+  boolean isSelectedBy(DeviceAsk ask) {
+    return ask.selectors().stream().allMatch(this::satisfies)
+        && isChosen(gpu.model(), ask.placement().models())
+        && isChosen(gpu.uuid(), ask.placement().uuids());
+  }
+
+  private boolean satisfies(Selector selector) {
+    Matcher equals = EQUALS.matcher(selector.expression());
+    if (!equals.find()) {
+      throw new IllegalArgumentException("not an expression of this test: " + selector.expression());
+    }
+    return attribute(equals.group(1)).filter(equals.group(2)::equals).isPresent();
+  }
+
+  private static boolean isChosen(String value, Choice choice) {
+    return (choice.choose().isEmpty() || choice.choose().contains(value)) && !choice.avoid().contains(value);
+  }
+
+  /** Whether its card is healthy, or its taint does not matter to the ask. */
+  boolean isTolerated(DeviceAsk ask) {
+    return isHealthy() || ask.tolerations().stream().anyMatch(this::covers);
+  }
+
+  private boolean covers(Toleration toleration) {
+    String reason = Objects.requireNonNull(gpu.health().reason()).replace(' ', '-');
+    return toleration.key().orElse("gpu.partita.dev/unhealthy").equals("gpu.partita.dev/unhealthy")
+        && toleration.value().orElse(reason).equals(reason)
+        && toleration.effect().orElse("NoSchedule").equals("NoSchedule");
+  }
+
+  /** Whether it has what is asked for, whatever is taken of its card, and may be given out in that way. */
+  boolean hasCapacity(DeviceAsk ask) {
+    if (mode == DeviceMode.SHARED) {
+      return bytes(ask) <= sellable && ask.cores().orElse(0) <= 100;
+    }
+    boolean forSharesOnly = ask.cores().isPresent() || ask.memory() instanceof MemoryAsk.Percent || ask.oversubscribe() != 100;
+    boolean exclusiveInstance = ask.placement().exclusive() && mode == DeviceMode.MIG;
+    return !forSharesOnly && !exclusiveInstance && !(ask.memory() instanceof MemoryAsk.Bytes(long bytes) && bytes > memory());
+  }
+
+  /** Bytes that a share for the ask takes of the card: what is asked, a percentage in whole MiB, or all there is; 1 MiB at least. */
+  long bytes(DeviceAsk ask) {
+    return switch (ask.memory()) {
+      case MemoryAsk.Unsaid() -> sellable;
+      case MemoryAsk.Bytes(long bytes) -> Math.max(MIB, bytes);
+      case MemoryAsk.Percent(int percent) when percent == 100 -> sellable;
+      case MemoryAsk.Percent(int percent) ->
+          Math.max(MIB, BigInteger.valueOf(sellable).multiply(BigInteger.valueOf(percent)).divide(BigInteger.valueOf(100 * MIB)).longValueExact() * MIB);
+    };
+  }
+
+  /** Of a card's devices those that an ask means which could be had if nothing were taken: the whole, or shares, or else instances. */
+  static List<ReportedDevice> meant(List<ReportedDevice> ofCard, DeviceAsk ask) {
+    List<ReportedDevice> possible = ofCard.stream().filter(device -> device.isSelectedBy(ask) && device.isTolerated(ask) && device.hasCapacity(ask)).toList();
+    List<ReportedDevice> undivided = possible.stream().filter(device -> device.mode != DeviceMode.MIG).toList();
+    if (undivided.isEmpty()) {
+      return possible;
+    }
+    DeviceMode wanted = !ask.memory().isSaid() && ask.cores().isEmpty() ? DeviceMode.WHOLE : DeviceMode.SHARED;
+    return undivided.size() == 1 ? undivided : undivided.stream().filter(device -> device.mode == wanted).toList();
+  }
+
+  static int wanted(DeviceAsk ask) {
+    return ask.count() instanceof Count.Exactly(int devices) ? devices : 0;
+  }
+}
