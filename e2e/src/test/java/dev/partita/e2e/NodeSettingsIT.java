@@ -17,6 +17,7 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
@@ -85,6 +86,25 @@ class NodeSettingsIT {
     } finally {
       cluster.patchGpuNode(node, "{\"allocator\": \"Controller\", \"publish\": null}");
       await("all cards as before").atMost(Workspace.PATIENCE).until(() -> isTainted(daemons, node) && wholeCards(daemons, node).size() > 1);
+    }
+  }
+
+  @Test
+  @NeedsSteadyController
+  void aCardThatIsWithheldIsOfferedToNobodyUntilItIsNoMore(RealCluster cluster, Workspace workspace) {
+    String node = cluster.brokenNode();
+    Daemons daemons = new Daemons(cluster.client());
+    daemons.awaitFreeCards(node);
+    List<Map<String, Object>> cards = Objects.requireNonNull(cluster.gpuNode(node).get()).get("status", "gpus");
+    cluster.patchGpuNode(node, "{\"withhold\": [\"%s\"]}".formatted(cards.getFirst().get("uuid")));
+    try {
+      await("the card to go").atMost(Workspace.PATIENCE).until(() -> !wholeCards(daemons, node).contains("gpu-0"));
+      PodUnderTest all = workspace.pod("all", node, Ask.wholeCards(cards.size()), "exec sleep 600");
+      workspace.awaitEvent("ResourceClaim", all.claim().name(), "Unallocatable", "1 card on " + node + ": not offered at all");
+      cluster.patchGpuNode(node, "{\"withhold\": null}");
+      all.awaitRunning().deleteAndAwait();
+    } finally {
+      cluster.patchGpuNode(node, "{\"withhold\": null}");
     }
   }
 
