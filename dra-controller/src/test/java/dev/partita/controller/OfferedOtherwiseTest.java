@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.api.Driver;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
+import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class OfferedOtherwiseTest {
@@ -63,6 +65,23 @@ class OfferedOtherwiseTest {
     }
   }
 
+  @Test
+  void kubeSchedulerMeetsTheFullestCardThatHasSomethingLeftFirst() {
+    try (Cluster cluster = Cluster.empty()) {
+      cluster.add(GpuNodes.leftToScheduler("node-0", 3, "NVIDIA H200", 140 * GpuNodes.GIB));
+      cluster.start();
+      eventually().untilAsserted(() -> assertThat(inOrder(cluster)).containsExactly("gpu-0-shared", "gpu-1-shared", "gpu-2-shared"));
+      cluster.claim("small", "gpu.partita.dev", Map.of("memory", "8Gi"));
+      allocate(cluster, "small", "gpu-0-shared", "8Gi");
+      cluster.claim("large", "gpu.partita.dev", Map.of("memory", "80Gi"));
+      allocate(cluster, "large", "gpu-2-shared", "80Gi");
+      eventually().untilAsserted(() -> assertThat(inOrder(cluster)).containsExactly("gpu-2-shared", "gpu-0-shared", "gpu-1-shared"));
+
+      cluster.deallocate("large");
+      eventually().untilAsserted(() -> assertThat(inOrder(cluster)).containsExactly("gpu-0-shared", "gpu-1-shared", "gpu-2-shared"));
+    }
+  }
+
   private static void withhold(Cluster cluster, List<String> uuids) {
     cluster.client.resources(GpuNode.class).withName("node-0").edit(
         node -> {
@@ -71,8 +90,21 @@ class OfferedOtherwiseTest {
         });
   }
 
+  /** Shares as kube-scheduler meets them. */
+  private static List<String> inOrder(Cluster cluster) {
+    return cluster.slices().stream()
+        .flatMap(slice -> slice.getSpec().getDevices().stream())
+        .map(device -> device.getName())
+        .filter(name -> name.endsWith("-shared"))
+        .toList();
+  }
+
   /** What kube-scheduler does. */
   private static void allocate(Cluster cluster, String claim, String device) {
+    allocate(cluster, claim, device, null);
+  }
+
+  private static void allocate(Cluster cluster, String claim, String device, @Nullable String memory) {
     cluster.client
         .resource(
             new ResourceClaimBuilder(cluster.read(claim))
@@ -84,6 +116,7 @@ class OfferedOtherwiseTest {
                 .withDriver(Driver.NAME)
                 .withPool(Driver.poolOf("node-0"))
                 .withDevice(device)
+                .withConsumedCapacity(memory == null ? null : Map.of("memory", new Quantity(memory)))
                 .endResult()
                 .endDevices()
                 .endAllocation()

@@ -1,6 +1,7 @@
 package dev.partita.controller.slices;
 
 import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.classes.ClassPublisher;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.inventory.GpuHost;
@@ -8,13 +9,17 @@ import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.watch.ClusterEvent;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.EventLoop;
+import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -25,6 +30,12 @@ public final class PublicationLoop implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PublicationLoop.class);
   private static final Duration GATHER = Duration.ofMillis(20);
   private static final Duration AFTER_FAILURE = Duration.ofSeconds(1);
+
+  /**
+   * The order of a node's devices follows what is taken of them so much later, once for all claims until then: a slice that changes makes kube-scheduler
+   * try waiting pods again.
+   */
+  private static final Duration ORDER_AFTER = Duration.ofSeconds(2);
 
   private sealed interface Work {
     record Node(String name) implements Work {}
@@ -38,6 +49,8 @@ public final class PublicationLoop implements AutoCloseable {
   private final NodeConditions conditions;
   private final EventLoop<Work> loop;
   private final Consumer<ClusterEvent> listener = this::observe;
+  private final ClaimNodes claimNodes = new ClaimNodes();
+  private final Set<String> toBeOrdered = ConcurrentHashMap.newKeySet();
   private Inventory inventory = Inventory.EMPTY;
   private volatile boolean slowCluster;
 
@@ -52,6 +65,7 @@ public final class PublicationLoop implements AutoCloseable {
   /** Begins to publish. */
   public void start() {
     view.listen(listener);
+    view.claims().forEach(claim -> claimNodes.changed(claim.getMetadata().getUid(), PoolUse.node(claim)));
     loop.post(new Work.Classes());
     Set<String> nodes = new LinkedHashSet<>();
     view.gpuNodes().forEach(node -> nodes.add(node.getMetadata().getName()));
@@ -93,9 +107,21 @@ public final class PublicationLoop implements AutoCloseable {
           loop.post(new Work.Node(node));
         }
       }
-      case ClusterEvent.ClaimChanged _ -> slices.holding().forEach(node -> loop.post(new Work.Node(node)));
+      case ClusterEvent.ClaimChanged(ObjectKey key, String uid) -> {
+        slices.holding().forEach(node -> loop.post(new Work.Node(node)));
+        Optional<ResourceClaim> claim = Optional.ofNullable(view.claim(key)).filter(its -> its.getMetadata().getUid().equals(uid));
+        claimNodes.changed(uid, claim.flatMap(PoolUse::node)).stream()
+            .filter(this::isLeftToKubeScheduler)
+            .filter(toBeOrdered::add)
+            .forEach(node -> loop.postAfter(ORDER_AFTER, new Work.Node(node)));
+      }
       case ClusterEvent.TemplateChanged _, ClusterEvent.QuotaChanged _, ClusterEvent.NamespaceChanged _ -> {}
     }
+  }
+
+  private boolean isLeftToKubeScheduler(String node) {
+    @Nullable GpuNode gpuNode = view.gpuNode(node);
+    return gpuNode != null && gpuNode.getSpec().allocator() == GpuNodeSpec.Allocator.Scheduler;
   }
 
   private void handle(Set<Work> batch) {
@@ -118,6 +144,7 @@ public final class PublicationLoop implements AutoCloseable {
   }
 
   private void publish(Work work, String node, @Nullable GpuHost host, @Nullable GpuNode gpuNode) {
+    toBeOrdered.remove(node);
     slices.publish(node, host, gpuNode).ifPresent(pause -> loop.postAfter(pause, work));
     if (host != null && gpuNode != null) {
       conditions.tell(gpuNode, host);

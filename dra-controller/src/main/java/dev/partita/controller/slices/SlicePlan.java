@@ -22,6 +22,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.DeviceTaintBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpec;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpecBuilder;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -68,10 +69,18 @@ public final class SlicePlan {
         Optional.ofNullable(counters).map(CardCounters::set));
   }
 
-  /** The specs of a node that offers these cards. */
+  /** The specs of a node that offers these cards, in this order. */
   static List<ResourceSliceSpec> of(String node, List<PublishedCard> cards) {
+    return of(node, cards, (_, _) -> 0);
+  }
+
+  /**
+   * The same with each slice's cards in that order. Which cards are together in a slice does not follow from it: else a card could move from slice to slice
+   * whenever something is allocated.
+   */
+  static List<ResourceSliceSpec> of(String node, List<PublishedCard> cards, Comparator<PublishedCard> order) {
     List<ResourceSliceSpec> specs = new ArrayList<>();
-    byCards(cards).forEach(part -> specs.add(spec(node).withDevices(part).build()));
+    byCards(cards, order).forEach(part -> specs.add(spec(node).withDevices(part).build()));
     List<CounterSet> sets = cards.stream().flatMap(card -> card.counters().stream()).toList();
     parts(sets, MAX_COUNTER_SETS).forEach(part -> specs.add(spec(node).withSharedCounters(part).build()));
     return specs.stream()
@@ -83,24 +92,28 @@ public final class SlicePlan {
    * The devices in parts that fit a slice. All of a card stay together as far as they fit, so that its change is the change of one slice;
    * how many cards share one follows from how much each is offered as, which its health does not change.
    */
-  private static List<List<io.fabric8.kubernetes.api.model.resource.v1.Device>> byCards(List<PublishedCard> cards) {
+  private static List<List<io.fabric8.kubernetes.api.model.resource.v1.Device>> byCards(List<PublishedCard> cards, Comparator<PublishedCard> order) {
     List<List<io.fabric8.kubernetes.api.model.resource.v1.Device>> slices = new ArrayList<>();
-    List<io.fabric8.kubernetes.api.model.resource.v1.Device> open = new ArrayList<>();
+    List<PublishedCard> open = new ArrayList<>();
     for (PublishedCard card : cards) {
-      if (!open.isEmpty() && open.size() + card.devices().size() > MAX_DEVICES) {
-        slices.add(open);
+      if (!open.isEmpty() && devices(open).size() + card.devices().size() > MAX_DEVICES) {
+        slices.add(devices(open.stream().sorted(order).toList()));
         open = new ArrayList<>();
       }
       if (card.devices().size() > MAX_DEVICES) {
         slices.addAll(parts(card.devices(), MAX_DEVICES));
       } else {
-        open.addAll(card.devices());
+        open.add(card);
       }
     }
     if (!open.isEmpty()) {
-      slices.add(open);
+      slices.add(devices(open.stream().sorted(order).toList()));
     }
     return slices;
+  }
+
+  private static List<io.fabric8.kubernetes.api.model.resource.v1.Device> devices(List<PublishedCard> cards) {
+    return cards.stream().flatMap(card -> card.devices().stream()).toList();
   }
 
   /** Whether some of the slices have counters. */

@@ -5,7 +5,6 @@ import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.inventory.GpuHost;
-import dev.partita.controller.watch.AllocatedDevices;
 import dev.partita.controller.watch.ClusterView;
 import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
@@ -21,7 +20,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -59,7 +57,9 @@ public final class SlicePublisher {
     List<ResourceSlice> existing = view.slices(node);
     List<PublishedCard> wanted = host == null || gpuNode == null || view.node(node) == null ? List.of() : SlicePlan.cards(host);
     boolean byKubeScheduler = host != null && host.allocator() == GpuNodeSpec.Allocator.Scheduler;
-    List<ResourceSliceSpec> desired = SlicePlan.of(node, offered(node, wanted, byKubeScheduler, existing));
+    PoolUse use = PoolUse.of(node, view.claimsOn(node));
+    List<PublishedCard> cards = offered(node, wanted, use.devices(), byKubeScheduler, existing);
+    List<ResourceSliceSpec> desired = byKubeScheduler ? SlicePlan.of(node, cards, use.bestFitFirst()) : SlicePlan.of(node, cards);
     if (!desired.isEmpty() && existing.isEmpty()) {
       if (gpuNode != null && pluginIsGone(gpuNode)) {
         return Optional.empty(); // its pod's next change, or the next plugin's report, comes back here
@@ -90,8 +90,9 @@ public final class SlicePublisher {
   }
 
   /** How the node's cards can be offered now. */
-  private List<PublishedCard> offered(String node, List<PublishedCard> wanted, boolean byKubeScheduler, List<ResourceSlice> existing) {
-    HeldCards cards = HeldCards.of(wanted, PublishedCard.in(existing), allocated(node), byKubeScheduler);
+  private List<PublishedCard> offered(
+      String node, List<PublishedCard> wanted, Set<String> allocated, boolean byKubeScheduler, List<ResourceSlice> existing) {
+    HeldCards cards = HeldCards.of(wanted, PublishedCard.in(existing), allocated, byKubeScheduler);
     if (cards.held().isEmpty()) {
       holding.remove(node);
     } else if (holding.add(node)) {
@@ -103,14 +104,6 @@ public final class SlicePublisher {
   /** Nodes of which some cards wait for claims to be released, to be offered in another way. For any thread. */
   Set<String> holding() {
     return holding;
-  }
-
-  private Set<String> allocated(String node) {
-    return view.claimsOn(node).stream()
-        .flatMap(claim -> AllocatedDevices.of(claim).stream())
-        .filter(result -> Driver.NAME.equals(result.getDriver()) && Driver.poolOf(node).equals(result.getPool()) && !Boolean.TRUE.equals(result.getAdminAccess()))
-        .map(result -> result.getDevice())
-        .collect(Collectors.toSet());
   }
 
   private String withdrawn(String node, @Nullable GpuHost host) {

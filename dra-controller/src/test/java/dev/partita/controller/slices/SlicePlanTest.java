@@ -2,6 +2,7 @@ package dev.partita.controller.slices;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.api.DeviceName;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
@@ -13,6 +14,7 @@ import dev.partita.controller.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpec;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
@@ -229,6 +231,20 @@ class SlicePlanTest {
 
   private static GpuNode migNode(Allocator allocator, int cards) {
     return GpuNodes.ready("node-0", new GpuNodeSpec(allocator, List.of(PublishedMode.values()), null), GpuNodes.migCards("node-0", cards));
+  }
+
+  @Test
+  void whicheverOrderKubeSchedulerIsToMeetCardsInNoneGoesToAnotherSlice() {
+    List<PublishedCard> cards = SlicePlan.cards(Objects.requireNonNull(Inventory.EMPTY.refreshed(List.of(migNode(Allocator.Scheduler, 5))).host("node-0")));
+    Comparator<PublishedCard> lastFirst = Comparator.comparingInt(card -> -card.index());
+    List<List<Integer>> turned = SlicePlan.of("node-0", cards, lastFirst).stream().map(SlicePlanTest::cardsOf).filter(slice -> !slice.isEmpty()).toList();
+    List<List<Integer>> plain = SlicePlan.of("node-0", cards).stream().map(SlicePlanTest::cardsOf).filter(slice -> !slice.isEmpty()).toList();
+    assertThat(plain).hasSizeGreaterThan(1);
+    assertThat(turned).isEqualTo(plain.stream().map(List::reversed).toList());
+  }
+
+  private static List<Integer> cardsOf(ResourceSliceSpec slice) {
+    return slice.getDevices().stream().map(device -> DeviceName.parse(device.getName()).orElseThrow().index()).distinct().toList();
   }
 
   @Test

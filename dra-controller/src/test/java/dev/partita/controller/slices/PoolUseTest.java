@@ -1,0 +1,97 @@
+package dev.partita.controller.slices;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.Driver;
+import dev.partita.api.node.Gpu;
+import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.node.GpuNodeSpec.Allocator;
+import dev.partita.controller.GpuNodes;
+import dev.partita.controller.inventory.Inventory;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class PoolUseTest {
+  private static final List<PublishedCard> LARGE_AND_SMALL = cards(140, 140, 80, 80);
+
+  @Test
+  void smallCardsComeFirstAsLongAsNoneIsBegun() {
+    assertThat(order()).containsExactly(2, 3, 0, 1);
+  }
+
+  @Test
+  void begunCardsComeBeforeUntouchedOnesTheFullestFirstAndFullOnesLast() {
+    assertThat(order(share("gpu-1-shared", "8Gi"), share("gpu-0-shared", "70Gi"), share("gpu-0-shared", "6Gi"))).containsExactly(0, 1, 2, 3);
+    assertThat(order(share("gpu-3-shared", "80Gi"), share("gpu-1-shared", "1Gi"))).containsExactly(1, 2, 0, 3);
+    assertThat(order(share("gpu-2", null))).as("a whole card").containsExactly(3, 0, 1, 2);
+  }
+
+  @Test
+  void aShareThatDoesNotSayWhatItConsumesHasTheWholeCard() {
+    assertThat(order(share("gpu-2-shared", "1Gi"), share("gpu-2-shared", null))).containsExactly(3, 0, 1, 2);
+  }
+
+  @Test
+  void whoLooksOnlyAndWhatOthersHaveTakesNothing() {
+    ResourceClaim looks = share("gpu-0", null);
+    looks.getStatus().getAllocation().getDevices().getResults().getFirst().setAdminAccess(true);
+    ResourceClaim elsewhere = share("gpu-0-shared", "8Gi");
+    elsewhere.getStatus().getAllocation().getDevices().getResults().getFirst().setPool(Driver.poolOf("node-1"));
+    ResourceClaim others = share("gpu-0-shared", "8Gi");
+    others.getStatus().getAllocation().getDevices().getResults().getFirst().setDriver("nic.example.com");
+    PoolUse use = PoolUse.of("node-0", List.of(looks, elsewhere, others));
+    assertThat(use.devices()).isEmpty();
+    assertThat(PoolUse.node(elsewhere)).hasValue("node-1");
+    assertThat(PoolUse.node(others)).isEmpty();
+  }
+
+  @Test
+  void whereAClaimGoesBothNodesHaveChanged() {
+    ClaimNodes nodes = new ClaimNodes();
+    assertThat(nodes.changed("a", Optional.of("node-0"))).containsExactly("node-0");
+    assertThat(nodes.changed("a", Optional.of("node-0"))).isEmpty();
+    assertThat(nodes.changed("a", Optional.of("node-1"))).containsExactlyInAnyOrder("node-0", "node-1");
+    assertThat(nodes.changed("a", Optional.empty())).containsExactly("node-1");
+    assertThat(nodes.changed("a", Optional.empty())).isEmpty();
+  }
+
+  private static List<Integer> order(ResourceClaim... claims) {
+    return LARGE_AND_SMALL.stream().sorted(PoolUse.of("node-0", Arrays.asList(claims)).bestFitFirst()).map(PublishedCard::index).toList();
+  }
+
+  private static List<PublishedCard> cards(int... gib) {
+    List<Gpu> gpus = new ArrayList<>();
+    for (int each : gib) {
+      gpus.add(GpuNodes.cards("node-0", gpus.size() + 1, "NVIDIA H200", each * GpuNodes.GIB).getLast());
+    }
+    var node = GpuNodes.ready("node-0", new GpuNodeSpec(Allocator.Scheduler, List.of(), null), gpus);
+    return SlicePlan.cards(Objects.requireNonNull(Inventory.EMPTY.refreshed(List.of(node)).host("node-0")));
+  }
+
+  private static ResourceClaim share(String device, @Nullable String memory) {
+    return new ResourceClaimBuilder()
+        .withNewStatus()
+        .withNewAllocation()
+        .withNewDevices()
+        .addNewResult()
+        .withRequest("gpu")
+        .withDriver(Driver.NAME)
+        .withPool(Driver.poolOf("node-0"))
+        .withDevice(device)
+        .withConsumedCapacity(memory == null ? null : Map.of("memory", new Quantity(memory)))
+        .endResult()
+        .endDevices()
+        .endAllocation()
+        .endStatus()
+        .build();
+  }
+}
