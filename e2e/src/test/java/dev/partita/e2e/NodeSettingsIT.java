@@ -19,6 +19,7 @@ import io.fabric8.kubernetes.client.dsl.Resource;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** What differs from node to node: who allocates, and whether there is a driver at all. */
@@ -44,6 +45,30 @@ class NodeSettingsIT {
       assertThat(whole.claim().awaitAllocated().getFirst().getDevice() + "-shared").isNotEqualTo(share);
       whole.deleteAndAwait();
       pod.deleteAndAwait();
+    } finally {
+      cluster.patchGpuNode(node, "{\"allocator\": \"Controller\"}");
+      await("devices with the taint").atMost(Workspace.PATIENCE).until(() -> isTainted(daemons, node));
+    }
+  }
+
+  @Test
+  void kubeSchedulerFillsTheCardWithTheLeastMemoryLeftFirst(RealCluster cluster, Workspace workspace) {
+    String node = cluster.brokenNode();
+    Daemons daemons = new Daemons(cluster.client());
+    daemons.awaitFreeCards(node);
+    cluster.patchGpuNode(node, "{\"allocator\": \"Scheduler\"}");
+    try {
+      awaitUntainted(daemons, node);
+      PodUnderTest first = workspace.pod("first", node, Ask.share("8Gi"), "exec sleep 600").awaitRunning();
+      PodUnderTest large = workspace.pod("large", node, Ask.share("136Gi"), "exec sleep 600").awaitRunning();
+      String fuller = large.claim().awaitAllocated().getFirst().getDevice();
+      assertThat(fuller).as("for both there is no room on one card").isNotEqualTo(first.claim().awaitAllocated().getFirst().getDevice());
+      await("the fuller card to be the first").atMost(Workspace.PATIENCE).untilAsserted(() -> assertThat(shares(daemons, node).getFirst()).isEqualTo(fuller));
+      PodUnderTest small = workspace.pod("small", node, Ask.share("1Gi"), "exec sleep 600").awaitRunning();
+      assertThat(small.claim().awaitAllocated().getFirst().getDevice()).isEqualTo(fuller);
+      small.deleteAndAwait();
+      large.deleteAndAwait();
+      first.deleteAndAwait();
     } finally {
       cluster.patchGpuNode(node, "{\"allocator\": \"Controller\"}");
       await("devices with the taint").atMost(Workspace.PATIENCE).until(() -> isTainted(daemons, node));
@@ -157,11 +182,16 @@ class NodeSettingsIT {
   }
 
   private static List<String> wholeCards(Daemons daemons, String node) {
-    return daemons.slices(node).stream()
-        .flatMap(slice -> slice.getSpec().getDevices().stream())
-        .map(device -> device.getName())
-        .filter(device -> device.matches("gpu-[0-9]+"))
-        .toList();
+    return devices(daemons, node).filter(device -> device.matches("gpu-[0-9]+")).toList();
+  }
+
+  /** In the order in which kube-scheduler meets them. */
+  private static List<String> shares(Daemons daemons, String node) {
+    return devices(daemons, node).filter(device -> device.endsWith("-shared")).toList();
+  }
+
+  private static Stream<String> devices(Daemons daemons, String node) {
+    return daemons.slices(node).stream().flatMap(slice -> slice.getSpec().getDevices().stream()).map(device -> device.getName());
   }
 
   private static void awaitUntainted(Daemons daemons, String node) {
