@@ -116,6 +116,7 @@ class OfferedOtherwiseTest {
                 .withDriver(Driver.NAME)
                 .withPool(Driver.poolOf("node-0"))
                 .withDevice(device)
+                .withShareID(memory == null ? null : "a-share")
                 .withConsumedCapacity(memory == null ? null : Map.of("memory", new Quantity(memory)))
                 .endResult()
                 .endDevices()

@@ -26,7 +26,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** What an allocation, whoever wrote it, takes of our cards. */
-final class AllocatedClaim {
+public final class AllocatedClaim {
   private static final String POOL_SUFFIX = Driver.poolOf("");
 
   private AllocatedClaim() {}
@@ -54,7 +54,7 @@ final class AllocatedClaim {
   }
 
   /** The node of the devices of ours that it has; empty if it has none. */
-  static Optional<String> nodeOfOurs(ResourceClaim claim) {
+  public static Optional<String> nodeOfOurs(ResourceClaim claim) {
     return AllocatedDevices.of(claim).stream()
         .filter(result -> Driver.NAME.equals(result.getDriver()) && result.getPool().endsWith(POOL_SUFFIX))
         .map(result -> result.getPool().substring(0, result.getPool().length() - POOL_SUFFIX.length()))
@@ -62,10 +62,10 @@ final class AllocatedClaim {
   }
 
   /**
-   * What it takes. An exclusive share counts as the whole card, and so does one without a shareID or without consumed capacity: nobody
+   * What it takes of our cards, an entry a device. An exclusive share counts as the whole card, and so does one without a shareID or without consumed capacity: nobody
    * can say how much of it is free. Devices that are accessed for administration take nothing.
    */
-  static List<Booking> bookings(ResourceClaim claim) {
+  public static List<Booking> bookings(ResourceClaim claim) {
     List<Booking> bookings = new ArrayList<>();
     for (DeviceRequestAllocationResult result : AllocatedDevices.of(claim)) {
       Optional<DeviceName> device = Optional.ofNullable(result.getDevice()).flatMap(DeviceName::parse);

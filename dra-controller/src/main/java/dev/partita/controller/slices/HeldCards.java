@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * A node's cards as they can be offered now. One that kube-scheduler allocates, or did, and of which something is allocated stays as it is
  * until that is released, if it is to be offered in another way: kube-scheduler knows what is left of a card by what its devices consume of
  * counters, so that of an allocated one must not change (KEP-4815), and would sell a card again whose allocated device is not offered any
- * more. Until then the card has a taint, so that it becomes free.
+ * more. Until then the card has a taint, so that it becomes free. So has one that the controller gave to a single share and that kube-scheduler is to
+ * allocate now: it does not know of exclusive shares, and would sell the rest.
  *
  * @param cards all, in order
  * @param held indices of those that wait
@@ -26,16 +27,19 @@ record HeldCards(List<PublishedCard> cards, List<Integer> held) {
   /**
    * @param wanted how the cards are to be offered
    * @param published how they are offered now, by index
-   * @param allocated names of the pool's devices that claims have
+   * @param use what claims have of them
    * @param byKubeScheduler whether kube-scheduler is to allocate them
    */
-  static HeldCards of(List<PublishedCard> wanted, Map<Integer, PublishedCard> published, Set<String> allocated, boolean byKubeScheduler) {
+  static HeldCards of(List<PublishedCard> wanted, Map<Integer, PublishedCard> published, PoolUse use, boolean byKubeScheduler) {
     List<PublishedCard> cards = new ArrayList<>();
     List<Integer> held = new ArrayList<>();
     for (PublishedCard card : wanted) {
       @Nullable PublishedCard now = published.get(card.index());
-      if (now != null && (byKubeScheduler || now.counters().isPresent()) && staysAsItIs(now, card, allocated)) {
+      if (now != null && (byKubeScheduler || now.counters().isPresent()) && staysAsItIs(now, card, use.devices())) {
         cards.add(waiting(now, card));
+        held.add(card.index());
+      } else if (byKubeScheduler && use.isOfOneShare(card.index())) {
+        cards.add(waiting(card, card));
         held.add(card.index());
       } else {
         cards.add(card);

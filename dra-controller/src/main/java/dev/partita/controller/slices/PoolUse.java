@@ -2,52 +2,49 @@ package dev.partita.controller.slices;
 
 import dev.partita.api.Bytes;
 import dev.partita.api.DeviceAttribute;
+import dev.partita.api.DeviceMode;
+import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
+import dev.partita.controller.allocate.Booking;
+import dev.partita.controller.claims.AllocatedClaim;
 import dev.partita.controller.watch.AllocatedDevices;
-import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.Device;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceCapacity;
-import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What claims have of a node's devices, whoever allocated them. What is only looked at (adminAccess) is not there.
  *
- * @param memory bytes by name of the device; {@link #ALL} of one that has no consumed capacity
+ * @param devices names, as published
+ * @param byCard what is taken of each card, by index
  */
-record PoolUse(Map<String, Long> memory) {
-  private static final long ALL = Long.MAX_VALUE;
-
+record PoolUse(Set<String> devices, Map<Integer, List<Booking>> byCard) {
   static PoolUse of(String node, Collection<ResourceClaim> claims) {
-    Map<String, Long> memory = new HashMap<>();
-    for (ResourceClaim claim : claims) {
-      for (DeviceRequestAllocationResult result : AllocatedDevices.of(claim)) {
-        if (isOf(node, result) && !Boolean.TRUE.equals(result.getAdminAccess())) {
-          memory.merge(result.getDevice(), consumed(result), (one, other) -> one == ALL || other == ALL ? ALL : one + other);
-        }
-      }
-    }
-    return new PoolUse(memory);
+    Set<String> devices =
+        claims.stream()
+            .flatMap(claim -> AllocatedDevices.of(claim).stream())
+            .filter(result -> Driver.NAME.equals(result.getDriver()) && Driver.poolOf(node).equals(result.getPool()) && !Boolean.TRUE.equals(result.getAdminAccess()))
+            .map(result -> result.getDevice())
+            .collect(Collectors.toSet());
+    Map<Integer, List<Booking>> byCard =
+        claims.stream()
+            .flatMap(claim -> AllocatedClaim.bookings(claim).stream())
+            .filter(booking -> booking.card().node().equals(node))
+            .collect(Collectors.groupingBy(booking -> booking.card().index()));
+    return new PoolUse(devices, byCard);
   }
 
-  /** The node of which the claim has devices; empty if it has none of ours. */
-  static Optional<String> node(ResourceClaim claim) {
-    String suffix = Driver.poolOf("");
-    return AllocatedDevices.of(claim).stream()
-        .filter(result -> Driver.NAME.equals(result.getDriver()) && result.getPool().endsWith(suffix))
-        .map(result -> result.getPool().substring(0, result.getPool().length() - suffix.length()))
-        .findFirst();
-  }
-
-  Set<String> devices() {
-    return memory.keySet();
+  /** Whether a share has the card to itself: what its device consumes does not say so. */
+  boolean isOfOneShare(int card) {
+    return byCard.getOrDefault(card, List.of()).stream().anyMatch(booking -> booking.device().mode() == DeviceMode.WHOLE)
+        && !devices.contains(DeviceName.of(card, DeviceMode.WHOLE).toString());
   }
 
   /**
@@ -59,7 +56,7 @@ record PoolUse(Map<String, Long> memory) {
   }
 
   private int rank(PublishedCard card) {
-    if (card.devices().stream().noneMatch(device -> memory.containsKey(device.getName()))) {
+    if (!byCard.containsKey(card.index())) {
       return 1;
     }
     return left(card) > 0 ? 0 : 2;
@@ -67,24 +64,21 @@ record PoolUse(Map<String, Long> memory) {
 
   /** Bytes of the card that nobody has. */
   private long left(PublishedCard card) {
-    long left = card.devices().stream().mapToLong(PoolUse::capacity).max().orElse(0);
-    for (Device device : card.devices()) {
-      left -= Math.min(left, Math.min(memory.getOrDefault(device.getName(), 0L), capacity(device)));
+    long left = card.devices().stream().mapToLong(PoolUse::memory).max().orElse(0);
+    for (Booking booking : byCard.getOrDefault(card.index(), List.of())) {
+      long taken =
+          switch (booking.device().mode()) {
+            case WHOLE -> left;
+            case SHARED -> booking.memory();
+            case MIG -> card.device(booking.device().toString()).map(PoolUse::memory).orElse(0L);
+          };
+      left -= Math.min(left, taken);
     }
     return left;
   }
 
-  private static long capacity(Device device) {
+  private static long memory(Device device) {
     @Nullable DeviceCapacity capacity = device.getCapacity() == null ? null : device.getCapacity().get(DeviceAttribute.MEMORY);
     return capacity == null ? 0 : Bytes.of(capacity.getValue());
-  }
-
-  private static long consumed(DeviceRequestAllocationResult result) {
-    @Nullable Quantity memory = result.getConsumedCapacity() == null ? null : result.getConsumedCapacity().get(DeviceAttribute.MEMORY);
-    return memory == null ? ALL : Bytes.of(memory);
-  }
-
-  private static boolean isOf(String node, DeviceRequestAllocationResult result) {
-    return Driver.NAME.equals(result.getDriver()) && Driver.poolOf(node).equals(result.getPool()) && result.getDevice() != null;
   }
 }

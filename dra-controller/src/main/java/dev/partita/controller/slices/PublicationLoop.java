@@ -2,6 +2,7 @@ package dev.partita.controller.slices;
 
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.controller.claims.AllocatedClaim;
 import dev.partita.controller.classes.ClassPublisher;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.inventory.GpuHost;
@@ -65,7 +66,7 @@ public final class PublicationLoop implements AutoCloseable {
   /** Begins to publish. */
   public void start() {
     view.listen(listener);
-    view.claims().forEach(claim -> claimNodes.changed(claim.getMetadata().getUid(), PoolUse.node(claim)));
+    view.claims().forEach(claim -> claimNodes.changed(claim.getMetadata().getUid(), AllocatedClaim.nodeOfOurs(claim)));
     loop.post(new Work.Classes());
     Set<String> nodes = new LinkedHashSet<>();
     view.gpuNodes().forEach(node -> nodes.add(node.getMetadata().getName()));
@@ -110,7 +111,7 @@ public final class PublicationLoop implements AutoCloseable {
       case ClusterEvent.ClaimChanged(ObjectKey key, String uid) -> {
         slices.holding().forEach(node -> loop.post(new Work.Node(node)));
         Optional<ResourceClaim> claim = Optional.ofNullable(view.claim(key)).filter(its -> its.getMetadata().getUid().equals(uid));
-        claimNodes.changed(uid, claim.flatMap(PoolUse::node)).stream()
+        claimNodes.changed(uid, claim.flatMap(AllocatedClaim::nodeOfOurs)).stream()
             .filter(this::isLeftToKubeScheduler)
             .filter(toBeOrdered::add)
             .forEach(node -> loop.postAfter(ORDER_AFTER, new Work.Node(node)));

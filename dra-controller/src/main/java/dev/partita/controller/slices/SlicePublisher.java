@@ -58,7 +58,7 @@ public final class SlicePublisher {
     List<PublishedCard> wanted = host == null || gpuNode == null || view.node(node) == null ? List.of() : SlicePlan.cards(host);
     boolean byKubeScheduler = host != null && host.allocator() == GpuNodeSpec.Allocator.Scheduler;
     PoolUse use = PoolUse.of(node, view.claimsOn(node));
-    List<PublishedCard> cards = offered(node, wanted, use.devices(), byKubeScheduler, existing);
+    List<PublishedCard> cards = offered(node, wanted, use, byKubeScheduler, existing);
     List<ResourceSliceSpec> desired = byKubeScheduler ? SlicePlan.of(node, cards, use.bestFitFirst()) : SlicePlan.of(node, cards);
     if (!desired.isEmpty() && existing.isEmpty()) {
       if (gpuNode != null && pluginIsGone(gpuNode)) {
@@ -91,12 +91,12 @@ public final class SlicePublisher {
 
   /** How the node's cards can be offered now. */
   private List<PublishedCard> offered(
-      String node, List<PublishedCard> wanted, Set<String> allocated, boolean byKubeScheduler, List<ResourceSlice> existing) {
-    HeldCards cards = HeldCards.of(wanted, PublishedCard.in(existing), allocated, byKubeScheduler);
+      String node, List<PublishedCard> wanted, PoolUse use, boolean byKubeScheduler, List<ResourceSlice> existing) {
+    HeldCards cards = HeldCards.of(wanted, PublishedCard.in(existing), use, byKubeScheduler);
     if (cards.held().isEmpty()) {
       holding.remove(node);
     } else if (holding.add(node)) {
-      LOG.info("slices of {}: cards {} are offered as before, with a taint, until what is allocated of them is released", node, cards.held());
+      LOG.info("slices of {}: cards {} have a taint, so that nothing more is allocated of them, until they are released", node, cards.held());
     }
     return cards.cards();
   }

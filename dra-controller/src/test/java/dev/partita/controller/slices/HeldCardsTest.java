@@ -2,6 +2,7 @@ package dev.partita.controller.slices;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.api.DeviceMode;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
@@ -9,6 +10,8 @@ import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.api.node.GpuNodeSpec.PublishedMode;
 import dev.partita.controller.GpuNodes;
+import dev.partita.controller.allocate.Booking;
+import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.resource.v1.Device;
@@ -80,8 +83,24 @@ class HeldCardsTest {
     assertThat(taints(cards.cards().getFirst().devices().getFirst())).containsExactly("gpu.partita.dev/unhealthy", "gpu.partita.dev/changing");
   }
 
+  @Test
+  void whatAShareHasToItselfTakesNothingNewWhenKubeSchedulerBeginsToAllocate() {
+    PoolUse use = new PoolUse(Set.of("gpu-1-shared"), Map.of(1, List.of(new Booking(new CardKey("node-0", 1), DeviceMode.WHOLE, 0, 0))));
+    HeldCards cards = offered(SHARES_ONLY, published(host(Allocator.Controller, List.of(PublishedMode.Shared))), use);
+    assertThat(cards.held()).containsExactly(1);
+    assertThat(taints(cards.cards().getFirst().devices().getFirst())).isEmpty();
+    assertThat(taints(cards.cards().getLast().devices().getFirst())).containsExactly("gpu.partita.dev/changing");
+    assertThat(offered(SHARES_ONLY, published(SHARES_ONLY), Set.of()).cards()).as("released").isEqualTo(SlicePlan.cards(SHARES_ONLY));
+    GpuHost byController = host(Allocator.Controller, List.of(PublishedMode.Shared));
+    assertThat(offered(byController, published(byController), use).held()).as("the controller knows").isEmpty();
+  }
+
   private static HeldCards offered(GpuHost wanted, Map<Integer, PublishedCard> published, Set<String> allocated) {
-    return HeldCards.of(SlicePlan.cards(wanted), published, allocated, wanted.allocator() == Allocator.Scheduler);
+    return offered(wanted, published, new PoolUse(allocated, Map.of()));
+  }
+
+  private static HeldCards offered(GpuHost wanted, Map<Integer, PublishedCard> published, PoolUse use) {
+    return HeldCards.of(SlicePlan.cards(wanted), published, use, wanted.allocator() == Allocator.Scheduler);
   }
 
   private static Map<Integer, PublishedCard> published(GpuHost host) {

@@ -50,8 +50,7 @@ class PoolUseTest {
     others.getStatus().getAllocation().getDevices().getResults().getFirst().setDriver("nic.example.com");
     PoolUse use = PoolUse.of("node-0", List.of(looks, elsewhere, others));
     assertThat(use.devices()).isEmpty();
-    assertThat(PoolUse.node(elsewhere)).hasValue("node-1");
-    assertThat(PoolUse.node(others)).isEmpty();
+    assertThat(use.byCard()).isEmpty();
   }
 
   @Test
@@ -87,6 +86,7 @@ class PoolUseTest {
         .withDriver(Driver.NAME)
         .withPool(Driver.poolOf("node-0"))
         .withDevice(device)
+        .withShareID(memory == null ? null : "a-share")
         .withConsumedCapacity(memory == null ? null : Map.of("memory", new Quantity(memory)))
         .endResult()
         .endDevices()
