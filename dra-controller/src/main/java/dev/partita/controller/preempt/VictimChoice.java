@@ -18,8 +18,11 @@ import org.jspecify.annotations.Nullable;
  * have run the shortest.
  */
 public final class VictimChoice {
-  /** Nodes with a place that are compared. */
-  static final int MOST_NODES = 100;
+  /**
+   * Nodes whose victims are compared in all, where the most important is no less than elsewhere. To find a node where it is less one question a node will do, and is
+   * asked of all.
+   */
+  static final int MOST_COMPARED = 100;
 
   private VictimChoice() {}
 
@@ -53,20 +56,33 @@ public final class VictimChoice {
    */
   public static Optional<Chosen> choose(SortedMap<String, ? extends Collection<Victim>> candidates, Place place) {
     @Nullable Chosen best = null;
-    int nodes = 0;
+    int compared = 0;
     for (Map.Entry<String, ? extends Collection<Victim>> node : candidates.entrySet()) {
-      if (node.getValue().isEmpty() || !place.isOn(node.getKey(), new LinkedHashSet<>(node.getValue()))) {
-        continue;
+      @Nullable Chosen chosen = null;
+      if (best == null) {
+        chosen = among(node.getKey(), node.getValue(), place);
+      } else {
+        int most = best.victims().getFirst().priority();
+        chosen = among(node.getKey(), node.getValue().stream().filter(victim -> victim.priority() < most).toList(), place);
+        if (chosen == null && compared < MOST_COMPARED) {
+          chosen = among(node.getKey(), node.getValue().stream().filter(victim -> victim.priority() <= most).toList(), place);
+          compared += chosen == null ? 0 : 1;
+        }
       }
-      Chosen chosen = onNode(node.getKey(), node.getValue(), place);
-      if (!chosen.victims().isEmpty() && (best == null || Chosen.CHEAPEST.compare(chosen, best) < 0)) {
+      if (chosen != null && (best == null || Chosen.CHEAPEST.compare(chosen, best) < 0)) {
         best = chosen;
-      }
-      if (++nodes == MOST_NODES) {
-        break;
       }
     }
     return Optional.ofNullable(best);
+  }
+
+  /** Who of these has to go; null if it would not help that all do, or nobody has to. */
+  private static @Nullable Chosen among(String node, Collection<Victim> candidates, Place place) {
+    if (candidates.isEmpty() || !place.isOn(node, new LinkedHashSet<>(candidates))) {
+      return null;
+    }
+    Chosen chosen = onNode(node, candidates, place);
+    return chosen.victims().isEmpty() ? null : chosen;
   }
 
   private static Chosen onNode(String node, Collection<Victim> candidates, Place place) {

@@ -52,6 +52,19 @@ class VictimChoiceTest {
   }
 
   @Test
+  void lessImportantVictimsAreFoundHoweverManyNodesHaveMoreImportantOnes() {
+    Map<String, List<Victim>> nodes = new TreeMap<>();
+    for (int i = 0; i < 3 * VictimChoice.MOST_COMPARED; i++) {
+      nodes.put("a-%03d".formatted(i), List.of(victim("a" + i, 8, 5, "1")));
+    }
+    nodes.put("y", List.of(victim("y", 8, 4, "1")));
+    nodes.put("z", List.of(victim("z1", 8, 5, "1"), victim("z2", 4, 1, "1"), victim("z3", 4, 1, "1")));
+    assertThat(choose(nodes, 8).orElseThrow().node()).isEqualTo("z");
+    assertThat(choose(nodes, 9)).as("with the help of others").hasValueSatisfying(chosen -> assertThat(chosen.victims()).hasSize(2));
+    assertThat(choose(nodes, 17)).isEmpty();
+  }
+
+  @Test
   void everyoneWhoGoesIsNeeded() {
     List<Victim> victims = List.of(victim("1", 2, 1, "1"), victim("2", 6, 2, "1"), victim("3", 3, 3, "1"), victim("4", 1, 4, "1"));
     for (int gib = 1; gib <= 12; gib++) {
