@@ -19,6 +19,11 @@ public interface ClaimLookup {
         }
       };
 
+  /** The same for all the claims of one pod, which together may take no more time than one. */
+  default ClaimLookup forOnePod() {
+    return this;
+  }
+
   /** Whether there is a ResourceClaim of that name, and it asks for devices of Partita's driver. */
   boolean isOurClaim(String namespace, String claim);
 

@@ -108,13 +108,14 @@ public final class PodMutation {
 
   private boolean hasClaimsOfOurs(ObjectNode pod, String namespace) {
     Set<String> converted = requestsOf(pod).stream().map(request -> new ClaimTemplate(request).name()).collect(Collectors.toSet());
+    ClaimLookup claims = lookup.forOnePod();
     for (JsonNode claim : pod.path("spec").path("resourceClaims")) {
       String template = claim.path("resourceClaimTemplateName").asText();
       String name = claim.path("resourceClaimName").asText();
-      if (!template.isEmpty() && (converted.contains(template) || lookup.isOurTemplate(namespace, template))) {
+      if (!template.isEmpty() && (converted.contains(template) || claims.isOurTemplate(namespace, template))) {
         return true;
       }
-      if (!name.isEmpty() && lookup.isOurClaim(namespace, name)) {
+      if (!name.isEmpty() && claims.isOurClaim(namespace, name)) {
         return true;
       }
     }

@@ -28,8 +28,11 @@ import org.slf4j.LoggerFactory;
 public final class KnownClaims implements ClaimLookup {
   private static final Logger LOG = LoggerFactory.getLogger(KnownClaims.class);
 
-  /** A pod is to be made meanwhile: after that it is taken for one whose claim is not ours. */
+  /** A pod is to be made meanwhile: after that it is taken for one whose claims are not ours. */
   private static final Duration PATIENCE = Duration.ofSeconds(1);
+
+  /** Whoever may make pods has this much read; a pod names as many claims as its author likes. */
+  static final int MOST_READS = 16;
 
   private static final Pattern NAME = Pattern.compile("[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?");
 
@@ -42,45 +45,68 @@ public final class KnownClaims implements ClaimLookup {
   }
 
   @Override
+  public ClaimLookup forOnePod() {
+    return new OfOnePod();
+  }
+
+  @Override
   public boolean isOurClaim(String namespace, String claim) {
-    @Nullable ResourceClaim known = view.claim(new ObjectKey(namespace, claim));
-    @Nullable ResourceClaim found = known != null ? known : read(claim, client.resources(ResourceClaim.class).inNamespace(namespace)::withName);
-    return found != null && isOurs(found.getSpec());
+    return forOnePod().isOurClaim(namespace, claim);
   }
 
   @Override
   public boolean isOurTemplate(String namespace, String template) {
-    @Nullable ResourceClaimTemplate known = view.template(new ObjectKey(namespace, template));
-    @Nullable ResourceClaimTemplate found =
-        known != null ? known : read(template, client.resources(ResourceClaimTemplate.class).inNamespace(namespace)::withName);
-    return found != null && isOurs(found.getSpec().getSpec());
+    return forOnePod().isOurTemplate(namespace, template);
   }
 
-  private boolean isOurs(@Nullable ResourceClaimSpec spec) {
-    return RequestPart.of(spec).stream()
-        .anyMatch(part -> Ownership.isOurs(part.className(), deviceClass(part.className()), part.selectors()));
-  }
+  /** For one thread. */
+  private final class OfOnePod implements ClaimLookup {
+    private final long end = System.nanoTime() + PATIENCE.toNanos();
+    private int reads;
 
-  private @Nullable DeviceClass deviceClass(String name) {
-    @Nullable DeviceClass known = view.deviceClass(name);
-    return known != null ? known : read(name, client.resources(DeviceClass.class)::withName);
-  }
-
-  /** Null if there is none, or nobody says in time. */
-  private static <T extends HasMetadata> @Nullable T read(String name, Function<String, Resource<T>> named) {
-    if (!NAME.matcher(name).matches()) {
-      return null; // the pod is not checked yet: this is anything that somebody wrote, and would become part of a path
+    @Override
+    public boolean isOurClaim(String namespace, String claim) {
+      @Nullable ResourceClaim known = view.claim(new ObjectKey(namespace, claim));
+      @Nullable ResourceClaim found = known != null ? known : read(claim, client.resources(ResourceClaim.class).inNamespace(namespace)::withName);
+      return found != null && isOurs(found.getSpec());
     }
-    FutureTask<@Nullable T> reading = new FutureTask<>(named.apply(name)::get);
-    Thread.ofVirtual().name("admission-lookup").start(reading);
-    try {
-      return reading.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (ExecutionException | TimeoutException e) {
-      LOG.warn("what a new pod names could not be read: {}", e.getCause() == null ? "no answer in " + PATIENCE.toSeconds() + " s" : e.getCause().getMessage());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+
+    @Override
+    public boolean isOurTemplate(String namespace, String template) {
+      @Nullable ResourceClaimTemplate known = view.template(new ObjectKey(namespace, template));
+      @Nullable ResourceClaimTemplate found =
+          known != null ? known : read(template, client.resources(ResourceClaimTemplate.class).inNamespace(namespace)::withName);
+      return found != null && isOurs(found.getSpec().getSpec());
     }
-    reading.cancel(true);
-    return null;
+
+    private boolean isOurs(@Nullable ResourceClaimSpec spec) {
+      return RequestPart.of(spec).stream()
+          .anyMatch(part -> Ownership.isOurs(part.className(), deviceClass(part.className()), part.selectors()));
+    }
+
+    private @Nullable DeviceClass deviceClass(String name) {
+      @Nullable DeviceClass known = view.deviceClass(name);
+      return known != null ? known : read(name, client.resources(DeviceClass.class)::withName);
+    }
+
+    /** Null if there is none, or nobody says in time. */
+    private <T extends HasMetadata> @Nullable T read(String name, Function<String, Resource<T>> named) {
+      long left = end - System.nanoTime();
+      if (!NAME.matcher(name).matches() || left <= 0 || reads == MOST_READS) {
+        return null; // the pod is not checked yet: this is anything that somebody wrote, and would become part of a path
+      }
+      reads++;
+      FutureTask<@Nullable T> reading = new FutureTask<>(named.apply(name)::get);
+      Thread.ofVirtual().name("admission-lookup").start(reading);
+      try {
+        return reading.get(left, TimeUnit.NANOSECONDS);
+      } catch (ExecutionException | TimeoutException e) {
+        LOG.warn("what a new pod names could not be read: {}", e.getCause() == null ? "no answer in " + PATIENCE.toSeconds() + " s" : e.getCause().getMessage());
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+      reading.cancel(true);
+      return null;
+    }
   }
 }

@@ -2,6 +2,7 @@ package dev.partita.controller.claims;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.admission.webhook.ClaimLookup;
 import dev.partita.controller.Cluster;
 import dev.partita.controller.watch.ClusterView;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
@@ -46,6 +47,17 @@ class KnownClaimsTest {
     cluster.claim("ours", "gpu.partita.dev", Map.of("memory", "1Gi"));
     assertThat(known.isOurClaim("default", name)).isFalse();
     assertThat(known.isOurTemplate("default", name)).isFalse();
+  }
+
+  @Test
+  void howeverManyClaimsAPodNamesOnlyAFewAreRead() {
+    cluster.claim("ours", "gpu.partita.dev", Map.of("memory", "1Gi"));
+    ClaimLookup ofOnePod = known.forOnePod();
+    for (int i = 0; i < KnownClaims.MOST_READS; i++) {
+      assertThat(ofOnePod.isOurClaim("default", "missing-" + i)).isFalse();
+    }
+    assertThat(ofOnePod.isOurClaim("default", "ours")).as("not read any more").isFalse();
+    assertThat(known.isOurClaim("default", "ours")).as("for the next pod").isTrue();
   }
 
   @Test
