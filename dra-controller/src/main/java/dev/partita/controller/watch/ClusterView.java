@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BooleanSupplier;
@@ -247,25 +248,32 @@ public final class ClusterView implements AutoCloseable {
     if (type == Node.class) {
       informer.addEventHandler(nodeCount); // before those who are told ask for it
     }
-    informer.addEventHandler(
-        new ResourceEventHandler<T>() {
-          @Override
-          public void onAdd(T object) {
-            tell(object, event.apply(object));
-          }
-
-          @Override
-          public void onUpdate(T before, T after) {
-            tell(after, event.apply(after));
-          }
-
-          @Override
-          public void onDelete(T object, boolean unknown) {
-            tell(object, event.apply(object));
-          }
-        });
+    informer.addEventHandler(telling(object -> tell(object, event.apply(object))));
     informers.add(informer);
     return informer;
+  }
+
+  /** Tells of every object that has come, changed or gone; also of one that went and was made anew under its name while nobody watched. */
+  static <T extends HasMetadata> ResourceEventHandler<T> telling(Consumer<T> told) {
+    return new ResourceEventHandler<>() {
+      @Override
+      public void onAdd(T object) {
+        told.accept(object);
+      }
+
+      @Override
+      public void onUpdate(T before, T after) {
+        if (!Objects.equals(before.getMetadata().getUid(), after.getMetadata().getUid())) {
+          told.accept(before);
+        }
+        told.accept(after);
+      }
+
+      @Override
+      public void onDelete(T object, boolean unknown) {
+        told.accept(object);
+      }
+    };
   }
 
   private void tell(HasMetadata object, @Nullable ClusterEvent event) {
