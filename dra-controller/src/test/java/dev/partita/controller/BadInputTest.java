@@ -3,8 +3,10 @@ package dev.partita.controller;
 import static dev.partita.controller.Cluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.api.Driver;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -34,6 +36,25 @@ class BadInputTest {
     TABLE.put("more-devices-than-a-claim", new Bad("whole.gpu.partita.dev", Map.of(), 33, "", Map.of(), "asks for 33 devices; one claim can hold 32"));
     TABLE.put("more-devices-than-a-node", new Bad("whole.gpu.partita.dev", Map.of(), 5, "", Map.of(), "5 wanted on one node by request gpu, "));
     TABLE.put("unknown-capacity", new Bad(SHARE, Map.of("tensors", "1"), "capacity.requests[tensors]: is not a capacity of a GPU"));
+  }
+
+  @Test
+  void aProposalThatSomebodyMadeUpStopsNobody() {
+    try (Cluster cluster = Cluster.empty()) {
+      cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+      cluster.start();
+      String forged = "node-0" + " gpu-0-shared=999999999999999999/0".repeat(10) + " #a";
+      cluster.claim("before", SHARE, Map.of("memory", "1Gi"));
+      cluster.pod("before", "before");
+      cluster.result("before");
+      cluster.claim("forged", SHARE, Map.of("memory", "1Gi"));
+      cluster.client.resource(new ResourceClaimBuilder(cluster.read("forged")).editMetadata().addToAnnotations(Driver.PROPOSAL_ANNOTATION, forged).endMetadata().build()).update();
+      cluster.claim("good", SHARE, Map.of("memory", "1Gi"));
+      cluster.pod("good", "good");
+      cluster.result("good");
+      cluster.pod("forged", "forged");
+      cluster.result("forged");
+    }
   }
 
   @Test

@@ -74,6 +74,21 @@ class GangAllocationTest {
   }
 
   @Test
+  void whenTheOddOneGoesTheOthersGetTheirPlace() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    member("train", 2, "a", "8Gi");
+    eventually().untilAsserted(() -> assertThat(cluster.note("a", "Unallocatable")).contains("1 of 2 pods are there"));
+    member("train", 3, "odd", "8Gi");
+    eventually().untilAsserted(() -> assertThat(cluster.note("odd", "Unallocatable")).contains("disagree"));
+    member("train", 2, "b", "8Gi");
+    eventually().untilAsserted(() -> assertThat(cluster.note("b", "Unallocatable")).contains("disagree"));
+    cluster.client.pods().inNamespace("default").withName("odd").delete();
+    cluster.result("a");
+    cluster.result("b");
+  }
+
+  @Test
   void podsOfAGangMayShareAClaim() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.start();

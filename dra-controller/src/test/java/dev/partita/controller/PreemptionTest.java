@@ -56,6 +56,40 @@ class PreemptionTest {
   }
 
   @Test
+  void whatIsKeptForAPodThatGoesIsForThoseWhoWait() {
+    keptForHigh();
+    cluster.client.pods().inNamespace("default").withName("high").delete();
+    cluster.result("other");
+  }
+
+  @Test
+  void whatIsKeptForAPodWhoseClaimGoesIsForThoseWhoWait() {
+    keptForHigh();
+    eventually()
+        .until(
+            () -> {
+              // There is nothing to tell whether the controller has seen that the claim is gone: it is told of the pod until it has.
+              String now = Long.toString(System.nanoTime());
+              cluster.client.pods().inNamespace("default").withName("high").edit(pod -> new PodBuilder(pod).editMetadata().addToAnnotations("seen", now).endMetadata().build());
+              return cluster.isAllocated("other");
+            });
+  }
+
+  /** There is room, for pod low was evicted; it is kept for pod high, whose claim is gone; pod other waits for it. */
+  private void keptForHigh() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    running("low", 1, "60Gi");
+    running("middle", 5, "60Gi");
+    pod("high", 10, "", "60Gi");
+    eventually().until(() -> cluster.client.pods().inNamespace("default").withName("low").get() == null);
+    pod("other", 5, "", "60Gi");
+    eventually().untilAsserted(() -> assertThat(cluster.note("other", "Unallocatable")).startsWith("0 of 1 card fits"));
+    cluster.client.resource(cluster.read("high")).delete();
+    cluster.deallocate("low");
+  }
+
+  @Test
   void aPodThatNeverPreemptsWaits() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.start();

@@ -53,6 +53,27 @@ class WaitingPodTest {
     assertThat(cluster.gates("nowhere")).as("kube-scheduler has none for it either").isEqualTo(GATE);
   }
 
+  @Test
+  void slicesThatComeBackEndTheWaitOfAPodThatFoundNone() {
+    String plugin = cluster.pluginPod("True");
+    cluster.add(GpuNodes.withPlugin(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB), plugin));
+    cluster.start();
+    eventually().until(() -> cluster.slices().size() == 1);
+    cluster.pluginPod("False");
+    cluster.client.resource(cluster.slices().getFirst()).delete();
+    int pods = 0;
+    String last;
+    do { // until one comes after the controller has seen that they are gone
+      last = "p" + pods++;
+      cluster.claim(last, "gpu.partita.dev", Map.of("memory", "1Gi"));
+      cluster.pod(last, last);
+      String each = last;
+      eventually().until(() -> cluster.isAllocated(each) || !cluster.events(each, "Unallocatable").isEmpty());
+    } while (cluster.isAllocated(last));
+    cluster.pluginPod("True");
+    cluster.result(last);
+  }
+
   private static Pod requesting(String name, String cpu) {
     return new PodBuilder()
         .withNewMetadata()

@@ -27,6 +27,11 @@ import org.jspecify.annotations.Nullable;
 
 /** What an allocation, whoever wrote it, takes of our cards. */
 public final class AllocatedClaim {
+  /** Bytes and percent that count of a share, whatever it says: a million of them can be added up. */
+  static final long MOST_MEMORY = Long.MAX_VALUE / 1_000_000;
+
+  static final long MOST_CORES = 100;
+
   private static final String POOL_SUFFIX = Driver.poolOf("");
 
   private AllocatedClaim() {}
@@ -94,8 +99,8 @@ public final class AllocatedClaim {
               : new Booking(
                   card,
                   DeviceMode.SHARED,
-                  amount(consumed.get(DeviceAttribute.MEMORY), Long.MAX_VALUE / 1_000_000),
-                  (int) amount(consumed.get(DeviceAttribute.CORES), 100)));
+                  amount(consumed.get(DeviceAttribute.MEMORY), MOST_MEMORY),
+                  (int) amount(consumed.get(DeviceAttribute.CORES), MOST_CORES)));
     }
     return bookings;
   }

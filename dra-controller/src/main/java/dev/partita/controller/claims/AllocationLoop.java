@@ -65,6 +65,7 @@ public final class AllocationLoop implements AutoCloseable {
   private final StaleReasons stale;
   private final Leftovers leftovers;
   private final NodeFacts nodeFacts;
+  private final Nominations nominations;
   private final Preemption preemption;
   private final PodFollower follower;
   private final PodTurns turns;
@@ -87,7 +88,7 @@ public final class AllocationLoop implements AutoCloseable {
     this.leftovers = new Leftovers(view, ledger, writer, retries);
     PodDecider decider = new PodDecider(view, ledger, loads, vetoes);
     this.evictor = new Evictor(client, edge, podEvents, loop::post);
-    Nominations nominations = new Nominations(ledger, loads);
+    this.nominations = new Nominations(ledger, loads);
     this.preemption = new Preemption(view, clock, ledger, loads, nominations, evictor, retries, priorities);
     this.turns =
         new PodTurns(
@@ -126,26 +127,12 @@ public final class AllocationLoop implements AutoCloseable {
     boolean sayAgain = false;
     for (WorkItem item : items) {
       switch (item) {
-        case WorkItem.Begin begin -> begin(pods);
-        case WorkItem.Observed(ClusterEvent event) -> observe(event, pods);
-        case WorkItem.Again(ObjectKey pod) -> pods.add(pod);
         case WorkItem.SayAgain _ -> {
           sayAgain = true;
           pods.addAll(turns.waiting());
         }
-        case WorkItem.VetoOver(ObjectKey claim) -> view.podsOf(claim).forEach(pod -> pods.add(ObjectKey.of(pod)));
-        case WorkItem.NotReleased(ObjectKey claim, String claimUid) -> leftovers.notReleased(claim, claimUid);
-        case WorkItem.ClaimAgain(ObjectKey claim, String version) -> {
-          leftovers.withdraw(claim, version);
-          leftovers.look(claim, inventory);
-        }
-        case WorkItem.EvictionRefused(ObjectKey pod, String podUid, String victimUid) -> {
-          preemption.refused(pod, podUid, victimUid);
-          pods.add(pod);
-        }
         case WorkItem.Explain question -> questions.add(question);
-        case WorkItem.Written(ClaimRef claim, Optional<String> version) -> written(claim, version, pods);
-        case WorkItem.Finished(ObjectKey pod, boolean failed) -> finished(pod, failed, pods);
+        default -> guarded(item, () -> handle(item, pods));
       }
     }
     if (quotas.changed(inventory)) {
@@ -153,11 +140,48 @@ public final class AllocationLoop implements AutoCloseable {
     }
     long start = System.nanoTime();
     turns.take(pods, inventory);
+    if (nominations.gaveUp()) {
+      turns.waiting().forEach(pod -> loop.post(new WorkItem.Again(pod)));
+    }
     if (sayAgain) {
       stale.said(Duration.ofNanos(System.nanoTime() - start));
     }
     questions.forEach(this::explain);
     quotaStatus.tell(ledger.quotas().statuses());
+  }
+
+  private void handle(WorkItem item, Set<ObjectKey> pods) {
+    switch (item) {
+      case WorkItem.Begin _ -> begin(pods);
+      case WorkItem.Observed(ClusterEvent event) -> observe(event, pods);
+      case WorkItem.Again(ObjectKey pod) -> pods.add(pod);
+      case WorkItem.VetoOver(ObjectKey claim) -> addPodsOf(claim, pods);
+      case WorkItem.NotReleased(ObjectKey claim, String claimUid) -> leftovers.notReleased(claim, claimUid);
+      case WorkItem.ClaimAgain(ObjectKey claim, String version) -> {
+        leftovers.withdraw(claim, version);
+        leftovers.look(claim, inventory);
+      }
+      case WorkItem.EvictionRefused(ObjectKey pod, String podUid, String victimUid) -> {
+        preemption.refused(pod, podUid, victimUid);
+        pods.add(pod);
+      }
+      case WorkItem.Written(ClaimRef claim, Optional<String> version) -> written(claim, version, pods);
+      case WorkItem.Finished(ObjectKey pod, boolean failed) -> finished(pod, failed, pods);
+      case WorkItem.SayAgain _, WorkItem.Explain _ -> throw new IllegalArgumentException("is for the whole batch: " + item);
+    }
+  }
+
+  /** One thing that cannot be handled must not take the others with it. */
+  private static void guarded(Object what, Runnable handling) {
+    try {
+      handling.run();
+    } catch (RuntimeException e) {
+      LOG.error("{}: not handled", what, e);
+    }
+  }
+
+  private void addPodsOf(ObjectKey claim, Set<ObjectKey> pods) {
+    view.podsOf(claim).forEach(pod -> pods.add(ObjectKey.of(pod)));
   }
 
   private void explain(WorkItem.Explain asked) {
@@ -175,11 +199,11 @@ public final class AllocationLoop implements AutoCloseable {
     quotas.stale();
     quotas.changed(inventory);
     for (ResourceClaim claim : view.claims()) {
-      ledger.observe(claim.getMetadata().getUid(), claim);
+      guarded(ObjectKey.of(claim), () -> ledger.observe(claim.getMetadata().getUid(), claim));
     }
-    view.claims().forEach(claim -> leftovers.look(ObjectKey.of(claim), inventory));
+    view.claims().forEach(claim -> guarded(ObjectKey.of(claim), () -> leftovers.look(ObjectKey.of(claim), inventory)));
     for (Pod pod : view.pods()) {
-      follower.follow(ObjectKey.of(pod), pod.getMetadata().getUid(), inventory, pods);
+      guarded(ObjectKey.of(pod), () -> follower.follow(ObjectKey.of(pod), pod.getMetadata().getUid(), inventory, pods));
     }
   }
 
@@ -235,7 +259,7 @@ public final class AllocationLoop implements AutoCloseable {
     if (!same) {
       vetoes.forget(uid);
     }
-    view.podsOf(key).forEach(pod -> pods.add(ObjectKey.of(pod)));
+    addPodsOf(key, pods);
     leftovers.look(key, inventory);
   }
 
@@ -243,6 +267,7 @@ public final class AllocationLoop implements AutoCloseable {
     ObjectKey key = new ObjectKey(claim.namespace(), claim.name());
     if (version.isEmpty()) {
       ledger.dropped(claim.uid());
+      addPodsOf(key, pods); // those who share it had nothing to wait for as long as it was taken for allocated
       leftovers.look(key, inventory);
       return;
     }

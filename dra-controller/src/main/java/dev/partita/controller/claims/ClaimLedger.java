@@ -148,6 +148,7 @@ final class ClaimLedger {
   /** This instance is about to write that the claim has this on the node; nothing, if it only looks at devices. */
   void assume(ClaimRef claim, String node, List<Booking> bookings) {
     book(claim.uid(), claim.namespace(), bookings);
+    releasing.remove(claim.uid()); // what is given back is what it had before
     assumed.put(claim.uid(), new Assumed(node, Optional.empty(), Optional.empty()));
   }
 

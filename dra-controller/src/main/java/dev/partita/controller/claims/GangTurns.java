@@ -63,7 +63,7 @@ final class GangTurns {
       return;
     }
     for (Pod pod : open.subList(0, Math.min(missing, open.size()))) {
-      switch (turns.consider(pod, inventory, placed)) {
+      switch (consider(pod, inventory, placed, plans)) {
         case Decision.Allocate(PodPlan plan) -> {
           turns.assume(plan);
           plan.outcome().claims().forEach(placement -> placed.put(placement.claim().uid(), plan.outcome().node()));
@@ -83,6 +83,16 @@ final class GangTurns {
       }
     }
     turns.write(plans);
+  }
+
+  /** A decision that fails leaves nothing of those before it. */
+  private Decision consider(Pod pod, Inventory inventory, Map<String, String> placed, List<PodPlan> before) {
+    try {
+      return turns.consider(pod, inventory, placed);
+    } catch (RuntimeException e) {
+      before.forEach(turns::unassume);
+      throw e;
+    }
   }
 
   private void refuse(ObjectKey gang, Pod pod, Decision decision, List<Pod> open, List<Pod> settled) {

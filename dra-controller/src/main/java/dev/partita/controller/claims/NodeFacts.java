@@ -3,16 +3,18 @@ package dev.partita.controller.claims;
 import dev.partita.controller.watch.ClusterView;
 import io.fabric8.kubernetes.api.model.Node;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** What of a Node matters to waiting pods, so that a heartbeat wakes none of them. For one thread. */
 final class NodeFacts {
   private final ClusterView view;
   private final Map<String, List<Object>> known = new HashMap<>();
-  private final Map<String, Boolean> published = new HashMap<>();
+  private final Set<String> published = new HashSet<>();
 
   NodeFacts(ClusterView view) {
     this.view = view;
@@ -36,7 +38,10 @@ final class NodeFacts {
 
   /** Whether the node's slices have appeared since this was last asked. */
   boolean published(String node) {
-    boolean now = !view.slices(node).isEmpty();
-    return now && !Boolean.TRUE.equals(published.put(node, now));
+    if (view.slices(node).isEmpty()) {
+      published.remove(node);
+      return false;
+    }
+    return published.add(node);
   }
 }

@@ -15,6 +15,7 @@ final class Nominations {
   private final NodeLoads loads;
   private final Map<String, Nomination> byPod = new HashMap<>();
   private final Set<String> suspended = new HashSet<>();
+  private boolean gaveUp;
 
   Nominations(ClaimLedger ledger, NodeLoads loads) {
     this.ledger = ledger;
@@ -31,7 +32,14 @@ final class Nominations {
   }
 
   void remove(String podUid) {
-    Optional.ofNullable(byPod.remove(podUid)).filter(nomination -> !suspended.remove(podUid)).ifPresent(this::release);
+    Optional.ofNullable(byPod.remove(podUid)).filter(nomination -> !suspended.remove(podUid)).ifPresent(this::giveUp);
+  }
+
+  /** Whether something that was kept is free for others since this was last asked. */
+  boolean gaveUp() {
+    boolean before = gaveUp;
+    gaveUp = false;
+    return before;
   }
 
   /** The pod gets its place now; nothing more is kept for it, unless that fails. */
@@ -58,6 +66,11 @@ final class Nominations {
     } finally {
       lifted.values().forEach(this::keep);
     }
+  }
+
+  private void giveUp(Nomination nomination) {
+    release(nomination);
+    gaveUp = true;
   }
 
   private void keep(Nomination nomination) {

@@ -24,6 +24,7 @@ final class PodFollower {
   private final Leftovers leftovers;
   private final PodTurns turns;
   private final Map<String, List<ObjectKey>> claimsOfPod = new HashMap<>();
+  private final Map<String, ObjectKey> gangOfPod = new HashMap<>();
 
   PodFollower(ClusterView view, NodeLoads loads, Priorities priorities, MixFeed mixFeed, Leftovers leftovers, PodTurns turns) {
     this.view = view;
@@ -46,7 +47,7 @@ final class PodFollower {
     if (pod != null && pod.getMetadata().getUid().equals(uid) && PodClaims.isLive(pod)) {
       live(key, pod, inventory, pods);
     } else {
-      over(key, uid, inventory);
+      over(key, uid, inventory, pods);
       if (pod != null && !pod.getMetadata().getUid().equals(uid)) {
         pods.add(key);
       }
@@ -70,14 +71,16 @@ final class PodFollower {
     if (!pod.getSpec().getResourceClaims().isEmpty() || AllocationGate.isOn(pod)) {
       pods.add(key);
       PodClaims.of(pod).ifPresent(claims -> claimsOfPod.put(uid, claims));
+      Gang.of(pod).ifPresent(gang -> gangOfPod.put(uid, gang));
     }
   }
 
-  private void over(ObjectKey key, String uid, Inventory inventory) {
+  private void over(ObjectKey key, String uid, Inventory inventory, Set<ObjectKey> pods) {
     loads.remove(uid);
     priorities.remove(uid);
     turns.forget(key, uid);
     mixFeed.forget(uid);
     Objects.requireNonNullElse(claimsOfPod.remove(uid), List.<ObjectKey>of()).forEach(claim -> leftovers.look(claim, inventory));
+    Optional.ofNullable(gangOfPod.remove(uid)).ifPresent(gang -> view.podsOfGang(gang).forEach(other -> pods.add(ObjectKey.of(other)))); // it may have been the odd one
   }
 }

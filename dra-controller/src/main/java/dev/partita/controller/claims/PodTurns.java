@@ -127,8 +127,8 @@ final class PodTurns {
   void finished(ObjectKey pod, boolean failed) {
     writing.remove(pod);
     Optional<String> uid = Optional.ofNullable(view.pod(pod)).map(shown -> shown.getMetadata().getUid());
-    if (failed) {
-      uid.ifPresent(nominations::resume);
+    if (failed && uid.isPresent()) {
+      nominations.resume(uid.get());
       retries.failed(pod);
     } else {
       uid.ifPresent(nominations::remove);
@@ -170,10 +170,13 @@ final class PodTurns {
   void decide(Pod pod, Inventory inventory) {
     Decision decision = consider(pod, inventory, Map.of());
     apply(pod, decision);
-    if (decision instanceof Decision.Wait wait) {
-      preemption
-          .makeRoom(pod, wait, inventory)
-          .ifPresent(words -> notes.preempting(pod, wait.claims(), words + "; " + wait.explanation().summary(ClaimNotes.MAX_EXPLANATION - words.length() - 2)));
+    switch (decision) {
+      case Decision.Wait wait ->
+          preemption
+              .makeRoom(pod, wait, inventory)
+              .ifPresent(words -> notes.preempting(pod, wait.claims(), words + "; " + wait.explanation().summary(ClaimNotes.MAX_EXPLANATION - words.length() - 2)));
+      case Decision.Allocate _ -> {}
+      default -> preemption.endIfOver(pod.getMetadata().getUid());
     }
   }
 

@@ -110,6 +110,11 @@ final class Preemption {
     return fresh.map(Preemption::words);
   }
 
+  /** Nothing is kept any longer for a pod that does not come for it in time. */
+  void endIfOver(String podUid) {
+    nominations.of(podUid).filter(nomination -> !isUnderWay(nomination)).ifPresent(over -> nominations.remove(podUid));
+  }
+
   /** The pod is over or gone. */
   void forget(String podUid) {
     nominations.remove(podUid);

@@ -4,6 +4,7 @@ import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
 import dev.partita.controller.allocate.Booking;
+import dev.partita.controller.allocate.ClaimAsk;
 import dev.partita.controller.inventory.CardKey;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.ArrayList;
@@ -27,6 +28,9 @@ record Proposal(String node, List<Booking> bookings, String id) {
   private static final Pattern ID = Pattern.compile("#([0-9a-f-]{1,36})");
 
   private static final Pattern SHARE = Pattern.compile("([a-z0-9-]+)=([0-9]{1,18})/([0-9]{1,3})");
+
+  /** No proposal is longer: a node's name, and as many devices as a claim can hold. */
+  private static final int MOST_CHARACTERS = 4096;
 
   Proposal {
     bookings = List.copyOf(bookings);
@@ -55,10 +59,14 @@ record Proposal(String node, List<Booking> bookings, String id) {
     return Optional.ofNullable(annotations(claim).get(Driver.PROPOSAL_ANNOTATION)).flatMap(Proposal::parse);
   }
 
+  /** Whoever may edit claims can write it: amounts that no card has are not read, so that nobody's sums can overflow. */
   static Optional<Proposal> parse(String text) {
+    if (text.length() > MOST_CHARACTERS) {
+      return Optional.empty();
+    }
     String[] words = text.split(" ", -1);
     Matcher id = ID.matcher(words[words.length - 1]);
-    if (!id.matches()) {
+    if (!id.matches() || words.length > ClaimAsk.MOST_RESULTS + 2) {
       return Optional.empty();
     }
     List<Booking> bookings = new ArrayList<>();
@@ -66,6 +74,9 @@ record Proposal(String node, List<Booking> bookings, String id) {
       Matcher share = SHARE.matcher(words[i]);
       Optional<DeviceName> device = DeviceName.parse(share.matches() ? share.group(1) : words[i]);
       if (device.isEmpty() || share.matches() != (device.get().mode() == DeviceMode.SHARED)) {
+        return Optional.empty();
+      }
+      if (share.matches() && (Long.parseLong(share.group(2)) > AllocatedClaim.MOST_MEMORY || Integer.parseInt(share.group(3)) > AllocatedClaim.MOST_CORES)) {
         return Optional.empty();
       }
       CardKey card = new CardKey(words[0], device.get().index());

@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
 public record PodRequests(long milliCpu, long memory, long pods) {
   static final PodRequests NONE = new PodRequests(0, 0, 0);
 
+  /** What counts of an amount, however large: very many can be added up, and no node has as much. */
+  private static final BigDecimal MOST = BigDecimal.valueOf(1L << 53);
+
   /**
    * What kube-scheduler counts for the pod: containers and sidecars together, or the largest init container with the sidecars
    * before it, whichever is more; plus overhead; or what the pod requests as a whole.
@@ -98,6 +101,6 @@ public record PodRequests(long milliCpu, long memory, long pods) {
       return 0;
     }
     BigDecimal scaled = quantity.getNumericalAmount().movePointRight(scale).setScale(0, RoundingMode.CEILING);
-    return scaled.min(BigDecimal.valueOf(Long.MAX_VALUE / 4)).longValue();
+    return scaled.min(MOST).longValue();
   }
 }

@@ -85,6 +85,17 @@ class ClaimLedgerTest {
   }
 
   @Test
+  void whatIsAllocatedAnewWhileTheOldIsTakenBackCanBeTakenBackLater() {
+    ledger.observe("uid", allocated("7", "8", false));
+    assertThat(ledger.releasing("uid")).isTrue();
+    ledger.assume(CLAIM, "node-0", EIGHT);
+    assertThat(ledger.observe("uid", open("8"))).as("that the old one is gone says nothing of the new one").isEqualTo(new ClaimLedger.Change.None());
+    ledger.written("uid", "9");
+    ledger.observe("uid", allocated("9", "8", false));
+    assertThat(ledger.releasing("uid")).isTrue();
+  }
+
+  @Test
   void aVetoIsSeenEvenIfTheAllocationNeverWas() {
     ledger.assume(CLAIM, "node-0", EIGHT);
     ledger.written("uid", "7");

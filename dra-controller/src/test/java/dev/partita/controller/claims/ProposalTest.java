@@ -28,6 +28,16 @@ class ProposalTest {
     assertThat(Proposal.parse(looks.toString())).as("devices that are only looked at").contains(looks);
   }
 
+  @Test
+  void whatNoCardHasIsNoProposalForItsSumsWouldStopEverything() {
+    assertThat(Proposal.parse("node-0 gpu-0-shared=9000000000001/0 #1")).as("all memory that counts").isPresent();
+    assertThat(Proposal.parse("node-0 gpu-0-shared=999999999999999999/0 #1")).isEmpty();
+    assertThat(Proposal.parse("node-0 gpu-0-shared=1/101 #1")).isEmpty();
+    assertThat(Proposal.parse("node-0" + " gpu-0-shared=1/1".repeat(32) + " #1")).isPresent();
+    assertThat(Proposal.parse("node-0" + " gpu-0-shared=1/1".repeat(33) + " #1")).isEmpty();
+    assertThat(Proposal.parse("n".repeat(5_000) + " gpu-0 #1")).isEmpty();
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {
