@@ -21,29 +21,37 @@ static void narrow(int card, uint64_t *free, uint64_t *total) {
     *free = view.oversubscribes ? left : smaller(*free, left);
 }
 
+static int current_card(void) {
+    int card;
+    return cuda_current_card(&card) == CUDA_SUCCESS ? card : CARD_REFUSED;
+}
+
+/* Either output may be NULL, where the driver allows that. */
 CUresult cuMemGetInfo_v2(size_t *free, size_t *total) {
     NEED(cuMemGetInfo_v2);
     CUresult result = DRIVER(cuMemGetInfo_v2)(free, total);
-    int card;
-    if (result != CUDA_SUCCESS || !free || !total || cuda_current_card(&card) != CUDA_SUCCESS)
+    if (result != CUDA_SUCCESS)
         return result;
-    uint64_t f = *free, t = *total;
-    narrow(card, &f, &t);
-    *free = f;
-    *total = t;
+    uint64_t f = free ? *free : 0, t = total ? *total : 0;
+    narrow(current_card(), &f, &t);
+    if (free)
+        *free = f;
+    if (total)
+        *total = t;
     return result;
 }
 
 CUresult cuMemGetInfo(unsigned int *free, unsigned int *total) {
     NEED(cuMemGetInfo);
     CUresult result = DRIVER(cuMemGetInfo)(free, total);
-    int card;
-    if (result != CUDA_SUCCESS || !free || !total || cuda_current_card(&card) != CUDA_SUCCESS)
+    if (result != CUDA_SUCCESS)
         return result;
-    uint64_t f = *free, t = *total;
-    narrow(card, &f, &t);
-    *free = (unsigned int)smaller(f, UINT_MAX);
-    *total = (unsigned int)smaller(t, UINT_MAX);
+    uint64_t f = free ? *free : 0, t = total ? *total : 0;
+    narrow(current_card(), &f, &t);
+    if (free)
+        *free = (unsigned int)smaller(f, UINT_MAX);
+    if (total)
+        *total = (unsigned int)smaller(t, UINT_MAX);
     return result;
 }
 
