@@ -4,11 +4,13 @@
 #include <string.h>
 
 #include "cards.h"
+#include "growing.h"
 
-enum { POOLS = 512, INDEX_BITS = 10 };
+enum { INDEX_BITS = 20 }; /* the rest of an id's bits tell an account from former ones in its place */
 
-static struct pool pools[POOLS];
-static uint32_t lock, pool_bound;
+/* Grows, and may move then: a pool's address holds only until the lock is left. */
+static struct pool *pools;
+static uint32_t lock, pool_room, pool_bound;
 
 void pool_books_enter(void) {
     while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE))
@@ -25,7 +27,7 @@ static pool_id id_of(const struct pool *pool) {
 
 struct pool *pool_of(pool_id id) {
     uint32_t index = (id & ((1u << INDEX_BITS) - 1)) - 1;
-    if (id == 0 || index >= POOLS || pools[index].state == FREE || id_of(&pools[index]) != id)
+    if (id == 0 || index >= pool_bound || pools[index].state == FREE || id_of(&pools[index]) != id)
         return NULL;
     return &pools[index];
 }
@@ -65,9 +67,10 @@ pool_id pool_find(uint64_t handle, int *card) {
 
 static struct pool *add(uint64_t handle, int card, int device) {
     uint32_t i = 0;
-    while (i < POOLS && pools[i].state != FREE)
+    while (i < pool_bound && pools[i].state != FREE)
         i++;
-    if (i == POOLS)
+    if (i + 1 >= 1u << INDEX_BITS ||
+        (i == pool_room && !growing_more((void **)&pools, &pool_room, sizeof *pools)))
         return NULL;
     if (i >= pool_bound)
         __atomic_store_n(&pool_bound, i + 1, __ATOMIC_RELAXED);
@@ -197,7 +200,8 @@ void pool_leave(pool_id id) {
 }
 
 void pool_books_forget(void) {
-    memset(pools, 0, pool_bound * sizeof *pools);
+    if (pools)
+        memset(pools, 0, pool_bound * sizeof *pools);
     pool_bound = 0;
     lock = 0;
 }

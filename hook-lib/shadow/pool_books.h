@@ -19,7 +19,7 @@ typedef uint32_t pool_id;
 /* The account of a pool in use. */
 pool_id pool_find(uint64_t handle, int *card);
 
-/* The same, opened if there is none. 0: too many pools. */
+/* The same, opened if there is none. 0: no memory for the account. */
 pool_id pool_open(uint64_t handle, int card, int device);
 
 /* A pool that the driver has just made: an account that still stands under the handle is over. */

@@ -20,15 +20,15 @@ bool pool_begin(pool_id id, uint64_t units) {
     if (card < 0 || !cards_charge(card, SHARE_RESIDENT, units + missing))
         return false;
     pool_books_enter();
-    bool still = pool_of(id) != NULL;
-    if (still) {
+    pool = pool_of(id);
+    if (pool) {
         pool->charged += units + missing;
         pool->begun += units;
     }
     pool_books_leave();
-    if (!still)
+    if (!pool)
         pool_give_back(card, units + missing);
-    return still;
+    return pool != NULL;
 }
 
 bool pool_has_spare(pool_id id, uint64_t units) {
@@ -73,7 +73,8 @@ bool pool_told(pool_id id, uint64_t reading, uint64_t reserved_units, uint64_t b
         return true;
     covered = card < 0 || cards_charge(card, SHARE_RESIDENT, missing);
     pool_books_enter();
-    if (pool_of(id)) {
+    pool = pool_of(id);
+    if (pool) {
         pool->charging -= missing;
         if (covered)
             pool->charged += missing;

@@ -24,7 +24,7 @@ struct pool {
 void pool_books_enter(void);
 void pool_books_leave(void);
 
-/* Under the lock: the pool, or NULL if it is not known any more. */
+/* Under the lock, and good until that is left: the pool, or NULL if it is not known any more. */
 struct pool *pool_of(pool_id id);
 
 /* Under the lock: ends a closed pool of which nothing is lent any more; the units to be given back. */

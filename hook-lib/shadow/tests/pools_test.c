@@ -245,6 +245,24 @@ static void a_pool_made_while_the_quota_was_unreadable_is_limited_once_it_can_be
     CHECK_EQUAL(alloc_from(&pointer, 128 * MIB, pool, NULL), CUDA_ERROR_OUT_OF_MEMORY);
 }
 
+static void a_process_may_have_a_thousand_pools_at_once(void) {
+    enum { MANY = 1200 };
+    static CUmemoryPool pools[MANY];
+    static CUdeviceptr pointers[MANY];
+    start(64 * GIB);
+    for (int i = 0; i < MANY; i++) {
+        pools[i] = pool_on(0);
+        CHECK_EQUAL(alloc_from(&pointers[i], MIB, pools[i], NULL), CUDA_SUCCESS);
+    }
+    agree(64 * GIB);
+    for (int i = 0; i < MANY; i++) {
+        CHECK_EQUAL(destroy(pools[i]), CUDA_SUCCESS);
+        CHECK_EQUAL(release(pointers[i], NULL), CUDA_SUCCESS);
+    }
+    CHECK_EQUAL(synchronize(), CUDA_SUCCESS);
+    CHECK_EQUAL(cuda_free(), 64 * GIB);
+}
+
 static void *churn(void *data) {
     unsigned int random = (unsigned int)(uintptr_t)data;
     CHECK_EQUAL(((__typeof__(&cuCtxSetCurrent))cuda_function("cuCtxSetCurrent"))(cuda.context), CUDA_SUCCESS);
@@ -291,6 +309,7 @@ int main(int argc, char **argv) {
         CASE(a_stream_of_another_card_allocates_there),
         CASE(a_pool_on_the_host_is_not_charged),
         CASE(a_pool_made_while_the_quota_was_unreadable_is_limited_once_it_can_be_read),
+        CASE(a_process_may_have_a_thousand_pools_at_once),
         CASE(a_reset_of_the_device_ends_its_pools),
         CASE(the_account_of_a_pool_is_right_after_many_threads),
     };
