@@ -84,7 +84,7 @@ static bool charge_or_call_in(int card, size_t last, enum share_memory memory, u
     return charge(card, last, memory, units);
 }
 
-bool cards_try(int card, enum share_memory memory, uint64_t units) {
+bool cards_charge(int card, enum share_memory memory, uint64_t units) {
     if (units > PARTITA_UNITS_MAX)
         return false;
     size_t last = last_share(card);
@@ -94,10 +94,6 @@ bool cards_try(int card, enum share_memory memory, uint64_t units) {
         if (of_card(i, card))
             share_tend(&shares[i], SHARE_NOW, true); /* the quota may have grown, somebody may have died */
     return charge_or_call_in(card, last, memory, units);
-}
-
-bool cards_charge(int card, enum share_memory memory, uint64_t units) {
-    return cards_try(card, memory, units) || cards_refuse(card);
 }
 
 bool cards_refuse(int card) {

@@ -20,13 +20,10 @@ bool cards_limited(void);
 /* The card with this UUID ("GPU-..."): an index, or one of the above. */
 int cards_find(const char *gpu);
 
-/* Charges the units to the card's shares, all or nothing. False: refused, and counted as that. */
+/* Charges the units to the card's shares, all or nothing. False: they do not allow it. */
 bool cards_charge(int card, enum share_memory memory, uint64_t units);
 
-/* The same where there is another way: not counted as refused. */
-bool cards_try(int card, enum share_memory memory, uint64_t units);
-
-/* Counts a refusal; false. */
+/* Counts an allocation that failed because the shares do not allow it, when no other way is left; false. */
 bool cards_refuse(int card);
 
 void cards_release(int card, enum share_memory memory, uint64_t units);

@@ -36,12 +36,12 @@ static void keep(uint64_t address, uint64_t value) {
     errno = error;
 }
 
-bool charge_card(int card, enum share_memory memory, uint64_t units) {
+static bool try_card(int card, enum share_memory memory, uint64_t units) {
     return cards_charge(card, memory, units) || (pools_trim(card) && cards_charge(card, memory, units));
 }
 
-static bool try_card(int card, enum share_memory memory, uint64_t units) {
-    return cards_try(card, memory, units) || (pools_trim(card) && cards_try(card, memory, units));
+bool charge_card(int card, enum share_memory memory, uint64_t units) {
+    return try_card(card, memory, units) || cards_refuse(card);
 }
 
 static bool could_page(int card) {

@@ -17,7 +17,7 @@ struct charge {
 
 #define CHARGE_NOTHING ((struct charge){-1, SHARE_RESIDENT, 0, 0})
 
-/* Charges the units, if need be after the process' pools gave up what nobody uses. False: the quota does not allow it. */
+/* Charges the units, if need be after the process' pools gave up what nobody uses. False: the quota does not allow it; that counts as refused. */
 bool charge_card(int card, enum share_memory memory, uint64_t units);
 
 /*

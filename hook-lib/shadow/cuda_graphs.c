@@ -76,11 +76,11 @@ static bool begin_part(struct growth *growth, CUdevice device, int card, uint64_
     if (!pool_begin(account, more)) {
         /* Trimming also takes what lies idle here. */
         if (!pools_trim(card))
-            return false;
+            return cards_refuse(card);
         idle = idle_units(device);
         more = units > idle ? units - idle : 0;
         if (!pool_begin(account, more))
-            return false;
+            return cards_refuse(card);
     }
     growth->part[growth->count].account = account;
     growth->part[growth->count].device = device;

@@ -111,8 +111,8 @@ static void undo(const struct request *r) {
     pools_return(taken, *r->pointer, result);
 }
 
-/* The driver's call, when `begun` units are charged for it. */
-static CUresult allocate_begun(const struct request *r, pool_id id, int card, uint64_t begun) {
+/* The driver's call, when `begun` units are charged for it. *refused: the quota does not allow what it came to. */
+static CUresult allocate_begun(const struct request *r, pool_id id, int card, uint64_t begun, bool *refused) {
     CUdeviceptr former = *r->pointer;
     CUresult result = ask_driver(r);
     if (result == CUDA_SUCCESS) {
@@ -127,16 +127,20 @@ static CUresult allocate_begun(const struct request *r, pool_id id, int card, ui
         return result;
     undo(r);
     *r->pointer = former;
+    *refused = true;
     return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+/* A pool that the program chose itself stays what it is. */
+static bool may_be_managed(const struct request *r, int card) {
+    return (r->function == ASYNC || r->function == ASYNC_PTSZ) && DRIVER(cuMemAllocManaged) && cards_oversubscribe(card);
 }
 
 /*
  * What the share's part of the card does not hold any more is made managed, where the share oversubscribes: for the current context, and
- * there at once, whatever the stream has still to do. A pool that the program chose itself stays what it is.
+ * there at once, whatever the stream has still to do.
  */
-static CUresult allocate_managed(const struct request *r, int card) {
-    if ((r->function != ASYNC && r->function != ASYNC_PTSZ) || !DRIVER(cuMemAllocManaged) || !cards_oversubscribe(card))
-        return CUDA_ERROR_OUT_OF_MEMORY;
+static CUresult allocate_managed(const struct request *r) {
     struct charge charge;
     CUresult result = charge_begin_managed(&charge, r->bytes);
     if (result != CUDA_SUCCESS)
@@ -155,20 +159,20 @@ static CUresult free_managed(CUdeviceptr pointer, CUstream stream, bool per_thre
     return result;
 }
 
-static CUresult allocate_from(const struct request *r, pool_id id, int card) {
+static CUresult allocate_from(const struct request *r, pool_id id, int card, bool *refused) {
     uint64_t units = units_of_pages(r->bytes);
-    if (units > PARTITA_UNITS_MAX)
+    *refused = units > PARTITA_UNITS_MAX;
+    if (*refused)
         return CUDA_ERROR_OUT_OF_MEMORY;
     if (pool_begin(id, units))
-        return allocate_begun(r, id, card, units);
+        return allocate_begun(r, id, card, units, refused);
     if (pool_has_spare(id, units_of(r->bytes))) {
-        CUresult result = allocate_begun(r, id, card, 0);
+        CUresult result = allocate_begun(r, id, card, 0, refused);
         if (result != CUDA_ERROR_OUT_OF_MEMORY)
             return result;
     }
-    if (pools_trim(card) && pool_begin(id, units))
-        return allocate_begun(r, id, card, units);
-    return CUDA_ERROR_OUT_OF_MEMORY;
+    *refused = !pools_trim(card) || !pool_begin(id, units);
+    return *refused ? CUDA_ERROR_OUT_OF_MEMORY : allocate_begun(r, id, card, units, refused);
 }
 
 static CUresult allocate_for_itself(const struct request *r) {
@@ -199,8 +203,13 @@ static CUresult allocate(struct request r) {
         return ask_driver(&r);
     if (card == CARD_REFUSED || !id)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    CUresult result = allocate_from(&r, id, card);
-    return result == CUDA_ERROR_OUT_OF_MEMORY ? allocate_managed(&r, card) : result;
+    bool refused;
+    CUresult result = allocate_from(&r, id, card, &refused);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY && may_be_managed(&r, card))
+        return allocate_managed(&r);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY && refused)
+        cards_refuse(card);
+    return result;
 }
 
 uint64_t pools_take(uint64_t address) {

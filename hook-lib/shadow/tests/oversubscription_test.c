@@ -135,6 +135,29 @@ static void stream_ordered_memory_may_be_managed_and_is_freed_in_its_stream(void
     CHECK_EQUAL(release(first, NULL), CUDA_SUCCESS);
 }
 
+static uint64_t refusals(void) {
+    uint64_t refused;
+    int file = open(region_path(box, "share"), O_RDONLY | O_CLOEXEC);
+    CHECK(file >= 0);
+    CHECK(pread(file, &refused, sizeof refused, offsetof(struct partita_region, refused)) == sizeof refused);
+    close(file);
+    return refused;
+}
+
+static void what_becomes_managed_was_not_refused(void) {
+    CUdeviceptr pointer;
+    start(256 * MIB, physical(32 * MIB));
+    __typeof__(&cuMemAllocAsync) alloc = cuda_function("cuMemAllocAsync");
+    must_alloc(32 * MIB);
+    must_alloc(32 * MIB);
+    CHECK_EQUAL(alloc(&pointer, 64 * MIB, NULL), CUDA_SUCCESS);
+    CHECK_EQUAL(refusals(), 0);
+    CHECK_EQUAL(alloc(&pointer, 200 * MIB, NULL), CUDA_ERROR_OUT_OF_MEMORY);
+    CHECK_EQUAL(refusals(), 1);
+    must_refuse(200 * MIB);
+    CHECK_EQUAL(refusals(), 2);
+}
+
 static void what_cannot_be_managed_is_refused_and_what_is_held_stays(void) {
     CUarray array;
     const CUDA_ARRAY_DESCRIPTOR descriptor = {.Width = 4096, .Height = 4096, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1};
@@ -292,6 +315,7 @@ int main(int argc, char **argv) {
         CASE(a_programs_own_managed_memory_needs_no_room_on_the_card),
         CASE(pitched_memory_may_be_managed),
         CASE(stream_ordered_memory_may_be_managed_and_is_freed_in_its_stream),
+        CASE(what_becomes_managed_was_not_refused),
         CASE(what_cannot_be_managed_is_refused_and_what_is_held_stays),
         CASE(a_share_that_may_oversubscribe_from_now_on_and_no_more),
         CASE(processes_share_the_part_of_the_card_and_the_dead_give_back_both),
