@@ -14,6 +14,7 @@
 #include "pool_books.h"
 #include "pools.h"
 #include "table.h"
+#include "timing_calls.h"
 
 static struct table loans; /* address -> bits 0-31 units, 32-63 pool */
 
@@ -42,11 +43,20 @@ static bool per_thread(const struct request *r) {
     return r->function == ASYNC_PTSZ || r->function == FROM_POOL_PTSZ;
 }
 
-static bool capturing(const struct request *r) {
+/* An error where the stream cannot be used while another one is captured; asking ends no capture. */
+static CUresult ask_capturing(CUstream stream, bool per_thread, bool *capturing) {
     int status = CU_STREAM_CAPTURE_STATUS_NONE;
     __typeof__(&cuStreamIsCapturing) ask =
-        per_thread(r) ? DRIVER(cuStreamIsCapturing_ptsz) : DRIVER(cuStreamIsCapturing);
-    return ask && ask(r->stream, &status) == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;
+        per_thread ? DRIVER(cuStreamIsCapturing_ptsz) : DRIVER(cuStreamIsCapturing);
+    CUresult result = ask ? ask(stream, &status) : CUDA_SUCCESS;
+    *capturing = result == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;
+    return result;
+}
+
+static bool capturing(const struct request *r) {
+    bool so;
+    ask_capturing(r->stream, per_thread(r), &so);
+    return so;
 }
 
 /* The device of the stream; the default streams are the current context's. */
@@ -145,17 +155,28 @@ static CUresult allocate_managed(const struct request *r) {
     CUresult result = charge_begin_managed(&charge, r->bytes);
     if (result != CUDA_SUCCESS)
         return result;
+    int mode = timing_calls_begin(); /* unlike cuMemAllocAsync this would end the capture of another stream */
     result = DRIVER(cuMemAllocManaged)(r->pointer, r->bytes, CU_MEM_ATTACH_GLOBAL);
+    timing_calls_end(mode);
     return charge_end(&charge, result, *r->pointer);
 }
 
-/* The driver frees such memory by cuMemFree only: when the stream has come so far. */
+/*
+ * The driver frees such memory by cuMemFree only: when the stream has come so far. In a capture only what a graph allocates can be freed, as
+ * cuda.h says of cuMemFreeAsync.
+ */
 static CUresult free_managed(CUdeviceptr pointer, CUstream stream, bool per_thread) {
     __typeof__(&cuStreamSynchronize) synchronize =
         per_thread ? DRIVER(cuStreamSynchronize_ptsz) : DRIVER(cuStreamSynchronize);
-    CUresult result = synchronize ? synchronize(stream) : CUDA_ERROR_NOT_SUPPORTED;
+    bool capturing;
+    CUresult result = ask_capturing(stream, per_thread, &capturing);
+    if (result != CUDA_SUCCESS || capturing)
+        return capturing ? CUDA_ERROR_INVALID_VALUE : result;
+    int mode = timing_calls_begin();
+    result = synchronize ? synchronize(stream) : CUDA_ERROR_NOT_SUPPORTED;
     if (result == CUDA_SUCCESS)
         result = DRIVER(cuMemFree_v2) ? DRIVER(cuMemFree_v2)(pointer) : CUDA_ERROR_NOT_SUPPORTED;
+    timing_calls_end(mode);
     return result;
 }
 

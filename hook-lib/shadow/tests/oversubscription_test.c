@@ -9,6 +9,7 @@
 #include "cases.h"
 #include "check.h"
 #include "cuda_arrays.h"
+#include "cuda_capture.h"
 #include "cuda_pools.h"
 #include "nvml_api.h"
 #include "partita/usage_region.h"
@@ -156,6 +157,50 @@ static void what_becomes_managed_was_not_refused(void) {
     CHECK_EQUAL(refusals(), 1);
     must_refuse(200 * MIB);
     CHECK_EQUAL(refusals(), 2);
+}
+
+/* Captures in `captured`, runs `inside`, and expects that the capture came to a good end. */
+static void while_capturing(CUstream captured, void (*inside)(CUstream captured)) {
+    CUgraph graph;
+    CHECK_EQUAL(((__typeof__(&cuStreamBeginCapture_v2))cuda_function("cuStreamBeginCapture_v2"))(captured, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+    inside(captured);
+    CHECK_EQUAL(((__typeof__(&cuStreamEndCapture))cuda_function("cuStreamEndCapture"))(captured, &graph), CUDA_SUCCESS);
+    CHECK_EQUAL(((__typeof__(&cuGraphDestroy))cuda_function("cuGraphDestroy"))(graph), CUDA_SUCCESS);
+}
+
+static CUstream new_stream(void) {
+    CUstream stream;
+    CHECK_EQUAL(((__typeof__(&cuStreamCreate))cuda_function("cuStreamCreate"))(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    return stream;
+}
+
+static CUdeviceptr stand_in;
+static CUstream other_stream;
+
+static void free_in_it(CUstream captured) {
+    CHECK_EQUAL(((__typeof__(&cuMemFreeAsync))cuda_function("cuMemFreeAsync"))(stand_in, captured), CUDA_ERROR_INVALID_VALUE);
+    CHECK(is_managed(stand_in));
+}
+
+static void allocate_and_free_elsewhere(CUstream captured) {
+    (void)captured;
+    CHECK_EQUAL(((__typeof__(&cuMemFreeAsync))cuda_function("cuMemFreeAsync"))(stand_in, other_stream), CUDA_SUCCESS);
+    CHECK_EQUAL(((__typeof__(&cuMemAllocAsync))cuda_function("cuMemAllocAsync"))(&stand_in, 64 * MIB, other_stream), CUDA_SUCCESS);
+    CHECK(is_managed(stand_in));
+}
+
+static void managed_memory_that_stands_in_ends_no_capture(void) {
+    start(256 * MIB, physical(32 * MIB));
+    must_alloc(32 * MIB);
+    CUstream stream = new_stream();
+    other_stream = new_stream();
+    CHECK_EQUAL(((__typeof__(&cuMemAllocAsync))cuda_function("cuMemAllocAsync"))(&stand_in, 64 * MIB, other_stream), CUDA_SUCCESS);
+    while_capturing(stream, free_in_it);
+    CHECK_EQUAL(cuda_free(), 160 * MIB);
+    while_capturing(stream, allocate_and_free_elsewhere);
+    CHECK_EQUAL(cuda_free(), 160 * MIB);
+    CHECK_EQUAL(((__typeof__(&cuMemFreeAsync))cuda_function("cuMemFreeAsync"))(stand_in, stream), CUDA_SUCCESS);
+    CHECK_EQUAL(cuda_free(), 224 * MIB);
 }
 
 static void what_cannot_be_managed_is_refused_and_what_is_held_stays(void) {
@@ -316,6 +361,7 @@ int main(int argc, char **argv) {
         CASE(pitched_memory_may_be_managed),
         CASE(stream_ordered_memory_may_be_managed_and_is_freed_in_its_stream),
         CASE(what_becomes_managed_was_not_refused),
+        CASE(managed_memory_that_stands_in_ends_no_capture),
         CASE(what_cannot_be_managed_is_refused_and_what_is_held_stays),
         CASE(a_share_that_may_oversubscribe_from_now_on_and_no_more),
         CASE(processes_share_the_part_of_the_card_and_the_dead_give_back_both),
