@@ -23,6 +23,14 @@ static CUresult begin(struct charge *charge, const CUDA_ARRAY3D_DESCRIPTOR *desc
     return charge_begin_in_context(charge, array_bytes(descriptor, levels));
 }
 
+/* The driver's function that destroys it is there as well, but for a driver that is not whole. */
+#define END_OF_CREATE(destroy)                                                                                        \
+    if (charge_end(&charge, result, key_of(*array)))                                                                  \
+        return result;                                                                                                \
+    result = charge_undo(&charge, DRIVER(destroy) ? DRIVER(destroy)(*array) : CUDA_ERROR_NOT_SUPPORTED);              \
+    *array = former;                                                                                                  \
+    return result
+
 #define ARRAY_CREATE(name, descriptor_type, depth, flags)                                                             \
     CUresult name(CUarray *array, const descriptor_type *descriptor) {                                                \
         NEED(name);                                                                                                   \
@@ -34,8 +42,9 @@ static CUresult begin(struct charge *charge, const CUDA_ARRAY3D_DESCRIPTOR *desc
         CUresult result = begin(&charge, &wide, 1);                                                                   \
         if (result != CUDA_SUCCESS)                                                                                   \
             return result;                                                                                            \
+        CUarray former = *array;                                                                                      \
         result = DRIVER(name)(array, descriptor);                                                                     \
-        return charge_end(&charge, result, key_of(*array));                                                           \
+        END_OF_CREATE(cuArrayDestroy);                                                                                \
     }
 
 ARRAY_CREATE(cuArrayCreate, CUDA_ARRAY_DESCRIPTOR_v1, 0, 0)
@@ -52,8 +61,9 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESC
     CUresult result = begin(&charge, descriptor, levels);
     if (result != CUDA_SUCCESS)
         return result;
+    CUmipmappedArray former = *array;
     result = DRIVER(cuMipmappedArrayCreate)(array, descriptor, levels);
-    return charge_end(&charge, result, key_of(*array));
+    END_OF_CREATE(cuMipmappedArrayDestroy);
 }
 
 CUresult cuArrayDestroy(CUarray array) {

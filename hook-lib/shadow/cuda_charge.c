@@ -26,14 +26,14 @@ static void release(uint64_t value) {
     cards_release((int)(value >> 32 & 0xff) - 1, value & PAGED ? SHARE_PAGED : SHARE_RESIDENT, value & UINT32_MAX);
 }
 
-static void keep(uint64_t address, uint64_t value) {
+static bool keep(uint64_t address, uint64_t value) {
     uint64_t former;
     int error = errno;
-    /* Without memory for the entry the charge stays for the life of the process: never too little is counted. */
-    table_put(&allocations, address, value, &former);
+    bool kept = table_put(&allocations, address, value, &former);
     if (former) /* freed in a way that we did not see */
         release(former);
     errno = error;
+    return kept;
 }
 
 static bool try_card(int card, enum share_memory memory, uint64_t units) {
@@ -110,13 +110,26 @@ void charge_drop(const struct charge *charge) {
         cards_release(charge->card, charge->memory, charge->units);
 }
 
-CUresult charge_end(const struct charge *charge, CUresult result, uint64_t address) {
-    if (charge->card >= 0) {
-        if (result == CUDA_SUCCESS)
-            keep(address, packed(charge));
-        else
-            charge_drop(charge);
-    }
+bool charge_end(const struct charge *charge, CUresult result, uint64_t address) {
+    if (charge->card < 0)
+        return true;
+    if (result == CUDA_SUCCESS)
+        return keep(address, packed(charge));
+    charge_drop(charge);
+    return true;
+}
+
+CUresult charge_undo(const struct charge *charge, CUresult freed) {
+    if (freed == CUDA_SUCCESS)
+        charge_drop(charge);
+    return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult charge_end_linear(const struct charge *charge, CUresult result, CUdeviceptr *pointer, CUdeviceptr former) {
+    if (charge_end(charge, result, *pointer))
+        return result;
+    result = charge_undo(charge, DRIVER(cuMemFree_v2) ? DRIVER(cuMemFree_v2)(*pointer) : CUDA_ERROR_NOT_SUPPORTED);
+    *pointer = former;
     return result;
 }
 
@@ -129,7 +142,7 @@ CUresult charge_return(uint64_t taken, CUresult result, uint64_t address) {
         if (result == CUDA_SUCCESS)
             release(taken);
         else
-            keep(address, taken);
+            keep(address, taken); /* in the place that it has just left */
     }
     return result;
 }

@@ -41,8 +41,17 @@ CUresult charge_begin_managed(struct charge *charge, uint64_t bytes);
 /* Makes the charge this many bytes. False if the quota does not allow it; the charge is then as it was. */
 bool charge_change(struct charge *charge, uint64_t bytes);
 
-/* Keeps the charge under the address, or gives it back where the driver failed. Returns the driver's result. */
-CUresult charge_end(const struct charge *charge, CUresult result, uint64_t address);
+/*
+ * Keeps the charge under the address, or gives it back where the driver failed. False: there is no memory for the entry, and nothing would
+ * give the charge back; the caller lets the driver free what it gave, then charge_undo.
+ */
+bool charge_end(const struct charge *charge, CUresult result, uint64_t address);
+
+/* Gives the charge back if the driver could free it. Returns what the caller gets: CUDA_ERROR_OUT_OF_MEMORY. */
+CUresult charge_undo(const struct charge *charge, CUresult freed);
+
+/* Both for linear memory with an address of 64 bits; *pointer becomes `former` where it is undone. */
+CUresult charge_end_linear(const struct charge *charge, CUresult result, CUdeviceptr *pointer, CUdeviceptr former);
 
 void charge_drop(const struct charge *charge);
 

@@ -29,17 +29,39 @@ static uint64_t key_of(CUgraphExec exec, unsigned int part) {
     return (uint64_t)(uintptr_t)exec ^ (uint64_t)(part + 1) << PART_SHIFT;
 }
 
-static void keep_needs(CUgraphExec exec, const struct graph_needs *needs) {
+/* False: no memory for what its launches have to be charged. Of kernels that are not known one is timed. */
+static bool keep_needs(CUgraphExec exec, const struct graph_needs *needs) {
     int error = errno;
     uint64_t former;
+    bool kept = true;
     if (needs->kernels != UINT32_MAX)
         table_put(&kernels_of, (uint64_t)(uintptr_t)exec, (uint64_t)needs->kernels + 1, &former);
-    for (unsigned int i = 0; i < needs->count; i++) {
+    for (unsigned int i = 0; i < needs->count && kept; i++) {
         uint64_t units = needs->part[i].units < UINT32_MAX ? needs->part[i].units : UINT32_MAX;
-        table_put(&parts, key_of(exec, i), (uint64_t)(needs->part[i].device & 0xff) << 32 | units, &former);
-        __atomic_fetch_add(&graphs_with_memory, 1, __ATOMIC_RELAXED);
+        kept = table_put(&parts, key_of(exec, i), (uint64_t)(needs->part[i].device & 0xff) << 32 | units, &former);
+        if (kept)
+            __atomic_fetch_add(&graphs_with_memory, 1, __ATOMIC_RELAXED);
     }
     errno = error;
+    return kept;
+}
+
+static void forget_needs(CUgraphExec exec, unsigned int count) {
+    table_take(&kernels_of, (uint64_t)(uintptr_t)exec);
+    for (unsigned int i = 0; i < count; i++)
+        if (table_take(&parts, key_of(exec, i)))
+            __atomic_fetch_sub(&graphs_with_memory, 1, __ATOMIC_RELAXED);
+}
+
+/* A graph of which it cannot be known what it needs is not launched. */
+static CUresult keep_or_undo(CUgraphExec *exec, CUgraphExec former, const struct graph_needs *needs) {
+    if (keep_needs(*exec, needs))
+        return CUDA_SUCCESS;
+    forget_needs(*exec, needs->count);
+    if (DRIVER(cuGraphExecDestroy))
+        DRIVER(cuGraphExecDestroy)(*exec);
+    *exec = former;
+    return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 static void recall_needs(CUgraphExec exec, struct graph_needs *needs) {
@@ -112,12 +134,12 @@ static bool begin(struct growth *growth, const struct graph_needs *needs) {
         NEED(name);                                                                                                   \
         struct graph_needs needs;                                                                                           \
         struct growth growth = {.count = 0};                                                                          \
-        graph_needs_of(graph, &needs);                                                                                      \
-        if ((upload) && !begin(&growth, &needs))                                                                      \
+        if (!graph_needs_of(graph, &needs) || ((upload) && !begin(&growth, &needs)))                                  \
             return CUDA_ERROR_OUT_OF_MEMORY;                                                                          \
+        CUgraphExec former = exec ? *exec : NULL;                                                                     \
         CUresult result = DRIVER(name) arguments;                                                                     \
         if (result == CUDA_SUCCESS && exec)                                                                           \
-            keep_needs(*exec, &needs);                                                                                \
+            result = keep_or_undo(exec, former, &needs);                                                              \
         end(&growth);                                                                                                 \
         return result;                                                                                                \
     }
@@ -180,11 +202,9 @@ CUresult cuGraphExecDestroy(CUgraphExec exec) {
     NEED(cuGraphExecDestroy);
     struct graph_needs needs;
     recall_needs(exec, &needs);
-    uint64_t kernels = table_take(&kernels_of, (uint64_t)(uintptr_t)exec);
+    uint64_t kernels = table_find(&kernels_of, (uint64_t)(uintptr_t)exec);
     needs.kernels = kernels ? (uint32_t)(kernels - 1) : UINT32_MAX;
-    for (unsigned int i = 0; i < needs.count; i++)
-        if (table_take(&parts, key_of(exec, i)))
-            __atomic_fetch_sub(&graphs_with_memory, 1, __ATOMIC_RELAXED);
+    forget_needs(exec, needs.count);
     CUresult result = DRIVER(cuGraphExecDestroy)(exec);
     if (result != CUDA_SUCCESS)
         keep_needs(exec, &needs);

@@ -15,11 +15,12 @@ CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes) {
     CUresult result = charge_begin_movable(&charge, bytes);
     if (result != CUDA_SUCCESS)
         return result;
+    CUdeviceptr former = *pointer;
     if (charge.memory == SHARE_PAGED)
         result = DRIVER(cuMemAllocManaged)(pointer, bytes, CU_MEM_ATTACH_GLOBAL);
     else
         result = DRIVER(cuMemAlloc_v2)(pointer, bytes);
-    return charge_end(&charge, result, *pointer);
+    return charge_end_linear(&charge, result, pointer, former);
 }
 
 CUresult cuMemAlloc(CUdeviceptr_v1 *pointer, unsigned int bytes) {
@@ -30,8 +31,13 @@ CUresult cuMemAlloc(CUdeviceptr_v1 *pointer, unsigned int bytes) {
     CUresult result = charge_begin_in_context(&charge, bytes);
     if (result != CUDA_SUCCESS)
         return result;
+    CUdeviceptr_v1 former = *pointer;
     result = DRIVER(cuMemAlloc)(pointer, bytes);
-    return charge_end(&charge, result, *pointer);
+    if (charge_end(&charge, result, *pointer))
+        return result;
+    result = charge_undo(&charge, DRIVER(cuMemFree) ? DRIVER(cuMemFree)(*pointer) : CUDA_ERROR_NOT_SUPPORTED);
+    *pointer = former;
+    return result;
 }
 
 CUresult cuMemAllocManaged(CUdeviceptr *pointer, size_t bytes, unsigned int flags) {
@@ -42,8 +48,9 @@ CUresult cuMemAllocManaged(CUdeviceptr *pointer, size_t bytes, unsigned int flag
     CUresult result = charge_begin_managed(&charge, bytes);
     if (result != CUDA_SUCCESS)
         return result;
+    CUdeviceptr former = *pointer;
     result = DRIVER(cuMemAllocManaged)(pointer, bytes, flags);
-    return charge_end(&charge, result, *pointer);
+    return charge_end_linear(&charge, result, pointer, former);
 }
 
 /* The entry goes first: once the driver has freed the address, another thread may get it. */

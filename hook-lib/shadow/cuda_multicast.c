@@ -9,6 +9,8 @@
 
 CUresult cuMulticastCreate(CUmemGenericAllocationHandle *handle, const CUmulticastObjectProp *prop) {
     NEED(cuMulticastCreate);
+    if (cards_limited() && !page_room(0))
+        return CUDA_ERROR_OUT_OF_MEMORY;
     CUresult result = DRIVER(cuMulticastCreate)(handle, prop);
     if (result == CUDA_SUCCESS && handle && cards_limited())
         page_created(*handle, PAGE_NO_CARD, -1, 0);
@@ -17,6 +19,10 @@ CUresult cuMulticastCreate(CUmemGenericAllocationHandle *handle, const CUmultica
 
 static struct page_part place_of(uint64_t owner, int device, uint64_t offset, uint64_t size) {
     return (struct page_part){.owner = owner, .kind = (uint32_t)device, .from = {offset}, .extent = {size}};
+}
+
+static bool no_room(page_object object) {
+    return object && !page_room(1);
 }
 
 /*
@@ -35,7 +41,7 @@ static void bound(CUmemGenericAllocationHandle handle, page_object memory, int d
     CUresult name parameters {                                                                                        \
         NEED(name);                                                                                                   \
         page_object object = (begin);                                                                                 \
-        CUresult result = DRIVER(name) arguments;                                                                     \
+        CUresult result = no_room(object) ? CUDA_ERROR_OUT_OF_MEMORY : DRIVER(name) arguments;                        \
         bound(multicast, object, (device), offset, size, result == CUDA_SUCCESS);                                     \
         return result;                                                                                                \
     }
@@ -78,7 +84,7 @@ static uint64_t owner_of(CUlogicalEndpointId endpoint) {
     CUresult name parameters {                                                                                        \
         NEED(name);                                                                                                   \
         page_object object = (begin);                                                                                 \
-        CUresult result = DRIVER(name) arguments;                                                                     \
+        CUresult result = no_room(object) ? CUDA_ERROR_OUT_OF_MEMORY : DRIVER(name) arguments;                        \
         const struct page_part part = place_of(owner_of(endpoint), device, offset, size);                             \
         page_part_end(object, &part, result == CUDA_SUCCESS);                                                         \
         return result;                                                                                                \

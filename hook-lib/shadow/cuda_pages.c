@@ -20,11 +20,11 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CU
     uint64_t units = units_of_pages(size);
     if (card == CARD_REFUSED || !charge_card(card, SHARE_RESIDENT, units))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    CUresult result = DRIVER(cuMemCreate)(handle, size, prop, flags);
+    CUresult result = page_room(0) ? DRIVER(cuMemCreate)(handle, size, prop, flags) : CUDA_ERROR_OUT_OF_MEMORY;
     if (result != CUDA_SUCCESS)
         cards_release(card, SHARE_RESIDENT, units);
     else
-        page_created(*handle, card, device, units); /* without memory for the entry the charge stays */
+        page_created(*handle, card, device, units);
     return result;
 }
 
@@ -40,7 +40,8 @@ CUresult cuMemMap(CUdeviceptr pointer, size_t size, size_t offset, CUmemGenericA
                   unsigned long long flags) {
     NEED(cuMemMap);
     page_object object = page_map_begin(handle);
-    CUresult result = DRIVER(cuMemMap)(pointer, size, offset, handle, flags);
+    CUresult result = object && !page_room(0) ? CUDA_ERROR_OUT_OF_MEMORY
+                                              : DRIVER(cuMemMap)(pointer, size, offset, handle, flags);
     page_map_end(object, pointer, size, result == CUDA_SUCCESS);
     return result;
 }
@@ -55,6 +56,8 @@ CUresult cuMemUnmap(CUdeviceptr pointer, size_t size) {
 
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *address) {
     NEED(cuMemRetainAllocationHandle);
+    if (cards_limited() && !page_room(0))
+        return CUDA_ERROR_OUT_OF_MEMORY;
     CUresult result = DRIVER(cuMemRetainAllocationHandle)(handle, address);
     if (result == CUDA_SUCCESS && handle)
         page_retained(*handle, (uint64_t)(uintptr_t)address);

@@ -38,11 +38,12 @@ static CUresult ask_driver(struct rows *rows, uint64_t height) {
     return result;
 }
 
-static void free_again(const struct rows *rows) {
+static CUresult free_again(const struct rows *rows) {
     if (rows->narrow && DRIVER(cuMemFree))
-        DRIVER(cuMemFree)((CUdeviceptr_v1)rows->at);
-    else if (!rows->narrow && DRIVER(cuMemFree_v2))
-        DRIVER(cuMemFree_v2)(rows->at);
+        return DRIVER(cuMemFree)((CUdeviceptr_v1)rows->at);
+    if (!rows->narrow && DRIVER(cuMemFree_v2))
+        return DRIVER(cuMemFree_v2)(rows->at);
+    return CUDA_ERROR_NOT_SUPPORTED;
 }
 
 static CUresult ask_for_managed(struct rows *rows) {
@@ -109,7 +110,7 @@ static CUresult allocate(struct rows *rows) {
         free_again(rows);
         result = CUDA_ERROR_OUT_OF_MEMORY;
     }
-    return charge_end(&charge, result, rows->at);
+    return charge_end(&charge, result, rows->at) ? result : charge_undo(&charge, free_again(rows));
 }
 
 CUresult cuMemAllocPitch_v2(CUdeviceptr *pointer, size_t *pitch, size_t widthInBytes, size_t height,

@@ -104,40 +104,40 @@ static pool_id account_of(CUmemoryPool handle, int *card) {
     return pool_open((uint64_t)(uintptr_t)handle, *card, device);
 }
 
-static void keep(uint64_t address, uint64_t value) {
+static bool keep(uint64_t address, uint64_t value) {
     uint64_t former;
     int error = errno;
-    table_put(&loans, address, value, &former); /* without memory for it the pool's loan stays open */
+    bool kept = table_put(&loans, address, value, &former);
     if (former)
         pool_returned((pool_id)(former >> 32), former & UINT32_MAX);
     errno = error;
+    return kept;
 }
 
-/* Undoes an allocation for which there is no room after all. */
-static void undo(const struct request *r) {
-    uint64_t taken = pools_take(*r->pointer);
+static CUresult free_again(const struct request *r) {
     __typeof__(&cuMemFreeAsync) free_async = per_thread(r) ? DRIVER(cuMemFreeAsync_ptsz) : DRIVER(cuMemFreeAsync);
-    CUresult result = free_async ? free_async(*r->pointer, r->stream) : CUDA_ERROR_NOT_SUPPORTED;
-    pools_return(taken, *r->pointer, result);
+    return free_async ? free_async(*r->pointer, r->stream) : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* The driver's call, when `begun` units are charged for it. *refused: the quota does not allow what it came to. */
+/* The driver's call, when `begun` units are charged for it. *refused: the quota does not allow what it came to, and it was undone. */
 static CUresult allocate_begun(const struct request *r, pool_id id, int card, uint64_t begun, bool *refused) {
     CUdeviceptr former = *r->pointer;
     CUresult result = ask_driver(r);
+    uint64_t units = units_of(r->bytes), handle = (uint64_t)(uintptr_t)r->pool, loan = (uint64_t)id << 32 | units;
+    bool kept = true;
     if (result == CUDA_SUCCESS) {
-        uint64_t units = units_of(r->bytes);
         pool_lent(id, units);
-        keep(*r->pointer, (uint64_t)id << 32 | units);
+        kept = keep(*r->pointer, loan);
     }
-    uint64_t handle = (uint64_t)(uintptr_t)r->pool;
-    if (pools_read_one(id, handle, begun) || result != CUDA_SUCCESS)
+    bool covered = pools_read_one(id, handle, begun);
+    if (result != CUDA_SUCCESS || (covered && kept))
         return result;
-    if (pools_trim(card) && pools_read_one(id, handle, 0)) /* it grew by more than was asked for */
+    if (kept && pools_trim(card) && pools_read_one(id, handle, 0)) /* it grew by more than was asked for */
         return result;
-    undo(r);
+    loan = kept ? pools_take(*r->pointer) : loan;
+    pools_return(loan, *r->pointer, free_again(r));
     *r->pointer = former;
-    *refused = true;
+    *refused = kept;
     return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -155,10 +155,12 @@ static CUresult allocate_managed(const struct request *r) {
     CUresult result = charge_begin_managed(&charge, r->bytes);
     if (result != CUDA_SUCCESS)
         return result;
+    CUdeviceptr former = *r->pointer;
     int mode = timing_calls_begin(); /* unlike cuMemAllocAsync this would end the capture of another stream */
     result = DRIVER(cuMemAllocManaged)(r->pointer, r->bytes, CU_MEM_ATTACH_GLOBAL);
+    result = charge_end_linear(&charge, result, r->pointer, former);
     timing_calls_end(mode);
-    return charge_end(&charge, result, *r->pointer);
+    return result;
 }
 
 /*
@@ -201,8 +203,13 @@ static CUresult allocate_for_itself(const struct request *r) {
     CUresult result = charge_begin(&charge, r->bytes);
     if (result != CUDA_SUCCESS)
         return result;
+    CUdeviceptr former = *r->pointer;
     result = ask_driver(r);
-    return charge_end(&charge, result, *r->pointer);
+    if (charge_end(&charge, result, *r->pointer))
+        return result;
+    result = charge_undo(&charge, free_again(r));
+    *r->pointer = former;
+    return result;
 }
 
 static CUresult allocate(struct request r) {

@@ -221,7 +221,7 @@ static CUresult map(CUarrayMapInfo *list, unsigned int count, CUstream stream, b
     }
     for (unsigned int i = 0; i < count; i++)
         objects[i] = maps(&list[i]) ? page_map_begin(list[i].memHandle.memHandle) : 0;
-    CUresult result = call(list, count, stream);
+    CUresult result = page_room(count) ? call(list, count, stream) : CUDA_ERROR_OUT_OF_MEMORY;
     uint32_t context = result == CUDA_SUCCESS ? context_of(stream_name(stream, per_thread)) : 0;
     uint64_t owner = LEAVING | __atomic_add_fetch(&owners, 1, __ATOMIC_RELAXED);
     bool any = false;

@@ -30,6 +30,7 @@ static int compare(const void *a, const void *b) {
 struct ranges_found {
     struct range *at;
     uint32_t room, count, kernels;
+    bool no_memory;
 };
 
 enum { DEEPEST = 64 };
@@ -41,7 +42,9 @@ static bool add_range(struct ranges_found *found, CUgraphNode node) {
     int device = cuda_device_of_memory(alloc.poolProps.allocType, &alloc.poolProps.location);
     if (device < 0)
         return true;
-    if (found->count == found->room && !growing_more((void **)&found->at, &found->room, sizeof *found->at))
+    found->no_memory =
+        found->count == found->room && !growing_more((void **)&found->at, &found->room, sizeof *found->at);
+    if (found->no_memory)
         return false;
     found->at[found->count++] =
         (struct range){device, alloc.dptr / PAGE, (alloc.dptr + alloc.bytesize + PAGE - 1) / PAGE};
@@ -56,7 +59,8 @@ static bool find_ranges(CUgraph graph, struct ranges_found *found, int depth) {
         return true;
     size_t size = count * sizeof(CUgraphNode);
     CUgraphNode *nodes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (nodes == MAP_FAILED)
+    found->no_memory = nodes == MAP_FAILED;
+    if (found->no_memory)
         return false;
     bool ok = DRIVER(cuGraphGetNodes)(graph, nodes, &count) == CUDA_SUCCESS;
     for (size_t i = 0; i < count && ok; i++) {
@@ -90,13 +94,13 @@ static uint64_t pages_of_first_device(struct range **ranges, int *count) {
     return pages;
 }
 
-void graph_needs_of(CUgraph graph, struct graph_needs *needs) {
-    struct ranges_found found = {NULL, 0, 0, 0};
+bool graph_needs_of(CUgraph graph, struct graph_needs *needs) {
+    struct ranges_found found = {NULL, 0, 0, 0, false};
     needs->count = 0;
     needs->kernels = UINT32_MAX;
     if (!cards_limited() || !graph || !DRIVER(cuGraphGetNodes) || !DRIVER(cuGraphNodeGetType) ||
         !DRIVER(cuGraphMemAllocNodeGetParams))
-        return;
+        return true;
     int error = errno;
     bool known = find_ranges(graph, &found, 0);
     if (known)
@@ -113,4 +117,5 @@ void graph_needs_of(CUgraph graph, struct graph_needs *needs) {
     if (found.room)
         munmap(found.at, found.room * sizeof *found.at);
     errno = error;
+    return !found.no_memory;
 }

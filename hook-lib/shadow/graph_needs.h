@@ -2,6 +2,7 @@
 #ifndef PARTITA_GRAPH_NEEDS_H
 #define PARTITA_GRAPH_NEEDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "cuda_graphs.h"
@@ -17,7 +18,7 @@ struct graph_needs {
     } part[GRAPH_PARTS]; /* one a device */
 };
 
-/* Of a graph that is about to be instantiated. Keeps errno. */
-void graph_needs_of(CUgraph graph, struct graph_needs *needs);
+/* Of a graph that is about to be instantiated. False: no memory to find out. Keeps errno. */
+bool graph_needs_of(CUgraph graph, struct graph_needs *needs);
 
 #endif

@@ -4,7 +4,7 @@
 /* Arrays that grow, guarded by the lock of the books. */
 static struct page_part *parts;
 static page_object *part_objects; /* 0: the part is free */
-static uint32_t part_room, part_object_room, part_count;
+static uint32_t part_room, part_object_room, part_count, parts_free; /* free: below part_count */
 
 static bool within(const struct page_part *inner, const struct page_part *outer) {
     bool so = inner->kind == outer->kind;
@@ -17,6 +17,7 @@ static bool within(const struct page_part *inner, const struct page_part *outer)
 static void drop_part(uint32_t part) {
     page_object object = part_objects[part];
     part_objects[part] = 0;
+    parts_free++;
     page_books_drop(object);
 }
 
@@ -27,18 +28,29 @@ void page_parts_drop_of(uint64_t owner, const struct page_part *outer) {
             drop_part(i);
 }
 
+bool page_parts_room(uint32_t more) {
+    uint64_t need = (uint64_t)part_count - parts_free + more;
+    while (need > part_room)
+        if (!growing_more((void **)&parts, &part_room, sizeof *parts))
+            return false;
+    while (need > part_object_room)
+        if (!growing_more((void **)&part_objects, &part_object_room, sizeof *part_objects))
+            return false;
+    return true;
+}
+
 static void keep_part(page_object object, const struct page_part *part) {
     uint32_t i = 0;
+    if (!page_parts_room(1))
+        return;
     while (i < part_count && part_objects[i])
         i++;
-    if (i >= part_room && !growing_more((void **)&parts, &part_room, sizeof *parts))
-        return;
-    if (i >= part_object_room && !growing_more((void **)&part_objects, &part_object_room, sizeof *part_objects))
-        return;
     parts[i] = *part;
     part_objects[i] = object;
     if (i == part_count)
         part_count++;
+    else
+        parts_free--;
 }
 
 void page_part_end(page_object object, const struct page_part *part, bool kept) {
@@ -85,5 +97,5 @@ void page_parts_of_context_gone(uint32_t context) {
 }
 
 void page_parts_forget(void) {
-    part_count = 0;
+    part_count = parts_free = 0;
 }

@@ -25,6 +25,7 @@ struct handle {
 static struct object *objects;
 static struct handle *handles;
 static uint32_t object_room, object_count, free_object, handle_room, handle_count, free_handle;
+static uint32_t objects_live, handles_live;
 enum { CHAINS = 4096 };
 static uint32_t chains[CHAINS];
 static struct ranges mappings;
@@ -51,6 +52,7 @@ void page_books_drop(page_object object) {
         waiting[o->card] += o->units;
     o->next = free_object;
     free_object = object;
+    objects_live--;
     if (o->card == PAGE_NO_CARD)
         page_parts_drop_of(object, NULL); /* a multicast object that ends lets go of what is bound to it */
 }
@@ -76,6 +78,25 @@ static struct handle *by_number(uint64_t number) {
     return NULL;
 }
 
+enum { CALLS_AT_ONCE = 64 }; /* threads between page_room and what they add */
+
+static bool room(void **array, uint32_t *room, size_t size, uint32_t live) {
+    while (live + CALLS_AT_ONCE >= *room)
+        if (!growing_more(array, room, size))
+            return false;
+    return true;
+}
+
+bool page_room(uint32_t more_parts) {
+    page_books_enter();
+    bool enough = room((void **)&objects, &object_room, sizeof *objects, objects_live) &&
+                  room((void **)&handles, &handle_room, sizeof *handles, handles_live) &&
+                  ranges_room(&mappings, CALLS_AT_ONCE) &&
+                  (more_parts == 0 || page_parts_room(more_parts + CALLS_AT_ONCE));
+    page_books_leave();
+    return enough;
+}
+
 /* One more of that number for the object; without memory for the entry the object stays for ever: never too little is counted. */
 static void add_handle(uint64_t number, page_object object) {
     struct handle *known = by_number(number);
@@ -94,6 +115,7 @@ static void add_handle(uint64_t number, page_object object) {
         uint32_t *chain = chain_of(number);
         handles[i] = (struct handle){number, object, 1, *chain};
         *chain = i;
+        handles_live++;
     }
 }
 
@@ -107,6 +129,7 @@ static page_object remove_handle(uint64_t number) {
             *link = handles[i].next;
             handles[i].next = free_handle;
             free_handle = i;
+            handles_live--;
         }
         return object;
     }
@@ -121,6 +144,7 @@ page_object page_created(uint64_t handle, int card, int device, uint64_t units) 
     else if (object_count + 1 < object_room || growing_more((void **)&objects, &object_room, sizeof *objects))
         object = ++object_count;
     if (object) {
+        objects_live++;
         objects[object] = (struct object){units, card, device, 1, 0};
         add_handle(handle, object);
     }
@@ -227,6 +251,7 @@ int page_device(page_object object) {
 
 void page_refs_forget(void) {
     object_count = free_object = handle_count = free_handle = 0;
+    objects_live = handles_live = 0;
     memset(chains, 0, sizeof chains);
     memset(waiting, 0, sizeof waiting);
     page_parts_forget();

@@ -18,6 +18,12 @@ typedef uint32_t page_object;
 
 enum { PAGE_NO_CARD = -1 }; /* nothing is charged for the object itself: a multicast object */
 
+/*
+ * Makes sure, before the driver is asked, that the books have room for what a call adds: an object, a handle, a mapping, and so many
+ * parts. False: no memory. Room is kept for more threads than call at once, so that nothing of what the driver did gets lost.
+ */
+bool page_room(uint32_t parts);
+
 /* A fresh allocation with one handle, on a device. 0: no memory for the books. */
 page_object page_created(uint64_t handle, int card, int device, uint64_t units);
 

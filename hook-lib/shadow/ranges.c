@@ -46,16 +46,21 @@ static void insert(struct ranges *ranges, uint32_t node) {
     ranges->root = merge(ranges, merge(ranges, low, node), high);
 }
 
+bool ranges_room(struct ranges *ranges, uint32_t more) {
+    while ((uint64_t)ranges->count - ranges->unused_count + more >= ranges->room)
+        if (!growing_more((void **)&ranges->nodes, &ranges->room, sizeof *ranges->nodes))
+            return false;
+    return true;
+}
+
 static uint32_t fresh(struct ranges *ranges) {
     uint32_t node = ranges->unused;
     if (node) {
         ranges->unused = at(ranges, node)->right;
+        ranges->unused_count--;
         return node;
     }
-    if (ranges->count + 1 >= ranges->room &&
-        !growing_more((void **)&ranges->nodes, &ranges->room, sizeof *ranges->nodes))
-        return 0;
-    return ++ranges->count;
+    return ranges_room(ranges, 1) ? ++ranges->count : 0;
 }
 
 uint32_t ranges_add(struct ranges *ranges, uint64_t address, uint64_t size, uint32_t value) {
@@ -118,9 +123,10 @@ uint32_t ranges_drop(struct ranges *ranges, uint32_t list, uint32_t *value) {
     *value = at(ranges, list)->value;
     at(ranges, list)->right = ranges->unused;
     ranges->unused = list;
+    ranges->unused_count++;
     return next;
 }
 
 void ranges_clear(struct ranges *ranges) {
-    ranges->count = ranges->unused = ranges->root = 0;
+    ranges->count = ranges->unused = ranges->unused_count = ranges->root = 0;
 }

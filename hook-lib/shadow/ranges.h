@@ -13,9 +13,12 @@ struct range_node;
 struct ranges {
     struct range_node *nodes;
     uint32_t room, count; /* of nodes; node 0 is none */
-    uint32_t unused;      /* dropped nodes, to be used again */
+    uint32_t unused, unused_count; /* dropped nodes, to be used again */
     uint32_t root, random;
 };
+
+/* Makes sure that so many more can be added; false: no memory for them. */
+bool ranges_room(struct ranges *ranges, uint32_t more);
 
 /* Adds a range. 0: no memory for it. */
 uint32_t ranges_add(struct ranges *ranges, uint64_t address, uint64_t size, uint32_t value);
