@@ -298,6 +298,30 @@ typedef struct nvmlSample_st {
     nvmlValue_t sampleValue;
 } nvmlSample_t;
 
+/* The fields that tell how busy a card is. A higher NVML_FI_MAX in newer headers: are there more of them? */
+#define NVML_FI_DEV_PERF_POLICY_LOW_UTILIZATION 78
+#define NVML_FI_DEV_POWER_SYNC_BALANCING_AF 273
+#define NVML_FI_DEV_MMA_STALL_PERCENT 297
+#define NVML_FI_MAX 310
+#define NVML_FI_DEV_MEMORY_TEMP 82
+
+typedef struct nvmlFieldValue_st {
+    unsigned int fieldId, scopeId;
+    long long timestamp, latencyUsec;
+    nvmlValueType_t valueType;
+    nvmlReturn_t nvmlReturn; /* of this field alone */
+    nvmlValue_t value;
+} nvmlFieldValue_t;
+
+typedef enum nvmlPerfPolicyType_enum {
+    NVML_PERF_POLICY_POWER = 0,
+    NVML_PERF_POLICY_LOW_UTILIZATION = 4
+} nvmlPerfPolicyType_t;
+
+typedef struct nvmlViolationTime_st {
+    unsigned long long referenceTime, violationTime;
+} nvmlViolationTime_t;
+
 typedef struct {
     unsigned char clusterUuid[16];
     nvmlReturn_t status;
@@ -381,6 +405,12 @@ PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device, n
 PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetProcessUtilization(nvmlDevice_t device,
                                                             nvmlProcessUtilizationSample_t *samples,
                                                             unsigned int *count, unsigned long long lastSeenTimeStamp);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetConfComputeProtectedMemoryUsage(nvmlDevice_t device, nvmlMemory_t *memory);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetMemoryLimits_v1(nvmlDevice_t device, void *limits);
+PARTITA_EXPORT nvmlReturn_t nvmlDevicePerfMetricsGetSamples_v1(nvmlDevice_t device, void *samples);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldValue_t *values);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetViolationStatus(nvmlDevice_t device, nvmlPerfPolicyType_t policy,
+                                                         nvmlViolationTime_t *time);
 PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetSamples(nvmlDevice_t device, nvmlSamplingType_t type,
                                                  unsigned long long lastSeenTimeStamp, nvmlValueType_t *valueType,
                                                  unsigned int *count, nvmlSample_t *samples);

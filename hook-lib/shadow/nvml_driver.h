@@ -9,6 +9,7 @@
     /* total = quota, used = ledger, reserved = 0 */                                                                  \
     X(nvmlDeviceGetMemoryInfo)                                                                                        \
     X(nvmlDeviceGetMemoryInfo_v2)                                                                                     \
+    X(nvmlDeviceGetConfComputeProtectedMemoryUsage)                                                                   \
     /* processes of the container that use the share, own pids, bytes of the ledger */                                \
     X(nvmlDeviceGetComputeRunningProcesses)                                                                           \
     X(nvmlDeviceGetComputeRunningProcesses_v2)                                                                        \
@@ -41,7 +42,12 @@
     X(nvmlDeviceGetAccountingPids)                                                                                    \
     X(nvmlDeviceGetAccountingStats)                                                                                   \
     X(nvmlDeviceGetAccountingStats_v2)                                                                                \
+    /* fields and policies that tell how busy the whole card is: not supported on a card with a share */              \
+    X(nvmlDeviceGetFieldValues)                                                                                       \
+    X(nvmlDeviceGetViolationStatus)                                                                                   \
     /* not supported on a card with a share: its counters are the whole card's */                                     \
+    X(nvmlDeviceGetMemoryLimits_v1)                                                                                   \
+    X(nvmlDevicePerfMetricsGetSamples_v1)                                                                             \
     X(nvmlGpmSampleGet)                                                                                               \
     X(nvmlGpmMigSampleGet)
 

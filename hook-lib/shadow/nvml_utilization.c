@@ -234,3 +234,35 @@ nvmlReturn_t nvmlGpmMigSampleGet(nvmlDevice_t device, unsigned int instance, nvm
     return nvml_card_of(device) == CARD_UNLIMITED ? DRIVER(nvmlGpmMigSampleGet)(device, instance, sample)
                                                   : NVML_ERROR_NOT_SUPPORTED;
 }
+
+nvmlReturn_t nvmlDevicePerfMetricsGetSamples_v1(nvmlDevice_t device, void *samples) {
+    NEED(nvmlDevicePerfMetricsGetSamples_v1);
+    return nvml_card_of(device) == CARD_UNLIMITED ? DRIVER(nvmlDevicePerfMetricsGetSamples_v1)(device, samples)
+                                                  : NVML_ERROR_NOT_SUPPORTED;
+}
+
+static bool tells_of_use(unsigned int field) {
+    return field == NVML_FI_DEV_PERF_POLICY_LOW_UTILIZATION || field == NVML_FI_DEV_POWER_SYNC_BALANCING_AF ||
+           field == NVML_FI_DEV_MMA_STALL_PERCENT;
+}
+
+/* All other fields are the card as it is: errors, links, clocks, power, settings. */
+nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldValue_t *values) {
+    NEED(nvmlDeviceGetFieldValues);
+    nvmlReturn_t result = DRIVER(nvmlDeviceGetFieldValues)(device, count, values);
+    if (result != NVML_SUCCESS || !values || nvml_card_of(device) == CARD_UNLIMITED)
+        return result;
+    for (int i = 0; i < count; i++)
+        if (values[i].nvmlReturn == NVML_SUCCESS && tells_of_use(values[i].fieldId)) {
+            values[i].nvmlReturn = NVML_ERROR_NOT_SUPPORTED;
+            values[i].value.ullVal = 0;
+        }
+    return result;
+}
+
+nvmlReturn_t nvmlDeviceGetViolationStatus(nvmlDevice_t device, nvmlPerfPolicyType_t policy, nvmlViolationTime_t *time) {
+    NEED(nvmlDeviceGetViolationStatus);
+    if (policy == NVML_PERF_POLICY_LOW_UTILIZATION && nvml_card_of(device) != CARD_UNLIMITED)
+        return NVML_ERROR_NOT_SUPPORTED;
+    return DRIVER(nvmlDeviceGetViolationStatus)(device, policy, time);
+}

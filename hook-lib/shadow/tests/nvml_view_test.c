@@ -222,6 +222,50 @@ static void the_detailed_list_has_the_containers_own_processes(void) {
     CHECK(details[0].pid != 4711);
 }
 
+static void protected_memory_is_shown_as_the_shares(void) {
+    start();
+    nvmlMemory_t memory;
+    CHECK_EQUAL(NVML(nvmlDeviceGetConfComputeProtectedMemoryUsage)(card, &memory), NVML_SUCCESS);
+    CHECK_EQUAL(memory.total, 1 << 30);
+    CHECK_EQUAL(memory.free, 1 << 30);
+    CHECK_EQUAL(memory.used, 0);
+    CHECK_EQUAL(NVML(nvmlDeviceGetConfComputeProtectedMemoryUsage)(other_card, &memory), NVML_SUCCESS);
+    CHECK_EQUAL(memory.total, UINT64_C(77) << 30);
+    fails(NVML_ERROR_NOT_SUPPORTED);
+    CHECK_EQUAL(NVML(nvmlDeviceGetConfComputeProtectedMemoryUsage)(card, &memory), NVML_ERROR_NOT_SUPPORTED);
+}
+
+static void how_busy_the_whole_card_is_is_not_told(void) {
+    start();
+    unsigned int number = 0;
+    nvmlViolationTime_t time = {0, 0};
+    nvmlFieldValue_t values[] = {{.fieldId = NVML_FI_DEV_MEMORY_TEMP},
+                                 {.fieldId = NVML_FI_DEV_POWER_SYNC_BALANCING_AF},
+                                 {.fieldId = NVML_FI_DEV_MMA_STALL_PERCENT},
+                                 {.fieldId = NVML_FI_DEV_PERF_POLICY_LOW_UTILIZATION}};
+    CHECK_EQUAL(NVML(nvmlDeviceGetMemoryLimits_v1)(card, &number), NVML_ERROR_NOT_SUPPORTED);
+    CHECK_EQUAL(NVML(nvmlDevicePerfMetricsGetSamples_v1)(card, &number), NVML_ERROR_NOT_SUPPORTED);
+    CHECK_EQUAL(NVML(nvmlDeviceGetViolationStatus)(card, NVML_PERF_POLICY_LOW_UTILIZATION, &time), NVML_ERROR_NOT_SUPPORTED);
+    CHECK_EQUAL(number + time.violationTime, 0);
+    CHECK_EQUAL(NVML(nvmlDeviceGetViolationStatus)(card, NVML_PERF_POLICY_POWER, &time), NVML_SUCCESS);
+    CHECK_EQUAL(time.violationTime, 77); /* the card's own */
+    CHECK_EQUAL(NVML(nvmlDeviceGetFieldValues)(card, 4, values), NVML_SUCCESS);
+    CHECK_EQUAL(values[0].nvmlReturn, NVML_SUCCESS);
+    CHECK_EQUAL(values[0].value.ullVal, 77);
+    for (int i = 1; i < 4; i++) {
+        CHECK_EQUAL(values[i].nvmlReturn, NVML_ERROR_NOT_SUPPORTED);
+        CHECK_EQUAL(values[i].value.ullVal, 0);
+    }
+    fails(NVML_ERROR_GPU_IS_LOST);
+    CHECK_EQUAL(NVML(nvmlDeviceGetFieldValues)(card, 4, values), NVML_ERROR_GPU_IS_LOST);
+    fails(NVML_SUCCESS);
+    CHECK_EQUAL(NVML(nvmlDeviceGetFieldValues)(other_card, 4, values), NVML_SUCCESS);
+    CHECK_EQUAL(values[1].value.ullVal, 77);
+    CHECK_EQUAL(NVML(nvmlDeviceGetMemoryLimits_v1)(other_card, &number), NVML_SUCCESS);
+    CHECK_EQUAL(NVML(nvmlDevicePerfMetricsGetSamples_v1)(other_card, &number), NVML_SUCCESS);
+    CHECK_EQUAL(NVML(nvmlDeviceGetViolationStatus)(other_card, NVML_PERF_POLICY_LOW_UTILIZATION, &time), NVML_SUCCESS);
+}
+
 static void the_drivers_errors_and_a_card_without_a_share_are_the_drivers(void) {
     start();
     nvmlUtilization_t rates;
@@ -287,6 +331,8 @@ int main(int argc, char **argv) {
         CASE(a_sample_that_is_old_or_of_another_time_shows_nothing),
         CASE(processes_of_others_are_in_no_list),
         CASE(the_detailed_list_has_the_containers_own_processes),
+        CASE(protected_memory_is_shown_as_the_shares),
+        CASE(how_busy_the_whole_card_is_is_not_told),
         CASE(the_drivers_errors_and_a_card_without_a_share_are_the_drivers),
     };
     return RUN_CASES(cases, argc, argv);

@@ -2,6 +2,7 @@
  * An NVML whose every answer is about others, as a driver gives them that knows no container. Two cards: the first has the UUID that the tests'
  * quotas name. Its samples of processes have the host's numbers: one of them is that of the test's own process.
  */
+#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -145,5 +146,39 @@ nvmlReturn_t nvmlGpmSampleGet(nvmlDevice_t device, nvmlGpmSample_t sample) {
 
 nvmlReturn_t nvmlGpmMigSampleGet(nvmlDevice_t device, unsigned int instance, nvmlGpmSample_t sample) {
     (void)device, (void)instance, (void)sample;
+    return failure;
+}
+
+nvmlReturn_t nvmlDeviceGetConfComputeProtectedMemoryUsage(nvmlDevice_t device, nvmlMemory_t *memory) {
+    (void)device;
+    *memory = (nvmlMemory_t){.total = UINT64_C(77) << 30, .free = UINT64_C(7) << 30, .used = UINT64_C(70) << 30};
+    return failure;
+}
+
+/* Structures that begin with a number. */
+nvmlReturn_t nvmlDeviceGetMemoryLimits_v1(nvmlDevice_t device, void *limits) {
+    (void)device;
+    *(unsigned int *)limits = 77;
+    return failure;
+}
+
+nvmlReturn_t nvmlDevicePerfMetricsGetSamples_v1(nvmlDevice_t device, void *samples) {
+    (void)device;
+    *(unsigned int *)samples = 77;
+    return failure;
+}
+
+nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldValue_t *values) {
+    (void)device;
+    for (int i = 0; i < count && !failure; i++) {
+        values[i].nvmlReturn = NVML_SUCCESS;
+        values[i].value.ullVal = 77;
+    }
+    return failure;
+}
+
+nvmlReturn_t nvmlDeviceGetViolationStatus(nvmlDevice_t device, nvmlPerfPolicyType_t policy, nvmlViolationTime_t *time) {
+    (void)device, (void)policy;
+    *time = (nvmlViolationTime_t){77, 77};
     return failure;
 }
