@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares our declarations and our list of wrappers with NVIDIA's public headers (see README.md here).
 
-compare.py declarations|coverage|list [--headers DIR] [--compiler CC]
+compare.py declarations|coverage|news|list|pin [--headers DIR] [--compiler CC]
 """
 
 import argparse
@@ -16,7 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 HOOK_LIB = os.path.dirname(HERE)
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("what", choices=["declarations", "coverage", "list"])
+parser.add_argument("what", choices=["declarations", "coverage", "news", "list", "pin"])
 parser.add_argument("--headers", default=os.path.join(HOOK_LIB, "target/outside/headers/files"), help="what fetch.sh headers fetched")
 parser.add_argument("--compiler", default="cc")
 arguments = parser.parse_args()
@@ -32,6 +32,9 @@ NEWEST_CUDA = "nvidia/cu13/include"
 # With it cuda.h renames nothing, and declares the older variants as well.
 EVERY_VARIANT = "__CUDA_API_VERSION_INTERNAL"
 PER_THREAD = "CUDA_API_PER_THREAD_DEFAULT_STREAM"
+EXPANDED = "expanded.tsv"
+# Functions that newer headers could have, and that globs of harmless.tsv match: `news` expects them to be named.
+NEWS = ["cuMemcpyAllocAsync", "cuStreamLaunch", "cuGraphAddAnotherNode", "nvmlDeviceGetMemoryInfo_v9"]
 
 
 def theirs(folder, header, defines):
@@ -123,17 +126,40 @@ def intercepted(header, macro):
     return re.findall(r"X\((\w+)\)", body)
 
 
-def coverage():
-    """Every function of the newest headers is wrapped, or stands in exactly one of the lists."""
+def read_expanded():
+    """The function names that globs stood for when somebody last looked: name -> glob."""
+    with open(os.path.join(HERE, EXPANDED)) as file:
+        pairs = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
+    return {name: glob for glob, name in pairs}
+
+
+def write_expanded(expanded, order):
+    lines = [f"{glob}\t{name}\n" for name, glob in sorted(expanded.items(), key=lambda pair: (order.index(pair[1]), pair[0]))]
+    with open(os.path.join(HERE, EXPANDED), "w") as file:
+        file.write("# The functions that the globs of harmless.tsv stand for: glob<TAB>name. Made by `compare.py pin`; what is new here was looked at.\n")
+        file.writelines(lines)
+
+
+def compare_expanded(expanded):
+    """A glob says nothing about functions that came after it."""
+    known = read_expanded()
+    wrong = [f"{name} is new: only {glob} in harmless.tsv matches it. Wrap it, give it a line of its own, or see that the glob's reason holds and "
+             "run compare.py pin" for name, glob in expanded.items() if known.get(name) != glob]
+    return wrong + [f"{EXPANDED}: {name} is no function that a glob stands for: run compare.py pin" for name in known if name not in expanded]
+
+
+def coverage(news=()):
+    """Every function of the newest headers is wrapped, or stands in exactly one of the lists, by its name or by a glob that was looked at."""
     plain = theirs(NEWEST_CUDA, "cuda.h", [EVERY_VARIANT])
     public = theirs(NEWEST_CUDA, "cuda.h", [])
     threads = theirs(NEWEST_CUDA, "cuda.h", [PER_THREAD])
     names = {n for each in (plain, public, threads) for n in each.functions if n.startswith("cu")}
     nvml = {n for n in theirs(NEWEST_CUDA, "nvml.h", ["NVML_NO_UNVERSIONED_FUNC_DEFS"]).functions if n.startswith("nvml")}
     names |= nvml | {n for n in theirs(NEWEST_CUDA, "nvml.h", []).functions if n.startswith("nvml")}
+    names |= set(news)
     wrapped = set(intercepted("cuda_driver.h", "CUDA_INTERCEPTED")) | set(intercepted("nvml_driver.h", "NVML_INTERCEPTED"))
     lists = {name: read_list(name) for name in ("harmless.tsv", "open.tsv")}
-    wrong, used, counts = [], set(), {"wrapped": 0, "harmless.tsv": 0, "open.tsv": 0}
+    wrong, used, expanded, counts = [], set(), {}, {"wrapped": 0, "harmless.tsv": 0, "open.tsv": 0}
     for name in sorted(names):
         said = []
         for file, entries in lists.items():
@@ -152,10 +178,15 @@ def coverage():
             wrong.append(f"{name} is in harmless.tsv and in open.tsv")
         else:
             counts[said[-1][0]] += 1  # what is open goes before what is harmless
+            if not said[0][1] and said[-1][0] == "harmless.tsv":
+                expanded[name] = next(key for key in lists["harmless.tsv"] if fnmatch.fnmatchcase(name, key))
             if arguments.what == "list":
                 print(f"{said[-1][0]}\t{name}")
     for file, entries in lists.items():
         wrong += [f"{file}: {key} matches no function, or only wrapped ones: take it out" for key in entries if (file, key) not in used]
+    if arguments.what == "pin":
+        write_expanded(expanded, list(lists["harmless.tsv"]))
+    wrong += compare_expanded(expanded)
     print(f"{len(names)} functions: {counts['wrapped']} wrapped, {counts['harmless.tsv']} harmless, {counts['open.tsv']} open", file=sys.stderr)
     return wrong
 
@@ -182,7 +213,13 @@ def declarations():
     return wrong
 
 
-wrong = declarations() if arguments.what == "declarations" else coverage()
+def news():
+    """What a newer header brings is named, also where a glob matches it."""
+    said = coverage(NEWS)
+    return [f"{name} would not be named" for name in NEWS if not any(each.startswith(name + " ") for each in said)]
+
+
+wrong = declarations() if arguments.what == "declarations" else news() if arguments.what == "news" else coverage()
 for each in wrong:
     print(each, file=sys.stderr)
 sys.exit(1 if wrong else 0)
