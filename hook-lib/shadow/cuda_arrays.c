@@ -23,13 +23,17 @@ static CUresult begin(struct charge *charge, const CUDA_ARRAY3D_DESCRIPTOR *desc
     return charge_begin_in_context(charge, array_bytes(descriptor, levels));
 }
 
-/* The driver's function that destroys it is there as well, but for a driver that is not whole. */
-#define END_OF_CREATE(destroy)                                                                                        \
-    if (charge_end(&charge, result, key_of(*array)))                                                                  \
+#define END_OF_CREATE(name, type, destroy)                                                                            \
+    static CUresult name(const struct charge *charge, CUresult result, type *array, type former) {                    \
+        if (charge_end(charge, result, key_of(*array)))                                                               \
+            return result;                                                                                            \
+        result = charge_undo(charge, DRIVER(destroy) ? DRIVER(destroy)(*array) : CUDA_ERROR_NOT_SUPPORTED);           \
+        *array = former;                                                                                              \
         return result;                                                                                                \
-    result = charge_undo(&charge, DRIVER(destroy) ? DRIVER(destroy)(*array) : CUDA_ERROR_NOT_SUPPORTED);              \
-    *array = former;                                                                                                  \
-    return result
+    }
+
+END_OF_CREATE(end_array, CUarray, cuArrayDestroy)
+END_OF_CREATE(end_mipmapped, CUmipmappedArray, cuMipmappedArrayDestroy)
 
 #define ARRAY_CREATE(name, descriptor_type, depth, flags)                                                             \
     CUresult name(CUarray *array, const descriptor_type *descriptor) {                                                \
@@ -44,7 +48,7 @@ static CUresult begin(struct charge *charge, const CUDA_ARRAY3D_DESCRIPTOR *desc
             return result;                                                                                            \
         CUarray former = *array;                                                                                      \
         result = DRIVER(name)(array, descriptor);                                                                     \
-        END_OF_CREATE(cuArrayDestroy);                                                                                \
+        return end_array(&charge, result, array, former);                                                             \
     }
 
 ARRAY_CREATE(cuArrayCreate, CUDA_ARRAY_DESCRIPTOR_v1, 0, 0)
@@ -63,7 +67,7 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESC
         return result;
     CUmipmappedArray former = *array;
     result = DRIVER(cuMipmappedArrayCreate)(array, descriptor, levels);
-    END_OF_CREATE(cuMipmappedArrayDestroy);
+    return end_mipmapped(&charge, result, array, former);
 }
 
 CUresult cuArrayDestroy(CUarray array) {

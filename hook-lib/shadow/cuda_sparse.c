@@ -219,9 +219,12 @@ static CUresult map(CUarrayMapInfo *list, unsigned int count, CUstream stream, b
         if (objects == MAP_FAILED)
             return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    for (unsigned int i = 0; i < count; i++)
+    uint32_t parts = 0;
+    for (unsigned int i = 0; i < count; i++) {
         objects[i] = maps(&list[i]) ? page_map_begin(list[i].memHandle.memHandle) : 0;
-    CUresult result = page_room(count) ? call(list, count, stream) : CUDA_ERROR_OUT_OF_MEMORY;
+        parts += objects[i] != 0;
+    }
+    CUresult result = parts > 0 && !page_room(parts) ? CUDA_ERROR_OUT_OF_MEMORY : call(list, count, stream);
     uint32_t context = result == CUDA_SUCCESS ? context_of(stream_name(stream, per_thread)) : 0;
     uint64_t owner = LEAVING | __atomic_add_fetch(&owners, 1, __ATOMIC_RELAXED);
     bool any = false;

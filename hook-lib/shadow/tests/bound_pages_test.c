@@ -6,6 +6,7 @@
 #include "cuda_events.h"
 #include "cuda_graphs.h"
 #include "cuda_pages.h"
+#include "no_memory.h"
 #include "scratch.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -352,6 +353,19 @@ static void a_context_that_stays_keeps_what_its_streams_have_to_unmap(void) {
     must_create(8 * MIB);
 }
 
+static void what_the_books_have_no_room_for_is_not_bound_or_mapped_and_keeps_nothing(void) {
+    start(8 * MIB);
+    CUmemGenericAllocationHandle handle = must_create(8 * MIB), object = multicast();
+    CUarrayMapInfo map = tiles(CU_MEM_OPERATION_TYPE_MAP, 0, 64, handle), unmap = tiles(CU_MEM_OPERATION_TYPE_UNMAP, 0, 64, 0);
+    no_memory = true;
+    CHECK_EQUAL(CUDA(cuMulticastBindMem)(object, 0, handle, 0, 2 * MIB, 0), CUDA_ERROR_OUT_OF_MEMORY);
+    CHECK_EQUAL(CUDA(cuMemMapArrayAsync)(&map, 1, NULL), CUDA_ERROR_OUT_OF_MEMORY);
+    CHECK_EQUAL(CUDA(cuMemMapArrayAsync)(&unmap, 1, NULL), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuMemRelease)(handle), CUDA_SUCCESS);
+    CHECK_EQUAL(used(), 0);
+    must_create(8 * MIB);
+}
+
 int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         CASE(a_sparse_array_keeps_the_charge_until_the_stream_has_unmapped_it),
@@ -360,6 +374,7 @@ int main(int argc, char **argv) {
         CASE(a_mapping_that_fails_keeps_nothing),
         CASE(what_is_bound_to_a_multicast_object_stays_charged_until_it_is_unbound),
         CASE(devices_bind_to_a_multicast_object_each_for_itself),
+        CASE(what_the_books_have_no_room_for_is_not_bound_or_mapped_and_keeps_nothing),
         CASE(what_is_bound_to_a_logical_endpoint_stays_charged_until_it_is_unbound_or_the_endpoint_ends),
         CASE(a_part_of_a_card_is_that_card),
         CASE(the_pool_of_a_place_on_the_host_is_not_charged),

@@ -1,49 +1,12 @@
 /* The shadow gets no memory for its books: an allocation fails then, and no charge is left behind. */
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
-#include <stdbool.h>
-#include <stdarg.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-
 #include "cases.h"
 #include "check.h"
 #include "cuda_arrays.h"
 #include "cuda_graphs.h"
 #include "cuda_pages.h"
 #include "cuda_pools.h"
+#include "no_memory.h"
 #include "stage.h"
-
-static bool short_of_memory;
-
-/* Whether the call comes out of the shadow: the simulated driver lies beside it in a folder of its own. */
-static bool is_shadow(void *caller) {
-    Dl_info info;
-    return dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, "/box/lib/libcuda.so.1");
-}
-
-/* Stand before the C library's. */
-PARTITA_EXPORT void *mmap(void *at, size_t size, int protection, int flags, int file, off_t offset) {
-    if (short_of_memory && flags & MAP_ANONYMOUS && is_shadow(__builtin_return_address(0))) {
-        errno = ENOMEM;
-        return MAP_FAILED;
-    }
-    return (void *)syscall(SYS_mmap, at, size, protection, flags, file, offset);
-}
-
-PARTITA_EXPORT void *mremap(void *at, size_t size, size_t more, int flags, ...) {
-    if (short_of_memory && is_shadow(__builtin_return_address(0))) {
-        errno = ENOMEM;
-        return MAP_FAILED;
-    }
-    va_list arguments;
-    va_start(arguments, flags);
-    void *to = flags & MREMAP_FIXED ? va_arg(arguments, void *) : NULL;
-    va_end(arguments);
-    return (void *)syscall(SYS_mremap, at, size, more, flags, to);
-}
 
 #define CUDA(name) ((__typeof__(&name))cuda_function(#name))
 
@@ -53,7 +16,7 @@ static void start(void) {
     stage_share(box, "share", 0, GIB);
     cuda_start(box, 0);
     CHECK_EQUAL(cuda_free(), GIB);
-    short_of_memory = true;
+    no_memory = true;
 }
 
 static void nothing_is_held(void) {
@@ -71,7 +34,7 @@ static void linear_memory_is_refused_and_costs_nothing(void) {
     CHECK_EQUAL(CUDA(cuMemAllocPitch_v2)(&pointer, &pitch, 100, 100, 4), CUDA_ERROR_OUT_OF_MEMORY);
     CHECK_EQUAL(pointer, 42);
     nothing_is_held();
-    short_of_memory = false;
+    no_memory = false;
     CHECK_EQUAL(cuda.alloc(&pointer, GIB), CUDA_SUCCESS);
     CHECK_EQUAL(cuda.free(pointer), CUDA_SUCCESS);
     nothing_is_held();
@@ -82,9 +45,9 @@ static void what_fits_in_the_books_is_given_back_when_it_is_freed(void) {
     static CUdeviceptr pointers[MANY];
     int got = 1;
     start();
-    short_of_memory = false;
+    no_memory = false;
     CHECK_EQUAL(cuda.alloc(&pointers[0], 512), CUDA_SUCCESS);
-    short_of_memory = true;
+    no_memory = true;
     while (got < MANY && cuda.alloc(&pointers[got], 512) == CUDA_SUCCESS)
         got++;
     CHECK(got < MANY);
@@ -111,9 +74,9 @@ static void stream_ordered_memory_is_refused_and_costs_nothing(void) {
     int got = 0;
     start();
     CHECK_EQUAL(CUDA(cuMemAllocAsync)(&first, MIB, NULL), CUDA_ERROR_OUT_OF_MEMORY); /* no account of the pool */
-    short_of_memory = false;
+    no_memory = false;
     CHECK_EQUAL(CUDA(cuMemAllocAsync)(&first, MIB, NULL), CUDA_SUCCESS);
-    short_of_memory = true;
+    no_memory = true;
     for (pointers[0] = 42; got + 1 < MANY && CUDA(cuMemAllocAsync)(&pointers[got], 512, NULL) == CUDA_SUCCESS;)
         pointers[++got] = 42;
     CHECK(got + 1 < MANY);
@@ -143,11 +106,11 @@ static void a_mapping_or_handle_for_which_there_is_no_room_is_refused_and_costs_
     CUdeviceptr at;
     int mapped = 0, retained = 0;
     start();
-    short_of_memory = false;
+    no_memory = false;
     CHECK_EQUAL(CUDA(cuMemCreate)(&handle, 2 * MIB, &on_card, 0), CUDA_SUCCESS);
     CHECK_EQUAL(CUDA(cuMemAddressReserve)(&at, MANY * 2 * MIB, 0, 0, 0), CUDA_SUCCESS);
     CHECK_EQUAL(CUDA(cuMemMap)(at, 2 * MIB, 0, handle, 0), CUDA_SUCCESS);
-    short_of_memory = true;
+    no_memory = true;
     while (++mapped < MANY && CUDA(cuMemMap)(at + (uint64_t)mapped * 2 * MIB, 2 * MIB, 0, handle, 0) == CUDA_SUCCESS) {
     }
     while (retained < MANY && CUDA(cuMemRetainAllocationHandle)(&again[retained], (void *)(uintptr_t)at) == CUDA_SUCCESS)
@@ -172,7 +135,7 @@ static void a_graph_whose_needs_cannot_be_noted_is_not_instantiated(void) {
     CHECK_EQUAL(CUDA(cuGraphAddMemAllocNode)(&node, graph, NULL, 0, &request), CUDA_SUCCESS);
     CHECK_EQUAL(CUDA(cuGraphInstantiateWithFlags)(&exec, graph, 0), CUDA_ERROR_OUT_OF_MEMORY);
     CHECK(exec == (CUgraphExec)42);
-    short_of_memory = false;
+    no_memory = false;
     CHECK_EQUAL(CUDA(cuGraphInstantiateWithFlags)(&exec, graph, 0), CUDA_SUCCESS);
     CHECK_EQUAL(CUDA(cuGraphLaunch)(exec, NULL), CUDA_ERROR_OUT_OF_MEMORY);
     CHECK_EQUAL(CUDA(cuGraphExecDestroy)(exec), CUDA_SUCCESS);
