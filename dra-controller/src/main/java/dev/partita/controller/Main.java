@@ -13,6 +13,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -154,7 +155,16 @@ public final class Main implements Callable<Integer> {
     if (System.getProperty(LOG_SETTINGS) == null) {
       System.setProperty(LOG_SETTINGS, "dev/partita/controller/logback.xml");
     }
+    Thread.setDefaultUncaughtExceptionHandler(Main::ended);
     System.exit(new CommandLine(new Main()).execute(arguments));
+  }
+
+  /** A thread that an error ends may leave an instance that leads and does not work: another one, or the next start, does better. */
+  private static void ended(Thread thread, Throwable problem) {
+    LoggerFactory.getLogger(Main.class).error("{} ended", thread.getName(), problem);
+    if (problem instanceof Error) {
+      System.exit(1);
+    }
   }
 
   @Override

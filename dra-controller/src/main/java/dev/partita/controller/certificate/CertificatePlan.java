@@ -37,6 +37,9 @@ final class CertificatePlan {
     }
     X509Certificate authority = state.authority().get().certificate();
     Lifetime ofAuthority = Lifetime.of(authority);
+    if (ofAuthority.isYetToBegin(now)) {
+      return new CertificateStep.NewAuthority("the present one begins in the future, " + ofAuthority.begin() + ": a clock was ahead");
+    }
     if (!now.isBefore(ofAuthority.renewal())) {
       return new CertificateStep.NewAuthority("a third of the present one's life is left, it ends " + ofAuthority.end());
     }
@@ -50,6 +53,9 @@ final class CertificatePlan {
     Lifetime ofServing = Lifetime.of(serving.get());
     if (ofServing.isOver(now)) {
       return new CertificateStep.NewServing("the present one is over");
+    }
+    if (ofServing.isYetToBegin(now)) {
+      return new CertificateStep.NewServing("the present one begins in the future, " + ofServing.begin() + ": a clock was ahead");
     }
     if (state.bundle().stream().noneMatch(ca -> CertificateAuthority.vouches(ca, serving.get()))) {
       return new CertificateStep.NewServing("nobody who is trusted vouches for the present one");

@@ -29,6 +29,11 @@ record Lifetime(Instant begin, Instant end) {
     return end.minus(Duration.between(begin, end).dividedBy(3));
   }
 
+  /** Whether it was made by a clock that was ahead, and nobody trusts it now. */
+  boolean isYetToBegin(Instant now) {
+    return now.isBefore(begin);
+  }
+
   boolean isOver(Instant now) {
     return !now.isBefore(end);
   }

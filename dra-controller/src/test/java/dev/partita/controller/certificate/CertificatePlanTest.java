@@ -33,6 +33,16 @@ class CertificatePlanTest {
   }
 
   @Test
+  void whatAClockMadeThatWasAheadIsReplacedAtOnce() {
+    Instant ahead = START.plus(Duration.ofDays(400));
+    assertThat(next(complete(ahead), true, START)).isInstanceOf(NewAuthority.class);
+    CertificateState renewed = complete(START);
+    CertificateState served = renewed.with(authority(renewed).issue(NAME, START.plus(Duration.ofHours(1))));
+    assertThat(next(served, true, START)).isInstanceOf(NewServing.class);
+    assertThat(next(renewed, true, START)).isInstanceOf(Wait.class);
+  }
+
+  @Test
   void aNewAuthorityIsTrustedEverywhereBeforeItSignsWhatIsServed() {
     Instant due = START.plus(Duration.ofDays(740));
     CertificateState one = complete(START);
