@@ -19,13 +19,17 @@ static void add_share(const char *quota_path, const char *usage_path) {
         return;
     }
     struct share *share = &shares[share_count++];
+    *share = (struct share){0};
     strcpy(share->quota_path, quota_path); /* places_each promises the length */
     strcpy(share->usage_path, usage_path);
     share_open(share);
 }
 
+/* A child of a fork in the middle of this begins anew. */
 void cards_open(const void *self) {
     int error = errno;
+    share_count = 0;
+    too_many = false;
     limited = places_each_share(self, add_share, &too_many);
     errno = error;
 }

@@ -3,13 +3,17 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "cases.h"
 #include "check.h"
 #include "nvml_api.h"
+#include "partita/quota_file.h"
 #include "partita/usage_region.h"
 #include "scratch.h"
 #include "stage.h"
@@ -193,6 +197,36 @@ static void a_child_of_fork_has_an_account_of_its_own(void) {
     CHECK_EQUAL(cuda_free(), GIB);
     child_kill(&child);
     must_alloc(4 * GIB);
+}
+
+static pid_t forked_while_opening;
+static bool fork_while_opening;
+
+/* In the place of the C library's, so that a fork can come while the library reads its first quota. */
+PARTITA_EXPORT int open(const char *path, int flags, ...) {
+    va_list rest;
+    va_start(rest, flags);
+    int file = (int)syscall(SYS_openat, AT_FDCWD, path, flags, flags & O_CREAT ? va_arg(rest, unsigned int) : 0);
+    va_end(rest);
+    if (!fork_while_opening || !strstr(path, "/" PARTITA_QUOTA_NAME))
+        return file;
+    fork_while_opening = false;
+    forked_while_opening = fork();
+    if (forked_while_opening == 0) {
+        cuda_start(box, 0);
+        CHECK_EQUAL(cuda_total(), GIB);
+        _exit(0);
+    }
+    return file;
+}
+
+static void a_child_of_fork_in_the_middle_of_the_first_call_counts_each_share_once(void) {
+    prepare(GIB);
+    cuda_load(box, RTLD_NOW);
+    fork_while_opening = true;
+    CHECK_EQUAL(cuda.total(NULL, 0), CUDA_ERROR_NOT_INITIALIZED);
+    CHECK(!fork_while_opening && forked_while_opening > 0);
+    reap_well(forked_while_opening);
 }
 
 static void after_exec_nothing_of_the_former_program_counts(void) {
@@ -461,6 +495,7 @@ int main(int argc, char **argv) {
         CASE(processes_killed_in_the_middle_of_allocating_leave_nothing),
         CASE(a_child_of_fork_neither_frees_nor_inherits_what_its_parent_holds),
         CASE(a_child_of_fork_has_an_account_of_its_own),
+        CASE(a_child_of_fork_in_the_middle_of_the_first_call_counts_each_share_once),
         CASE(after_exec_nothing_of_the_former_program_counts),
         CASE(a_program_run_by_another_has_the_same_quota),
         CASE(a_region_of_rubbish_neither_crashes_a_process_nor_raises_its_quota),
