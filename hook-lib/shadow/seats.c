@@ -31,11 +31,23 @@ static uint32_t slots_in_use(const struct partita_region *region) {
     return slots < PARTITA_SLOTS ? slots : PARTITA_SLOTS;
 }
 
+static bool same_process(const struct owner *a, const struct owner *b) {
+    return a->pid == b->pid && a->start == b->start && a->pid_namespace == b->pid_namespace;
+}
+
+/* The lock is the process': where its other library sits in the slot, it stays. */
+void seats_unlock(const struct region_file *file, const struct owner *self, uint32_t slot) {
+    struct seat seat;
+    struct owner owner;
+    if (!seats_owner(file->region, slot, &seat, &owner) || !same_process(&owner, self))
+        region_file_unlock(file, slot);
+}
+
 /*
  * The lock comes first, so that nobody sees a living owner without one; then the owner's particulars, which only the lock's holder
  * writes and nobody reads before the state says LIVE.
  */
-bool seats_take(const struct region_file *file, const struct owner *self, struct seat *seat) {
+static bool take(const struct region_file *file, const struct owner *self, struct seat *seat) {
     struct partita_region *region = file->region;
     for (uint32_t i = 0; i < PARTITA_SLOTS; i++) {
         struct partita_slot *slot = &region->slots[i];
@@ -45,7 +57,7 @@ bool seats_take(const struct region_file *file, const struct owner *self, struct
         FAULT_POINT("slot locked");
         state = load(&slot->state);
         if (phase(state) != PARTITA_SLOT_FREE) {
-            region_file_unlock(file, i);
+            seats_unlock(file, self, i);
             continue;
         }
         __atomic_store_n(&slot->pid, self->pid, __ATOMIC_RELAXED);
@@ -61,13 +73,20 @@ bool seats_take(const struct region_file *file, const struct owner *self, struct
         raise_high_water(region, i + 1);
         uint64_t live = ((state >> 2) + 1) << 2 | PARTITA_SLOT_LIVE;
         if (!move(slot, state, live)) {
-            region_file_unlock(file, i);
+            seats_unlock(file, self, i);
             continue;
         }
         *seat = (struct seat){i, live};
         return true;
     }
     return false;
+}
+
+bool seats_take(const struct region_file *file, const struct owner *self, struct seat *seat) {
+    region_file_enter(file);
+    bool taken = take(file, self, seat);
+    region_file_leave(file);
+    return taken;
 }
 
 bool seats_mine(const struct partita_region *region, struct seat seat) {
@@ -94,7 +113,7 @@ static bool is_dead(const struct region_file *file, uint32_t slot, const struct 
                     enum reaping how) {
     if (how == REAP_QUICKLY)
         return owner_is_gone(owner, self->pid_namespace) && !region_file_locked_by_another(file, slot);
-    if (owner->pid == self->pid && owner->start == self->start && owner->pid_namespace == self->pid_namespace)
+    if (same_process(owner, self))
         return owner->image != self->image;
     return !region_file_locked_by_another(file, slot) && owner_life(owner, self->pid_namespace) != ALIVE;
 }

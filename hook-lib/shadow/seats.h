@@ -12,6 +12,9 @@
 /* Takes a free slot for `self`; false if there is none. Leaves errno changed. */
 bool seats_take(const struct region_file *file, const struct owner *self, struct seat *seat);
 
+/* Gives up the lock of a slot that was left. */
+void seats_unlock(const struct region_file *file, const struct owner *self, uint32_t slot);
+
 /* Whether the slot still belongs to the seat. */
 bool seats_mine(const struct partita_region *region, struct seat seat);
 

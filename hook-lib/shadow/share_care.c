@@ -91,7 +91,7 @@ static bool sit(struct share *share) {
     if (!seats_take(&share->file, &share->self, &share->seat))
         return false;
     if (lost.state && lost.slot != share->seat.slot) /* its lock would speak for an owner that is not there */
-        region_file_unlock(&share->file, lost.slot);
+        seats_unlock(&share->file, &share->self, lost.slot);
     return share_held(share) == 0 || settle(share);
 }
 
@@ -119,10 +119,10 @@ static void reap_dead(struct share *share, const struct seat *mine) {
 }
 
 static void tend_alone(struct share *share, bool reap, bool join) {
-    bool renewed = false, seated = false;
+    bool seated = false;
     read_quota(share);
-    if (open_region(share) && region_file_keep(&share->file, share->usage_path, &renewed)) {
-        if (renewed && share->seated)
+    if (open_region(share) && region_file_keep(&share->file, share->usage_path)) {
+        if (share->seated) /* lost with a descriptor, ours or one of the process' other library */
             region_file_lock(&share->file, share->seat.slot);
         if (join || share->seated)
             seated = sit(share);

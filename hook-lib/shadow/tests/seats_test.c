@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "cases.h"
@@ -19,8 +20,14 @@
 static long fatal_point; /* 0: none */
 static long points;
 
+static void (*meanwhile)(void); /* what happens, once, while a slot is being taken */
+
 void fault_point(const char *where) {
-    (void)where;
+    if (meanwhile && strcmp(where, "before the state") == 0) {
+        void (*happens)(void) = meanwhile;
+        meanwhile = NULL;
+        happens();
+    }
     if (fatal_point && ++points == fatal_point)
         kill(getpid(), SIGKILL);
 }
@@ -277,7 +284,7 @@ static void a_wiped_region_does_not_account_for_its_living_owners(void) {
 }
 
 static void a_file_of_the_wrong_size_or_kind_is_not_taken(void) {
-    struct region_file other;
+    struct region_file other = {NULL, 0, 0, 0};
     make_region(scratch_folder(), "short");
     CHECK(truncate(region_path(scratch_folder(), "short"), 4096) == 0);
     CHECK(!region_file_open(&other, region_path(scratch_folder(), "short")));
@@ -289,14 +296,86 @@ static void a_file_of_the_wrong_size_or_kind_is_not_taken(void) {
 }
 
 static void a_descriptor_that_the_program_closed_is_renewed(void) {
-    bool renewed;
     start();
-    CHECK(region_file_keep(&file, region_path(scratch_folder(), "share"), &renewed) && !renewed);
+    int before = file.descriptor;
+    CHECK(region_file_keep(&file, region_path(scratch_folder(), "share")));
+    CHECK_EQUAL(file.descriptor, before);
     close(file.descriptor);
     int taken = open("/dev/null", O_RDONLY); /* most likely the same number */
-    CHECK(region_file_keep(&file, region_path(scratch_folder(), "share"), &renewed) && renewed);
+    CHECK(region_file_keep(&file, region_path(scratch_folder(), "share")) && file.descriptor != before);
     CHECK(region_file_lock(&file, mine.slot));
     CHECK(fcntl(taken, F_GETFD) >= 0); /* the program's own file was left alone */
+}
+
+/* The second library of the process: another descriptor of the same file. */
+static struct region_file second;
+static struct seat seconds;
+static pthread_t second_thread;
+static unsigned int waits_ms;
+static uint32_t second_sits;
+
+static void *sit_as_second(void *unused) {
+    struct owner me = owner_self();
+    CHECK(seats_take(&second, &me, &seconds));
+    __atomic_store_n(&second_sits, 1, __ATOMIC_RELEASE);
+    return unused;
+}
+
+static void the_second_joins(void) {
+    CHECK(pthread_create(&second_thread, NULL, sit_as_second, NULL) == 0);
+    for (unsigned int ms = 0; ms < waits_ms && !__atomic_load_n(&second_sits, __ATOMIC_ACQUIRE); ms++)
+        usleep(1000);
+}
+
+static bool locked_by_us(uint32_t slot) {
+    int status;
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0)
+        _exit(region_file_locked_by_another(&file, slot));
+    CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void two_libraries_join(unsigned int ms) {
+    make_region(scratch_folder(), "share");
+    open_region("share");
+    CHECK(region_file_open(&second, region_path(scratch_folder(), "share")));
+    waits_ms = ms;
+    meanwhile = the_second_joins;
+    CHECK(seats_take(&file, &self, &mine));
+    CHECK(pthread_join(second_thread, NULL) == 0);
+    CHECK(mine.slot != seconds.slot);
+    CHECK(seats_mine(file.region, mine) && seats_mine(file.region, seconds));
+    CHECK(locked_by_us(mine.slot) && locked_by_us(seconds.slot));
+}
+
+/* Record locks are the process': they do not keep its libraries from each other. */
+static void two_libraries_of_a_process_that_join_at_once_get_a_slot_and_a_lock_each(void) {
+    two_libraries_join(20);
+}
+
+static void a_library_that_loses_a_slot_to_another_of_its_process_leaves_it_the_lock(void) {
+    two_libraries_join(2000);
+}
+
+static void a_region_that_cannot_be_mapped_for_a_while_costs_no_lock_and_one_descriptor(void) {
+    struct rlimit before, none;
+    struct region_file unmapped = {NULL, 0, 0, 0};
+    start();
+    CHECK(getrlimit(RLIMIT_AS, &before) == 0);
+    none = before;
+    none.rlim_cur = 1 << 20;
+    CHECK(setrlimit(RLIMIT_AS, &none) == 0);
+    bool opened = region_file_open(&unmapped, region_path(scratch_folder(), "share"));
+    int descriptor = unmapped.descriptor;
+    opened |= region_file_open(&unmapped, region_path(scratch_folder(), "share"));
+    CHECK(setrlimit(RLIMIT_AS, &before) == 0);
+    CHECK(!opened);
+    CHECK_EQUAL(unmapped.descriptor, descriptor);
+    CHECK(locked_by_us(mine.slot));
+    CHECK(region_file_open(&unmapped, region_path(scratch_folder(), "share")));
+    CHECK_EQUAL(unmapped.descriptor, descriptor);
 }
 
 int main(int argc, char **argv) {
@@ -312,6 +391,9 @@ int main(int argc, char **argv) {
         CASE(a_wiped_region_does_not_account_for_its_living_owners),
         CASE(a_file_of_the_wrong_size_or_kind_is_not_taken),
         CASE(a_descriptor_that_the_program_closed_is_renewed),
+        CASE(two_libraries_of_a_process_that_join_at_once_get_a_slot_and_a_lock_each),
+        CASE(a_library_that_loses_a_slot_to_another_of_its_process_leaves_it_the_lock),
+        CASE(a_region_that_cannot_be_mapped_for_a_while_costs_no_lock_and_one_descriptor),
     };
     return RUN_CASES(cases, argc, argv);
 }

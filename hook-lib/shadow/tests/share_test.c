@@ -1,6 +1,7 @@
 /* One share in one process: its own count under threads. */
 #include "share.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -133,11 +134,27 @@ static void a_thread_is_not_cancelled_within_a_step(void) {
     CHECK_EQUAL(share_charge(&share, SHARE_RESIDENT, 900, false), 900);
 }
 
+/* Closing any descriptor of the file drops all of the process' record locks in it. */
+static void a_lock_that_was_lost_behind_our_back_is_taken_again(void) {
+    int status;
+    open_share(1000, 1000);
+    CHECK_EQUAL(share_charge(&share, SHARE_RESIDENT, 100, false), 100);
+    int descriptor = open(share.usage_path, O_RDWR | O_CLOEXEC);
+    CHECK(descriptor >= 0 && close(descriptor) == 0);
+    share_tend(&share, SHARE_NOW, false);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(region_file_locked_by_another(&share.file, share.seat.slot));
+    CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+    CHECK_EQUAL(WEXITSTATUS(status), 1);
+}
+
 int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         CASE(a_release_is_whole_while_another_thread_takes_managed_memory),
         CASE(what_many_processes_use_is_shown_at_once_or_moments_later),
         CASE(a_thread_is_not_cancelled_within_a_step),
+        CASE(a_lock_that_was_lost_behind_our_back_is_taken_again),
     };
     return RUN_CASES(cases, argc, argv);
 }
