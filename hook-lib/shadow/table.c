@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 
 enum { PLACES = 7, FIRST_LEVEL_BITS = 7, LEVEL_STEP_BITS = 3 };
-enum { FREE = 0, BUSY = 1 }; /* BUSY: being filled */
+enum { FREE = 0, BUSY = 1 }; /* BUSY: being filled or emptied */
 
 struct bucket {
     uint8_t tags[8]; /* the last one is not used */
@@ -103,15 +103,27 @@ uint64_t table_find(struct table *table, uint64_t key) {
     return 0;
 }
 
+/*
+ * The value is read once nobody else can change it: an entry that was taken and put again in the same place a moment ago has another one.
+ * The place stays BUSY.
+ */
+static bool claim(struct bucket *bucket, int i, uint64_t key, uint64_t *value) {
+    if (!__atomic_compare_exchange_n(&bucket->keys[i], &key, BUSY, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return false;
+    *value = __atomic_load_n(&bucket->values[i], __ATOMIC_RELAXED);
+    return true;
+}
+
 static uint64_t take_from(struct bucket *bucket, uint64_t hash, uint64_t key) {
     for (uint64_t left = candidates(bucket, tag_of(hash)); left; left &= left - 1) {
         int i = __builtin_ctzll(left) / 8;
         if (__atomic_load_n(&bucket->keys[i], __ATOMIC_ACQUIRE) != key)
             continue;
-        uint64_t value = __atomic_load_n(&bucket->values[i], __ATOMIC_RELAXED);
-        uint64_t expected = key;
-        if (__atomic_compare_exchange_n(&bucket->keys[i], &expected, FREE, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        uint64_t value;
+        if (claim(bucket, i, key, &value)) {
+            __atomic_store_n(&bucket->keys[i], FREE, __ATOMIC_RELEASE);
             return value;
+        }
     }
     return 0;
 }
@@ -169,18 +181,24 @@ void table_clear(struct table *table) {
         }
 }
 
+static void sweep_place(struct bucket *bucket, int i, bool (*wanted)(uint64_t value, void *data),
+                        void (*taken)(uint64_t value, void *data), void *data) {
+    uint64_t key = __atomic_load_n(&bucket->keys[i], __ATOMIC_ACQUIRE);
+    uint64_t value = __atomic_load_n(&bucket->values[i], __ATOMIC_RELAXED);
+    if (key <= BUSY || !wanted(value, data) || !claim(bucket, i, key, &value))
+        return;
+    bool still = wanted(value, data);
+    __atomic_store_n(&bucket->keys[i], still ? FREE : key, __ATOMIC_RELEASE);
+    if (still)
+        taken(value, data);
+}
+
 void table_sweep(struct table *table, bool (*wanted)(uint64_t value, void *data),
                  void (*taken)(uint64_t value, void *data), void *data) {
     for (int level = 0; level < TABLE_LEVELS; level++) {
         struct bucket *buckets = level_of(table, level);
         for (size_t b = 0; buckets && b < buckets_in(level); b++)
-            for (int i = 0; i < PLACES; i++) {
-                uint64_t key = __atomic_load_n(&buckets[b].keys[i], __ATOMIC_ACQUIRE);
-                uint64_t value = __atomic_load_n(&buckets[b].values[i], __ATOMIC_RELAXED);
-                if (key > BUSY && wanted(value, data) &&
-                    __atomic_compare_exchange_n(&buckets[b].keys[i], &key, FREE, false, __ATOMIC_ACQ_REL,
-                                                __ATOMIC_RELAXED))
-                    taken(value, data);
-            }
+            for (int i = 0; i < PLACES; i++)
+                sweep_place(&buckets[b], i, wanted, taken, data);
     }
 }

@@ -35,6 +35,37 @@ static void hundreds_of_thousands_of_entries_are_all_found(void) {
     table_clear(&table);
 }
 
+static bool replaced;
+static unsigned int swept;
+
+/* Another thread frees the address, and it is given out again, while the sweep looks at it. */
+static bool is_old(uint64_t value, void *unused) {
+    (void)unused;
+    if (!replaced) {
+        replaced = true;
+        CHECK_EQUAL(table_take(&table, 512), 7);
+        CHECK_EQUAL(put(512, 8), 0);
+    }
+    return value == 7;
+}
+
+static void count_swept(uint64_t value, void *unused) {
+    (void)unused;
+    CHECK_EQUAL(value, 7);
+    swept++;
+}
+
+static void an_entry_that_comes_while_its_place_is_swept_stays(void) {
+    put(512, 7);
+    table_sweep(&table, is_old, count_swept, NULL);
+    CHECK_EQUAL(swept, 0);
+    CHECK_EQUAL(table_take(&table, 512), 8);
+    put(512, 7);
+    table_sweep(&table, is_old, count_swept, NULL);
+    CHECK_EQUAL(swept, 1);
+    CHECK_EQUAL(table_take(&table, 512), 0);
+}
+
 static void *own_keys(void *data) {
     uint64_t thread = (uint64_t)(uintptr_t)data;
     for (int round = 0; round < 20; round++) {
@@ -58,6 +89,7 @@ int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         CASE(an_entry_is_taken_once),
         CASE(hundreds_of_thousands_of_entries_are_all_found),
+        CASE(an_entry_that_comes_while_its_place_is_swept_stays),
         CASE(threads_do_not_lose_each_others_entries),
     };
     return RUN_CASES(cases, argc, argv);
