@@ -148,7 +148,7 @@ CUresult charge_return(uint64_t taken, CUresult result, uint64_t address) {
 }
 
 static bool of_context(uint64_t value, void *context) {
-    return (value & ~PAGED) >> 40 == *(const uint32_t *)context;
+    return cuda_context_ended_with((uint32_t)((value & ~PAGED) >> 40), *(const uint32_t *)context);
 }
 
 static void release_swept(uint64_t value, void *context) {

@@ -64,7 +64,7 @@ bool charge_is_paged(uint64_t taken);
 /* Gives that back, or keeps it where the driver failed. Returns the driver's result. */
 CUresult charge_return(uint64_t taken, CUresult result, uint64_t address);
 
-/* Gives back all that was allocated in a context that is gone. */
+/* Gives back all that was allocated in a context that is gone; the number that it had. */
 void charge_context_gone(uint32_t context);
 
 /* In a child of fork: nothing that the parent allocated is the child's. */

@@ -2,6 +2,7 @@
 
 #include "cards.h"
 #include "cuda_charge.h"
+#include "cuda_contexts.h"
 #include "cuda_timing.h"
 #include "lifetime.h"
 #include "loaded_object.h"
@@ -33,6 +34,7 @@ void lifetime_opened(void) {
 
 void lifetime_forked(void) {
     cards_forked();
+    cuda_contexts_forget();
     charge_forget();
     page_refs_forget();
     sparse_forget();

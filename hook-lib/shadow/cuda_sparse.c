@@ -28,6 +28,7 @@ static struct leaving {
     CUevent event;
     uint64_t owner; /* 0: free */
     CUcontext context; /* the event's */
+    uint32_t number;   /* the context's */
     uint32_t ending; /* calls that may end the context are under way */
     bool asked; /* the driver is asked about the event: its context does not end meanwhile */
 } leaving[LEAVING_MOST];
@@ -70,7 +71,7 @@ static bool keep(CUevent event, uint64_t owner, CUcontext context) {
     enter();
     for (int i = 0; i < LEAVING_MOST && !kept; i++)
         if (leaving[i].owner == 0) {
-            leaving[i] = (struct leaving){event, owner, context, 0, false};
+            leaving[i] = (struct leaving){event, owner, context, cuda_context_number(context), 0, false};
             __atomic_fetch_add(&leaving_count, 1, __ATOMIC_RELAXED);
             kept = true;
         }
@@ -164,14 +165,14 @@ void sparse_context_stays(CUcontext context) {
     leave();
 }
 
-void sparse_context_gone(CUcontext context) {
-    page_parts_of_context_gone(cuda_context_number(context));
-    if (!context || !sparse_waiting())
+void sparse_context_gone(uint32_t number) {
+    page_parts_of_context_gone(number);
+    if (!number || !sparse_waiting())
         return;
     for (int i = 0; i < LEAVING_MOST; i++) {
         uint64_t owner = 0;
         enter();
-        if (leaving[i].owner && leaving[i].context == context) {
+        if (leaving[i].owner && cuda_context_ended_with(leaving[i].number, number)) {
             owner = leaving[i].owner;
             leaving[i].owner = 0;
             __atomic_fetch_sub(&leaving_count, 1, __ATOMIC_RELAXED);

@@ -1,3 +1,4 @@
+#include "cuda_contexts.h"
 #include "growing.h"
 #include "page_books.h"
 
@@ -90,8 +91,8 @@ void page_parts_gone(uint64_t owner) {
 
 void page_parts_of_context_gone(uint32_t context) {
     page_books_enter();
-    for (uint32_t i = 0; i < part_count && context; i++)
-        if (part_objects[i] && parts[i].context == context)
+    for (uint32_t i = 0; i < part_count; i++)
+        if (part_objects[i] && cuda_context_ended_with(parts[i].context, context))
             drop_part(i);
     page_books_leave_and_give_back();
 }

@@ -70,7 +70,7 @@ bool page_part_moved(const struct page_part *part, uint64_t to);
 /* The same of all kinds and places of an owner. */
 void page_parts_gone(uint64_t owner);
 
-/* A context is gone, and with it its arrays. */
+/* A context is gone, and with it its arrays; the number that it had. */
 void page_parts_of_context_gone(uint32_t context);
 
 /* The device of an allocation; negative: not known. */

@@ -19,8 +19,8 @@ void sparse_array_gone(const void *array);
 void sparse_context_ends(CUcontext context);
 void sparse_context_stays(CUcontext context);
 
-/* Its arrays are gone, and what its streams were to unmap is unmapped. */
-void sparse_context_gone(CUcontext context);
+/* The context with that number is gone, and with it its arrays; what its streams were to unmap is unmapped. */
+void sparse_context_gone(uint32_t number);
 
 /* In a child of fork. */
 void sparse_forget(void);

@@ -1,0 +1,122 @@
+/*
+ * A driver that has one context and one primary context, and memory in them, and hardly anything else. Each has the same handle whenever it
+ * is made. What the test has put in contexts_driver_meanwhile happens when a context has ended, before the call that ended it returns.
+ */
+#include "cuda_api.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum { BLOCKS = 64 };
+
+struct CUctx_st {
+    unsigned int references;
+};
+
+static struct CUctx_st ordinary, primary;
+static __thread CUcontext current;
+static struct {
+    size_t size;
+    CUcontext context;
+    CUdeviceptr address;
+} blocks[BLOCKS];
+static CUdeviceptr next = 1 << 30; /* no address comes again */
+
+PARTITA_EXPORT size_t contexts_driver_used(void);
+PARTITA_EXPORT extern void (*contexts_driver_meanwhile)(void);
+void (*contexts_driver_meanwhile)(void);
+
+size_t contexts_driver_used(void) {
+    size_t used = 0;
+    for (int i = 0; i < BLOCKS; i++)
+        used += __atomic_load_n(&blocks[i].size, __ATOMIC_RELAXED);
+    return used;
+}
+
+static CUresult end(CUcontext context) {
+    for (int i = 0; i < BLOCKS; i++)
+        if (blocks[i].context == context)
+            memset(&blocks[i], 0, sizeof blocks[i]);
+    context->references = 0;
+    void (*meanwhile)(void) = contexts_driver_meanwhile;
+    contexts_driver_meanwhile = NULL;
+    if (meanwhile)
+        meanwhile();
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device) {
+    for (int i = 0; i < 16; i++)
+        uuid->bytes[i] = (char)(i + device);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetDevice(CUdevice *device) {
+    *device = 0;
+    return current ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+CUresult cuCtxGetCurrent(CUcontext *context) {
+    *context = current;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetCurrent(CUcontext context) {
+    current = context;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device) {
+    if (ordinary.references || flags || device)
+        return CUDA_ERROR_INVALID_VALUE;
+    ordinary.references = 1;
+    *context = current = &ordinary;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxDestroy_v2(CUcontext context) {
+    return context == &ordinary && ordinary.references ? end(context) : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
+    __atomic_fetch_add(&primary.references, 1, __ATOMIC_SEQ_CST);
+    *context = &primary;
+    return device ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
+    if (device || !primary.references)
+        return CUDA_ERROR_INVALID_CONTEXT;
+    return __atomic_sub_fetch(&primary.references, 1, __ATOMIC_SEQ_CST) ? CUDA_SUCCESS : end(&primary);
+}
+
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
+    return device ? CUDA_ERROR_INVALID_DEVICE : end(&primary);
+}
+
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *active) {
+    *flags = 0;
+    *active = __atomic_load_n(&primary.references, __ATOMIC_SEQ_CST) > 0;
+    return device ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
+}
+
+CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes) {
+    for (int i = 0; i < BLOCKS && current && current->references; i++)
+        if (!blocks[i].size) {
+            blocks[i].context = current;
+            blocks[i].size = bytes;
+            *pointer = blocks[i].address = next;
+            next += bytes;
+            return CUDA_SUCCESS;
+        }
+    return CUDA_ERROR_INVALID_CONTEXT;
+}
+
+CUresult cuMemFree_v2(CUdeviceptr pointer) {
+    for (int i = 0; i < BLOCKS; i++)
+        if (blocks[i].size && blocks[i].address == pointer) {
+            memset(&blocks[i], 0, sizeof blocks[i]);
+            return CUDA_SUCCESS;
+        }
+    return CUDA_ERROR_INVALID_VALUE;
+}

@@ -1,0 +1,145 @@
+/* Contexts whose handles are given out again at once, against a driver that does so. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "cases.h"
+#include "check.h"
+#include "cuda_api.h"
+#include "scratch.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+static void *library;
+static __typeof__(&cuCtxCreate_v2) create;
+static __typeof__(&cuCtxDestroy_v2) destroy;
+static __typeof__(&cuCtxSetCurrent) set_current;
+static __typeof__(&cuDevicePrimaryCtxRetain) retain;
+static __typeof__(&cuDevicePrimaryCtxRelease_v2) release;
+static __typeof__(&cuDevicePrimaryCtxReset_v2) reset;
+static __typeof__(&cuMemAlloc_v2) alloc;
+static size_t (*used)(void);
+static void (**meanwhile)(void);
+
+static void start(void) {
+    const char *box = scratch_folder();
+    make_folders(text("%s/lib/partita", box));
+    copy_file(SHADOW_CUDA, text("%s/lib/libcuda.so.1", box));
+    copy_file(CONTEXTS_DRIVER, text("%s/lib/partita/libcuda-real.so.1", box));
+    write_quota(box, "share", "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f", 8 * MIB, 1);
+    make_region(box, "share");
+    CHECK((library = dlopen(text("%s/lib/libcuda.so.1", box), RTLD_NOW)) != NULL);
+    *(void **)&create = dlsym(library, "cuCtxCreate_v2");
+    *(void **)&destroy = dlsym(library, "cuCtxDestroy_v2");
+    *(void **)&set_current = dlsym(library, "cuCtxSetCurrent");
+    *(void **)&retain = dlsym(library, "cuDevicePrimaryCtxRetain");
+    *(void **)&release = dlsym(library, "cuDevicePrimaryCtxRelease_v2");
+    *(void **)&reset = dlsym(library, "cuDevicePrimaryCtxReset_v2");
+    *(void **)&alloc = dlsym(library, "cuMemAlloc_v2");
+    *(void **)&used = dlsym(library, "contexts_driver_used");
+    *(void **)&meanwhile = dlsym(library, "contexts_driver_meanwhile");
+}
+
+static void must_alloc(uint64_t bytes) {
+    CUdeviceptr pointer;
+    CHECK_EQUAL(alloc(&pointer, bytes), CUDA_SUCCESS);
+    CHECK(used() <= 8 * MIB);
+}
+
+static void must_refuse(uint64_t bytes) {
+    CUdeviceptr pointer;
+    CHECK_EQUAL(alloc(&pointer, bytes), CUDA_ERROR_OUT_OF_MEMORY);
+}
+
+static CUcontext context;
+
+static void create_again(void) {
+    CUcontext again;
+    CHECK_EQUAL(create(&again, 0, 0), CUDA_SUCCESS);
+    CHECK(again == context);
+    must_alloc(2 * MIB);
+}
+
+static void what_is_allocated_under_the_handle_of_a_context_that_is_ending_stays_charged(void) {
+    start();
+    CHECK_EQUAL(create(&context, 0, 0), CUDA_SUCCESS);
+    must_alloc(6 * MIB);
+    *meanwhile = create_again;
+    CHECK_EQUAL(destroy(context), CUDA_SUCCESS);
+    CHECK_EQUAL(used(), 2 * MIB);
+    must_refuse(8 * MIB);
+    must_alloc(6 * MIB);
+    CHECK_EQUAL(destroy(context), CUDA_SUCCESS);
+    CHECK_EQUAL(create(&context, 0, 0), CUDA_SUCCESS);
+    must_alloc(8 * MIB);
+}
+
+static void a_context_that_could_not_be_destroyed_gives_all_back_when_it_is(void) {
+    CUcontext primary;
+    start();
+    CHECK_EQUAL(retain(&primary, 0), CUDA_SUCCESS);
+    for (int i = 0; i < 10000; i++) {
+        CHECK_EQUAL(set_current(primary), CUDA_SUCCESS);
+        if (i % 2500 == 0)
+            must_alloc(2 * MIB);
+        CHECK_EQUAL(retain(&primary, 0), CUDA_SUCCESS);
+        CHECK_EQUAL(release(0), CUDA_SUCCESS);
+    }
+    CHECK_EQUAL(destroy(primary), CUDA_ERROR_INVALID_CONTEXT);
+    must_refuse(2 * MIB);
+    CHECK_EQUAL(release(0), CUDA_SUCCESS);
+    CHECK_EQUAL(used(), 0);
+    CHECK_EQUAL(create(&context, 0, 0), CUDA_SUCCESS);
+    must_alloc(8 * MIB);
+}
+
+static uint32_t retained;
+static pthread_t retainer;
+
+static void *retain_again(void *unused) {
+    CUcontext again;
+    CHECK_EQUAL(retain(&again, 0), CUDA_SUCCESS);
+    CHECK_EQUAL(set_current(again), CUDA_SUCCESS);
+    __atomic_store_n(&retained, 1, __ATOMIC_RELEASE);
+    must_alloc(2 * MIB);
+    return unused;
+}
+
+/* The other thread's call may wait until this one has returned. */
+static void another_thread_retains(void) {
+    CHECK(pthread_create(&retainer, NULL, retain_again, NULL) == 0);
+    for (int ms = 0; ms < 200 && !__atomic_load_n(&retained, __ATOMIC_ACQUIRE); ms++)
+        usleep(1000);
+}
+
+static void primary_again(bool by_reset) {
+    CUcontext primary;
+    start();
+    CHECK_EQUAL(retain(&primary, 0), CUDA_SUCCESS);
+    CHECK_EQUAL(set_current(primary), CUDA_SUCCESS);
+    must_alloc(6 * MIB);
+    *meanwhile = another_thread_retains;
+    CHECK_EQUAL(by_reset ? reset(0) : release(0), CUDA_SUCCESS);
+    CHECK(pthread_join(retainer, NULL) == 0);
+    CHECK_EQUAL(used(), 2 * MIB);
+    must_refuse(8 * MIB);
+    must_alloc(6 * MIB);
+}
+
+static void a_primary_context_that_another_thread_retains_as_it_ends_gives_back_what_it_held(void) {
+    primary_again(false);
+}
+
+static void a_primary_context_that_another_thread_retains_as_it_is_reset_keeps_what_is_new(void) {
+    primary_again(true);
+}
+
+int main(int argc, char **argv) {
+    static const struct test_case cases[] = {
+        CASE(what_is_allocated_under_the_handle_of_a_context_that_is_ending_stays_charged),
+        CASE(a_context_that_could_not_be_destroyed_gives_all_back_when_it_is),
+        CASE(a_primary_context_that_another_thread_retains_as_it_ends_gives_back_what_it_held),
+        CASE(a_primary_context_that_another_thread_retains_as_it_is_reset_keeps_what_is_new),
+    };
+    return RUN_CASES(cases, argc, argv);
+}
