@@ -97,7 +97,7 @@ static unsigned levels_in(const CUDA_ARRAY3D_DESCRIPTOR *d)
 static CUresult create(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned levels, bool is_mipmapped, struct array **out)
 {
     struct CUctx_st *context;
-    CUresult result = driver_current(&context);
+    CUresult result = driver_home(&context);
     struct array *array;
 
     if (result != CUDA_SUCCESS)
@@ -197,7 +197,7 @@ static void drop(struct CUctx_st *context, struct array **link)
 static CUresult with_array(const void *handle, bool mipmapped, bool gone, CUDA_ARRAY_MEMORY_REQUIREMENTS *requirements)
 {
     struct CUctx_st *context;
-    CUresult result = driver_current(&context);
+    CUresult result = driver_home(&context);
 
     if (result != CUDA_SUCCESS)
         return result;

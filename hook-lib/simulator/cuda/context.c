@@ -25,6 +25,15 @@ CUresult driver_current(struct CUctx_st **context)
     return CUDA_SUCCESS;
 }
 
+CUresult driver_home(struct CUctx_st **context)
+{
+    CUresult result = driver_current(context);
+
+    if (result == CUDA_SUCCESS)
+        *context = context_home(*context);
+    return result;
+}
+
 /* Under driver_lock. */
 static CUresult check(CUcontext context)
 {
@@ -64,6 +73,21 @@ CUresult context_create(CUdevice ordinal, unsigned flags, bool primary, struct C
     return CUDA_SUCCESS;
 }
 
+struct CUctx_st *context_part_of(struct CUctx_st *primary)
+{
+    struct CUctx_st *context = calloc(1, sizeof *context);
+
+    if (!context)
+        abort();
+    context->ordinal = primary->ordinal;
+    context->flags = primary->flags;
+    context->whole = primary;
+    context->alive = true;
+    context->next = contexts;
+    contexts = context;
+    return context;
+}
+
 void context_destroy(struct CUctx_st *context)
 {
     const struct sim_card *card = driver_devices[context->ordinal].card;
@@ -72,6 +96,9 @@ void context_destroy(struct CUctx_st *context)
     context_release_arrays(context);
     context_release_memory(context);
     context->alive = false;
+    for (struct CUctx_st *part = contexts; part; part = part->next)
+        if (part->whole == context)
+            part->alive = false;
     sim_state_release(&driver_state, card->unit, SIM_OVERHEAD, card->context_overhead);
     sim_state_count_context(&driver_state, card->unit, -1);
 }
@@ -122,7 +149,7 @@ CUresult cuCtxDestroy_v2(CUcontext context)
         return result;
     pthread_mutex_lock(&driver_lock);
     result = check(context);
-    if (result == CUDA_SUCCESS && context->primary)
+    if (result == CUDA_SUCCESS && (context->primary || context->whole))
         result = CUDA_ERROR_INVALID_CONTEXT;
     if (result == CUDA_SUCCESS) {
         context_destroy(context);

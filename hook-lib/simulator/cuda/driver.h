@@ -53,6 +53,7 @@ struct CUstream_st {
 struct CUctx_st {
     int ordinal; /* CUDA's number of the device */
     bool primary;
+    struct CUctx_st *whole; /* of a green context: the primary one; else NULL */
     _Atomic bool alive; /* read without driver_lock */
     unsigned flags;
     unsigned retained; /* primary: how often */
@@ -122,6 +123,15 @@ extern __thread bool driver_in_host_function;
 /* The calling thread's context, if it has one that lives. */
 CUresult driver_current(struct CUctx_st **context);
 
+/* To which memory and modules belong: a green context's primary one. */
+static inline struct CUctx_st *context_home(struct CUctx_st *context)
+{
+    return context->whole ? context->whole : context;
+}
+
+/* driver_current's home. */
+CUresult driver_home(struct CUctx_st **context);
+
 /* What the variants for the per-thread default stream mean by a stream. */
 #define PTSZ(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 
@@ -154,6 +164,11 @@ bool device_present(const struct device *device);
 /* Under driver_lock. */
 CUresult context_create(CUdevice ordinal, unsigned flags, bool primary, struct CUctx_st **created);
 void context_destroy(struct CUctx_st *context);
+struct CUctx_st *context_part_of(struct CUctx_st *primary); /* a green one */
+CUresult primary_retain(CUdevice device, struct CUctx_st **context);
+void primary_release(CUdevice device);
+
+CUresult stream_create_in(struct CUctx_st *context, unsigned flags, int priority, CUstream *stream);
 
 /* Everything that a dying context still holds. Under driver_lock. */
 void context_release_memory(struct CUctx_st *context);

@@ -104,7 +104,7 @@ CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int fla
         result = driver_any_stream(&stream, &context);
     if (result != CUDA_SUCCESS)
         return result;
-    if (event->context != context)
+    if (context_home(event->context) != context_home(context))
         return CUDA_ERROR_INVALID_HANDLE;
     if (flags > CU_EVENT_RECORD_EXTERNAL)
         return CUDA_ERROR_INVALID_VALUE;

@@ -64,7 +64,7 @@ static CUresult launch(const CUlaunchConfig *shape, CUfunction function, void *c
         return result;
     if (!shape_fits(shape) || (parameters && extra))
         return CUDA_ERROR_INVALID_VALUE;
-    if (function->module && function->module->context != context)
+    if (function->module && function->module->context != context_home(context))
         return CUDA_ERROR_INVALID_HANDLE;
     if (captures_ongoing)
         result = capture_launch(context, stream, shape, function, parameters, extra, &taken);

@@ -8,7 +8,7 @@
 static CUresult allocate(uint64_t bytes, bool low, bool managed, CUdeviceptr *pointer)
 {
     struct CUctx_st *context;
-    CUresult result = driver_current(&context);
+    CUresult result = driver_home(&context);
 
     if (result != CUDA_SUCCESS)
         return result;
@@ -26,7 +26,7 @@ static CUresult allocate(uint64_t bytes, bool low, bool managed, CUdeviceptr *po
 static CUresult release(CUdeviceptr pointer)
 {
     struct CUctx_st *context;
-    CUresult result = driver_current(&context);
+    CUresult result = driver_home(&context);
 
     if (result != CUDA_SUCCESS || pointer == 0)
         return result;
@@ -119,7 +119,7 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr po
 {
     FAULT_POINT();
     struct CUctx_st *context;
-    CUresult result = driver_current(&context);
+    CUresult result = driver_home(&context);
     CUdeviceptr found;
     uint64_t length;
 
@@ -155,7 +155,7 @@ CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
 {
     FAULT_POINT();
     struct CUctx_st *context;
-    CUresult result = driver_current(&context);
+    CUresult result = driver_home(&context);
     uint64_t capacity, used;
 
     if (result != CUDA_SUCCESS)
@@ -191,7 +191,7 @@ CUresult cuMemHostAlloc(void **pointer, size_t bytes, unsigned int flags)
 {
     FAULT_POINT();
     struct CUctx_st *context;
-    CUresult result = driver_current(&context);
+    CUresult result = driver_home(&context);
 
     if (result != CUDA_SUCCESS)
         return result;

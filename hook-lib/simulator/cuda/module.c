@@ -16,7 +16,7 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image)
 {
     FAULT_POINT();
     struct CUctx_st *context;
-    CUresult result = driver_current(&context);
+    CUresult result = driver_home(&context);
     struct CUmod_st *loaded;
 
     if (result != CUDA_SUCCESS)
@@ -58,7 +58,7 @@ CUresult cuModuleLoad(CUmodule *module, const char *file)
 {
     FAULT_POINT();
     struct CUctx_st *context;
-    CUresult result = driver_current(&context);
+    CUresult result = driver_home(&context);
 
     if (result != CUDA_SUCCESS)
         return result;
@@ -71,7 +71,7 @@ CUresult cuModuleUnload(CUmodule module)
 {
     FAULT_POINT();
     struct CUctx_st *context;
-    CUresult result = driver_current(&context);
+    CUresult result = driver_home(&context);
 
     if (result != CUDA_SUCCESS)
         return result;
@@ -92,7 +92,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 {
     FAULT_POINT();
     struct CUctx_st *context;
-    CUresult result = driver_current(&context);
+    CUresult result = driver_home(&context);
 
     if (result != CUDA_SUCCESS)
         return result;
@@ -216,7 +216,7 @@ CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library)
 {
     FAULT_POINT();
     struct CUctx_st *context;
-    CUresult result = driver_current(&context);
+    CUresult result = driver_home(&context);
 
     if (result != CUDA_SUCCESS)
         return result;

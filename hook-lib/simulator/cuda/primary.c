@@ -1,6 +1,30 @@
 /* The devices' primary contexts, which are counted. */
 #include "driver.h"
 
+CUresult primary_retain(CUdevice device, struct CUctx_st **context)
+{
+    struct device *found = &driver_devices[device];
+    CUresult result = CUDA_SUCCESS;
+
+    if (!found->primary)
+        result = context_create(device, found->primary_flags, true, &found->primary);
+    if (result == CUDA_SUCCESS) {
+        found->primary->retained++;
+        *context = found->primary;
+    }
+    return result;
+}
+
+void primary_release(CUdevice device)
+{
+    struct device *found = &driver_devices[device];
+
+    if (--found->primary->retained == 0) {
+        context_destroy(found->primary);
+        found->primary = NULL;
+    }
+}
+
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 {
     FAULT_POINT();
@@ -12,12 +36,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
     if (!context)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&driver_lock);
-    if (!found->primary)
-        result = context_create(device, found->primary_flags, true, &found->primary);
-    if (result == CUDA_SUCCESS) {
-        found->primary->retained++;
-        *context = found->primary;
-    }
+    result = primary_retain(device, context);
     pthread_mutex_unlock(&driver_lock);
     return result;
 }
@@ -36,9 +55,9 @@ static CUresult release(CUdevice device, bool all)
     }
     if (!found->primary)
         result = all ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
-    else if (all || --found->primary->retained == 0) {
-        context_destroy(found->primary);
-        found->primary = NULL;
+    else {
+        found->primary->retained = all ? 1 : found->primary->retained;
+        primary_release(device);
     }
     pthread_mutex_unlock(&driver_lock);
     return result;

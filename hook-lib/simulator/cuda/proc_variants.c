@@ -6,6 +6,7 @@
 #include "cuda_copies.h"
 #include "cuda_events.h"
 #include "cuda_graphs.h"
+#include "cuda_green.h"
 #include "cuda_launch.h"
 #include "cuda_pages.h"
 
@@ -56,6 +57,12 @@ const struct variant proc_variants[] = {
     PLAIN(cuCtxGetFlags, 7000),
     PLAIN(cuCtxGetApiVersion, 3020),
     PLAIN(cuCtxSynchronize, 2000),
+    PLAIN(cuDeviceGetDevResource, 12040),
+    PLAIN(cuDevResourceGenerateDesc, 12040),
+    PLAIN(cuGreenCtxCreate, 12040),
+    PLAIN(cuGreenCtxDestroy, 12040),
+    PLAIN(cuCtxFromGreenCtx, 12040),
+    PLAIN(cuGreenCtxStreamCreate, 12050),
     PLAIN(cuMemGetInfo, 2000),
     NEWER(cuMemGetInfo, 3020, _v2),
     PLAIN(cuMemAlloc, 2000),

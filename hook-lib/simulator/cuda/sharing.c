@@ -142,7 +142,7 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr pointer)
 {
     FAULT_POINT();
     struct CUctx_st *context;
-    CUresult result = driver_current(&context);
+    CUresult result = driver_home(&context);
     struct ipc ipc = {.magic = IPC_MAGIC, .pid = (uint32_t)getpid()};
     struct block *block;
     CUdeviceptr base;
@@ -170,7 +170,7 @@ CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *pointer, CUipcMemHandle handle, unsi
 {
     FAULT_POINT();
     struct CUctx_st *context;
-    CUresult result = driver_current(&context);
+    CUresult result = driver_home(&context);
     struct ipc ipc;
 
     if (result != CUDA_SUCCESS)
@@ -230,7 +230,7 @@ CUresult cuImportExternalMemory(CUexternalMemory *memory, const CUDA_EXTERNAL_ME
 {
     FAULT_POINT();
     struct CUctx_st *context;
-    CUresult result = driver_current(&context);
+    CUresult result = driver_home(&context);
     struct physical *physical = NULL;
 
     if (result != CUDA_SUCCESS)

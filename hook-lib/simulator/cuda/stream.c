@@ -17,8 +17,8 @@ static CUresult create(struct CUctx_st *context, unsigned flags, int priority, i
     created->priority = priority;
     created->default_of = thread;
     pthread_mutex_lock(&driver_lock);
-    created->next = context->streams;
-    context->streams = created;
+    created->next = context_home(context)->streams;
+    context_home(context)->streams = created;
     pthread_mutex_unlock(&driver_lock);
     *stream = created;
     return CUDA_SUCCESS;
@@ -35,7 +35,7 @@ static CUresult own_stream(struct CUctx_st *context, CUstream *stream)
         int thread = capture_thread();
 
         pthread_mutex_lock(&driver_lock);
-        for (last = context->streams; last && last->default_of != thread;)
+        for (last = context_home(context)->streams; last && (last->default_of != thread || last->context != context);)
             last = last->next;
         pthread_mutex_unlock(&driver_lock);
         if (!last)
@@ -44,6 +44,12 @@ static CUresult own_stream(struct CUctx_st *context, CUstream *stream)
     }
     *stream = last;
     return result;
+}
+
+/* Its green context was destroyed. */
+static bool detached(CUstream stream)
+{
+    return stream->context->whole && !stream->context->alive;
 }
 
 CUresult driver_any_stream(CUstream *stream, struct CUctx_st **context)
@@ -59,7 +65,7 @@ CUresult driver_any_stream(CUstream *stream, struct CUctx_st **context)
     if (*stream == CU_STREAM_PER_THREAD)
         return own_stream(*context, stream);
     *context = (*stream)->context;
-    return CUDA_SUCCESS;
+    return detached(*stream) ? CUDA_ERROR_STREAM_DETACHED : CUDA_SUCCESS;
 }
 
 CUresult driver_stream(CUstream *stream, struct CUctx_st **context)
@@ -70,7 +76,7 @@ CUresult driver_stream(CUstream *stream, struct CUctx_st **context)
     if (result != CUDA_SUCCESS || !*stream)
         return result;
     result = driver_current(&current);
-    return result == CUDA_SUCCESS && current != *context ? CUDA_ERROR_INVALID_HANDLE : result;
+    return result == CUDA_SUCCESS && context_home(current) != context_home(*context) ? CUDA_ERROR_INVALID_HANDLE : result;
 }
 
 static bool is_default(CUstream stream)
@@ -119,6 +125,12 @@ void driver_settle(const struct CUctx_st *context)
     point_wait(context->ordinal, stream_point(context, NULL));
 }
 
+CUresult stream_create_in(struct CUctx_st *context, unsigned flags, int priority, CUstream *stream)
+{
+    priority = priority > 0 ? 0 : priority < GREATEST_PRIORITY ? GREATEST_PRIORITY : priority;
+    return create(context, flags, priority, 0, stream);
+}
+
 CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority)
 {
     FAULT_POINT();
@@ -129,8 +141,7 @@ CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int pr
         return CUDA_ERROR_INVALID_VALUE;
     if (result != CUDA_SUCCESS)
         return result;
-    priority = priority > 0 ? 0 : priority < GREATEST_PRIORITY ? GREATEST_PRIORITY : priority;
-    return create(context, flags, priority, 0, stream);
+    return stream_create_in(context, flags, priority, stream);
 }
 
 CUresult cuStreamCreate(CUstream *stream, unsigned int flags)
@@ -165,7 +176,7 @@ CUresult cuStreamDestroy_v2(CUstream stream)
         return result;
     result = CUDA_ERROR_INVALID_HANDLE;
     pthread_mutex_lock(&driver_lock);
-    for (struct CUstream_st **link = &context->streams; *link; link = &(*link)->next)
+    for (struct CUstream_st **link = &context_home(context)->streams; *link; link = &(*link)->next)
         if (*link == stream) {
             capture_forget(stream);
             *link = stream->next;
@@ -197,6 +208,8 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext *context)
     CUcontext current;
     CUresult result = answerable(context, &current);
 
+    if (result == CUDA_SUCCESS && !is_default(stream) && detached(stream))
+        return CUDA_ERROR_STREAM_DETACHED;
     if (result == CUDA_SUCCESS)
         *context = is_default(stream) ? current : stream->context;
     return result;
