@@ -5,6 +5,8 @@
  * As soon as the driver is done, another thread may get a context with the same handle and allocate in it, before the charges of the
  * former one are given back. So a context's number changes before the call that ends it. Whether a release was the last one is known only
  * after it: there the device's primary context is retained and ended by one thread at a time, and the number changes in its turn.
+ *
+ * A green context is a part of its device's primary context and retains that. What is allocated in it is the primary one's.
  */
 #include "cuda_contexts.h"
 
@@ -20,7 +22,7 @@
 #include "sparse.h"
 #include "timing_calls.h"
 
-enum { CONTEXTS = 1024, DEVICES = 128 };
+enum { CONTEXTS = 1024, DEVICES = 128, GREENS = 256 };
 static const uint64_t TURN_PAUSE_NS = 100000;
 
 /* A handle keeps its place. */
@@ -28,6 +30,13 @@ static CUcontext contexts[CONTEXTS];
 static uint32_t lives[CONTEXTS]; /* how many contexts with the handle have ended, or were expected to */
 static CUcontext primaries[DEVICES]; /* by device, as last retained */
 static uint32_t turns[DEVICES]; /* 1: a call that may make or end the primary context is under way */
+
+static struct green {
+    CUcontext context; /* NULL: free; GREEN_BUSY: being filled */
+    CUdevice device;
+} greens[GREENS];
+static uint32_t greens_used; /* none at or above it */
+#define GREEN_BUSY ((CUcontext)1)
 
 _Static_assert(CONTEXTS < 1 << CONTEXT_HANDLE_BITS, "a handle's number fits");
 
@@ -53,8 +62,21 @@ static uint32_t number_of(int place, uint32_t life) {
     return place < 0 ? 0 : (life & lives_mask) << CONTEXT_HANDLE_BITS | ((uint32_t)place + 1);
 }
 
+static struct green *green_of(CUcontext context) {
+    uint32_t used = __atomic_load_n(&greens_used, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < used && context; i++)
+        if (__atomic_load_n(&greens[i].context, __ATOMIC_ACQUIRE) == context)
+            return &greens[i];
+    return NULL;
+}
+
+CUcontext cuda_context_home(CUcontext context) {
+    const struct green *green = green_of(context);
+    return green ? __atomic_load_n(&primaries[green->device], __ATOMIC_RELAXED) : context;
+}
+
 uint32_t cuda_context_number(CUcontext context) {
-    int place = place_of(context, true);
+    int place = place_of(cuda_context_home(context), true);
     return number_of(place, place < 0 ? 0 : __atomic_load_n(&lives[place], __ATOMIC_ACQUIRE));
 }
 
@@ -164,25 +186,53 @@ static bool active(CUdevice device) {
            DRIVER(cuDevicePrimaryCtxGetState)(device, &flags, &is) != CUDA_SUCCESS || is;
 }
 
+/* In the device's turn: after a call that released the primary context once. */
+static bool released(CUdevice device, CUcontext context, CUresult result, uint32_t *number) {
+    bool gone = result == CUDA_SUCCESS && !active(device);
+    *number = gone ? next_life(context) : 0;
+    return gone;
+}
+
 static CUresult release(CUresult (*call)(CUdevice device), CUdevice device) {
     int cancelling = turn_begin(device);
     CUcontext context = primary_of(device);
     context_ends(context);
     CUresult result = call(device);
-    bool gone = result == CUDA_SUCCESS && !active(device);
-    uint32_t number = gone ? next_life(context) : 0;
+    uint32_t number;
+    bool gone = released(device, context, result, &number);
     turn_end(device, cancelling);
     context_ended(context, number, gone);
     return result;
 }
 
-/* Whoever retains the primary context goes on with it: its next life begins without a retain. */
+static void green_add(CUcontext context, CUdevice device) {
+    for (uint32_t i = 0; i < GREENS; i++) {
+        CUcontext none = NULL;
+        if (!__atomic_compare_exchange_n(&greens[i].context, &none, GREEN_BUSY, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+            continue;
+        uint32_t used = __atomic_load_n(&greens_used, __ATOMIC_RELAXED);
+        while (used <= i && !__atomic_compare_exchange_n(&greens_used, &used, i + 1, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+        }
+        greens[i].device = device;
+        __atomic_store_n(&greens[i].context, context, __ATOMIC_RELEASE);
+        return;
+    }
+}
+
+static void green_drop(struct green *green) {
+    __atomic_store_n(&green->context, NULL, __ATOMIC_RELEASE);
+}
+
+/* Whoever retains the primary context goes on with it: its next life begins without a retain. Its green contexts do not. */
 static CUresult reset(CUresult (*call)(CUdevice device), CUdevice device) {
     int cancelling = turn_begin(device);
     CUcontext context = primary_of(device);
     context_ends(context);
     uint32_t number = next_life(context);
     CUresult result = call(device);
+    for (uint32_t i = 0; i < GREENS && result == CUDA_SUCCESS; i++)
+        if (__atomic_load_n(&greens[i].context, __ATOMIC_ACQUIRE) && greens[i].device == device)
+            green_drop(&greens[i]);
     turn_end(device, cancelling);
     if (result == CUDA_SUCCESS)
         pools_device_reset(device);
@@ -200,6 +250,61 @@ PRIMARY_END(cuDevicePrimaryCtxRelease, release)
 PRIMARY_END(cuDevicePrimaryCtxRelease_v2, release)
 PRIMARY_END(cuDevicePrimaryCtxReset, reset)
 PRIMARY_END(cuDevicePrimaryCtxReset_v2, reset)
+
+static CUcontext context_from(CUgreenCtx green) {
+    CUcontext context = NULL;
+    return green && DRIVER(cuCtxFromGreenCtx) && DRIVER(cuCtxFromGreenCtx)(&context, green) == CUDA_SUCCESS ? context : NULL;
+}
+
+/* The program need not have retained the primary context itself; it is retained now, so that this does not make or end it. */
+static void learn_primary(CUdevice device) {
+    __typeof__(&cuDevicePrimaryCtxRelease_v2) release_again =
+        DRIVER(cuDevicePrimaryCtxRelease_v2) ? DRIVER(cuDevicePrimaryCtxRelease_v2) : DRIVER(cuDevicePrimaryCtxRelease);
+    CUcontext context;
+    if (!DRIVER(cuDevicePrimaryCtxRetain) || !release_again ||
+        DRIVER(cuDevicePrimaryCtxRetain)(&context, device) != CUDA_SUCCESS)
+        return;
+    __atomic_store_n(&primaries[device], context, __ATOMIC_RELAXED);
+    release_again(device);
+}
+
+CUresult cuGreenCtxCreate(CUgreenCtx *green, CUdevResourceDesc descriptor, CUdevice device, unsigned int flags) {
+    NEED(cuGreenCtxCreate);
+    int cancelling = turn_begin(device);
+    CUresult result = DRIVER(cuGreenCtxCreate)(green, descriptor, device, flags);
+    CUcontext context = result == CUDA_SUCCESS ? context_from(*green) : NULL;
+    if (context && is_device(device)) {
+        learn_primary(device);
+        green_add(context, device);
+    }
+    turn_end(device, cancelling);
+    return result;
+}
+
+/* Another context may have the handle as soon as the driver is done: it is not to be taken for a green one. */
+static CUresult green_end(CUgreenCtx green, CUcontext context, struct green *known) {
+    CUdevice device = known->device;
+    int cancelling = turn_begin(device);
+    CUcontext primary = primary_of(device);
+    context_ends(primary);
+    green_drop(known);
+    CUresult result = DRIVER(cuGreenCtxDestroy)(green);
+    if (result != CUDA_SUCCESS)
+        green_add(context, device);
+    uint32_t number;
+    bool gone = released(device, primary, result, &number);
+    turn_end(device, cancelling);
+    context_ended(primary, number, gone);
+    return result;
+}
+
+CUresult cuGreenCtxDestroy(CUgreenCtx green) {
+    NEED(cuGreenCtxDestroy);
+    CUcontext context = context_from(green);
+    struct green *known = green_of(context);
+    timing_green_ends(context);
+    return known ? green_end(green, context, known) : DRIVER(cuGreenCtxDestroy)(green);
+}
 
 void cuda_contexts_forget(void) {
     memset(turns, 0, sizeof turns);

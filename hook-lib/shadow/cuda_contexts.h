@@ -8,10 +8,13 @@
 #include "cuda_api.h"
 
 /*
- * The number of a context, below 2^23: of its handle, and of how many contexts with that handle ended before. 0 where there are too many
+ * The number of a context's home, below 2^23: of its handle, and of how many contexts with that handle ended before. 0 where there are too many
  * handles, or for no context.
  */
 uint32_t cuda_context_number(CUcontext context);
+
+/* The context that memory, events and arrays belong to: of a green context its device's primary one, else the context itself. */
+CUcontext cuda_context_home(CUcontext context);
 
 enum { CONTEXT_HANDLE_BITS = 11, CONTEXT_LIFE_BITS = 12 };
 

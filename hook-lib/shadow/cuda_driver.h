@@ -12,6 +12,7 @@
 #include "cuda_arrays.h"
 #include "cuda_events.h"
 #include "cuda_graphs.h"
+#include "cuda_green.h"
 #include "cuda_launch.h"
 #include "cuda_pages.h"
 #include "cuda_pools.h"
@@ -95,6 +96,9 @@
     X(cuDevicePrimaryCtxRelease_v2)                                                                                   \
     X(cuDevicePrimaryCtxReset)                                                                                        \
     X(cuDevicePrimaryCtxReset_v2)                                                                                     \
+    /* what is allocated in it is the primary context's, which it keeps; its clock goes with it */                    \
+    X(cuGreenCtxCreate)                                                                                               \
+    X(cuGreenCtxDestroy)                                                                                              \
     /* charge the card of `prop->location` until no handle and no mapping is left */                                  \
     X(cuMemCreate)                                                                                                    \
     X(cuMemRelease)                                                                                                   \
@@ -146,6 +150,7 @@
 #define CUDA_CALLED(X)                                                                                                \
     X(cuCtxGetDevice)                                                                                                 \
     X(cuCtxGetCurrent)                                                                                                \
+    X(cuCtxFromGreenCtx)                                                                                              \
     X(cuCtxPushCurrent_v2)                                                                                            \
     X(cuCtxPopCurrent_v2)                                                                                             \
     X(cuStreamGetCtx)                                                                                                 \

@@ -71,7 +71,7 @@ static bool keep(CUevent event, uint64_t owner, CUcontext context) {
     enter();
     for (int i = 0; i < LEAVING_MOST && !kept; i++)
         if (leaving[i].owner == 0) {
-            leaving[i] = (struct leaving){event, owner, context, cuda_context_number(context), 0, false};
+            leaving[i] = (struct leaving){event, owner, cuda_context_home(context), cuda_context_number(context), 0, false};
             __atomic_fetch_add(&leaving_count, 1, __ATOMIC_RELAXED);
             kept = true;
         }

@@ -1,6 +1,7 @@
 #include "cuda_timing.h"
 
 #include "cards.h"
+#include "cuda_contexts.h"
 #include "ticks.h"
 #include "timing_windows.h"
 
@@ -107,7 +108,7 @@ static struct track *begin_in_context(uint64_t key, uint64_t owner, CUstream str
     measure_ticks();
     struct track *track = track_find(key, owner);
     if (!track)
-        track = track_make(key, owner, stream, context, card);
+        track = track_make(key, owner, stream, context, cuda_context_home(context), card);
     if (!track)
         cores_unenforced(card, PARTITA_COMPUTE_TOO_MANY);
     else if (track->clock->ending)

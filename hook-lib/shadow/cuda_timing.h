@@ -44,6 +44,9 @@ void timing_context_ends(CUcontext context);
 void timing_context_stays(CUcontext context);
 void timing_context_gone(CUcontext context);
 
+/* Before a green context may end: its streams take no events after it. Those that are recorded stay the primary context's. */
+void timing_green_ends(CUcontext context);
+
 /* In a child of fork. */
 void timing_forget(void);
 

@@ -6,7 +6,15 @@
 
 static const uint64_t GONE = UINT64_MAX; /* a track's key: its stream is no more */
 
-/* Another stream may come to have the same handle, in another context: it is not to be found any more. */
+/* Under the lock. Another stream may come to have the same handle, in another context: it is not to be found any more. */
+static void track_ends(struct track *track) {
+    if (load32(&track->open))
+        window_close(track, false);
+    if (load32(&track->open))
+        window_join_last(track);
+    store(&track->key, GONE);
+}
+
 void timing_stream_ends(CUstream stream) {
     if (!stream || stream_is_default(stream) || !DRIVER(cuCtxGetCurrent))
         return;
@@ -15,13 +23,20 @@ void timing_stream_ends(CUstream stream) {
         return;
     int mode = timing_calls_begin();
     timing_lock_wait();
-    if (load(&track->key) == (uint64_t)(uintptr_t)stream && track->stream == stream) {
-        if (load32(&track->open))
-            window_close(track, false);
-        if (load32(&track->open))
-            window_join_last(track);
-        store(&track->key, GONE);
-    }
+    if (load(&track->key) == (uint64_t)(uintptr_t)stream && track->stream == stream)
+        track_ends(track);
+    timing_lock_leave();
+    timing_calls_end(mode);
+}
+
+void timing_green_ends(CUcontext context) {
+    if (!context || !DRIVER(cuCtxGetCurrent))
+        return;
+    int mode = timing_calls_begin();
+    timing_lock_wait();
+    for (int i = 0; i < TRACKS; i++)
+        if (load(&tracks[i].key) && load(&tracks[i].key) != GONE && tracks[i].context == context)
+            track_ends(&tracks[i]);
     timing_lock_leave();
     timing_calls_end(mode);
 }

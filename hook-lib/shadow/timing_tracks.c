@@ -6,7 +6,7 @@ struct track tracks[TRACKS];
 uint16_t tracks_listed[TRACKS];
 uint32_t tracks_listed_count;
 
-struct track *track_make(uint64_t key, uint64_t owner, CUstream stream, CUcontext context, int card) {
+struct track *track_make(uint64_t key, uint64_t owner, CUstream stream, CUcontext context, CUcontext home, int card) {
     uint32_t place = track_place(key, owner);
     struct track *track = track_find(key, owner);
     for (uint32_t i = 0; i < TRACK_PROBES && !track; i++) {
@@ -19,12 +19,13 @@ struct track *track_make(uint64_t key, uint64_t owner, CUstream stream, CUcontex
         if (!load32(&there->listed))
             track = there;
     }
-    struct clock *clock = track ? clock_of(context, card) : NULL;
+    struct clock *clock = track ? clock_of(home, card) : NULL;
     if (!clock)
         return NULL;
     store(&track->key, 0);
     track->clock = clock;
     track->stream = stream;
+    track->context = context;
     store(&track->each, 0);
     track->most = 0;
     track->first = 0;

@@ -21,6 +21,7 @@ extern struct track {
     uint64_t key, owner; /* key 0: free */
     struct clock *clock;
     CUstream stream;
+    CUcontext context; /* the stream's; the clock's, or a green one that is part of it */
     uint32_t open, launches, allowance, sparse;
     uint64_t last, opened; /* ticks */
     uint32_t listed;
@@ -55,8 +56,11 @@ static inline struct track *track_find(uint64_t key, uint64_t owner) {
     return NULL;
 }
 
-/* Under the lock: a track for the stream, whose context is the current one; NULL: there are too many. */
-struct track *track_make(uint64_t key, uint64_t owner, CUstream stream, CUcontext context, int card);
+/*
+ * Under the lock: a track for the stream, whose context is the current one; NULL: there are too many. `home`: the context whose events are
+ * recorded in it, with which they end.
+ */
+struct track *track_make(uint64_t key, uint64_t owner, CUstream stream, CUcontext context, CUcontext home, int card);
 
 /* Under the lock. Who is taken from the list leaves its place to the last one. */
 void track_list(struct track *track);

@@ -118,7 +118,7 @@ static void end_window(struct track *track, bool gap) {
 
 void window_close(struct track *track, bool gap) {
     bool pushed;
-    if (track->clock->ending || !context_make_current(track->clock->context, &pushed))
+    if (track->clock->ending || !context_make_current(track->context, &pushed))
         return; /* it stays open */
     end_window(track, gap);
     context_leave(pushed);
@@ -127,7 +127,7 @@ void window_close(struct track *track, bool gap) {
 void window_join_last(struct track *track) {
     bool pushed;
     store32(&track->open, 0);
-    if (!track->clock->ending && context_make_current(track->clock->context, &pushed)) {
+    if (!track->clock->ending && context_make_current(track->context, &pushed)) {
         struct window *last = &track->pending[(track->first + TRACK_PENDING - 1) % TRACK_PENDING];
         CUevent end = track->count == TRACK_PENDING && !stream_capturing(track->stream) ? clock_record(track->clock, track->stream) : NULL;
         if (end) {
@@ -171,7 +171,8 @@ void windows_close_of(CUcontext context) {
     for (unsigned int i = tracks_listed_count; i-- > 0;) {
         struct track *track = &tracks[tracks_listed[i]];
         bool others = track->stream == CU_STREAM_PER_THREAD && load(&track->owner) != track_owner(CU_STREAM_PER_THREAD);
-        if (load32(&track->open) && track->clock->context == context && !others)
+        bool of = track->context == context || track->clock->context == context; /* a primary one waits for its green ones */
+        if (load32(&track->open) && of && !others)
             window_close(track, false);
     }
 }

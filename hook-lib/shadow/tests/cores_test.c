@@ -167,14 +167,47 @@ static CUcontext other_context(void) {
 
 static void contexts_that_come_and_go_leave_the_limit_in_force(void) {
     start(90);
-    for (int i = 0; i < 40; i++) {
-        CUcontext other = other_context();
+    for (int i = 0; i < 80; i++) {
+        CUcontext other;
+        if (i % 2) {
+            CHECK_EQUAL(CUDA(cuDevicePrimaryCtxRetain)(&other, 0), CUDA_SUCCESS);
+            CHECK_EQUAL(CUDA(cuCtxSetCurrent)(other), CUDA_SUCCESS);
+        } else {
+            other = other_context();
+        }
         spin(spin_function(), 100 * US, NULL);
         CHECK_EQUAL(CUDA(cuCtxSynchronize)(), CUDA_SUCCESS);
-        CHECK_EQUAL(CUDA(cuCtxDestroy_v2)(other), CUDA_SUCCESS);
+        CHECK_EQUAL(i % 2 ? CUDA(cuDevicePrimaryCtxRelease_v2)(0) : CUDA(cuCtxDestroy_v2)(other), CUDA_SUCCESS);
     }
     CHECK_EQUAL(CUDA(cuCtxSetCurrent)(cuda.context), CUDA_SUCCESS);
     TIMED((spin(spin_function(), 5 * MS, NULL), CUDA_SUCCESS));
+    CHECK_EQUAL(compute_of_first_slot(), PARTITA_COMPUTE_ENFORCED);
+}
+
+/* Their streams may be used with any context current, and stay when they end. */
+static void green_contexts_that_come_and_go_leave_the_limit_in_force(void) {
+    CUcontext primary, context;
+    start(90);
+    CHECK_EQUAL(CUDA(cuDevicePrimaryCtxRetain)(&primary, 0), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuCtxSetCurrent)(primary), CUDA_SUCCESS);
+    CUfunction function = spin_function();
+    for (int i = 0; i < 40; i++) {
+        CUstream stream;
+        CUgreenCtx green = cuda_green(0, &context);
+        CHECK_EQUAL(CUDA(cuGreenCtxStreamCreate)(&stream, green, CU_STREAM_NON_BLOCKING, 0), CUDA_SUCCESS);
+        CHECK_EQUAL(CUDA(cuCtxSetCurrent)(i % 2 ? primary : context), CUDA_SUCCESS);
+        spin(function, 100 * US, stream);
+        if (i % 2 == 0)
+            spin(function, 100 * US, i % 4 ? NULL : CU_STREAM_PER_THREAD); /* the green context's own */
+        spin(function, 100 * US, stream);
+        if (i % 8 < 4)
+            CHECK_EQUAL(CUDA(cuStreamSynchronize)(stream), CUDA_SUCCESS);
+        CHECK_EQUAL(CUDA(cuGreenCtxDestroy)(green), CUDA_SUCCESS);
+        CHECK_EQUAL(CUDA(cuCtxSetCurrent)(primary), CUDA_SUCCESS);
+        CHECK_EQUAL(CUDA(cuStreamDestroy_v2)(stream), CUDA_SUCCESS);
+    }
+    CHECK(timed() >= (40 * 200 + 20 * 100) * US - 100 * US);
+    TIMED((spin(function, 5 * MS, NULL), CUDA_SUCCESS));
     CHECK_EQUAL(compute_of_first_slot(), PARTITA_COMPUTE_ENFORCED);
 }
 
@@ -530,6 +563,7 @@ int main(int argc, char **argv) {
         CASE(each_way_to_wait_ends_what_is_being_timed),
         CASE(a_stream_or_context_may_end_while_its_launches_are_timed),
         CASE(contexts_that_come_and_go_leave_the_limit_in_force),
+        CASE(green_contexts_that_come_and_go_leave_the_limit_in_force),
         CASE(asking_for_a_stream_of_another_context_leaves_the_limit_in_force),
         CASE(a_stream_with_the_handle_of_a_former_one_is_timed_in_its_own_context),
         CASE(a_graph_without_kernels_is_not_timed),

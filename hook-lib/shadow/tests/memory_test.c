@@ -392,6 +392,39 @@ static void a_reset_or_released_device_gives_back_what_it_held(void) {
     }
 }
 
+/* The memory is the primary context's, whether a green context ends before it or keeps it to the last. */
+static void what_is_allocated_in_a_green_context_is_given_back_with_the_primary_context(void) {
+    CUcontext primary, context;
+    start(4 * GIB);
+    __typeof__(&cuGreenCtxDestroy) destroy = cuda_function("cuGreenCtxDestroy");
+    __typeof__(&cuDevicePrimaryCtxRetain) retain = cuda_function("cuDevicePrimaryCtxRetain");
+    __typeof__(&cuDevicePrimaryCtxRelease_v2) release = cuda_function("cuDevicePrimaryCtxRelease_v2");
+    __typeof__(&cuDevicePrimaryCtxReset_v2) reset = cuda_function("cuDevicePrimaryCtxReset_v2");
+    __typeof__(&cuCtxSetCurrent) set_current = cuda_function("cuCtxSetCurrent");
+    for (int i = 0; i < 4; i++) {
+        if (i > 0)
+            CHECK_EQUAL(retain(&primary, 0), CUDA_SUCCESS);
+        CUgreenCtx green = cuda_green(0, &context);
+        CHECK_EQUAL(set_current(context), CUDA_SUCCESS);
+        must_alloc(3 * GIB);
+        CHECK_EQUAL(set_current(cuda.context), CUDA_SUCCESS);
+        if (i < 3)
+            CHECK_EQUAL(destroy(green), CUDA_SUCCESS);
+        if (i > 0) {
+            CHECK_EQUAL(stage_hardware_used(0), 3 * GIB);
+            CHECK_EQUAL(cuda_free(), GIB); /* the primary context keeps it */
+            CHECK_EQUAL(i == 2 ? reset(0) : release(0), CUDA_SUCCESS);
+        }
+        if (i == 3) {
+            CHECK_EQUAL(cuda_free(), GIB); /* as does the green one */
+            CHECK_EQUAL(destroy(green), CUDA_SUCCESS);
+        }
+        CHECK_EQUAL(destroy(green), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+        CHECK_EQUAL(stage_hardware_used(0), 0);
+        CHECK_EQUAL(cuda_free(), 4 * GIB);
+    }
+}
+
 static void *churn(void *data) {
     unsigned int random = (unsigned int)(uintptr_t)data;
     CHECK_EQUAL(((__typeof__(&cuCtxSetCurrent))cuda_function("cuCtxSetCurrent"))(cuda.context), CUDA_SUCCESS);
@@ -446,6 +479,7 @@ int main(int argc, char **argv) {
         CASE(a_program_that_closes_every_descriptor_stays_limited),
         CASE(a_context_that_ends_gives_back_what_was_allocated_in_it),
         CASE(a_reset_or_released_device_gives_back_what_it_held),
+        CASE(what_is_allocated_in_a_green_context_is_given_back_with_the_primary_context),
         CASE(threads_of_a_process_never_exceed_the_quota),
     };
     return RUN_CASES(cases, argc, argv);

@@ -123,6 +123,21 @@ void cuda_start(const char *container, int index) {
     CHECK_EQUAL(cuda.context_create(&cuda.context, 0, device), CUDA_SUCCESS);
 }
 
+CUgreenCtx cuda_green(CUdevice device, CUcontext *context) {
+    unsigned char resource[DEV_RESOURCE_BYTES] __attribute__((aligned(8)));
+    CUdevResourceDesc descriptor;
+    CUgreenCtx green;
+    __typeof__(&cuDeviceGetDevResource) resources = cuda_function("cuDeviceGetDevResource");
+    __typeof__(&cuDevResourceGenerateDesc) describe = cuda_function("cuDevResourceGenerateDesc");
+    __typeof__(&cuGreenCtxCreate) create = cuda_function("cuGreenCtxCreate");
+    __typeof__(&cuCtxFromGreenCtx) from = cuda_function("cuCtxFromGreenCtx");
+    CHECK_EQUAL(resources(device, resource, CU_DEV_RESOURCE_TYPE_SM), CUDA_SUCCESS);
+    CHECK_EQUAL(describe(&descriptor, resource, 1), CUDA_SUCCESS);
+    CHECK_EQUAL(create(&green, descriptor, device, CU_GREEN_CTX_DEFAULT_STREAM), CUDA_SUCCESS);
+    CHECK_EQUAL(from(context, green), CUDA_SUCCESS);
+    return green;
+}
+
 uint64_t cuda_free(void) {
     size_t free, total;
     CHECK_EQUAL(cuda.info(&free, &total), CUDA_SUCCESS);

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "cuda_api.h"
+#include "cuda_green.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)
@@ -55,6 +56,9 @@ void cuda_load(const char *container, int flags);
 /* cuda_load, cuInit and a context on the device. */
 void cuda_start(const char *container, int device);
 void *cuda_function(const char *name);
+
+/* A green context of the device; its handle as a context, not made current. */
+CUgreenCtx cuda_green(CUdevice device, CUcontext *context);
 
 /* What cuMemGetInfo says. */
 uint64_t cuda_free(void);

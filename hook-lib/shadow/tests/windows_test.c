@@ -60,7 +60,7 @@ void cores_unenforced(int card, uint32_t reason) {
 
 static struct track *stream(uintptr_t number) {
     CUstream handle = (CUstream)(number * 4096);
-    struct track *track = track_make(number * 4096, track_owner(handle), handle, (CUcontext)(void *)&context, 0);
+    struct track *track = track_make(number * 4096, track_owner(handle), handle, (CUcontext)(void *)&context, (CUcontext)(void *)&context, 0);
     CHECK(track);
     return track;
 }

@@ -37,7 +37,7 @@ CUresult cuEventCreate(CUevent *event, unsigned int flags)
 {
     FAULT_POINT();
     struct CUctx_st *context;
-    CUresult result = driver_current(&context);
+    CUresult result = driver_home(&context);
     struct CUevent_st *created;
 
     if (result != CUDA_SUCCESS)
@@ -104,7 +104,7 @@ CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int fla
         result = driver_any_stream(&stream, &context);
     if (result != CUDA_SUCCESS)
         return result;
-    if (context_home(event->context) != context_home(context))
+    if (event->context != context_home(context))
         return CUDA_ERROR_INVALID_HANDLE;
     if (flags > CU_EVENT_RECORD_EXTERNAL)
         return CUDA_ERROR_INVALID_VALUE;

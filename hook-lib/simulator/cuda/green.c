@@ -1,6 +1,6 @@
 /*
- * Green contexts. Each retains its device's primary context, to which memory and modules belong that are made while it is current; streams
- * and events are its own. Kernels have the whole device's time all the same.
+ * Green contexts. Each retains its device's primary context, to which memory, modules and events belong that are made while it is current; streams
+ * are its own. Kernels have the whole device's time all the same.
  */
 #include <stdlib.h>
 
