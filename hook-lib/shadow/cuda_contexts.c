@@ -17,12 +17,13 @@
 #include "cuda_charge.h"
 #include "cuda_driver.h"
 #include "cuda_timing.h"
+#include "greens.h"
 #include "lifetime.h"
 #include "pools.h"
 #include "sparse.h"
 #include "timing_calls.h"
 
-enum { CONTEXTS = 1024, DEVICES = 128, GREENS = 256 };
+enum { CONTEXTS = 1024, DEVICES = 128 };
 static const uint64_t TURN_PAUSE_NS = 100000;
 
 /* A handle keeps its place. */
@@ -30,13 +31,6 @@ static CUcontext contexts[CONTEXTS];
 static uint32_t lives[CONTEXTS]; /* how many contexts with the handle have ended, or were expected to */
 static CUcontext primaries[DEVICES]; /* by device, as last retained */
 static uint32_t turns[DEVICES]; /* 1: a call that may make or end the primary context is under way */
-
-static struct green {
-    CUcontext context; /* NULL: free; GREEN_BUSY: being filled */
-    CUdevice device;
-} greens[GREENS];
-static uint32_t greens_used; /* none at or above it */
-#define GREEN_BUSY ((CUcontext)1)
 
 _Static_assert(CONTEXTS < 1 << CONTEXT_HANDLE_BITS, "a handle's number fits");
 
@@ -62,17 +56,10 @@ static uint32_t number_of(int place, uint32_t life) {
     return place < 0 ? 0 : (life & lives_mask) << CONTEXT_HANDLE_BITS | ((uint32_t)place + 1);
 }
 
-static struct green *green_of(CUcontext context) {
-    uint32_t used = __atomic_load_n(&greens_used, __ATOMIC_ACQUIRE);
-    for (uint32_t i = 0; i < used && context; i++)
-        if (__atomic_load_n(&greens[i].context, __ATOMIC_ACQUIRE) == context)
-            return &greens[i];
-    return NULL;
-}
-
 CUcontext cuda_context_home(CUcontext context) {
-    const struct green *green = green_of(context);
-    return green ? __atomic_load_n(&primaries[green->device], __ATOMIC_RELAXED) : context;
+    CUdevice device = greens_device(context);
+    CUcontext primary = device < 0 ? NULL : __atomic_load_n(&primaries[device], __ATOMIC_RELAXED);
+    return primary ? primary : context;
 }
 
 uint32_t cuda_context_number(CUcontext context) {
@@ -205,24 +192,6 @@ static CUresult release(CUresult (*call)(CUdevice device), CUdevice device) {
     return result;
 }
 
-static void green_add(CUcontext context, CUdevice device) {
-    for (uint32_t i = 0; i < GREENS; i++) {
-        CUcontext none = NULL;
-        if (!__atomic_compare_exchange_n(&greens[i].context, &none, GREEN_BUSY, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-            continue;
-        uint32_t used = __atomic_load_n(&greens_used, __ATOMIC_RELAXED);
-        while (used <= i && !__atomic_compare_exchange_n(&greens_used, &used, i + 1, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
-        }
-        greens[i].device = device;
-        __atomic_store_n(&greens[i].context, context, __ATOMIC_RELEASE);
-        return;
-    }
-}
-
-static void green_drop(struct green *green) {
-    __atomic_store_n(&green->context, NULL, __ATOMIC_RELEASE);
-}
-
 /* Whoever retains the primary context goes on with it: its next life begins without a retain. Its green contexts do not. */
 static CUresult reset(CUresult (*call)(CUdevice device), CUdevice device) {
     int cancelling = turn_begin(device);
@@ -230,9 +199,8 @@ static CUresult reset(CUresult (*call)(CUdevice device), CUdevice device) {
     context_ends(context);
     uint32_t number = next_life(context);
     CUresult result = call(device);
-    for (uint32_t i = 0; i < GREENS && result == CUDA_SUCCESS; i++)
-        if (__atomic_load_n(&greens[i].context, __ATOMIC_ACQUIRE) && greens[i].device == device)
-            green_drop(&greens[i]);
+    if (result == CUDA_SUCCESS)
+        greens_drop_of(device);
     turn_end(device, cancelling);
     if (result == CUDA_SUCCESS)
         pools_device_reset(device);
@@ -275,22 +243,21 @@ CUresult cuGreenCtxCreate(CUgreenCtx *green, CUdevResourceDesc descriptor, CUdev
     CUcontext context = result == CUDA_SUCCESS ? context_from(*green) : NULL;
     if (context && is_device(device)) {
         learn_primary(device);
-        green_add(context, device);
+        greens_add(context, device);
     }
     turn_end(device, cancelling);
     return result;
 }
 
 /* Another context may have the handle as soon as the driver is done: it is not to be taken for a green one. */
-static CUresult green_end(CUgreenCtx green, CUcontext context, struct green *known) {
-    CUdevice device = known->device;
+static CUresult green_end(CUgreenCtx green, CUcontext context, CUdevice device) {
     int cancelling = turn_begin(device);
     CUcontext primary = primary_of(device);
     context_ends(primary);
-    green_drop(known);
+    greens_drop(context);
     CUresult result = DRIVER(cuGreenCtxDestroy)(green);
     if (result != CUDA_SUCCESS)
-        green_add(context, device);
+        greens_add(context, device);
     uint32_t number;
     bool gone = released(device, primary, result, &number);
     turn_end(device, cancelling);
@@ -301,9 +268,9 @@ static CUresult green_end(CUgreenCtx green, CUcontext context, struct green *kno
 CUresult cuGreenCtxDestroy(CUgreenCtx green) {
     NEED(cuGreenCtxDestroy);
     CUcontext context = context_from(green);
-    struct green *known = green_of(context);
+    CUdevice device = greens_device(context);
     timing_green_ends(context);
-    return known ? green_end(green, context, known) : DRIVER(cuGreenCtxDestroy)(green);
+    return device < 0 ? DRIVER(cuGreenCtxDestroy)(green) : green_end(green, context, device);
 }
 
 void cuda_contexts_forget(void) {
