@@ -96,7 +96,7 @@
     X(cuDevicePrimaryCtxRelease_v2)                                                                                   \
     X(cuDevicePrimaryCtxReset)                                                                                        \
     X(cuDevicePrimaryCtxReset_v2)                                                                                     \
-    /* what is allocated in it is the primary context's, which it keeps; its clock goes with it */                    \
+    /* what is allocated and timed in it is the primary context's, which it keeps */                                  \
     X(cuGreenCtxCreate)                                                                                               \
     X(cuGreenCtxDestroy)                                                                                              \
     /* charge the card of `prop->location` until no handle and no mapping is left */                                  \

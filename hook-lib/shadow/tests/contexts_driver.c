@@ -1,8 +1,8 @@
 /*
  * A driver that has one context and one primary context, and memory in them, and hardly anything else. Each has the same handle whenever it
- * is made. What the test has put in contexts_driver_meanwhile happens when a context has ended, before the call that ended it returns.
+ * is made; a green context has the handle of the ordinary one. What the test has put in contexts_driver_meanwhile happens when a context has ended, before the call that ended it returns.
  */
-#include "cuda_api.h"
+#include "cuda_green.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -14,6 +14,7 @@ struct CUctx_st {
 };
 
 static struct CUctx_st ordinary, primary;
+static bool green; /* the ordinary handle is a green context's */
 static __thread CUcontext current;
 static struct {
     size_t size;
@@ -25,6 +26,12 @@ static CUdeviceptr next = 1 << 30; /* no address comes again */
 PARTITA_EXPORT size_t contexts_driver_used(void);
 PARTITA_EXPORT extern void (*contexts_driver_meanwhile)(void);
 void (*contexts_driver_meanwhile)(void);
+PARTITA_EXPORT void contexts_driver_refuse_green(bool refuse);
+static bool refuse_green; /* green contexts are not destroyed */
+
+void contexts_driver_refuse_green(bool refuse) {
+    refuse_green = refuse;
+}
 
 size_t contexts_driver_used(void) {
     size_t used = 0;
@@ -100,10 +107,35 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *a
     return device ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
 }
 
+CUresult cuGreenCtxCreate(CUgreenCtx *created, CUdevResourceDesc descriptor, CUdevice device, unsigned int flags) {
+    if (ordinary.references || descriptor || device || flags)
+        return CUDA_ERROR_INVALID_VALUE;
+    ordinary.references = 1;
+    primary.references++;
+    green = true;
+    *created = (CUgreenCtx)(void *)&green;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxFromGreenCtx(CUcontext *context, CUgreenCtx from) {
+    *context = &ordinary;
+    return green && from ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+CUresult cuGreenCtxDestroy(CUgreenCtx destroyed) {
+    if (!green || !destroyed)
+        return CUDA_ERROR_INVALID_CONTEXT;
+    if (refuse_green)
+        return CUDA_ERROR_UNKNOWN;
+    green = false;
+    ordinary.references = 0;
+    return cuDevicePrimaryCtxRelease_v2(0);
+}
+
 CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes) {
     for (int i = 0; i < BLOCKS && current && current->references; i++)
         if (!blocks[i].size) {
-            blocks[i].context = current;
+            blocks[i].context = current == &ordinary && green ? &primary : current;
             blocks[i].size = bytes;
             *pointer = blocks[i].address = next;
             next += bytes;

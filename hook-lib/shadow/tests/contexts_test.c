@@ -5,7 +5,7 @@
 
 #include "cases.h"
 #include "check.h"
-#include "cuda_api.h"
+#include "cuda_green.h"
 #include "scratch.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -93,6 +93,35 @@ static void a_context_that_could_not_be_destroyed_gives_all_back_when_it_is(void
     must_alloc(8 * MIB);
 }
 
+static void a_context_with_the_handle_of_a_green_one_that_is_ending_is_one_of_its_own(void) {
+    CUgreenCtx green;
+    start();
+    __typeof__(&cuGreenCtxCreate) create_green;
+    __typeof__(&cuGreenCtxDestroy) destroy_green;
+    void (*refuse_green)(bool);
+    *(void **)&create_green = dlsym(library, "cuGreenCtxCreate");
+    *(void **)&destroy_green = dlsym(library, "cuGreenCtxDestroy");
+    *(void **)&refuse_green = dlsym(library, "contexts_driver_refuse_green");
+    __typeof__(&cuCtxFromGreenCtx) from;
+    *(void **)&from = dlsym(library, "cuCtxFromGreenCtx");
+    CHECK_EQUAL(create_green(&green, NULL, 0, 0), CUDA_SUCCESS);
+    CHECK_EQUAL(from(&context, green), CUDA_SUCCESS);
+    CHECK_EQUAL(set_current(context), CUDA_SUCCESS);
+    must_alloc(4 * MIB);
+    refuse_green(true);
+    CHECK_EQUAL(destroy_green(green), CUDA_ERROR_UNKNOWN);
+    must_alloc(2 * MIB); /* still the primary context's */
+    refuse_green(false);
+    *meanwhile = create_again;
+    CHECK_EQUAL(destroy_green(green), CUDA_SUCCESS);
+    CHECK_EQUAL(used(), 2 * MIB);
+    must_refuse(8 * MIB);
+    must_alloc(6 * MIB);
+    CHECK_EQUAL(destroy(context), CUDA_SUCCESS);
+    CHECK_EQUAL(create(&context, 0, 0), CUDA_SUCCESS);
+    must_alloc(8 * MIB);
+}
+
 static uint32_t retained;
 static pthread_t retainer;
 
@@ -138,6 +167,7 @@ int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         CASE(what_is_allocated_under_the_handle_of_a_context_that_is_ending_stays_charged),
         CASE(a_context_that_could_not_be_destroyed_gives_all_back_when_it_is),
+        CASE(a_context_with_the_handle_of_a_green_one_that_is_ending_is_one_of_its_own),
         CASE(a_primary_context_that_another_thread_retains_as_it_ends_gives_back_what_it_held),
         CASE(a_primary_context_that_another_thread_retains_as_it_is_reset_keeps_what_is_new),
     };

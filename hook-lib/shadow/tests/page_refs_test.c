@@ -3,6 +3,7 @@
 
 #include "cases.h"
 #include "check.h"
+#include "cuda_contexts.h"
 #include "page_refs.h"
 
 enum { THREADS = 4, ROUNDS = 300, OBJECTS = 40 };
@@ -64,11 +65,24 @@ static void a_release_that_fails_changes_nothing(void) {
     CHECK_EQUAL(page_release_begin(5), 0);
 }
 
+/* A number is of a handle, and of how many contexts with it have ended. */
+static void what_is_mapped_in_a_later_context_with_the_same_handle_stays(void) {
+    const uint32_t former = 5, later = former + (1u << CONTEXT_HANDLE_BITS);
+    page_object object = page_created(5, PAGE_NO_CARD, 1, 0);
+    page_part_end(page_map_begin(5), &(struct page_part){.owner = 9, .context = later}, true);
+    page_release_end(page_release_begin(5), 5, true);
+    page_parts_of_context_gone(former);
+    CHECK(page_created(6, PAGE_NO_CARD, 1, 0) != object);
+    page_parts_of_context_gone(later);
+    CHECK_EQUAL(page_created(7, PAGE_NO_CARD, 1, 0), object); /* its place is used again */
+}
+
 int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         CASE(threads_find_what_is_theirs_and_leave_nothing),
         CASE(a_number_that_comes_again_is_the_new_allocations),
         CASE(a_release_that_fails_changes_nothing),
+        CASE(what_is_mapped_in_a_later_context_with_the_same_handle_stays),
     };
     return RUN_CASES(cases, argc, argv);
 }
