@@ -98,7 +98,8 @@ void region_file_unlock(const struct region_file *file, uint32_t slot) {
 /* A byte behind the file's end, so that other processes do not wait: one that is stopped meanwhile would hold them up. */
 static bool lock_join(const struct region_file *file, short type) {
     struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)PARTITA_USAGE_SIZE + getpid(), .l_len = 1};
-    return fcntl(file->descriptor, F_OFD_SETLK, &lock) == 0 || errno == EINVAL; /* Linux before 3.15 has none */
+    /* Linux before 3.15 has no such locks: then nobody waits. */
+    return fcntl(file->descriptor, F_OFD_SETLK, &lock) == 0 || (errno != EAGAIN && errno != EACCES);
 }
 
 void region_file_enter(const struct region_file *file) {
