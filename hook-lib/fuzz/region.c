@@ -75,8 +75,10 @@ static void account(struct input *input, struct partita_region *region) {
     uint64_t fresh = core_account_cover(&region->compute, from, from + length);
     EXPECT(fresh <= length);
     core_account_charge(&region->compute.account, from, length, core_reports_cost(&region->compute.account, fresh),
-                        (unsigned int)take(input, 1) % 101);
-    EXPECT(core_account_due(&region->compute.account, from) <= CORE_DEBT_NS);
+                        (unsigned int)take(input, 1) % 101, CORE_SHARED_DEBT_NS);
+    EXPECT(core_account_due(&region->compute.account, from, CORE_SHARED_DEBT_NS) <= CORE_SHARED_DEBT_NS);
+    core_account_reprice(&region->compute.account, from, (unsigned int)take(input, 1) % 101, (unsigned int)take(input, 1) % 101, CORE_SHARED_DEBT_NS);
+    EXPECT(core_account_due(&region->compute.account, from, CORE_SHARED_DEBT_NS) <= CORE_SHARED_DEBT_NS);
     struct card_report report = {take(input, 2), take(input, 5), take(input, 8), (unsigned int)take(input, 1) % 101, false, take(input, 8) >> 4};
     core_reports_take(&region->compute.account, &report, from, (unsigned int)take(input, 1) % 101);
 }

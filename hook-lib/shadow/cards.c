@@ -216,6 +216,10 @@ struct partita_compute *cards_compute(int card) {
     return __atomic_load_n(&shares[card].seated, __ATOMIC_ACQUIRE) ? &shares[card].file.region->compute : NULL;
 }
 
+uint32_t *cards_priced(int card) {
+    return __atomic_load_n(&shares[card].seated, __ATOMIC_ACQUIRE) ? &shares[card].file.region->priced : NULL;
+}
+
 struct partita_slot *cards_slot(int card) {
     return __atomic_load_n(&shares[card].seated, __ATOMIC_ACQUIRE)
                ? &shares[card].file.region->slots[shares[card].seat.slot % PARTITA_SLOTS]

@@ -61,6 +61,7 @@ bool cards_report(int card, struct card_report *report);
 
 /* The first share's account of GPU time and this process' slot; NULL where there is none. */
 struct partita_compute *cards_compute(int card);
+uint32_t *cards_priced(int card);
 struct partita_slot *cards_slot(int card);
 
 /* Every card once, by its first share. */

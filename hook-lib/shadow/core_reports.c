@@ -9,6 +9,7 @@
 enum { LEAST_SCALE = 16, MEMORY = 16 /* reports */ };
 enum { KEPT = PARTITA_LATE_REPORTS + 1, LATE_KNOWN = 1 << 8, STAMPED = 1 << 9 };
 static const uint64_t ENOUGH_TO_SCALE_NS = 20000000, ENOUGH_TO_SHOW_NS = 30000000, NOTHING_NS = 2000000;
+static const uint64_t PLAUSIBLE_NS = 60000000000; /* between two reports */
 static const int64_t AHEAD_NS = 250000000;
 /* No more is made up for, and no more than a second of the limit; what is less than samples are wrong by anyway is left alone. */
 static const int64_t OWED_NS = 250000000, OWED_PERCENT_NS = 10000000, OWED_LEAST_NS = 20000000;
@@ -32,7 +33,7 @@ uint64_t core_reports_scaled(const struct partita_account *account, uint64_t bus
 
 uint64_t core_reports_cost(struct partita_account *account, uint64_t busy) {
     uint64_t scaled = core_reports_scaled(account, busy), seen = load(&account->owed_ns);
-    int64_t most = (int64_t)(scaled < CORE_DEBT_NS ? scaled : CORE_DEBT_NS), settled;
+    int64_t most = (int64_t)(scaled < PLAUSIBLE_NS ? scaled : PLAUSIBLE_NS), settled;
     do {
         int64_t owed = within((int64_t)seen, OWED_NS);
         settled = owed > most / 2 ? most / 2 : owed < -most ? -most : owed;
@@ -118,7 +119,7 @@ static uint64_t fair(struct partita_account *account, uint64_t timed, uint64_t r
 static void settle(struct partita_account *account, uint64_t busy, uint64_t compared, unsigned int percent) {
     uint64_t charged = load(&account->charged_ns), since = busy > compared ? core_reports_scaled(account, busy - compared) : 0;
     int64_t most = percent * OWED_PERCENT_NS < OWED_NS ? percent * OWED_PERCENT_NS : OWED_NS;
-    int64_t owed = within((int64_t)(charged - load(&account->fair_ns) - since), CORE_DEBT_NS);
+    int64_t owed = within((int64_t)(charged - load(&account->fair_ns) - since), PLAUSIBLE_NS);
     if (percent == 0 || load(&account->recent_busy_ns) < NOTHING_NS) /* what was held back long ago is not saved up */
         most = owed = 0;
     if (owed >= most) {
@@ -154,7 +155,7 @@ void core_reports_take(struct partita_account *account, const struct card_report
         return;
     uint64_t busy = load(&account->busy_ns), former = load(&account->reported_busy_ns), reported = report->busy - former;
     uint64_t passed = report->at - load(&account->reported_at);
-    bool follows = seen != 0 && report->busy >= former && reported <= CORE_DEBT_NS && passed <= CORE_DEBT_NS;
+    bool follows = seen != 0 && report->busy >= former && reported <= PLAUSIBLE_NS && passed <= PLAUSIBLE_NS;
     bool stamped = report->sampled > 0 && report->sampled <= now;
     follows = follows && stamped == ((load(&account->late) & STAMPED) != 0);
     bool news = passed > 0 || !follows;
@@ -167,7 +168,7 @@ void core_reports_take(struct partita_account *account, const struct card_report
     uint64_t until = timed_by(account, number, late), compared = load(&account->compared_ns);
     store(&account->reported_busy_ns, report->busy);
     store(&account->reported_at, report->at);
-    if (!follows || until + CORE_DEBT_NS < compared || until > compared + CORE_DEBT_NS) {
+    if (!follows || until + PLAUSIBLE_NS < compared || until > compared + PLAUSIBLE_NS) {
         begin_anew(account, busy, by, stamped); /* the first, or one that cannot follow on the former */
         return;
     }

@@ -18,6 +18,7 @@ static struct card {
     struct core_policy policy;
     struct core_spans spans;
     uint32_t percent; /* now; 0: no limit */
+    uint32_t priced;  /* the last limit that there was: `own` is reckoned by it */
     uint32_t limited; /* by the quota */
     uint32_t paused;
     uint32_t reported; /* the report counts */
@@ -41,6 +42,20 @@ uint64_t cores_now(void) {
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+/* What is owed from the time of another limit would keep launches waiting for as long as that one says. */
+static void reprice(int index, uint32_t percent, uint64_t now) {
+    struct card *card = &cards[index];
+    struct partita_compute *shared = cards_compute(index);
+    uint32_t *priced = cards_priced(index), before = priced ? load(priced) : 0;
+    if (percent == 0)
+        return;
+    core_account_reprice(&card->own, now, card->priced, percent, CORE_OWN_DEBT_NS);
+    card->priced = percent;
+    /* Of several processes that see it one does it. */
+    if (shared && before != percent && __atomic_compare_exchange_n(priced, &before, percent, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        core_account_reprice(&shared->account, now, before <= 100 ? before : 0, percent, CORE_SHARED_DEBT_NS);
+}
+
 static void look_at(int index, void *force) {
     struct card *card = &cards[index];
     uint64_t now = cores_now();
@@ -56,7 +71,9 @@ static void look_at(int index, void *force) {
             core_reports_take(&shared->account, &report, now, fixed);
     }
     store(&card->limited, rules.percent);
-    store(&card->percent, core_policy_percent(&card->policy, &rules, now));
+    uint32_t percent = core_policy_percent(&card->policy, &rules, now);
+    reprice(index, percent, now);
+    store(&card->percent, percent);
     store(&card->paused, core_policy_paused(&card->policy, &rules, now));
     store(&card->reported, core_policy_fresh(&card->policy, now));
     *(uint32_t *)force |= rules.percent || load(&card->paused);
@@ -84,8 +101,8 @@ unsigned int cores_percent(int card) {
     return percent ? percent : 100;
 }
 
-static void charge(struct partita_account *account, bool reported, uint64_t from, uint64_t busy, unsigned int percent) {
-    core_account_charge(account, from, busy, reported ? core_reports_cost(account, busy) : busy, percent);
+static void charge(struct partita_account *account, bool reported, uint64_t from, uint64_t busy, unsigned int percent, uint64_t most) {
+    core_account_charge(account, from, busy, reported ? core_reports_cost(account, busy) : busy, percent, most);
 }
 
 void cores_used(int index, uint64_t from, uint64_t to) {
@@ -110,9 +127,9 @@ void cores_used(int index, uint64_t from, uint64_t to) {
     from = fresh[0].from;
     unsigned int percent = load(&card->percent);
     bool reported = load(&card->reported) != 0;
-    charge(&card->own, reported, from, own, percent);
+    charge(&card->own, reported, from, own, percent, CORE_OWN_DEBT_NS);
     if (shared)
-        charge(&shared->account, reported, from, all, percent);
+        charge(&shared->account, reported, from, all, percent, CORE_SHARED_DEBT_NS);
     if (slot) {
         __atomic_fetch_add(&slot->busy_ns, own, __ATOMIC_RELAXED);
         store(&slot->compute, load(&card->compute));
@@ -126,7 +143,8 @@ uint64_t cores_due(int index, uint64_t now) {
     if (load(&card->percent) == 0)
         return 0;
     struct partita_compute *shared = cards_compute(index);
-    uint64_t own = core_account_due(&card->own, now), all = shared ? core_account_due(&shared->account, now) : 0;
+    uint64_t own = core_account_due(&card->own, now, CORE_OWN_DEBT_NS);
+    uint64_t all = shared ? core_account_due(&shared->account, now, CORE_SHARED_DEBT_NS) : 0;
     return own > all ? own : all;
 }
 

@@ -118,7 +118,7 @@ struct partita_region {
     struct partita_total total; /* a cache line of its own */
     uint64_t reserved1[6];
     uint32_t high_water; /* slots with this index or above have never been used */
-    uint32_t reserved2;
+    uint32_t priced;     /* percent of the card at which compute.account.paid_until was reckoned last; 0: nobody said */
     uint64_t refused;    /* allocations refused because of the quota */
     uint64_t repairs;    /* times that a total was found wrong and derived anew from the slots */
     uint64_t scarce;     /* nobody keeps credit until this moment: ms, CLOCK_MONOTONIC; 0: everybody may */

@@ -13,15 +13,15 @@
 
 static const uint64_t begin = 1000 * SECOND;
 
-/* A program that always wants the card, with kernels of this length and every wait so much too long; what it got in a minute. */
-static double percent_got(unsigned int percent, uint64_t kernel, uint64_t oversleep) {
+/* A program that always wants the card, with kernels of this length and every wait so much too long; what it got in a minute, or of 200 kernels. */
+static double percent_got(unsigned int percent, uint64_t kernel, uint64_t oversleep, uint64_t most) {
     struct partita_account account = {0};
     uint64_t now = begin, used = 0;
-    while (now < begin + 60 * SECOND) {
-        uint64_t due = core_account_due(&account, now);
-        if (due > 0)
+    while (now < begin + 60 * SECOND || used < 200 * kernel) {
+        uint64_t due;
+        while ((due = core_account_due(&account, now, most)) > 0)
             now += due + oversleep;
-        core_account_charge(&account, now, kernel, kernel, percent);
+        core_account_charge(&account, now, kernel, kernel, percent, most);
         now += kernel;
         used += kernel;
     }
@@ -29,47 +29,100 @@ static double percent_got(unsigned int percent, uint64_t kernel, uint64_t oversl
     return 100.0 * (double)used / (double)(now - begin);
 }
 
+static const unsigned int percents[] = {1, 5, 10, 25, 30, 50, 70, 90, 99};
+
 static void a_program_that_always_wants_the_card_gets_its_percent(void) {
-    static const unsigned int percents[] = {1, 10, 30, 50, 70, 90, 99};
     for (unsigned int i = 0; i < sizeof percents / sizeof *percents; i++) {
         double expected = percents[i];
         for (uint64_t kernel = MS / 50; kernel <= 50 * MS; kernel *= 10) {
-            double got = percent_got(percents[i], kernel, 0);
+            double got = percent_got(percents[i], kernel, 0, CORE_SHARED_DEBT_NS);
             CHECK(got < expected + 0.3 && got > expected - 0.3);
         }
-        double late = percent_got(percents[i], 5 * MS, 5 * MS); /* what it oversleeps is made up for */
+        double late = percent_got(percents[i], 5 * MS, 5 * MS, CORE_SHARED_DEBT_NS); /* what it oversleeps is made up for */
         CHECK(late < expected + 0.3 && late > (percents[i] <= 50 ? expected - 0.3 : expected * 0.8));
     }
 }
 
+static void kernels_of_any_length_are_paid_for_where_nobody_else_writes_the_account(void) {
+    for (unsigned int i = 0; i < sizeof percents / sizeof *percents; i++)
+        for (uint64_t kernel = SECOND; kernel <= 3600 * SECOND; kernel *= 2) {
+            double expected = percents[i], got = percent_got(percents[i], kernel, 0, CORE_OWN_DEBT_NS);
+            CHECK(got < expected + 0.3 && got > expected - 0.3);
+        }
+}
+
+static void kernels_that_cost_five_minutes_are_paid_for_where_others_write_the_account(void) {
+    for (unsigned int i = 0; i < sizeof percents / sizeof *percents; i++) {
+        double expected = percents[i], got = percent_got(percents[i], percents[i] * 299 * SECOND / 100, 0, CORE_SHARED_DEBT_NS);
+        CHECK(got < expected + 0.3 && got > expected - 0.3);
+    }
+}
+
+/* Kernels that run beside each other are each charged when they end. */
+static void what_was_launched_at_once_is_paid_for_as_well(void) {
+    struct partita_account account = {0};
+    for (int i = 0; i < 100; i++)
+        core_account_charge(&account, begin, 20 * SECOND, 20 * SECOND, 1, CORE_OWN_DEBT_NS);
+    CHECK_EQUAL(core_account_due(&account, begin, CORE_OWN_DEBT_NS), 100 * 2000 * SECOND - 2000 * MS);
+    core_account_charge(&account, begin, UINT64_MAX / 2, UINT64_MAX / 2, 1, CORE_OWN_DEBT_NS);
+    CHECK(core_account_due(&account, begin, CORE_OWN_DEBT_NS) >= CORE_OWN_DEBT_NS);
+}
+
 static void idle_time_is_saved_up_for_20_ms_at_most(void) {
     struct partita_account account = {0};
-    core_account_charge(&account, begin, 10 * MS, 10 * MS, 10);
-    CHECK_EQUAL(core_account_due(&account, begin + 10 * MS), 0);
+    core_account_charge(&account, begin, 10 * MS, 10 * MS, 10, CORE_OWN_DEBT_NS);
+    CHECK_EQUAL(core_account_due(&account, begin + 10 * MS, CORE_OWN_DEBT_NS), 0);
     uint64_t later = begin + 1000 * SECOND;
     for (int i = 0; i < 3; i++) /* 30 ms at once, 20 of them saved up */
-        core_account_charge(&account, later, 10 * MS, 10 * MS, 10);
-    CHECK_EQUAL(core_account_due(&account, later), 100 * MS);
+        core_account_charge(&account, later, 10 * MS, 10 * MS, 10, CORE_OWN_DEBT_NS);
+    CHECK_EQUAL(core_account_due(&account, later, CORE_OWN_DEBT_NS), 100 * MS);
 }
 
 static void no_limit_is_counted_and_never_due(void) {
     struct partita_account account = {0};
-    core_account_charge(&account, begin, 10 * SECOND, 10 * SECOND, 0);
+    core_account_charge(&account, begin, 10 * SECOND, 10 * SECOND, 0, CORE_OWN_DEBT_NS);
     CHECK_EQUAL(account.busy_ns, 10 * SECOND);
-    CHECK_EQUAL(core_account_due(&account, begin), 0);
+    CHECK_EQUAL(core_account_due(&account, begin, CORE_OWN_DEBT_NS), 0);
 }
 
 /* Launches that wait charge nothing: what a forged account shows has to end by itself. */
-static void a_forged_account_blocks_for_two_minutes_at_most(void) {
+static void a_forged_account_blocks_for_ten_minutes_at_most(void) {
+    const uint64_t most = CORE_SHARED_DEBT_NS;
     struct partita_account account;
     memset(&account, 0xff, sizeof account);
-    CHECK_EQUAL(core_account_due(&account, begin), 0);
-    account.paid_until = begin + 2 * CORE_DEBT_NS;
-    CHECK_EQUAL(core_account_due(&account, begin), CORE_DEBT_NS);
-    CHECK_EQUAL(core_account_due(&account, begin + 2 * CORE_DEBT_NS), 0);
+    CHECK_EQUAL(core_account_due(&account, begin, most), 0);
+    account.paid_until = begin + 2 * most;
+    CHECK_EQUAL(core_account_due(&account, begin, most), most);
+    CHECK_EQUAL(core_account_due(&account, begin + 2 * most, most), 0);
+    CHECK_EQUAL(2 * most, 600 * SECOND);
     account.paid_until = UINT64_MAX;
-    core_account_charge(&account, begin, MS, MS, 100);
-    CHECK(account.paid_until <= begin + CORE_DEBT_NS + MS);
+    core_account_charge(&account, begin, MS, MS, 100, most);
+    CHECK(account.paid_until <= begin + most + MS);
+    for (int i = 0; i < 10; i++)
+        core_account_charge(&account, begin, 1000 * SECOND, 1000 * SECOND, 1, most);
+    CHECK(account.paid_until <= begin + 2 * most);
+}
+
+static void a_debt_is_paid_at_the_limit_that_there_is_now(void) {
+    const uint64_t most = CORE_SHARED_DEBT_NS;
+    struct partita_account account = {0};
+    core_account_charge(&account, begin, 20 * SECOND, 20 * SECOND, 10, most); /* 200 s, less what may be used at once */
+    core_account_reprice(&account, begin + 99800 * MS, 10, 50, most);
+    CHECK_EQUAL(core_account_due(&account, begin + 99800 * MS, most), 20 * SECOND);
+    core_account_reprice(&account, begin + 99800 * MS, 50, 10, most);
+    CHECK_EQUAL(core_account_due(&account, begin + 99800 * MS, most), 100 * SECOND);
+    core_account_reprice(&account, begin + 99800 * MS, 0, 10, most);
+    core_account_reprice(&account, begin + 99800 * MS, 10, 0, most);
+    core_account_reprice(&account, begin + 200 * SECOND, 10, 50, most);
+    CHECK_EQUAL(core_account_due(&account, begin + 99800 * MS, most), 100 * SECOND);
+    core_account_reprice(&account, begin, 100, 1, most);
+    CHECK_EQUAL(account.paid_until, begin + 2 * most);
+    struct partita_account own = {.paid_until = begin + CORE_OWN_DEBT_NS};
+    core_account_reprice(&own, begin, 100, 1, CORE_OWN_DEBT_NS);
+    CHECK_EQUAL(own.paid_until, begin + 2 * CORE_OWN_DEBT_NS);
+    memset(&account, 0xff, sizeof account);
+    core_account_reprice(&account, begin, 1, 100, most);
+    CHECK_EQUAL(account.paid_until, UINT64_MAX);
 }
 
 static void time_that_two_processes_used_at_once_counts_once(void) {
@@ -213,9 +266,13 @@ static void a_report_is_read_whole_or_not_at_all(void) {
 int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         CASE(a_program_that_always_wants_the_card_gets_its_percent),
+        CASE(kernels_of_any_length_are_paid_for_where_nobody_else_writes_the_account),
+        CASE(kernels_that_cost_five_minutes_are_paid_for_where_others_write_the_account),
+        CASE(what_was_launched_at_once_is_paid_for_as_well),
         CASE(idle_time_is_saved_up_for_20_ms_at_most),
         CASE(no_limit_is_counted_and_never_due),
-        CASE(a_forged_account_blocks_for_two_minutes_at_most),
+        CASE(a_forged_account_blocks_for_ten_minutes_at_most),
+        CASE(a_debt_is_paid_at_the_limit_that_there_is_now),
         CASE(time_that_two_processes_used_at_once_counts_once),
         CASE(spans_that_overlap_count_once),
         CASE(spans_agree_with_a_plain_count),

@@ -23,7 +23,7 @@ static void reports_scale_what_events_measured(void) {
     unsigned int others = 20;
     uint64_t reported = 0;
     for (uint64_t number = 1; number < 99; number++) {
-        core_account_charge(&account, begin + number * 200 * MS, 100 * MS, 100 * MS, 50);
+        core_account_charge(&account, begin + number * 200 * MS, 100 * MS, 100 * MS, 50, CORE_SHARED_DEBT_NS);
         reported += 60 * MS; /* others had the card for 40 of them */
         take_report(&account, others, number, reported);
         take_report(&account, others, number, reported); /* read again: changes nothing */
@@ -38,12 +38,12 @@ static void reports_that_come_late_do_not_make_a_beginning_cheap(void) {
     struct partita_account account = {0};
     take_report(&account, others, 1, 0);
     for (uint64_t number = 2; number < 6; number++) {
-        core_account_charge(&account, begin + number * 200 * MS, 100 * MS, 100 * MS, 50);
+        core_account_charge(&account, begin + number * 200 * MS, 100 * MS, 100 * MS, 50, CORE_SHARED_DEBT_NS);
         take_report(&account, others, number, 0);
         CHECK_EQUAL(core_reports_scaled(&account, 1000), 1000);
     }
     for (uint64_t number = 6; number < 99; number++) {
-        core_account_charge(&account, begin + number * 200 * MS, 100 * MS, 100 * MS, 50);
+        core_account_charge(&account, begin + number * 200 * MS, 100 * MS, 100 * MS, 50, CORE_SHARED_DEBT_NS);
         take_report(&account, others, number, (number - 5) * 25 * MS);
     }
     CHECK(core_reports_scaled(&account, 1000) >= 245 && core_reports_scaled(&account, 1000) <= 255);
@@ -59,7 +59,7 @@ static void a_use_that_begins_again_and_again_is_charged_in_full_however_late_re
             for (uint64_t end = number + 40; ++number < end;) {
                 uint64_t now = round == 1 ? (number % 5 == 0) * 200 * MS : 50 * MS + (number % 3) * 10 * MS;
                 timed[number] = timed[number - 1] + now;
-                core_account_charge(&account, begin + number * 200 * MS, now, now, 25);
+                core_account_charge(&account, begin + number * 200 * MS, now, now, 25, CORE_SHARED_DEBT_NS);
                 take_report(&account, others, number, number > late ? timed[number - late] : 0);
                 CHECK_EQUAL(core_reports_scaled(&account, 1000), 1000);
             }
@@ -77,7 +77,7 @@ static void a_use_beside_others_is_soon_charged_what_it_had_however_late_reports
         struct partita_account account = {0};
         take_report(&account, others, 1, 0);
         for (uint64_t number = 2; number < 40; number++) {
-            core_account_charge(&account, begin + number * 200 * MS, 100 * MS, 100 * MS, 50);
+            core_account_charge(&account, begin + number * 200 * MS, 100 * MS, 100 * MS, 50, CORE_SHARED_DEBT_NS);
             take_report(&account, others, number, number > late ? (number - late - 1) * 50 * MS : 0);
             CHECK(core_reports_scaled(&account, 1000) >= 500);
             CHECK(number < 10 + late || core_reports_scaled(&account, 1000) <= (number < 39 ? 600 : 520));
@@ -106,7 +106,7 @@ static void report_in(struct scene *scene) {
 static double play(struct scene *scene, unsigned int ms) {
     uint64_t before = scene->real, window = 0;
     for (unsigned int i = 0; i < ms; i++) {
-        bool launches = core_account_due(&scene->account, scene->now) == 0;
+        bool launches = core_account_due(&scene->account, scene->now, CORE_SHARED_DEBT_NS) == 0;
         scene->now += MS;
         if (launches) {
             uint64_t part = scene->others ? MS / 2 : MS;
@@ -115,7 +115,7 @@ static double play(struct scene *scene, unsigned int ms) {
         }
         if (window >= 2 * MS || (window > 0 && !launches)) {
             core_history_add(&scene->account, scene->now - window, scene->now, window);
-            core_account_charge(&scene->account, scene->now - window, window, core_reports_cost(&scene->account, window), scene->percent);
+            core_account_charge(&scene->account, scene->now - window, window, core_reports_cost(&scene->account, window), scene->percent, CORE_SHARED_DEBT_NS);
             window = 0;
         }
         scene->real_at[(scene->now - begin) / MS % 4000] = scene->real;
@@ -183,7 +183,7 @@ static void a_report_without_news_changes_nothing(void) {
     struct card_report report = {1, begin, 0, 75, false, begin};
     core_reports_take(&account, &report, begin, 25);
     core_history_add(&account, begin, begin + 100 * MS, 100 * MS);
-    core_account_charge(&account, begin, 100 * MS, 100 * MS, 50);
+    core_account_charge(&account, begin, 100 * MS, 100 * MS, 50, CORE_SHARED_DEBT_NS);
     report.number = 2;
     core_reports_take(&account, &report, begin + 100 * MS, 25);
     CHECK_EQUAL(account.recent_busy_ns, 0);
