@@ -6,7 +6,7 @@
 #include "timing_windows.h"
 
 enum { GAP_US = 100, WINDOW_US = 200 };
-static const uint64_t AHEAD_NS = 20000000, AHEAD_PERCENT_NS = 500000, PATIENCE_NS = 200000000;
+static const uint64_t AHEAD_NS = 20000000, AHEAD_PERCENT_NS = 500000, PATIENCE_NS = 200000000, PATIENCE_MOST_NS = 60000000000;
 
 static uint64_t ticks_us; /* ticks in a microsecond */
 static uint64_t first_ticks, first_ns;
@@ -45,6 +45,16 @@ static uint64_t far_ahead(int card) {
     return ns > AHEAD_NS ? ns : AHEAD_NS;
 }
 
+/*
+ * What runs may be waiting for this launch: when nothing came to an end for longer than all that is under way should take, one of those who wait
+ * goes on, and the others begin to wait anew. To let all go on would let a program with long kernels launch any number of them.
+ */
+static bool goes_on_without_progress(struct backlog *backlog, uint64_t progress, uint64_t waited) {
+    uint64_t patience = PATIENCE_NS + load(&backlog->ns);
+    return waited > (patience < PATIENCE_MOST_NS ? patience : PATIENCE_MOST_NS) &&
+           __atomic_compare_exchange_n(&backlog->progress, &progress, progress + 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
 /* Waits until the limit allows a launch, and the card is not too far behind. */
 static void wait_for_turn(int card, struct track *track) {
     struct backlog *backlog = &backlogs[card];
@@ -62,14 +72,13 @@ static void wait_for_turn(int card, struct track *track) {
         bool far = load32(&backlog->windows) >= 2 && load(&backlog->ns) > most;
         /* Behind a long one in its own stream a launch does not begin any sooner: it need not be paid for at once with that. */
         far |= track && load32(&track->count) > 0 && load(&track->each) > 2 * most + most / 4;
-        bool ahead = (full || far) && cores_limited(card) && !load32(&backlog->loose);
+        bool ahead = (full || far) && cores_limited(card);
         if (due == 0 && !ahead)
             break;
-        if (load(&backlog->progress) != progress) {
+        if (due > 0 || load(&backlog->progress) != progress) {
             progress = load(&backlog->progress);
             moved = now;
-        } else if (due == 0 && now - moved > PATIENCE_NS) {
-            store32(&backlog->loose, 1); /* what runs may be waiting for this launch */
+        } else if (goes_on_without_progress(backlog, progress, now - moved)) {
             break;
         }
         uint64_t pause = ahead && due == 0 ? (now - moved) / 8 + 50000 : due;
@@ -85,11 +94,12 @@ static int card_of_current(void) {
                                                                                       : CARD_UNLIMITED;
 }
 
+/* A driver that lacks them does so on every card. */
 static void lacks_events(void) {
-    int card = card_of_current();
     cores_look();
-    if (card >= 0 && cores_limited(card))
-        cores_unenforced(card, PARTITA_COMPUTE_NO_EVENTS);
+    for (int card = 0; card < CARDS_MAX; card++)
+        if (cores_limited(card))
+            cores_unenforced(card, PARTITA_COMPUTE_NO_EVENTS);
 }
 
 static struct track *begin_in_context(uint64_t key, uint64_t owner, CUstream stream, CUcontext context, bool sparse,
@@ -140,8 +150,10 @@ static struct track *begin_slowly(uint64_t key, uint64_t owner, CUstream stream,
 
 void timing_begin(struct timed_launch *launch, CUstream stream, bool per_thread) {
     launch->track = NULL;
-    if (!DRIVER(cuCtxGetCurrent))
+    if (!DRIVER(cuCtxGetCurrent)) {
+        lacks_events();
         return;
+    }
     CUstream name = stream_name(stream, per_thread);
     uint64_t key = (uint64_t)(uintptr_t)name, owner = track_owner(name);
     struct track *track = track_find(key, owner);

@@ -27,7 +27,6 @@ void window_forget(struct track *track, const struct window *window) {
     __atomic_fetch_sub(&backlog->ns, window->guess, __ATOMIC_RELAXED);
     __atomic_fetch_sub(&backlog->windows, 1, __ATOMIC_RELAXED);
     __atomic_fetch_add(&backlog->progress, 1, __ATOMIC_RELAXED);
-    store32(&backlog->loose, 0);
     track->first = (track->first + 1) % TRACK_PENDING;
     store32(&track->count, track->count - 1);
 }
@@ -178,8 +177,10 @@ void windows_close_of(CUcontext context) {
 }
 
 void windows_miss(int card, const struct track *track) {
-    if (!track)
+    if (!track) {
+        cores_unenforced(card, PARTITA_COMPUTE_EVENT_FAILED);
         return;
+    }
     __atomic_fetch_add(&backlogs[card].missed, load(&track->each), __ATOMIC_RELAXED);
     __atomic_store_n(&any_missed, 1, __ATOMIC_RELEASE);
 }

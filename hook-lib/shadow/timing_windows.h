@@ -8,8 +8,8 @@
 /* Of a card: windows that the card has not done yet. */
 extern struct backlog {
     uint64_t ns;
-    uint32_t windows, loose; /* loose: nothing came to an end for long, so launches go on */
-    uint64_t progress;
+    uint32_t windows;
+    uint64_t progress; /* changes when one comes to an end, or a launch goes on though none did */
     uint64_t missed; /* ns that launches which were not timed took by what was learned of their streams: not charged yet */
 } backlogs[CARDS_MAX];
 

@@ -349,6 +349,40 @@ static void a_hard_limit_is_never_exceeded(void) {
     CHECK(is <= 35 && is > 1);
 }
 
+/* That run longer than anybody would wait for progress, launched as far ahead as the library lets the program. */
+static void a_program_that_never_waits_for_its_long_kernels_has_no_more_than_its_share(void) {
+    cores_stage();
+    struct spinner *one = spinner(cores_container("long", 25, "hard", 1), 300 * MS);
+    CHECK(measure(one, 10000) <= 35); /* with the two that begin at once */
+}
+
+static void hold_until(void *flag) {
+    while (!__atomic_load_n((uint32_t *)flag, __ATOMIC_ACQUIRE))
+        wait_ms(1);
+}
+
+/* Not even those that the limit would rather hold back: what runs may wait for them. */
+static void launches_go_on_one_by_one_though_nothing_comes_to_an_end(void) {
+    static uint32_t flag;
+    start(20);
+    CUfunction function = spin_function();
+    CUstream stream;
+    CHECK_EQUAL(CUDA(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    spin(function, 0, NULL); /* `spin` looks its function up once */
+    CHECK_EQUAL(CUDA(cuCtxSynchronize)(), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuLaunchHostFunc)(stream, hold_until, &flag), CUDA_SUCCESS);
+    uint64_t begin = cores_now();
+    for (int i = 0; i < 8; i++) {
+        spin(function, MS, stream);
+        wait_ms(1); /* a window each */
+    }
+    uint64_t passed = cores_now() - begin;
+    __atomic_store_n(&flag, 1, __ATOMIC_RELEASE);
+    CHECK_EQUAL(CUDA(cuCtxSynchronize)(), CUDA_SUCCESS);
+    CHECK(passed >= 5 * 200 * MS);
+    CHECK(passed < 20000 * MS);
+}
+
 static void two_processes_of_a_share_have_one_limit_and_one_may_be_killed(void) {
     cores_stage();
     const char *container = cores_container("both", 30, "hard", 1);
@@ -574,6 +608,8 @@ int main(int argc, char **argv) {
         CASE(launches_that_cannot_be_timed_go_on_and_are_charged_by_what_is_known_of_their_stream),
         CASE(a_driver_without_events_is_said_not_to_be_limited),
         CASE(a_hard_limit_is_never_exceeded),
+        CASE(a_program_that_never_waits_for_its_long_kernels_has_no_more_than_its_share),
+        CASE(launches_go_on_one_by_one_though_nothing_comes_to_an_end),
         CASE(two_processes_of_a_share_have_one_limit_and_one_may_be_killed),
         CASE(a_wiped_region_gives_nobody_more),
         CASE(a_new_quota_counts_while_the_program_runs),
