@@ -118,33 +118,12 @@ class PreemptionTest {
   @Test
   void whatIsBorrowedGoesBackToWhomItIsGuaranteed() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
-    for (String name : new String[] {"default", "b"}) {
-      cluster.client.resource(new NamespaceBuilder().withNewMetadata().withName(name).addToLabels("name", name).endMetadata().build()).create();
-      GpuQuota quota = new GpuQuota();
-      quota.getMetadata().setName("of-" + name);
-      quota.setSpec(
-          new GpuQuotaSpec(
-              new LabelSelectorBuilder().addToMatchLabels("name", name).build(),
-              List.of(new GpuQuotaSpec.Limit("", List.of(), null, memory("70Gi"), memory("70Gi")))));
-      cluster.client.resource(quota).create();
-    }
+    guarantee("default", "70Gi", "70Gi");
+    guarantee("b", "70Gi", "70Gi");
     cluster.start();
     running("own", 0, "60Gi");
     running("borrowed", 0, "60Gi");
-    ResourceClaim claim = cluster.claim("made", "gpu.partita.dev", Map.of("memory", "60Gi"));
-    cluster.client.resource(claim).delete();
-    cluster
-        .client
-        .resource(new ResourceClaimBuilder().withNewMetadata().withName("b").withNamespace("b").endMetadata().withSpec(claim.getSpec()).build())
-        .create();
-    cluster
-        .client
-        .resource(
-            new PodBuilder()
-                .withNewMetadata().withName("b").withNamespace("b").endMetadata()
-                .withNewSpec().addNewResourceClaim().withName("gpu").withResourceClaimName("b").endResourceClaim().endSpec()
-                .build())
-        .create();
+    podInB("60Gi");
     eventually().until(() -> cluster.client.pods().inNamespace("default").list().getItems().size() == 1);
     eventually()
         .untilAsserted(
@@ -154,6 +133,92 @@ class PreemptionTest {
                     .singleElement()
                     .extracting(Event::getNote)
                     .isEqualTo("evicted to make room on node-0 for pod b/b, to whose namespace b a quota guarantees what this pod borrows"));
+  }
+
+  /** They all began in the same second, as far as times tell. */
+  @Test
+  void noMoreIsTakenBackThanIsBorrowed() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    guarantee("default", "105Gi", "35Gi");
+    guarantee("b", "30Gi", "30Gi");
+    cluster.start();
+    for (int i = 0; i < 3; i++) {
+      running("own" + i, 0, "35Gi");
+    }
+    running("borrowed", 0, "30Gi");
+    podInB("30Gi");
+    eventually().until(() -> cluster.client.pods().inNamespace("default").withName("borrowed").get() == null);
+    assertThat(cluster.client.pods().inNamespace("default").list().getItems()).hasSize(3);
+  }
+
+  /** More is guaranteed than there is: to take that from one for the other would go to and fro. */
+  @Test
+  void whatIsGuaranteedToTheOtherNamespaceIsLeftToIt() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    guarantee("default", "105Gi", "35Gi");
+    guarantee("b", "70Gi", "0");
+    cluster.start();
+    for (int i = 0; i < 4; i++) {
+      running("pod" + i, 0, "35Gi");
+    }
+    podInB("70Gi"); // of which 35 are borrowed
+    eventually().untilAsserted(() -> assertThat(notes()).anySatisfy(note -> assertThat(note).startsWith("0 of 1 card fits")));
+    podInB("c", "35Gi"); // which are to be had: it is looked at later than the other one
+    eventually().until(() -> cluster.client.pods().inNamespace("default").list().getItems().size() == 3);
+    assertThat(notes()).noneSatisfy(note -> assertThat(note).matches("preempts \\S+, .*"));
+  }
+
+  @Test
+  void whatIsBorrowedOnceIsTakenBackOnce() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    guarantee("default", "105Gi", "35Gi");
+    guarantee("b", "70Gi", "0");
+    cluster.start();
+    for (int i = 0; i < 4; i++) {
+      running("pod" + i, 0, "35Gi");
+    }
+    podInB("b", "35Gi");
+    eventually().until(() -> cluster.client.pods().inNamespace("default").list().getItems().size() == 3); // its claim is not free yet
+    podInB("c", "35Gi");
+    eventually().untilAsserted(() -> assertThat(notes()).anySatisfy(note -> assertThat(note).startsWith("0 of 1 card fits")));
+    assertThat(cluster.client.pods().inNamespace("default").list().getItems()).hasSize(3);
+  }
+
+  private List<String> notes() {
+    return cluster.client.resources(Event.class).inNamespace("b").list().getItems().stream().map(Event::getNote).toList();
+  }
+
+  private void guarantee(String namespace, String guaranteed, String burst) {
+    cluster.client.resource(new NamespaceBuilder().withNewMetadata().withName(namespace).addToLabels("name", namespace).endMetadata().build()).create();
+    GpuQuota quota = new GpuQuota();
+    quota.getMetadata().setName("of-" + namespace);
+    quota.setSpec(
+        new GpuQuotaSpec(
+            new LabelSelectorBuilder().addToMatchLabels("name", namespace).build(),
+            List.of(new GpuQuotaSpec.Limit("", List.of(), null, memory(guaranteed), memory(burst)))));
+    cluster.client.resource(quota).create();
+  }
+
+  private void podInB(String memory) {
+    podInB("b", memory);
+  }
+
+  /** In namespace b. */
+  private void podInB(String name, String memory) {
+    ResourceClaim claim = cluster.claim("made", "gpu.partita.dev", Map.of("memory", memory));
+    cluster.client.resource(claim).delete();
+    cluster
+        .client
+        .resource(new ResourceClaimBuilder().withNewMetadata().withName(name).withNamespace("b").endMetadata().withSpec(claim.getSpec()).build())
+        .create();
+    cluster
+        .client
+        .resource(
+            new PodBuilder()
+                .withNewMetadata().withName(name).withNamespace("b").endMetadata()
+                .withNewSpec().addNewResourceClaim().withName("gpu").withResourceClaimName(name).endResourceClaim().endSpec()
+                .build())
+        .create();
   }
 
   private static Amounts memory(String quantity) {

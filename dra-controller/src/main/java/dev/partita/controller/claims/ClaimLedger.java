@@ -100,6 +100,11 @@ final class ClaimLedger {
     return !books.bookings(claimUid).isEmpty();
   }
 
+  /** What the claim has taken. */
+  List<Booking> bookings(String claimUid) {
+    return books.bookings(claimUid);
+  }
+
   /** Asks as if these claims had given back what they have. */
   <T> T without(Set<String> claimUids, Supplier<T> question) {
     Map<String, List<Booking>> taken = new HashMap<>();

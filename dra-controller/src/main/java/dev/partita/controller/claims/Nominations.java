@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /** What is kept for pods for which others are evicted: taken for pods of lower priority, and of the same. For one thread. */
 final class Nominations {
@@ -24,6 +25,11 @@ final class Nominations {
 
   Optional<Nomination> of(String podUid) {
     return Optional.ofNullable(byPod.get(podUid));
+  }
+
+  /** UIDs of the claims that pods give back, or have given back, for those for which something is kept. */
+  Set<String> claims() {
+    return byPod.values().stream().flatMap(nomination -> nomination.claims().stream()).collect(Collectors.toSet());
   }
 
   void put(Nomination nomination) {

@@ -24,6 +24,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -94,12 +95,15 @@ final class Preemption {
       return Optional.empty();
     }
     long start = System.nanoTime();
-    Grounds guarantee = new Grounds.Guarantee(pod.getMetadata().getNamespace());
+    Borrowers borrowers = new Borrowers(ledger, nominations, PodTurns.priority(pod));
     Optional<Nomination> fresh =
         nominations.without(
             uid,
             PodTurns.priority(pod),
-            () -> choose(pod, wait, inventory, new Grounds.Priority()).or(() -> mayReclaim ? choose(pod, wait, inventory, guarantee) : Optional.empty()));
+            () ->
+                choose(pod, wait, inventory, new Grounds.Priority(), onNode -> onNode.victims().keySet())
+                    .or(() -> mayReclaim ? reclaim(pod, wait, inventory, borrowers::smallestFirst) : Optional.empty())
+                    .or(() -> mayReclaim ? reclaim(pod, wait, inventory, borrowers::largestFirst) : Optional.empty()));
     slots.done(uid, Duration.ofNanos(System.nanoTime() - start));
     fresh.ifPresent(
         nomination -> {
@@ -135,14 +139,18 @@ final class Preemption {
             || nomination.claims().stream().anyMatch(ledger::isTaken));
   }
 
-  private Optional<Nomination> choose(Pod pod, Decision.Wait wait, Inventory inventory, Grounds grounds) {
+  private Optional<Nomination> reclaim(Pod pod, Decision.Wait wait, Inventory inventory, Function<VictimsOnNode, Set<Victim>> who) {
+    return choose(pod, wait, inventory, new Grounds.Guarantee(pod.getMetadata().getNamespace()), who);
+  }
+
+  private Optional<Nomination> choose(Pod pod, Decision.Wait wait, Inventory inventory, Grounds grounds, Function<VictimsOnNode, Set<Victim>> who) {
     Map<String, VictimsOnNode> nodes = new HashMap<>();
     SortedMap<String, Set<Victim>> candidates = new TreeMap<>();
     for (GpuHost host : inventory.hosts().values()) {
       VictimsOnNode onNode = VictimsOnNode.of(view, host.name(), victim -> mayGo(victim, pod, grounds));
       if (!onNode.victims().isEmpty()) {
         nodes.put(host.name(), onNode);
-        candidates.put(host.name(), onNode.victims().keySet());
+        candidates.put(host.name(), who.apply(onNode));
       }
     }
     VictimChoice.Place place =

@@ -58,6 +58,11 @@ record VictimsOnNode(String node, Map<Victim, Pod> victims, Map<String, Set<Stri
     return freed;
   }
 
+  /** UIDs of the claims that the pod uses, alone or with others that may go. */
+  List<String> claimsOf(Victim victim) {
+    return users.entrySet().stream().filter(claim -> claim.getValue().contains(victim.uid())).map(Map.Entry::getKey).toList();
+  }
+
   /** Whether kubelet itself runs the pod: it would come back at once. */
   static boolean isStatic(Pod pod) {
     return Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.<String, String>of()).containsKey(MIRROR);
