@@ -49,10 +49,21 @@ void *cuda_wrapper_of(void *function) {
     return function;
 }
 
-static bool uuid_of(CUdevice device, CUuuid *uuid) {
-    if (DRIVER(cuDeviceGetUuid_v2))
-        return DRIVER(cuDeviceGetUuid_v2)(uuid, device) == CUDA_SUCCESS;
-    return DRIVER(cuDeviceGetUuid) && DRIVER(cuDeviceGetUuid)(uuid, device) == CUDA_SUCCESS;
+static int card_by(CUresult (*uuid_of)(CUuuid *, CUdevice), CUdevice device) {
+    CUuuid uuid;
+    char text[41];
+    if (!uuid_of || uuid_of(&uuid, device) != CUDA_SUCCESS)
+        return CARD_REFUSED;
+    card_uuid_text((const unsigned char *)uuid.bytes, text);
+    return cards_find(text);
+}
+
+/* Of a MIG instance the second version gives the instance's own UUID, the first one that of its card, which quotas name. */
+static int find_card(CUdevice device) {
+    int card = DRIVER(cuDeviceGetUuid_v2) ? card_by(DRIVER(cuDeviceGetUuid_v2), device) : CARD_UNLIMITED;
+    if (card == CARD_UNLIMITED && (DRIVER(cuDeviceGetUuid) || !DRIVER(cuDeviceGetUuid_v2)))
+        card = card_by(DRIVER(cuDeviceGetUuid), device);
+    return card;
 }
 
 int cuda_card_of(CUdevice device) {
@@ -62,12 +73,7 @@ int cuda_card_of(CUdevice device) {
     int8_t known = cached ? __atomic_load_n(&cards_of_devices[device], __ATOMIC_RELAXED) : 0;
     if (known)
         return known - CARD_BIAS;
-    CUuuid uuid;
-    char text[41];
-    if (!uuid_of(device, &uuid))
-        return CARD_REFUSED;
-    card_uuid_text((const unsigned char *)uuid.bytes, text);
-    int card = cards_find(text);
+    int card = find_card(device);
     if (cached && card != CARD_REFUSED) /* a refusal may end when a quota becomes readable */
         __atomic_store_n(&cards_of_devices[device], (int8_t)(card + CARD_BIAS), __ATOMIC_RELAXED);
     return card;

@@ -203,7 +203,7 @@ void *cuda_wrapper_of(void *function);
 /* The device that memory of this kind (CU_MEM_ALLOCATION_TYPE_...) and place is charged to; negative: none, it is the host's. */
 int cuda_device_of_memory(int type, const CUmemLocation *location);
 
-/* The card of a device: an index or one of cards.h's special values. */
+/* The card of a device, or of a MIG instance of it: an index or one of cards.h's special values. */
 int cuda_card_of(CUdevice device);
 
 /* The card of the current context. An error: there is no current context. */

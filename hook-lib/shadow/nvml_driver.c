@@ -1,5 +1,7 @@
 #include "nvml_driver.h"
 
+#include <string.h>
+
 #include "cards.h"
 #include "lifetime.h"
 #include "loaded_object.h"
@@ -21,11 +23,25 @@ void lifetime_forked(void) {
     cards_forked();
 }
 
-int nvml_card_of(nvmlDevice_t device) {
+static int card_by_uuid(nvmlDevice_t device, bool *instance) {
     char uuid[NVML_DEVICE_UUID_V2_BUFFER_SIZE];
-    if (!cards_limited())
-        return CARD_UNLIMITED;
+    *instance = false;
     if (!DRIVER(nvmlDeviceGetUUID) || DRIVER(nvmlDeviceGetUUID)(device, uuid, sizeof uuid) != NVML_SUCCESS)
         return CARD_REFUSED;
+    *instance = strncmp(uuid, "MIG-", 4) == 0;
     return cards_find(uuid);
+}
+
+int nvml_card_of(nvmlDevice_t device) {
+    bool instance;
+    nvmlDevice_t whole;
+    if (!cards_limited())
+        return CARD_UNLIMITED;
+    int card = card_by_uuid(device, &instance);
+    if (card != CARD_UNLIMITED || !instance)
+        return card;
+    if (!DRIVER(nvmlDeviceGetDeviceHandleFromMigDeviceHandle) ||
+        DRIVER(nvmlDeviceGetDeviceHandleFromMigDeviceHandle)(device, &whole) != NVML_SUCCESS)
+        return CARD_REFUSED;
+    return card_by_uuid(whole, &instance); /* quotas name cards */
 }

@@ -3,6 +3,7 @@
 #define PARTITA_NVML_DRIVER_H
 
 #include "nvml_api.h"
+#include "nvml_mig.h"
 
 /* The comments are those of hook-lib/INTERCEPTED.md (see cuda_driver.h). */
 #define NVML_INTERCEPTED(X)                                                                                           \
@@ -51,7 +52,9 @@
     X(nvmlGpmSampleGet)                                                                                               \
     X(nvmlGpmMigSampleGet)
 
-#define NVML_CALLED(X) X(nvmlDeviceGetUUID)
+#define NVML_CALLED(X)                                                                                                \
+    X(nvmlDeviceGetUUID)                                                                                              \
+    X(nvmlDeviceGetDeviceHandleFromMigDeviceHandle)
 
 enum nvml_function {
 #define NVML_INDEX(name) NVML_##name,
@@ -70,7 +73,7 @@ extern void *nvml_driver[NVML_FUNCTION_COUNT];
             return NVML_ERROR_FUNCTION_NOT_FOUND;                                                                     \
     } while (0)
 
-/* The card of a device: an index or one of cards.h's special values. */
+/* The card of a device, or of a MIG instance of it: an index or one of cards.h's special values. */
 int nvml_card_of(nvmlDevice_t device);
 
 #endif

@@ -210,6 +210,29 @@ static void a_card_without_a_share_is_not_limited(void) {
     CHECK_EQUAL(cuda.free(pointer), CUDA_SUCCESS);
 }
 
+static void a_mig_instance_of_a_card_is_held_to_the_share_of_the_card(void) {
+    stage_driver("h200x2");
+    stage_instance(0, "1g.18gb");
+    box = stage_container("box");
+    stage_share(box, "share", 0, 8 * GIB);
+    cuda_start(box, 0);
+    CHECK_EQUAL(cuda_total(), 8 * GIB);
+    CUdeviceptr pointer = must_alloc(6 * GIB);
+    must_refuse(3 * GIB);
+    CHECK_EQUAL(cuda_free(), 2 * GIB);
+    CHECK_EQUAL(cuda.free(pointer), CUDA_SUCCESS);
+}
+
+static void a_mig_instance_of_a_card_without_a_share_is_not_limited(void) {
+    stage_driver("h200x2");
+    stage_instance(0, "1g.18gb");
+    box = stage_container("box");
+    stage_share(box, "share", 1, GIB);
+    cuda_start(box, 0);
+    CHECK_EQUAL(cuda_total(), 16 * GIB);
+    CHECK_EQUAL(cuda.free(must_alloc(6 * GIB)), CUDA_SUCCESS);
+}
+
 static void without_a_shares_folder_nothing_is_limited(void) {
     stage_driver("h200x1");
     box = stage_container("box");
@@ -467,6 +490,8 @@ int main(int argc, char **argv) {
         CASE(null_outputs_and_empty_sizes_get_the_drivers_answer),
         CASE(before_initialisation_the_drivers_errors_come_through),
         CASE(a_card_without_a_share_is_not_limited),
+        CASE(a_mig_instance_of_a_card_is_held_to_the_share_of_the_card),
+        CASE(a_mig_instance_of_a_card_without_a_share_is_not_limited),
         CASE(without_a_shares_folder_nothing_is_limited),
         CASE(two_shares_of_one_card_are_their_sum),
         CASE(an_unusable_quota_grants_nothing),

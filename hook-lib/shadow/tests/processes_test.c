@@ -12,7 +12,7 @@
 
 #include "cases.h"
 #include "check.h"
-#include "nvml_api.h"
+#include "nvml_mig.h"
 #include "partita/quota_file.h"
 #include "partita/usage_region.h"
 #include "scratch.h"
@@ -335,12 +335,14 @@ struct nvml {
     __typeof__(&nvmlDeviceGetGraphicsRunningProcesses_v3) graphics;
     __typeof__(&nvmlDeviceGetMPSComputeRunningProcesses_v3) mps;
     nvmlDevice_t device[2];
+    void *library;
 };
 
 static struct nvml load_nvml(void) {
     struct nvml nvml;
     void *library = dlopen(text("%s/lib/libnvidia-ml.so.1", box), RTLD_NOW);
     CHECK(library);
+    nvml.library = library;
 #define FIND(field, name) CHECK((*(void **)&nvml.field = dlsym(library, name)) != NULL)
     FIND(memory, "nvmlDeviceGetMemoryInfo");
     FIND(memory_v2, "nvmlDeviceGetMemoryInfo_v2");
@@ -486,6 +488,22 @@ static void both_libraries_in_one_process_keep_its_account(void) {
     child_end(&neighbour);
 }
 
+static void nvml_shows_the_quota_on_a_mig_instance_of_the_card(void) {
+    nvmlMemory_t memory;
+    prepare(8 * GIB);
+    stage_instance(0, "1g.18gb");
+    struct nvml nvml = load_nvml();
+    nvmlDevice_t instance;
+    __typeof__(&nvmlDeviceGetMigDeviceHandleByIndex) by_index;
+    CHECK((*(void **)&by_index = dlsym(nvml.library, "nvmlDeviceGetMigDeviceHandleByIndex")) != NULL);
+    CHECK_EQUAL(by_index(nvml.device[0], 0, &instance), NVML_SUCCESS);
+    struct child holder = stage_child(hold_3_gib);
+    child_wait(&holder);
+    CHECK_EQUAL(nvml.memory(instance, &memory), NVML_SUCCESS);
+    CHECK(memory.total == 8 * GIB && memory.used == 3 * GIB && memory.free == 5 * GIB);
+    child_end(&holder);
+}
+
 int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         CASE(a_race_of_processes_never_exceeds_the_quota_by_one_byte),
@@ -504,6 +522,7 @@ int main(int argc, char **argv) {
         CASE(nvml_shows_the_quota_and_what_the_claims_processes_hold),
         CASE(nvml_lists_the_containers_processes_under_their_own_pids),
         CASE(nvml_shows_what_processes_take_beside_their_allocations),
+        CASE(nvml_shows_the_quota_on_a_mig_instance_of_the_card),
         CASE(both_libraries_in_one_process_keep_its_account),
     };
     return RUN_CASES(cases, argc, argv);

@@ -47,6 +47,12 @@ void stage_delay(const char *function, unsigned int us) {
         run((const char *const[]){SIMULATED_DRIVER, "fault", "--root", root, "--function", function, "--delay-us", text("%u", us), NULL});
 }
 
+void stage_instance(int gpu, const char *profile) {
+    const char *root = scratch_folder(), *index = text("%d", gpu);
+    run((const char *const[]){SIMULATED_DRIVER, "mig", "--root", root, "--gpu", index, "enable", NULL});
+    run((const char *const[]){SIMULATED_DRIVER, "mig", "--root", root, "--gpu", index, "create", profile, NULL});
+}
+
 const char *stage_gpu(int index) {
     return gpus[index];
 }

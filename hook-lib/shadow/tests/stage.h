@@ -22,6 +22,9 @@ void stage_driver(const char *gpus);
 /* From now on the driver's function takes that much longer, and no other one; 0: as long as ever. */
 void stage_delay(const char *function, unsigned int us);
 
+/* Cuts the card into one MIG instance of the profile, which is all that programs see of it then. */
+void stage_instance(int gpu, const char *profile);
+
 /* The UUID of a card. */
 const char *stage_gpu(int index);
 
