@@ -129,7 +129,7 @@ public final class KubeletPlugin implements AutoCloseable {
           return true;
         });
     UsageWatch usage =
-        opened(UsageWatch.over(checkpoint, folders, reader::processes, reader::samples, api, lock, reports, settings.onExcess(), clock));
+        opened(UsageWatch.over(checkpoint, folders, reader::processes, reader::samples, api, lock, reports, settings.onExcess(), settings.plausibleOverhead(), clock));
     CardReports cardReports = opened(new CardReports(usage::current, reader::samples, usage.times(), folders, lock));
     XidWatch xids = opened(new XidWatch(reader, inventory, checkpoint, reports));
     LeftoverSweep sweep =

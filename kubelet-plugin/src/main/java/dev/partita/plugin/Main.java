@@ -1,5 +1,6 @@
 package dev.partita.plugin;
 
+import dev.partita.api.Bytes;
 import dev.partita.plugin.inventory.Reserve;
 import dev.partita.plugin.usage.OnExcess;
 import io.fabric8.kubernetes.client.Config;
@@ -122,6 +123,11 @@ public final class Main implements Callable<Integer> {
           + " claim, or also kill it. Too much of a card's time is only reported. Default: ${DEFAULT-VALUE}" + ENV + "PARTITA_ON_EXCESS]")
   private OnExcess onExcess = OnExcess.REPORT;
 
+  @Option(names = "--plausible-overhead", paramLabel = "AMOUNT", defaultValue = "${env:PARTITA_PLAUSIBLE_OVERHEAD:-4Gi}",
+      description = "Memory of a card that contexts, modules and local memory of one process are believed to take, 1Gi at least: a process that holds more"
+          + " which no ledger knows of has gone past the interception library. Default: ${DEFAULT-VALUE}" + ENV + "PARTITA_PLAUSIBLE_OVERHEAD]")
+  private String plausibleOverhead = "4Gi";
+
   @Option(names = "--mig", paramLabel = "true|false", arity = "0..1", fallbackValue = "true", defaultValue = "${env:PARTITA_MIG:-false}",
       description = "Whether to cut cards into MIG instances for claims, which takes a privileged process. What is cut then is what a GpuNode's spec.publish"
           + " offers as Mig; on such a node nobody else may make instances. Default: ${DEFAULT-VALUE}" + ENV + "PARTITA_MIG]")
@@ -191,11 +197,20 @@ public final class Main implements Callable<Integer> {
             .usagePeriod(Duration.ofSeconds(usagePeriod))
             .reserve(Reserve.parse(reserveMemory))
             .onExcess(onExcess)
+            .plausibleOverhead(bytes(plausibleOverhead))
             .mig(mig);
     if (!sysfs.isEmpty()) {
       settings.sysfs(Path.of(sysfs));
     }
     return settings.build();
+  }
+
+  private static long bytes(String overhead) {
+    try {
+      return Bytes.of(overhead.strip());
+    } catch (IllegalArgumentException | ArithmeticException e) {
+      throw new IllegalArgumentException("the plausible overhead must be an amount such as 4Gi: \"" + overhead + "\"", e);
+    }
   }
 
   /** Repeating calls is this program's own policy, so the client does not. */

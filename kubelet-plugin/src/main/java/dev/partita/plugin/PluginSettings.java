@@ -1,8 +1,10 @@
 package dev.partita.plugin;
 
+import dev.partita.api.Bytes;
 import dev.partita.cdi.driver.DriverRoot;
 import dev.partita.plugin.inventory.Reserve;
 import dev.partita.plugin.usage.OnExcess;
+import dev.partita.plugin.usage.UsageWatch;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -32,6 +34,8 @@ import org.jspecify.annotations.Nullable;
  * @param usagePeriod between two looks at what processes hold of the cards
  * @param reserve what of each card is not sold to shares, besides what the driver keeps for itself
  * @param onExcess what is done about processes that hold more memory than they may
+ * @param plausibleOverhead bytes of a card that contexts, modules and local memory of one process are believed to take; at least
+ *     {@link UsageWatch#LEAST_PLAUSIBLE_OVERHEAD}
  * @param mig whether MIG instances may be made of the cards
  */
 public record PluginSettings(
@@ -54,6 +58,7 @@ public record PluginSettings(
     Duration usagePeriod,
     Reserve reserve,
     OnExcess onExcess,
+    long plausibleOverhead,
     boolean mig) {
 
   private static final Pattern NODE_NAME = Pattern.compile("[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?");
@@ -74,6 +79,11 @@ public record PluginSettings(
       if (period.isNegative() || period.isZero()) {
         throw new IllegalArgumentException("a period must be longer than nothing: " + period);
       }
+    }
+    if (plausibleOverhead < UsageWatch.LEAST_PLAUSIBLE_OVERHEAD) {
+      throw new IllegalArgumentException(
+          "the plausible overhead must be " + Bytes.quantity(UsageWatch.LEAST_PLAUSIBLE_OVERHEAD) + " at least, for contexts and modules of honest processes take much: "
+              + Bytes.quantity(plausibleOverhead));
     }
     sysfs = sysfs.toAbsolutePath().normalize();
     hookLibraries = hookLibraries.toAbsolutePath().normalize();
@@ -111,6 +121,7 @@ public record PluginSettings(
     private Duration usagePeriod = Duration.ofSeconds(1);
     private Reserve reserve = new Reserve.Amount(0);
     private OnExcess onExcess = OnExcess.REPORT;
+    private long plausibleOverhead = UsageWatch.PLAUSIBLE_OVERHEAD;
     private boolean mig;
 
     private Builder(String nodeName) {
@@ -223,6 +234,12 @@ public record PluginSettings(
       return this;
     }
 
+    /** Bytes. Default: 4 GiB. */
+    public Builder plausibleOverhead(long bytes) {
+      this.plausibleOverhead = bytes;
+      return this;
+    }
+
     /** Default: no. */
     public Builder mig(boolean allowed) {
       this.mig = allowed;
@@ -251,6 +268,7 @@ public record PluginSettings(
           usagePeriod,
           reserve,
           onExcess,
+          plausibleOverhead,
           mig);
     }
   }

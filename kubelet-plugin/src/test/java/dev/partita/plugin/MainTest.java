@@ -33,6 +33,8 @@ class MainTest {
     assertRefused("extra driver mount is path, path:ro or path:rw", "--node-name", "n", "--extra-driver-mounts", "/a:rx");
     assertRefused("an extra driver mount is an absolute path", "--node-name", "n", "--extra-driver-mounts", "a");
     assertRefused("health port must be from 0", "--node-name", "n", "--health-port", "70000");
+    assertRefused("the plausible overhead must be 1Gi at least", "--node-name", "n", "--plausible-overhead", "512Mi");
+    assertRefused("the plausible overhead must be an amount such as 4Gi: \"much\"", "--node-name", "n", "--plausible-overhead", "much");
     assertRefused("Invalid value for option '--health-port'", "--node-name", "n", "--health-port", "many");
     assertRefused("there is no " + folder + "/none/libcuda-shadow.so", "--node-name", "n", "--hook-libraries", folder + "/none");
   }

@@ -114,7 +114,7 @@ class UsageInAContainerTest {
       try (KubeletPlugin _ = KubeletPlugin.start(settings(node).build(), client)) {
         ResourceClaim claim = client.resource(claim("sly", share("node-w", "gpu", 0, "8Gi", ""))).create();
         TestContainer container = TestContainer.of(node, claim);
-        try (TestContainer.Running bad = container.holdPastTheShadow("4Gi")) {
+        try (TestContainer.Running bad = container.holdPastTheShadow("5Gi")) {
           assertThat(bad.firstLine()).startsWith("holding");
           await().atMost(SOON).until(() -> condition(device("sly"), "WithinMemoryLimit"), c -> c.filter(l -> l.getReason().equals("LedgerBypassed")).isPresent());
           assertThat(container.run("alloc", "4Gi")).as("what it took is not granted again").contains("CUDA_ERROR_OUT_OF_MEMORY");

@@ -95,7 +95,8 @@ class ChartTest {
   void thePluginSeesTheNodesProcessesAndMayEndThemOnlyWhereThatIsAskedFor() {
     assertThat(Chart.plugin(Map.of()).getHostPID()).isTrue();
     assertThat(Chart.plugin(Map.of("plugin.hostPID", false)).getHostPID()).isFalse();
-    assertThat(Chart.environment(Chart.plugin(Map.of()))).containsEntry("PARTITA_ON_EXCESS", "report");
+    assertThat(Chart.environment(Chart.plugin(Map.of()))).containsEntry("PARTITA_ON_EXCESS", "report").containsEntry("PARTITA_PLAUSIBLE_OVERHEAD", "4Gi");
+    assertThat(Chart.environment(Chart.plugin(Map.of("plugin.plausibleOverhead", "8Gi")))).containsEntry("PARTITA_PLAUSIBLE_OVERHEAD", "8Gi");
     PodSpec killing = Chart.plugin(Map.of("simulation.enabled", true, "plugin.onExcess", "kill"));
     assertThat(Chart.environment(killing)).containsEntry("PARTITA_ON_EXCESS", "kill");
     assertThat(killing.getContainers().getFirst().getSecurityContext().getCapabilities().getAdd()).containsExactly("KILL");

@@ -66,7 +66,7 @@ final class LeastOverheads {
       for (int i = 1; i < lines.length; i++) {
         int space = lines[i].indexOf(' ');
         long bytes = space < 0 ? 0 : number(lines[i].substring(0, space));
-        if (bytes > 0 && bytes <= OverheadBook.PLAUSIBLE) {
+        if (bytes > 0 && bytes <= OverheadBook.USUAL) {
           least.merge(lines[i].substring(space + 1), bytes, Math::min);
         }
       }

@@ -39,18 +39,28 @@ public sealed interface MemoryState {
   }
 
   /**
-   * Decides.
+   * Decides. A process is to blame if no ledger knows of more of its memory than is plausible. That alone would let a tenant take as much
+   * by each of many processes, so what a share exceeds its quota by is explained in the same way only once: if there is more that nobody
+   * is to blame for, those that hold more than is usual are.
    *
    * @param processes those of the share
    * @param excessBytes what the share, with others of the same containers, holds beyond its quota; 0 or less if it is within
+   * @param plausible bytes, as {@link OverheadBook#plausible}
    */
-  static MemoryState of(List<ProcessUse> processes, long excessBytes) {
-    List<ProcessUse> offenders = new ArrayList<>(processes.stream().filter(p -> p.unaccounted() > OverheadBook.PLAUSIBLE).toList());
+  static MemoryState of(List<ProcessUse> processes, long excessBytes, long plausible) {
+    List<ProcessUse> offenders = holdingMoreThan(plausible, processes);
     if (excessBytes > 0) {
+      if (excessBytes - offenders.stream().mapToLong(ProcessUse::unaccounted).sum() > plausible) {
+        offenders = holdingMoreThan(OverheadBook.USUAL, processes);
+      }
       return offenders.isEmpty() ? new OverheadBeyond(excessBytes) : new Exceeded(excessBytes, offenders);
     }
     offenders.removeIf(ProcessUse::inLedger);
     return offenders.isEmpty() ? new Held() : new Bypassed(offenders);
+  }
+
+  private static List<ProcessUse> holdingMoreThan(long bytes, List<ProcessUse> processes) {
+    return new ArrayList<>(processes.stream().filter(process -> process.unaccounted() > bytes).toList());
   }
 
   /** The processes that are to blame; empty if there are none. */

@@ -24,10 +24,16 @@ final class OverheadBook {
   static final int WINDOW = 5;
 
   /**
-   * Bytes beyond which contexts and modules of one process are not believed to be the reason for a difference. Contexts take 250
-   * to 550 MiB; local memory and large programs can take more.
+   * Bytes that contexts and modules of one process usually stay below. Contexts take 250 to 550 MiB. What is more is not learned for
+   * other processes: a share that nobody has used yet would begin with less for it.
    */
-  static final long PLAUSIBLE = 1L << 30;
+  static final long USUAL = 1L << 30;
+
+  /**
+   * Bytes that they may take, if nobody has said otherwise: a framework whose modules are all loaded at once takes 2 to 3 GiB, and
+   * local memory is stack for every thread that the card can run (2048 on each of 132 multiprocessors: 2 GiB at 8 KiB a thread).
+   */
+  static final long PLAUSIBLE = 4L << 30;
 
   /**
    * A process on a card.
@@ -69,8 +75,8 @@ final class OverheadBook {
       }
     }
 
-    private void takePaged(Reading reading, long expected) {
-      long known = estimate().orElse(Math.max(expected, Math.min(reading.toldBytes(), PLAUSIBLE)));
+    private void takePaged(Reading reading, long expected, long plausible) {
+      long known = estimate().orElse(Math.max(expected, Math.min(reading.toldBytes(), plausible)));
       quiet.clear();
       busy.clear();
       if (!reading.changed()) {
@@ -104,17 +110,25 @@ final class OverheadBook {
   }
 
   private final Map<Key, Entry> entries = new HashMap<>();
+  private final long plausible;
   private final Map<String, Long> leastByModel;
 
   OverheadBook() {
-    this(Map.of());
+    this(PLAUSIBLE, Map.of());
   }
 
   /**
+   * @param plausible bytes, {@link #USUAL} at least
    * @param least what is known of {@link #least} already
    */
-  OverheadBook(Map<String, Long> least) {
+  OverheadBook(long plausible, Map<String, Long> least) {
+    this.plausible = plausible;
     leastByModel = new HashMap<>(least);
+  }
+
+  /** Bytes beyond which contexts and modules of one process are not believed to be the reason for a difference. */
+  long plausible() {
+    return plausible;
   }
 
   /**
@@ -126,12 +140,12 @@ final class OverheadBook {
   OptionalLong take(Key key, String model, Reading reading) {
     Entry entry = entries.computeIfAbsent(key, k -> new Entry());
     if (reading.pagedBytes() > 0) {
-      entry.takePaged(reading, expected(model));
+      entry.takePaged(reading, expected(model), plausible);
     } else {
       entry.take(reading);
     }
     OptionalLong estimate = entry.estimate();
-    if (entry.quiet.size() == WINDOW && estimate.orElse(0) > 0 && estimate.getAsLong() <= PLAUSIBLE) {
+    if (entry.quiet.size() == WINDOW && estimate.orElse(0) > 0 && estimate.getAsLong() <= USUAL) {
       leastByModel.merge(model, estimate.getAsLong(), Math::min);
     }
     return estimate;

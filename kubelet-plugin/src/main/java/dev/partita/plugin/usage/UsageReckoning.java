@@ -25,12 +25,14 @@ import java.util.function.ToLongFunction;
 final class UsageReckoning {
   private final List<WatchedShare> shares;
   private final Map<ShareRef, Ledger> ledgers;
+  private final long plausible;
   private final Map<ShareRef, List<ProcessUse>> uses = new HashMap<>();
   private final Map<ShareRef, Set<ShareRef>> together = new HashMap<>();
 
-  private UsageReckoning(List<WatchedShare> shares, Map<ShareRef, Ledger> ledgers) {
+  private UsageReckoning(List<WatchedShare> shares, Map<ShareRef, Ledger> ledgers, long plausible) {
     this.shares = shares;
     this.ledgers = ledgers;
+    this.plausible = plausible;
   }
 
   /**
@@ -42,7 +44,7 @@ final class UsageReckoning {
    */
   static Map<ShareRef, ShareUse> of(
       List<WatchedShare> shares, Map<ShareRef, Ledger> ledgers, List<CardProcess> processes, OverheadBook book) {
-    UsageReckoning reckoning = new UsageReckoning(shares, ledgers);
+    UsageReckoning reckoning = new UsageReckoning(shares, ledgers, book.plausible());
     Map<ShareRef, WatchedShare> byRef = new HashMap<>();
     shares.forEach(share -> byRef.put(share.ref(), share));
     for (CardProcess process : processes) {
@@ -112,7 +114,7 @@ final class UsageReckoning {
               ledger.hidden(),
               CoreState.of(ledger.seats().stream().map(Ledger.Seat::slot).toList()),
               beside(share.ref()),
-              MemoryState.of(processes, excess(share))));
+              MemoryState.of(processes, excess(share), plausible)));
     }
     return result;
   }

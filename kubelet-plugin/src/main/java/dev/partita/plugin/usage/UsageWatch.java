@@ -36,6 +36,12 @@ import org.slf4j.LoggerFactory;
  * use more of a card's time than they may.
  */
 public final class UsageWatch implements AutoCloseable {
+  /** Bytes that contexts and modules of one process are believed to take, if nobody has said otherwise. */
+  public static final long PLAUSIBLE_OVERHEAD = OverheadBook.PLAUSIBLE;
+
+  /** The least that may be said: contexts and modules of many programs stay below, but with less the innocent would be found guilty. */
+  public static final long LEAST_PLAUSIBLE_OVERHEAD = OverheadBook.USUAL;
+
   private static final Logger LOG = LoggerFactory.getLogger(UsageWatch.class);
 
   private final Checkpoint checkpoint;
@@ -66,6 +72,7 @@ public final class UsageWatch implements AutoCloseable {
    * @param samples what they use of it
    * @param lock under which quotas are written
    * @param onExcess what is done about processes that hold more than they may
+   * @param plausibleOverhead bytes that contexts and modules of one process are believed to take, {@link #LEAST_PLAUSIBLE_OVERHEAD} or more
    */
   public static UsageWatch over(
       Checkpoint checkpoint,
@@ -76,6 +83,7 @@ public final class UsageWatch implements AutoCloseable {
       OperationLock lock,
       ClaimReports reports,
       OnExcess onExcess,
+      long plausibleOverhead,
       Clock clock) {
     HostProcesses host = new HostProcesses(Path.of("/proc"));
     return new UsageWatch(
@@ -89,6 +97,7 @@ public final class UsageWatch implements AutoCloseable {
         new UsageReports(reports),
         new Reprisal(onExcess, host, reports),
         new LeastOverheads(folders.stateRoot().resolve("overheads")),
+        plausibleOverhead,
         clock);
   }
 
@@ -103,6 +112,7 @@ public final class UsageWatch implements AutoCloseable {
       UsageReports reports,
       Reprisal reprisal,
       LeastOverheads least,
+      long plausibleOverhead,
       Clock clock) {
     this.checkpoint = checkpoint;
     this.folders = folders;
@@ -115,7 +125,7 @@ public final class UsageWatch implements AutoCloseable {
     this.reprisal = reprisal;
     this.clock = clock;
     this.least = least;
-    this.book = new OverheadBook(least.kept());
+    this.book = new OverheadBook(plausibleOverhead, least.kept());
   }
 
   /** Looks now and then every period. */

@@ -23,7 +23,7 @@ class LeastOverheadsTest {
     LeastOverheads first = new LeastOverheads(file());
     assertThat(first.kept()).isEmpty();
     first.keep(book.least());
-    OverheadBook next = new OverheadBook(new LeastOverheads(file()).kept());
+    OverheadBook next = new OverheadBook(OverheadBook.PLAUSIBLE, new LeastOverheads(file()).kept());
     assertThat(next.expected("NVIDIA H200")).isEqualTo(300 * MIB);
     assertThat(next.expected("Tesla T4")).isZero();
   }
@@ -45,7 +45,7 @@ class LeastOverheadsTest {
   void linesThatMakeNoSenseAreSkipped() throws IOException {
     Files.writeString(
         file(),
-        "partita-overheads 1\n\nnonsense\n-5 a\n0 b\n99999999999999999999 c\n" + (OverheadBook.PLAUSIBLE + 1) + " d\n" + 250 * MIB + " NVIDIA H200\nx y z");
+        "partita-overheads 1\n\nnonsense\n-5 a\n0 b\n99999999999999999999 c\n" + (OverheadBook.USUAL + 1) + " d\n" + 250 * MIB + " NVIDIA H200\nx y z");
     assertThat(new LeastOverheads(file()).kept()).containsExactly(Map.entry("NVIDIA H200", 250 * MIB));
   }
 

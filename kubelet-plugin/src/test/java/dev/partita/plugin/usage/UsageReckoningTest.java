@@ -50,11 +50,43 @@ class UsageReckoningTest {
   }
 
   @Test
+  void modulesAndLocalMemoryOfManyGibibytesAreNobodysFault() {
+    assertThat(memory(a, process(1, 11 * GIB, seat(a, 8)))).as("on top of a full share").isEqualTo(new MemoryState.OverheadBeyond(3 * GIB));
+    CardProcess unseated = new CardProcess(2, 1, "GPU-1", 3 * GIB, List.of(), List.of(), Set.of(a.ref()), 0);
+    assertThat(memory(a, unseated)).as("before the first allocation").isEqualTo(new MemoryState.Held());
+    assertThat(memory(a, process(3, 6 * GIB, seat(a, 2)), process(4, 5 * GIB, seat(a, 2))))
+        .as("of two processes, together").isEqualTo(new MemoryState.OverheadBeyond(3 * GIB));
+  }
+
+  @Test
+  void whoHoldsMoreThanIsPlausibleIsBlamedAndNotHisNeighbours() {
+    CardProcess large = process(1, 4 * GIB, seat(a, 2));
+    assertThat(memory(a, large, process(2, 8 * GIB + MIB, seat(a, 4))).blamed()).extracting(ProcessUse::pid).containsExactly(2L);
+    assertThat(memory(a, large, process(2, 30 * GIB, seat(a, 4))).blamed()).extracting(ProcessUse::pid).containsExactly(2L);
+  }
+
+  @Test
+  void whatIsPlausibleOfOneProcessIsNotOfManyTogether() {
+    CardProcess[] thieves = {process(1, 8 * GIB, seat(a, 7)), process(2, 3 * GIB, seat(a, 0)), process(3, 2 * GIB, seat(a, 0)), process(4, 500 * MIB, seat(a, 0))};
+    assertThat(memory(a, thieves)).isInstanceOf(MemoryState.Exceeded.class);
+    assertThat(memory(a, thieves).blamed()).extracting(ProcessUse::pid).containsExactly(2L, 3L);
+  }
+
+  @Test
+  void howMuchIsPlausibleCanBeSaid() {
+    OverheadBook strict = new OverheadBook(2 * GIB, Map.of());
+    OverheadBook generous = new OverheadBook(16 * GIB, Map.of());
+    CardProcess process = process(1, 11 * GIB, seat(a, 8));
+    assertThat(Objects.requireNonNull(reckon(strict, process).get(a.ref())).memory()).isInstanceOf(MemoryState.Exceeded.class);
+    assertThat(Objects.requireNonNull(reckon(generous, process(1, 20 * GIB, seat(a, 8))).get(a.ref())).memory()).isEqualTo(new MemoryState.OverheadBeyond(12 * GIB));
+  }
+
+  @Test
   void aProcessOfTheContainerWithoutASeatCountsAndIsBlamedOnceContextsDoNotExplainIt() {
     CardProcess onlyAContext = new CardProcess(1, 1, "GPU-1", 500 * MIB, List.of(), List.of(), Set.of(a.ref()), 0);
-    CardProcess past = new CardProcess(2, 1, "GPU-1", 3 * GIB, List.of(), List.of(), Set.of(a.ref()), 0);
+    CardProcess past = new CardProcess(2, 1, "GPU-1", 5 * GIB, List.of(), List.of(), Set.of(a.ref()), 0);
     ShareUse use = Objects.requireNonNull(reckon(onlyAContext, past).get(a.ref()));
-    assertThat(use.overheadBytes()).isEqualTo(3 * GIB + 500 * MIB);
+    assertThat(use.overheadBytes()).isEqualTo(5 * GIB + 500 * MIB);
     assertThat(use.memory().blamed()).extracting(ProcessUse::pid).containsExactly(2L);
     assertThat(use.memory()).isInstanceOf(MemoryState.Bypassed.class);
   }
@@ -188,6 +220,10 @@ class UsageReckoningTest {
   }
 
   private Map<ShareRef, ShareUse> reckon(CardProcess... processes) {
+    return reckon(book, processes);
+  }
+
+  private Map<ShareRef, ShareUse> reckon(OverheadBook book, CardProcess... processes) {
     Map<ShareRef, List<Ledger.Seat>> seats = new HashMap<>();
     for (CardProcess process : processes) {
       process.after().forEach(seat -> seats.computeIfAbsent(seat.share(), s -> new ArrayList<>()).add(new Ledger.Seat(process.pid(), seat.slot())));
