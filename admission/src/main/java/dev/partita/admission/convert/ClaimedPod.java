@@ -59,6 +59,7 @@ final class ClaimedPod {
       }
       replace(spec, request, claim);
     }
+    requests.forEach(request -> notes.addAll(request.notes()));
     notes.addAll(attention(spec));
     return new Conversion.Converted(pod, List.copyOf(templates.values()), notes);
   }

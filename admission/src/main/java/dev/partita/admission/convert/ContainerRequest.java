@@ -2,6 +2,8 @@ package dev.partita.admission.convert;
 
 import dev.partita.admission.dialect.Asked;
 import dev.partita.admission.dialect.GpuRequest;
+import dev.partita.api.config.FieldError;
+import java.util.List;
 
 /**
  * A container that asks for GPUs.
@@ -10,5 +12,10 @@ import dev.partita.admission.dialect.GpuRequest;
  * @param index in that list
  * @param name of the container
  * @param endsFirst whether it is over before the pod's own containers begin: an init container that is no sidecar
+ * @param notes what it says that has no effect here
  */
-record ContainerRequest(String kind, int index, String name, boolean endsFirst, Asked asked, GpuRequest request) {}
+record ContainerRequest(String kind, int index, String name, boolean endsFirst, Asked asked, GpuRequest request, List<FieldError> notes) {
+  ContainerRequest {
+    notes = List.copyOf(notes);
+  }
+}

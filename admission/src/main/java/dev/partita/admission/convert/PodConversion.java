@@ -107,7 +107,7 @@ public final class PodConversion {
             asks ->
                 requests.add(
                     new ContainerRequest(
-                        each.kind(), each.index(), each.container().path("name").asText(), each.endsFirst(), each.asked(), asks)));
+                        each.kind(), each.index(), each.container().path("name").asText(), each.endsFirst(), each.asked(), asks, dialect.reader().notes(each.asked()))));
       }
     }
     // What annotations have wrong is found once for every container.

@@ -70,6 +70,11 @@ record PerCard(
             : new GpuRequest(cards.getAsInt(), new Portion.Whole(), choice, options.ofWholeCards()));
   }
 
+  @Override
+  public List<FieldError> notes(Asked asked) {
+    return HamiVariable.notes(asked);
+  }
+
   private FieldError noCard(Asked asked, boolean ofEach) {
     if (asked.mentions(count)) {
       return new FieldError(asked.pathOf(count), "asks for no card, though there is more about cards here; ask for 1");

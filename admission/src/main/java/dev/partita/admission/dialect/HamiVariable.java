@@ -1,0 +1,49 @@
+package dev.partita.admission.dialect;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.partita.api.config.FieldError;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * Environment variables that HAMi's library reads in a container and nothing here does: no environment variable changes a limit. The pod is
+ * converted all the same, with a note on each that its author may have relied on.
+ */
+enum HamiVariable {
+  CUDA_OVERSUBSCRIBE(true, "`oversubscribe` in the GpuShareConfig of a share's claim gives its container more memory than its part of the card"),
+  CUDA_DISABLE_CONTROL(true, "nothing in a container turns its limits off; a container with a whole card has none"),
+  ACTIVE_OOM_KILLER(true, "an allocation beyond the share fails with out of memory; who gets round that is ended where the chart's plugin.onExcess is kill"),
+  CUDA_DEVICE_MEMORY_SHARED_CACHE(false, "the processes of a claim share an account that its node mounts; leave it out"),
+  LIBCUDA_LOG_LEVEL(false, "the library prints nothing; the claim's conditions and events say what became of its limits");
+
+  /** As HAMi's library reads them: what they ask for is then what a share does anyway. */
+  private static final Set<String> OFF = Set.of("", "false", "0");
+
+  private final boolean isSwitch;
+  private final String instead;
+
+  HamiVariable(boolean isSwitch, String instead) {
+    this.isSwitch = isSwitch;
+    this.instead = instead;
+  }
+
+  /** What to know of the variables that a container sets, in their order; nothing of a switch that is off. */
+  static List<FieldError> notes(Asked asked) {
+    List<FieldError> notes = new ArrayList<>();
+    JsonNode variables = asked.container().path("env");
+    for (int i = 0; i < variables.size(); i++) {
+      JsonNode set = variables.path(i);
+      String path = asked.path() + ".env[" + i + "]";
+      Stream.of(values())
+          .filter(variable -> variable.name().equals(set.path("name").asText()) && !variable.isOff(set))
+          .forEach(variable -> notes.add(new FieldError(path, variable.name() + " is not read: " + variable.instead)));
+    }
+    return notes;
+  }
+
+  private boolean isOff(JsonNode set) {
+    return isSwitch && !set.has("valueFrom") && OFF.contains(set.path("value").asText(""));
+  }
+}
