@@ -1,6 +1,7 @@
 package dev.partita.plugin.inventory;
 
 import dev.partita.api.node.Gpu;
+import dev.partita.api.node.GpuHealth;
 import dev.partita.cdi.driver.DriverFiles;
 import java.util.List;
 import java.util.Optional;
@@ -28,6 +29,15 @@ public sealed interface Inventory {
 
     public Optional<Gpu> byUuid(String uuid) {
       return gpus.stream().filter(gpu -> gpu.uuid().equals(uuid)).findFirst();
+    }
+
+    /**
+     * Whether {@code /dev/nvidia<minor>} is the card's: the driver numbers cards anew when it is loaded, so that one which is gone has
+     * left its number to another.
+     */
+    public boolean hasNode(Gpu card) {
+      return card.health().state() == GpuHealth.State.Healthy
+          || gpus.stream().noneMatch(other -> other.minor() == card.minor() && !other.uuid().equals(card.uuid()));
     }
   }
 

@@ -167,6 +167,10 @@ public final class ClaimPreparer implements ClaimService {
     if (earlier.isPresent() && isSameAllocation(earlier.get(), claim)) {
       if (earlier.get().phase() == Phase.COMPLETED) {
         PreparedClaim again = renewed(earlier.get(), cards, reading, view);
+        Optional<String> lost = lost(again.grants(), cards);
+        if (lost.isPresent()) {
+          return new Refused(lost.get());
+        }
         execute(Step.replay(again));
         return new Prepared(again);
       }
@@ -180,6 +184,10 @@ public final class ClaimPreparer implements ClaimService {
     List<Grant> grants = ((AllocationReading.Granted) reading).grants();
     if (grants.isEmpty()) {
       return new Refused("claim " + ref + " has no device of pool " + pool + " allocated");
+    }
+    Optional<String> lost = lost(grants, cards);
+    if (lost.isPresent()) {
+      return new Refused(lost.get());
     }
     Optional<String> clash = Clash.between(grants, ref, checkpoint.readAll());
     if (clash.isPresent()) {
@@ -212,6 +220,15 @@ public final class ClaimPreparer implements ClaimService {
     boolean seen = reading instanceof AllocationReading.Granted;
     return new PreparedClaim(
         earlier.claim(), Phase.COMPLETED, bootId, grants, seen ? view.env() : earlier.env(), seen ? view.mixed() : earlier.mixed());
+  }
+
+  /** Another card's device node in its place would be one that nothing limits: quotas go by the UUID. */
+  private static Optional<String> lost(List<Grant> grants, Inventory.Cards cards) {
+    return grants.stream()
+        .map(Grant::card)
+        .filter(card -> cards.byUuid(card.uuid()).filter(cards::hasNode).isEmpty())
+        .findFirst()
+        .map(card -> "card " + card.uuid() + " (gpu-" + card.index() + ") does not answer, and its device node may be another card's by now; see dmesg and nvidia-smi on the node");
   }
 
   private boolean isSameAllocation(PreparedClaim earlier, ResourceClaim claim) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.NvlinkPeer;
+import dev.partita.cdi.driver.DriverFiles;
 import dev.partita.plugin.nvml.CardReading;
 import dev.partita.plugin.nvml.CardReading.Card;
 import dev.partita.plugin.nvml.CardReading.Fault;
@@ -15,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -43,6 +45,15 @@ class KnownCardsTest {
     assertThat(after.update(reading(card(0, "b"), card(1, "new")), NOWHERE))
         .extracting(Gpu::uuid, Gpu::index)
         .containsExactly(tuple("b", 1), tuple("new", 2));
+  }
+
+  @Test
+  void aCardThatIsGoneHasNoDeviceNodeOnceAnotherHasItsNumber() {
+    KnownCards known = new KnownCards(new Reserve.Amount(0), false);
+    known.update(reading(card(0, "a"), card(1, "b"), card(2, "c")), NOWHERE);
+    assertThat(nodes(known.update(reading(card(0, "a"), card(2, "c")), NOWHERE))).as("b has its own still").containsExactly(true, true, true);
+    assertThat(nodes(known.update(reading(card(0, "a"), card(1, "c")), NOWHERE))).as("the driver was loaded anew").containsExactly(true, false, true);
+    assertThat(nodes(known.update(reading(card(0, "a"), card(1, "b"), card(2, "c")), NOWHERE))).containsExactly(true, true, true);
   }
 
   @Test
@@ -129,6 +140,13 @@ class KnownCardsTest {
     Files.writeString(device.resolve("numa_node"), "-1\n");
     assertThat(topology.numaNode("0000:18:00.0")).isEmpty();
     assertThat(topology.pcieRoot("0000:19:00.0")).isEmpty();
+  }
+
+  /** By index: whether the card has a device node of its own. */
+  private static List<Boolean> nodes(List<Gpu> gpus) {
+    DriverFiles files = new DriverFiles("580", "/usr/lib64", List.of(), List.of(), List.of(), new TreeMap<>());
+    Inventory.Cards cards = new Inventory.Cards(files, "580", Optional.empty(), gpus);
+    return gpus.stream().map(cards::hasNode).toList();
   }
 
   private static CardReading reading(Card... cards) {

@@ -17,12 +17,16 @@ import java.util.TreeMap;
 /** Cards that outlive the plugin; the last one can be cut, all of them have a MIG mode. */
 final class CuttableCards implements CardReader {
   final Map<Integer, MigControl.GpuInstance> instances = new TreeMap<>();
+  /** UUIDs of the cards that answer, in the order of their device nodes. */
+  List<String> present = List.of("GPU-0", "GPU-1", "GPU-2");
+
+  boolean driverLoaded = true;
   boolean migOn;
   boolean inUse;
 
   @Override
   public CardReading read() {
-    return new CardReading("580.1", Optional.of("13.0"), List.of(card(0), card(1), card(2)), List.of());
+    return new CardReading("580.1", Optional.of("13.0"), present.stream().map(this::card).toList(), List.of());
   }
 
   @Override
@@ -69,10 +73,11 @@ final class CuttableCards implements CardReader {
   @Override
   public void close() {}
 
-  private static CardReading.Card card(int index) {
+  private CardReading.Card card(String uuid) {
+    int index = present.indexOf(uuid);
     List<MigProfile> profiles =
-        index == 2 ? List.of(new MigProfile("2g.35gb", 32L << 30, 32, 2, 3, List.of(new MigProfile.Placement(0, 2), new MigProfile.Placement(4, 2)))) : List.of();
+        uuid.equals("GPU-2") ? List.of(new MigProfile("2g.35gb", 32L << 30, 32, 2, 3, List.of(new MigProfile.Placement(0, 2), new MigProfile.Placement(4, 2)))) : List.of();
     return new CardReading.Card(
-        index, "GPU-" + index, index, "NVIDIA H200", "Nvidia", "Hopper", "9.0", 141L << 30, 0, Optional.empty(), Optional.empty(), CardReading.Nvlink.NONE, profiles);
+        index, uuid, index, "NVIDIA H200", "Nvidia", "Hopper", "9.0", 141L << 30, 0, Optional.empty(), Optional.empty(), CardReading.Nvlink.NONE, profiles);
   }
 }

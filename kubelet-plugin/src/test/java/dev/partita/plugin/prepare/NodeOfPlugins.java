@@ -20,6 +20,7 @@ import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.mig.MigCards;
 import dev.partita.plugin.share.HookLibraries;
 import dev.partita.plugin.share.ShareFolders;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
@@ -67,8 +68,11 @@ final class NodeOfPlugins {
   }
 
   ResourceClaim newClaim() {
-    ResourceClaim claim =
-        claim("c" + made.size(), share(NODE, "a", 0, "8Gi", "25"), share(NODE, "b", 0, "1Gi", ""), whole(NODE, "c", 1), instance(NODE, "d", 2, "2g-35gb-4"));
+    return newClaim(share(NODE, "a", 0, "8Gi", "25"), share(NODE, "b", 0, "1Gi", ""), whole(NODE, "c", 1), instance(NODE, "d", 2, "2g-35gb-4"));
+  }
+
+  ResourceClaim newClaim(DeviceRequestAllocationResult... results) {
+    ResourceClaim claim = claim("c" + made.size(), results);
     ResourceClaim created = client.resource(claim).create();
     made.add(created);
     return created;

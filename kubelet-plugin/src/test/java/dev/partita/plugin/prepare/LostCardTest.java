@@ -1,0 +1,58 @@
+package dev.partita.plugin.prepare;
+
+import static dev.partita.plugin.TestClaims.share;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.plugin.dra.ClaimService;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A node that comes up again without one of its cards, so that the driver gives the others new device nodes. */
+@EnableKubernetesMockClient(crud = true)
+class LostCardTest {
+  @SuppressWarnings("NullAway.Init") // set by the extension
+  KubernetesClient client;
+
+  @TempDir Path root;
+
+  @SuppressWarnings("NullAway.Init") // set before every test
+  private NodeOfPlugins node;
+
+  @BeforeEach
+  void layOut() throws IOException {
+    node = new NodeOfPlugins(root, client);
+  }
+
+  @Test
+  void aClaimOfALostCardIsNotGivenTheDeviceNodeThatAnotherCardHasNow() throws IOException {
+    ResourceClaim claim = node.newClaim(share(NodeOfPlugins.NODE, "a", 0, "8Gi", ""));
+    ClaimService.Outcome first = node.prepare(claim);
+    assertThat(first).isInstanceOf(ClaimService.Ready.class);
+    node.cards.present = List.of("GPU-1", "GPU-2");
+    assertThat(node.prepare(claim))
+        .isInstanceOfSatisfying(ClaimService.Failed.class, failed -> assertThat(failed.error()).contains("card GPU-0 (gpu-0) does not answer"));
+    assertThat(node.files("state/claims")).as("the claim still has what it had").hasSize(1);
+    node.cards.present = List.of("GPU-0", "GPU-1", "GPU-2");
+    assertThat(node.prepare(claim)).isEqualTo(first);
+    node.cards.present = List.of("GPU-1", "GPU-2");
+    assertThat(node.unprepare(claim)).isEmpty();
+    node.assertNothingLeft();
+  }
+
+  @Test
+  void aClaimFollowsItsCardToAnotherDeviceNode() throws IOException {
+    ResourceClaim claim = node.newClaim(share(NodeOfPlugins.NODE, "a", 1, "8Gi", ""));
+    ClaimService.Outcome first = node.prepare(claim);
+    assertThat(node.files("cdi").getFirst()).content().contains("/dev/nvidia1\"");
+    node.cards.present = List.of("GPU-1", "GPU-2");
+    assertThat(node.prepare(claim)).isEqualTo(first);
+    assertThat(node.files("cdi").getFirst()).content().contains("/dev/nvidia0\"").doesNotContain("/dev/nvidia1\"");
+  }
+}
