@@ -2,9 +2,11 @@ package dev.partita.plugin.usage;
 
 import dev.partita.plugin.share.ShareFolders;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -28,6 +30,12 @@ record HostProcesses(Path proc) {
   /** The folder that kubelet gives a pod's cgroup, with the systemd driver (dashes become underscores) and without. */
   private static final Pattern POD = Pattern.compile("(?:/|-)pod([0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12})(?:\\.slice)?(?:/|$)");
 
+  /**
+   * Of a file that a process can make as long as it likes: one that makes a mount namespace of its own can have a hundred thousand mounts,
+   * with paths of 4 KiB. What a container runtime mounts comes long before.
+   */
+  private static final int MOST_BYTES = 1 << 18;
+
   private static final long INITIAL_PID_NAMESPACE = 4026531836L; // PROC_PID_INIT_INO, linux/proc_ns.h
 
   /** When the process started, in clock ticks since boot; empty if it is gone. With the pid it names a process for good. */
@@ -50,8 +58,7 @@ record HostProcesses(Path proc) {
   Set<ShareRef> mounted(long pid, long device) {
     Set<ShareRef> shares = new TreeSet<>();
     try {
-      String mounts = new String(Files.readAllBytes(proc.resolve(pid + "/mountinfo")), StandardCharsets.UTF_8);
-      for (String line : mounts.split("\n", -1)) {
+      for (String line : lines(pid, "mountinfo")) {
         Matcher mount = USAGE_MOUNT.matcher(line);
         if (mount.find() && deviceOf(Long.parseLong(mount.group(1)), Long.parseLong(mount.group(2))) == device) {
           shares.add(new ShareRef(mount.group(3), mount.group(4)));
@@ -66,7 +73,7 @@ record HostProcesses(Path proc) {
   /** UID of the pod in whose cgroup the process is, which a container cannot leave; empty for one of the host's own. */
   Optional<String> pod(long pid) {
     try {
-      for (String line : Files.readAllLines(proc.resolve(pid + "/cgroup"))) {
+      for (String line : lines(pid, "cgroup")) {
         Matcher pod = POD.matcher(line);
         if (pod.find()) {
           return Optional.of(pod.group(1).replace('_', '-'));
@@ -84,6 +91,13 @@ record HostProcesses(Path proc) {
       return Files.readSymbolicLink(proc.resolve("self/ns/pid")).toString().equals("pid:[" + INITIAL_PID_NAMESPACE + "]");
     } catch (IOException e) {
       return false;
+    }
+  }
+
+  /** Names of mounts and cgroups are bytes, which need not be text. */
+  private List<String> lines(long pid, String name) throws IOException {
+    try (InputStream file = Files.newInputStream(proc.resolve(pid + "/" + name))) {
+      return List.of(new String(file.readNBytes(MOST_BYTES), StandardCharsets.ISO_8859_1).split("\n", -1));
     }
   }
 

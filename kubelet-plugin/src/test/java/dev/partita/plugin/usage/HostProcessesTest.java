@@ -3,6 +3,7 @@ package dev.partita.plugin.usage;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.OptionalLong;
@@ -39,6 +40,22 @@ class HostProcessesTest {
     assertThat(host().mounted(7, 25))
         .containsExactlyInAnyOrder(new ShareRef("0b5e-1", "gpu-0-shared"), new ShareRef("0b5e-2", "c0ffee"));
     assertThat(host().mounted(8, 25)).isEmpty();
+  }
+
+  @Test
+  void aProcessWithMountsWithoutEndIsNotReadToItsEnd() throws IOException {
+    String own = "41 35 0:99 / /" + "x".repeat(1000) + " rw - tmpfs own rw\n";
+    file(
+        "mountinfo",
+        "36 35 0:25 /shares/0b5e-1/k/usage /run rw - tmpfs tmpfs rw\n" + own.repeat(2000) + "37 35 0:25 /shares/0b5e-2/k/usage /run rw - tmpfs tmpfs rw\n");
+    assertThat(host().mounted(7, 25)).containsExactly(new ShareRef("0b5e-1", "k"));
+  }
+
+  @Test
+  void aCgroupWhoseNameIsNoTextDoesNotHideThePod() throws IOException {
+    Path cgroup = Files.createDirectories(proc.resolve("7")).resolve("cgroup");
+    Files.write(cgroup, "0::/kubepods/besteffort/pod0b5e1a2b-0000-4000-8000-0123456789ab/0c1d/\u00ff\u00fe\n".getBytes(StandardCharsets.ISO_8859_1));
+    assertThat(host().pod(7)).contains("0b5e1a2b-0000-4000-8000-0123456789ab");
   }
 
   @ParameterizedTest
