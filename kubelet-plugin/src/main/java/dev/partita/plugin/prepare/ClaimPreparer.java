@@ -79,6 +79,9 @@ public final class ClaimPreparer implements ClaimService {
       outcome = new Failed("the API server does not answer as it should: " + ApiCalls.explain(e));
     } catch (IOException | IllegalStateException e) {
       outcome = new Failed(e.getMessage() == null ? e.toString() : e.getMessage());
+    } catch (RuntimeException e) { // kubelet asks for several claims at once, and the others are to have their answers
+      LOG.error("claim {}: an error of the plugin's own", claim, e);
+      outcome = new Failed(e.toString());
     }
     if (outcome instanceof Failed failed) {
       LOG.warn("claim {}: not prepared: {}", claim, failed.error());
@@ -96,8 +99,9 @@ public final class ClaimPreparer implements ClaimService {
         reports.released(claim);
       }
       return Optional.empty();
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException e) {
       LOG.error("claim {}: cannot be released: {}", claim, e.toString());
+      LOG.debug("why", e);
       return Optional.of("cannot release claim " + claim + ": " + e);
     }
   }

@@ -11,6 +11,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -107,6 +108,24 @@ class CrashTest {
       assertThat(outcome).isEqualTo(new ClaimService.Failed("the disk is full"));
       node.assertNothingLeft();
     }
+  }
+
+  @Test
+  void anErrorOfThePluginItselfIsTheAnswerForThatClaimAlone() throws IOException {
+    ResourceClaim claim = node.newClaim();
+    NodeOfPlugins.Wrap broken =
+        executor ->
+            step -> {
+              if (step instanceof Step.WriteSpec || step instanceof Step.RemoveSpec) {
+                throw new UncheckedIOException(new IOException("cannot list"));
+              }
+              executor.execute(step);
+            };
+    ClaimService.Outcome outcome = node.run(broken, p -> p.prepare(NodeOfPlugins.ref(claim)));
+    assertThat(outcome)
+        .isInstanceOfSatisfying(ClaimService.Failed.class, failed -> assertThat(failed.error()).contains("cannot list"));
+    assertThat(node.run(broken, p -> p.unprepare(NodeOfPlugins.ref(claim))).orElse("")).contains("cannot list");
+    assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
   }
 
   @Test
