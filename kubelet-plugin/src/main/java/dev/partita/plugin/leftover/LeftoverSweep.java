@@ -143,7 +143,7 @@ public final class LeftoverSweep implements AutoCloseable {
   }
 
   private void rebuild(ClaimRef claim) {
-    switch (preparer.prepare(claim)) {
+    switch (preparer.rebuild(claim)) {
       case ClaimService.Ready ignored -> LOG.info("claim {}: its record was missing and has been rebuilt", claim);
       case ClaimService.Failed failed -> LOG.warn("claim {}: its record is missing and cannot be rebuilt: {}", claim, failed.error());
     }

@@ -72,9 +72,21 @@ public final class ClaimPreparer implements ClaimService {
 
   @Override
   public Outcome prepare(ClaimRef claim) {
+    return prepare(claim, Step.release(claim.uid()));
+  }
+
+  /**
+   * Prepares a claim whose record is missing and whose containers may be running. If that fails they keep what they have: of the claim
+   * only the record is taken back, so that it is missed again.
+   */
+  public Outcome rebuild(ClaimRef claim) {
+    return prepare(claim, List.of(new Step.RemoveRecord(claim.uid())));
+  }
+
+  private Outcome prepare(ClaimRef claim, List<Step> takeBack) {
     Outcome outcome;
     try {
-      outcome = tryToPrepare(claim);
+      outcome = tryToPrepare(claim, takeBack);
     } catch (KubernetesClientException e) {
       outcome = new Failed("the API server does not answer as it should: " + ApiCalls.explain(e));
     } catch (IOException | IllegalStateException e) {
@@ -132,7 +144,7 @@ public final class ClaimPreparer implements ClaimService {
         });
   }
 
-  private Outcome tryToPrepare(ClaimRef ref) throws IOException {
+  private Outcome tryToPrepare(ClaimRef ref, List<Step> takeBack) throws IOException {
     Optional<ResourceClaim> claim = api.claim(ref);
     if (claim.isEmpty()) {
       return new Failed("claim " + ref + " does not exist any more");
@@ -144,7 +156,7 @@ public final class ClaimPreparer implements ClaimService {
         reading instanceof AllocationReading.Granted granted
             ? containers.view(ref, claim.get(), granted.grants(), cards)
             : new ContainerView(java.util.Map.of(), false);
-    PreparedOrRefused outcome = lock.run(() -> decideAndExecute(ref, claim.get(), cards, reading, view));
+    PreparedOrRefused outcome = lock.run(() -> decideAndExecute(ref, claim.get(), cards, reading, view, takeBack));
     if (outcome instanceof Refused refused) {
       return new Failed(refused.reason());
     }
@@ -165,7 +177,12 @@ public final class ClaimPreparer implements ClaimService {
   private record Refused(String reason) implements PreparedOrRefused {}
 
   private PreparedOrRefused decideAndExecute(
-      ClaimRef ref, ResourceClaim claim, Inventory.Cards cards, AllocationReading.Outcome reading, ContainerView view)
+      ClaimRef ref,
+      ResourceClaim claim,
+      Inventory.Cards cards,
+      AllocationReading.Outcome reading,
+      ContainerView view,
+      List<Step> takeBack)
       throws IOException {
     Optional<PreparedClaim> earlier = checkpoint.read(ref.uid());
     if (earlier.isPresent() && isSameAllocation(earlier.get(), claim)) {
@@ -201,7 +218,7 @@ public final class ClaimPreparer implements ClaimService {
     try {
       execute(Step.prepare(wanted));
     } catch (IOException | RuntimeException e) {
-      rollBack(ref, e);
+      rollBack(ref, takeBack, e);
       throw e;
     }
     return new Prepared(wanted);
@@ -252,9 +269,9 @@ public final class ClaimPreparer implements ClaimService {
     };
   }
 
-  private void rollBack(ClaimRef ref, Exception cause) {
+  private void rollBack(ClaimRef ref, List<Step> takeBack, Exception cause) {
     try {
-      execute(Step.release(ref.uid()));
+      execute(takeBack);
     } catch (IOException | RuntimeException e) {
       cause.addSuppressed(e);
       LOG.warn("claim {}: what a failed preparation has left cannot be removed yet: {}", ref, e.toString());

@@ -129,6 +129,28 @@ class CrashTest {
   }
 
   @Test
+  void containersKeepWhatTheyHaveWhenARecordCannotBeRebuiltAndItIsMissedAgain() throws IOException {
+    ResourceClaim claim = node.newClaim();
+    assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
+    String uid = claim.getMetadata().getUid();
+    for (int steps = 0; steps < 9; steps++) {
+      Files.deleteIfExists(root.resolve("state/claims/" + uid + ".claim"));
+      int until = steps;
+      ClaimService.Outcome outcome = node.run(executor -> new Failing(executor, until, false), p -> p.rebuild(NodeOfPlugins.ref(claim)));
+      assertThat(outcome).as("after %d steps", steps).isEqualTo(new ClaimService.Failed("the disk is full"));
+      assertThat(node.files("state/claims")).isEmpty();
+      assertThat(node.files("cdi")).hasSize(1);
+      assertThat(node.files("state/shares/" + uid)).hasSize(2).allSatisfy(share -> assertThat(share.resolve("quota")).exists());
+      assertThat(node.files("run/shares/" + uid)).hasSize(2).allSatisfy(share -> assertThat(share.resolve("usage")).exists());
+      assertThat(node.cards.instances).hasSize(1);
+    }
+    ClaimService.Outcome rebuilt = node.run(executor -> executor, p -> p.rebuild(NodeOfPlugins.ref(claim)));
+    assertThat(rebuilt).isInstanceOf(ClaimService.Ready.class);
+    assertThat(node.unprepare(claim)).isEmpty();
+    node.assertNothingLeft();
+  }
+
+  @Test
   void aClaimDeletedWhileItIsPreparedLeavesNothing() throws IOException {
     ResourceClaim claim = node.newClaim();
     Step.Executor[] real = new Step.Executor[1];
