@@ -51,6 +51,8 @@ public final class CardReports implements AutoCloseable {
   private final SampledTimes times;
   private final ShareFolders folders;
   private final OperationLock lock;
+  private final Supplier<CardLoad.Moment> clock;
+  private final SetBack setBack = new SetBack();
   private final Map<String, CardLoad> loads = new HashMap<>();
   private final Set<ShareRef> made = new HashSet<>();
   private final ScheduledExecutorService timer =
@@ -64,6 +66,17 @@ public final class CardReports implements AutoCloseable {
    */
   public CardReports(
       Supplier<Map<ShareRef, ShareUse>> uses, Samples samples, SampledTimes times, ShareFolders folders, OperationLock lock) {
+    this(uses, samples, times, folders, lock, CardReports::now);
+  }
+
+  CardReports(
+      Supplier<Map<ShareRef, ShareUse>> uses,
+      Samples samples,
+      SampledTimes times,
+      ShareFolders folders,
+      OperationLock lock,
+      Supplier<CardLoad.Moment> clock) {
+    this.clock = clock;
     this.uses = uses;
     this.samples = samples;
     this.times = times;
@@ -103,6 +116,11 @@ public final class CardReports implements AutoCloseable {
   void report() throws IOException {
     Map<String, List<ShareUse>> cards =
         uses.get().values().stream().collect(Collectors.groupingBy(use -> use.share().grant().card().uuid(), TreeMap::new, Collectors.toList()));
+    if (setBack.since(clock.get())) {
+      LOG.info("the time of day was set back: what samples have shown so far is forgotten");
+      loads.clear();
+      times.retain(List.of());
+    }
     Map<String, List<ProcessSample>> newer = ask(cards);
     cards.values().removeIf(ofCard -> !needed(ofCard));
     loads.keySet().retainAll(cards.keySet());
@@ -111,7 +129,7 @@ public final class CardReports implements AutoCloseable {
       CardLoad load = loads.computeIfAbsent(card.getKey(), c -> new CardLoad());
       List<CardLoad.Member> members = card.getValue().stream().map(CardReports::member).toList();
       List<ProcessSample> ofCard = newer.getOrDefault(card.getKey(), List.of());
-      for (Map.Entry<ShareRef, CardReport> report : load.take(ofCard, members, now()).entrySet()) {
+      for (Map.Entry<ShareRef, CardReport> report : load.take(ofCard, members, clock.get()).entrySet()) {
         write(report.getKey(), report.getValue());
       }
     }
@@ -124,7 +142,9 @@ public final class CardReports implements AutoCloseable {
         (card, ofCard) -> {
           if (needed(ofCard) || ofCard.stream().anyMatch(use -> use.share().share().coreLimit() == CoreLimit.HARD)) {
             CardSamples answer = samples.of(card, times.newest(card));
-            times.take(card, answer, System.nanoTime());
+            CardLoad.Moment now = clock.get();
+            answer = setBack.judge(answer, now);
+            times.take(card, answer, now.nanos());
             answers.put(card, answer.known());
           }
         });

@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -43,6 +44,9 @@ public final class UsageWatch implements AutoCloseable {
   public static final long LEAST_PLAUSIBLE_OVERHEAD = OverheadBook.USUAL;
 
   private static final Logger LOG = LoggerFactory.getLogger(UsageWatch.class);
+
+  /** Microseconds: samples later than that were made before the time of day was set back, or do not carry it. */
+  private static final long SET_BACK = 1_000_000;
 
   private final Checkpoint checkpoint;
   private final ShareFolders folders;
@@ -273,6 +277,7 @@ public final class UsageWatch implements AutoCloseable {
   private void writeSamples(List<WatchedShare> shares, Map<ShareRef, Ledger> ledgers) {
     Map<String, List<WatchedShare>> cards = shares.stream().collect(Collectors.groupingBy(WatchedShare::card));
     newest.keySet().retainAll(cards.keySet());
+    newest.values().removeIf(time -> time > ChronoUnit.MICROS.between(Instant.EPOCH, clock.instant()) + SET_BACK);
     cards.forEach(
         (card, ofCard) -> {
           for (ProcessSample sample : samples.of(card, newest.getOrDefault(card, 0L)).known()) {

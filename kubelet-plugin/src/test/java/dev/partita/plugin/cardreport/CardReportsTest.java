@@ -1,0 +1,138 @@
+package dev.partita.plugin.cardreport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.config.GpuShareConfig.CoreLimit;
+import dev.partita.plugin.claim.CardIdentity;
+import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.nvml.CardSamples;
+import dev.partita.plugin.nvml.ProcessSample;
+import dev.partita.plugin.prepare.OperationLock;
+import dev.partita.plugin.share.ShareFolders;
+import dev.partita.plugin.usage.CoreState;
+import dev.partita.plugin.usage.MemoryState;
+import dev.partita.plugin.usage.ProcessUse;
+import dev.partita.plugin.usage.SampledTimes;
+import dev.partita.plugin.usage.ShareRef;
+import dev.partita.plugin.usage.ShareUse;
+import dev.partita.plugin.usage.WatchedShare;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class CardReportsTest {
+  private static final String CARD = "GPU-1";
+  private static final long PID = 10;
+  private static final long PERIOD = 200_000; // microseconds
+  private static final long HOUR = 3_600_000_000L;
+  private static final ShareRef A = new ShareRef("a", "share");
+  private static final ShareRef B = new ShareRef("b", "share");
+
+  @TempDir @SuppressWarnings("NullAway.Init")
+  Path root;
+
+  private final Map<ShareRef, ShareUse> uses = new TreeMap<>();
+  private final SampledTimes times = new SampledTimes();
+
+  /** The samples that NVML still has of a process that always has half of the card. */
+  private final Deque<ProcessSample> samples = new ArrayDeque<>();
+
+  private long nanos = 5_000_000_000L;
+  private long epochMicros = 1_700_000_000_000_000L;
+
+  @SuppressWarnings("NullAway.Init") // set before every test
+  private OperationLock lock;
+
+  @SuppressWarnings("NullAway.Init") // set before every test
+  private CardReports reports;
+
+  @BeforeEach
+  void layOut() throws IOException {
+    lock = new OperationLock(root.resolve("lock"));
+    ShareFolders folders = new ShareFolders(root.resolve("state"), root.resolve("run"));
+    reports = new CardReports(() -> uses, this::samples, times, folders, lock, () -> new CardLoad.Moment(nanos, epochMicros));
+    for (ShareRef ref : List.of(A, B)) {
+      uses.put(ref, use(ref));
+      Files.createDirectories(folders.quotaFolder(ref.uid(), ref.key()));
+    }
+  }
+
+  @AfterEach
+  void close() throws IOException {
+    reports.close();
+    lock.close();
+  }
+
+  @Test
+  void useIsCountedOnWhenTheTimeOfDayIsSetBack() throws IOException {
+    pass(10);
+    assertThat(busy(A)).isEqualTo(9 * PERIOD * 1000 / 2);
+    epochMicros -= HOUR;
+    pass(10); // until NVML has no more of the samples from before
+    long since = busy(A);
+    pass(10);
+    assertThat(busy(A) - since).isEqualTo(10 * PERIOD * 1000 / 2);
+    assertThat(times.newest(CARD)).isEqualTo(epochMicros);
+  }
+
+  @Test
+  void useIsCountedOnWhenTheTimeOfDayIsSetForward() throws IOException {
+    pass(10);
+    epochMicros += HOUR;
+    long since = busy(A);
+    pass(10);
+    assertThat(busy(A) - since).isEqualTo(10 * PERIOD * 1000 / 2);
+  }
+
+  private void pass(int periods) throws IOException {
+    for (int i = 0; i < periods; i++) {
+      nanos += PERIOD * 1000;
+      epochMicros += PERIOD;
+      samples.addLast(new ProcessSample(PID, epochMicros, 50, 0, 0, 0));
+      if (samples.size() > 5) {
+        samples.removeFirst();
+      }
+      reports.report();
+    }
+  }
+
+  private CardSamples samples(String card, long newerThan) {
+    List<ProcessSample> newer = new ArrayList<>(samples);
+    newer.removeIf(sample -> sample.timestampMicros() <= newerThan);
+    return new CardSamples.Told(newer.stream().max(Comparator.comparingLong(ProcessSample::timestampMicros)).stream().toList());
+  }
+
+  private long busy(ShareRef ref) throws IOException {
+    String line = Files.readAllLines(file(ref)).stream().filter(l -> l.startsWith("busy ")).findFirst().orElseThrow();
+    return Long.parseLong(line.substring("busy ".length()));
+  }
+
+  private Path file(ShareRef ref) {
+    return root.resolve("state/shares").resolve(ref.uid()).resolve(ref.key()).resolve(CardReport.NAME);
+  }
+
+  private static ShareUse use(ShareRef ref) {
+    CardIdentity card = new CardIdentity(0, 0, CARD, "NVIDIA H200", 140L << 30, Optional.empty());
+    Grant.Share share = new Grant.Share(1L << 30, 1L << 30, 25, CoreLimit.HARD, 1, false);
+    Grant grant = new Grant(List.of("gpu"), "gpu-0-shared", Optional.of(ref.key()), card, share);
+    PreparedClaim claim =
+        new PreparedClaim(new ClaimRef("default", ref.uid(), ref.uid()), PreparedClaim.Phase.COMPLETED, "boot", List.of(grant), Map.of(), false);
+    List<ProcessUse> processes = ref.equals(A) ? List.of(new ProcessUse(PID, 1, 0, 0, 0, 0, true, 0)) : List.of();
+    return new ShareUse(new WatchedShare(ref, claim, grant, share), processes, 0, 0, 0, 0, new CoreState.Unused(), Set.of(), new MemoryState.Held());
+  }
+}
