@@ -22,6 +22,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -125,13 +126,21 @@ public final class CardReports implements AutoCloseable {
     cards.values().removeIf(ofCard -> !needed(ofCard));
     loads.keySet().retainAll(cards.keySet());
     made.retainAll(uses.get().keySet());
+    List<IOException> failures = new ArrayList<>();
     for (Map.Entry<String, List<ShareUse>> card : cards.entrySet()) {
       CardLoad load = loads.computeIfAbsent(card.getKey(), c -> new CardLoad());
       List<CardLoad.Member> members = card.getValue().stream().map(CardReports::member).toList();
       List<ProcessSample> ofCard = newer.getOrDefault(card.getKey(), List.of());
       for (Map.Entry<ShareRef, CardReport> report : load.take(ofCard, members, clock.get()).entrySet()) {
-        write(report.getKey(), report.getValue());
+        try {
+          write(report.getKey(), report.getValue());
+        } catch (IOException e) { // for a new share, for example, while the disk is full: that is no reason to leave the others without
+          failures.add(e);
+        }
       }
+    }
+    if (!failures.isEmpty()) {
+      throw failures.getFirst();
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.partita.plugin.cardreport;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
 import dev.partita.plugin.claim.CardIdentity;
@@ -97,6 +98,13 @@ class CardReportsTest {
     long since = busy(A);
     pass(10);
     assertThat(busy(A) - since).isEqualTo(10 * PERIOD * 1000 / 2);
+  }
+
+  @Test
+  void aReportThatCannotBeWrittenKeepsNoOtherShareFromIts() throws IOException {
+    Files.createDirectory(file(A));
+    assertThatThrownBy(() -> pass(1)).isInstanceOf(IOException.class);
+    assertThat(file(B)).content().startsWith("partita-card 1\n");
   }
 
   private void pass(int periods) throws IOException {
