@@ -28,6 +28,7 @@ final class RegionFile implements AutoCloseable {
   private static final Function CLOSE = C.getFunction("close");
   private static final Function PREAD = C.getFunction("pread");
   private static final Function PWRITE = C.getFunction("pwrite");
+  private static final Function FTRUNCATE = C.getFunction("ftruncate");
   private static final Function LSEEK = C.getFunction("lseek");
 
   private final int descriptor;
@@ -36,10 +37,22 @@ final class RegionFile implements AutoCloseable {
     this.descriptor = descriptor;
   }
 
-  /** What the region says now; {@link Ledger#NONE} if it cannot be read. */
+  /**
+   * What the region says now; {@link Ledger#NONE} if it cannot be read. What a container has added behind its end is cut off: the region
+   * lies in the node's memory.
+   */
   static Ledger read(Path path) {
     try (RegionFile file = open(path, O_RDONLY)) {
+      if (file.size() > ShareFolders.USAGE_SIZE) {
+        cut(path);
+      }
       return file.hasItsSize() ? file.read() : Ledger.NONE;
+    }
+  }
+
+  private static void cut(Path path) {
+    try (RegionFile file = open(path, O_RDWR)) {
+      FTRUNCATE.invokeInt(new Object[] {file.descriptor, (long) ShareFolders.USAGE_SIZE});
     }
   }
 
@@ -76,7 +89,11 @@ final class RegionFile implements AutoCloseable {
   }
 
   private boolean hasItsSize() {
-    return descriptor >= 0 && LSEEK.invokeLong(new Object[] {descriptor, 0L, SEEK_END}) == ShareFolders.USAGE_SIZE;
+    return size() == ShareFolders.USAGE_SIZE;
+  }
+
+  private long size() {
+    return descriptor < 0 ? -1 : LSEEK.invokeLong(new Object[] {descriptor, 0L, SEEK_END});
   }
 
   private Ledger read() {

@@ -93,6 +93,15 @@ class UsageRegionTest {
   }
 
   @Test
+  void whatAContainerAddsBehindTheRegionIsCutOff(@TempDir Path folder) throws IOException {
+    ByteBuffer region = ByteBuffer.allocate(528_384 + 1_000_000).order(ByteOrder.nativeOrder());
+    region.putLong(0, MAGIC).putLong(136, 7);
+    Path file = Files.write(folder.resolve("usage"), region.array());
+    assertThat(RegionFile.read(file)).as("it counts as ever").isEqualTo(new Ledger(true, List.of(), 0, 7, 0));
+    assertThat(file).hasSize(528_384);
+  }
+
+  @Test
   void aSlotThatNobodyLocksIsNobodysWhateverTheRegionSays(@TempDir Path folder) throws IOException {
     ByteBuffer region = ByteBuffer.allocate(528_384).order(ByteOrder.nativeOrder());
     region.putLong(0, MAGIC).putInt(128, -1).putLong(4096, 1).putLong(4096 + 16, 1 << 20).putInt(4096 + 40, 1);
