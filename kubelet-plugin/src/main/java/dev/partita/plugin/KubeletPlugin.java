@@ -92,6 +92,7 @@ public final class KubeletPlugin implements AutoCloseable {
 
   private void open(PluginSettings settings, KubernetesClient client) throws IOException {
     Clock clock = Clock.systemUTC();
+    Clock evenClock = SteadyClock.start();
     String pool = Driver.poolOf(settings.nodeName());
     HookLibraries libraries = new HookLibraries(settings.hookLibraries(), settings.installRoot());
     libraries
@@ -129,12 +130,12 @@ public final class KubeletPlugin implements AutoCloseable {
           return true;
         });
     UsageWatch usage =
-        opened(UsageWatch.over(checkpoint, folders, reader::processes, reader::samples, api, lock, reports, settings.onExcess(), settings.plausibleOverhead(), clock));
+        opened(UsageWatch.over(checkpoint, folders, reader::processes, reader::samples, api, lock, reports, settings.onExcess(), settings.plausibleOverhead(), clock, evenClock));
     CardReports cardReports = opened(new CardReports(usage::current, reader::samples, usage.times(), folders, lock));
     XidWatch xids = opened(new XidWatch(reader, inventory, checkpoint, reports));
     LeftoverSweep sweep =
         opened(
-            new LeftoverSweep(pool, bootId, settings.leftoverGrace(), api, checkpoint, cdi, folders, preparer, clock));
+            new LeftoverSweep(pool, bootId, settings.leftoverGrace(), api, checkpoint, cdi, folders, preparer, evenClock));
 
     node.start();
     inventory.start(settings.inventoryPeriod());

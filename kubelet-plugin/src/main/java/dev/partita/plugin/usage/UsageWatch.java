@@ -58,6 +58,7 @@ public final class UsageWatch implements AutoCloseable {
   private final UsageReports reports;
   private final Reprisal reprisal;
   private final Clock clock;
+  private final Clock evenClock;
   private final LeastOverheads least;
   private final OverheadBook book;
   private final SteadyMemory steady = new SteadyMemory();
@@ -77,6 +78,8 @@ public final class UsageWatch implements AutoCloseable {
    * @param lock under which quotas are written
    * @param onExcess what is done about processes that hold more than they may
    * @param plausibleOverhead bytes that contexts and modules of one process are believed to take, {@link #LEAST_PLAUSIBLE_OVERHEAD} or more
+   * @param clock the time of day
+   * @param evenClock one for how long something lasts
    */
   public static UsageWatch over(
       Checkpoint checkpoint,
@@ -88,7 +91,8 @@ public final class UsageWatch implements AutoCloseable {
       ClaimReports reports,
       OnExcess onExcess,
       long plausibleOverhead,
-      Clock clock) {
+      Clock clock,
+      Clock evenClock) {
     HostProcesses host = new HostProcesses(Path.of("/proc"));
     return new UsageWatch(
         checkpoint,
@@ -96,13 +100,14 @@ public final class UsageWatch implements AutoCloseable {
         nvml,
         samples,
         host,
-        new PodClaims(api, clock),
+        new PodClaims(api, evenClock),
         new QuotaOverheads(folders, lock),
         new UsageReports(reports),
         new Reprisal(onExcess, host, reports),
         new LeastOverheads(folders.stateRoot().resolve("overheads")),
         plausibleOverhead,
-        clock);
+        clock,
+        evenClock);
   }
 
   private UsageWatch(
@@ -117,7 +122,8 @@ public final class UsageWatch implements AutoCloseable {
       Reprisal reprisal,
       LeastOverheads least,
       long plausibleOverhead,
-      Clock clock) {
+      Clock clock,
+      Clock evenClock) {
     this.checkpoint = checkpoint;
     this.folders = folders;
     this.nvml = nvml;
@@ -128,6 +134,7 @@ public final class UsageWatch implements AutoCloseable {
     this.reports = reports;
     this.reprisal = reprisal;
     this.clock = clock;
+    this.evenClock = evenClock;
     this.least = least;
     this.book = new OverheadBook(plausibleOverhead, least.kept());
   }
@@ -182,7 +189,7 @@ public final class UsageWatch implements AutoCloseable {
     Map<ShareRef, ShareUse> uses = shares.isEmpty() ? Map.of() : read(shares, used);
     least.keep(book.least());
     current = uses;
-    Instant now = clock.instant();
+    Instant now = evenClock.instant();
     Map<ShareRef, MemoryState> lasting = new HashMap<>();
     Map<ShareRef, Long> overheads = new HashMap<>();
     for (ShareUse use : uses.values()) {
@@ -194,7 +201,7 @@ public final class UsageWatch implements AutoCloseable {
     }
     quotas.retain(uses.keySet());
     steady.retain(uses.keySet());
-    reports.tell(uses.values(), lasting, cores.take(uses, used, host.seesAll(), now), overheads, now);
+    reports.tell(uses.values(), lasting, cores.take(uses, used, host.seesAll(), clock.instant()), overheads, now);
     uses.values().forEach(use -> reprisal.against(use, lasting.getOrDefault(use.share().ref(), use.memory())));
   }
 
