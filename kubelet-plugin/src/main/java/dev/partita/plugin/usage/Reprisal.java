@@ -1,6 +1,7 @@
 package dev.partita.plugin.usage;
 
 import dev.partita.plugin.claimstatus.ClaimReports;
+import java.util.Collection;
 import java.util.List;
 import java.util.OptionalLong;
 import org.slf4j.Logger;
@@ -13,6 +14,7 @@ final class Reprisal {
   private final OnExcess policy;
   private final HostProcesses host;
   private final ClaimReports reports;
+  private final Suspects suspects = new Suspects();
 
   Reprisal(OnExcess policy, HostProcesses host, ClaimReports reports) {
     this.policy = policy;
@@ -26,11 +28,16 @@ final class Reprisal {
    * @param lasting the state that has lasted: who is not blamed in both is left alone
    */
   void against(ShareUse use, MemoryState lasting) {
-    List<Long> blamed = lasting.blamed().stream().map(ProcessUse::pid).toList();
+    List<ProcessUse> blamed = suspects.take(use.share().ref(), use.memory().blamed());
     switch (policy) {
       case REPORT -> {}
-      case KILL -> use.memory().blamed().stream().filter(process -> blamed.contains(process.pid())).forEach(process -> kill(use, process));
+      case KILL -> lasting.blamed().stream().filter(blamed::contains).forEach(process -> kill(use, process));
     }
+  }
+
+  /** Forgets all other shares. */
+  void retain(Collection<ShareRef> shares) {
+    suspects.retain(shares);
   }
 
   /** A pid that was used again since the reading belongs to another process, which started at another time. */

@@ -201,6 +201,7 @@ public final class UsageWatch implements AutoCloseable {
     }
     quotas.retain(uses.keySet());
     steady.retain(uses.keySet());
+    reprisal.retain(uses.keySet());
     reports.tell(uses.values(), lasting, cores.take(uses, used, host.seesAll(), clock.instant()), overheads, now);
     uses.values().forEach(use -> reprisal.against(use, lasting.getOrDefault(use.share().ref(), use.memory())));
   }
