@@ -62,6 +62,27 @@ class PluginStateTest {
   }
 
   @Test
+  void aClaimWhoseStateCannotBeLookedAtKeepsNoOthersStateFromGoing() throws Exception {
+    try (TestNode node = TestNode.withCards("node-v", "t4x1")) {
+      ResourceClaim odd = api().created(claim("odd", share("node-v", "gpu", 0, "1Gi", "")));
+      ResourceClaim deleted = api().created(claim("deleted", share("node-v", "gpu", 0, "1Gi", "")));
+      assertThat(deleted.getMetadata().getUid()).as("it is looked at later").isGreaterThan(odd.getMetadata().getUid());
+      try (KubeletPlugin _ =
+          KubeletPlugin.start(node.settings().leftoverGrace(Duration.ZERO).sweepPeriod(Duration.ofMillis(100)).build(), client)) {
+        NodePrepareResourceResponse first = node.prepare(odd);
+        assertThat(first.getError()).isEmpty();
+        assertThat(node.prepare(deleted).getError()).isEmpty();
+        Path usage = node.root.resolve("run/shares/" + odd.getMetadata().getUid() + "/" + first.getDevices(0).getShareId() + "/usage");
+        Files.delete(usage);
+        Files.createDirectory(usage);
+        client.resource(deleted).delete();
+        await().atMost(Duration.ofSeconds(20)).until(() -> !Files.exists(node.record(deleted)) && !Files.exists(node.cdiFile(deleted)));
+        assertThat(node.record(odd)).exists();
+      }
+    }
+  }
+
+  @Test
   void aSecondPluginOnTheSameStateIsRefused() throws Exception {
     try (TestNode node = TestNode.withoutDriver("node-k");
         KubeletPlugin _ = node.start(client)) {

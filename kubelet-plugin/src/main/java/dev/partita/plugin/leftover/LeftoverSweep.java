@@ -13,6 +13,7 @@ import dev.partita.plugin.share.ShareFolders;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -114,7 +115,15 @@ public final class LeftoverSweep implements AutoCloseable {
     goneSince.keySet().retainAll(there);
   }
 
-  private void settle(String uid, Optional<PreparedClaim> record, Optional<ClaimRef> neededBy) throws IOException {
+  private void settle(String uid, Optional<PreparedClaim> record, Optional<ClaimRef> neededBy) {
+    try {
+      settleNow(uid, record, neededBy);
+    } catch (IOException | UncheckedIOException e) { // the others are looked at all the same
+      LOG.warn("claim {}: whether its state is a leftover cannot be told, next try later: {}", uid, e.toString());
+    }
+  }
+
+  private void settleNow(String uid, Optional<PreparedClaim> record, Optional<ClaimRef> neededBy) throws IOException {
     Instant now = clock.instant();
     if (neededBy.isPresent()) {
       goneSince.remove(uid);

@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -130,6 +131,8 @@ public record ShareFolders(Path stateRoot, Path runRoot) {
       return lock == null;
     } catch (NoSuchFileException e) {
       return false;
+    } catch (AccessDeniedException e) {
+      return false; // the container has taken the file's permissions away: who lives in it is not known, and may never be
     }
   }
 
