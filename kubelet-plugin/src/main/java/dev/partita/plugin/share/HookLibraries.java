@@ -2,7 +2,6 @@ package dev.partita.plugin.share;
 
 import dev.partita.cdi.DurableFile;
 import java.io.IOException;
-import java.nio.file.AtomicMoveNotSupportedException;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -17,6 +16,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The shadow libraries and the CDI hook, put where containers mount them from and container runtimes start it: a folder named after their content, which is never changed
@@ -30,6 +31,7 @@ public record HookLibraries(Path source, Path installRoot) {
   public static final String NVML = "libnvidia-ml-shadow.so";
   public static final String HOOK = "partita-cdi-hook";
 
+  private static final Logger LOG = LoggerFactory.getLogger(HookLibraries.class);
   private static final List<String> NAMES = List.of(CUDA, NVML, HOOK);
   private static final Set<PosixFilePermission> EXECUTABLE = PosixFilePermissions.fromString("r-xr-xr-x");
   private static final int DIGEST_CHARACTERS = 16;
@@ -51,15 +53,15 @@ public record HookLibraries(Path source, Path installRoot) {
       Files.createDirectories(libraries);
       Path unfinished = libraries.resolve(UNFINISHED + UUID.randomUUID());
       Files.createDirectory(unfinished);
-      for (String name : NAMES) {
-        DurableFile.write(unfinished.resolve(name), Files.readAllBytes(source.resolve(name)), EXECUTABLE);
-      }
       try {
+        for (String name : NAMES) {
+          DurableFile.write(unfinished.resolve(name), Files.readAllBytes(source.resolve(name)), EXECUTABLE);
+        }
         Files.move(unfinished, folder, StandardCopyOption.ATOMIC_MOVE);
-      } catch (AtomicMoveNotSupportedException e) {
-        throw e;
       } catch (FileAlreadyExistsException | DirectoryNotEmptyException e) {
-        removeFolder(unfinished); // another plugin was faster
+        LOG.debug("another plugin was faster", e);
+      } finally {
+        removeFolder(unfinished); // on a full disk each try would leave some more
       }
       DurableFile.syncFolder(libraries);
     }
@@ -93,6 +95,9 @@ public record HookLibraries(Path source, Path installRoot) {
   }
 
   private static void removeFolder(Path folder) throws IOException {
+    if (!Files.isDirectory(folder)) {
+      return;
+    }
     try (Stream<Path> files = Files.list(folder)) {
       for (Path file : files.toList()) {
         Files.deleteIfExists(file);
