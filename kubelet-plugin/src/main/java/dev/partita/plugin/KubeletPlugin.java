@@ -113,6 +113,7 @@ public final class KubeletPlugin implements AutoCloseable {
         opened(new GpuNodeReporter(client, calls, settings.nodeName(), version(), settings.podUid(), clock));
     InventoryReader reader = new InventoryReader(settings.driverRoot(), settings.sysfs(), NvmlLibrary::open, settings.reserve(), settings.mig());
     reader.remember(node.earlierCards());
+    rememberCardsOfClaims(checkpoint, reader);
     NodeInventory inventory = opened(new NodeInventory(reader, node::report));
 
     ClaimReports reports = opened(new ClaimReports(client, calls, settings.nodeName(), clock));
@@ -154,6 +155,14 @@ public final class KubeletPlugin implements AutoCloseable {
                 settings.podUid(),
                 List.of(new DraV1Service(preparer), new DraV1Beta1Service(preparer))));
     LOG.info("plugin of node {} started, driver root {}", settings.nodeName(), settings.driverRoot().onHost());
+  }
+
+  private static void rememberCardsOfClaims(Checkpoint checkpoint, InventoryReader reader) {
+    try {
+      checkpoint.readAll().stream().flatMap(claim -> claim.grants().stream()).forEach(grant -> reader.remember(grant.card().uuid(), grant.card().index()));
+    } catch (IOException e) {
+      LOG.warn("the cards of prepared claims are not known: {}", e.toString());
+    }
   }
 
   private <T extends AutoCloseable> T opened(T part) {

@@ -63,6 +63,11 @@ public final class InventoryReader implements AutoCloseable, MigControl {
     known.remember(earlier);
   }
 
+  /** Tells which index a card had when a claim was prepared on it, should the reports not be known. */
+  public synchronized void remember(String uuid, int index) {
+    known.remember(uuid, index);
+  }
+
   /** Reads the node now. */
   public synchronized Inventory read() {
     return switch (root.search()) {

@@ -53,6 +53,13 @@ final class KnownCards {
     earlier.forEach(gpu -> indexOf.putIfAbsent(gpu.uuid(), gpu.index()));
   }
 
+  /** Tells which index a card had at some time before; another one may have it by now. */
+  void remember(String uuid, int index) {
+    if (!indexOf.containsValue(index)) {
+      indexOf.putIfAbsent(uuid, index);
+    }
+  }
+
   /**
    * Makes a card unhealthy until it has gone and come back, as it does when it is reset.
    *

@@ -48,6 +48,24 @@ class KnownCardsTest {
   }
 
   @Test
+  void aCardOfAPreparedClaimKeepsItsIndexWhenTheReportsAreNotKnown() {
+    KnownCards known = new KnownCards(new Reserve.Amount(0), false);
+    known.remember("b", 1);
+    assertThat(known.update(reading(card(0, "b"), card(1, "c")), NOWHERE)).extracting(Gpu::uuid, Gpu::index).containsExactly(tuple("b", 1), tuple("c", 2));
+  }
+
+  @Test
+  void anIndexThatAnotherCardWasReportedWithSinceIsThatCards() {
+    KnownCards before = new KnownCards(new Reserve.Amount(0), false);
+    KnownCards after = new KnownCards(new Reserve.Amount(0), false);
+    after.remember(before.update(reading(card(0, "new")), NOWHERE));
+    after.remember("replaced", 0);
+    assertThat(after.update(reading(card(0, "new"), card(1, "replaced")), NOWHERE))
+        .extracting(Gpu::uuid, Gpu::index)
+        .containsExactly(tuple("new", 0), tuple("replaced", 1));
+  }
+
+  @Test
   void aCardThatIsGoneHasNoDeviceNodeOnceAnotherHasItsNumber() {
     KnownCards known = new KnownCards(new Reserve.Amount(0), false);
     known.update(reading(card(0, "a"), card(1, "b"), card(2, "c")), NOWHERE);
