@@ -33,13 +33,13 @@ public record MigCards(MigControl nvml) {
     }
   }
 
-  /** Ends the instance if it is there; a card that is gone has none. */
+  /** Ends the instance if it is there; a card that is gone has none, and none outlasts the driver. */
   public void end(CardIdentity card, Grant.Mig instance) throws IOException {
     try {
       carryOut(card, MigPlan.toEnd(instance, nvml.mig(card.uuid())));
     } catch (NvmlException e) {
-      if (e.code() == NvmlException.NOT_FOUND || e.code() == NvmlException.GPU_IS_LOST) {
-        LOG.warn("MIG instance {} at memory slice {} of {}: not ended, the card is gone: {}", instance.profile(), instance.start(), at(card), e.getMessage());
+      if (e.code() == NvmlException.NOT_FOUND || e.code() == NvmlException.GPU_IS_LOST || e.code() == NvmlException.DRIVER_NOT_LOADED) {
+        LOG.warn("MIG instance {} at memory slice {} of {}: not ended, the card or its driver is gone: {}", instance.profile(), instance.start(), at(card), e.getMessage());
         return;
       }
       throw new IOException("MIG instance " + instance.profile() + " at memory slice " + instance.start() + " of " + at(card) + " cannot be ended: " + e.getMessage(), e);

@@ -46,6 +46,9 @@ final class CuttableCards implements CardReader {
 
   @Override
   public MigState mig(String card) throws NvmlException {
+    if (!driverLoaded) {
+      throw new NvmlException("nvmlInit_v2", NvmlException.DRIVER_NOT_LOADED, "driver not loaded");
+    }
     if (!card.equals("GPU-2")) {
       throw new NvmlException("nvmlDeviceGetMigMode", NvmlException.NOT_SUPPORTED, "not supported");
     }

@@ -65,4 +65,14 @@ class InstanceOfClaimTest {
     assertThat(node.unprepare(claim)).isEmpty();
     node.assertNothingLeft();
   }
+
+  @Test
+  void aClaimEndsAlsoWhenTheDriverWasUnloadedBeforeIt() throws IOException {
+    ResourceClaim claim = node.newClaim();
+    assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
+    node.cards.driverLoaded = false;
+    node.cards.instances.clear();
+    assertThat(node.unprepare(claim)).isEmpty();
+    node.assertNothingLeft();
+  }
 }
