@@ -18,6 +18,7 @@ import dev.partita.plugin.inventory.NodeInventory;
 import dev.partita.plugin.kube.ApiCalls;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.grpc.Context;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
@@ -184,6 +185,9 @@ public final class ClaimPreparer implements ClaimService {
       ContainerView view,
       List<Step> takeBack)
       throws IOException {
+    if (Context.current().isCancelled()) {
+      return new Refused("kubelet did not wait for the answer; it asks again if it still wants the claim");
+    }
     Optional<PreparedClaim> earlier = checkpoint.read(ref.uid());
     if (earlier.isPresent() && isSameAllocation(earlier.get(), claim)) {
       if (earlier.get().phase() == Phase.COMPLETED) {

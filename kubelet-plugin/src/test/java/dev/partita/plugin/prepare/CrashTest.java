@@ -10,6 +10,7 @@ import dev.partita.plugin.dra.ClaimService;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
+import io.grpc.Context;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -147,6 +148,17 @@ class CrashTest {
     ClaimService.Outcome rebuilt = node.run(executor -> executor, p -> p.rebuild(NodeOfPlugins.ref(claim)));
     assertThat(rebuilt).isInstanceOf(ClaimService.Ready.class);
     assertThat(node.unprepare(claim)).isEmpty();
+    node.assertNothingLeft();
+  }
+
+  @Test
+  void nothingIsPreparedForAKubeletThatHasGivenUpWaiting() throws Exception {
+    ResourceClaim claim = node.newClaim();
+    try (Context.CancellableContext call = Context.current().withCancellation()) {
+      call.cancel(null);
+      assertThat(call.call(() -> node.prepare(claim)))
+          .isInstanceOfSatisfying(ClaimService.Failed.class, failed -> assertThat(failed.error()).contains("kubelet did not wait"));
+    }
     node.assertNothingLeft();
   }
 
