@@ -196,6 +196,9 @@ public final class ClaimPreparer implements ClaimService {
         if (lost.isPresent()) {
           return new Refused(lost.get());
         }
+        if (!earlier.get().bootId().equals(bootId)) {
+          execute(List.of(new Step.RemoveShares(ref.uid()))); // a region that outlived its kernel has pids and times that mean nothing now
+        }
         execute(Step.replay(again));
         return new Prepared(again);
       }

@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -160,6 +161,22 @@ class CrashTest {
           .isInstanceOfSatisfying(ClaimService.Failed.class, failed -> assertThat(failed.error()).contains("kubelet did not wait"));
     }
     node.assertNothingLeft();
+  }
+
+  @Test
+  void usageRegionsAreKeptUntilTheMachineIsStartedAnew() throws IOException {
+    ResourceClaim claim = node.newClaim(share(NodeOfPlugins.NODE, "a", 0, "8Gi", ""));
+    ClaimService.Outcome first = node.prepare(claim);
+    Path usage = node.files("run/shares/" + claim.getMetadata().getUid()).getFirst().resolve("usage");
+    Files.write(usage, new byte[] {1, 2, 3}, StandardOpenOption.WRITE);
+    assertThat(node.prepare(claim)).isEqualTo(first);
+    assertThat(Files.readAllBytes(usage)).startsWith(1, 2, 3);
+    node.bootId = "next boot";
+    assertThat(node.prepare(claim)).isEqualTo(first);
+    assertThat(Files.readAllBytes(usage)).hasSize(528_384).containsOnly(0);
+    Files.write(usage, new byte[] {1, 2, 3}, StandardOpenOption.WRITE);
+    assertThat(node.prepare(claim)).isEqualTo(first);
+    assertThat(Files.readAllBytes(usage)).startsWith(1, 2, 3);
   }
 
   @Test

@@ -38,6 +38,7 @@ final class NodeOfPlugins {
   static final String NODE = "node-of-plugins";
 
   final CuttableCards cards = new CuttableCards();
+  String bootId = "boot";
   Supplier<GpuNodeSpec> knobs = () -> GpuNodeSpec.DEFAULT;
   private final Path root;
   private final KubernetesClient client;
@@ -118,7 +119,7 @@ final class NodeOfPlugins {
       return call.on(
           new ClaimPreparer(
               NODE + "/gpu",
-              "boot",
+              bootId,
               new ClaimReader(client, calls),
               inventory,
               () -> knobs.get(),
