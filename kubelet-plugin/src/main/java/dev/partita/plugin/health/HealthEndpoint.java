@@ -24,6 +24,7 @@ public final class HealthEndpoint implements AutoCloseable {
    * @param notReady empty, or why the plugin cannot do its work
    */
   public static HealthEndpoint listen(int port, Supplier<Optional<String>> notReady) throws IOException {
+    HttpLimits.set();
     HttpServer server = HttpServer.create(new InetSocketAddress(port), 0);
     server.createContext("/healthz", exchange -> answer(exchange, Optional.empty()));
     server.createContext("/readyz", exchange -> answer(exchange, notReady.get()));
