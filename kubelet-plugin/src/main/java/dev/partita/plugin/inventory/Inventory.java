@@ -22,6 +22,13 @@ public sealed interface Inventory {
       gpus = List.copyOf(gpus);
     }
 
+    /** The same while NVML does not answer: which card is to blame nobody knows. What was said of a card before stays. */
+    Cards silent() {
+      GpuHealth unknown = GpuHealth.unhealthy("NvmlDoesNotAnswer", "NVML has not come back from a call for long; see dmesg and nvidia-smi on the node");
+      List<Gpu> all = gpus.stream().map(gpu -> gpu.health().state() == GpuHealth.State.Healthy ? gpu.withHealth(unknown) : gpu).toList();
+      return new Cards(files, driverVersion, cudaDriverVersion, all);
+    }
+
     /** The card that devices of this index mean. */
     public Optional<Gpu> byIndex(int index) {
       return gpus.stream().filter(gpu -> gpu.index() == index).findFirst();

@@ -7,7 +7,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -15,15 +18,31 @@ import org.slf4j.LoggerFactory;
 public final class NodeInventory implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NodeInventory.class);
 
+  /** A reading of many cards that sleep takes some seconds. */
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
+
   private final InventoryReader reader;
   private final Consumer<Inventory> listener;
+  private final Duration patience;
   private final ScheduledExecutorService timer;
+  private final ScheduledExecutorService watch;
+  private final AtomicReference<@Nullable Reading> underWay = new AtomicReference<>();
+  private @Nullable Reading stuck;
   private volatile Inventory current;
+
+  /** A reading that has begun. */
+  private record Reading(long beginNanos) {}
 
   /** Reads once; {@link #start} goes on reading. */
   public NodeInventory(InventoryReader reader, Consumer<Inventory> listener) {
+    this(reader, listener, PATIENCE);
+  }
+
+  NodeInventory(InventoryReader reader, Consumer<Inventory> listener, Duration patience) {
     this.reader = reader;
     this.listener = listener;
+    this.patience = patience;
+    this.watch = Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("inventory-watch").daemon().factory());
     this.timer = Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("inventory").daemon().factory());
     this.current = reader.read();
     log(current);
@@ -32,6 +51,7 @@ public final class NodeInventory implements AutoCloseable {
   /** Tells the listener of the present state, and of every reading from now on. */
   public void start(Duration period) {
     var _ = timer.scheduleWithFixedDelay(this::tick, 0, period.toMillis(), TimeUnit.MILLISECONDS);
+    var _ = watch.scheduleWithFixedDelay(this::tellIfStuck, period.toMillis(), period.toMillis(), TimeUnit.MILLISECONDS);
   }
 
   /** Has the cards read, and the listener told, out of turn. */
@@ -50,7 +70,13 @@ public final class NodeInventory implements AutoCloseable {
 
   /** Reads now. */
   public synchronized Inventory refresh() {
-    Inventory now = reader.read();
+    underWay.set(new Reading(System.nanoTime()));
+    Inventory now;
+    try {
+      now = reader.read();
+    } finally {
+      underWay.set(null);
+    }
     if (!now.equals(current)) {
       log(now);
     }
@@ -60,6 +86,7 @@ public final class NodeInventory implements AutoCloseable {
 
   @Override
   public void close() {
+    watch.shutdownNow();
     timer.shutdownNow();
     try {
       if (!timer.awaitTermination(5, TimeUnit.SECONDS)) {
@@ -74,8 +101,24 @@ public final class NodeInventory implements AutoCloseable {
   }
 
   private void tick() {
+    tell(this::refresh);
+  }
+
+  /** A driver in trouble may not come back from a call at all; then nobody else would say so. The next reading takes it back. */
+  private void tellIfStuck() {
+    Reading reading = underWay.get();
+    if (reading != null && System.nanoTime() - reading.beginNanos() >= patience.toNanos() && current instanceof Inventory.Cards cards) {
+      if (!reading.equals(stuck)) {
+        LOG.warn("a reading of the cards does not end: NVML does not answer");
+      }
+      stuck = reading;
+      tell(() -> cards.silent());
+    }
+  }
+
+  private void tell(Supplier<Inventory> state) {
     try {
-      listener.accept(refresh());
+      listener.accept(state.get());
     } catch (KubernetesClientException e) {
       LOG.warn("the node's state cannot be reported, next try with the next reading: {}", ApiCalls.explain(e));
     } catch (RuntimeException e) {

@@ -1,0 +1,100 @@
+package dev.partita.plugin.inventory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.partita.api.node.GpuHealth;
+import dev.partita.cdi.driver.DriverRoot;
+import dev.partita.plugin.nvml.CardReader;
+import dev.partita.plugin.nvml.CardReading;
+import dev.partita.plugin.nvml.NvmlException;
+import dev.partita.plugin.nvml.ProcessMemory;
+import dev.partita.plugin.nvml.ProcessSample;
+import dev.partita.plugin.nvml.XidEvent;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class NodeInventoryTest {
+  private static final Duration SOON = Duration.ofSeconds(20);
+
+  @TempDir @SuppressWarnings("NullAway.Init")
+  Path root;
+
+  @Test
+  void cardsAreUnhealthyWhileNvmlDoesNotComeBack() throws IOException {
+    Path libraries = Files.createDirectories(root.resolve("usr/lib64"));
+    Files.createFile(libraries.resolve("libcuda.so.580.1"));
+    Files.createFile(libraries.resolve("libnvidia-ml.so.580.1"));
+    StuckCard card = new StuckCard();
+    AtomicReference<GpuHealth> told = new AtomicReference<>(GpuHealth.HEALTHY);
+    InventoryReader reader = new InventoryReader(new DriverRoot(root, "/"), root.resolve("sys"), library -> card, new Reserve.Amount(0), false);
+    card.readings.release();
+    try (NodeInventory inventory =
+        new NodeInventory(reader, state -> told.set(((Inventory.Cards) state).gpus().getFirst().health()), Duration.ofMillis(100))) {
+      inventory.start(Duration.ofMillis(10));
+      await().atMost(SOON).until(() -> "NvmlDoesNotAnswer".equals(Objects.requireNonNull(told.get()).reason()));
+      assertThat(inventory.current()).isInstanceOfSatisfying(Inventory.Cards.class, cards -> assertThat(cards.gpus()).hasSize(1));
+      card.readings.release(1_000_000);
+      await().atMost(SOON).until(() -> Objects.requireNonNull(told.get()).state() == GpuHealth.State.Healthy);
+    }
+  }
+
+  /** Each reading waits until it may end. */
+  private static final class StuckCard implements CardReader {
+    final Semaphore readings = new Semaphore(0);
+
+    @Override
+    public CardReading read() {
+      readings.acquireUninterruptibly();
+      return new CardReading(
+          "580.1",
+          Optional.of("13.0"),
+          List.of(
+              new CardReading.Card(
+                  0, "GPU-0", 0, "NVIDIA H200", "Nvidia", "Hopper", "9.0", 141L << 30, 0, Optional.empty(), Optional.empty(), CardReading.Nvlink.NONE)),
+          List.of());
+    }
+
+    @Override
+    public Map<String, List<ProcessMemory>> processes() {
+      return Map.of();
+    }
+
+    @Override
+    public List<ProcessSample> samples(String uuid, long newerThan) {
+      return List.of();
+    }
+
+    @Override
+    public Optional<XidEvent> awaitXid(Duration atMost) {
+      return Optional.empty();
+    }
+
+    @Override
+    public MigState mig(String card) throws NvmlException {
+      throw new NvmlException("nvmlDeviceGetMigMode", NvmlException.NOT_SUPPORTED, "not supported");
+    }
+
+    @Override
+    public void switchMig(String card, boolean on) {}
+
+    @Override
+    public void makeInstance(String card, String profile, int start) {}
+
+    @Override
+    public void endInstance(String card, int gpuInstance) {}
+
+    @Override
+    public void close() {}
+  }
+}
