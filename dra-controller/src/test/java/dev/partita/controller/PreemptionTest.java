@@ -154,13 +154,7 @@ class PreemptionTest {
   /** More is guaranteed than there is: to take that from one for the other would go to and fro. */
   @Test
   void whatIsGuaranteedToTheOtherNamespaceIsLeftToIt() {
-    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
-    guarantee("default", "105Gi", "35Gi");
-    guarantee("b", "70Gi", "0");
-    cluster.start();
-    for (int i = 0; i < 4; i++) {
-      running("pod" + i, 0, "35Gi");
-    }
+    fourOfWhichOneIsBorrowed();
     podInB("70Gi"); // of which 35 are borrowed
     eventually().untilAsserted(() -> assertThat(notes()).anySatisfy(note -> assertThat(note).startsWith("0 of 1 card fits")));
     podInB("c", "35Gi"); // which are to be had: it is looked at later than the other one
@@ -170,6 +164,16 @@ class PreemptionTest {
 
   @Test
   void whatIsBorrowedOnceIsTakenBackOnce() {
+    fourOfWhichOneIsBorrowed();
+    podInB("b", "35Gi");
+    eventually().until(() -> cluster.client.pods().inNamespace("default").list().getItems().size() == 3); // its claim is not free yet
+    podInB("c", "35Gi");
+    eventually().untilAsserted(() -> assertThat(notes()).anySatisfy(note -> assertThat(note).startsWith("0 of 1 card fits")));
+    assertThat(cluster.client.pods().inNamespace("default").list().getItems()).hasSize(3);
+  }
+
+  /** The card is full of four pods of a namespace to which three of them are guaranteed; to namespace b two are. */
+  private void fourOfWhichOneIsBorrowed() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     guarantee("default", "105Gi", "35Gi");
     guarantee("b", "70Gi", "0");
@@ -177,11 +181,6 @@ class PreemptionTest {
     for (int i = 0; i < 4; i++) {
       running("pod" + i, 0, "35Gi");
     }
-    podInB("b", "35Gi");
-    eventually().until(() -> cluster.client.pods().inNamespace("default").list().getItems().size() == 3); // its claim is not free yet
-    podInB("c", "35Gi");
-    eventually().untilAsserted(() -> assertThat(notes()).anySatisfy(note -> assertThat(note).startsWith("0 of 1 card fits")));
-    assertThat(cluster.client.pods().inNamespace("default").list().getItems()).hasSize(3);
   }
 
   private List<String> notes() {

@@ -4,10 +4,13 @@ import dev.partita.api.DeviceMode;
 import dev.partita.controller.allocate.Booking;
 import dev.partita.controller.preempt.Victim;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -45,11 +48,13 @@ final class Borrowers {
   }
 
   private Set<Victim> among(VictimsOnNode onNode, Comparator<Size> order) {
+    Map<Victim, Size> sizes = new HashMap<>();
+    onNode.victims().keySet().forEach(victim -> sizes.put(victim, size(onNode, victim)));
     List<Victim> inOrder =
-        onNode.victims().keySet().stream()
+        sizes.keySet().stream()
             .sorted(
                 Comparator.comparing((Victim victim) -> victim.priority() >= priority)
-                    .thenComparing(victim -> size(onNode, victim), order)
+                    .thenComparing(victim -> Objects.requireNonNull(sizes.get(victim)), order)
                     .thenComparing(Victim::started, Comparator.reverseOrder())
                     .thenComparing(Victim::uid))
             .toList();

@@ -95,15 +95,13 @@ final class Preemption {
       return Optional.empty();
     }
     long start = System.nanoTime();
-    Borrowers borrowers = new Borrowers(ledger, nominations, PodTurns.priority(pod));
     Optional<Nomination> fresh =
         nominations.without(
             uid,
             PodTurns.priority(pod),
             () ->
                 choose(pod, wait, inventory, new Grounds.Priority(), onNode -> onNode.victims().keySet())
-                    .or(() -> mayReclaim ? reclaim(pod, wait, inventory, borrowers::smallestFirst) : Optional.empty())
-                    .or(() -> mayReclaim ? reclaim(pod, wait, inventory, borrowers::largestFirst) : Optional.empty()));
+                    .or(() -> mayReclaim ? reclaim(pod, wait, inventory) : Optional.empty()));
     slots.done(uid, Duration.ofNanos(System.nanoTime() - start));
     fresh.ifPresent(
         nomination -> {
@@ -139,8 +137,10 @@ final class Preemption {
             || nomination.claims().stream().anyMatch(ledger::isTaken));
   }
 
-  private Optional<Nomination> reclaim(Pod pod, Decision.Wait wait, Inventory inventory, Function<VictimsOnNode, Set<Victim>> who) {
-    return choose(pod, wait, inventory, new Grounds.Guarantee(pod.getMetadata().getNamespace()), who);
+  private Optional<Nomination> reclaim(Pod pod, Decision.Wait wait, Inventory inventory) {
+    Grounds guarantee = new Grounds.Guarantee(pod.getMetadata().getNamespace());
+    Borrowers borrowers = new Borrowers(ledger, nominations, PodTurns.priority(pod));
+    return choose(pod, wait, inventory, guarantee, borrowers::smallestFirst).or(() -> choose(pod, wait, inventory, guarantee, borrowers::largestFirst));
   }
 
   private Optional<Nomination> choose(Pod pod, Decision.Wait wait, Inventory inventory, Grounds grounds, Function<VictimsOnNode, Set<Victim>> who) {
