@@ -136,15 +136,6 @@ static void stream_ordered_memory_may_be_managed_and_is_freed_in_its_stream(void
     CHECK_EQUAL(release(first, NULL), CUDA_SUCCESS);
 }
 
-static uint64_t refusals(void) {
-    uint64_t refused;
-    int file = open(region_path(box, "share"), O_RDONLY | O_CLOEXEC);
-    CHECK(file >= 0);
-    CHECK(pread(file, &refused, sizeof refused, offsetof(struct partita_region, refused)) == sizeof refused);
-    close(file);
-    return refused;
-}
-
 static void what_becomes_managed_was_not_refused(void) {
     CUdeviceptr pointer;
     start(256 * MIB, physical(32 * MIB));
@@ -152,11 +143,11 @@ static void what_becomes_managed_was_not_refused(void) {
     must_alloc(32 * MIB);
     must_alloc(32 * MIB);
     CHECK_EQUAL(alloc(&pointer, 64 * MIB, NULL), CUDA_SUCCESS);
-    CHECK_EQUAL(refusals(), 0);
+    CHECK_EQUAL(stage_refusals(box, "share"), 0);
     CHECK_EQUAL(alloc(&pointer, 200 * MIB, NULL), CUDA_ERROR_OUT_OF_MEMORY);
-    CHECK_EQUAL(refusals(), 1);
+    CHECK_EQUAL(stage_refusals(box, "share"), 1);
     must_refuse(200 * MIB);
-    CHECK_EQUAL(refusals(), 2);
+    CHECK_EQUAL(stage_refusals(box, "share"), 2);
 }
 
 /* Captures in `captured`, runs `inside`, and expects that the capture came to a good end. */

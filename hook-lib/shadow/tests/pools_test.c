@@ -1,12 +1,10 @@
 /* Stream-ordered pools are charged what they have reserved, against the simulated driver, whose pools grow by 32 MiB. */
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <pthread.h>
 
 #include "cases.h"
 #include "check.h"
 #include "cuda_pools.h"
-#include "partita/usage_region.h"
 #include "scratch.h"
 #include "stage.h"
 
@@ -247,16 +245,6 @@ static void a_pool_made_while_the_quota_was_unreadable_is_limited_once_it_can_be
     CHECK_EQUAL(alloc_from(&pointer, 128 * MIB, pool, NULL), CUDA_ERROR_OUT_OF_MEMORY);
 }
 
-/* How often the share's quota did not allow an allocation. */
-static uint64_t refusals(void) {
-    uint64_t refused;
-    int file = open(region_path(box, "share"), O_RDONLY | O_CLOEXEC);
-    CHECK(file >= 0);
-    CHECK(pread(file, &refused, sizeof refused, offsetof(struct partita_region, refused)) == sizeof refused);
-    close(file);
-    return refused;
-}
-
 static void only_what_was_refused_in_the_end_counts_as_refused(void) {
     CUdeviceptr pointer, other;
     CUmemoryPool pool;
@@ -274,11 +262,11 @@ static void only_what_was_refused_in_the_end_counts_as_refused(void) {
     CHECK_EQUAL(release(pointer, NULL), CUDA_SUCCESS);
     CHECK_EQUAL(synchronize(), CUDA_SUCCESS);
     CHECK_EQUAL(alloc_from(&pointer, 512 * MIB, pool_on(0), NULL), CUDA_SUCCESS);
-    CHECK_EQUAL(refusals(), 0);
+    CHECK_EQUAL(stage_refusals(box, "share"), 0);
     CHECK_EQUAL(alloc(&other, MIB, NULL), CUDA_ERROR_OUT_OF_MEMORY);
-    CHECK_EQUAL(refusals(), 1);
+    CHECK_EQUAL(stage_refusals(box, "share"), 1);
     CHECK_EQUAL(cuda.alloc(&other, MIB), CUDA_ERROR_OUT_OF_MEMORY);
-    CHECK_EQUAL(refusals(), 2);
+    CHECK_EQUAL(stage_refusals(box, "share"), 2);
 }
 
 static void a_process_may_have_a_thousand_pools_at_once(void) {

@@ -11,6 +11,7 @@
 
 #include "../../simulator/state/state.h"
 #include "check.h"
+#include "partita/usage_region.h"
 #include "scratch.h"
 
 #define DRIVER_LIBRARIES "usr/lib/x86_64-linux-gnu"
@@ -200,4 +201,13 @@ void child_kill(struct child *child) {
 void child_end(struct child *child) {
     child_go(child);
     reap_well(child->pid);
+}
+
+uint64_t stage_refusals(const char *container, const char *share) {
+    uint64_t refused;
+    int file = open(region_path(container, share), O_RDONLY | O_CLOEXEC);
+    CHECK(file >= 0);
+    CHECK(pread(file, &refused, sizeof refused, offsetof(struct partita_region, refused)) == sizeof refused);
+    close(file);
+    return refused;
 }

@@ -67,6 +67,9 @@ CUgreenCtx cuda_green(CUdevice device, CUcontext *context);
 uint64_t cuda_free(void);
 uint64_t cuda_total(void);
 
+/* How often the share's quota did not allow an allocation. */
+uint64_t stage_refusals(const char *container, const char *share);
+
 /* A child process that runs `work` and then, if `work` returns, waits to be told to end. stage_go_on: it has come so far. */
 struct child {
     pid_t pid;
