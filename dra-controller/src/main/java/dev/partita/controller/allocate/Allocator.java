@@ -12,6 +12,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,21 +47,27 @@ public final class Allocator {
     Decision decision = new Decision(needs, candidates, cards);
     List<Choice> choices = Choices.of(claims);
     boolean strictOrder = choices.stream().mapToInt(Choice::rank).distinct().count() == choices.size();
-    return (strictOrder ? decision.ranked(choices) : decision.scan().best(choices)).map(Allocator::allocated);
+    return (strictOrder ? decision.ranked(choices) : decision.scan().best(choices))
+        .or(() -> decision.scan().best(decision.asWritten(choices)))
+        .map(Allocator::allocated);
   }
 
   /** The same on one host, whatever else speaks against it: empty if its cards cannot serve the claims. */
   public Optional<Outcome.Allocated> placeOn(String host, List<ClaimAsk> claims, FreeCards cards) {
     @Nullable Standing standing = cards.standings().get(host);
-    Candidates all = any -> Optional.empty();
-    return standing == null
-        ? Optional.empty()
-        : new Decision(PodNeeds.NONE, all, cards).scan().first(standing, Choices.of(claims)).map(Allocator::allocated);
+    if (standing == null) {
+      return Optional.empty();
+    }
+    Decision decision = new Decision(PodNeeds.NONE, any -> Optional.empty(), cards);
+    List<Choice> choices = Choices.of(claims);
+    return decision.scan().first(standing, choices).or(() -> decision.scan().first(standing, decision.asWritten(choices))).map(Allocator::allocated);
   }
 
   /** The same by looking at every host: what the lookup is checked against. */
   Optional<Outcome.Allocated> placeByScan(List<ClaimAsk> claims, Candidates candidates, FreeCards cards) {
-    return new Decision(PodNeeds.NONE, candidates, cards).scan().bestOfAll(Choices.of(claims)).map(Allocator::allocated);
+    Decision decision = new Decision(PodNeeds.NONE, candidates, cards);
+    List<Choice> choices = Choices.of(claims);
+    return decision.scan().bestOfAll(choices).or(() -> decision.scan().bestOfAll(decision.asWritten(choices))).map(Allocator::allocated);
   }
 
   /**
@@ -83,12 +90,19 @@ public final class Allocator {
 
   /** Why no host can serve claims that {@link #place} found none for. */
   Explanation explain(List<ClaimAsk> claims, Candidates candidates, FreeCards cards) {
-    return reasons.explain(claims, cards.standings().values(), candidates, ask -> new AskFits(eligibility, selectors, ask), false);
+    return explain(claims, candidates, cards, false);
   }
 
   /** The same by judging every card: what the other is checked against. */
   Explanation explainOneByOne(List<ClaimAsk> claims, Candidates candidates, FreeCards cards) {
-    return reasons.explain(claims, cards.standings().values(), candidates, ask -> new AskFits(eligibility, selectors, ask), true);
+    return explain(claims, candidates, cards, true);
+  }
+
+  private Explanation explain(List<ClaimAsk> claims, Candidates candidates, FreeCards cards, boolean oneByOne) {
+    Function<DeviceAsk, AskFits> fits = ask -> new AskFits(eligibility, selectors, ask);
+    Wording wording = new Wording(cards.shelves(), fits);
+    List<ClaimAsk> written = claims.stream().map(claim -> claim.asking(ask -> wording.asWritten(claim, ask))).toList();
+    return reasons.explain(written, cards.standings().values(), candidates, fits, oneByOne);
   }
 
   /** What is found out in the course of one decision. */
@@ -122,6 +136,11 @@ public final class Allocator {
         }
       }
       return Optional.empty();
+    }
+
+    /** What the choices say beyond what they mean: for when no host has that. */
+    List<Choice> asWritten(List<Choice> choices) {
+      return new Wording(cards.shelves(), this::fits).asWritten(choices);
     }
 
     /** The same by looking at hosts one after the other. */

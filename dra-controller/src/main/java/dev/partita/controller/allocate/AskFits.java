@@ -2,6 +2,7 @@ package dev.partita.controller.allocate;
 
 import dev.partita.api.DeviceMode;
 import dev.partita.api.config.GpuShareConfig.Choice;
+import dev.partita.controller.allocate.DeviceAsk.Reading;
 import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Device;
@@ -15,6 +16,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Which devices could serve an ask if their cards were empty: judged once for all cards of a kind, where the ask allows it. */
@@ -78,7 +81,13 @@ final class AskFits {
     return devices.isEmpty() ? Optional.empty() : Optional.of(devices.getFirst());
   }
 
-  /** What of the host could: of every card one device, or MIG instances. */
+  /** The modes in which cards of that kind may serve the ask; too many where that depends on the card. */
+  Set<DeviceMode> modes(Shelf kind) {
+    Stream<Device> devices = ofKinds ? devicesOf(kind).stream().map(Fit.Fits::device) : kind.example().stream();
+    return devices.map(Device::mode).collect(Collectors.toSet());
+  }
+
+  /** What of the host could: of every card one device, or MIG instances, unless the ask is read as it is written. */
   List<Fit.Fits> on(Standing standing) {
     return ofSpots ? alike(standing) : oneByOne(standing.host());
   }
@@ -125,6 +134,9 @@ final class AskFits {
 
   /** Of what could be said of a card's devices, were nothing taken of it, that of those that the ask means. */
   List<Fit.Fits> meant(Collection<Fit> inPrinciple) {
+    if (ask.reading() == Reading.AS_WRITTEN) {
+      return written(inPrinciple);
+    }
     List<Fit.Fits> instances = new ArrayList<>();
     Optional<Fit.Fits> undivided = Optional.empty();
     for (Fit fit : inPrinciple) {
@@ -137,6 +149,14 @@ final class AskFits {
       }
     }
     return undivided.isPresent() ? List.of(undivided.get()) : List.copyOf(instances);
+  }
+
+  /** Every one of them. Who only looks sees a card as a whole, or in shares, all the same: that is one device. */
+  private List<Fit.Fits> written(Collection<Fit> inPrinciple) {
+    List<Fit.Fits> written = inPrinciple.stream().filter(Fit.Fits.class::isInstance).map(Fit.Fits.class::cast).toList();
+    boolean whole = written.stream().anyMatch(fits -> fits.device().mode() == DeviceMode.WHOLE);
+    boolean once = whole && ask.access() == DeviceAsk.Access.MONITOR;
+    return once ? written.stream().filter(fits -> fits.device().mode() != DeviceMode.SHARED).toList() : written;
   }
 
   /**

@@ -71,7 +71,7 @@ final class CardReasons {
       }
       OnCard said;
       if (!oneByOne && !spot.hasInstances()) {
-        said = known.computeIfAbsent(new State(ask.cards(standing, i), standing.accounts().get(i)), this::onUndivided);
+        said = known.computeIfAbsent(new State(ask.cards(standing, i), standing.accounts().get(i)), state -> onUndivided(state, wanted));
       } else {
         if (devices.isEmpty()) {
           standing.host().devices().forEach(device -> devices.computeIfAbsent(device.card().key(), key -> new ArrayList<>()).add(device));
@@ -93,8 +93,8 @@ final class CardReasons {
   }
 
   /** A card of which no instances are offered. */
-  private OnCard onUndivided(State state) {
-    return on(inPrinciple.computeIfAbsent(state.cards(), cards -> cards.example().stream().map(this::inPrinciple).toList()), state.account(), 1);
+  private OnCard onUndivided(State state, int wanted) {
+    return on(inPrinciple.computeIfAbsent(state.cards(), cards -> cards.example().stream().map(this::inPrinciple).toList()), state.account(), wanted);
   }
 
   /** What the ask does not mean of a card neither serves it nor is what it lacks. */
@@ -113,20 +113,20 @@ final class CardReasons {
     return new OnCard(0, refusal);
   }
 
-  /** Of a card one device, unless these are MIG instances. */
+  /** Of a card one device, unless these are MIG instances, or only to be looked at. */
   private int atOnce(List<Fit.Fits> open, Account account, int wanted) {
+    Fit.Fits any = open.getFirst();
+    if (wanted == 1 || any.isMonitor()) {
+      return Math.min(wanted, open.size());
+    }
     List<MigSlot> slots = new ArrayList<>();
     for (Fit.Fits fits : open) {
       if (fits.device().name() instanceof DeviceName.Mig mig) {
         slots.add(mig.slot());
       }
     }
-    if (wanted == 1 || slots.isEmpty()) {
-      return 1;
-    }
-    Fit.Fits any = open.getFirst();
-    return any.isMonitor()
-        ? slots.size()
+    return slots.isEmpty()
+        ? 1
         : instances.computeIfAbsent(
             new Instances(any.device().card().mig(), slots, account.instances()), its -> its.geometry().atOnce(its.open(), its.others(), wanted));
   }

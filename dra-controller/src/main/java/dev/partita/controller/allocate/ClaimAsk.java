@@ -3,6 +3,7 @@ package dev.partita.controller.allocate;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
 /**
  * What one claim asks for.
@@ -28,7 +29,12 @@ public record ClaimAsk(ClaimRef claim, List<RequestAsk> requests, List<Constrain
 
   /** The same without the cards of these models. */
   public ClaimAsk avoiding(Collection<String> models) {
-    return new ClaimAsk(claim, requests.stream().map(request -> request.avoiding(models)).toList(), constraints, preferences);
+    return asking(ask -> ask.placed(ask.placement().avoiding(models)));
+  }
+
+  /** The same with every alternative of every request changed so. */
+  ClaimAsk asking(UnaryOperator<DeviceAsk> change) {
+    return new ClaimAsk(claim, requests.stream().map(request -> request.asking(change)).toList(), constraints, preferences);
   }
 
   /** The same held to its preferences for these attributes, without any other. */
@@ -51,8 +57,8 @@ public record ClaimAsk(ClaimRef claim, List<RequestAsk> requests, List<Constrain
       }
     }
 
-    private RequestAsk avoiding(Collection<String> models) {
-      return new RequestAsk(name, alternatives.stream().map(ask -> ask.placed(ask.placement().avoiding(models))).toList());
+    private RequestAsk asking(UnaryOperator<DeviceAsk> change) {
+      return new RequestAsk(name, alternatives.stream().map(change).toList());
     }
   }
 }

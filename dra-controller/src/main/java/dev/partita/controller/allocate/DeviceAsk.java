@@ -18,6 +18,7 @@ import java.util.OptionalLong;
  * @param placement how to choose among cards
  * @param access whether the devices are to be had or only looked at
  * @param oversubscribe how much memory the container gets, in percent of what a share has of the card; 100 for no more than that
+ * @param reading how it is understood where Kubernetes leaves that to the allocator
  */
 public record DeviceAsk(
     String name,
@@ -28,10 +29,25 @@ public record DeviceAsk(
     List<Toleration> tolerations,
     Placement placement,
     Access access,
-    int oversubscribe) {
+    int oversubscribe,
+    Reading reading) {
   public DeviceAsk {
     selectors = List.copyOf(selectors);
     tolerations = List.copyOf(tolerations);
+  }
+
+  /** Read as it is meant. */
+  public DeviceAsk(
+      String name,
+      List<Selector> selectors,
+      Count count,
+      MemoryAsk memory,
+      OptionalLong cores,
+      List<Toleration> tolerations,
+      Placement placement,
+      Access access,
+      int oversubscribe) {
+    this(name, selectors, count, memory, cores, tolerations, placement, access, oversubscribe, Reading.AS_MEANT);
   }
 
   /** An ask for devices to have. */
@@ -48,7 +64,20 @@ public record DeviceAsk(
 
   /** The same chosen among cards in another way. */
   public DeviceAsk placed(Placement other) {
-    return new DeviceAsk(name, selectors, count, memory, cores, tolerations, other, access, oversubscribe);
+    return new DeviceAsk(name, selectors, count, memory, cores, tolerations, other, access, oversubscribe, reading);
+  }
+
+  /** The same read in another way. */
+  DeviceAsk read(Reading other) {
+    return other == reading ? this : new DeviceAsk(name, selectors, count, memory, cores, tolerations, placement, access, oversubscribe, other);
+  }
+
+  /** Which devices of a card serve an ask, among those that have what it asks for. */
+  public enum Reading {
+    /** Of a card that the selectors match in several modes the one that the capacities speak of: what somebody means who writes it. */
+    AS_MEANT,
+    /** Whichever of a card's devices the selectors match: no more than what it says, as Kubernetes' own allocator reads it. */
+    AS_WRITTEN
   }
 
   /** What a claim gets to do with its devices. */

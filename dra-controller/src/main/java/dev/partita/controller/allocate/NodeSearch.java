@@ -2,6 +2,7 @@ package dev.partita.controller.allocate;
 
 import dev.partita.api.DeviceMode;
 import dev.partita.api.config.GpuShareConfig.Packing;
+import dev.partita.controller.allocate.DeviceAsk.Reading;
 import dev.partita.controller.allocate.Outcome.ClaimPlacement;
 import dev.partita.controller.allocate.Outcome.DevicePlacement;
 import dev.partita.controller.inventory.Card;
@@ -167,7 +168,8 @@ final class NodeSearch {
       int index = fits.device().card().key().index();
       own.put(index, fits.before(own.getOrDefault(index, account(fits.device().card()))));
     }
-    if (!slot.fits().isEmpty() && slot.fits().getFirst().device().mode() == DeviceMode.MIG) {
+    boolean severalOfCard = slot.ask().reading() == Reading.AS_WRITTEN || (!slot.fits().isEmpty() && slot.fits().getFirst().device().mode() == DeviceMode.MIG);
+    if (severalOfCard) {
       return byCard(slot, fits -> own.getOrDefault(fits.device().card().key().index(), account(fits.device().card())));
     }
     List<Ranked> ranked = new ArrayList<>(slot.fits().size());
@@ -199,7 +201,7 @@ final class NodeSearch {
   /** A card that a slot may take, as it stood before the slot's ask. */
   private record Ranked(Fit.Fits fits, Account before, long cost) {}
 
-  /** MIG instances: all of a card together, so that several of a request begin no more cards than they must. */
+  /** Devices of which a card has several: all of a card together, so that several of a request begin no more cards than they must. */
   private static List<Fit.Fits> byCard(Slot slot, Function<Fit.Fits, Account> before) {
     IdentityHashMap<Fit.Fits, Long> costs = new IdentityHashMap<>();
     Map<CardKey, Long> least = new HashMap<>();
@@ -219,7 +221,8 @@ final class NodeSearch {
     for (int i = 0; i < chosen.size(); i++) {
       Slot other = slots.get(i);
       boolean sameRequest = other.claim() == slot.claim() && other.ask().name().equals(slot.ask().name());
-      if (sameRequest && device.mode() != DeviceMode.MIG && chosen.get(i).device().card().equals(device.card())) {
+      boolean severalOfCard = device.mode() == DeviceMode.MIG || slot.ask().reading() == Reading.AS_WRITTEN;
+      if (sameRequest && !severalOfCard && chosen.get(i).device().card().equals(device.card())) {
         return false; // results of one request are on different cards
       }
     }
@@ -261,7 +264,7 @@ final class NodeSearch {
         for (int i = 0; i < slots.size(); i++) {
           if (slots.get(i).claim() == claim && slots.get(i).ask().name().equals(ask.name())) {
             Fit.Fits fits = chosen.get(i);
-            devices.add(new DevicePlacement(ask, fits.device(), fits.memory(), fits.cores()));
+            devices.add(new DevicePlacement(ask.read(Reading.AS_MEANT), fits.device(), fits.memory(), fits.cores()));
           }
         }
       }

@@ -90,7 +90,7 @@ final class OrderedSearch {
   }
 
   private boolean isOrdered(DeviceAsk ask) {
-    return ask.access() == DeviceAsk.Access.OWN && ask.placement().nodes() != Packing.SPREAD && ask.count() instanceof DeviceAsk.Count.Exactly && fits.apply(ask).ofKinds();
+    return ask.access() == DeviceAsk.Access.OWN && ask.reading() == DeviceAsk.Reading.AS_MEANT && ask.placement().nodes() != Packing.SPREAD && ask.count() instanceof DeviceAsk.Count.Exactly && fits.apply(ask).ofKinds();
   }
 
   private boolean areWholes(List<DeviceAsk> asks) {

@@ -26,6 +26,7 @@ final class Reasons {
   }
 
   /**
+   * @param claims read in the widest way
    * @param hosts every one of them, which none of the claims' placements fits
    * @param fits of each ask
    * @param oneByOne whether to judge every card by itself, whatever others are like

@@ -2,6 +2,7 @@ package dev.partita.controller.allocate;
 
 import dev.partita.api.DeviceMode;
 import dev.partita.api.config.GpuShareConfig.Packing;
+import dev.partita.controller.allocate.DeviceAsk.Reading;
 import dev.partita.controller.allocate.NodeSearch.Choice;
 import dev.partita.controller.allocate.PlacementScore.CardCost;
 import dev.partita.controller.inventory.Card;
@@ -26,7 +27,7 @@ final class ScoreFloor {
   ScoreFloor(Choice choice, Function<DeviceAsk, AskFits> fits) {
     this.asks = choice.asks().stream().flatMap(List::stream).map(fits).toList();
     this.rank = choice.rank();
-    this.known = asks.stream().allMatch(AskFits::ofSpots);
+    this.known = asks.stream().allMatch(ask -> ask.ofSpots() && ask.ask().reading() == Reading.AS_MEANT);
     this.spread = asks.stream().allMatch(ask -> ask.ask().placement().nodes() == Packing.SPREAD);
     this.packed = asks.stream().noneMatch(ask -> ask.ask().placement().nodes() == Packing.SPREAD);
   }

@@ -6,6 +6,7 @@ import dev.partita.api.DeviceMode;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.allocate.ClaimAsk.RequestAsk;
 import dev.partita.controller.allocate.DeviceAsk.Access;
+import dev.partita.controller.allocate.DeviceAsk.Reading;
 import dev.partita.controller.allocate.Outcome.ClaimPlacement;
 import dev.partita.controller.allocate.Outcome.DevicePlacement;
 import dev.partita.controller.inventory.CardKey;
@@ -156,10 +157,9 @@ class AllocatorPropertyTest {
         Set<DeviceAsk> served = new HashSet<>(its.stream().map(DevicePlacement::request).toList());
         assertThat(served).as("one alternative of each request").hasSize(1);
         Set<Object> different = new HashSet<>();
-        its.forEach(result -> {
-          ReportedDevice device = cluster.device(result);
-          assertThat(different.add(device.profile().isPresent() ? device.name() : device.card())).as("results of one request on different cards").isTrue();
-        });
+        boolean meant = isAsMeant(cluster, its);
+        its.stream().map(cluster::device).forEach(
+            device -> assertThat(different.add(device.profile().isPresent() || !meant ? device.name() : device.card())).as("results of one request on different cards").isTrue());
         int wanted = ReportedDevice.wanted(served.iterator().next());
         assertThat(its.size()).isEqualTo(wanted == 0 ? its.size() : wanted);
       }
@@ -195,14 +195,25 @@ class AllocatorPropertyTest {
         rank += request.alternatives().indexOf(results.stream().map(DevicePlacement::request).filter(request.alternatives()::contains).findFirst().orElseThrow());
       }
     }
+    boolean meant = allocated.claims().stream().allMatch(claim -> isAsMeant(cluster, claim.devices()));
+    Reading reading = meant ? Reading.AS_MEANT : Reading.AS_WRITTEN;
     for (String node : cluster.nodeNames()) {
       boolean candidate = cluster.rooms.of(node).holds(needs);
       if (candidate && rank > 0) {
-        assertThat(cluster.everyWay(node).canServe(pod, rank)).as("%s in a way that comes before", node).isNotEqualTo(Optional.of(true));
+        assertThat(cluster.everyWay(node).canServe(pod, rank, reading)).as("%s in a way that comes before", node).isNotEqualTo(Optional.of(true));
+      }
+      if (candidate && reading == Reading.AS_WRITTEN) {
+        assertThat(cluster.everyWay(node).canServe(pod, Integer.MAX_VALUE, Reading.AS_MEANT)).as("%s with what is meant", node).isNotEqualTo(Optional.of(true));
       }
       boolean placed = allocator.placeOn(node, pod, cluster.refreshed()).isPresent();
       cluster.everyWay(node).canServe(pod).ifPresent(can -> assertThat(placed).as("%s on %s", pod, node).isEqualTo(can));
     }
+  }
+
+  /** Whether each is of its card what its request means. */
+  private static boolean isAsMeant(KnownCluster cluster, List<DevicePlacement> results) {
+    return results.stream().allMatch(
+        result -> ReportedDevice.meant(cluster.devices(cluster.device(result).card()), result.request()).contains(cluster.device(result)));
   }
 
   /** What is said of a node or card is true; what is said of a card goes away once that is satisfied; and no way to place the pod was missed. */

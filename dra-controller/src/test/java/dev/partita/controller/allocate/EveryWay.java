@@ -1,9 +1,13 @@
 package dev.partita.controller.allocate;
 
 import dev.partita.api.DeviceMode;
+import dev.partita.api.config.GpuShareConfig.Affinity;
+import dev.partita.api.config.GpuShareConfig.Packing;
+import dev.partita.api.config.GpuShareConfig.Placement;
 import dev.partita.controller.allocate.ClaimAsk.RequestAsk;
 import dev.partita.controller.allocate.DeviceAsk.Access;
 import dev.partita.controller.allocate.DeviceAsk.Count;
+import dev.partita.controller.allocate.DeviceAsk.Reading;
 import dev.partita.controller.inventory.CardKey;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -42,16 +46,16 @@ final class EveryWay {
     }
   }
 
-  /** Whether the node can serve them, whatever alternatives that takes; empty if that was not settled. */
+  /** Whether the node can serve them, whatever alternatives that takes, and however they are read; empty if that was not settled. */
   Optional<Boolean> canServe(List<ClaimAsk> claims) {
-    return canServe(claims, Integer.MAX_VALUE);
+    return canServe(claims, Integer.MAX_VALUE, Reading.AS_WRITTEN);
   }
 
   /** The same with alternatives that are better, added up over all requests, than that rank. */
-  Optional<Boolean> canServe(List<ClaimAsk> claims, int below) {
+  Optional<Boolean> canServe(List<ClaimAsk> claims, int below, Reading reading) {
     boolean settled = true;
     for (List<DeviceAsk> choice : choices(claims, below)) {
-      Optional<Boolean> can = canServeThese(claims, choice);
+      Optional<Boolean> can = canServeThese(claims, choice, reading);
       if (can.orElse(false)) {
         return can;
       }
@@ -63,12 +67,12 @@ final class EveryWay {
   /** Whether it can serve an ask by itself. */
   Optional<Boolean> canServe(ClaimAsk claim, DeviceAsk ask) {
     ClaimAsk alone = new ClaimAsk(claim.claim(), List.of(new RequestAsk(ask.name(), List.of(ask))), List.of());
-    return canServeThese(List.of(alone), List.of(ask));
+    return canServeThese(List.of(alone), List.of(ask), Reading.AS_WRITTEN);
   }
 
   /** Cards that could serve it, as far as each by itself can say. */
   long cardsFor(DeviceAsk ask) {
-    return cards.keySet().stream().filter(card -> !open(card, ask).isEmpty()).count();
+    return cards.keySet().stream().filter(card -> !open(card, ask, reading(ask, Reading.AS_WRITTEN)).isEmpty()).count();
   }
 
   private static List<List<DeviceAsk>> choices(List<ClaimAsk> claims, int below) {
@@ -90,12 +94,20 @@ final class EveryWay {
     return choices.stream().filter(choice -> choice.rank() < below).map(Ranked::asks).toList();
   }
 
-  private Optional<Boolean> canServeThese(List<ClaimAsk> claims, List<DeviceAsk> asks) {
+  /** Who says how cards are to be chosen is read in one way only, and so is who wants all there are. */
+  private static Reading reading(DeviceAsk ask, Reading asked) {
+    Placement placement = ask.placement();
+    boolean choosesCards = placement.exclusive() || placement.gpus() != Packing.AUTO || placement.numa() != Affinity.AUTO || placement.nvlink() != Affinity.AUTO;
+    return choosesCards || ask.count() instanceof Count.All ? Reading.AS_MEANT : asked;
+  }
+
+  private Optional<Boolean> canServeThese(List<ClaimAsk> claims, List<DeviceAsk> asks, Reading reading) {
     List<Unit> units = new ArrayList<>();
     int next = 0;
     for (ClaimAsk claim : claims) {
       for (int request = 0; request < claim.requests().size(); request++) {
-        Optional<List<Unit>> its = units(claim, asks.get(next++));
+        DeviceAsk ask = asks.get(next++);
+        Optional<List<Unit>> its = units(claim, ask, reading(ask, reading));
         if (its.isEmpty()) {
           return Optional.of(false);
         }
@@ -113,10 +125,10 @@ final class EveryWay {
   }
 
   /** Empty if the node lacks what they need. */
-  private Optional<List<Unit>> units(ClaimAsk claim, DeviceAsk ask) {
+  private Optional<List<Unit>> units(ClaimAsk claim, DeviceAsk ask, Reading reading) {
     List<Unit> units = new ArrayList<>();
     if (ask.count() instanceof Count.Exactly(int devices)) {
-      List<ReportedDevice> possible = cards.keySet().stream().flatMap(card -> open(card, ask).stream()).toList();
+      List<ReportedDevice> possible = cards.keySet().stream().flatMap(card -> open(card, ask, reading).stream()).toList();
       for (int i = 0; i < devices; i++) {
         units.add(new Unit(claim, ask, possible));
       }
@@ -142,8 +154,10 @@ final class EveryWay {
     return device.mode() == DeviceMode.SHARED && ask.access() == Access.OWN && !ask.placement().exclusive() && !taken && isTooMuch(device, ask);
   }
 
-  private List<ReportedDevice> open(CardKey card, DeviceAsk ask) {
-    return ReportedDevice.meant(cards.getOrDefault(card, List.of()), ask).stream().filter(device -> !isTooMuch(device, ask)).toList();
+  private List<ReportedDevice> open(CardKey card, DeviceAsk ask, Reading reading) {
+    List<ReportedDevice> ofCard = cards.getOrDefault(card, List.of());
+    List<ReportedDevice> possible = reading == Reading.AS_MEANT ? ReportedDevice.meant(ofCard, ask) : ReportedDevice.written(ofCard, ask);
+    return possible.stream().filter(device -> !isTooMuch(device, ask)).toList();
   }
 
   private boolean isTooMuch(ReportedDevice device, DeviceAsk ask) {

@@ -159,11 +159,15 @@ class MigAllocationTest {
   }
 
   @Test
-  void instancesAreNoReasonWhereTheyAreNotMeant() {
+  void anInstanceServesWhoWouldRatherHaveTheCardOnlyWhereNoneIsFree() {
+    DeviceAsk any = Asks.ask("gpu", List.of(Asks.model("h200")), new Count.Exactly(1), OptionalLong.empty(), OptionalLong.empty());
+    assertThat(cluster.take(claim("a", any))).containsExactly("gpu-0");
+    assertThat(cluster.take(claim("b", any))).containsExactly("gpu-1");
+    assertThat(cluster.take(claim("c", any)).getFirst()).contains("2 cards on node-0: taken as a whole");
     MigCluster one = new MigCluster(node("node-0", 1));
     one.take(instance("a", "1g.18gb"));
-    DeviceAsk any = Asks.ask("gpu", List.of(Asks.model("h200")), new Count.Exactly(1), OptionalLong.empty(), OptionalLong.empty());
-    assertThat(one.take(claim("b", any)).getFirst()).isEqualTo("0 of 1 card fits: 1 card on node-0: has 1 MIG instance");
+    assertThat(one.take(claim("b", any)).getFirst()).startsWith("gpu-0-mig-");
+    assertThat(one.take(claim("c", Asks.alone(any))).getFirst()).isEqualTo("0 of 1 card fits: 1 card on node-0: has 2 MIG instances");
   }
 
   @Test

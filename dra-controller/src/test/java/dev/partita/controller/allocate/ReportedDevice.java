@@ -160,13 +160,24 @@ record ReportedDevice(String node, Gpu gpu, long sellable, DeviceMode mode, Opti
 
   /** Of a card's devices those that an ask means which could be had if nothing were taken: the whole, or shares, or else instances. */
   static List<ReportedDevice> meant(List<ReportedDevice> ofCard, DeviceAsk ask) {
-    List<ReportedDevice> possible = ofCard.stream().filter(device -> device.isSelectedBy(ask) && device.isTolerated(ask) && device.hasCapacity(ask)).toList();
+    List<ReportedDevice> possible = ofCard.stream().filter(device -> device.isPossible(ask)).toList();
     List<ReportedDevice> undivided = possible.stream().filter(device -> device.mode != DeviceMode.MIG).toList();
     if (undivided.isEmpty()) {
       return possible;
     }
     DeviceMode wanted = !ask.memory().isSaid() && ask.cores().isEmpty() ? DeviceMode.WHOLE : DeviceMode.SHARED;
     return undivided.size() == 1 ? undivided : undivided.stream().filter(device -> device.mode == wanted).toList();
+  }
+
+  /** Of a card's devices those that have what an ask says, and could be had if nothing were taken; who only looks sees a whole card or its shares, not both. */
+  static List<ReportedDevice> written(List<ReportedDevice> ofCard, DeviceAsk ask) {
+    List<ReportedDevice> possible = ofCard.stream().filter(device -> device.isPossible(ask)).toList();
+    boolean once = ask.access() == DeviceAsk.Access.MONITOR && possible.stream().anyMatch(device -> device.mode == DeviceMode.WHOLE);
+    return once ? possible.stream().filter(device -> device.mode != DeviceMode.SHARED).toList() : possible;
+  }
+
+  private boolean isPossible(DeviceAsk ask) {
+    return isSelectedBy(ask) && isTolerated(ask) && hasCapacity(ask);
   }
 
   static int wanted(DeviceAsk ask) {
