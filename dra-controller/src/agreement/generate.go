@@ -23,9 +23,13 @@ func (g generator) nodes() []node {
 }
 
 func (g generator) node(name string) node {
-	n := node{Name: name}
+	n := node{Name: name, Mig: g.percent(30)}
 	mixed, model, located := g.percent(30), pick(g, []string{"h200", "l40s"}), g.percent(85)
-	for i := range 1 + g.IntN(4) {
+	most := 4
+	if n.Mig {
+		most, model = 2, "h200" // there are many devices of a card to try
+	}
+	for i := range 1 + g.IntN(most) {
 		c := card{Model: model}
 		if mixed {
 			c.Model = pick(g, []string{"h200", "l40s"})
@@ -41,9 +45,33 @@ func (g generator) node(name string) node {
 			c.Unhealthy = pick(g, []string{"Xid-79", "Xid-48"})
 		}
 		n.Cards = append(n.Cards, c)
-		n.Taken = append(n.Taken, g.taken(i, products[c.Model].memory)...)
+		if n.cuts(c) && g.percent(40) {
+			n.Taken = append(n.Taken, g.instances(i)...)
+		} else {
+			n.Taken = append(n.Taken, g.taken(i, products[c.Model].memory)...)
+		}
 	}
 	return n
+}
+
+// instances are MIG instances that can be had together.
+func (g generator) instances(card int) (all []taken) {
+	used, made := map[int64]bool{}, map[string]int64{}
+	for range 1 + g.IntN(5) {
+		p := pick(g, profiles)
+		start, free := pick(g, p.starts), made[p.name] < p.count
+		for slice := start; slice < start+p.slices; slice++ {
+			free = free && !used[slice]
+		}
+		if free {
+			for slice := start; slice < start+p.slices; slice++ {
+				used[slice] = true
+			}
+			made[p.name]++
+			all = append(all, taken{Card: card, Profile: p.label(), Start: start})
+		}
+	}
+	return all
 }
 
 func (g generator) taken(card int, memory int64) (all []taken) {
@@ -54,7 +82,7 @@ func (g generator) taken(card int, memory int64) (all []taken) {
 	default:
 		cores := int64(100)
 		for range 1 + g.IntN(3) {
-			share := taken{card, int64(1+g.IntN(30)) * gib, int64(g.IntN(8) * 10)}
+			share := taken{Card: card, Memory: int64(1+g.IntN(30)) * gib, Cores: int64(g.IntN(8) * 10)}
 			if share.Memory <= memory && share.Cores <= cores {
 				all = append(all, share)
 				memory, cores = memory-share.Memory, cores-share.Cores
@@ -72,16 +100,13 @@ func (g generator) claim() (claim resourceapi.DeviceClaim) {
 		request := resourceapi.DeviceRequest{Name: fmt.Sprintf("r%d", i)}
 		if g.percent(30) {
 			for s := range 2 + g.IntN(2) {
-				sub := resourceapi.DeviceSubRequest(g.part(fmt.Sprintf("s%d", s)))
-				request.FirstAvailable = append(request.FirstAvailable, sub)
-				differentCards(&claim, request.Name+"/"+sub.Name, sub)
+				request.FirstAvailable = append(request.FirstAvailable, g.part(fmt.Sprintf("s%d", s)))
 			}
 		} else {
 			part := g.part("")
 			request.Exactly = &resourceapi.ExactDeviceRequest{
 				DeviceClassName: part.DeviceClassName, AllocationMode: part.AllocationMode, Count: part.Count,
 				Selectors: part.Selectors, Capacity: part.Capacity, Tolerations: part.Tolerations}
-			differentCards(&claim, request.Name, part)
 		}
 		claim.Requests = append(claim.Requests, request)
 	}
@@ -97,7 +122,6 @@ func (g generator) monitor() (claim resourceapi.DeviceClaim) {
 	claim.Requests = []resourceapi.DeviceRequest{{Name: "r0", Exactly: &resourceapi.ExactDeviceRequest{
 		DeviceClassName: part.DeviceClassName, AllocationMode: part.AllocationMode, Count: part.Count,
 		Selectors: part.Selectors, Capacity: part.Capacity, Tolerations: part.Tolerations, AdminAccess: &yes}}}
-	differentCards(&claim, "r0", part)
 	if g.percent(40) {
 		claim.Constraints = append(claim.Constraints, g.constraint(claim.Requests))
 	}
@@ -108,26 +132,21 @@ func isMonitor(claim resourceapi.DeviceClaim) bool {
 	return claim.Requests[0].Exactly != nil && claim.Requests[0].Exactly.AdminAccess != nil
 }
 
-// differentCards spells out for Kubernetes' allocator what is so with ours by design: shares of one request are on different
-// cards. Without it that allocator may give two of them of the same card.
-func differentCards(claim *resourceapi.DeviceClaim, name string, part resourceapi.DeviceSubRequest) {
-	if part.Count > 1 && part.DeviceClassName != "whole."+driver {
-		attribute := resourceapi.FullyQualifiedName(driver + "/uuid")
-		claim.Constraints = append(claim.Constraints, resourceapi.DeviceConstraint{Requests: []string{name}, DistinctAttribute: &attribute})
-	}
-}
-
 func (g generator) part(name string) resourceapi.DeviceSubRequest {
-	whole := "whole." + driver
-	part := resourceapi.DeviceSubRequest{Name: name, DeviceClassName: pick(g, []string{whole, whole, driver, driver, "h200." + driver, "l40s." + driver})}
+	whole, mig := "whole."+driver, "mig."+driver
+	part := resourceapi.DeviceSubRequest{Name: name, DeviceClassName: pick(g, []string{
+		whole, whole, driver, driver, driver, "h200." + driver, "l40s." + driver, mig, mig, "any.example.com", "h200.example.com"})}
 	if g.percent(12) {
 		part.AllocationMode = resourceapi.DeviceAllocationModeAll
 	} else {
-		part.AllocationMode, part.Count = resourceapi.DeviceAllocationModeExactCount, pick(g, []int64{1, 1, 1, 1, 2, 2, 3})
+		part.AllocationMode, part.Count = resourceapi.DeviceAllocationModeExactCount, pick(g, []int64{1, 1, 1, 1, 2, 2, 3, 5})
 	}
-	part.Capacity = g.capacity(part.DeviceClassName != whole)
+	part.Capacity = g.capacity(part.DeviceClassName != whole && part.DeviceClassName != mig)
 	if g.percent(30) {
 		part.Selectors = []resourceapi.DeviceSelector{selector(pick(g, expressions))}
+	}
+	if part.DeviceClassName == mig && g.percent(70) {
+		part.Selectors = append(part.Selectors, selector(own("profile")+fmt.Sprintf(" == %q", pick(g, profiles).name)))
 	}
 	if g.percent(20) {
 		part.Tolerations = []resourceapi.DeviceToleration{pick(g, tolerations)}
@@ -197,11 +216,11 @@ func (g generator) constraint(requests []resourceapi.DeviceRequest) (constraint 
 	}
 	if g.percent(60) {
 		attribute := resourceapi.FullyQualifiedName(pick(g, []string{
-			"resource.kubernetes.io/numaNode", "resource.kubernetes.io/pcieRoot", driver + "/model", driver + "/nvlinkDomain", driver + "/architecture"}))
+			"resource.kubernetes.io/numaNode", "resource.kubernetes.io/pcieRoot", driver + "/model", driver + "/mode", driver + "/nvlinkDomain", driver + "/architecture"}))
 		constraint.MatchAttribute = &attribute
 	} else {
 		attribute := resourceapi.FullyQualifiedName(pick(g, []string{
-			"resource.kubernetes.io/numaNode", driver + "/uuid", driver + "/index", driver + "/model", driver + "/cudaComputeCapability"}))
+			"resource.kubernetes.io/numaNode", driver + "/uuid", driver + "/uuid", driver + "/index", driver + "/model", driver + "/cudaComputeCapability"}))
 		constraint.DistinctAttribute = &attribute
 	}
 	return constraint

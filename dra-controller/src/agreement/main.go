@@ -16,6 +16,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -36,6 +37,7 @@ type header struct {
 	Library string                          `json:"library"`
 	Seed    uint64                          `json:"seed"`
 	Classes map[string]string               `json:"classes"`
+	Custom  map[string]string               `json:"custom"`
 	Node    node                            `json:"node"`
 	Slices  []resourceapi.ResourceSliceSpec `json:"slices"`
 }
@@ -53,6 +55,8 @@ const (
 	placed  answer = "placed"
 	noPlace answer = "no place"
 	failed  answer = "error" // of a selector that fails, or of constraints that a request for all devices cannot meet
+	// That allocator remembers one value a request for a distinctAttribute, so that of a request for several all but the last are forgotten.
+	wrong answer = "placed against a constraint"
 )
 
 // The feature gates that are on by default in Kubernetes 1.36.
@@ -66,29 +70,33 @@ var features = structured.Features{
 }
 
 func main() {
-	cases := flag.Int("cases", 300, "cases to write")
+	cases := flag.Int("cases", 600, "cases to write")
 	seed := flag.Uint64("seed", 1, "of the generator")
 	flag.Parse()
 	out := json.NewEncoder(os.Stdout)
 	out.SetEscapeHTML(false)
 	example := exampleNode()
-	check(out.Encode(header{library + " " + version(), *seed, classes, example, slicesOf(example)}))
+	check(out.Encode(header{library + " " + version(), *seed, classes, customClasses, example, slicesOf(example)}))
 	generator := generator{rand.New(rand.NewPCG(*seed, 0))}
 	celCache := cel.NewCache(1000, cel.Features{EnableConsumableCapacity: true})
 	for written := 0; written < *cases; {
 		c := testCase{Nodes: generator.nodes(), Claim: generator.claim(), Answers: map[string]answer{}}
-		judge(&c, celCache)
+		if !judge(&c, celCache) {
+			continue
+		}
 		// Most claims find no place anywhere: of these a quarter is enough.
-		if slices.Contains(slices.Collect(maps.Values(c.Answers)), placed) || generator.percent(25) {
+		answers := slices.Collect(maps.Values(c.Answers))
+		if slices.Contains(answers, placed) || slices.Contains(answers, wrong) || generator.percent(25) {
 			check(out.Encode(c))
 			written++
 		}
 	}
 }
 
-// judge asks the allocator about every node, as kube-scheduler's Filter does.
-func judge(c *testCase, celCache *cel.Cache) {
-	ctx, done := context.WithTimeout(context.Background(), time.Minute)
+// judge asks the allocator about every node, as kube-scheduler's Filter does, and says whether it has answered: where many devices are alike it may
+// try all combinations of them.
+func judge(c *testCase, celCache *cel.Cache) bool {
+	ctx, done := context.WithTimeout(context.Background(), 5*time.Second)
 	defer done()
 	var published []*resourceapi.ResourceSlice
 	for _, n := range c.Nodes {
@@ -109,16 +117,57 @@ func judge(c *testCase, celCache *cel.Cache) {
 	}
 	for _, n := range c.Nodes {
 		results, err := allocator.Allocate(ctx, &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name}}, []*resourceapi.ResourceClaim{claim})
-		check(ctx.Err())
+		if ctx.Err() != nil {
+			return false
+		}
 		switch {
 		case err != nil:
 			c.Answers[n.Name] = failed
+		case len(results) == 1 && !areDistinct(c.Claim, results[0].Devices.Results, published):
+			c.Answers[n.Name] = wrong
 		case len(results) == 1:
 			c.Answers[n.Name] = placed
 		default:
 			c.Answers[n.Name] = noPlace
 		}
 	}
+	return true
+}
+
+// areDistinct says whether the results keep what the claim has as distinctAttribute.
+func areDistinct(claim resourceapi.DeviceClaim, results []resourceapi.DeviceRequestAllocationResult, published []*resourceapi.ResourceSlice) bool {
+	for _, constraint := range claim.Constraints {
+		if constraint.DistinctAttribute == nil {
+			continue
+		}
+		name := strings.TrimPrefix(string(*constraint.DistinctAttribute), driver+"/")
+		seen := map[string]bool{}
+		for _, result := range results {
+			request, _, _ := strings.Cut(result.Request, "/")
+			if len(constraint.Requests) > 0 && !slices.Contains(constraint.Requests, request) && !slices.Contains(constraint.Requests, result.Request) {
+				continue
+			}
+			value := attribute(published, result, name)
+			if seen[value] {
+				return false
+			}
+			seen[value] = true
+		}
+	}
+	return true
+}
+
+func attribute(published []*resourceapi.ResourceSlice, result resourceapi.DeviceRequestAllocationResult, name string) string {
+	for _, slice := range published {
+		for _, device := range slice.Spec.Devices {
+			if slice.Spec.Pool.Name == result.Pool && device.Name == result.Device {
+				value, err := json.Marshal(device.Attributes[resourceapi.QualifiedName(name)])
+				check(err)
+				return string(value)
+			}
+		}
+	}
+	panic("no such device: " + result.Device)
 }
 
 // stateOf is what kube-scheduler would have noted of the claims that hold what is taken.
@@ -130,11 +179,11 @@ func stateOf(nodes []node) structured.AllocatedState {
 	}
 	for _, n := range nodes {
 		for i, taken := range n.Taken {
-			if taken.Memory == 0 {
-				state.AllocatedDevices.Insert(structured.MakeDeviceID(driver, n.pool(), wholeName(taken.Card)))
+			id := structured.MakeDeviceID(driver, n.pool(), taken.device())
+			if !taken.isShare() {
+				state.AllocatedDevices.Insert(id)
 				continue
 			}
-			id := structured.MakeDeviceID(driver, n.pool(), sharedName(taken.Card))
 			share := types.UID(fmt.Sprintf("%s-%d", n.Name, i))
 			state.AllocatedSharedDeviceIDs.Insert(structured.MakeSharedDeviceID(id, &share))
 			state.AggregatedCapacity.Insert(structured.NewDeviceConsumedCapacity(id, taken.capacity()))
@@ -153,11 +202,13 @@ func (l classLister) List() ([]*resourceapi.DeviceClass, error) {
 
 func newClasses() classLister {
 	index := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
-	for name, expression := range classes {
-		check(index.Add(&resourceapi.DeviceClass{
-			ObjectMeta: metav1.ObjectMeta{Name: name},
-			Spec:       resourceapi.DeviceClassSpec{Selectors: []resourceapi.DeviceSelector{selector(expression)}},
-		}))
+	for _, made := range []map[string]string{classes, customClasses} {
+		for name, expression := range made {
+			check(index.Add(&resourceapi.DeviceClass{
+				ObjectMeta: metav1.ObjectMeta{Name: name},
+				Spec:       resourceapi.DeviceClassSpec{Selectors: []resourceapi.DeviceSelector{selector(expression)}},
+			}))
+		}
 	}
 	return classLister{resourcelisters.NewDeviceClassLister(index)}
 }

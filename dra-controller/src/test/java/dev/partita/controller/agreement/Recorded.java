@@ -3,10 +3,14 @@ package dev.partita.controller.agreement;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.partita.api.DeviceMode;
+import dev.partita.api.DeviceName;
+import dev.partita.api.MigSlot;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.node.GpuNodeSpec.Allocator;
+import dev.partita.api.node.GpuNodeSpec.PublishedMode;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.allocate.Booking;
 import dev.partita.controller.inventory.CardKey;
@@ -29,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  * @param cases the others
  */
 record Recorded(Header header, List<Case> cases) {
-  /** The cases are for this; the slices are those that Kubernetes' allocator was given for the example node. */
-  record Header(String library, long seed, Map<String, String> classes, Node node, List<JsonNode> slices) {}
+  /** The cases are for this, with custom classes beside ours; the slices are those that Kubernetes' allocator was given for the example node. */
+  record Header(String library, long seed, Map<String, String> classes, Map<String, String> custom, Node node, List<JsonNode> slices) {}
 
   /** An inventory, a claim's {@code spec.devices}, and the answer about every node. */
   record Case(List<Node> nodes, JsonNode claim, Map<String, Answer> answers) {}
@@ -41,17 +45,22 @@ record Recorded(Header header, List<Case> cases) {
     @JsonProperty("no place")
     NO_PLACE,
     @JsonProperty("error")
-    ERROR
+    ERROR,
+    /** It forgets some of what a {@code distinctAttribute} forbids. */
+    @JsonProperty("placed against a constraint")
+    WRONG
   }
 
-  record Node(String name, List<Card> cards, @Nullable List<Taken> taken) {
+  /** @param mig whether its H200s are published as MIG instances, too */
+  record Node(String name, boolean mig, List<Card> cards, @Nullable List<Taken> taken) {
     /** The node as its plugin would report it. */
-    GpuNode reported(GpuNodeSpec spec) {
+    GpuNode reported(Allocator allocator) {
       List<Gpu> gpus = new ArrayList<>();
       for (Card card : cards) {
-        gpus.add(card.of(name, gpus.size()));
+        Gpu gpu = card.of(name, gpus.size());
+        gpus.add(mig && card.model().equals("h200") ? gpu.withMigProfiles(GpuNodes.h200Profiles()) : gpu);
       }
-      return GpuNodes.ready(name, spec, gpus);
+      return GpuNodes.ready(name, new GpuNodeSpec(allocator, mig ? List.of(PublishedMode.values()) : List.of(), null), gpus);
     }
 
     List<Booking> bookings() {
@@ -84,10 +93,13 @@ record Recorded(Header header, List<Case> cases) {
     }
   }
 
-  /** A share, or a whole card, which says no memory. */
-  record Taken(int card, long memory, int cores) {
+  /** A share, a MIG instance, which says its profile, or a whole card. */
+  record Taken(int card, long memory, int cores, @Nullable String profile, int start) {
     private Booking booking(String node) {
-      return new Booking(new CardKey(node, card), memory == 0 ? DeviceMode.WHOLE : DeviceMode.SHARED, memory, cores);
+      CardKey key = new CardKey(node, card);
+      return profile == null
+          ? new Booking(key, memory == 0 ? DeviceMode.WHOLE : DeviceMode.SHARED, memory, cores)
+          : new Booking(key, new DeviceName.Mig(card, new MigSlot(profile, start)), 0, 0);
     }
   }
 
