@@ -5,6 +5,7 @@ import dev.partita.api.config.FieldError;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -16,7 +17,12 @@ enum HamiVariable {
   CUDA_DISABLE_CONTROL(true, "nothing in a container turns its limits off; a container with a whole card has none"),
   ACTIVE_OOM_KILLER(true, "an allocation beyond the share fails with out of memory; who gets round that is ended where the chart's plugin.onExcess is kill"),
   CUDA_DEVICE_MEMORY_SHARED_CACHE(false, "the processes of a claim share an account that its node mounts; leave it out"),
-  LIBCUDA_LOG_LEVEL(false, "the library prints nothing; the claim's conditions and events say what became of its limits");
+  LIBCUDA_LOG_LEVEL(false, "the library prints nothing; the claim's conditions and events say what became of its limits"),
+  CUDA_DEVICE_MEMORY_LIMIT(false, "a share has the memory that its claim asks for, and the variable says so in the container, whatever is set here"),
+  CUDA_DEVICE_SM_LIMIT(false, "a share has the cores that its claim asks for, and the variable says so in the container, whatever is set here");
+
+  /** HAMi's library reads limits with the number of a card behind the name, too. */
+  private static final Pattern NUMBER = Pattern.compile("_[0-9]+$");
 
   /** As HAMi's library reads them: what they ask for is then what a share does anyway. */
   private static final Set<String> OFF = Set.of("", "false", "0");
@@ -37,10 +43,14 @@ enum HamiVariable {
       JsonNode set = variables.path(i);
       String path = asked.path() + ".env[" + i + "]";
       Stream.of(values())
-          .filter(variable -> variable.name().equals(set.path("name").asText()) && !variable.isOff(set))
-          .forEach(variable -> notes.add(new FieldError(path, variable.name() + " is not read: " + variable.instead)));
+          .filter(variable -> variable.isNamed(set.path("name").asText()) && !variable.isOff(set))
+          .forEach(variable -> notes.add(new FieldError(path, set.path("name").asText() + " is not read: " + variable.instead)));
     }
     return notes;
+  }
+
+  private boolean isNamed(String variable) {
+    return variable.equals(name()) || (name().endsWith("_LIMIT") && NUMBER.matcher(variable).replaceFirst("").equals(name()));
   }
 
   private boolean isOff(JsonNode set) {
