@@ -31,9 +31,24 @@ class WaitingPodTest {
     cluster.bindAndRun("other", "node-0");
     cluster.start();
     cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"));
-    cluster.client.resource(new PodBuilder(requesting("p", "2")).editSpec().addNewResourceClaim().withName("c").withResourceClaimName("c").endResourceClaim().endSpec().build()).create();
+    cluster.client.resource(asking(requesting("p", "2"), "c")).create();
     assertThat(cluster.note("c", "Unallocatable")).contains("too little CPU is free on the node");
     cluster.client.resource(other).delete();
+    assertThat(cluster.result("c").getDevice()).isEqualTo("gpu-0-shared");
+  }
+
+  @Test
+  void aPodThatIsBeingDeletedTakesItsCpuUntilItIsGone() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.client.nodes().withName("node-0").editStatus(node -> new NodeBuilder(node).withNewStatus().addToAllocatable("cpu", new Quantity("4")).endStatus().build());
+    Pod other = cluster.client.resource(new PodBuilder(requesting("other", "3")).editMetadata().addToFinalizers("example.com/slow").endMetadata().build()).create();
+    cluster.bindAndRun("other", "node-0");
+    cluster.start();
+    cluster.client.resource(other).delete();
+    cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.client.resource(asking(requesting("p", "2"), "c")).create();
+    assertThat(cluster.note("c", "Unallocatable")).contains("too little CPU is free on the node");
+    cluster.client.pods().inNamespace("default").withName("other").edit(pod -> new PodBuilder(pod).editMetadata().withFinalizers(List.of()).endMetadata().build());
     assertThat(cluster.result("c").getDevice()).isEqualTo("gpu-0-shared");
   }
 
@@ -72,6 +87,10 @@ class WaitingPodTest {
     } while (cluster.isAllocated(last));
     cluster.pluginPod("True");
     cluster.result(last);
+  }
+
+  private static Pod asking(Pod pod, String claim) {
+    return new PodBuilder(pod).editSpec().addNewResourceClaim().withName(claim).withResourceClaimName(claim).endResourceClaim().endSpec().build();
   }
 
   private static Pod requesting(String name, String cpu) {

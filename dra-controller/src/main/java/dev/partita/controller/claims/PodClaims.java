@@ -40,8 +40,17 @@ public final class PodClaims {
 
   /** Whether the pod may still need its claims: it is neither over nor on its way out. */
   public static boolean isLive(Pod pod) {
+    return pod.getMetadata().getDeletionTimestamp() == null && !hasEnded(pod);
+  }
+
+  /** Whether what the pod requests of its node is not free: until its containers have ended, as for kube-scheduler. */
+  static boolean takesRoom(Pod pod) {
+    return isBound(pod) && !hasEnded(pod);
+  }
+
+  private static boolean hasEnded(Pod pod) {
     String phase = pod.getStatus() == null ? null : pod.getStatus().getPhase();
-    return pod.getMetadata().getDeletionTimestamp() == null && !"Succeeded".equals(phase) && !"Failed".equals(phase);
+    return "Succeeded".equals(phase) || "Failed".equals(phase);
   }
 
   /**

@@ -43,12 +43,20 @@ final class PodFollower {
   void follow(ObjectKey key, String uid, Inventory inventory, Set<ObjectKey> pods) {
     Optional<String> node = loads.nodeOf(uid).filter(name -> inventory.host(name) != null);
     Optional<Load> before = node.map(loads::of);
-    @Nullable Pod pod = view.pod(key);
-    if (pod != null && pod.getMetadata().getUid().equals(uid) && PodClaims.isLive(pod)) {
+    @Nullable Pod named = view.pod(key);
+    @Nullable Pod pod = named != null && named.getMetadata().getUid().equals(uid) ? named : null;
+    boolean takesRoom = pod != null && PodClaims.takesRoom(pod);
+    if (pod != null && takesRoom) {
+      loads.put(uid, pod.getSpec().getNodeName(), PodRequests.of(pod));
+    }
+    if (pod != null && PodClaims.isLive(pod)) {
       live(key, pod, inventory, pods);
     } else {
+      if (!takesRoom) {
+        loads.remove(uid);
+      }
       over(key, uid, inventory, pods);
-      if (pod != null && !pod.getMetadata().getUid().equals(uid)) {
+      if (named != null && pod == null) {
         pods.add(key);
       }
     }
@@ -59,11 +67,8 @@ final class PodFollower {
 
   private void live(ObjectKey key, Pod pod, Inventory inventory, Set<ObjectKey> pods) {
     String uid = pod.getMetadata().getUid();
-    if (PodClaims.isBound(pod)) {
-      loads.put(uid, pod.getSpec().getNodeName(), PodRequests.of(pod));
-      if (inventory.host(pod.getSpec().getNodeName()) != null) {
-        mixFeed.arrivedWithoutCards(pod);
-      }
+    if (PodClaims.isBound(pod) && inventory.host(pod.getSpec().getNodeName()) != null) {
+      mixFeed.arrivedWithoutCards(pod);
     }
     if (!pod.getSpec().getResourceClaims().isEmpty()) {
       priorities.put(uid, PodTurns.priority(pod));
@@ -76,7 +81,6 @@ final class PodFollower {
   }
 
   private void over(ObjectKey key, String uid, Inventory inventory, Set<ObjectKey> pods) {
-    loads.remove(uid);
     priorities.remove(uid);
     turns.forget(key, uid);
     mixFeed.forget(uid);
