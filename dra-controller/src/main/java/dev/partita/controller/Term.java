@@ -40,7 +40,7 @@ final class Term implements AutoCloseable {
     this.publication = new PublicationLoop(client, edge, view, clock);
     this.quotaStatus = new QuotaStatusWriter(client, edge.aside(), view);
     PodEvents podEvents = new PodEvents(client, edge, clock, identity);
-    this.templates = new TemplateLoop(client, edge, view, podEvents, clock, settings.templateGrace());
+    this.templates = new TemplateLoop(client, edge, view, podEvents, settings.templateGrace());
     this.allocation = new AllocationLoop(client, edge, view, events, podEvents, conditions, quotaStatus, clock);
     this.certificate = settings.webhook().filter(Webhook::keepsCertificate).map(webhook -> new CertificateKeeper(client, edge, webhook.names(), clock));
     PodEvents aside = new PodEvents(client, edge.aside(), clock, identity);

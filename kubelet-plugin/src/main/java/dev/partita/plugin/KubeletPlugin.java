@@ -1,6 +1,7 @@
 package dev.partita.plugin;
 
 import dev.partita.api.Driver;
+import dev.partita.api.SteadyClock;
 import dev.partita.cdi.CdiFolder;
 import dev.partita.plugin.cardreport.CardReports;
 import dev.partita.plugin.checkpoint.Checkpoint;

@@ -1,5 +1,6 @@
 package dev.partita.controller.claims;
 
+import dev.partita.api.SteadyClock;
 import dev.partita.controller.allocate.ClaimRef;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.events.ClaimEvents;
@@ -50,7 +51,7 @@ public final class AllocationLoop implements AutoCloseable {
 
   private final ClusterView view;
   private final QuotaStatusWriter quotaStatus;
-  private final Clock clock;
+  private final Clock evenClock = SteadyClock.start(); // how long something lasts, whoever sets the time of day
   private final EventLoop<WorkItem> loop;
   private final Consumer<ClusterEvent> listener;
   private final PodWriter writer;
@@ -73,12 +74,12 @@ public final class AllocationLoop implements AutoCloseable {
   private final QuotaRefresh quotas;
   private Inventory inventory = Inventory.EMPTY;
 
+  /** @param clock the time of day; how long something lasts goes by one that nobody sets */
   public AllocationLoop(KubernetesClient client, ApiEdge edge, ClusterView view, ClaimEvents events, PodEvents podEvents, PodConditions conditions, QuotaStatusWriter quotaStatus, Clock clock) {
     this.view = view;
     this.ledger = new ClaimLedger(uid -> PodClaims.mayUse(view.podByUid(uid)));
     this.quotas = new QuotaRefresh(view, ledger.quotas());
     this.quotaStatus = quotaStatus;
-    this.clock = clock;
     this.nodeFacts = new NodeFacts(view);
     this.loop = new EventLoop<>("allocation", GATHER, this::handle);
     this.retries = new Retries(loop);
@@ -89,10 +90,10 @@ public final class AllocationLoop implements AutoCloseable {
     PodDecider decider = new PodDecider(view, ledger, loads, vetoes);
     this.evictor = new Evictor(client, edge, podEvents, loop::post);
     this.nominations = new Nominations(ledger, loads);
-    this.preemption = new Preemption(view, clock, ledger, loads, nominations, evictor, retries, priorities);
+    this.preemption = new Preemption(view, evenClock, ledger, loads, nominations, evictor, retries, priorities);
     this.turns =
         new PodTurns(
-            view, clock, ledger, loads, decider, writer, leftovers, new ClaimNotes(events, conditions), retries, nominations, preemption);
+            view, clock, evenClock, ledger, loads, decider, writer, leftovers, new ClaimNotes(events, conditions), retries, nominations, preemption);
     this.explanations = new Explanations(view, turns);
     this.follower = new PodFollower(view, loads, priorities, decider.mixFeed(), leftovers, turns);
     this.listener = event -> loop.post(new WorkItem.Observed(event));
@@ -288,7 +289,7 @@ public final class AllocationLoop implements AutoCloseable {
 
   private void veto(ObjectKey claim, String uid, String node) {
     LOG.info("claim {}:{}: allocation on {} was taken back before it was used, another node is tried first", claim, uid, node);
-    Duration length = vetoes.add(uid, node, clock.instant());
+    Duration length = vetoes.add(uid, node, evenClock.instant());
     retries.after(length, new WorkItem.VetoOver(claim));
   }
 

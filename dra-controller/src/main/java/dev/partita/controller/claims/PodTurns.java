@@ -42,6 +42,7 @@ final class PodTurns {
 
   private final ClusterView view;
   private final Clock clock;
+  private final Clock evenClock; // cannot be set, unlike the time of day
   private final ClaimLedger ledger;
   private final NodeLoads loads;
   private final PodDecider decider;
@@ -58,6 +59,7 @@ final class PodTurns {
   PodTurns(
       ClusterView view,
       Clock clock,
+      Clock evenClock,
       ClaimLedger ledger,
       NodeLoads loads,
       PodDecider decider,
@@ -69,6 +71,7 @@ final class PodTurns {
       Preemption preemption) {
     this.view = view;
     this.clock = clock;
+    this.evenClock = evenClock;
     this.ledger = ledger;
     this.loads = loads;
     this.decider = decider;
@@ -187,7 +190,7 @@ final class PodTurns {
    */
   Decision consider(Pod pod, Inventory inventory, Map<String, String> placed) {
     return nominations.without(
-        pod.getMetadata().getUid(), priority(pod), () -> decider.decide(pod, inventory, clock.instant(), placed));
+        pod.getMetadata().getUid(), priority(pod), () -> decider.decide(pod, inventory, evenClock.instant(), placed));
   }
 
   /** Does what was decided about the pod. */

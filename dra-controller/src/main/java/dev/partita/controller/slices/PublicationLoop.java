@@ -57,7 +57,7 @@ public final class PublicationLoop implements AutoCloseable {
 
   public PublicationLoop(KubernetesClient client, ApiEdge edge, ClusterView view, Clock clock) {
     this.view = view;
-    this.slices = new SlicePublisher(client, edge, view, clock);
+    this.slices = new SlicePublisher(client, edge, view);
     this.classes = new ClassPublisher(client, edge, view);
     this.conditions = new NodeConditions(client, edge, view, clock);
     this.loop = new EventLoop<>("publication", GATHER, this::handle);

@@ -1,6 +1,7 @@
 package dev.partita.controller.slices;
 
 import dev.partita.api.Driver;
+import dev.partita.api.SteadyClock;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.edge.ApiEdge;
@@ -35,15 +36,14 @@ public final class SlicePublisher {
   private final KubernetesClient client;
   private final ApiEdge edge;
   private final ClusterView view;
-  private final Clock clock;
+  private final Clock evenClock = SteadyClock.start();
   private final Republication republication = new Republication();
   private final Set<String> holding = ConcurrentHashMap.newKeySet();
 
-  public SlicePublisher(KubernetesClient client, ApiEdge edge, ClusterView view, Clock clock) {
+  public SlicePublisher(KubernetesClient client, ApiEdge edge, ClusterView view) {
     this.client = client;
     this.edge = edge;
     this.view = view;
-    this.clock = clock;
   }
 
   /**
@@ -64,7 +64,7 @@ public final class SlicePublisher {
       if (gpuNode != null && pluginIsGone(gpuNode)) {
         return Optional.empty(); // its pod's next change, or the next plugin's report, comes back here
       }
-      Instant now = clock.instant();
+      Instant now = evenClock.instant();
       Instant from = republication.notBefore(node);
       if (now.isBefore(from)) {
         return Optional.of(Duration.between(now, from));
@@ -77,7 +77,7 @@ public final class SlicePublisher {
     }
     write(gpuNode, change);
     if (existing.isEmpty()) {
-      republication.created(node, clock.instant());
+      republication.created(node, evenClock.instant());
     }
     LOG.info(
         "slices of {}: {} created, {} updated, {} deleted{}",

@@ -1,6 +1,7 @@
 package dev.partita.controller.templates;
 
 import dev.partita.admission.convert.ClaimTemplate;
+import dev.partita.api.SteadyClock;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.events.PodEvents;
 import dev.partita.controller.watch.ClusterEvent;
@@ -56,7 +57,7 @@ public final class TemplateLoop implements AutoCloseable {
   private final ApiEdge edge;
   private final ClusterView view;
   private final PodEvents events;
-  private final Clock clock;
+  private final Clock evenClock = SteadyClock.start();
   private final EventLoop<Work> loop;
   private final Consumer<ClusterEvent> listener = this::observe;
 
@@ -76,12 +77,11 @@ public final class TemplateLoop implements AutoCloseable {
   /**
    * @param grace how long a template that no pod names is kept
    */
-  public TemplateLoop(KubernetesClient client, ApiEdge edge, ClusterView view, PodEvents events, Clock clock, Duration grace) {
+  public TemplateLoop(KubernetesClient client, ApiEdge edge, ClusterView view, PodEvents events, Duration grace) {
     this.client = client;
     this.edge = edge;
     this.view = view;
     this.events = events;
-    this.clock = clock;
     this.idle = new Idle(grace);
     this.loop = new EventLoop<>("templates", GATHER, this::handle);
   }
@@ -182,7 +182,7 @@ public final class TemplateLoop implements AutoCloseable {
     if (template.getMetadata().getDeletionTimestamp() != null) {
       return;
     }
-    Duration left = idle.left(key, template.getMetadata().getUid(), clock.instant());
+    Duration left = idle.left(key, template.getMetadata().getUid(), evenClock.instant());
     if (left.isPositive()) {
       loop.postAfter(left.plusMillis(1), new Work.Look(key)); // not before it is over
       return;

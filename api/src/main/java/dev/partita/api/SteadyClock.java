@@ -1,4 +1,4 @@
-package dev.partita.plugin;
+package dev.partita.api;
 
 import java.time.Clock;
 import java.time.Instant;

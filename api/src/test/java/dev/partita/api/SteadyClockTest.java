@@ -1,4 +1,4 @@
-package dev.partita.plugin;
+package dev.partita.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
