@@ -3,13 +3,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "cancelling.h"
 #include "cards.h"
 #include "core_account.h"
 #include "core_history.h"
 #include "core_policy.h"
 #include "core_reports.h"
 #include "core_spans.h"
+#include "interruptions.h"
 
 enum { LOOK_EVERY_NS = 50000000, PAUSE_NS = 10000000 };
 
@@ -85,11 +85,12 @@ void cores_look(void) {
     if (now < due || !__atomic_compare_exchange_n(&next_look, &due, UINT64_MAX, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return;
     uint32_t force = 0;
-    int cancelling = cancelling_off();
+    struct interruptions interruptions;
+    interruptions_off(&interruptions);
     cards_each(look_at, &force);
     store(&cores_in_force, force);
     __atomic_store_n(&next_look, cores_now() + LOOK_EVERY_NS, __ATOMIC_RELEASE);
-    cancelling_back(cancelling);
+    interruptions_back(&interruptions);
 }
 
 bool cores_limited(int card) {

@@ -1,13 +1,16 @@
 /*
  * Lets the steps of a process' threads run side by side, and now and then one thread alone. A step holds it for well under a
  * microsecond and never across a call of the driver; it waits only while another thread joins, re-reads or repairs.
- * Never taken twice by one thread.
+ * Who wants to be alone gives up after a while: a signal's handler may have interrupted a step of its own thread, or one that waits for it
+ * in turn. Nobody is interrupted while alone (interruptions.h).
  */
 #ifndef PARTITA_GATE_H
 #define PARTITA_GATE_H
 
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #define GATE_ALONE UINT32_C(0x80000000)
 
@@ -22,11 +25,27 @@ static inline void gate_leave(uint32_t *gate) {
     __atomic_fetch_sub(gate, 1, __ATOMIC_RELEASE);
 }
 
-static inline void gate_enter_alone(uint32_t *gate) {
+static inline uint64_t gate_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* False: somebody stayed within a step for longer than that many ns. */
+static inline bool gate_enter_alone(uint32_t *gate, uint64_t patience) {
     while (__atomic_fetch_or(gate, GATE_ALONE, __ATOMIC_ACQUIRE) & GATE_ALONE)
         sched_yield();
-    while (__atomic_load_n(gate, __ATOMIC_ACQUIRE) != GATE_ALONE)
+    uint64_t begin = 0;
+    while (__atomic_load_n(gate, __ATOMIC_ACQUIRE) != GATE_ALONE) {
+        uint64_t now = gate_ns();
+        begin = begin ? begin : now;
+        if (now - begin > patience) {
+            __atomic_fetch_and(gate, ~GATE_ALONE, __ATOMIC_RELEASE);
+            return false;
+        }
         sched_yield();
+    }
+    return true;
 }
 
 static inline void gate_leave_alone(uint32_t *gate) {

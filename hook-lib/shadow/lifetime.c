@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cancelling.h"
+#include "interruptions.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
@@ -34,7 +34,9 @@ static void make_word(void) {
 
 /* Without a wiped page the word never becomes READY, so that every call comes here and compares process ids. */
 void lifetime_begin(void) {
-    int error = errno, cancelling = cancelling_off();
+    int error = errno;
+    struct interruptions interruptions;
+    interruptions_off(&interruptions);
     if (!__atomic_load_n(&lifetime_word, __ATOMIC_ACQUIRE))
         make_word();
     uint32_t *word = __atomic_load_n(&lifetime_word, __ATOMIC_ACQUIRE);
@@ -58,6 +60,6 @@ void lifetime_begin(void) {
             break;
         sched_yield();
     }
-    cancelling_back(cancelling);
+    interruptions_back(&interruptions);
     errno = error;
 }

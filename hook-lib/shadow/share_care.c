@@ -2,12 +2,13 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cancelling.h"
 #include "credit.h"
 #include "gate.h"
+#include "interruptions.h"
 #include "share_inside.h"
 
 enum { LOOK_EVERY_MS = 100, REAP_EVERY_MS = 1000, ACCOUNT_ATTEMPTS = 20 };
+static const uint64_t PATIENCE_NS = 250000000, PATIENCE_IF_DUE_NS = 20000000; /* longer than a thread that lost its processor is away */
 
 static uint64_t now_ns(void) {
     struct timespec t;
@@ -147,14 +148,17 @@ void share_tend(struct share *share, enum share_care care, bool join) {
                                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED))
             return;
     }
-    int error = errno, cancelling = cancelling_off();
-    gate_enter_alone(&share->gate);
+    int error = errno;
+    struct interruptions interruptions;
+    interruptions_off(&interruptions);
     bool reap = care == SHARE_NOW || now >= load(&share->next_reap);
-    tend_alone(share, reap, join);
-    if (reap)
-        __atomic_store_n(&share->next_reap, now + REAP_EVERY_MS, __ATOMIC_RELAXED);
-    __atomic_store_n(&share->next_look, now_ms() + LOOK_EVERY_MS, __ATOMIC_RELAXED);
-    gate_leave_alone(&share->gate);
-    cancelling_back(cancelling);
+    if (gate_enter_alone(&share->gate, care == SHARE_NOW ? PATIENCE_NS : PATIENCE_IF_DUE_NS)) {
+        tend_alone(share, reap, join);
+        if (reap)
+            __atomic_store_n(&share->next_reap, now + REAP_EVERY_MS, __ATOMIC_RELAXED);
+        __atomic_store_n(&share->next_look, now_ms() + LOOK_EVERY_MS, __ATOMIC_RELAXED);
+        gate_leave_alone(&share->gate);
+    }
+    interruptions_back(&interruptions);
     errno = error;
 }

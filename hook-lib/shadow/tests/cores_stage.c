@@ -157,6 +157,15 @@ uint64_t cores_busy(pid_t pid) {
     return 0;
 }
 
+uint64_t cores_held(void) {
+    static struct sim_process_use uses[64];
+    unsigned count = sim_state_processes(&truth, 0, uses, 64);
+    uint64_t held = 0;
+    for (unsigned i = 0; i < count && i < 64; i++)
+        held += uses[i].memory;
+    return held;
+}
+
 void spinners_measure(struct spinner *const measured[], unsigned int count, unsigned int ms, double percent[]) {
     uint64_t before[SPINNERS], begin = cores_now();
     for (unsigned int i = 0; i < count; i++)

@@ -54,6 +54,9 @@ void spinners_forget(void); /* all were killed: their places are free */
 /* ns of card 0 that the process had so far, by the hardware's own account. */
 uint64_t cores_busy(pid_t pid);
 
+/* Bytes of card 0 that living processes' allocations take, by the hardware's own account. */
+uint64_t cores_held(void);
+
 /* Percent of card 0 that the spinners had in the time. */
 void spinners_measure(struct spinner *const spinners[], unsigned int count, unsigned int ms, double percent[]);
 

@@ -9,6 +9,7 @@
 
 #include "cases.h"
 #include "check.h"
+#include "gate.h"
 #include "partita/quota_file.h"
 #include "scratch.h"
 
@@ -149,11 +150,30 @@ static void a_lock_that_was_lost_behind_our_back_is_taken_again(void) {
     CHECK_EQUAL(WEXITSTATUS(status), 1);
 }
 
+/* As a signal's handler that interrupts a step: it charges and looks after the share, and must not wait for the step's end. */
+static void what_interrupts_a_step_does_not_wait_for_it(void) {
+    open_share(1000, 1000);
+    CHECK_EQUAL(share_charge(&share, SHARE_RESIDENT, 100, false), 100);
+    gate_enter(&share.gate);
+    share_tend(&share, SHARE_NOW, true);
+    share_tend(&share, SHARE_IF_DUE, true);
+    CHECK_EQUAL(share_charge(&share, SHARE_RESIDENT, 200, false), 200);
+    CHECK_EQUAL(share_charge(&share, SHARE_RESIDENT, 701, false), 0);
+    CHECK_EQUAL(share_release(&share, SHARE_RESIDENT, 100), 100);
+    gate_leave(&share.gate);
+    CHECK_EQUAL(share.gate, 0);
+    share_tend(&share, SHARE_NOW, true);
+    CHECK_EQUAL(share_used(&share), 200);
+    share_call_in(&share);
+    CHECK_EQUAL(share_charge(&share, SHARE_RESIDENT, 800, false), 800);
+}
+
 int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         CASE(a_release_is_whole_while_another_thread_takes_managed_memory),
         CASE(what_many_processes_use_is_shown_at_once_or_moments_later),
         CASE(a_thread_is_not_cancelled_within_a_step),
+        CASE(what_interrupts_a_step_does_not_wait_for_it),
         CASE(a_lock_that_was_lost_behind_our_back_is_taken_again),
     };
     return RUN_CASES(cases, argc, argv);

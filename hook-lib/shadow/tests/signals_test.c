@@ -1,0 +1,212 @@
+/*
+ * Signals that come while calls are under way, often and without SA_RESTART: their handler calls CUDA itself, before a driver that allows it. A
+ * handler that waited for the call that it interrupts would never end.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+
+#include "cases.h"
+#include "check.h"
+#include "cuda_launch.h"
+#include "scratch.h"
+
+#define MIB (UINT64_C(1) << 20)
+#define MS UINT64_C(1000000)
+
+enum { QUOTA_MIB = 256, HELD_BY_HANDLER_MIB = 4, SENTINEL = 4711 };
+
+static struct {
+    __typeof__(&cuMemAlloc_v2) alloc;
+    __typeof__(&cuMemFree_v2) free;
+    __typeof__(&cuMemGetInfo_v2) info;
+    __typeof__(&cuLaunchKernel) launch;
+    uint64_t (*used)(void), (*most)(void), (*busy)(void);
+    uint64_t *kernel_ns;
+} cuda;
+
+static uint32_t handled;
+static const char *box;
+
+static void *symbol(void *library, const char *name) {
+    void *found = dlsym(library, name);
+    CHECK(found);
+    return found;
+}
+
+static void start(unsigned int cores) {
+    box = scratch_folder();
+    make_folders(text("%s/lib/partita", box));
+    copy_file(SHADOW_CUDA, text("%s/lib/libcuda.so.1", box));
+    copy_file(SIGNALS_DRIVER, text("%s/lib/partita/libcuda-real.so.1", box));
+    write_quota_with(box, "share", "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f", QUOTA_MIB * MIB, 1,
+                     cores ? text("cores %u\ncore-limit hard\n", cores) : "");
+    make_region(box, "share");
+    void *library = dlopen(text("%s/lib/libcuda.so.1", box), RTLD_NOW), *driver = dlopen(text("%s/lib/partita/libcuda-real.so.1", box), RTLD_NOW);
+    CHECK(library && driver);
+    cuda.alloc = (__typeof__(cuda.alloc))symbol(library, "cuMemAlloc_v2");
+    cuda.free = (__typeof__(cuda.free))symbol(library, "cuMemFree_v2");
+    cuda.info = (__typeof__(cuda.info))symbol(library, "cuMemGetInfo_v2");
+    cuda.launch = (__typeof__(cuda.launch))symbol(library, "cuLaunchKernel");
+    cuda.used = (uint64_t (*)(void))symbol(driver, "signals_driver_used");
+    cuda.most = (uint64_t (*)(void))symbol(driver, "signals_driver_most");
+    cuda.busy = (uint64_t (*)(void))symbol(driver, "signals_driver_busy");
+    cuda.kernel_ns = symbol(driver, "signals_driver_kernel_ns");
+}
+
+/* Every call keeps errno, whatever it met. */
+#define KEEPS_ERRNO(call)                                                                                             \
+    do {                                                                                                              \
+        errno = SENTINEL;                                                                                             \
+        call;                                                                                                         \
+        CHECK_EQUAL(errno, SENTINEL);                                                                                 \
+    } while (0)
+
+static __thread CUdeviceptr held_by_handler; /* several threads may be interrupted at once */
+
+static void ask_and_allocate(int signal) {
+    int error = errno;
+    size_t free = 0, total = 0;
+    (void)signal;
+    KEEPS_ERRNO(CHECK_EQUAL(cuda.info(&free, &total), CUDA_SUCCESS));
+    CHECK(total == QUOTA_MIB * MIB && free <= total);
+    if (held_by_handler) {
+        KEEPS_ERRNO(CHECK_EQUAL(cuda.free(held_by_handler), CUDA_SUCCESS));
+        held_by_handler = 0;
+    } else {
+        CUresult result;
+        KEEPS_ERRNO(result = cuda.alloc(&held_by_handler, HELD_BY_HANDLER_MIB * MIB));
+        CHECK(result == CUDA_SUCCESS || result == CUDA_ERROR_OUT_OF_MEMORY);
+        if (result != CUDA_SUCCESS)
+            held_by_handler = 0;
+    }
+    CHECK(cuda.most() <= QUOTA_MIB * MIB);
+    __atomic_fetch_add(&handled, 1, __ATOMIC_RELAXED);
+    errno = error;
+}
+
+static uint32_t times_handled(void) {
+    return __atomic_load_n(&handled, __ATOMIC_RELAXED);
+}
+
+/* No signal comes to this thread any more. */
+static void handler_lets_go(void) {
+    sigset_t alarm;
+    sigemptyset(&alarm);
+    sigaddset(&alarm, SIGALRM);
+    CHECK_EQUAL(pthread_sigmask(SIG_BLOCK, &alarm, NULL), 0);
+    if (held_by_handler)
+        CHECK_EQUAL(cuda.free(held_by_handler), CUDA_SUCCESS);
+    held_by_handler = 0;
+}
+
+static void storm_of(void (*handler)(int), unsigned int us) {
+    struct sigaction action = {.sa_handler = handler};
+    struct itimerval every = {{0, us}, {0, us}};
+    CHECK_EQUAL(sigaction(SIGALRM, &action, NULL), 0);
+    CHECK_EQUAL(setitimer(ITIMER_REAL, &every, NULL), 0);
+}
+
+static void storm_ends(void) {
+    struct itimerval never = {{0, 0}, {0, 0}};
+    CHECK_EQUAL(setitimer(ITIMER_REAL, &never, NULL), 0);
+    handler_lets_go();
+}
+
+static void the_whole_quota_is_free(void) {
+    CUdeviceptr pointer;
+    size_t free, total;
+    CHECK_EQUAL(cuda.used(), 0);
+    CHECK_EQUAL(cuda.info(&free, &total), CUDA_SUCCESS);
+    CHECK_EQUAL(free, QUOTA_MIB * MIB);
+    CHECK_EQUAL(cuda.alloc(&pointer, QUOTA_MIB * MIB), CUDA_SUCCESS);
+    CHECK_EQUAL(cuda.free(pointer), CUDA_SUCCESS);
+}
+
+/* More than the quota is asked for again and again: each refusal looks after the share, which is where a handler finds most of what it could wait for. */
+static void allocate_and_be_refused(void) {
+    CUdeviceptr pointers[8], pointer;
+    CUresult result;
+    int got = 0;
+    for (int i = 0; i < 8; i++) {
+        KEEPS_ERRNO(result = cuda.alloc(&pointers[got], i % 2 ? 40 * MIB : 4096));
+        CHECK(result == CUDA_SUCCESS || result == CUDA_ERROR_OUT_OF_MEMORY);
+        got += result == CUDA_SUCCESS;
+    }
+    KEEPS_ERRNO(CHECK_EQUAL(cuda.alloc(&pointer, (QUOTA_MIB + 2) * MIB), CUDA_ERROR_OUT_OF_MEMORY));
+    while (got > 0)
+        KEEPS_ERRNO(CHECK_EQUAL(cuda.free(pointers[--got]), CUDA_SUCCESS));
+}
+
+static void a_handler_may_ask_and_allocate_in_the_middle_of_allocations(void) {
+    start(0);
+    allocate_and_be_refused();
+    storm_of(ask_and_allocate, 100);
+    while (times_handled() < 200)
+        allocate_and_be_refused();
+    storm_ends();
+    CHECK(cuda.most() <= QUOTA_MIB * MIB);
+    the_whole_quota_is_free();
+}
+
+static bool over;
+
+static void *allocate_beside(void *unused) {
+    while (!__atomic_load_n(&over, __ATOMIC_RELAXED))
+        allocate_and_be_refused();
+    handler_lets_go();
+    return unused;
+}
+
+/* Any thread may be the one that is interrupted, also while another waits to be alone. */
+static void a_handler_may_ask_and_allocate_while_several_threads_allocate(void) {
+    pthread_t threads[3];
+    start(0);
+    allocate_and_be_refused();
+    for (int i = 0; i < 3; i++)
+        CHECK_EQUAL(pthread_create(&threads[i], NULL, allocate_beside, NULL), 0);
+    storm_of(ask_and_allocate, 200);
+    while (times_handled() < 20)
+        allocate_and_be_refused();
+    __atomic_store_n(&over, true, __ATOMIC_RELAXED);
+    for (int i = 0; i < 3; i++)
+        CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
+    storm_ends();
+    CHECK(cuda.most() <= QUOTA_MIB * MIB);
+    the_whole_quota_is_free();
+}
+
+static uint64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* A launch that waits for its turn sleeps: a signal ends a sleep, not the wait. */
+static void a_launch_goes_on_waiting_for_its_turn_whatever_interrupts_it(void) {
+    start(20);
+    *cuda.kernel_ns = 2 * MS;
+    storm_of(ask_and_allocate, 200);
+    uint64_t begin = now_ns();
+    while (cuda.busy() < 200 * MS)
+        KEEPS_ERRNO(CHECK_EQUAL(cuda.launch(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), CUDA_SUCCESS));
+    uint64_t passed = now_ns() - begin;
+    CHECK(times_handled() > 100);
+    CHECK(passed >= 500 * MS); /* 1 s, less what may be used at once and is still under way at the end */
+    storm_ends();
+    the_whole_quota_is_free();
+}
+
+int main(int argc, char **argv) {
+    static const struct test_case cases[] = {
+        CASE(a_handler_may_ask_and_allocate_in_the_middle_of_allocations),
+        CASE(a_handler_may_ask_and_allocate_while_several_threads_allocate),
+        CASE(a_launch_goes_on_waiting_for_its_turn_whatever_interrupts_it),
+    };
+    return RUN_CASES(cases, argc, argv);
+}
