@@ -2,6 +2,7 @@
  * partita-hardware COMMAND: the parts of hardware/run. It loads libcuda.so.1 as any program does.
  *   describe                     card, UUID, driver, bytes
  *   memory                       rows about memory
+ *   open HANDLE                  the rest of a row: memory of another process, opened by its handle
  *   calibrate NS                 iterations that take NS of the card's time, by itself
  *   spin SECONDS NS ITERATIONS   percent of the time that its kernels ran
  *   overhead                     name, ns a call
@@ -90,6 +91,10 @@ int main(int argc, char **argv) {
         truth_open();
         card_open();
         memory_check();
+    } else if (strcmp(command, "open") == 0 && argc == 3) {
+        truth_open();
+        card_open();
+        memory_open(argv[2]);
     } else if (strcmp(command, "calibrate") == 0 && argc == 3) {
         card_open();
         calibrate(strtoull(argv[2], NULL, 10));
@@ -100,7 +105,7 @@ int main(int argc, char **argv) {
         card_open();
         overhead();
     } else {
-        fputs("usage: partita-hardware describe | memory | calibrate NS | spin SECONDS NS ITERATIONS | overhead\n", stderr);
+        fputs("usage: partita-hardware describe | memory | open HANDLE | calibrate NS | spin SECONDS NS ITERATIONS | overhead\n", stderr);
         return 2;
     }
     return 0;

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "card.h"
 #include "cuda_arrays.h"
@@ -60,6 +62,34 @@ static void end_pages(void) {
     DO(CUDA(cuMemRelease)(pages));
 }
 
+/* A mapping keeps what it maps: the handle goes at once, as programs do it. */
+static CUresult make_mapped(void) {
+    const CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUresult result = make_pages();
+    if (result != CUDA_SUCCESS)
+        return result;
+    DO(CUDA(cuMemAddressReserve)(&pointers[0], 128 * MIB, 0, 0, 0));
+    DO(CUDA(cuMemMap)(pointers[0], 128 * MIB, 0, pages, 0));
+    DO(CUDA(cuMemRelease)(pages));
+    DO(CUDA(cuMemSetAccess)(pointers[0], 128 * MIB, &access, 1));
+    return CUDA(cuMemsetD8_v2)(pointers[0], 1, 128 * MIB);
+}
+
+static void end_mapped(void) {
+    DO(CUDA(cuCtxSynchronize)());
+    DO(CUDA(cuMemUnmap)(pointers[0], 128 * MIB));
+    DO(CUDA(cuMemAddressFree)(pointers[0], 128 * MIB));
+}
+
+/* Managed memory is on the card once the card has used it. */
+static CUresult make_managed(void) {
+    CUresult result = CUDA(cuMemAllocManaged)(&pointers[0], 128 * MIB, CU_MEM_ATTACH_GLOBAL);
+    if (result != CUDA_SUCCESS)
+        return result;
+    DO(CUDA(cuMemsetD8_v2)(pointers[0], 1, 128 * MIB));
+    return CUDA(cuCtxSynchronize)();
+}
+
 static CUresult make_array(void) {
     CUDA_ARRAY_DESCRIPTOR description;
     memset(&description, 0, sizeof description);
@@ -104,6 +134,8 @@ static const struct kind {
     {"cuMemAllocPitch: 10000 rows of 10000 bytes", "cuMemAllocPitch_v2", make_pitched, end_one},
     {"cuMemAllocAsync: 200 and 50 MiB", "cuMemAllocAsync", make_pooled, end_pooled},
     {"cuMemCreate: 128 MiB", "cuMemCreate", make_pages, end_pages},
+    {"cuMemCreate: 128 MiB, mapped and written", "cuMemAddressReserve", make_mapped, end_mapped},
+    {"cuMemAllocManaged: 128 MiB, written by the card", "cuMemAllocManaged", make_managed, end_one},
     {"cuArrayCreate: 4096 x 4096 x 4 floats", "cuArrayCreate_v2", make_array, end_array},
     {"graph with an allocation of 128 MiB", "cuGraphAddMemAllocNode", make_graph, end_graph},
 };
@@ -149,6 +181,59 @@ static void beyond(const char *name, CUresult result) {
            result == CUDA_ERROR_OUT_OF_MEMORY ? "pass" : result == CUDA_ERROR_NOT_SUPPORTED ? "not run" : "FAIL", (int)result);
 }
 
+/* Another process of the share opens what this one holds: it is charged once, to this one. */
+static void shared_with_another_process(void) {
+    const char *name = "cuIpcOpenMemHandle: 128 MiB of another process of the share";
+    CUipcMemHandle handle;
+    char words[2 * sizeof handle + 1];
+    int status = -1;
+    DO(CUDA(cuMemAlloc_v2)(&pointers[0], 128 * MIB));
+    CUresult result = CUDA(cuIpcGetMemHandle)(&handle, pointers[0]);
+    if (result != CUDA_SUCCESS) {
+        printf("memory\t%s\tnot run\tcuIpcGetMemHandle: error %d\n", name, (int)result);
+        DO(CUDA(cuMemFree_v2)(pointers[0]));
+        return;
+    }
+    for (size_t i = 0; i < sizeof handle; i++)
+        snprintf(words + 2 * i, 3, "%02x", ((const unsigned char *)&handle)[i]);
+    printf("memory\t%s\t", name);
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        execl("/proc/self/exe", "partita-hardware", "open", words, NULL);
+        _exit(127);
+    }
+    if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0)
+        printf("FAIL\tthe other process ended with status %d\n", status);
+    DO(CUDA(cuMemFree_v2)(pointers[0]));
+}
+
+void memory_open(const char *words) {
+    CUipcMemHandle handle;
+    CUdeviceptr pointer;
+    unsigned char *bytes = (unsigned char *)&handle;
+    for (size_t i = 0; i < sizeof handle; i++) {
+        unsigned int byte;
+        if (sscanf(words + 2 * i, "%2x", &byte) != 1) {
+            fputs("no handle\n", stderr);
+            exit(2);
+        }
+        bytes[i] = (unsigned char)byte;
+    }
+    int64_t charge = (int64_t)charged(), truth = (int64_t)truth_used();
+    CUresult result = CUDA(cuIpcOpenMemHandle_v2)(&pointer, handle, 1);
+    if (result != CUDA_SUCCESS) {
+        printf("FAIL\tcuIpcOpenMemHandle: error %d\n", (int)result);
+        return;
+    }
+    int64_t charge_more = (int64_t)charged() - charge, truth_more = (int64_t)truth_used() - truth;
+    DO(CUDA(cuIpcCloseMemHandle)(pointer));
+    int64_t charge_left = (int64_t)charged() - charge;
+    bool good = charge >= (int64_t)(128 * MIB) && close_to(charge_more, 0) && close_to(truth_more, 0) && close_to(charge_left, 0);
+    printf("%s\tcharged %.1f MiB before, %.1f MiB more by opening it, NVML %.1f MiB more; after closing it %.1f MiB more\n", good ? "pass" : "FAIL",
+           mib(charge), mib(charge_more), mib(truth_more), mib(charge_left));
+}
+
 void memory_check(void) {
     size_t free, total;
     CUdeviceptr pointer;
@@ -156,6 +241,7 @@ void memory_check(void) {
     DO(CUDA(cuMemFree_v2)(pointer));
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         try(&kinds[i]);
+    shared_with_another_process();
     DO(CUDA(cuMemGetInfo_v2)(&free, &total));
     beyond("cuMemAlloc", CUDA(cuMemAlloc_v2)(&pointer, free + MIB));
     beyond("cuMemAllocAsync", CUDA(cuMemAllocAsync)(&pointer, free + 64 * MIB, NULL));

@@ -4,4 +4,7 @@
 /* Prints a row for each kind of memory: group, what, pass|FAIL|not run, figures; with tabs between. In a context of a limited share. */
 void memory_check(void);
 
+/* In another process of the share: opens what cuIpcGetMemHandle gave, in hexadecimal, and prints the rest of the row. */
+void memory_open(const char *handle);
+
 #endif

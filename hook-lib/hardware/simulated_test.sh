@@ -13,5 +13,9 @@ for part in memory cores overhead runtime; do
     grep -q "^| $part |" "$node/out"
 done
 grep -q '| cores | mean absolute error | figure |' "$node/out"
+for kind in 'cuMemCreate: 128 MiB, mapped' cuMemAllocManaged: cuIpcOpenMemHandle:; do
+    grep -q "^| memory | $kind.* | pass |" "$node/out"
+done
+grep -q '| runtime | CUDA runtime, PyTorch | not run | they need a real driver |' "$node/out"
 ! grep -q FAIL "$node/out"
 [ "$before" = "$(ls "$(dirname "$run")/results")" ]

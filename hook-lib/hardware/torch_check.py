@@ -30,6 +30,19 @@ a = torch.randn(1024, 1024, device="cuda")
 b = (a @ a.T).sum()
 torch.cuda.synchronize()
 row("a product of matrices", bool(torch.isfinite(b).item()), "1024 x 1024")
+model = torch.nn.Sequential(torch.nn.Linear(256, 512), torch.nn.ReLU(), torch.nn.Linear(512, 1)).cuda()
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+inputs, losses = torch.randn(512, 256, device="cuda"), []
+targets = inputs.sum(dim=1, keepdim=True)
+for _ in range(50):
+    optimizer.zero_grad()
+    loss = torch.nn.functional.mse_loss(model(inputs), targets)
+    loss.backward()
+    optimizer.step()
+    losses.append(loss.item())
+free, total = torch.cuda.mem_get_info()
+held = torch.cuda.memory_reserved()
+row("50 training steps", losses[-1] < losses[0] and held <= total - free, f"loss {losses[0]:.3f} to {losses[-1]:.3f}; {held >> 20} MiB reserved, {(total - free) >> 20} MiB charged")
 try:
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
