@@ -21,6 +21,7 @@ typedef struct CUmemAllocationProp_st {
 } CUmemAllocationProp;
 
 #define CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR 1
+#define CU_MEM_HANDLE_TYPE_FABRIC 8
 
 #define CU_MEM_ACCESS_FLAGS_PROT_NONE 0
 #define CU_MEM_ACCESS_FLAGS_PROT_READ 1
@@ -45,6 +46,10 @@ typedef struct CUmulticastObjectProp_st {
 typedef struct CUipcMemHandle_st {
     char reserved[64];
 } CUipcMemHandle;
+
+typedef struct CUmemFabricHandle_st {
+    unsigned char data[64];
+} CUmemFabricHandle;
 
 typedef struct CUextMemory_st *CUexternalMemory;
 

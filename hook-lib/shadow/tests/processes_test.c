@@ -12,6 +12,7 @@
 
 #include "cases.h"
 #include "check.h"
+#include "cuda_pages.h"
 #include "nvml_mig.h"
 #include "partita/quota_file.h"
 #include "partita/usage_region.h"
@@ -338,9 +339,9 @@ struct nvml {
     void *library;
 };
 
-static struct nvml load_nvml(void) {
+static struct nvml load_nvml_of(const char *path) {
     struct nvml nvml;
-    void *library = dlopen(text("%s/lib/libnvidia-ml.so.1", box), RTLD_NOW);
+    void *library = dlopen(path, RTLD_NOW);
     CHECK(library);
     nvml.library = library;
 #define FIND(field, name) CHECK((*(void **)&nvml.field = dlsym(library, name)) != NULL)
@@ -358,6 +359,10 @@ static struct nvml load_nvml(void) {
     CHECK_EQUAL(handle(0, &nvml.device[0]), NVML_SUCCESS);
     CHECK_EQUAL(handle(1, &nvml.device[1]), NVML_SUCCESS);
     return nvml;
+}
+
+static struct nvml load_nvml(void) {
+    return load_nvml_of(text("%s/lib/libnvidia-ml.so.1", box));
 }
 
 static void nvml_shows_the_quota_and_what_the_claims_processes_hold(void) {
@@ -504,6 +509,66 @@ static void nvml_shows_the_quota_on_a_mig_instance_of_the_card(void) {
     child_end(&holder);
 }
 
+static CUmemFabricHandle *fabric; /* shared with the children */
+
+static CUmemGenericAllocationHandle import_fabric(void) {
+    CUmemGenericAllocationHandle handle;
+    __typeof__(&cuMemImportFromShareableHandle) import = cuda_function("cuMemImportFromShareableHandle");
+    CHECK_EQUAL(import(&handle, fabric, CU_MEM_HANDLE_TYPE_FABRIC), CUDA_SUCCESS);
+    return handle;
+}
+
+static void import_when_told(void) {
+    stage_ready();
+    cuda_start(box, 0);
+    CUmemGenericAllocationHandle handle = import_fabric();
+    stage_ready();
+    __typeof__(&cuMemRelease) release = cuda_function("cuMemRelease");
+    CHECK_EQUAL(release(handle), CUDA_SUCCESS);
+}
+
+/* As with file descriptors: once, to who made it, for as long as a handle of his process names it. */
+static uint64_t card_used(const struct nvml *truth) {
+    nvmlMemory_t memory;
+    CHECK_EQUAL(truth->memory(truth->device[0], &memory), NVML_SUCCESS);
+    return memory.used;
+}
+
+static void memory_imported_by_a_fabric_handle_is_charged_once_to_who_made_it(void) {
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .requestedHandleTypes = CU_MEM_HANDLE_TYPE_FABRIC,
+                                .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    CUmemGenericAllocationHandle handle;
+    CUdeviceptr pointer;
+    fabric = mmap(NULL, sizeof *fabric, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(fabric != MAP_FAILED);
+    prepare(4 * GIB);
+    struct child importer = stage_child(import_when_told); /* forked before there is CUDA here */
+    child_wait(&importer);
+    cuda_start(box, 0);
+    struct nvml truth = load_nvml_of(text("%s/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1.2", scratch_folder()));
+    uint64_t before = card_used(&truth);
+    __typeof__(&cuMemRelease) release = cuda_function("cuMemRelease");
+    CHECK_EQUAL(((__typeof__(&cuMemCreate))cuda_function("cuMemCreate"))(&handle, 3 * GIB, &prop, 0), CUDA_SUCCESS);
+    CHECK_EQUAL(((__typeof__(&cuMemExportToShareableHandle))cuda_function("cuMemExportToShareableHandle"))(
+                    fabric, handle, CU_MEM_HANDLE_TYPE_FABRIC, 0),
+                CUDA_SUCCESS);
+    child_go(&importer);
+    child_wait(&importer);
+    CHECK_EQUAL(cuda_free(), GIB);
+    CHECK_EQUAL(cuda.alloc(&pointer, 2 * GIB), CUDA_ERROR_OUT_OF_MEMORY);
+    child_end(&importer);
+    CHECK_EQUAL(card_used(&truth) - before, 3 * GIB);
+    CHECK_EQUAL(cuda_free(), GIB);
+    CUmemGenericAllocationHandle again = import_fabric();
+    CHECK_EQUAL(release(again), CUDA_SUCCESS);
+    CHECK_EQUAL(cuda_free(), GIB);
+    CHECK_EQUAL(card_used(&truth) - before, 3 * GIB);
+    CHECK_EQUAL(release(handle), CUDA_SUCCESS);
+    CHECK_EQUAL(cuda_free(), 4 * GIB);
+    CHECK_EQUAL(card_used(&truth), before);
+}
+
 int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         CASE(a_race_of_processes_never_exceeds_the_quota_by_one_byte),
@@ -523,6 +588,7 @@ int main(int argc, char **argv) {
         CASE(nvml_lists_the_containers_processes_under_their_own_pids),
         CASE(nvml_shows_what_processes_take_beside_their_allocations),
         CASE(nvml_shows_the_quota_on_a_mig_instance_of_the_card),
+        CASE(memory_imported_by_a_fabric_handle_is_charged_once_to_who_made_it),
         CASE(both_libraries_in_one_process_keep_its_account),
     };
     return RUN_CASES(cases, argc, argv);

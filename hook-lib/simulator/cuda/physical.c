@@ -45,6 +45,16 @@ struct physical *physical_make(uint64_t size, int ordinal, const CUmemAllocation
     return physical;
 }
 
+/* A process that imports what it exported itself has it twice. */
+static bool held_by_another_handle(uint64_t shared)
+{
+    const struct physical *physical = all;
+
+    while (physical && physical->shared != shared)
+        physical = physical->next;
+    return physical != NULL;
+}
+
 void physical_settle(struct physical *physical)
 {
     struct physical **link = &all;
@@ -56,9 +66,9 @@ void physical_settle(struct physical *physical)
     *link = physical->next;
     if (physical->team)
         team_disband(physical->team);
-    if (physical->shared)
+    if (physical->shared && !held_by_another_handle(physical->shared))
         sim_shared_drop(&driver_state, physical->shared);
-    else if (physical->ordinal >= 0)
+    else if (!physical->shared && physical->ordinal >= 0)
         sim_state_release(&driver_state, driver_devices[physical->ordinal].card->unit, SIM_MEMORY, physical->size);
     if (physical->content)
         munmap(physical->content, physical->size < CONTENT_MAX ? physical->size : CONTENT_MAX);
@@ -70,7 +80,7 @@ static CUresult check_prop(const CUmemAllocationProp *prop, int *ordinal)
     struct device *device;
 
     if (!prop || prop->type != CU_MEM_ALLOCATION_TYPE_PINNED ||
-        (prop->requestedHandleTypes & ~CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR))
+        (prop->requestedHandleTypes & ~(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC)))
         return CUDA_ERROR_INVALID_VALUE;
     *ordinal = -1;
     if (prop->location.type == CU_MEM_LOCATION_TYPE_DEVICE) {

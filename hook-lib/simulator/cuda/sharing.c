@@ -1,5 +1,5 @@
 /*
- * Memory of other processes. An exported allocation is a file (memfd) that names it; who imports it holds it, and it is the
+ * Memory of other processes. An exported allocation is a file (memfd) that names it, or a fabric handle that does; who imports it holds it, and it is the
  * card's until the last process that holds it lets go or dies. IPC handles and external memory that is no export of the
  * simulator's only give addresses: they hold and charge nothing. Bytes are not shared between processes.
  */
@@ -37,6 +37,11 @@ static int ordinal_of(const unsigned char card[16])
     return -1;
 }
 
+static bool is_shareable(int type)
+{
+    return type == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || type == CU_MEM_HANDLE_TYPE_FABRIC;
+}
+
 CUresult cuMemExportToShareableHandle(void *shareable, CUmemGenericAllocationHandle handle, int type,
                                       unsigned long long flags)
 {
@@ -48,7 +53,7 @@ CUresult cuMemExportToShareableHandle(void *shareable, CUmemGenericAllocationHan
 
     if (result != CUDA_SUCCESS)
         return result;
-    if (!shareable || flags || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+    if (!shareable || flags || !is_shareable(type))
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&driver_lock);
     physical = physical_of(handle);
@@ -61,28 +66,37 @@ CUresult cuMemExportToShareableHandle(void *shareable, CUmemGenericAllocationHan
         export.shared = physical->shared;
         export.size = physical->size;
         memcpy(export.card, driver_devices[physical->ordinal].card->uuid_bytes, 16);
-        if (export.shared)
+        if (!export.shared)
+            result = CUDA_ERROR_OPERATING_SYSTEM;
+        else if (type == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
             fd = (int)syscall(SYS_memfd_create, "simulated-memory", FD_CLOEXEC_FLAG);
-        if (fd < 0 || write(fd, &export, sizeof export) != (ssize_t)sizeof export)
+        if (type == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR &&
+            (fd < 0 || write(fd, &export, sizeof export) != (ssize_t)sizeof export))
             result = CUDA_ERROR_OPERATING_SYSTEM;
     }
     pthread_mutex_unlock(&driver_lock);
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS && type == CU_MEM_HANDLE_TYPE_FABRIC) {
+        memset(shareable, 0, sizeof(CUmemFabricHandle));
+        memcpy(shareable, &export, sizeof export);
+    } else if (result == CUDA_SUCCESS)
         *(int *)shareable = fd;
     else if (fd >= 0)
         close(fd);
     return result;
 }
 
-/* Holds what the file names. Under driver_lock. */
-static CUresult import(int fd, struct physical **imported)
+/* Holds what the file or the fabric handle names. Under driver_lock. */
+static CUresult import(const void *shareable, int type, struct physical **imported)
 {
-    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR};
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .requestedHandleTypes = type};
     struct export export;
     int ordinal;
 
-    if (pread(fd, &export, sizeof export, 0) != (ssize_t)sizeof export || memcmp(export.magic, EXPORT_MAGIC, 8) != 0)
+    if (type == CU_MEM_HANDLE_TYPE_FABRIC)
+        memcpy(&export, shareable, sizeof export);
+    else if (pread((int)(intptr_t)shareable, &export, sizeof export, 0) != (ssize_t)sizeof export)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (memcmp(export.magic, EXPORT_MAGIC, 8) != 0)
         return CUDA_ERROR_INVALID_VALUE;
     ordinal = ordinal_of(export.card);
     if (ordinal < 0)
@@ -109,10 +123,10 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, vo
 
     if (result != CUDA_SUCCESS)
         return result;
-    if (!handle || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+    if (!handle || !is_shareable(type) || (type == CU_MEM_HANDLE_TYPE_FABRIC && !shareable))
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&driver_lock);
-    result = import((int)(intptr_t)shareable, &imported);
+    result = import(shareable, type, &imported);
     pthread_mutex_unlock(&driver_lock);
     if (result == CUDA_SUCCESS)
         *handle = physical_handle(imported);
@@ -243,7 +257,7 @@ CUresult cuImportExternalMemory(CUexternalMemory *memory, const CUDA_EXTERNAL_ME
     if (!*memory)
         return CUDA_ERROR_OUT_OF_MEMORY;
     pthread_mutex_lock(&driver_lock);
-    if (import(handle->handle.fd, &physical) == CUDA_SUCCESS)
+    if (import((const void *)(intptr_t)handle->handle.fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, &physical) == CUDA_SUCCESS)
         (*memory)->physical = physical;
     pthread_mutex_unlock(&driver_lock);
     (*memory)->size = handle->size;
