@@ -107,6 +107,20 @@ final class ClaimLedger {
 
   /** Asks as if these claims had given back what they have. */
   <T> T without(Set<String> claimUids, Supplier<T> question) {
+    Runnable back = lift(claimUids);
+    try {
+      return question.get();
+    } finally {
+      back.run();
+    }
+  }
+
+  /**
+   * Takes what these claims have for given back.
+   *
+   * @return ends that
+   */
+  Runnable lift(Set<String> claimUids) {
     Map<String, List<Booking>> taken = new HashMap<>();
     Map<String, String> namespaces = new HashMap<>();
     for (String uid : claimUids) {
@@ -114,11 +128,7 @@ final class ClaimLedger {
       quotas.namespaceOf(uid).ifPresent(namespace -> namespaces.put(uid, namespace));
       unbook(uid);
     }
-    try {
-      return question.get();
-    } finally {
-      taken.forEach((uid, bookings) -> book(uid, namespaces.getOrDefault(uid, ""), bookings));
-    }
+    return () -> taken.forEach((uid, bookings) -> book(uid, namespaces.getOrDefault(uid, ""), bookings));
   }
 
   /** What CPU and memory hosts have left. */

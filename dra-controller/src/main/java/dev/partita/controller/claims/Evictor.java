@@ -10,6 +10,7 @@ import io.fabric8.kubernetes.api.model.policy.v1.Eviction;
 import io.fabric8.kubernetes.api.model.policy.v1.EvictionBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Consumer;
@@ -34,25 +35,37 @@ final class Evictor implements AutoCloseable {
     this.reports = reports;
   }
 
-  /** Begins to evict the victims: first all on trial, so that none goes in vain because another one may not. */
-  void evict(Pod preemptor, Nomination nomination) {
+  /**
+   * Begins to evict the victims: first all on trial, so that none goes in vain because another one may not.
+   *
+   * @param nominations by the pod for which it is
+   */
+  void evict(Map<Pod, Nomination> nominations) {
     thread.execute(
         () -> {
           for (boolean onTrial : new boolean[] {true, false}) {
-            for (Victim victim : nomination.victims()) {
-              if (!isEvicted(victim, onTrial)) {
-                reports.accept(new WorkItem.EvictionRefused(ObjectKey.of(preemptor), nomination.podUid(), victim.uid()));
+            for (Map.Entry<Pod, Nomination> one : nominations.entrySet()) {
+              if (!areEvicted(one.getKey(), one.getValue(), onTrial)) {
                 return;
-              }
-              if (!onTrial) {
-                String why =
-                    "evicted to make room on " + nomination.node() + " for pod " + ObjectKey.of(preemptor) + ", " + nomination.why(victim);
-                LOG.info("pod {}: {}", victim, why);
-                events.warn(victim.namespace(), victim.name(), victim.uid(), "Preempted", "Preempt", why);
               }
             }
           }
         });
+  }
+
+  private boolean areEvicted(Pod preemptor, Nomination nomination, boolean onTrial) {
+    for (Victim victim : nomination.victims()) {
+      if (!isEvicted(victim, onTrial)) {
+        reports.accept(new WorkItem.EvictionRefused(ObjectKey.of(preemptor), nomination.podUid(), victim.uid()));
+        return false;
+      }
+      if (!onTrial) {
+        String why = "evicted to make room on " + nomination.node() + " for pod " + ObjectKey.of(preemptor) + ", " + nomination.why(victim);
+        LOG.info("pod {}: {}", victim, why);
+        events.warn(victim.namespace(), victim.name(), victim.uid(), "Preempted", "Preempt", why);
+      }
+    }
+    return true;
   }
 
   private boolean isEvicted(Victim victim, boolean onTrial) {

@@ -19,12 +19,14 @@ import org.jspecify.annotations.Nullable;
 final class GangTurns {
   private final ClusterView view;
   private final PodTurns turns;
+  private final GangRoom room;
   private final Leftovers leftovers;
   private final ClaimNotes notes;
 
-  GangTurns(ClusterView view, PodTurns turns, Leftovers leftovers, ClaimNotes notes) {
+  GangTurns(ClusterView view, PodTurns turns, GangRoom room, Leftovers leftovers, ClaimNotes notes) {
     this.view = view;
     this.turns = turns;
+    this.room = room;
     this.leftovers = leftovers;
     this.notes = notes;
   }
@@ -37,6 +39,7 @@ final class GangTurns {
     List<Pod> live = there.stream().filter(PodClaims::isLive).toList();
     switch (Gang.state(gang, there)) {
       case Gang.State.Waits(String why) -> {
+        room.drop(live);
         for (Pod pod : live) {
           if (isSettled(pod)) {
             giveBack(pod, why);
@@ -62,7 +65,8 @@ final class GangTurns {
       live.forEach(pod -> turns.decide(pod, inventory)); // each by itself: as many as there must be have their place
       return;
     }
-    for (Pod pod : open.subList(0, Math.min(missing, open.size()))) {
+    List<Pod> needed = open.subList(0, Math.min(missing, open.size()));
+    for (Pod pod : needed) {
       switch (consider(pod, inventory, placed, plans)) {
         case Decision.Allocate(PodPlan plan) -> {
           turns.assume(plan);
@@ -78,6 +82,11 @@ final class GangTurns {
         case Decision decision -> {
           plans.forEach(turns::unassume);
           refuse(gang, pod, decision, open, settled);
+          if (decision instanceof Decision.Wait) {
+            room.make(needed, inventory).ifPresent(words -> needed.forEach(each -> notes.preempting(each, waiting(each), "gang " + gang.name() + ": " + words)));
+          } else {
+            room.drop(needed);
+          }
           return;
         }
       }
@@ -132,9 +141,13 @@ final class GangTurns {
 
   private void hold(Pod pod, String why) {
     turns.hold(pod);
-    List<ResourceClaim> waiting = claims(pod).stream().filter(claim -> !AllocatedClaim.isAllocated(claim)).toList();
+    List<ResourceClaim> waiting = waiting(pod);
     leftovers.withdraw(waiting);
     notes.waiting(pod, waiting, why);
+  }
+
+  private List<ResourceClaim> waiting(Pod pod) {
+    return claims(pod).stream().filter(claim -> !AllocatedClaim.isAllocated(claim)).toList();
   }
 
   private List<ResourceClaim> claims(Pod pod) {

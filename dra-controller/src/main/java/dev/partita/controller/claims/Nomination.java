@@ -5,7 +5,9 @@ import dev.partita.controller.nodes.PodRequests;
 import dev.partita.controller.preempt.Victim;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * What is kept for a pod for which others are evicted.
@@ -15,9 +17,10 @@ import java.util.Set;
  * @param node where it is to get its place
  * @param bookings what it is to get there
  * @param requests CPU and memory that it is to get there
- * @param victims pods that make room
+ * @param victims pods that make room for it
+ * @param awaited UIDs of all pods that have to go before it gets its place: its victims, and those of the others of its gang
  * @param grounds why they may be made to
- * @param claims UIDs of the claims that they give back
+ * @param claims UIDs of the claims that these give back
  * @param until when it ends though the victims are still there
  */
 record Nomination(
@@ -27,13 +30,20 @@ record Nomination(
     List<Booking> bookings,
     PodRequests requests,
     List<Victim> victims,
+    Set<String> awaited,
     Grounds grounds,
     Set<String> claims,
     Instant until) {
   Nomination {
     bookings = List.copyOf(bookings);
     victims = List.copyOf(victims);
+    awaited = Set.copyOf(awaited);
     claims = Set.copyOf(claims);
+  }
+
+  /** The same as one of a gang, for all of which others have to go. */
+  Nomination within(Set<String> allAwaited, Set<String> allClaims, Instant end) {
+    return new Nomination(podUid, priority, node, bookings, requests, victims, allAwaited, grounds, allClaims, end);
   }
 
   /** Why pods may be evicted for another one. */
@@ -52,6 +62,13 @@ record Nomination(
           "to whose namespace " + namespace + " a quota guarantees what this pod borrows";
       case Grounds.Guarantee _, Grounds.Priority _ -> "whose priority is " + priority + " (this pod's: " + victim.priority() + ")";
     };
+  }
+
+  /** Who makes room, for people; empty if nobody has to. */
+  Optional<String> words() {
+    return victims.isEmpty()
+        ? Optional.empty()
+        : Optional.of("preempts " + victims.stream().map(Victim::toString).collect(Collectors.joining(", ")) + " on " + node);
   }
 
   /** Under which it is in the books: no claim's UID. */

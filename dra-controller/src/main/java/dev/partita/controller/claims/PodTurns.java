@@ -81,7 +81,7 @@ final class PodTurns {
     this.retries = retries;
     this.nominations = nominations;
     this.preemption = preemption;
-    this.gangs = new GangTurns(view, this, leftovers, notes);
+    this.gangs = new GangTurns(view, this, new GangRoom(this, preemption), leftovers, notes);
   }
 
   static int priority(Pod pod) {

@@ -26,6 +26,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -76,40 +77,105 @@ final class Preemption {
    * @return what is being done, for people; empty if nothing is
    */
   Optional<String> makeRoom(Pod pod, Decision.Wait wait, Inventory inventory) {
-    String uid = pod.getMetadata().getUid();
-    Optional<Nomination> standing = nominations.of(uid);
-    if (standing.isPresent() && isUnderWay(standing.get())) {
-      return Optional.of(words(standing.get()));
+    Optional<Nomination> standing = underWay(pod);
+    if (standing.isPresent()) {
+      return standing.flatMap(Nomination::words);
     }
-    nominations.remove(uid);
-    if ("Never".equals(pod.getSpec().getPreemptionPolicy()) || PodClaims.isBound(pod)) {
-      return Optional.empty();
-    }
+    nominations.remove(pod.getMetadata().getUid());
     boolean mayReclaim = ledger.quotas().guarantees(pod.getMetadata().getNamespace());
-    if (!mayReclaim && !priorities.isAnyBelow(PodTurns.priority(pod))) {
+    if (!isAllowed(pod) || !(mayReclaim || priorities.isAnyBelow(PodTurns.priority(pod)))) {
       return Optional.empty();
     }
+    Optional<Room> fresh =
+        inItsTurn(
+            pod,
+            () ->
+                lifted(
+                    pod,
+                    () ->
+                        choose(pod, wait, inventory, new Grounds.Priority(), Set.of(), onNode -> onNode.victims().keySet())
+                            .or(() -> mayReclaim ? reclaim(pod, wait, inventory) : Optional.empty())));
+    fresh.ifPresent(room -> begin(Map.of(pod, room.nomination())));
+    return fresh.flatMap(room -> room.nomination().words());
+  }
+
+  /**
+   * A place that a pod has once others are gone.
+   *
+   * @param outcome what it is to get
+   * @param onNode where the others are
+   */
+  record Room(Nomination nomination, Outcome.Allocated outcome, VictimsOnNode onNode) {}
+
+  /** What is being done for the pod, as long as it may still help. */
+  Optional<Nomination> underWay(Pod pod) {
+    return nominations.of(pod.getMetadata().getUid()).filter(this::isUnderWay);
+  }
+
+  /** Whether anybody may have to go for the pod because of its priority. */
+  boolean mayEvictByPriority(Pod pod) {
+    return isAllowed(pod) && priorities.isAnyBelow(PodTurns.priority(pod));
+  }
+
+  private static boolean isAllowed(Pod pod) {
+    return !"Never".equals(pod.getSpec().getPreemptionPolicy()) && !PodClaims.isBound(pod);
+  }
+
+  /** Searches if it is the pod's turn to have a search; else it gets one later. */
+  <T> Optional<T> inItsTurn(Pod pod, Supplier<Optional<T>> search) {
+    String uid = pod.getMetadata().getUid();
     Optional<Duration> pause = slots.ask(uid);
     if (pause.isEmpty() || pause.get().isPositive()) {
       pause.ifPresent(later -> retries.after(later, new WorkItem.Again(ObjectKey.of(pod))));
       return Optional.empty();
     }
     long start = System.nanoTime();
-    Optional<Nomination> fresh =
-        nominations.without(
-            uid,
-            PodTurns.priority(pod),
-            () ->
-                choose(pod, wait, inventory, new Grounds.Priority(), onNode -> onNode.victims().keySet())
-                    .or(() -> mayReclaim ? reclaim(pod, wait, inventory) : Optional.empty()));
+    Optional<T> found = search.get();
     slots.done(uid, Duration.ofNanos(System.nanoTime() - start));
-    fresh.ifPresent(
-        nomination -> {
+    return found;
+  }
+
+  /**
+   * The cheapest room that pods of lower priority can make for a pod that waits.
+   *
+   * @param leaving UIDs of pods that are taken for gone already
+   */
+  Optional<Room> find(Pod pod, Decision.Wait wait, Inventory inventory, Set<String> leaving) {
+    return lifted(pod, () -> choose(pod, wait, inventory, new Grounds.Priority(), leaving, onNode -> onNode.victims().keySet()));
+  }
+
+  /**
+   * Takes those who make that room for gone.
+   *
+   * @return ends that
+   */
+  Runnable vacate(Room room) {
+    List<Victim> victims = room.nomination().victims();
+    victims.forEach(victim -> loads.remove(victim.uid()));
+    Runnable back = ledger.lift(room.nomination().claims());
+    return () -> {
+      back.run();
+      victims.forEach(victim -> putBack(room.onNode(), victim));
+    };
+  }
+
+  /** Keeps these places for the pods, and has the victims evicted. */
+  void begin(Map<Pod, Nomination> fresh) {
+    fresh.forEach(
+        (pod, nomination) -> {
           nominations.put(nomination);
           retries.after(Duration.between(clock.instant(), nomination.until()), new WorkItem.Again(ObjectKey.of(pod)));
-          evictor.evict(pod, nomination);
         });
-    return fresh.map(Preemption::words);
+    evictor.evict(fresh);
+  }
+
+  private <T> T lifted(Pod pod, Supplier<T> question) {
+    return nominations.without(pod.getMetadata().getUid(), PodTurns.priority(pod), question);
+  }
+
+  /** Nothing is kept any longer for the pod. */
+  void drop(Pod pod) {
+    nominations.remove(pod.getMetadata().getUid());
   }
 
   /** Nothing is kept any longer for a pod that does not come for it in time. */
@@ -133,21 +199,23 @@ final class Preemption {
 
   private boolean isUnderWay(Nomination nomination) {
     return clock.instant().isBefore(nomination.until())
-        && (nomination.victims().stream().anyMatch(victim -> view.podByUid(victim.uid()) != null)
+        && (nomination.awaited().stream().anyMatch(victim -> view.podByUid(victim) != null)
             || nomination.claims().stream().anyMatch(ledger::isTaken));
   }
 
-  private Optional<Nomination> reclaim(Pod pod, Decision.Wait wait, Inventory inventory) {
+  private Optional<Room> reclaim(Pod pod, Decision.Wait wait, Inventory inventory) {
     Grounds guarantee = new Grounds.Guarantee(pod.getMetadata().getNamespace());
     Borrowers borrowers = new Borrowers(ledger, nominations, PodTurns.priority(pod));
-    return choose(pod, wait, inventory, guarantee, borrowers::smallestFirst).or(() -> choose(pod, wait, inventory, guarantee, borrowers::largestFirst));
+    return choose(pod, wait, inventory, guarantee, Set.of(), borrowers::smallestFirst)
+        .or(() -> choose(pod, wait, inventory, guarantee, Set.of(), borrowers::largestFirst));
   }
 
-  private Optional<Nomination> choose(Pod pod, Decision.Wait wait, Inventory inventory, Grounds grounds, Function<VictimsOnNode, Set<Victim>> who) {
+  private Optional<Room> choose(
+      Pod pod, Decision.Wait wait, Inventory inventory, Grounds grounds, Set<String> leaving, Function<VictimsOnNode, Set<Victim>> who) {
     Map<String, VictimsOnNode> nodes = new HashMap<>();
     SortedMap<String, Set<Victim>> candidates = new TreeMap<>();
     for (GpuHost host : inventory.hosts().values()) {
-      VictimsOnNode onNode = VictimsOnNode.of(view, host.name(), victim -> mayGo(victim, pod, grounds));
+      VictimsOnNode onNode = VictimsOnNode.of(view, host.name(), victim -> !leaving.contains(victim.getMetadata().getUid()) && mayGo(victim, pod, grounds));
       if (!onNode.victims().isEmpty()) {
         nodes.put(host.name(), onNode);
         candidates.put(host.name(), who.apply(onNode));
@@ -170,17 +238,28 @@ final class Preemption {
               GpuHost host = Objects.requireNonNull(inventory.host(chosen.node()));
               Outcome.Allocated outcome = without(onNode, Set.copyOf(chosen.victims()), () -> wait.trial().on(host)).orElseThrow();
               long grace = chosen.victims().stream().mapToLong(victim -> grace(Objects.requireNonNull(onNode.victims().get(victim)))).max().orElse(0);
-              return new Nomination(
-                  pod.getMetadata().getUid(),
-                  PodTurns.priority(pod),
-                  chosen.node(),
-                  bookings(outcome).stream().flatMap(List::stream).toList(),
-                  PodRequests.of(pod),
-                  chosen.victims(),
-                  grounds,
-                  onNode.freedBy(Set.copyOf(chosen.victims())),
-                  clock.instant().plusSeconds(grace).plus(PATIENCE));
+              Set<String> freed = onNode.freedBy(Set.copyOf(chosen.victims()));
+              return new Room(nomination(pod, outcome, chosen.victims(), grounds, freed, grace), outcome, onNode);
             });
+  }
+
+  /** A place that the pod has without anybody going for it. */
+  Nomination nomination(Pod pod, Outcome.Allocated outcome) {
+    return nomination(pod, outcome, List.of(), new Grounds.Priority(), Set.of(), 0);
+  }
+
+  private Nomination nomination(Pod pod, Outcome.Allocated outcome, List<Victim> victims, Grounds grounds, Set<String> freed, long grace) {
+    return new Nomination(
+        pod.getMetadata().getUid(),
+        PodTurns.priority(pod),
+        outcome.node(),
+        bookings(outcome).stream().flatMap(List::stream).toList(),
+        PodRequests.of(pod),
+        victims,
+        victims.stream().map(Victim::uid).collect(Collectors.toSet()),
+        grounds,
+        freed,
+        clock.instant().plusSeconds(grace).plus(PATIENCE));
   }
 
   /** Whether the preemptor may have the victim evicted at all. */
@@ -208,11 +287,12 @@ final class Preemption {
     try {
       return ledger.without(onNode.freedBy(gone), question);
     } finally {
-      for (Victim victim : gone) {
-        Pod pod = Objects.requireNonNull(onNode.victims().get(victim));
-        loads.put(victim.uid(), onNode.node(), PodRequests.of(pod));
-      }
+      gone.forEach(victim -> putBack(onNode, victim));
     }
+  }
+
+  private void putBack(VictimsOnNode onNode, Victim victim) {
+    loads.put(victim.uid(), onNode.node(), PodRequests.of(Objects.requireNonNull(onNode.victims().get(victim))));
   }
 
   private static List<List<Booking>> bookings(Outcome.Allocated outcome) {
@@ -221,9 +301,5 @@ final class Preemption {
 
   private static long grace(Pod pod) {
     return Objects.requireNonNullElse(pod.getSpec().getTerminationGracePeriodSeconds(), DEFAULT_GRACE_SECONDS);
-  }
-
-  private static String words(Nomination nomination) {
-    return "preempts " + String.join(", ", nomination.victims().stream().map(Victim::toString).toList()) + " on " + nomination.node();
   }
 }
