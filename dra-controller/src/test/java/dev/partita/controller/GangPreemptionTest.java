@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -60,6 +61,25 @@ class GangPreemptionTest {
     cluster.result("t0");
     cluster.result("t1");
     assertThat(cluster.isAllocated("other")).isFalse();
+  }
+
+  @Test
+  void forPodsThatShareAClaimNoMoreGoThanItTakes() {
+    running("low0", 1);
+    running("low1", 1);
+    cluster.claim("both", "gpu.partita.dev", Map.of("memory", "100Gi"));
+    for (String pod : List.of("t0", "t1")) {
+      podOf(pod, 10, Map.of(Driver.GANG_ANNOTATION, "train", Driver.GANG_SIZE_ANNOTATION, "2"), "both");
+    }
+    eventually().until(() -> isGone("low0") || isGone("low1"));
+    String gone = isGone("low0") ? "low0" : "low1";
+    eventually()
+        .ignoreExceptionsInstanceOf(KubernetesClientException.class) // the controller writes the pod's status at the same time
+        .until(() -> cluster.client.pods().inNamespace("default").withName("t1").edit(pod -> new PodBuilder(pod).editMetadata().addToLabels("looked", "at").endMetadata().build()) != null);
+    cluster.awaitQuiet();
+    cluster.deallocate(gone);
+    cluster.result("both");
+    eventually().untilAsserted(() -> assertThat(evictions()).singleElement().asString().startsWith("evicted to make room"));
   }
 
   @Test
@@ -120,13 +140,17 @@ class GangPreemptionTest {
 
   private void pod(String name, int priority, Map<String, String> annotations) {
     cluster.claim(name, "gpu.partita.dev", Map.of("memory", "100Gi"));
+    podOf(name, priority, annotations, name);
+  }
+
+  private void podOf(String name, int priority, Map<String, String> annotations, String claim) {
     cluster.client
         .resource(
             new PodBuilder()
                 .withNewMetadata().withName(name).withNamespace("default").withAnnotations(annotations).endMetadata()
                 .withNewSpec()
                 .withPriority(priority)
-                .addNewResourceClaim().withName("gpu").withResourceClaimName(name).endResourceClaim()
+                .addNewResourceClaim().withName("gpu").withResourceClaimName(claim).endResourceClaim()
                 .endSpec()
                 .build())
         .create();

@@ -15,6 +15,7 @@ import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -154,6 +155,29 @@ class PolicyIT {
     assertThat(urgent.awaitLine("alloc").log()).contains("alloc 139586437120 CUDA_SUCCESS");
     assertThat(List.of(guarded, dear)).allSatisfy(pod -> assertThat(pod.isStaying()).isTrue());
     assertThat(workspace.events()).filteredOn(event -> event.reason().equals("Preempted")).hasSize(1);
+  }
+
+  @Test
+  @NeedsSteadyController
+  @OnBrokenNode // it takes the whole node
+  void allOfAGangGetsTheRoomOfPodsOfLowerPriority(RealCluster cluster, Workspace workspace) {
+    new Daemons(cluster.client()).awaitFreeCards(cluster.brokenNode());
+    PodTraits there = PodTraits.on(cluster.brokenNode());
+    PodTraits low = there.priorityClass(priorityClass(workspace, "low", -900));
+    List<PodUnderTest> cheap = List.of(running(workspace, "cheap0", low, 1), running(workspace, "cheap1", low, 1));
+    PodUnderTest dear = running(workspace, "dear", there.priorityClass(priorityClass(workspace, "middle", -500)), 2);
+
+    PodTraits member = there.priorityClass(priorityClass(workspace, "high", -100)).gang("train", 2);
+    List<PodUnderTest> gang = new ArrayList<>();
+    for (int i = 0; i < 2; i++) {
+      gang.add(workspace.pod("train" + i, member, Ask.wholeCards(1), "partita-probe alloc 130Gi; exec sleep 600"));
+    }
+
+    workspace.awaitEvent("ResourceClaim", gang.getLast().claim().name(), UNALLOCATABLE, "gang train: preempts " + workspace.namespace() + "/cheap");
+    cheap.forEach(PodUnderTest::awaitGone);
+    assertThat(gang).allSatisfy(pod -> assertThat(pod.awaitLine("alloc").log()).contains("alloc 139586437120 CUDA_SUCCESS"));
+    assertThat(dear.isStaying()).isTrue();
+    assertThat(workspace.events()).filteredOn(event -> event.reason().equals("Preempted")).hasSize(2);
   }
 
   /** The priority is below the default, so that no other test's pod has a part in it. */

@@ -45,8 +45,8 @@ final class GangRoom {
   Optional<String> make(List<Pod> pods, Inventory inventory) {
     Map<Pod, Nomination> standing = new LinkedHashMap<>();
     pods.forEach(pod -> preemption.underWay(pod).ifPresent(nomination -> standing.put(pod, nomination)));
-    if (standing.size() == pods.size()) {
-      return Optional.of(words(standing));
+    if (!standing.isEmpty()) {
+      return words(standing);
     }
     drop(pods);
     if (pods.stream().noneMatch(preemption::mayEvictByPriority)) {
@@ -54,7 +54,7 @@ final class GangRoom {
     }
     Optional<Map<Pod, Nomination>> fresh = preemption.inItsTurn(pods.getFirst(), () -> search(pods, inventory));
     fresh.ifPresent(preemption::begin);
-    return fresh.map(GangRoom::words);
+    return fresh.flatMap(GangRoom::words);
   }
 
   /** Nothing is kept any longer for them. */
@@ -124,7 +124,7 @@ final class GangRoom {
     return together;
   }
 
-  private static String words(Map<Pod, Nomination> nominations) {
-    return nominations.values().stream().flatMap(nomination -> nomination.words().stream()).collect(Collectors.joining("; "));
+  private static Optional<String> words(Map<Pod, Nomination> nominations) {
+    return nominations.values().stream().flatMap(nomination -> nomination.words().stream()).reduce((one, other) -> one + "; " + other);
   }
 }

@@ -4,6 +4,7 @@ import dev.partita.controller.nodes.NodeLoads;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -39,6 +40,12 @@ final class Nominations {
 
   void remove(String podUid) {
     Optional.ofNullable(byPod.remove(podUid)).filter(nomination -> !suspended.remove(podUid)).ifPresent(this::giveUp);
+  }
+
+  /** Nothing is kept any longer for pods, such as those of one gang, that cannot get their place unless that pod goes. */
+  void removeAwaiting(String victimUid) {
+    List<String> pods = byPod.values().stream().filter(nomination -> nomination.awaited().contains(victimUid)).map(Nomination::podUid).toList();
+    pods.forEach(this::remove);
   }
 
   /** Whether something that was kept is free for others since this was last asked. */

@@ -192,6 +192,7 @@ final class Preemption {
   /** A victim may not be evicted, by a PodDisruptionBudget or otherwise: others are looked for. */
   void refused(ObjectKey pod, String podUid, String victimUid) {
     nominations.remove(podUid);
+    nominations.removeAwaiting(victimUid);
     protectedUntil.values().removeIf(until -> until.isBefore(clock.instant()));
     protectedUntil.put(victimUid, clock.instant().plus(PROTECTED));
     retries.after(PROTECTED, new WorkItem.Again(pod));
