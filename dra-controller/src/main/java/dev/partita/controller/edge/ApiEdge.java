@@ -43,29 +43,32 @@ public final class ApiEdge {
                 .intervalFunction(IntervalFunction.ofExponentialRandomBackoff(Duration.ofMillis(200), 2.0, 0.5))
                 .retryOnException(ApiEdge::isTransient)
                 .build());
-    this.breaker =
-        CircuitBreaker.of(
-            "api",
-            CircuitBreakerConfig.custom()
-                .slidingWindowSize(20)
-                .minimumNumberOfCalls(10)
-                .failureRateThreshold(60)
-                .waitDurationInOpenState(Duration.ofSeconds(5))
-                .recordException(ApiEdge::isTransient)
-                .build());
+    this.breaker = breaker("api");
   }
 
   private ApiEdge(ApiEdge other, RightOfWay.Turn turn) {
     this.retry = other.retry;
-    this.breaker = other.breaker;
+    this.breaker = breaker("api-aside");
     this.leads = other.leads;
     this.way = other.way;
     this.turn = turn;
   }
 
+  private static CircuitBreaker breaker(String name) {
+    return CircuitBreaker.of(
+        name,
+        CircuitBreakerConfig.custom()
+            .slidingWindowSize(20)
+            .minimumNumberOfCalls(10)
+            .failureRateThreshold(60)
+            .waitDurationInOpenState(Duration.ofSeconds(5))
+            .recordException(ApiEdge::isTransient)
+            .build());
+  }
+
   /**
    * The same for calls that nobody waits for, such as notes to people: they are made when none of the others is under way, or when there
-   * has been one without a pause for {@link #PATIENCE}.
+   * has been one without a pause for {@link #PATIENCE}. When they keep failing, as where somebody's webhook for events does not answer, only they pause.
    */
   public ApiEdge aside() {
     return new ApiEdge(this, way.second());

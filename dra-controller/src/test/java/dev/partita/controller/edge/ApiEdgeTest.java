@@ -1,10 +1,12 @@
 package dev.partita.controller.edge;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.fabric8.kubernetes.api.model.Status;
 import io.fabric8.kubernetes.api.model.StatusBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
 import org.junit.jupiter.api.Test;
 
 class ApiEdgeTest {
@@ -14,6 +16,23 @@ class ApiEdgeTest {
     assertThat(ApiEdge.isNamespaceEnding(refusal("Other"))).isFalse();
     assertThat(ApiEdge.isNamespaceEnding(new KubernetesClientException("no answer"))).isFalse();
     assertThat(ApiEdge.isNamespaceEnding(new IllegalStateException())).isFalse();
+  }
+
+  @Test
+  void notesThatKeepFailingDoNotKeepAllocationsFromBeingWritten() {
+    ApiEdge edge = new ApiEdge(() -> true);
+    ApiEdge aside = edge.aside();
+    Throwable last = null;
+    for (int i = 0; i < 10 && !(last instanceof CallNotPermittedException); i++) {
+      last =
+          catchThrowable(
+              () -> aside.call(
+                  () -> {
+                    throw new KubernetesClientException("failed calling webhook", 500, null);
+                  }));
+    }
+    assertThat(last).as("they pause").isInstanceOf(CallNotPermittedException.class);
+    assertThat(edge.call(() -> "written")).isEqualTo("written");
   }
 
   private static KubernetesClientException refusal(String cause) {
