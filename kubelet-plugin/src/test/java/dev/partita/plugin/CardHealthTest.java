@@ -62,6 +62,22 @@ class CardHealthTest {
   }
 
   @Test
+  void aCardThatSomebodyElseHasPutIntoMigModeIsNotOfferedUntilItIsOff() throws Exception {
+    try (TestNode node = TestNode.withCards("node-mig", "h200x2");
+        KubeletPlugin _ = node.start(client)) {
+      api().statusWhen("node-mig", s -> s.isReady());
+      String root = node.driverRoot().toString();
+      node.simulator("mig", "--root", root, "--gpu", "0", "enable");
+      GpuNodeStatus status = api().statusWhen("node-mig", s -> s.gpus().get(0).health().state() == GpuHealth.State.Unhealthy);
+      assertThat(status.gpus().get(0).health().reason()).isEqualTo("MigModeIsOn");
+      assertThat(status.gpus().get(0).health().message()).contains("-mig 0", "plugin.mig=true");
+      assertThat(status.gpus().get(1).health().state()).isEqualTo(GpuHealth.State.Healthy);
+      node.simulator("mig", "--root", root, "--gpu", "0", "disable");
+      api().statusWhen("node-mig", s -> s.gpus().get(0).health().state() == GpuHealth.State.Healthy);
+    }
+  }
+
+  @Test
   void aCardThatComesBackAfterAnXidIsHealthyAndHeardOfAgain() throws Exception {
     try (TestNode node = TestNode.withCards("node-y", "h200x2");
         KubeletPlugin _ = node.start(client)) {

@@ -25,12 +25,18 @@ import org.jspecify.annotations.Nullable;
  * renumbers the others when one falls off the bus, and claims must not change cards by that.
  */
 final class KnownCards {
+  /** CUDA sees nothing of such a card but its instances, and this plugin makes none. */
+  private static final GpuHealth MIG_MODE_IS_ON =
+      GpuHealth.unhealthy(
+          "MigModeIsOn", "its MIG mode is on: nvidia-smi -i N -mig 0 on the node makes it usable, or plugin.mig=true offers its instances");
+
   private final Reserve reserve;
   private final boolean mig;
   private final Map<String, Integer> indexOf = new TreeMap<>();
   private final Map<String, Gpu> lastSeen = new TreeMap<>();
   private final Map<String, Blame> blamed = new TreeMap<>();
   private final Set<String> missing = new HashSet<>();
+  private final Set<String> cutByOthers = new HashSet<>();
 
   /**
    * A card that had a fatal error.
@@ -89,6 +95,8 @@ final class KnownCards {
     for (Card card : reading.cards()) {
       lastSeen.put(card.uuid(), describe(card, topology, domains.get(card.uuid()), peers(card, indexByBusId)));
     }
+    cutByOthers.clear();
+    reading.cards().stream().filter(card -> card.migOn() && !mig).map(Card::uuid).forEach(cutByOthers::add);
     missing.clear();
     missing.addAll(lastSeen.keySet());
     missing.removeAll(present);
@@ -144,7 +152,7 @@ final class KnownCards {
     Blame blame = blamed.get(gpu.uuid());
     if (present && (blame == null || blame.gone())) {
       blamed.remove(gpu.uuid());
-      return GpuHealth.HEALTHY;
+      return cutByOthers.contains(gpu.uuid()) ? MIG_MODE_IS_ON : GpuHealth.HEALTHY;
     }
     if (blame == null) {
       return healthOfMissing(gpu, faults);

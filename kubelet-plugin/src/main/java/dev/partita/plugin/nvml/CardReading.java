@@ -36,6 +36,7 @@ public record CardReading(
    * @param numaNode as NVML knows it
    * @param nvlink what its active NVLinks lead to
    * @param migProfiles which MIG instances can be made of it
+   * @param migOn whether its MIG mode is on
    */
   public record Card(
       int index,
@@ -50,7 +51,8 @@ public record CardReading(
       Optional<String> pciBusId,
       Optional<Integer> numaNode,
       Nvlink nvlink,
-      List<MigProfile> migProfiles) {
+      List<MigProfile> migProfiles,
+      boolean migOn) {
     public Card {
       migProfiles = List.copyOf(migProfiles);
     }
@@ -69,7 +71,7 @@ public record CardReading(
         Optional<String> pciBusId,
         Optional<Integer> numaNode,
         Nvlink nvlink) {
-      this(index, uuid, minor, name, brand, architecture, computeCapability, memoryBytes, reservedBytes, pciBusId, numaNode, nvlink, List.of());
+      this(index, uuid, minor, name, brand, architecture, computeCapability, memoryBytes, reservedBytes, pciBusId, numaNode, nvlink, List.of(), false);
     }
   }
 

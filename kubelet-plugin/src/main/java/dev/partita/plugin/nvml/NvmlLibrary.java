@@ -166,7 +166,8 @@ public final class NvmlLibrary implements CardReader {
         busId(device),
         numaNode(device),
         new NvmlNvlink(nvml, device).read(),
-        migProfiles(uuid, device));
+        migProfiles(uuid, device),
+        new NvmlMig(nvml, device).isOnIfKnown());
   }
 
   /** They never change; a card that tells none may do so once its MIG mode is on. */

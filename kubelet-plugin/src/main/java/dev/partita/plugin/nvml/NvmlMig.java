@@ -119,6 +119,12 @@ final class NvmlMig {
     return new MigState(true, instances);
   }
 
+  /** Whether MIG is on; not where the card cannot, or the driver does not tell. */
+  boolean isOnIfKnown() {
+    IntByReference current = new IntByReference();
+    return nvml.answers(new String[] {"nvmlDeviceGetMigMode"}, device, current, new IntByReference()) && current.getValue() == 1;
+  }
+
   private boolean isOn() throws NvmlException {
     IntByReference current = new IntByReference();
     nvml.require(new String[] {"nvmlDeviceGetMigMode"}, device, current, new IntByReference());
