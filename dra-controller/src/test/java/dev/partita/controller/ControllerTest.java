@@ -7,10 +7,10 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -128,18 +128,16 @@ class ControllerTest {
 
   @Test
   void aVetoEndsThoughTheTimeOfDayIsSetBack() {
-    AtomicReference<Duration> offset = new AtomicReference<>(Duration.ZERO);
+    HeldClock timeOfDay = new HeldClock(Clock.systemUTC().instant());
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
-    cluster.start(new ShiftedClock(offset::get));
-    cluster.claim("again", "gpu.partita.dev", Map.of("memory", "8Gi"));
-    cluster.pod("first", "again");
-    cluster.result("again");
-    cluster.client.pods().inNamespace("default").withName("first").edit(pod -> new PodBuilder(pod).editOrNewStatus().withPhase("Failed").endStatus().build());
-    cluster.deallocate("again");
-    cluster.pod("second", "again");
-    assertThat(cluster.note("again", "Unallocatable")).contains("kube-scheduler found no room for the pod there");
-    offset.set(Duration.ofHours(-1));
-    eventually().until(() -> cluster.isAllocated("again"));
+    cluster.start(timeOfDay);
+    cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.pod("p", "c");
+    cluster.result("c");
+    cluster.deallocate("c");
+    assertThat(cluster.note("c", "Unallocatable")).contains("kube-scheduler found no room for the pod there");
+    timeOfDay.advance(Duration.ofHours(-1));
+    eventually().until(() -> cluster.isAllocated("c"));
   }
 
   @Test

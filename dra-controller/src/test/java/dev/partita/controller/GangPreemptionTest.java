@@ -39,7 +39,8 @@ class GangPreemptionTest {
     eventually()
         .untilAsserted(
             () -> assertThat(evictions()).hasSize(2).allSatisfy(note -> assertThat(note).contains("for pod default/t", "whose priority is 10 (this pod's: 1)")));
-    assertThat(cluster.note("t0", "Unallocatable")).startsWith("gang train: preempts default/low").contains("; preempts default/low");
+    eventually()
+        .untilAsserted(() -> assertThat(cluster.note("t0", "Unallocatable")).startsWith("gang train: preempts default/low").contains("; preempts default/low"));
     pod("other", 5, Map.of());
     cluster.deallocate("low0");
     eventually().untilAsserted(() -> assertThat(cluster.note("other", "Unallocatable")).startsWith("0 of 2 cards fit"));

@@ -4,6 +4,7 @@ import static dev.partita.controller.Cluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.controller.Cluster;
+import dev.partita.controller.HeldClock;
 import dev.partita.controller.edge.ApiEdge;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;

@@ -5,20 +5,22 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
-import java.util.function.Supplier;
 
-/** The time of day, which somebody sets. */
-final class ShiftedClock extends Clock {
-  private final Supplier<Duration> offset;
+/** A clock that goes on when it is told to. */
+public final class HeldClock extends Clock {
+  private volatile Instant now;
 
-  /** @param offset by how much it is wrong */
-  ShiftedClock(Supplier<Duration> offset) {
-    this.offset = offset;
+  public HeldClock(Instant now) {
+    this.now = now;
+  }
+
+  public void advance(Duration by) {
+    now = now.plus(by);
   }
 
   @Override
   public Instant instant() {
-    return Clock.systemUTC().instant().plus(offset.get());
+    return now;
   }
 
   @Override
