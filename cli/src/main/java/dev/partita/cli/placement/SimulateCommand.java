@@ -67,6 +67,13 @@ public final class SimulateCommand implements Callable<Integer> {
       })
   private String others;
 
+  @Option(
+      names = "--warm-up",
+      paramLabel = "TIMES",
+      defaultValue = "0",
+      description = "Plays the stream so many times before the one that counts: code that was just loaded is slow. Changes only the time a decision takes. Default: 0.")
+  private int warmUp;
+
   @Override
   public Integer call() {
     StreamRun.Others who =
@@ -75,20 +82,24 @@ public final class SimulateCommand implements Callable<Integer> {
           case "least-allocated" -> StreamRun.Others.LEAST_ALLOCATED;
           default -> throw CommandFailure.usage("--others is 'allocator' or 'least-allocated', not '" + others + "'");
         };
+    if (warmUp < 0) {
+      throw CommandFailure.usage("--warm-up is 0 or more, not " + warmUp);
+    }
     ClusterStream work = read();
     List<Answer> answers = new ArrayList<>();
     boolean watched = Optional.ofNullable(System.console()).map(Console::isTerminal).orElse(false);
     PrintWriter err = spec.commandLine().getErr();
+    for (int i = 0; i < warmUp; i++) {
+      String play = "warm-up " + (i + 1) + " of " + warmUp + ": ";
+      StreamRun.play(work, who, (_, number) -> progress(watched, err, play, number, work));
+    }
     Summary summary =
         StreamRun.play(
             work,
             who,
             (answer, number) -> {
               answers.add(answer);
-              if (watched && (number + 1) % PROGRESS == 0) {
-                err.printf("\r%,d of %,d pods", number + 1, work.pods().size());
-                err.flush();
-              }
+              progress(watched, err, "", number, work);
             });
     if (watched) {
       err.print("\r\033[K");
@@ -97,6 +108,13 @@ public final class SimulateCommand implements Callable<Integer> {
     err.println(words(work, summary));
     err.flush();
     return 0;
+  }
+
+  private static void progress(boolean watched, PrintWriter err, String play, int number, ClusterStream work) {
+    if (watched && (number + 1) % PROGRESS == 0) {
+      err.printf("\r\033[K%s%,d of %,d pods", play, number + 1, work.pods().size());
+      err.flush();
+    }
   }
 
   private ClusterStream read() {

@@ -66,6 +66,11 @@ class PlacementCommandsTest {
     assertThat(run.err()).contains("3 pods on 1 nodes with 2 GPUs", "1 pods without a place");
     assertThat(run.status()).isZero();
     assertThat(Files.readAllLines(answers)).containsExactly("{\"node\":\"n0\",\"gpus\":[0]}", "null", "{\"node\":\"n0\",\"gpus\":[1]}");
+    assertThat(run("simulate", "--stream", stream.toString(), "--out", answers.toString(), "--warm-up", "2").status()).isZero();
+    assertThat(Files.readAllLines(answers)).as("what was played before leaves nothing").hasSize(3).element(2).isEqualTo("{\"node\":\"n0\",\"gpus\":[1]}");
+    Run negative = run("simulate", "--stream", stream.toString(), "--warm-up", "-1");
+    assertThat(negative.err()).contains("--warm-up is 0 or more, not -1");
+    assertThat(negative.status()).isEqualTo(2);
   }
 
   @Test
