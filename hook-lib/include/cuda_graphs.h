@@ -5,10 +5,9 @@
 #include "cuda_events.h"
 #include "cuda_launch.h"
 #include "cuda_pools.h"
+#include "cuda_semaphores.h"
 
-typedef struct CUgraph_st *CUgraph;
-typedef struct CUgraphNode_st *CUgraphNode;
-typedef struct CUgraphExec_st *CUgraphExec;
+typedef cuuint64_t CUgraphConditionalHandle;
 
 #define CU_GRAPH_NODE_TYPE_KERNEL 0
 #define CU_GRAPH_NODE_TYPE_MEMCPY 1
@@ -18,9 +17,16 @@ typedef struct CUgraphExec_st *CUgraphExec;
 #define CU_GRAPH_NODE_TYPE_EMPTY 5
 #define CU_GRAPH_NODE_TYPE_WAIT_EVENT 6
 #define CU_GRAPH_NODE_TYPE_EVENT_RECORD 7
+#define CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL 8
+#define CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT 9
 #define CU_GRAPH_NODE_TYPE_MEM_ALLOC 10
 #define CU_GRAPH_NODE_TYPE_MEM_FREE 11
 #define CU_GRAPH_NODE_TYPE_CONDITIONAL 13
+
+#define CU_GRAPH_COND_ASSIGN_DEFAULT 1
+#define CU_GRAPH_COND_TYPE_IF 0
+#define CU_GRAPH_COND_TYPE_WHILE 1
+#define CU_GRAPH_COND_TYPE_SWITCH 2
 
 #define CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD 2
 
@@ -64,6 +70,14 @@ typedef struct CUDA_HOST_NODE_PARAMS_st {
     void *userData;
 } CUDA_HOST_NODE_PARAMS;
 
+typedef struct CUDA_CONDITIONAL_NODE_PARAMS {
+    CUgraphConditionalHandle handle;
+    int type;
+    unsigned int size;
+    CUgraph *phGraph_out; /* the bodies: the driver's own, as long as the node lives */
+    CUcontext ctx;
+} CUDA_CONDITIONAL_NODE_PARAMS;
+
 typedef struct CUgraphEdgeData_st {
     unsigned char from_port, to_port, type, reserved[5];
 } CUgraphEdgeData;
@@ -72,7 +86,8 @@ typedef enum CUgraphExecUpdateResult_enum {
     CU_GRAPH_EXEC_UPDATE_SUCCESS = 0,
     CU_GRAPH_EXEC_UPDATE_ERROR = 1,
     CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED = 2,
-    CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED = 3
+    CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED = 3,
+    CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED = 5
 } CUgraphExecUpdateResult;
 
 typedef struct CUgraphExecUpdateResultInfo_st {
@@ -93,10 +108,13 @@ typedef struct CUgraphNodeParams_st {
         struct {
             CUevent event;
         } eventWait, eventRecord;
+        CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v1 extSemSignal;
+        CUDA_EXT_SEM_WAIT_NODE_PARAMS_v1 extSemWait;
         CUDA_MEM_ALLOC_NODE_PARAMS alloc;
         struct {
             CUdeviceptr dptr;
         } free;
+        CUDA_CONDITIONAL_NODE_PARAMS conditional;
     };
     long long reserved2;
 } CUgraphNodeParams;
@@ -119,6 +137,10 @@ PARTITA_EXPORT CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const C
 PARTITA_EXPORT CUresult cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                                           const CUgraphEdgeData *edges, size_t dependencyCount,
                                           CUgraphNodeParams *params);
+PARTITA_EXPORT CUresult cuGraphNodeGetParams(CUgraphNode node, CUgraphNodeParams *params);
+PARTITA_EXPORT CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle, CUgraph graph,
+                                                       CUcontext context, unsigned int defaultLaunchValue,
+                                                       unsigned int flags);
 PARTITA_EXPORT CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                                              size_t dependencyCount, const CUDA_KERNEL_NODE_PARAMS_v1 *params);
 PARTITA_EXPORT CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,

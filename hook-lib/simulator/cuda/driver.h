@@ -18,11 +18,20 @@
 #define SMALL_MAX (1 * MIB) /* requests up to here share 2 MiB slabs */
 #define SMALL_MIN 512
 
+/* What kernels do: those that are not named take kernel-time and do nothing. */
+enum kernel_kind {
+    KERNEL_ANY,
+    KERNEL_SPIN,            /* partita_spin: takes the ns that its first parameter says */
+    KERNEL_SET_CONDITIONAL, /* partita_set_conditional: gives the conditional handle, its first parameter, the value of the second */
+    KERNEL_COUNT_DOWN,      /* partita_count_down: takes one from the value of the conditional handle, its parameter */
+    KERNEL_KINDS
+};
+
 /* A kernel. Block shape and parameters are those of the launches before CUDA 4, which are set on the function. */
 #define PARAMETERS_MAX 4096
 struct CUfunc_st {
     struct CUmod_st *module; /* NULL: of a library, for any context */
-    bool spins;              /* takes the ns that its first parameter says */
+    enum kernel_kind kind;
     int block[3];
     unsigned shared_bytes, parameter_bytes;
     unsigned char parameters[PARAMETERS_MAX];
@@ -31,7 +40,7 @@ struct CUfunc_st {
 struct CUmod_st {
     struct CUctx_st *context;
     struct CUlib_st *library;        /* NULL: loaded for itself */
-    struct CUfunc_st functions[2];   /* one for all kernels, one for partita_spin */
+    struct CUfunc_st functions[KERNEL_KINDS];
     struct CUmod_st *next;
 };
 
@@ -152,6 +161,8 @@ void driver_settle(const struct CUctx_st *context);
 
 /* ns of the SMs' time that a launch takes, and the counter of launches. */
 uint64_t kernel_cost(const struct CUctx_st *context, CUfunction function, void *const *parameters, void *const *extra);
+/* What stands where a kernel's first two parameters are: 8 bytes, and 4 bytes of the second where there is one. */
+void kernel_parameters(void *const *parameters, void *const *extra, bool two, uint64_t *first, unsigned *second);
 void count_launches(const struct CUctx_st *context, uint64_t count);
 
 /* Bytes of the device that CUDA can give out, and that somebody holds. */

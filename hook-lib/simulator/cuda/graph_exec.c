@@ -1,7 +1,4 @@
-/*
- * Executable graphs. A launch does the nodes one after the other in an order that their dependencies allow; kernels that
- * follow each other are one piece of work, which takes the sum of their time.
- */
+/* Executable graphs: their nodes in an order that the dependencies allow (graph_launch.c does them). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,36 +6,111 @@
 
 static struct CUgraphExec_st *execs; /* those that live; under driver_lock */
 
-static CUresult add_steps(struct CUgraphExec_st *exec, CUgraph graph)
+static CUresult add_steps(struct steps *steps, CUgraph graph);
+
+static void discard(struct steps *steps)
+{
+    for (size_t i = 0; i < steps->count; i++) {
+        struct step *step = &steps->at[i];
+
+        for (unsigned body = 0; step->bodies && body < step->work.conditional.size; body++)
+            discard(&step->bodies[body]);
+        free(step->bodies);
+        semaphores_drop(&step->work);
+    }
+    free(steps->at);
+    *steps = (struct steps){0};
+}
+
+static CUresult add_bodies(struct step *step)
+{
+    CUresult result = CUDA_SUCCESS;
+
+    step->bodies = calloc(step->work.conditional.size, sizeof *step->bodies);
+    if (!step->bodies)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    for (unsigned body = 0; result == CUDA_SUCCESS && body < step->work.conditional.size; body++)
+        result = add_steps(&step->bodies[body], step->work.conditional.bodies[body]);
+    return result;
+}
+
+static CUresult add_step(struct steps *steps, CUgraphNode node)
+{
+    struct step *grown = steps->count & (steps->count - 1) ? steps->at
+                                                           : realloc(steps->at, (2 * steps->count + 1) * sizeof *grown);
+    struct step *step;
+
+    if (!grown)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    steps->at = grown;
+    step = &steps->at[steps->count++];
+    *step = (struct step){node, node->work, NULL};
+    semaphores_hold(&step->work);
+    return node->work.type == CU_GRAPH_NODE_TYPE_CONDITIONAL ? add_bodies(step) : CUDA_SUCCESS;
+}
+
+static CUresult add_steps(struct steps *steps, CUgraph graph)
 {
     CUgraphNode *ordered = malloc((graph->count + 1) * sizeof *ordered);
-    CUresult result = !ordered                       ? CUDA_ERROR_OUT_OF_MEMORY
+    CUresult result = !ordered                      ? CUDA_ERROR_OUT_OF_MEMORY
                       : graph_order(graph, ordered) ? CUDA_SUCCESS
-                                                     : CUDA_ERROR_INVALID_VALUE;
+                                                    : CUDA_ERROR_INVALID_VALUE;
 
-    for (size_t i = 0; i < graph->count && result == CUDA_SUCCESS; i++) {
-        struct step *grown;
-
-        if (ordered[i]->work.type == CU_GRAPH_NODE_TYPE_GRAPH) {
-            result = add_steps(exec, ordered[i]->work.child);
-            continue;
-        }
-        grown = exec->count & (exec->count - 1) ? exec->steps
-                                                : realloc(exec->steps, (2 * exec->count + 1) * sizeof *grown);
-        if (!grown) {
-            result = CUDA_ERROR_OUT_OF_MEMORY;
-            break;
-        }
-        exec->steps = grown;
-        exec->steps[exec->count++] = (struct step){ordered[i], ordered[i]->work};
-    }
+    for (size_t i = 0; i < graph->count && result == CUDA_SUCCESS; i++)
+        result = ordered[i]->work.type == CU_GRAPH_NODE_TYPE_GRAPH ? add_steps(steps, ordered[i]->work.child)
+                                                                   : add_step(steps, ordered[i]);
     free(ordered);
     return result;
 }
 
-static void discard(CUgraphExec exec)
+static struct step *find_step(const struct steps *steps, CUgraphNode node)
 {
-    free(exec->steps);
+    struct step *found = NULL;
+
+    for (size_t i = 0; i < steps->count && !found; i++) {
+        struct step *step = &steps->at[i];
+
+        if (step->origin == node)
+            found = step;
+        for (unsigned body = 0; step->bodies && !found && body < step->work.conditional.size; body++)
+            found = find_step(&step->bodies[body], node);
+    }
+    return found;
+}
+
+struct step *exec_step(CUgraphExec exec, CUgraphNode node)
+{
+    return find_step(&exec->steps, node);
+}
+
+void graph_forget_exec(CUgraph graph)
+{
+    for (struct CUgraphExec_st *exec = execs; exec; exec = exec->next)
+        if (exec->only_of == graph)
+            exec->only_of = NULL;
+}
+
+/* A graph with conditional nodes has one executable graph at a time. */
+static CUresult enlist(CUgraphExec exec, CUgraph graph)
+{
+    const struct CUgraphExec_st *other;
+
+    pthread_mutex_lock(&driver_lock);
+    if (graph_has_conditionals(graph))
+        exec->only_of = graph;
+    for (other = execs; other && (!exec->only_of || other->only_of != graph);)
+        other = other->next;
+    if (!other) {
+        exec->next = execs;
+        execs = exec;
+    }
+    pthread_mutex_unlock(&driver_lock);
+    return other ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+static void end(CUgraphExec exec)
+{
+    discard(&exec->steps);
     free(exec);
 }
 
@@ -56,15 +128,13 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned 
         return CUDA_ERROR_OUT_OF_MEMORY;
     (*exec)->bytes = graph->bytes;
     (*exec)->ordinal = graph->ordinal;
-    result = add_steps(*exec, graph);
+    result = add_steps(&(*exec)->steps, graph);
+    if (result == CUDA_SUCCESS)
+        result = enlist(*exec, graph);
     if (result != CUDA_SUCCESS) {
-        discard(*exec);
+        end(*exec);
         return result;
     }
-    pthread_mutex_lock(&driver_lock);
-    (*exec)->next = execs;
-    execs = *exec;
-    pthread_mutex_unlock(&driver_lock);
     if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD)
         result = cuGraphUpload(*exec, NULL);
     if (result != CUDA_SUCCESS)
@@ -117,33 +187,64 @@ CUresult cuGraphExecDestroy(CUgraphExec exec)
     pthread_mutex_unlock(&driver_lock);
     if (!exec)
         return CUDA_ERROR_INVALID_VALUE;
-    discard(exec);
+    end(exec);
     return CUDA_SUCCESS;
+}
+
+/* Whether the new steps can take the places of the old ones. */
+static void compare(const struct steps *old, const struct steps *fresh, CUgraphExecUpdateResultInfo *info)
+{
+    if (fresh->count != old->count)
+        info->result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+    for (size_t i = 0; i < fresh->count && info->result == CU_GRAPH_EXEC_UPDATE_SUCCESS; i++) {
+        const struct work *before = &old->at[i].work, *after = &fresh->at[i].work;
+
+        if (after->type != before->type)
+            info->result = CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
+        else if (after->type == CU_GRAPH_NODE_TYPE_CONDITIONAL &&
+                 (after->conditional.type != before->conditional.type || after->conditional.size != before->conditional.size ||
+                  after->conditional.context != before->conditional.context))
+            info->result = CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+        if (info->result != CU_GRAPH_EXEC_UPDATE_SUCCESS)
+            info->errorNode = fresh->at[i].origin;
+        for (unsigned body = 0; fresh->at[i].bodies && info->result == CU_GRAPH_EXEC_UPDATE_SUCCESS && body < after->conditional.size; body++)
+            compare(&old->at[i].bodies[body], &fresh->at[i].bodies[body], info);
+    }
+}
+
+/* The nodes stay those that the executable graph was made of. */
+static void replace(struct steps *old, struct steps *fresh)
+{
+    for (size_t i = 0; i < fresh->count; i++) {
+        struct work work = old->at[i].work;
+
+        for (unsigned body = 0; old->at[i].bodies && body < work.conditional.size; body++)
+            replace(&old->at[i].bodies[body], &fresh->at[i].bodies[body]);
+        old->at[i].work = fresh->at[i].work;
+        fresh->at[i].work = work;
+    }
 }
 
 /* The new graph must have the same nodes in the same order: then the parameters of its nodes take the place of the old. */
 CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info)
 {
     FAULT_POINT();
-    struct CUgraphExec_st fresh = {0};
+    struct steps fresh = {0};
     CUresult result;
 
     if (!exec || !graph || !info)
         return CUDA_ERROR_INVALID_VALUE;
     *info = (CUgraphExecUpdateResultInfo){.result = CU_GRAPH_EXEC_UPDATE_SUCCESS};
     result = add_steps(&fresh, graph);
-    if (result == CUDA_SUCCESS && (fresh.count != exec->count || graph->bytes != exec->bytes))
-        info->result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
-    for (size_t i = 0; i < fresh.count && info->result == CU_GRAPH_EXEC_UPDATE_SUCCESS; i++)
-        if (fresh.steps[i].work.type != exec->steps[i].work.type) {
-            info->result = CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
-            info->errorNode = fresh.steps[i].origin;
-        }
-    for (size_t i = 0; i < fresh.count && result == CUDA_SUCCESS && info->result == CU_GRAPH_EXEC_UPDATE_SUCCESS; i++)
-        exec->steps[i].work = fresh.steps[i].work;
-    free(fresh.steps);
     if (result != CUDA_SUCCESS)
         info->result = CU_GRAPH_EXEC_UPDATE_ERROR;
+    else if (graph->bytes != exec->bytes)
+        info->result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+    else
+        compare(&exec->steps, &fresh, info);
+    if (info->result == CU_GRAPH_EXEC_UPDATE_SUCCESS)
+        replace(&exec->steps, &fresh);
+    discard(&fresh);
     return result == CUDA_SUCCESS && info->result != CU_GRAPH_EXEC_UPDATE_SUCCESS ? CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE
                                                                                   : result;
 }
@@ -160,97 +261,4 @@ CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *errorNo
             *errorNode = info.errorNode;
     }
     return result;
-}
-
-CUresult cuGraphUpload(CUgraphExec exec, CUstream stream)
-{
-    FAULT_POINT();
-    struct CUctx_st *context;
-    CUresult result = driver_stream(&stream, &context);
-
-    if (result != CUDA_SUCCESS)
-        return result;
-    return exec ? graph_memory_reserve(exec->ordinal, exec->bytes) : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult cuGraphUpload_ptsz(CUgraphExec exec, CUstream stream)
-{
-    FAULT_POINT();
-    return cuGraphUpload(exec, PTSZ(stream));
-}
-
-static CUresult act(const struct work *work, CUstream stream)
-{
-    switch (work->type) {
-    case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return cuEventRecord(work->event, stream);
-    case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return cuStreamWaitEvent(stream, work->event, 0);
-    case CU_GRAPH_NODE_TYPE_HOST: return cuLaunchHostFunc(stream, work->host.fn, work->host.userData);
-    case CU_GRAPH_NODE_TYPE_MEMSET:
-    case CU_GRAPH_NODE_TYPE_MEMCPY: return copy_now(work);
-    default: return CUDA_SUCCESS;
-    }
-}
-
-/* In a capture a launch becomes a child graph of the same nodes, one after the other. */
-static CUresult capture_launch(CUgraphExec exec, const struct CUctx_st *context, CUstream stream, bool *taken)
-{
-    struct work work = {.type = CU_GRAPH_NODE_TYPE_GRAPH};
-    CUgraphNode last = NULL;
-    CUresult result = stream && stream->capture ? cuGraphCreate(&work.child, 0)
-                                                : captured_work(context, stream, &work, taken);
-
-    if (!work.child)
-        return result;
-    if (exec->bytes)
-        result = CUDA_ERROR_NOT_SUPPORTED;
-    for (size_t i = 0; result == CUDA_SUCCESS && i < exec->count; i++)
-        result = graph_add(work.child, &exec->steps[i].work, last ? &last : NULL, last != NULL, &last);
-    if (result == CUDA_SUCCESS)
-        result = captured_work(context, stream, &work, taken);
-    if (result != CUDA_SUCCESS || !*taken)
-        cuGraphDestroy(work.child);
-    return result;
-}
-
-CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
-{
-    FAULT_POINT();
-    struct CUctx_st *context;
-    CUresult result = driver_stream(&stream, &context);
-    uint64_t cost = 0, kernels = 0;
-    bool taken = false;
-
-    if (result == CUDA_SUCCESS && !exec)
-        result = CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS && captures_ongoing)
-        result = capture_launch(exec, context, stream, &taken);
-    if (result != CUDA_SUCCESS || taken)
-        return result;
-    result = graph_memory_reserve(exec->ordinal, exec->bytes);
-    for (size_t i = 0; result == CUDA_SUCCESS && i < exec->count; i++) {
-        const struct work *work = &exec->steps[i].work;
-
-        if (work->type == CU_GRAPH_NODE_TYPE_KERNEL) {
-            CUfunction function = work->kernel.params.func ? work->kernel.params.func : (CUfunction)work->kernel.params.kern;
-
-            cost += function->spins ? work->kernel.spin : kernel_cost(context, function, NULL, NULL);
-            kernels++;
-        } else if (work->type != CU_GRAPH_NODE_TYPE_EMPTY && work->type != CU_GRAPH_NODE_TYPE_MEM_ALLOC &&
-                   work->type != CU_GRAPH_NODE_TYPE_MEM_FREE) {
-            stream_submit(context, stream, cost);
-            cost = 0;
-            result = act(work, stream);
-        }
-    }
-    if (result != CUDA_SUCCESS)
-        return result;
-    stream_submit(context, stream, cost);
-    count_launches(context, kernels);
-    return CUDA_SUCCESS;
-}
-
-CUresult cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream)
-{
-    FAULT_POINT();
-    return cuGraphLaunch(exec, PTSZ(stream));
 }

@@ -39,6 +39,8 @@ CUresult graph_add_allocation(CUgraphNode *node, CUgraph graph, const CUgraphNod
     if (params->poolProps.location.type != CU_MEM_LOCATION_TYPE_DEVICE || !params->bytesize ||
         driver_device(params->poolProps.location.id, &device) != CUDA_SUCCESS)
         return CUDA_ERROR_INVALID_VALUE;
+    if (graph->body_of)
+        return CUDA_ERROR_NOT_SUPPORTED;
     if (graph->bytes && graph->ordinal != params->poolProps.location.id)
         return CUDA_ERROR_NOT_SUPPORTED;
     params->dptr = freed_before(graph, needs, count, params->bytesize);

@@ -15,8 +15,9 @@ CUresult kernel_work(const CUDA_KERNEL_NODE_PARAMS_v2 *params, struct work *work
     *work = (struct work){.type = CU_GRAPH_NODE_TYPE_KERNEL};
     work->kernel.params = *params;
     work->kernel.params.kernelParams = work->kernel.params.extra = NULL;
-    if (function->spins)
-        work->kernel.spin = kernel_cost(NULL, function, params->kernelParams, params->extra);
+    if (function->kind != KERNEL_ANY)
+        kernel_parameters(params->kernelParams, params->extra, function->kind == KERNEL_SET_CONDITIONAL, &work->kernel.first,
+                          &work->kernel.second);
     return CUDA_SUCCESS;
 }
 
@@ -55,8 +56,9 @@ CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS
     if (!node || !params || node->work.type != CU_GRAPH_NODE_TYPE_KERNEL)
         return CUDA_ERROR_INVALID_VALUE;
     *params = node->work.kernel.params;
-    node->spin_parameter[0] = &node->work.kernel.spin;
-    params->kernelParams = node->spin_parameter;
+    node->parameters[0] = &node->work.kernel.first;
+    node->parameters[1] = &node->work.kernel.second;
+    params->kernelParams = node->parameters;
     return CUDA_SUCCESS;
 }
 
@@ -95,12 +97,12 @@ CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PAR
 CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2 *params)
 {
     FAULT_POINT();
+    struct step *step;
+
     if (!exec || !node || !params)
         return CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; i < exec->count; i++)
-        if (exec->steps[i].origin == node && exec->steps[i].work.type == CU_GRAPH_NODE_TYPE_KERNEL)
-            return kernel_work(params, &exec->steps[i].work);
-    return CUDA_ERROR_INVALID_VALUE;
+    step = exec_step(exec, node);
+    return step && step->work.type == CU_GRAPH_NODE_TYPE_KERNEL ? kernel_work(params, &step->work) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *params)
@@ -152,8 +154,13 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgrap
     if (child->bytes)
         return CUDA_ERROR_NOT_SUPPORTED; /* allocations in a child would have to be moved to it */
     result = cuGraphClone(&work.child, child);
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = graph_become_body(work.child, graph, graph->body_of);
     if (result == CUDA_SUCCESS)
         result = graph_add(graph, &work, dependencies, dependencyCount, node);
+    if (result != CUDA_SUCCESS)
+        cuGraphDestroy(work.child);
     return result;
 }
 
@@ -215,6 +222,12 @@ CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dep
         return cuGraphAddMemAllocNode(node, graph, dependencies, dependencyCount, &params->alloc);
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
         return cuGraphAddMemFreeNode(node, graph, dependencies, dependencyCount, params->free.dptr);
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+        return conditional_add(node, graph, dependencies, dependencyCount, &params->conditional);
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
+        return cuGraphAddExternalSemaphoresSignalNode(node, graph, dependencies, dependencyCount, &params->extSemSignal);
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
+        return cuGraphAddExternalSemaphoresWaitNode(node, graph, dependencies, dependencyCount, &params->extSemWait);
     default:
         return CUDA_ERROR_NOT_SUPPORTED;
     }
@@ -226,4 +239,32 @@ CUresult cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *
     FAULT_POINT();
     (void)edges;
     return cuGraphAddNode(node, graph, dependencies, dependencyCount, params);
+}
+
+/* What is the driver's own in them lives as long as the node. */
+CUresult cuGraphNodeGetParams(CUgraphNode node, CUgraphNodeParams *params)
+{
+    FAULT_POINT();
+    const struct work *work = node ? &node->work : NULL;
+
+    if (!work || !params)
+        return CUDA_ERROR_INVALID_VALUE;
+    *params = (CUgraphNodeParams){.type = work->type};
+    switch (work->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL: return cuGraphKernelNodeGetParams_v2(node, &params->kernel);
+    case CU_GRAPH_NODE_TYPE_MEMSET: params->memset = work->memset; break;
+    case CU_GRAPH_NODE_TYPE_HOST: params->host = work->host; break;
+    case CU_GRAPH_NODE_TYPE_GRAPH: params->graph.graph = work->child; break;
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT: params->eventWait.event = work->event; break;
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD: params->eventRecord.event = work->event; break;
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC: params->alloc = work->alloc; break;
+    case CU_GRAPH_NODE_TYPE_MEM_FREE: params->free.dptr = work->freed; break;
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL: conditional_describe(work, &params->conditional); break;
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
+        return cuGraphExternalSemaphoresSignalNodeGetParams(node, &params->extSemSignal);
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT: return cuGraphExternalSemaphoresWaitNodeGetParams(node, &params->extSemWait);
+    case CU_GRAPH_NODE_TYPE_EMPTY: break;
+    default: return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    return CUDA_SUCCESS;
 }

@@ -29,6 +29,12 @@ static void free_node(CUgraphNode node)
 {
     if (node->work.type == CU_GRAPH_NODE_TYPE_GRAPH)
         cuGraphDestroy(node->work.child);
+    if (node->work.type == CU_GRAPH_NODE_TYPE_CONDITIONAL) {
+        for (unsigned i = 0; i < node->work.conditional.size; i++)
+            cuGraphDestroy(node->work.conditional.bodies[i]);
+        free(node->work.conditional.bodies);
+    }
+    semaphores_drop(&node->work);
     free(node->needs);
     free(node);
 }
@@ -45,6 +51,10 @@ CUresult cuGraphDestroy(CUgraph graph)
         *link = graph->next;
     else
         graph = NULL;
+    if (graph) {
+        conditional_forget(graph);
+        graph_forget_exec(graph);
+    }
     pthread_mutex_unlock(&driver_lock);
     if (!graph)
         return CUDA_ERROR_INVALID_VALUE;
@@ -66,6 +76,56 @@ static bool add_need(CUgraphNode node, CUgraphNode need)
     return true;
 }
 
+bool graph_has_conditionals(const struct CUgraph_st *graph)
+{
+    for (size_t i = 0; i < graph->count; i++) {
+        const struct work *work = &graph->nodes[i]->work;
+
+        if (work->type == CU_GRAPH_NODE_TYPE_CONDITIONAL ||
+            (work->type == CU_GRAPH_NODE_TYPE_GRAPH && graph_has_conditionals(work->child)))
+            return true;
+    }
+    return false;
+}
+
+/* What the documentation allows in a conditional node's body; a graph's own nodes are looked at when it becomes a part of it. */
+static bool fits_body(const struct work *work, CUcontext context)
+{
+    const struct CUfunc_st *function;
+
+    switch (work->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+        function = work->kernel.params.func ? work->kernel.params.func : (CUfunction)work->kernel.params.kern;
+        return !function->module || function->module->context == context_home(context);
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+        return work->conditional.context == context;
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+    case CU_GRAPH_NODE_TYPE_EMPTY:
+        return true;
+    default:
+        return false;
+    }
+}
+
+CUresult graph_become_body(CUgraph graph, CUgraph within, CUcontext context)
+{
+    CUresult result = CUDA_SUCCESS;
+
+    for (size_t i = 0; context && i < graph->count && result == CUDA_SUCCESS; i++) {
+        const struct work *work = &graph->nodes[i]->work;
+
+        if (!fits_body(work, context))
+            result = CUDA_ERROR_NOT_SUPPORTED;
+        else if (work->type == CU_GRAPH_NODE_TYPE_GRAPH)
+            result = graph_become_body(work->child, graph, context);
+    }
+    graph->within = within;
+    graph->body_of = context;
+    return result;
+}
+
 CUresult graph_add(CUgraph graph, const struct work *work, const CUgraphNode *needs, size_t count, CUgraphNode *added)
 {
     CUgraphNode node;
@@ -75,6 +135,8 @@ CUresult graph_add(CUgraph graph, const struct work *work, const CUgraphNode *ne
     for (size_t i = 0; i < count; i++)
         if (!needs[i] || needs[i]->graph != graph)
             return CUDA_ERROR_INVALID_VALUE;
+    if (graph->body_of && !fits_body(work, graph->body_of))
+        return CUDA_ERROR_NOT_SUPPORTED;
     if (graph->count == graph->room) {
         size_t room = graph->room ? 2 * graph->room : 16;
         CUgraphNode *grown = realloc(graph->nodes, room * sizeof *grown);
@@ -95,6 +157,7 @@ CUresult graph_add(CUgraph graph, const struct work *work, const CUgraphNode *ne
             free(node);
             return CUDA_ERROR_OUT_OF_MEMORY;
         }
+    semaphores_hold(work);
     graph->nodes[graph->count++] = node;
     *added = node;
     return CUDA_SUCCESS;
@@ -161,6 +224,8 @@ CUresult cuGraphClone(CUgraph *clone, CUgraph graph)
 
     if (!clone || !graph)
         return driver_ready() == CUDA_SUCCESS ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_INITIALIZED;
+    if (graph_has_conditionals(graph))
+        return CUDA_ERROR_NOT_SUPPORTED;
     result = cuGraphCreate(clone, 0);
     for (size_t i = 0; i < graph->count && result == CUDA_SUCCESS; i++) {
         struct work work = graph->nodes[i]->work;
@@ -169,6 +234,8 @@ CUresult cuGraphClone(CUgraph *clone, CUgraph graph)
             result = cuGraphClone(&work.child, work.child);
         if (result == CUDA_SUCCESS)
             result = graph_add(*clone, &work, NULL, 0, &added);
+        if (result == CUDA_SUCCESS && work.type == CU_GRAPH_NODE_TYPE_GRAPH)
+            work.child->within = *clone;
     }
     for (size_t i = 0; i < graph->count && result == CUDA_SUCCESS; i++) {
         CUgraphNode node = graph->nodes[i];

@@ -3,19 +3,19 @@
 
 #include "capture.h"
 
-#define SPIN_MAX (UINT64_C(1) << 50)
-
-/* What stands at a parameter's address or in a buffer of them. */
-static uint64_t spin_time(void *const *parameters, void *const *extra)
+/* At the parameters' addresses, or in a buffer of them. */
+void kernel_parameters(void *const *parameters, void *const *extra, bool two, uint64_t *first, unsigned *second)
 {
-    uint64_t ns = 0;
-
     if (parameters && parameters[0])
-        memcpy(&ns, parameters[0], sizeof ns);
+        memcpy(first, parameters[0], sizeof *first);
+    if (two && parameters && parameters[0] && parameters[1])
+        memcpy(second, parameters[1], sizeof *second);
     for (; extra && *extra; extra += 2)
-        if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER && extra[1])
-            memcpy(&ns, extra[1], sizeof ns);
-    return ns < SPIN_MAX ? ns : SPIN_MAX;
+        if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER && extra[1]) {
+            memcpy(first, extra[1], sizeof *first);
+            if (two)
+                memcpy(second, (const char *)extra[1] + sizeof *first, sizeof *second);
+        }
 }
 
 static bool shape_fits(const CUlaunchConfig *shape)
@@ -28,7 +28,12 @@ static bool shape_fits(const CUlaunchConfig *shape)
 
 uint64_t kernel_cost(const struct CUctx_st *context, CUfunction function, void *const *parameters, void *const *extra)
 {
-    return function->spins ? spin_time(parameters, extra) : driver_devices[context->ordinal].card->kernel_time;
+    uint64_t ns = 0;
+
+    if (function->kind != KERNEL_SPIN)
+        return driver_devices[context->ordinal].card->kernel_time;
+    kernel_parameters(parameters, extra, false, &ns, NULL);
+    return ns < SIM_MAX_COST ? ns : SIM_MAX_COST;
 }
 
 void count_launches(const struct CUctx_st *context, uint64_t count)

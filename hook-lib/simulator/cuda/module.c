@@ -1,4 +1,4 @@
-/* Modules, libraries and what they hold: any name is a kernel; "partita_spin" takes the ns that its first parameter says. */
+/* Modules, libraries and what they hold: any name is a kernel; some do what the simulator's README says. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -6,10 +6,14 @@
 #include "cuda_launch.h"
 #include "capture.h"
 
-static void name_functions(struct CUfunc_st functions[2], struct CUmod_st *module)
+static enum kernel_kind kind_of(const char *name)
 {
-    functions[0] = (struct CUfunc_st){.module = module, .block = {1, 1, 1}};
-    functions[1] = (struct CUfunc_st){.module = module, .block = {1, 1, 1}, .spins = true};
+    static const char *const names[KERNEL_KINDS] = {"", "partita_spin", "partita_set_conditional", "partita_count_down"};
+    int kind = KERNEL_KINDS - 1;
+
+    while (kind > KERNEL_ANY && strcmp(name, names[kind]) != 0)
+        kind--;
+    return (enum kernel_kind)kind;
 }
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image)
@@ -30,7 +34,8 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image)
     if (!loaded)
         return CUDA_ERROR_OUT_OF_MEMORY;
     loaded->context = context;
-    name_functions(loaded->functions, loaded);
+    for (int kind = 0; kind < KERNEL_KINDS; kind++)
+        loaded->functions[kind] = (struct CUfunc_st){.module = loaded, .block = {1, 1, 1}, .kind = (enum kernel_kind)kind};
     pthread_mutex_lock(&driver_lock);
     loaded->next = context->modules;
     context->modules = loaded;
@@ -102,7 +107,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
         return CUDA_ERROR_INVALID_HANDLE;
     if (!*name)
         return CUDA_ERROR_NOT_FOUND;
-    *function = &module->functions[strcmp(name, "partita_spin") == 0];
+    *function = &module->functions[kind_of(name)];
     return CUDA_SUCCESS;
 }
 
@@ -128,7 +133,7 @@ struct CUkern_st {
 };
 
 struct CUlib_st {
-    struct CUkern_st kernels[2];
+    struct CUkern_st kernels[KERNEL_KINDS];
     struct CUlib_st *next;
 };
 
@@ -150,8 +155,8 @@ CUresult cuLibraryLoadData(CUlibrary *library, const void *code, int *jitOptions
     loaded = calloc(1, sizeof *loaded);
     if (!loaded)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    for (int i = 0; i < 2; i++)
-        loaded->kernels[i] = (struct CUkern_st){{.block = {1, 1, 1}, .spins = i}, loaded};
+    for (int kind = 0; kind < KERNEL_KINDS; kind++)
+        loaded->kernels[kind] = (struct CUkern_st){{.block = {1, 1, 1}, .kind = (enum kernel_kind)kind}, loaded};
     pthread_mutex_lock(&driver_lock);
     loaded->next = libraries;
     libraries = loaded;
@@ -208,7 +213,7 @@ CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *nam
         return CUDA_ERROR_INVALID_HANDLE;
     if (!*name)
         return CUDA_ERROR_NOT_FOUND;
-    *kernel = &library->kernels[strcmp(name, "partita_spin") == 0];
+    *kernel = &library->kernels[kind_of(name)];
     return CUDA_SUCCESS;
 }
 
@@ -247,7 +252,7 @@ CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
         return driver_ready() == CUDA_SUCCESS ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_INITIALIZED;
     result = cuLibraryGetModule(&module, kernel ? kernel->library : NULL);
     if (result == CUDA_SUCCESS)
-        *function = &module->functions[kernel->function.spins];
+        *function = &module->functions[kernel->function.kind];
     return result;
 }
 
