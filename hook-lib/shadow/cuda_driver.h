@@ -170,6 +170,7 @@
     X(cuGraphNodeGetType)                                                                                             \
     X(cuGraphMemAllocNodeGetParams)                                                                                   \
     X(cuGraphChildGraphNodeGetGraph)                                                                                  \
+    X(cuGraphNodeGetParams)                                                                                           \
     X(cuDeviceGetGraphMemAttribute)                                                                                   \
     X(cuDevicePrimaryCtxGetState)                                                                                     \
     X(cuEventRecord_ptsz)                                                                                             \

@@ -24,60 +24,104 @@ static int compare(const void *a, const void *b) {
 }
 
 /*
- * The addresses of a graph's allocation nodes, those of the graphs within it included; and how many of its own nodes use the SMs. A child
- * graph and a conditional node may do so many times; they count as one.
+ * What is found in a graph and in all that is within it, however deep: child graphs and the bodies of conditional nodes. Each belongs to
+ * one node, so each is looked at once; a list of those that are still to be looked at takes the place of calls within calls.
  */
-struct ranges_found {
-    struct range *at;
-    uint32_t room, count, kernels;
-    bool no_memory;
+struct walk {
+    CUgraph *graphs;
+    uint32_t graphs_room, graphs_count, graphs_done;
+    struct range *ranges;
+    uint32_t ranges_room, ranges_count;
+    uint64_t kernels;
+    bool open_ended, no_memory;
 };
 
-enum { DEEPEST = 64 };
+enum { KERNELS_MAX = 1 << 24 };
 
-static bool add_range(struct ranges_found *found, CUgraphNode node) {
+static void add_graph(struct walk *walk, CUgraph graph) {
+    if (!graph || walk->no_memory)
+        return;
+    walk->no_memory = walk->graphs_count == walk->graphs_room &&
+                      !growing_more((void **)&walk->graphs, &walk->graphs_room, sizeof *walk->graphs);
+    if (!walk->no_memory)
+        walk->graphs[walk->graphs_count++] = graph;
+}
+
+static void add_range(struct walk *walk, CUgraphNode node) {
     CUDA_MEM_ALLOC_NODE_PARAMS alloc;
     if (DRIVER(cuGraphMemAllocNodeGetParams)(node, &alloc) != CUDA_SUCCESS)
-        return false;
+        return;
     int device = cuda_device_of_memory(alloc.poolProps.allocType, &alloc.poolProps.location);
     if (device < 0)
-        return true;
-    found->no_memory =
-        found->count == found->room && !growing_more((void **)&found->at, &found->room, sizeof *found->at);
-    if (found->no_memory)
+        return;
+    walk->no_memory = walk->ranges_count == walk->ranges_room &&
+                      !growing_more((void **)&walk->ranges, &walk->ranges_room, sizeof *walk->ranges);
+    if (!walk->no_memory)
+        walk->ranges[walk->ranges_count++] =
+            (struct range){device, alloc.dptr / PAGE, (alloc.dptr + alloc.bytesize + PAGE - 1) / PAGE};
+}
+
+/* One that cannot be looked into counts as a kernel. */
+static void add_child(struct walk *walk, CUgraphNode node) {
+    CUgraph child = NULL;
+    if (DRIVER(cuGraphChildGraphNodeGetGraph) && DRIVER(cuGraphChildGraphNodeGetGraph)(node, &child) == CUDA_SUCCESS && child)
+        add_graph(walk, child);
+    else
+        walk->kernels++;
+}
+
+/* Drivers tell what bodies a conditional node has since CUDA 13.2; an older one's may hold any number of kernels, and nothing that allocates. */
+static void add_bodies(struct walk *walk, CUgraphNode node) {
+    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_CONDITIONAL};
+    walk->open_ended = true;
+    if (!DRIVER(cuGraphNodeGetParams) || DRIVER(cuGraphNodeGetParams)(node, &params) != CUDA_SUCCESS ||
+        params.type != CU_GRAPH_NODE_TYPE_CONDITIONAL || !params.conditional.phGraph_out) {
+        walk->kernels++;
+        return;
+    }
+    for (unsigned int i = 0; i < params.conditional.size; i++)
+        add_graph(walk, params.conditional.phGraph_out[i]);
+}
+
+static bool look_at_nodes(struct walk *walk, CUgraph graph, CUgraphNode *nodes, size_t count) {
+    if (DRIVER(cuGraphGetNodes)(graph, nodes, &count) != CUDA_SUCCESS)
         return false;
-    found->at[found->count++] =
-        (struct range){device, alloc.dptr / PAGE, (alloc.dptr + alloc.bytesize + PAGE - 1) / PAGE};
+    for (size_t i = 0; i < count && !walk->no_memory; i++) {
+        int type;
+        if (DRIVER(cuGraphNodeGetType)(nodes[i], &type) != CUDA_SUCCESS)
+            return false;
+        switch (type) {
+        case CU_GRAPH_NODE_TYPE_KERNEL:
+            walk->kernels++;
+            break;
+        case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+            add_range(walk, nodes[i]);
+            break;
+        case CU_GRAPH_NODE_TYPE_GRAPH:
+            add_child(walk, nodes[i]);
+            break;
+        case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+            add_bodies(walk, nodes[i]);
+            break;
+        }
+    }
     return true;
 }
 
-static bool find_ranges(CUgraph graph, struct ranges_found *found, int depth) {
+static bool look_at(struct walk *walk, CUgraph graph) {
     size_t count = 0;
-    if (depth > DEEPEST || DRIVER(cuGraphGetNodes)(graph, NULL, &count) != CUDA_SUCCESS)
+    if (DRIVER(cuGraphGetNodes)(graph, NULL, &count) != CUDA_SUCCESS)
         return false;
     if (count == 0)
         return true;
     size_t size = count * sizeof(CUgraphNode);
     CUgraphNode *nodes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    found->no_memory = nodes == MAP_FAILED;
-    if (found->no_memory)
+    walk->no_memory = nodes == MAP_FAILED;
+    if (walk->no_memory)
         return false;
-    bool ok = DRIVER(cuGraphGetNodes)(graph, nodes, &count) == CUDA_SUCCESS;
-    for (size_t i = 0; i < count && ok; i++) {
-        CUgraph inner;
-        int type;
-        ok = DRIVER(cuGraphNodeGetType)(nodes[i], &type) == CUDA_SUCCESS;
-        if (ok && depth == 0)
-            found->kernels += type == CU_GRAPH_NODE_TYPE_KERNEL || type == CU_GRAPH_NODE_TYPE_GRAPH ||
-                              type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
-        if (ok && type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
-            ok = add_range(found, nodes[i]);
-        else if (ok && type == CU_GRAPH_NODE_TYPE_GRAPH && DRIVER(cuGraphChildGraphNodeGetGraph))
-            ok = DRIVER(cuGraphChildGraphNodeGetGraph)(nodes[i], &inner) == CUDA_SUCCESS &&
-                 find_ranges(inner, found, depth + 1);
-    }
+    bool known = look_at_nodes(walk, graph, nodes, count);
     munmap(nodes, size);
-    return ok;
+    return known;
 }
 
 /* Pages of the ranges of one device, sorted, each counted once; takes them from the front. */
@@ -95,27 +139,33 @@ static uint64_t pages_of_first_device(struct range **ranges, int *count) {
 }
 
 bool graph_needs_of(CUgraph graph, struct graph_needs *needs) {
-    struct ranges_found found = {NULL, 0, 0, 0, false};
+    struct walk walk = {.no_memory = false};
     needs->count = 0;
     needs->kernels = UINT32_MAX;
+    needs->open_ended = false;
     if (!cards_limited() || !graph || !DRIVER(cuGraphGetNodes) || !DRIVER(cuGraphNodeGetType) ||
         !DRIVER(cuGraphMemAllocNodeGetParams))
         return true;
     int error = errno;
-    bool known = find_ranges(graph, &found, 0);
-    if (known)
-        needs->kernels = found.kernels;
-    if (known && found.count > 0) {
-        struct range *ranges = found.at;
-        int count = (int)found.count;
-        qsort(ranges, found.count, sizeof *ranges, compare);
+    add_graph(&walk, graph);
+    while (walk.graphs_done < walk.graphs_count && !walk.no_memory)
+        if (!look_at(&walk, walk.graphs[walk.graphs_done++]))
+            walk.kernels++;
+    needs->kernels = walk.kernels < KERNELS_MAX ? (uint32_t)walk.kernels : KERNELS_MAX;
+    needs->open_ended = walk.open_ended;
+    if (walk.ranges_count > 0) {
+        struct range *ranges = walk.ranges;
+        int count = (int)walk.ranges_count;
+        qsort(ranges, walk.ranges_count, sizeof *ranges, compare);
         while (count > 0 && needs->count < GRAPH_PARTS) {
             needs->part[needs->count].device = ranges->device;
             needs->part[needs->count++].units = pages_of_first_device(&ranges, &count) * (PAGE / PARTITA_UNIT);
         }
     }
-    if (found.room)
-        munmap(found.at, found.room * sizeof *found.at);
+    if (walk.ranges_room)
+        munmap(walk.ranges, walk.ranges_room * sizeof *walk.ranges);
+    if (walk.graphs_room)
+        munmap(walk.graphs, walk.graphs_room * sizeof *walk.graphs);
     errno = error;
-    return !found.no_memory;
+    return !walk.no_memory;
 }

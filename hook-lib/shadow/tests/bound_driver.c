@@ -4,6 +4,8 @@
  */
 #include "pages_driver.c"
 
+#include <stdbool.h>
+
 #include "cuda_capture.h"
 #include "cuda_events.h"
 #include "cuda_graphs.h"
@@ -347,26 +349,40 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute,
 }
 
 /*
- * One graph: OUTER has nothing but MIDDLE in it, MIDDLE nothing but INNER, and INNER allocates. The real driver allows that where the inner
- * graph was moved into the outer one.
+ * Graphs with one node each. OUTER has nothing but MIDDLE in it, MIDDLE nothing but INNER, and INNER allocates. The real driver allows that where
+ * the inner graph was moved into the outer one. LOOP has a conditional node, whose second body is INNER, as no driver allows yet. DEEP has a graph in it
+ * that has one in it, and so on to DEEPEST, which allocates.
  */
-enum { OUTER = 1, MIDDLE, INNER, GRAPH_BYTES = 6 << 20 };
+enum { OUTER = 1, MIDDLE, INNER, LOOP, EMPTY, DEEP = 1000, DEEPEST = 2000, GRAPH_BYTES = 6 << 20 };
 static size_t graph_memory;
 
 static uintptr_t number(const void *handle) {
     return (uintptr_t)handle;
 }
 
+static bool allocates(CUgraphNode node) {
+    return number(node) == INNER || number(node) == DEEPEST;
+}
+
 CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *count) {
-    if (nodes)
+    if (nodes && number(graph) != EMPTY)
         *nodes = (CUgraphNode)graph; /* a node has its graph's number */
-    *count = 1;
+    *count = number(graph) != EMPTY;
     return CUDA_SUCCESS;
 }
 
 CUresult cuGraphNodeGetType(CUgraphNode node, int *type) {
-    *type = number(node) == INNER ? CU_GRAPH_NODE_TYPE_MEM_ALLOC : CU_GRAPH_NODE_TYPE_GRAPH;
+    *type = allocates(node)        ? CU_GRAPH_NODE_TYPE_MEM_ALLOC
+            : number(node) == LOOP ? CU_GRAPH_NODE_TYPE_CONDITIONAL
+                                   : CU_GRAPH_NODE_TYPE_GRAPH;
     return CUDA_SUCCESS;
+}
+
+CUresult cuGraphNodeGetParams(CUgraphNode node, CUgraphNodeParams *params) {
+    static CUgraph bodies[] = {(CUgraph)(uintptr_t)EMPTY, (CUgraph)(uintptr_t)INNER};
+    *params = (CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_CONDITIONAL,
+                                  .conditional = {.type = CU_GRAPH_COND_TYPE_IF, .size = 2, .phGraph_out = bodies}};
+    return number(node) == LOOP ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *graph) {
@@ -378,12 +394,12 @@ CUresult cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARA
     *params = (CUDA_MEM_ALLOC_NODE_PARAMS){.poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
                                                          .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}},
                                            .bytesize = GRAPH_BYTES, .dptr = 1 << 30};
-    return number(node) == INNER ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return allocates(node) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags) {
     *exec = (CUgraphExec)(uintptr_t)0x7000;
-    return number(graph) == OUTER && !flags ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return graph && !flags ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {

@@ -221,17 +221,29 @@ static void the_pool_of_a_place_on_the_host_is_not_charged(void) {
     CHECK_EQUAL(CUDA(cuMemAllocFromPoolAsync)(&pointer, 2 * MIB, pool, NULL), CUDA_ERROR_OUT_OF_MEMORY);
 }
 
-static void what_a_graph_within_a_graph_allocates_is_charged_with_it(void) {
-    CUgraph const graph = (CUgraph)(uintptr_t)1; /* one that the driver has */
+/* One of those that the driver has. */
+static void graph_of_6_mib(uintptr_t number) {
     CUgraphExec exec;
     start(8 * MIB);
-    CHECK_EQUAL(CUDA(cuGraphInstantiateWithFlags)(&exec, graph, 0), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuGraphInstantiateWithFlags)(&exec, (CUgraph)number, 0), CUDA_SUCCESS);
     CUmemGenericAllocationHandle handle = must_create(4 * MIB);
     CHECK_EQUAL(CUDA(cuGraphLaunch)(exec, NULL), CUDA_ERROR_OUT_OF_MEMORY);
     CHECK_EQUAL(CUDA(cuMemRelease)(handle), CUDA_SUCCESS);
     CHECK_EQUAL(CUDA(cuGraphLaunch)(exec, NULL), CUDA_SUCCESS);
     must_refuse(4 * MIB);
     must_create(2 * MIB);
+}
+
+static void what_a_graph_within_a_graph_allocates_is_charged_with_it(void) {
+    graph_of_6_mib(1);
+}
+
+static void what_a_conditional_nodes_body_allocates_is_charged_with_its_graph(void) {
+    graph_of_6_mib(4);
+}
+
+static void what_a_graph_a_thousand_deep_allocates_is_charged_with_the_outermost(void) {
+    graph_of_6_mib(1000);
 }
 
 static void a_context_ends_when_nobody_is_attached_to_it(void) {
@@ -379,6 +391,8 @@ int main(int argc, char **argv) {
         CASE(a_part_of_a_card_is_that_card),
         CASE(the_pool_of_a_place_on_the_host_is_not_charged),
         CASE(what_a_graph_within_a_graph_allocates_is_charged_with_it),
+        CASE(what_a_conditional_nodes_body_allocates_is_charged_with_its_graph),
+        CASE(what_a_graph_a_thousand_deep_allocates_is_charged_with_the_outermost),
         CASE(a_context_ends_when_nobody_is_attached_to_it),
         CASE(rows_are_charged_as_far_apart_as_the_driver_may_lay_them_before_it_does),
         CASE(what_a_stream_of_another_context_has_unmapped_is_given_back),
