@@ -23,7 +23,8 @@ enum { PART_SHIFT = 58 };
 static struct table parts; /* -> bits 0-31 units, 32-39 device */
 static uint32_t graphs_with_memory;
 
-static struct table kernels_of; /* executable graph -> kernels in it + 1 */
+static struct table kernels_of; /* executable graph -> kernels in it + 1, and whether a launch may take any time */
+enum { OPEN_ENDED_SHIFT = 32 };
 
 static uint64_t key_of(CUgraphExec exec, unsigned int part) {
     return (uint64_t)(uintptr_t)exec ^ (uint64_t)(part + 1) << PART_SHIFT;
@@ -35,7 +36,8 @@ static bool keep_needs(CUgraphExec exec, const struct graph_needs *needs) {
     uint64_t former;
     bool kept = true;
     if (needs->kernels != UINT32_MAX)
-        table_put(&kernels_of, (uint64_t)(uintptr_t)exec, (uint64_t)needs->kernels + 1, &former);
+        table_put(&kernels_of, (uint64_t)(uintptr_t)exec,
+                  ((uint64_t)needs->kernels + 1) | (uint64_t)needs->open_ended << OPEN_ENDED_SHIFT, &former);
     for (unsigned int i = 0; i < needs->count && kept; i++) {
         uint64_t units = needs->part[i].units < UINT32_MAX ? needs->part[i].units : UINT32_MAX;
         kept = table_put(&parts, key_of(exec, i), (uint64_t)(needs->part[i].device & 0xff) << 32 | units, &former);
@@ -62,6 +64,13 @@ static CUresult keep_or_undo(CUgraphExec *exec, CUgraphExec former, const struct
         DRIVER(cuGraphExecDestroy)(*exec);
     *exec = former;
     return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+/* What its launches are timed as. */
+static void recall_kernels(CUgraphExec exec, struct graph_needs *needs) {
+    uint64_t value = table_find(&kernels_of, (uint64_t)(uintptr_t)exec);
+    needs->kernels = (uint32_t)value - 1; /* not noted: UINT32_MAX */
+    needs->open_ended = value >> OPEN_ENDED_SHIFT;
 }
 
 static void recall_needs(CUgraphExec exec, struct graph_needs *needs) {
@@ -160,13 +169,14 @@ INSTANTIATE(cuGraphInstantiateWithParams_ptsz,
 
 static CUresult launch_timed(CUresult (*function)(CUgraphExec, CUstream), CUgraphExec exec, CUstream stream,
                              bool per_thread) {
-    uint64_t kernels = table_find(&kernels_of, (uint64_t)(uintptr_t)exec);
-    if (kernels == 1) /* has none */
+    struct graph_needs needs;
+    recall_kernels(exec, &needs);
+    if (needs.kernels == 0)
         return function(exec, stream);
-    struct timed_launch launch;
+    struct timed_launch launch = {.open_ended = needs.open_ended};
     timing_begin(&launch, stream, per_thread);
     CUresult result = function(exec, stream);
-    timing_end(&launch, kernels ? (uint32_t)(kernels - 1) : 1);
+    timing_end(&launch, needs.kernels != UINT32_MAX ? needs.kernels : 1);
     return result;
 }
 
@@ -202,8 +212,7 @@ CUresult cuGraphExecDestroy(CUgraphExec exec) {
     NEED(cuGraphExecDestroy);
     struct graph_needs needs;
     recall_needs(exec, &needs);
-    uint64_t kernels = table_find(&kernels_of, (uint64_t)(uintptr_t)exec);
-    needs.kernels = kernels ? (uint32_t)(kernels - 1) : UINT32_MAX;
+    recall_kernels(exec, &needs);
     forget_needs(exec, needs.count);
     CUresult result = DRIVER(cuGraphExecDestroy)(exec);
     if (result != CUDA_SUCCESS)

@@ -11,6 +11,7 @@
         if (__builtin_expect(!timing_watch(), 1))                                                                     \
             return DRIVER(name) arguments;                                                                            \
         struct timed_launch launch;                                                                                   \
+        launch.open_ended = false;                                                                                    \
         timing_begin(&launch, stream, per_thread);                                                                    \
         CUresult result = DRIVER(name) arguments;                                                                     \
         timing_end(&launch, 1);                                                                                       \
@@ -46,8 +47,10 @@ CUresult cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *launches, unsi
     if (!timing_watch())
         return DRIVER(cuLaunchCooperativeKernelMultiDevice)(launches, count, flags);
     unsigned int known = launches && count <= DEVICES ? count : 0; /* more than there can be: the driver refuses */
-    for (unsigned int i = 0; i < known; i++)
+    for (unsigned int i = 0; i < known; i++) {
+        timed[i].open_ended = false;
         timing_begin(&timed[i], launches[i].hStream, false);
+    }
     CUresult result = DRIVER(cuLaunchCooperativeKernelMultiDevice)(launches, count, flags);
     for (unsigned int i = 0; i < known; i++)
         timing_end(&timed[i], 1);

@@ -6,6 +6,8 @@
 #include "timing_windows.h"
 
 enum { GAP_US = 100, WINDOW_US = 200 };
+enum { LOOPS_AHEAD = 4, PATIENCE_DOUBLINGS = 8 };
+static const uint64_t LOOPS_AHEAD_NS = 100000;
 static const uint64_t AHEAD_NS = 20000000, AHEAD_PERCENT_NS = 500000, PATIENCE_NS = 200000000, PATIENCE_MOST_NS = 60000000000;
 
 static uint64_t ticks_us; /* ticks in a microsecond */
@@ -47,16 +49,29 @@ static uint64_t far_ahead(int card) {
 
 /*
  * What runs may be waiting for this launch: when nothing came to an end for longer than all that is under way should take, one of those who wait
- * goes on, and the others begin to wait anew. To let all go on would let a program with long kernels launch any number of them.
+ * goes on, and the others begin to wait anew. To let all go on would let a program with long kernels launch any number of them. What loops
+ * should take is not known: behind each window that is under way one waits twice as long, so that few come together while one runs for minutes.
  */
-static bool goes_on_without_progress(struct backlog *backlog, uint64_t progress, uint64_t waited) {
-    uint64_t patience = PATIENCE_NS + load(&backlog->ns);
+static bool goes_on_without_progress(struct backlog *backlog, uint64_t progress, uint64_t waited, bool open_ended) {
+    uint32_t under_way = open_ended ? load32(&backlog->windows) : 0;
+    uint64_t patience = (PATIENCE_NS << (under_way < PATIENCE_DOUBLINGS ? under_way : PATIENCE_DOUBLINGS)) + load(&backlog->ns);
     return waited > (patience < PATIENCE_MOST_NS ? patience : PATIENCE_MOST_NS) &&
            __atomic_compare_exchange_n(&backlog->progress, &progress, progress + 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
+/* Whether a launch would not begin any sooner: behind a long one in its own stream it need not be paid for at once with that. */
+static bool behind_a_long_one(const struct track *track, uint64_t most, bool open_ended) {
+    uint32_t pending = track ? load32(&track->count) : 0;
+    if (pending == 0)
+        return false;
+    if (!open_ended)
+        return load(&track->each) > 2 * most + most / 4;
+    uint64_t loop = load(&track->loop);
+    return loop == 0 || loop > 2 * most + most / 4;
+}
+
 /* Waits until the limit allows a launch, and the card is not too far behind. */
-static void wait_for_turn(int card, struct track *track) {
+static void wait_for_turn(int card, struct track *track, bool open_ended) {
     struct backlog *backlog = &backlogs[card];
     uint64_t begin = cores_now(), progress = load(&backlog->progress), moved = begin, now = begin;
     for (;;) {
@@ -70,15 +85,16 @@ static void wait_for_turn(int card, struct track *track) {
         bool full = track && load32(&track->count) == TRACK_PENDING;
         uint64_t most = far_ahead(card);
         bool far = load32(&backlog->windows) >= 2 && load(&backlog->ns) > most;
-        /* Behind a long one in its own stream a launch does not begin any sooner: it need not be paid for at once with that. */
-        far |= track && load32(&track->count) > 0 && load(&track->each) > 2 * most + most / 4;
+        far |= behind_a_long_one(track, most, open_ended);
+        /* Short loops may become long ones. What they take until one wakes from a wait is not enough to keep the card busy. */
+        far |= open_ended && load32(&backlog->windows) >= LOOPS_AHEAD && load(&backlog->ns) > LOOPS_AHEAD_NS;
         bool ahead = (full || far) && cores_limited(card);
         if (due == 0 && !ahead)
             break;
         if (due > 0 || load(&backlog->progress) != progress) {
             progress = load(&backlog->progress);
             moved = now;
-        } else if (goes_on_without_progress(backlog, progress, now - moved)) {
+        } else if (goes_on_without_progress(backlog, progress, now - moved, open_ended)) {
             break;
         }
         uint64_t pause = ahead && due == 0 ? (now - moved) / 8 + 50000 : due;
@@ -103,16 +119,16 @@ static void lacks_events(void) {
 }
 
 static struct track *begin_in_context(uint64_t key, uint64_t owner, CUstream stream, CUcontext context, bool sparse,
-                                      uint64_t *ticks) {
+                                      struct timed_launch *launch) {
     int card = card_of_current();
     if (card < 0 || stream_capturing(stream))
         return NULL;
-    wait_for_turn(card, track_find(key, owner));
-    *ticks = ticks_now();
+    wait_for_turn(card, track_find(key, owner), launch->open_ended);
+    launch->ticks = ticks_now();
     if (!cores_limited(card))
         return NULL;
     if (!timing_lock_enter()) {
-        windows_miss(card, track_find(key, owner));
+        windows_miss(card, track_find(key, owner), launch->open_ended);
         return NULL;
     }
     measure_ticks();
@@ -126,10 +142,10 @@ static struct track *begin_in_context(uint64_t key, uint64_t owner, CUstream str
     else {
         if (load32(&track->open) && sparse)
             window_after_gap(track);
-        else if (load32(&track->open) && load32(&track->launches) >= load32(&track->allowance))
+        if (load32(&track->open) && (launch->open_ended || (!sparse && load32(&track->launches) >= load32(&track->allowance))))
             window_close(track, false);
         if (!load32(&track->open))
-            window_open(track, *ticks);
+            window_open(track, launch->ticks, launch->open_ended);
         store32(&track->sparse, sparse);
         if (!load32(&track->open))
             track = NULL;
@@ -138,12 +154,12 @@ static struct track *begin_in_context(uint64_t key, uint64_t owner, CUstream str
     return track;
 }
 
-static struct track *begin_slowly(uint64_t key, uint64_t owner, CUstream stream, bool sparse, uint64_t *ticks) {
+static struct track *begin_slowly(uint64_t key, uint64_t owner, CUstream stream, bool sparse, struct timed_launch *launch) {
     CUcontext context;
     bool pushed;
     if (!context_enter(stream, &context, &pushed))
         return NULL;
-    struct track *track = begin_in_context(key, owner, stream, context, sparse, ticks);
+    struct track *track = begin_in_context(key, owner, stream, context, sparse, launch);
     context_leave(pushed);
     return track;
 }
@@ -159,7 +175,7 @@ void timing_begin(struct timed_launch *launch, CUstream stream, bool per_thread)
     struct track *track = track_find(key, owner);
     launch->ticks = ticks_now();
     bool sparse = !track || launch->ticks - load(&track->last) > GAP_US * load(&ticks_us);
-    if (track && load32(&track->open) && !sparse && load32(&track->launches) < load32(&track->allowance)) {
+    if (track && load32(&track->open) && !sparse && !launch->open_ended && load32(&track->launches) < load32(&track->allowance)) {
         launch->track = track;
         return;
     }
@@ -168,7 +184,7 @@ void timing_begin(struct timed_launch *launch, CUstream stream, bool per_thread)
         return;
     }
     int mode = timing_calls_begin();
-    track = begin_slowly(key, owner, name, sparse, &launch->ticks);
+    track = begin_slowly(key, owner, name, sparse, launch);
     timing_calls_end(mode);
     launch->track = track;
 }
@@ -180,7 +196,7 @@ void timing_end(const struct timed_launch *launch, uint32_t kernels) {
     uint32_t launches = load32(&track->launches) + kernels;
     store32(&track->launches, launches); /* threads that launch into one stream at once may lose some */
     store(&track->last, launch->ticks);
-    bool first = launches == kernels, last = launches >= load32(&track->allowance) || load32(&track->sparse) ||
+    bool first = launches == kernels, last = launches >= load32(&track->allowance) || load32(&track->sparse) || launch->open_ended ||
                                              launch->ticks - load(&track->opened) >= WINDOW_US * load(&ticks_us);
     if (!first && !last)
         return;

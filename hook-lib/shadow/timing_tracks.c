@@ -28,6 +28,7 @@ struct track *track_make(uint64_t key, uint64_t owner, CUstream stream, CUcontex
     track->context = context;
     store(&track->each, 0);
     track->most = 0;
+    store(&track->loop, 0);
     track->first = 0;
     store32(&track->count, 0);
     store32(&track->open, 0);

@@ -13,8 +13,10 @@ struct window {
     CUevent start, end;
     uint64_t recorded; /* ns: when the start was */
     uint64_t bound;    /* ns that it is charged at most, since the card may have waited for the program in it; 0: no bound */
+    uint64_t idle;     /* where there is a bound: ns from its start's record to its end's; the card did not wait longer */
     uint64_t guess;    /* ns that it is taken for meanwhile */
     uint32_t launches;
+    bool open_ended; /* of one launch, whose time says nothing of others */
 };
 
 extern struct track {
@@ -27,6 +29,7 @@ extern struct track {
     uint32_t listed;
     struct window now;
     uint64_t each, most; /* ns a launch, on average and in the longest window of late; 0: unknown */
+    uint64_t loop;       /* ns of the longest open-ended launch of late; 0: unknown */
     uint32_t first, count;
     struct window pending[TRACK_PENDING];
 } tracks[TRACKS];

@@ -11,6 +11,11 @@ struct backlog backlogs[CARDS_MAX];
 static uint32_t any_missed;
 
 static void learn(struct track *track, const struct window *window, uint64_t ns) {
+    if (window->open_ended) {
+        uint64_t loop = track->loop;
+        store(&track->loop, ns >= loop ? ns + 1 : loop - (loop - ns) / 4);
+        return;
+    }
     uint64_t each = ns / (window->launches ? window->launches : 1) + 1;
     uint64_t average = track->each ? (3 * track->each + each) / 4 : each;
     store(&track->each, each > 2 * average ? each : average); /* rather too few launches at a time */
@@ -55,8 +60,9 @@ static bool account_for(struct track *track) {
     if (clock->base_at + (uint64_t)end > now)
         clock->base_at = now - (uint64_t)end;
     uint64_t from = clock->base_at + (uint64_t)start, ns = (uint64_t)(end - start);
+    uint64_t busy = window.idle < ns ? ns - window.idle : 0; /* at least */
     if (window.bound > 0 && window.bound < ns)
-        ns = window.bound;
+        ns = window.bound > busy ? window.bound : busy;
     else if (window.bound == 0)
         learn(track, &window, ns);
     cores_used(clock->card, from, from + ns);
@@ -106,8 +112,10 @@ static void end_window(struct track *track, bool gap) {
         return;
     }
     window.launches = load32(&track->launches);
-    window.bound = gap ? track->most * window.launches : 0;
-    window.guess = track->each ? track->each * window.launches : UNKNOWN_NS;
+    window.bound = !gap ? 0 : window.open_ended ? track->loop : track->most * window.launches;
+    window.idle = gap ? cores_now() - window.recorded : 0;
+    uint64_t each = window.open_ended ? track->loop : track->each * window.launches;
+    window.guess = each ? each : UNKNOWN_NS;
     track->pending[(track->first + track->count) % TRACK_PENDING] = window;
     store32(&track->count, track->count + 1);
     struct backlog *backlog = &backlogs[track->clock->card];
@@ -133,6 +141,7 @@ void window_join_last(struct track *track) {
             clock_drop_event(track->clock, last->end);
             last->end = end;
             last->bound += last->bound ? track->most * load32(&track->launches) : 0;
+            last->idle = last->bound ? cores_now() - last->recorded : 0;
             last->launches += load32(&track->launches);
         }
         context_leave(pushed);
@@ -140,7 +149,7 @@ void window_join_last(struct track *track) {
     clock_drop_event(track->clock, track->now.start);
 }
 
-void window_open(struct track *track, uint64_t ticks) {
+void window_open(struct track *track, uint64_t ticks, bool open_ended) {
     struct clock *clock = track->clock;
     uint64_t now = cores_now();
     if (!clock->base) {
@@ -149,7 +158,7 @@ void window_open(struct track *track, uint64_t ticks) {
         if (!clock->base)
             return;
     }
-    track->now = (struct window){.start = clock_record(track->clock, track->stream), .recorded = now};
+    track->now = (struct window){.start = clock_record(track->clock, track->stream), .recorded = now, .open_ended = open_ended};
     if (!track->now.start)
         return;
     store32(&track->launches, 0);
@@ -176,12 +185,12 @@ void windows_close_of(CUcontext context) {
     }
 }
 
-void windows_miss(int card, const struct track *track) {
+void windows_miss(int card, const struct track *track, bool open_ended) {
     if (!track) {
         cores_unenforced(card, PARTITA_COMPUTE_EVENT_FAILED);
         return;
     }
-    __atomic_fetch_add(&backlogs[card].missed, load(&track->each), __ATOMIC_RELAXED);
+    __atomic_fetch_add(&backlogs[card].missed, load(open_ended ? &track->loop : &track->each), __ATOMIC_RELAXED);
     __atomic_store_n(&any_missed, 1, __ATOMIC_RELEASE);
 }
 

@@ -14,7 +14,7 @@ extern struct backlog {
 } backlogs[CARDS_MAX];
 
 /* The track's context is the current one. Its window may stay closed: nothing can be recorded. */
-void window_open(struct track *track, uint64_t ticks);
+void window_open(struct track *track, uint64_t ticks, bool open_ended);
 
 /*
  * The window may stay open: nothing can be recorded, or there are too many. `gap`: the card may have waited for the program in it, so what the
@@ -38,7 +38,7 @@ void windows_poll(void);
 void window_forget(struct track *track, const struct window *window);
 
 /* A launch is not timed. `track`: its stream's, if it has one. */
-void windows_miss(int card, const struct track *track);
+void windows_miss(int card, const struct track *track, bool open_ended);
 
 /* In a child of fork. */
 void windows_forget(void);

@@ -66,7 +66,7 @@ static struct track *stream(uintptr_t number) {
 }
 
 static void launch_in_a_window(struct track *track) {
-    window_open(track, 1);
+    window_open(track, 1, false);
     CHECK(track->open);
     track->launches = 1;
 }
