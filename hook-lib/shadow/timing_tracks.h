@@ -13,7 +13,7 @@ struct window {
     CUevent start, end;
     uint64_t recorded; /* ns: when the start was */
     uint64_t bound;    /* ns that it is charged at most, since the card may have waited for the program in it; 0: no bound */
-    uint64_t idle;     /* where there is a bound: ns from its start's record to its end's; the card did not wait longer */
+    uint64_t closed;   /* ns: when the end was recorded; behind that the card did not wait for the program */
     uint64_t guess;    /* ns that it is taken for meanwhile */
     uint32_t launches;
     bool open_ended; /* of one launch, whose time says nothing of others */

@@ -60,10 +60,10 @@ static bool account_for(struct track *track) {
     if (clock->base_at + (uint64_t)end > now)
         clock->base_at = now - (uint64_t)end;
     uint64_t from = clock->base_at + (uint64_t)start, ns = (uint64_t)(end - start);
-    uint64_t busy = window.idle < ns ? ns - window.idle : 0; /* at least */
+    uint64_t idle = window.closed > from ? window.closed - from : 0, busy = idle < ns ? ns - idle : 0; /* at most, and at least */
     if (window.bound > 0 && window.bound < ns)
         ns = window.bound > busy ? window.bound : busy;
-    else if (window.bound == 0)
+    if (window.bound == 0 || busy > window.bound)
         learn(track, &window, ns);
     cores_used(clock->card, from, from + ns);
     if (end > (int64_t)REBASE_NS) {
@@ -113,7 +113,7 @@ static void end_window(struct track *track, bool gap) {
     }
     window.launches = load32(&track->launches);
     window.bound = !gap ? 0 : window.open_ended ? track->loop : track->most * window.launches;
-    window.idle = gap ? cores_now() - window.recorded : 0;
+    window.closed = cores_now();
     uint64_t each = window.open_ended ? track->loop : track->each * window.launches;
     window.guess = each ? each : UNKNOWN_NS;
     track->pending[(track->first + track->count) % TRACK_PENDING] = window;
@@ -141,7 +141,7 @@ void window_join_last(struct track *track) {
             clock_drop_event(track->clock, last->end);
             last->end = end;
             last->bound += last->bound ? track->most * load32(&track->launches) : 0;
-            last->idle = last->bound ? cores_now() - last->recorded : 0;
+            last->closed = cores_now();
             last->launches += load32(&track->launches);
         }
         context_leave(pushed);
