@@ -40,8 +40,11 @@ static inline struct bucket *level_of(struct table *table, int level) {
     return __atomic_load_n(&table->levels[level], __ATOMIC_ACQUIRE);
 }
 
-static struct bucket *grow(struct table *table, int level) {
-    struct bucket *buckets = NULL;
+/* NULL: no memory for it. */
+static struct bucket *level_or_grow(struct table *table, int level) {
+    struct bucket *buckets = level_of(table, level);
+    if (buckets)
+        return buckets;
     size_t size = buckets_in(level) * sizeof(struct bucket);
     struct bucket *fresh = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (fresh == MAP_FAILED)
@@ -61,14 +64,18 @@ static struct bucket *bucket_of(struct bucket *buckets, int level, uint64_t key,
     return &buckets[(scatter(key >> 21) + (key >> 12) + near) & (buckets_in(level) - 1)];
 }
 
-/* Large tables do not fit the caches: their buckets come while the small ones are looked at. */
-static void expect(struct table *table, uint64_t key, uint64_t hash) {
-    for (int level = 1; level < TABLE_LEVELS; level++) {
-        struct bucket *buckets = level_of(table, level);
+/* The key's bucket in every level that exists, and how many. Large tables do not fit the caches: all are asked for before one is looked at. */
+static int buckets_of(struct table *table, uint64_t key, uint64_t hash, struct bucket *of[TABLE_LEVELS]) {
+    int levels = 0;
+    for (; levels < TABLE_LEVELS; levels++) {
+        struct bucket *buckets = level_of(table, levels);
         if (!buckets)
-            return;
-        __builtin_prefetch(bucket_of(buckets, level, key, hash), 1);
+            break;
+        of[levels] = bucket_of(buckets, levels, key, hash);
+        if (levels > 0)
+            __builtin_prefetch(of[levels], 1);
     }
+    return levels;
 }
 
 /* The bits 7, 15, ... of the places that may have the key. */
@@ -81,26 +88,27 @@ static uint64_t candidates(const struct bucket *bucket, uint8_t tag) {
     return (differing - ones) & ~differing & (ones << 7) & (UINT64_MAX >> 8);
 }
 
+static uint64_t find_in(const struct bucket *bucket, uint64_t hash, uint64_t key) {
+    for (uint64_t left = candidates(bucket, tag_of(hash)); left; left &= left - 1) {
+        int i = __builtin_ctzll(left) / 8;
+        if (__atomic_load_n(&bucket->keys[i], __ATOMIC_ACQUIRE) != key)
+            continue;
+        uint64_t value = __atomic_load_n(&bucket->values[i], __ATOMIC_RELAXED);
+        if (__atomic_load_n(&bucket->keys[i], __ATOMIC_ACQUIRE) == key)
+            return value;
+    }
+    return 0;
+}
+
+/* The last level has most of the entries of a full table. */
 uint64_t table_find(struct table *table, uint64_t key) {
     if (key <= BUSY)
         return 0;
-    uint64_t hash = scatter(key);
-    expect(table, key, hash);
-    for (int level = 0; level < TABLE_LEVELS; level++) {
-        struct bucket *buckets = level_of(table, level);
-        if (!buckets)
-            return 0;
-        struct bucket *bucket = bucket_of(buckets, level, key, hash);
-        for (uint64_t left = candidates(bucket, tag_of(hash)); left; left &= left - 1) {
-            int i = __builtin_ctzll(left) / 8;
-            if (__atomic_load_n(&bucket->keys[i], __ATOMIC_ACQUIRE) != key)
-                continue;
-            uint64_t value = __atomic_load_n(&bucket->values[i], __ATOMIC_RELAXED);
-            if (__atomic_load_n(&bucket->keys[i], __ATOMIC_ACQUIRE) == key)
-                return value;
-        }
-    }
-    return 0;
+    struct bucket *of[TABLE_LEVELS];
+    uint64_t hash = scatter(key), value = 0;
+    for (int level = buckets_of(table, key, hash, of); level-- > 0 && !value;)
+        value = find_in(of[level], hash, key);
+    return value;
 }
 
 /*
@@ -128,18 +136,19 @@ static uint64_t take_from(struct bucket *bucket, uint64_t hash, uint64_t key) {
     return 0;
 }
 
+static uint64_t take_from_any(struct bucket *const of[TABLE_LEVELS], int levels, uint64_t hash, uint64_t key) {
+    uint64_t value = 0;
+    while (levels-- > 0 && !value)
+        value = take_from(of[levels], hash, key);
+    return value;
+}
+
 uint64_t table_take(struct table *table, uint64_t key) {
     if (key <= BUSY)
         return 0;
-    uint64_t hash = scatter(key), value = 0;
-    expect(table, key, hash);
-    for (int level = 0; level < TABLE_LEVELS && !value; level++) {
-        struct bucket *buckets = level_of(table, level);
-        if (!buckets)
-            return 0;
-        value = take_from(bucket_of(buckets, level, key, hash), hash, key);
-    }
-    return value;
+    struct bucket *of[TABLE_LEVELS];
+    uint64_t hash = scatter(key);
+    return take_from_any(of, buckets_of(table, key, hash, of), hash, key);
 }
 
 static bool put_into(struct bucket *bucket, uint64_t hash, uint64_t key, uint64_t value) {
@@ -159,17 +168,19 @@ static bool put_into(struct bucket *bucket, uint64_t hash, uint64_t key, uint64_
 }
 
 bool table_put(struct table *table, uint64_t key, uint64_t value, uint64_t *former) {
-    *former = table_take(table, key);
+    *former = 0;
     if (key <= BUSY)
         return false;
+    struct bucket *of[TABLE_LEVELS], *fresh;
     uint64_t hash = scatter(key);
-    for (int level = 0; level < TABLE_LEVELS; level++) {
-        struct bucket *buckets = level_of(table, level);
-        if (!buckets && !(buckets = grow(table, level)))
-            return false;
-        if (put_into(bucket_of(buckets, level, key, hash), hash, key, value))
+    int levels = buckets_of(table, key, hash, of);
+    *former = take_from_any(of, levels, hash, key);
+    for (int level = 0; level < levels; level++)
+        if (put_into(of[level], hash, key, value))
             return true;
-    }
+    for (int level = levels; level < TABLE_LEVELS && (fresh = level_or_grow(table, level)); level++)
+        if (put_into(bucket_of(fresh, level, key, hash), hash, key, value))
+            return true;
     return false;
 }
 
