@@ -9,14 +9,24 @@ struct pair {
     uint64_t low, high;
 };
 
+#ifdef __SANITIZE_THREAD__ /* it does not see that what is written in assembly is a barrier */
+void __tsan_acquire(void *at);
+void __tsan_release(void *at);
+#define PAIR_TELL(how, at) (__tsan_##how(at), __tsan_##how((char *)(at) + 8))
+#else
+#define PAIR_TELL(how, at) ((void)0)
+#endif
+
 /* Writes `to` to the 16-byte aligned `at` if it holds `from`; whether it did. */
 static inline bool pair_swap(void *at, struct pair from, struct pair to) {
 #if defined(__x86_64__)
     bool swapped;
+    PAIR_TELL(release, at);
     __asm__ volatile("lock cmpxchg16b %1"
                      : "=@ccz"(swapped), "+m"(*(volatile struct pair *)at), "+a"(from.low), "+d"(from.high)
                      : "b"(to.low), "c"(to.high)
                      : "memory");
+    PAIR_TELL(acquire, at);
     return swapped;
 #elif defined(__aarch64__)
     uint64_t low, high;

@@ -14,6 +14,14 @@
 
 #define GATE_ALONE UINT32_C(0x80000000)
 
+/* What stands in the gate, once nobody is alone: for who enters by a swap of a word that it is part of. */
+static inline uint32_t gate_open_to(const uint32_t *gate) {
+    uint32_t now;
+    while ((now = __atomic_load_n(gate, __ATOMIC_ACQUIRE)) & GATE_ALONE)
+        sched_yield();
+    return now;
+}
+
 static inline void gate_enter(uint32_t *gate) {
     while (__atomic_fetch_add(gate, 1, __ATOMIC_ACQUIRE) & GATE_ALONE) {
         __atomic_fetch_sub(gate, 1, __ATOMIC_RELEASE);

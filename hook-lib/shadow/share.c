@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "atomic16.h"
 #include "credit.h"
 #include "gate.h"
 #include "share_inside.h"
@@ -15,34 +16,62 @@ static uint64_t held_of(uint64_t own) {
 }
 
 uint64_t share_held(const struct share *share) {
-    return held_of(load(&share->own));
+    return held_of(load(&share->own.units));
 }
 
-/* Takes units into the process' own count; how many. Managed memory is in `held` before it is in `paged`, and longer. */
-static uint64_t count_in(struct share *share, enum share_memory memory, uint64_t units, bool part) {
-    uint64_t own = load(&share->own), take;
-    do {
-        uint64_t limit = load(&share->limit), physical = load(&share->physical), held = held_of(own);
-        uint64_t paged = load(&share->paged), resident = held > paged ? held - paged : 0;
-        uint64_t room = limit > held ? limit - held : 0;
-        if (memory == SHARE_RESIDENT)
-            room = smaller(room, physical > resident ? physical - resident : 0);
-        take = smaller(units, room);
-        if (take < units && !part)
-            take = 0;
-        if (take == 0)
-            return 0;
-    } while (!__atomic_compare_exchange_n(&share->own, &own, own + take, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-    return take;
+static bool swap_own(struct own_count *own, uint64_t units, uint32_t gate, uint64_t units_then, uint32_t gate_then) {
+    return pair_swap(own, (struct pair){units, gate}, (struct pair){units_then, gate_then});
 }
 
-/* Takes at most what is counted there off the low half, and in the same step off the high half if `both`; how many. */
-static uint64_t count_out(uint64_t *count, uint64_t units, bool both) {
-    uint64_t own = load(count), take, less;
+/* What there is room for by the process' own count, of units that it takes in addition. */
+static uint64_t fitting(const struct share *share, uint64_t own, enum share_memory memory, uint64_t units, bool part) {
+    uint64_t limit = load(&share->limit), physical = load(&share->physical), held = held_of(own);
+    uint64_t paged = load(&share->paged), resident = held > paged ? held - paged : 0;
+    uint64_t room = limit > held ? limit - held : 0;
+    if (memory == SHARE_RESIDENT)
+        room = smaller(room, physical > resident ? physical - resident : 0);
+    return units <= room ? units : part ? room : 0;
+}
+
+/*
+ * Enters the gate, and in the same step takes units into the process' own count; how many. Managed memory is in `own` before it is in `paged`,
+ * and longer.
+ */
+static uint64_t enter_and_count_in(struct share *share, enum share_memory memory, uint64_t units, bool part) {
+    for (;;) {
+        uint32_t gate = gate_open_to(&share->own.gate);
+        uint64_t own = load(&share->own.units), take = fitting(share, own, memory, units, part);
+        if (swap_own(&share->own, own, gate, own + take, gate + 1))
+            return take;
+    }
+}
+
+/* Enters the gate, and in the same step takes at most as many units of memory on the card out of the process' own count; how many. */
+static uint64_t enter_and_count_out(struct share *share, uint64_t units) {
+    for (;;) {
+        uint32_t gate = gate_open_to(&share->own.gate);
+        uint64_t own = load(&share->own.units), take = smaller(units, smaller(held_of(own), own >> RESIDENT_SHIFT));
+        if (swap_own(&share->own, own, gate, own - take - (take << RESIDENT_SHIFT), gate + 1))
+            return take;
+    }
+}
+
+/* Leaves the gate, and in the same step adds to the count: units that are resident now, less those that were not charged. */
+static void leave_and_count(struct share *share, uint64_t resident, uint64_t not_charged) {
+    uint64_t own;
+    uint32_t gate;
     do {
-        take = smaller(units, both ? smaller(held_of(own), own >> RESIDENT_SHIFT) : held_of(own));
-        less = both ? take | take << RESIDENT_SHIFT : take;
-    } while (take > 0 && !__atomic_compare_exchange_n(count, &own, own - less, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+        gate = __atomic_load_n(&share->own.gate, __ATOMIC_RELAXED);
+        own = load(&share->own.units);
+    } while (!swap_own(&share->own, own, gate, own + (resident << RESIDENT_SHIFT) - not_charged, gate - 1));
+}
+
+/* Takes at most what is counted there; how many. */
+static uint64_t count_out(uint64_t *count, uint64_t units) {
+    uint64_t now = load(count), take;
+    do {
+        take = smaller(units, held_of(now));
+    } while (take > 0 && !__atomic_compare_exchange_n(count, &now, now - take, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     return take;
 }
 
@@ -60,65 +89,55 @@ static enum ledger_answer charge(struct share *share, enum share_memory memory, 
         if (ledger_add(region, LEDGER_PAGED, share->seat, *units) != LEDGER_DONE)
             __atomic_store_n(&share->next_look, 0, __ATOMIC_RELAXED); /* settled to the process' count soon */
     }
-    if (answer == LEDGER_DONE && memory == SHARE_RESIDENT)
-        __atomic_fetch_add(&share->own, *units << RESIDENT_SHIFT, __ATOMIC_RELAXED);
     return answer;
 }
 
 uint64_t share_charge(struct share *share, enum share_memory memory, uint64_t units, bool part) {
     share_tend(share, SHARE_IF_DUE, true);
     for (int attempt = 0; attempt < 3; attempt++) {
-        gate_enter(&share->gate);
+        uint64_t counted = enter_and_count_in(share, memory, units, part), taken = 0;
         enum ledger_answer answer = LEDGER_EVICTED;
         if (__atomic_load_n(&share->seated, __ATOMIC_ACQUIRE) && !share->suspect) {
-            uint64_t counted = count_in(share, memory, units, part), taken = counted;
-            answer = LEDGER_FULL;
-            if (counted > 0) {
-                answer = charge(share, memory, &taken, part);
-                if (answer != LEDGER_DONE)
-                    taken = 0;
-                if (taken < counted)
-                    count_out(&share->own, counted - taken, false);
-            }
-            if (answer == LEDGER_DONE) {
-                gate_leave(&share->gate);
-                return taken;
-            }
+            uint64_t charged = counted;
+            answer = counted > 0 ? charge(share, memory, &charged, part) : LEDGER_FULL;
+            taken = answer == LEDGER_DONE ? charged : 0;
         }
-        gate_leave(&share->gate);
-        if (answer == LEDGER_FULL)
-            return 0;
+        leave_and_count(share, memory == SHARE_RESIDENT ? taken : 0, counted - taken);
+        if (answer == LEDGER_DONE || answer == LEDGER_FULL)
+            return taken;
         share_tend(share, SHARE_NOW, true);
     }
     return 0;
 }
 
+/* Managed memory is out of `paged` before it is out of `own`. */
+static uint64_t count_out_paged(struct share *share, uint64_t units, enum ledger_answer *answer) {
+    gate_enter(&share->own.gate);
+    units = count_out(&share->paged, units);
+    if (units > 0 && __atomic_load_n(&share->seated, __ATOMIC_ACQUIRE))
+        *answer = ledger_release(share->file.region, LEDGER_PAGED, share->seat, units);
+    return count_out(&share->own.units, units);
+}
+
 uint64_t share_release(struct share *share, enum share_memory memory, uint64_t units) {
-    gate_enter(&share->gate);
     enum ledger_answer answer = LEDGER_DONE;
-    bool seated = __atomic_load_n(&share->seated, __ATOMIC_ACQUIRE);
-    if (memory == SHARE_PAGED) {
-        units = count_out(&share->paged, units, false);
-        if (units > 0 && seated)
-            answer = ledger_release(share->file.region, LEDGER_PAGED, share->seat, units);
-    }
-    uint64_t taken = count_out(&share->own, units, memory == SHARE_RESIDENT);
-    if (taken > 0 && !seated)
+    uint64_t taken = memory == SHARE_PAGED ? count_out_paged(share, units, &answer) : enter_and_count_out(share, units);
+    if (taken > 0 && !__atomic_load_n(&share->seated, __ATOMIC_ACQUIRE))
         answer = LEDGER_EVICTED;
     else if (taken > 0 && !credit_deposit(share->file.region, share->seat, taken, load(&share->limit)) &&
              credit_release(share->file.region, share->seat, taken) != LEDGER_DONE)
         answer = LEDGER_EVICTED;
-    gate_leave(&share->gate);
+    gate_leave(&share->own.gate);
     if (answer != LEDGER_DONE)
         share_tend(share, SHARE_NOW, true); /* settles to the process' own count */
     return taken;
 }
 
 void share_call_in(struct share *share) {
-    gate_enter(&share->gate);
+    gate_enter(&share->own.gate);
     if (__atomic_load_n(&share->seated, __ATOMIC_ACQUIRE))
         credit_recall(share->file.region, share->seat, now_ms());
-    gate_leave(&share->gate);
+    gate_leave(&share->own.gate);
 }
 
 bool share_oversubscribes(const struct share *share) {
@@ -148,8 +167,8 @@ uint64_t share_used(struct share *share) {
 }
 
 void share_forked(struct share *share) {
-    share->own = share->paged = 0;
-    share->gate = 0;
+    share->own = (struct own_count){0};
+    share->paged = 0;
     share->seated = 0;
     share->suspect = 0;
     share->seat = (struct seat){0, 0};

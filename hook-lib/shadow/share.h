@@ -14,19 +14,25 @@
 #include "region_file.h"
 #include "seats.h"
 
+/* What the process uses by its own count, and who is within a step of it: one word of 16 bytes, so that one swap counts and enters. */
+struct own_count {
+    uint64_t units; /* bits 0-31 used, 32-63 of them resident; what is under way is not yet */
+    uint32_t gate;  /* gate.h */
+    uint32_t unused;
+} __attribute__((aligned(16)));
+
 struct share {
     char quota_path[320], usage_path[320];
     char gpu[96];   /* UUID; empty: never seen a usable quota */
     uint64_t quota, overhead; /* units, as the file says; quota 0: no usable one */
     uint64_t limit;           /* units that allocations may take: the quota without the overhead */
     uint64_t physical;        /* units of them that may lie on the card for good; LEDGER_UNBOUNDED: all */
-    uint64_t own;             /* by this process' count: bits 0-31 units used, 32-63 of them resident; what is under way is not yet */
     uint64_t paged;           /* of them managed memory, likewise */
     uint32_t cores;           /* the last usable quota's core_rules, packed; 0: never seen one */
     struct region_file file;
     struct owner self;
     struct seat seat;
-    uint32_t gate;
+    struct own_count own;
     uint32_t seated;  /* 1: `seat` is taken and the share can be charged */
     uint32_t suspect; /* 1: the region may have been wiped: nothing is granted until everybody is accounted */
     uint64_t next_look, next_reap; /* ms, monotonic */

@@ -152,12 +152,12 @@ void share_tend(struct share *share, enum share_care care, bool join) {
     struct interruptions interruptions;
     interruptions_off(&interruptions);
     bool reap = care == SHARE_NOW || now >= load(&share->next_reap);
-    if (gate_enter_alone(&share->gate, care == SHARE_NOW ? PATIENCE_NS : PATIENCE_IF_DUE_NS)) {
+    if (gate_enter_alone(&share->own.gate, care == SHARE_NOW ? PATIENCE_NS : PATIENCE_IF_DUE_NS)) {
         tend_alone(share, reap, join);
         if (reap)
             __atomic_store_n(&share->next_reap, now + REAP_EVERY_MS, __ATOMIC_RELAXED);
         __atomic_store_n(&share->next_look, now_ms() + LOOK_EVERY_MS, __ATOMIC_RELAXED);
-        gate_leave_alone(&share->gate);
+        gate_leave_alone(&share->own.gate);
     }
     interruptions_back(&interruptions);
     errno = error;

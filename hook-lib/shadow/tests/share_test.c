@@ -154,14 +154,14 @@ static void a_lock_that_was_lost_behind_our_back_is_taken_again(void) {
 static void what_interrupts_a_step_does_not_wait_for_it(void) {
     open_share(1000, 1000);
     CHECK_EQUAL(share_charge(&share, SHARE_RESIDENT, 100, false), 100);
-    gate_enter(&share.gate);
+    gate_enter(&share.own.gate);
     share_tend(&share, SHARE_NOW, true);
     share_tend(&share, SHARE_IF_DUE, true);
     CHECK_EQUAL(share_charge(&share, SHARE_RESIDENT, 200, false), 200);
     CHECK_EQUAL(share_charge(&share, SHARE_RESIDENT, 701, false), 0);
     CHECK_EQUAL(share_release(&share, SHARE_RESIDENT, 100), 100);
-    gate_leave(&share.gate);
-    CHECK_EQUAL(share.gate, 0);
+    gate_leave(&share.own.gate);
+    CHECK_EQUAL(share.own.gate, 0);
     share_tend(&share, SHARE_NOW, true);
     CHECK_EQUAL(share_used(&share), 200);
     share_call_in(&share);
