@@ -21,6 +21,16 @@ public record Lab(String script) {
   }
 
   /**
+   * Kills one of Kubernetes' own daemons, as by SIGKILL, and starts it again.
+   *
+   * @param daemon such as {@code etcd} or {@code node-1.kubelet}
+   */
+  public void restart(String daemon) {
+    run("kill", daemon);
+    run("start", daemon);
+  }
+
+  /**
    * Makes an image on the lab's base, which has a shell.
    *
    * @param archive where it is written to

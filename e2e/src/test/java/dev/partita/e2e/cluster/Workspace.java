@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
@@ -108,6 +109,11 @@ public final class Workspace implements AutoCloseable {
   public ClaimUnderTest claimOfSpec(String name, String spec) {
     create(claimYaml(name, spec));
     return new ClaimUnderTest(this, name);
+  }
+
+  /** All claims of the namespace. */
+  public List<ResourceClaim> claims() {
+    return client().resources(ResourceClaim.class).inNamespace(namespace).list().getItems();
   }
 
   /** What would become of a claim if it were created. */

@@ -1,0 +1,200 @@
+package dev.partita.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.partita.e2e.cluster.Ask;
+import dev.partita.e2e.cluster.ChangesControllers;
+import dev.partita.e2e.cluster.Controllers;
+import dev.partita.e2e.cluster.Daemons;
+import dev.partita.e2e.cluster.OnBrokenNode;
+import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.PaperNode;
+import dev.partita.e2e.cluster.PodTraits;
+import dev.partita.e2e.cluster.PodUnderTest;
+import dev.partita.e2e.cluster.RealCluster;
+import dev.partita.e2e.cluster.SoldCards;
+import dev.partita.e2e.cluster.Workspace;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Pods with shares, whole cards and gangs come and go in an order that nobody chose, while daemons are killed. By default a few steps; {@code
+ * -Dpartita.faults.steps=3000 -Djunit.jupiter.execution.timeout.mode=disabled} goes on for half an hour, {@code -Dpartita.faults.everything=true} kills
+ * Kubernetes' own daemons as well, and {@code -Dpartita.faults.seed} repeats an order.
+ */
+@OnRealCluster
+@ChangesControllers
+@OnBrokenNode
+class FaultsUnderLoadIT {
+  private static final int STEPS = Integer.getInteger("partita.faults.steps", 40);
+  private static final long SEED = Long.getLong("partita.faults.seed", System.nanoTime() & 0xffff);
+
+  /** Whether Kubernetes' own daemons are killed as well, beside which no other test can run. */
+  private static final boolean EVERYTHING = Boolean.getBoolean("partita.faults.everything");
+
+  private static final int CARDS = 5;
+
+  /** With more pods than this none are added. */
+  private static final int MANY = 40;
+
+  /** How many pods kubelet runs at a time; those on paper cost nothing. */
+  private static final int RUNNING = 4;
+
+  @Test
+  void nothingIsSoldTwiceNobodyIsForgottenAndNothingIsLeft(RealCluster cluster, Workspace workspace) {
+    System.out.println("faults under load: seed " + SEED + ", " + STEPS + " steps");
+    try (PaperNode paper = PaperNode.create(cluster.client(), workspace.namespace(), CARDS)) {
+      new Daemons(cluster.client()).awaitSlices(paper.name());
+      Load load = new Load(cluster, workspace, paper.name());
+      for (int step = 0; step < STEPS; step++) {
+        load.step(step);
+        SoldCards.of(workspace.claims()).areSoldOnce();
+      }
+      load.drain();
+      workspace.pod("all-of-a-node", cluster.brokenNode(), Ask.wholeCards(RealCluster.CARDS), "true").awaitLog();
+      workspace.pod("all-on-paper", paper.name(), Ask.wholeCards(CARDS), "true").awaitBound().deleteOnPaper();
+      load.nothingIsLeft();
+    }
+  }
+
+  /** What the test does to the cluster, by chance. */
+  private static final class Load {
+    private final RealCluster cluster;
+    private final Workspace workspace;
+    private final String paper;
+    private final String node;
+    private final Random random = new Random(SEED);
+    private final Set<String> claims = new HashSet<>(); // UIDs of all that were seen
+
+    Load(RealCluster cluster, Workspace workspace, String paper) {
+      this.cluster = cluster;
+      this.workspace = workspace;
+      this.paper = paper;
+      this.node = cluster.brokenNode();
+    }
+
+    void step(int number) {
+      int chance = random.nextInt(pods().size() > MANY ? 55 : 0, 100);
+      if (number % 25 == 0) {
+        System.out.println("faults under load: step " + number + ", " + pods().size() + " pods, " + claims.size() + " claims so far");
+      }
+      if (chance < 35) {
+        workspace.pod("pod-" + number, onPaper(), ask(), "exec sleep 3600");
+      } else if (chance < 45) {
+        gang("gang-" + number, 2 + random.nextInt(3));
+      } else if (chance < 55 && pods().stream().filter(pod -> isOf(pod, node)).count() < RUNNING) {
+        workspace.pod("real-" + number, PodTraits.on(node), ask(), "exec sleep 3600");
+      } else if (chance < 90) {
+        List<Pod> pods = pods();
+        if (!pods.isEmpty()) {
+          delete(pods.get(random.nextInt(pods.size())));
+        }
+      } else if (chance < 94) {
+        new Controllers(cluster).ready().forEach(this::kill);
+      } else if (chance < 98 || cluster.lab().isEmpty()) {
+        new Daemons(cluster.client()).plugin(node).ifPresent(this::kill);
+      } else {
+        List<String> daemons = EVERYTHING ? List.of("etcd", "apiserver", "scheduler", "kcm", node + ".containerd", node + ".kubelet") : List.of(node + ".kubelet");
+        cluster.lab().orElseThrow().restart(daemons.get(random.nextInt(daemons.size())));
+        await("the cluster to answer").atMost(Workspace.PATIENCE).ignoreExceptions().until(() -> cluster.files().shell(node, "echo back"), "back"::equals);
+      }
+      remember();
+    }
+
+    /** Not if it is dead already: the API server learns of that late. */
+    private void kill(Pod daemon) {
+      try {
+        cluster.files().signal(daemon.getSpec().getNodeName(), daemon.getMetadata().getUid(), "KILL");
+      } catch (IllegalStateException noProcess) {
+        System.out.println("faults under load: " + noProcess.getMessage());
+      }
+    }
+
+    private PodTraits onPaper() {
+      return random.nextBoolean() ? PodTraits.on(paper) : PodTraits.on(paper).gate(PodTraits.ALLOCATION_GATE);
+    }
+
+    private Ask ask() {
+      return switch (random.nextInt(8)) {
+        case 0 -> Ask.wholeCards(1 + random.nextInt(2));
+        case 1 -> Ask.share("20Gi").cores(40).cards(2);
+        default -> share();
+      };
+    }
+
+    private Ask share() {
+      return Ask.share((1 + random.nextInt(60)) + "Gi").cores(5 * random.nextInt(1, 15));
+    }
+
+    private void gang(String name, int size) {
+      Ask ask = share();
+      for (int i = 0; i < size; i++) {
+        workspace.pod(name + "-" + i, onPaper().gang(name, size), ask, "true");
+      }
+    }
+
+    private void delete(Pod pod) {
+      var resource = workspace.client().pods().inNamespace(workspace.namespace()).withName(pod.getMetadata().getName());
+      if (isOf(pod, paper)) { // kubelet alone may say that a container is gone
+        resource.withGracePeriod(0).delete();
+      } else {
+        resource.withGracePeriod(1).delete();
+      }
+    }
+
+    private static boolean isOf(Pod pod, String node) {
+      return node.equals(pod.getSpec().getNodeSelector().get("kubernetes.io/hostname"));
+    }
+
+    private List<Pod> pods() {
+      return workspace.client().pods().inNamespace(workspace.namespace()).list().getItems().stream()
+          .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null)
+          .toList();
+    }
+
+    private List<String> names() {
+      return pods().stream().map(pod -> pod.getMetadata().getName()).toList();
+    }
+
+    private void remember() {
+      workspace.claims().stream().map(claim -> claim.getMetadata().getUid()).forEach(claims::add);
+    }
+
+    /** Every pod gets its turn once those before it are gone: each fits on an empty node. Members of gangs that others were deleted of wait for ever, and go. */
+    void drain() {
+      pods().stream().filter(this::isOfABrokenGang).forEach(this::delete);
+      for (List<String> left = names(); !left.isEmpty(); left = names()) {
+        List<Pod> served =
+            await("any of " + left + " to be bound")
+                .atMost(Workspace.PATIENCE)
+                .until(() -> pods().stream().filter(pod -> pod.getSpec().getNodeName() != null).toList(), bound -> !bound.isEmpty());
+        remember();
+        SoldCards.of(workspace.claims()).areSoldOnce();
+        served.stream().filter(pod -> isOf(pod, node)).map(pod -> new PodUnderTest(workspace, pod.getMetadata().getName())).forEach(PodUnderTest::awaitRunning);
+        served.forEach(this::delete);
+      }
+    }
+
+    private boolean isOfABrokenGang(Pod pod) {
+      String gang = pod.getMetadata().getAnnotations().get("gpu.partita.dev/gang");
+      return gang != null
+          && pods().stream().filter(other -> gang.equals(other.getMetadata().getAnnotations().get("gpu.partita.dev/gang"))).count()
+              < Integer.parseInt(pod.getMetadata().getAnnotations().get("gpu.partita.dev/gang-size"));
+    }
+
+    void nothingIsLeft() {
+      remember();
+      workspace.client().pods().inNamespace(workspace.namespace()).withGracePeriod(1).delete();
+      await("claims to be gone").atMost(Workspace.PATIENCE).until(() -> workspace.claims().stream().map(ResourceClaim::getMetadata).map(m -> m.getName()).toList(), List::isEmpty);
+      await("traces of claims on " + node)
+          .atMost(Workspace.PATIENCE)
+          .untilAsserted(() -> assertThat(claims.stream().map(uid -> cluster.files().tracesOf(uid, node)).filter(traces -> !traces.isEmpty())).isEmpty());
+    }
+  }
+}
