@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -24,10 +25,27 @@ final class ServerRules extends KubernetesCrudDispatcher {
   private volatile long lastWrite = System.nanoTime();
   private final Set<String> disrupted = ConcurrentHashMap.newKeySet();
   private final Set<String> undefined = ConcurrentHashMap.newKeySet();
+  private final Set<String> forbidden = ConcurrentHashMap.newKeySet();
+  private final AtomicInteger refusals = new AtomicInteger();
 
   /** From now on a PodDisruptionBudget forbids the pod's eviction. */
   void protect(String pod) {
     disrupted.add(pod);
+  }
+
+  /** From now on nobody may write what has this at the end of its path. */
+  void forbid(String pathEnd) {
+    forbidden.add(pathEnd);
+  }
+
+  /** Makes up for {@link #forbid}. */
+  void permit(String pathEnd) {
+    forbidden.remove(pathEnd);
+  }
+
+  /** How many writes were forbidden. */
+  int refusals() {
+    return refusals.get();
   }
 
   /** From now on there is no CustomResourceDefinition of that plural. */
@@ -87,7 +105,16 @@ final class ServerRules extends KubernetesCrudDispatcher {
   /** The mock deletes whatever version there is. */
   @Override
   public MockResponse dispatch(RecordedRequest request) {
+    if (isForbidden(request)) {
+      refusals.incrementAndGet();
+      return answer(403, "Forbidden");
+    }
     return "DELETE".equals(request.getMethod()) && isOfAnotherVersionThanWanted(request) ? answer(409, "Conflict") : super.dispatch(request);
+  }
+
+  private boolean isForbidden(RecordedRequest request) {
+    String path = request.getPath().replaceFirst("\\?.*", "");
+    return !"GET".equals(request.getMethod()) && forbidden.stream().anyMatch(path::endsWith);
   }
 
   private boolean isOfAnotherVersionThanWanted(RecordedRequest request) {

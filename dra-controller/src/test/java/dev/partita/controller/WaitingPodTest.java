@@ -53,6 +53,35 @@ class WaitingPodTest {
   }
 
   @Test
+  void aPodWhoseAllocationCannotBeWrittenTakesNoCpuMeanwhile() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.client.nodes().withName("node-0").editStatus(node -> new NodeBuilder(node).withNewStatus().addToAllocatable("cpu", new Quantity("4")).endStatus().build());
+    cluster.rules.forbid("/resourceclaims/refused/status");
+    cluster.start();
+    cluster.claim("refused", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.client.resource(asking(requesting("refused", "3"), "refused")).create();
+    eventually().until(() -> cluster.rules.refusals() > 0);
+    cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.client.resource(asking(requesting("p", "3"), "c")).create();
+    assertThat(cluster.result("c").getDevice()).isEqualTo("gpu-0-shared");
+  }
+
+  @Test
+  void theCpuOfAPodThatKubeSchedulerVetoesIsForThoseThatGoBeforeIt() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.client.nodes().withName("node-0").editStatus(node -> new NodeBuilder(node).withNewStatus().addToAllocatable("cpu", new Quantity("4")).endStatus().build());
+    cluster.start();
+    cluster.claim("first", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.client.resource(asking(requesting("first", "3"), "first")).create();
+    cluster.result("first");
+    cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.client.resource(new PodBuilder(asking(requesting("p", "3"), "c")).editSpec().withPriority(10).withPreemptionPolicy("Never").endSpec().build()).create();
+    assertThat(cluster.note("c", "Unallocatable")).contains("too little CPU is free on the node");
+    cluster.deallocate("first");
+    assertThat(cluster.result("c").getDevice()).isEqualTo("gpu-0-shared");
+  }
+
+  @Test
   void cardsOfANodeWhereKubeSchedulerAllocatesAreForAPodThatTheControllerHasNoneFor() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.add(GpuNodes.leftToScheduler("node-1", 1, "NVIDIA H200", 140 * GpuNodes.GIB));

@@ -280,6 +280,7 @@ public final class AllocationLoop implements AutoCloseable {
     switch (change) {
       case ClaimLedger.Change.Freed freed -> {
         freed.vetoed().filter(node -> exists).ifPresent(node -> veto(claim, uid, node));
+        view.podsOf(claim).forEach(pod -> turns.giveBackRoom(ObjectKey.of(pod)));
         pods.addAll(turns.waiting());
       }
       case ClaimLedger.Change.Taken _ -> stale.taken(turns.numberWaiting());

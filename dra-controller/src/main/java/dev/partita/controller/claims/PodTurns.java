@@ -131,12 +131,31 @@ final class PodTurns {
     writing.remove(pod);
     Optional<String> uid = Optional.ofNullable(view.pod(pod)).map(shown -> shown.getMetadata().getUid());
     if (failed && uid.isPresent()) {
+      giveBackRoom(pod);
       nominations.resume(uid.get());
       retries.failed(pod);
     } else {
       uid.ifPresent(nominations::remove);
       retries.succeeded(pod);
     }
+  }
+
+  /** A pod that has lost its place, or did not get it, takes no CPU and memory there: from now on, not from its next turn. */
+  void giveBackRoom(ObjectKey key) {
+    @Nullable Pod pod = view.pod(key);
+    if (pod != null && !PodClaims.isBound(pod) && !hasPlace(pod)) {
+      loads.remove(pod.getMetadata().getUid());
+    }
+  }
+
+  private boolean hasPlace(Pod pod) {
+    for (ObjectKey key : PodClaims.of(pod).orElse(List.of())) {
+      @Nullable ResourceClaim claim = view.claim(key);
+      if (claim != null && (ledger.isAssumed(claim.getMetadata().getUid()) || AllocatedClaim.isAllocated(claim))) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Gives each of these pods its turn, by priority and then by age; those that are being written for are left out. */
