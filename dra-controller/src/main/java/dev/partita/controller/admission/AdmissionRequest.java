@@ -9,7 +9,7 @@ import com.fasterxml.jackson.databind.JsonNode;
  * @param group API group of the resource in the version that the webhook asked for; empty for the core group
  * @param resource plural of the resource
  * @param operation CREATE, UPDATE, DELETE or CONNECT
- * @param namespace empty for a cluster-scoped object
+ * @param namespace a DNS label; empty for a cluster-scoped object
  * @param object as it would be; a missing node where there is none
  * @param oldObject as it is; a missing node where there is none
  */

@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /** AdmissionReviews of admission.k8s.io/v1 as JSON. Anybody in the cluster can send some: they are bounded in every way. */
 final class ReviewCodec {
@@ -20,6 +21,9 @@ final class ReviewCodec {
   private static final String KIND = "AdmissionReview";
 
   private static final int MAX_UID = 253;
+
+  /** A namespace's name is a DNS label (RFC 1123). */
+  private static final Pattern NAMESPACE = Pattern.compile("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?");
 
   // No object of a cluster comes near to these.
   private static final int MAX_DEPTH = 200;
@@ -79,12 +83,16 @@ final class ReviewCodec {
     if (uid.isEmpty() || uid.length() > MAX_UID) {
       throw new BadReviewException("request.uid must be there, and have at most " + MAX_UID + " characters");
     }
+    String namespace = request.path("namespace").asText();
+    if (!namespace.isEmpty() && !NAMESPACE.matcher(namespace).matches()) {
+      throw new BadReviewException("request.namespace must be empty or the name of a namespace"); // it becomes part of paths
+    }
     return new AdmissionRequest(
         uid,
         request.path("resource").path("group").asText(),
         request.path("resource").path("resource").asText(),
         request.path("operation").asText(),
-        request.path("namespace").asText(),
+        namespace,
         request.path("object"),
         request.path("oldObject"));
   }

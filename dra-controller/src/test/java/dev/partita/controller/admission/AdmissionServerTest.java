@@ -129,6 +129,18 @@ class AdmissionServerTest {
     assertThat(call().post("/validate", POD).status()).isEqualTo(200);
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"..", "a/../../../../pods", "kube-system/", "a?b", "a%2Fb", "A", "a.b", "-a", "a\\n", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"})
+  void aReviewOfANamespaceThatCanBeNoneIsRefused(String namespace) throws IOException {
+    assertThat(call().post("/validate", ApiServerCall.review("", "pods", namespace, "{}")).status()).isEqualTo(400);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "a", "0", "kube-system", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"})
+  void aReviewOfANamespaceOrOfNoneIsAnswered(String namespace) throws IOException {
+    assertThat(call().post("/validate", ApiServerCall.review("", "pods", namespace, "{}")).status()).isEqualTo(200);
+  }
+
   @Test
   void depthNumberAndLengthAreBounded() throws IOException {
     assertThat(call().post("/validate", ApiServerCall.review("", "pods", "x", "[".repeat(5_000) + "]".repeat(5_000))).status()).isEqualTo(400);
