@@ -82,6 +82,24 @@ class WaitingPodTest {
   }
 
   @Test
+  void whatAWaitingPodHasOfNoUseIsGivenBackHoweverOftenThatFails() {
+    cluster.add(GpuNodes.ready("node-0", 2, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.claim("unused", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.claim("lost", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.pod("p", "unused", "lost");
+    cluster.result("unused");
+    cluster.result("lost");
+    cluster.rules.forbid("/resourceclaims/unused/status");
+    cluster.client.nodes().withName("node-0").edit(node -> new NodeBuilder(node).editSpec().withUnschedulable(true).endSpec().build());
+    cluster.deallocate("lost");
+    cluster.note("lost", "Unallocatable");
+    eventually().until(() -> cluster.rules.refusals() >= 5);
+    cluster.rules.permit("/resourceclaims/unused/status");
+    eventually().until(() -> !cluster.isAllocated("unused"));
+  }
+
+  @Test
   void cardsOfANodeWhereKubeSchedulerAllocatesAreForAPodThatTheControllerHasNoneFor() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.add(GpuNodes.leftToScheduler("node-1", 1, "NVIDIA H200", 140 * GpuNodes.GIB));

@@ -161,6 +161,7 @@ public final class AllocationLoop implements AutoCloseable {
       case WorkItem.ClaimAgain(ObjectKey claim, String version) -> {
         leftovers.withdraw(claim, version);
         leftovers.look(claim, inventory);
+        addPodsOf(claim, pods); // one that waits may have to give back what it has there
       }
       case WorkItem.EvictionRefused(ObjectKey pod, String podUid, String victimUid) -> {
         preemption.refused(pod, podUid, victimUid);
@@ -259,6 +260,7 @@ public final class AllocationLoop implements AutoCloseable {
     changed(key, uid, ledger.observe(uid, same ? claim : null), same, pods);
     if (!same) {
       vetoes.forget(uid);
+      leftovers.forget(uid);
     }
     addPodsOf(key, pods);
     leftovers.look(key, inventory);

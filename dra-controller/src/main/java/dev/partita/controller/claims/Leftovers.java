@@ -18,12 +18,11 @@ final class Leftovers {
    */
   static final Duration PROPOSAL_AGE = Duration.ofSeconds(2);
 
-  private static final Duration AGAIN = Duration.ofSeconds(1);
-
   private final ClusterView view;
   private final ClaimLedger ledger;
   private final PodWriter writer;
   private final Retries retries;
+  private final Backoff<String> failures = new Backoff<>(); // by the claim's UID
 
   Leftovers(ClusterView view, ClaimLedger ledger, PodWriter writer, Retries retries) {
     this.view = view;
@@ -37,6 +36,9 @@ final class Leftovers {
     @Nullable ResourceClaim claim = view.claim(key);
     if (claim == null || ledger.isAssumed(claim.getMetadata().getUid())) {
       return;
+    }
+    if (!AllocatedClaim.isAllocated(claim) && !Proposal.isOn(claim)) {
+      failures.forget(claim.getMetadata().getUid());
     }
     if (AllocatedClaim.isProposed(claim) && ledger.isSpent(claim)) {
       if (view.podsOf(key).stream().noneMatch(PodClaims::isLive)) {
@@ -72,12 +74,18 @@ final class Leftovers {
     }
   }
 
+  /** It could not be taken back: whether it still is to be is decided after a pause, which grows. */
   void notReleased(ObjectKey key, String claimUid) {
     ledger.notReleased(claimUid);
     @Nullable ResourceClaim claim = view.claim(key);
-    if (claim != null) {
-      retries.after(AGAIN, new WorkItem.ClaimAgain(key, claim.getMetadata().getResourceVersion()));
+    if (claim != null && claim.getMetadata().getUid().equals(claimUid)) {
+      retries.after(failures.failed(claimUid), new WorkItem.ClaimAgain(key, claim.getMetadata().getResourceVersion()));
     }
+  }
+
+  /** The claim is gone. */
+  void forget(String claimUid) {
+    failures.forget(claimUid);
   }
 
   /** An allocation that its pod did not live to use would stay for ever: kube-controller-manager clears only reserved ones. */

@@ -3,16 +3,11 @@ package dev.partita.controller.claims;
 import dev.partita.controller.watch.EventLoop;
 import dev.partita.controller.watch.ObjectKey;
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.Map;
 
 /** Looks at things again after a pause. For one thread. */
 final class Retries {
-  private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
-  private static final int MOST_DOUBLINGS = 8;
-
   private final EventLoop<WorkItem> loop;
-  private final Map<ObjectKey, Integer> failures = new HashMap<>();
+  private final Backoff<ObjectKey> pods = new Backoff<>();
 
   Retries(EventLoop<WorkItem> loop) {
     this.loop = loop;
@@ -20,12 +15,11 @@ final class Retries {
 
   /** Looks at the pod again after a pause that grows with every failure in a row. */
   void failed(ObjectKey pod) {
-    int before = failures.merge(pod, 1, Integer::sum) - 1;
-    after(FIRST_PAUSE.multipliedBy(1L << Math.min(before, MOST_DOUBLINGS)), new WorkItem.Again(pod));
+    after(pods.failed(pod), new WorkItem.Again(pod));
   }
 
   void succeeded(ObjectKey pod) {
-    failures.remove(pod);
+    pods.forget(pod);
   }
 
   void after(Duration pause, WorkItem item) {
