@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What claims say in their opaque config. */
 class OpaqueConfigTest {
@@ -98,9 +99,17 @@ class OpaqueConfigTest {
     cluster.pod("p", "c");
     assertThat(cluster.result("c").getConsumedCapacity()).containsEntry("memory", new Quantity("8Gi"));
     assertThat(cluster.note("c", "Allocated")).endsWith("8 GiB of NVIDIA H200 GPU-node-0-0, no core limit, oversubscribed to 150 % with host memory");
-    cluster.claim("d", "whole.gpu.partita.dev", Map.of(), Map.of("oversubscribe", 150));
-    cluster.pod("q", "d");
-    eventually().untilAsserted(() -> assertThat(cluster.note("d", "Unallocatable")).contains("a whole card cannot oversubscribe: only a share can"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aWholeCardThatIsToBeOversubscribedIsRefusedWhoeverAllocates(boolean kubeScheduler) {
+    cluster.add(kubeScheduler ? GpuNodes.leftToScheduler("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB) : GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.claim("c", "whole.gpu.partita.dev", Map.of(), Map.of("oversubscribe", 150));
+    cluster.gatedPod("p", List.of("gpu.partita.dev/allocation"), "c");
+    eventually().untilAsserted(() -> assertThat(cluster.note("c", "Unallocatable")).startsWith("spec.devices.requests[0].exactly.deviceClassName: whole.gpu.partita.dev gives whole cards, and oversubscribe"));
+    assertThat(cluster.gates("p")).as("the node's plugin would refuse it").containsExactly("gpu.partita.dev/allocation");
   }
 
   static List<Arguments> whatKubeSchedulerDoesNotKnow() {

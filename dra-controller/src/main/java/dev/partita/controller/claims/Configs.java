@@ -7,6 +7,7 @@ import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.config.GpuShareConfigDecoder;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceAllocationConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClaimConfiguration;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.OpaqueDeviceConfiguration;
 import java.util.List;
@@ -26,7 +27,14 @@ final class Configs {
         .reduce((first, second) -> second);
   }
 
-  static Optional<GpuShareConfig> ofClass(List<DeviceClassConfiguration> configs) {
+  /** The config of that result name: the claim's, else its class's, else what holds where nothing is said. */
+  static GpuShareConfig of(List<DeviceClaimConfiguration> configs, String resultName, @Nullable DeviceClass deviceClass) {
+    return ofClaim(configs, resultName)
+        .or(() -> deviceClass == null ? Optional.empty() : ofClass(deviceClass.getSpec().getConfig()))
+        .orElse(GpuShareConfig.DEFAULT);
+  }
+
+  private static Optional<GpuShareConfig> ofClass(List<DeviceClassConfiguration> configs) {
     return configs.stream().flatMap(config -> valid(config.getOpaque()).stream()).reduce((first, second) -> second);
   }
 

@@ -28,8 +28,7 @@ final class Ownership {
     if (deviceClass == null) {
       return className.equals(Driver.NAME) || className.endsWith("." + Driver.NAME);
     }
-    Map<String, String> labels = Objects.requireNonNullElse(deviceClass.getMetadata().getLabels(), Map.of());
-    if (Driver.MANAGED_BY_CONTROLLER.equals(labels.get(Driver.MANAGED_BY_LABEL))) {
+    if (isManaged(deviceClass)) {
       return true;
     }
     List<String> expressions =
@@ -39,5 +38,11 @@ final class Ownership {
             .toList();
     return expressions.stream().anyMatch(e -> NAMES_DRIVER.matcher(e).find())
         && expressions.stream().noneMatch(e -> EXCLUDES_DRIVER.matcher(e).find());
+  }
+
+  /** Whether the controller has made the class. */
+  static boolean isManaged(DeviceClass deviceClass) {
+    Map<String, String> labels = Objects.requireNonNullElse(deviceClass.getMetadata().getLabels(), Map.of());
+    return Driver.MANAGED_BY_CONTROLLER.equals(labels.get(Driver.MANAGED_BY_LABEL));
   }
 }

@@ -42,6 +42,11 @@ record RequestPart(
     return capacity.flatMap(c -> Optional.ofNullable(c.getRequests())).orElse(Map.of());
   }
 
+  /** Whether it is one of several of which any will do. */
+  boolean isAlternative() {
+    return name.indexOf('/') >= 0; // no request's own name has one
+  }
+
   /** The parts of all requests of a claim. */
   static List<RequestPart> of(@Nullable ResourceClaimSpec spec) {
     List<DeviceRequest> requests = spec == null || spec.getDevices() == null ? List.of() : spec.getDevices().getRequests();

@@ -64,9 +64,9 @@ final class RequestReader {
         .sorted()
         .forEach(name -> problem("capacity.requests[" + name + "]", "is not a capacity of a GPU; known are memory and cores, and multiprocessors of MIG instances"));
     multiprocessors(asked).ifPresent(expressions::add);
-    GpuShareConfig config =
-        Configs.ofClaim(configs, part.name()).or(() -> Configs.ofClass(deviceClass.getSpec().getConfig())).orElse(GpuShareConfig.DEFAULT);
+    GpuShareConfig config = Configs.of(configs, part.name(), deviceClass);
     RequestRules.memoryTwice(part, configs).ifPresent(error -> problems.add(error.toString()));
+    RequestRules.forSharesOnly(part, deviceClass, config).ifPresent(error -> problems.add(error.toString()));
     MemoryAsk memory = memory(asked, config);
     OptionalLong cores = amount(asked, DeviceAttribute.CORES);
     List<Toleration> tolerations = tolerations();

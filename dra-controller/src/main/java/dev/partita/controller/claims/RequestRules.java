@@ -3,6 +3,7 @@ package dev.partita.controller.claims;
 import dev.partita.api.DeviceAttribute;
 import dev.partita.api.Driver;
 import dev.partita.api.config.FieldError;
+import dev.partita.api.config.GpuShareConfig;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClaimConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceToleration;
@@ -29,7 +30,9 @@ public final class RequestRules {
     List<FieldError> errors = new ArrayList<>();
     for (RequestPart part : RequestPart.of(spec)) {
       if (Ownership.isOurs(part.className(), classes.apply(part.className()), part.selectors())) {
+        @Nullable DeviceClass deviceClass = classes.apply(part.className());
         memoryTwice(part, spec.getDevices().getConfig()).ifPresent(errors::add);
+        forSharesOnly(part, deviceClass, Configs.of(spec.getDevices().getConfig(), part.name(), deviceClass)).ifPresent(errors::add);
         tolerated(part, errors);
       }
     }
@@ -44,6 +47,27 @@ public final class RequestRules {
             new FieldError(
                 part.path() + ".capacity.requests[" + DeviceAttribute.MEMORY + "]",
                 "cannot be used together with memoryPercent of the claim's GpuShareConfig; leave one of them out"))
+        : Optional.empty();
+  }
+
+  /**
+   * What the config says of shares where the class gives none: no card can serve that, and kube-scheduler, which reads no configs, would allocate one all
+   * the same. Of several alternatives another one may do.
+   */
+  static Optional<FieldError> forSharesOnly(RequestPart part, @Nullable DeviceClass deviceClass, GpuShareConfig config) {
+    boolean mig = part.className().equals(Driver.MIG_CLASS);
+    boolean undivided = (mig || part.className().equals(Driver.WHOLE_CLASS)) && (deviceClass == null || Ownership.isManaged(deviceClass));
+    if (!undivided || part.adminAccess() || part.isAlternative()) {
+      return Optional.empty();
+    }
+    boolean oversubscribed = config.oversubscribe() != GpuShareConfig.NOT_OVERSUBSCRIBED;
+    boolean exclusive = mig && config.placement().exclusive();
+    return oversubscribed || exclusive
+        ? Optional.of(
+            new FieldError(
+                part.path() + ".deviceClassName",
+                part.className() + " gives " + (mig ? "MIG instances" : "whole cards") + ", and " + (oversubscribed ? "oversubscribe" : "placement.exclusive")
+                    + " of the GpuShareConfig is for shares only; leave it out, or use a class of shares such as " + Driver.SHARE_CLASS))
         : Optional.empty();
   }
 

@@ -119,6 +119,31 @@ class ObjectReviewTest {
     assertThat(create("resource.k8s.io", "resourceclaims", claim)).isEqualTo(Verdict.allowed());
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = ';',
+      quoteCharacter = '"',
+      value = {
+        "whole.gpu.partita.dev; 'oversubscribe': 150; oversubscribe",
+        "mig.gpu.partita.dev; 'oversubscribe': 150; oversubscribe",
+        "mig.gpu.partita.dev; 'placement': {'exclusive': true}; placement.exclusive"
+      })
+  void whatOnlySharesCanIsRefusedOfAClassWithoutShares(String className, String field, String said) throws JsonProcessingException {
+    String devices =
+        "{'devices': {'requests': [{'name': 'a', 'exactly': {'deviceClassName': '%s'}}], 'config': [%s]}}".formatted(className, config("{" + HEAD + ", " + field + "}"));
+    assertThat(errors("resourceclaims", "{'spec': " + devices + "}"))
+        .singleElement()
+        .satisfies(error -> assertThat(error.path()).isEqualTo("spec.devices.requests[0].exactly.deviceClassName"))
+        .satisfies(error -> assertThat(error.problem()).startsWith(className + " gives ").contains(", and " + said + " of the GpuShareConfig is for shares only"));
+    assertThat(errors("resourceclaimtemplates", "{'spec': {'spec': " + devices + "}}")).hasSize(1);
+    for (String other : List.of(
+        devices.replace(className, "gpu.partita.dev"),
+        devices.replace("'exactly': {", "'exactly': {'adminAccess': true, "),
+        devices.replace("'exactly': {'deviceClassName': '" + className + "'}", "'firstAvailable': [{'name': 'x', 'deviceClassName': 'gpu.partita.dev'}, {'name': 'y', 'deviceClassName': '" + className + "'}]"))) {
+      assertThat(create("resource.k8s.io", "resourceclaims", "{'spec': " + other + "}")).as(other).isEqualTo(Verdict.allowed());
+    }
+  }
+
   @Test
   void anObjectWithManyErrorsGetsAShortAnswer() throws JsonProcessingException {
     String fields = IntStream.range(0, 5000).mapToObj(i -> "'" + "x".repeat(500) + i + "': 1").collect(Collectors.joining(", "));
