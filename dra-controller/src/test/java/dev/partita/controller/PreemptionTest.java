@@ -174,6 +174,22 @@ class PreemptionTest {
     assertThat(cluster.client.pods().inNamespace("default").list().getItems()).hasSize(3);
   }
 
+  @Test
+  void whatIsGuaranteedOnceIsTakenBackForOnePodOnly() {
+    cluster.add(GpuNodes.ready("node-0", 2, "NVIDIA H200", 70 * GpuNodes.GIB));
+    guarantee("default", "70Gi", "70Gi");
+    guarantee("b", "35Gi", "70Gi");
+    cluster.start();
+    for (int i = 0; i < 4; i++) {
+      running("pod" + i, 0, "35Gi");
+    }
+    podInB("b", "35Gi");
+    eventually().until(() -> cluster.client.pods().inNamespace("default").list().getItems().size() == 3); // its claim is not free yet
+    podInB("c", "35Gi");
+    eventually().untilAsserted(() -> assertThat(notes()).anySatisfy(note -> assertThat(note).startsWith("0 of 2 cards fit")));
+    assertThat(cluster.client.pods().inNamespace("default").list().getItems()).hasSize(3);
+  }
+
   /** The card is full of four pods of a namespace to which three of them are guaranteed; to namespace b two are. */
   private void fourOfWhichOneIsBorrowed() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));

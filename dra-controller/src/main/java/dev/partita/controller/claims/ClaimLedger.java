@@ -15,11 +15,13 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -69,6 +71,7 @@ final class ClaimLedger {
   private final Map<String, Assumed> assumed = new HashMap<>();
   private final Map<String, Seen> seen = new HashMap<>();
   private final Set<String> releasing = new HashSet<>();
+  private final Map<String, Integer> kept = new HashMap<>();
   private final Map<String, String> proposals = new HashMap<>();
   private final Map<String, String> spent = new ConcurrentHashMap<>();
 
@@ -86,13 +89,27 @@ final class ClaimLedger {
     return quotas;
   }
 
-  /** Counts something as taken that is no claim's yet. */
-  void keep(String key, List<Booking> bookings) {
-    books.put(key, bookings);
+  /**
+   * Counts something as taken that is no claim's yet, also against the quotas of its namespace: else somebody else's claim there could make it too much.
+   *
+   * @param bookings of each claim that is to get them
+   */
+  void keep(String key, String namespace, List<List<Booking>> bookings) {
+    unkeep(key);
+    books.put(key, bookings.stream().flatMap(List::stream).toList());
+    for (int i = 0; i < bookings.size(); i++) {
+      quotas.put(part(key, i), namespace, bookings.get(i));
+    }
+    kept.put(key, bookings.size());
   }
 
   void unkeep(String key) {
     books.remove(key);
+    IntStream.range(0, Objects.requireNonNullElse(kept.remove(key), 0)).forEach(i -> quotas.remove(part(key, i)));
+  }
+
+  private static String part(String key, int claim) {
+    return key + "/" + claim;
   }
 
   /** Whether the claim has taken something. */

@@ -13,9 +13,10 @@ import java.util.stream.Collectors;
  * What is kept for a pod for which others are evicted.
  *
  * @param podUid the pod's
+ * @param namespace the pod's
  * @param priority the pod's
  * @param node where it is to get its place
- * @param bookings what it is to get there
+ * @param bookings what each of its claims is to get there
  * @param requests CPU and memory that it is to get there
  * @param victims pods that make room for it
  * @param awaited UIDs of all pods that have to go before it gets its place: its victims, and those of the others of its gang
@@ -25,9 +26,10 @@ import java.util.stream.Collectors;
  */
 record Nomination(
     String podUid,
+    String namespace,
     int priority,
     String node,
-    List<Booking> bookings,
+    List<List<Booking>> bookings,
     PodRequests requests,
     List<Victim> victims,
     Set<String> awaited,
@@ -43,7 +45,7 @@ record Nomination(
 
   /** The same as one of a gang, for all of which others have to go. */
   Nomination within(Set<String> allAwaited, Set<String> allClaims, Instant end) {
-    return new Nomination(podUid, priority, node, bookings, requests, victims, allAwaited, grounds, allClaims, end);
+    return new Nomination(podUid, namespace, priority, node, bookings, requests, victims, allAwaited, grounds, allClaims, end);
   }
 
   /** Why pods may be evicted for another one. */

@@ -87,7 +87,7 @@ final class Nominations {
   }
 
   private void keep(Nomination nomination) {
-    ledger.keep(nomination.key(), nomination.bookings());
+    ledger.keep(nomination.key(), nomination.namespace(), nomination.bookings());
     loads.put(nomination.key(), nomination.node(), nomination.requests());
   }
 

@@ -252,9 +252,10 @@ final class Preemption {
   private Nomination nomination(Pod pod, Outcome.Allocated outcome, List<Victim> victims, Grounds grounds, Set<String> freed, long grace) {
     return new Nomination(
         pod.getMetadata().getUid(),
+        pod.getMetadata().getNamespace(),
         PodTurns.priority(pod),
         outcome.node(),
-        bookings(outcome).stream().flatMap(List::stream).toList(),
+        bookings(outcome),
         PodRequests.of(pod),
         victims,
         victims.stream().map(Victim::uid).collect(Collectors.toSet()),
