@@ -3,6 +3,7 @@ package dev.partita.controller;
 import static dev.partita.controller.Cluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.api.Driver;
 import dev.partita.api.quota.Amounts;
 import dev.partita.api.quota.GpuQuota;
 import dev.partita.api.quota.GpuQuotaSpec;
@@ -190,6 +191,50 @@ class PreemptionTest {
     assertThat(cluster.client.pods().inNamespace("default").list().getItems()).hasSize(3);
   }
 
+  @Test
+  void whatIsBorrowedGoesBackToAGangForAllOfItsPods() {
+    fourOfWhichTwoAreBorrowed("70Gi");
+    gangInB("35Gi", "35Gi");
+    eventually().until(() -> cluster.client.pods().inNamespace("default").list().getItems().size() == 2);
+    eventually()
+        .untilAsserted(() -> assertThat(evictions()).hasSize(2).allSatisfy(note -> assertThat(note).endsWith("to whose namespace b a quota guarantees what this pod borrows")));
+  }
+
+  /** One of its pods alone would be within the guarantee, and the other one has a place once there is one for the first. */
+  @Test
+  void nothingIsTakenBackForAGangThatWouldItselfBorrow() {
+    fourOfWhichTwoAreBorrowed("40Gi");
+    gangInB("40Gi", "30Gi");
+    eventually().untilAsserted(() -> assertThat(notes()).anySatisfy(note -> assertThat(note).startsWith("gang train: waits for pod")));
+    podInB("c", "35Gi"); // it is looked at later than the gang
+    eventually().until(() -> cluster.client.pods().inNamespace("default").list().getItems().size() == 3);
+    eventually().untilAsserted(() -> assertThat(evictions()).singleElement().asString().contains("for pod b/c"));
+  }
+
+  /** Two cards are full of four pods of a namespace to which two of them are guaranteed. */
+  private void fourOfWhichTwoAreBorrowed(String guaranteedToB) {
+    cluster.add(GpuNodes.ready("node-0", 2, "NVIDIA H200", 70 * GpuNodes.GIB));
+    guarantee("default", "70Gi", "70Gi");
+    guarantee("b", guaranteedToB, "70Gi");
+    cluster.start();
+    for (int i = 0; i < 4; i++) {
+      running("pod" + i, 0, "35Gi");
+    }
+  }
+
+  private void gangInB(String... memory) {
+    for (int i = 0; i < memory.length; i++) {
+      podInB("t" + i, memory[i], Map.of(Driver.GANG_ANNOTATION, "train", Driver.GANG_SIZE_ANNOTATION, Integer.toString(memory.length)));
+    }
+  }
+
+  private List<String> evictions() {
+    return cluster.client.resources(Event.class).inNamespace("default").list().getItems().stream()
+        .filter(event -> "Preempted".equals(event.getReason()))
+        .map(Event::getNote)
+        .toList();
+  }
+
   /** The card is full of four pods of a namespace to which three of them are guaranteed; to namespace b two are. */
   private void fourOfWhichOneIsBorrowed() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
@@ -220,8 +265,12 @@ class PreemptionTest {
     podInB("b", memory);
   }
 
-  /** In namespace b. */
   private void podInB(String name, String memory) {
+    podInB(name, memory, Map.of());
+  }
+
+  /** In namespace b. */
+  private void podInB(String name, String memory, Map<String, String> annotations) {
     ResourceClaim claim = cluster.claim("made", "gpu.partita.dev", Map.of("memory", memory));
     cluster.client.resource(claim).delete();
     cluster
@@ -232,7 +281,7 @@ class PreemptionTest {
         .client
         .resource(
             new PodBuilder()
-                .withNewMetadata().withName(name).withNamespace("b").endMetadata()
+                .withNewMetadata().withName(name).withNamespace("b").withAnnotations(annotations).endMetadata()
                 .withNewSpec().addNewResourceClaim().withName("gpu").withResourceClaimName(name).endResourceClaim().endSpec()
                 .build())
         .create();

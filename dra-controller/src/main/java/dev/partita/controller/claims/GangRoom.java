@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
@@ -21,8 +22,8 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Makes room for a gang that finds no place, at the cost of pods of lower priority: for all of its pods or for none, so that nobody goes for a gang
- * that does not fit all the same. For one thread.
+ * Makes room for a gang that finds no place, at the cost of pods of lower priority, or of pods that borrow what is guaranteed to the gang's namespace: for
+ * all of its pods or for none, so that nobody goes for a gang that does not fit all the same. For one thread.
  */
 final class GangRoom {
   /** Pods of one gang for which others are evicted: each is a search of the whole cluster. */
@@ -49,7 +50,7 @@ final class GangRoom {
       return words(standing);
     }
     drop(pods);
-    if (pods.stream().noneMatch(preemption::mayEvictByPriority)) {
+    if (pods.stream().noneMatch(preemption::mayEvict)) {
       return Optional.empty();
     }
     Optional<Map<Pod, Nomination>> fresh = preemption.inItsTurn(pods.getFirst(), () -> search(pods, inventory));
@@ -62,9 +63,13 @@ final class GangRoom {
     pods.forEach(preemption::drop);
   }
 
-  /** A place for each of them, of which those before are taken, and those who make room gone; in the end all is as before. */
+  /**
+   * A place for each of them, of which those before are taken, and those who make room gone; in the end all is as before. If borrowers are to go, it must
+   * be for no more than is guaranteed, whichever of the gang's pods it is that they go for.
+   */
   private Optional<Map<Pod, Nomination>> search(List<Pod> pods, Inventory inventory) {
     Map<Pod, Nomination> found = new LinkedHashMap<>();
+    List<Outcome.Allocated> outcomes = new ArrayList<>();
     Map<String, String> placed = new HashMap<>();
     Set<String> leaving = new HashSet<>();
     Deque<Runnable> undo = new ArrayDeque<>();
@@ -73,15 +78,17 @@ final class GangRoom {
         switch (turns.consider(pod, inventory, placed)) {
           case Decision.Allocate(PodPlan plan) -> {
             found.put(pod, preemption.nomination(pod, plan.outcome()));
+            outcomes.add(plan.outcome());
             assume(plan, placed, undo);
           }
           case Decision.Settled _ -> {} // by claims that it shares with others of the gang
-          case Decision.Wait wait when rooms(found) < MOST && preemption.mayEvictByPriority(pod) -> {
+          case Decision.Wait wait when rooms(found) < MOST && preemption.mayEvict(pod) -> {
             Optional<Room> room = preemption.find(pod, wait, inventory, leaving);
             if (room.isEmpty()) {
               return Optional.empty();
             }
             found.put(pod, room.get().nomination());
+            outcomes.add(room.get().outcome());
             room.get().nomination().victims().forEach(victim -> leaving.add(victim.uid()));
             undo.push(preemption.vacate(room.get()));
             assume(plan(pod, wait, room.get().outcome()), placed, undo);
@@ -90,6 +97,10 @@ final class GangRoom {
             return Optional.empty();
           }
         }
+      }
+      if (found.values().stream().anyMatch(own -> own.grounds() instanceof Nomination.Grounds.Guarantee)
+          && !preemption.isGuaranteed(pods.getFirst().getMetadata().getNamespace(), outcomes)) {
+        return Optional.empty();
       }
     } finally {
       undo.forEach(Runnable::run); // the last first

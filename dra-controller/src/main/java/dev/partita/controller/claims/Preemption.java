@@ -82,19 +82,10 @@ final class Preemption {
       return standing.flatMap(Nomination::words);
     }
     nominations.remove(pod.getMetadata().getUid());
-    boolean mayReclaim = ledger.quotas().guarantees(pod.getMetadata().getNamespace());
-    if (!isAllowed(pod) || !(mayReclaim || priorities.isAnyBelow(PodTurns.priority(pod)))) {
+    if (!mayEvict(pod)) {
       return Optional.empty();
     }
-    Optional<Room> fresh =
-        inItsTurn(
-            pod,
-            () ->
-                lifted(
-                    pod,
-                    () ->
-                        choose(pod, wait, inventory, new Grounds.Priority(), Set.of(), onNode -> onNode.victims().keySet())
-                            .or(() -> mayReclaim ? reclaim(pod, wait, inventory) : Optional.empty())));
+    Optional<Room> fresh = inItsTurn(pod, () -> find(pod, wait, inventory, Set.of()));
     fresh.ifPresent(room -> begin(Map.of(pod, room.nomination())));
     return fresh.flatMap(room -> room.nomination().words());
   }
@@ -112,9 +103,20 @@ final class Preemption {
     return nominations.of(pod.getMetadata().getUid()).filter(this::isUnderWay);
   }
 
-  /** Whether anybody may have to go for the pod because of its priority. */
-  boolean mayEvictByPriority(Pod pod) {
-    return isAllowed(pod) && priorities.isAnyBelow(PodTurns.priority(pod));
+  /** Whether anybody may have to go for the pod: because of its priority, or of what is guaranteed to its namespace. */
+  boolean mayEvict(Pod pod) {
+    return isAllowed(pod) && (mayReclaim(pod) || priorities.isAnyBelow(PodTurns.priority(pod)));
+  }
+
+  private boolean mayReclaim(Pod pod) {
+    return ledger.quotas().guarantees(pod.getMetadata().getNamespace());
+  }
+
+  /** Whether a quota guarantees the namespace all that these pods are to get, which counts as taken. */
+  boolean isGuaranteed(String namespace, List<Outcome.Allocated> outcomes) {
+    Set<String> claims = outcomes.stream().flatMap(outcome -> outcome.claims().stream()).map(placement -> placement.claim().uid()).collect(Collectors.toSet());
+    List<List<Booking>> together = outcomes.stream().flatMap(outcome -> bookings(outcome).stream()).toList();
+    return ledger.without(claims, () -> ledger.quotas().isGuaranteed(namespace, together));
   }
 
   private static boolean isAllowed(Pod pod) {
@@ -136,12 +138,16 @@ final class Preemption {
   }
 
   /**
-   * The cheapest room that pods of lower priority can make for a pod that waits.
+   * The cheapest room that pods of lower priority can make for a pod that waits; where they cannot, that which borrowers can.
    *
    * @param leaving UIDs of pods that are taken for gone already
    */
   Optional<Room> find(Pod pod, Decision.Wait wait, Inventory inventory, Set<String> leaving) {
-    return lifted(pod, () -> choose(pod, wait, inventory, new Grounds.Priority(), leaving, onNode -> onNode.victims().keySet()));
+    return lifted(
+        pod,
+        () ->
+            choose(pod, wait, inventory, new Grounds.Priority(), leaving, onNode -> onNode.victims().keySet())
+                .or(() -> mayReclaim(pod) ? reclaim(pod, wait, inventory, leaving) : Optional.empty()));
   }
 
   /**
@@ -204,11 +210,11 @@ final class Preemption {
             || nomination.claims().stream().anyMatch(ledger::isTaken));
   }
 
-  private Optional<Room> reclaim(Pod pod, Decision.Wait wait, Inventory inventory) {
+  private Optional<Room> reclaim(Pod pod, Decision.Wait wait, Inventory inventory, Set<String> leaving) {
     Grounds guarantee = new Grounds.Guarantee(pod.getMetadata().getNamespace());
     Borrowers borrowers = new Borrowers(ledger, nominations, PodTurns.priority(pod));
-    return choose(pod, wait, inventory, guarantee, Set.of(), borrowers::smallestFirst)
-        .or(() -> choose(pod, wait, inventory, guarantee, Set.of(), borrowers::largestFirst));
+    return choose(pod, wait, inventory, guarantee, leaving, borrowers::smallestFirst)
+        .or(() -> choose(pod, wait, inventory, guarantee, leaving, borrowers::largestFirst));
   }
 
   private Optional<Room> choose(
