@@ -82,6 +82,23 @@ class WaitingPodTest {
   }
 
   @Test
+  void aNewLeaderCountsThePodsThatHaveTheirPlaceAndAreNotBoundYetBeforeItDecides() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.client.nodes().withName("node-0").editStatus(node -> new NodeBuilder(node).withNewStatus().addToAllocatable("cpu", new Quantity("4")).endStatus().build());
+    cluster.start();
+    cluster.claim("placed", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.client.resource(asking(requesting("placed", "3"), "placed")).create();
+    cluster.result("placed");
+    cluster.stopControllers();
+    cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.client.resource(new PodBuilder(asking(requesting("p", "3"), "c")).editSpec().withPriority(10).withPreemptionPolicy("Never").endSpec().build()).create();
+    cluster.start();
+    eventually().until(() -> cluster.isAllocated("c") || !cluster.events("c", "Unallocatable").isEmpty());
+    assertThat(cluster.isAllocated("c")).isFalse();
+    assertThat(cluster.note("c", "Unallocatable")).contains("too little CPU is free on the node");
+  }
+
+  @Test
   void whatAWaitingPodHasOfNoUseIsGivenBackHoweverOftenThatFails() {
     cluster.add(GpuNodes.ready("node-0", 2, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.start();

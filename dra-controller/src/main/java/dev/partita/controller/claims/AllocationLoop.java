@@ -204,6 +204,7 @@ public final class AllocationLoop implements AutoCloseable {
       guarded(ObjectKey.of(claim), () -> ledger.observe(claim.getMetadata().getUid(), claim));
     }
     view.claims().forEach(claim -> guarded(ObjectKey.of(claim), () -> leftovers.look(ObjectKey.of(claim), inventory)));
+    view.pods().forEach(pod -> guarded(ObjectKey.of(pod), () -> turns.countPlaced(pod)));
     for (Pod pod : view.pods()) {
       guarded(ObjectKey.of(pod), () -> follower.follow(ObjectKey.of(pod), pod.getMetadata().getUid(), inventory, pods));
     }

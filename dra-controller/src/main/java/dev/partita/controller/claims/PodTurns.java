@@ -140,6 +140,18 @@ final class PodTurns {
     }
   }
 
+  /** A pod that has a place, and is not bound yet, takes CPU and memory there, whoever has a turn before it. */
+  void countPlaced(Pod pod) {
+    if (PodClaims.isLive(pod) && !PodClaims.isBound(pod)) {
+      PodClaims.of(pod).orElse(List.of()).stream()
+          .flatMap(key -> Optional.ofNullable(view.claim(key)).stream())
+          .flatMap(claim -> Optional.ofNullable(AllocatedClaim.nodeSelector(claim)).stream())
+          .flatMap(selector -> NodeFit.onlyNode(selector).stream())
+          .findFirst()
+          .ifPresent(node -> loads.put(pod.getMetadata().getUid(), node, PodRequests.of(pod)));
+    }
+  }
+
   /** A pod that has lost its place, or did not get it, takes no CPU and memory there: from now on, not from its next turn. */
   void giveBackRoom(ObjectKey key) {
     @Nullable Pod pod = view.pod(key);
