@@ -158,7 +158,16 @@ public final class AllocationLoop implements AutoCloseable {
       case WorkItem.Again(ObjectKey pod) -> pods.add(pod);
       case WorkItem.VetoOver(ObjectKey claim) -> addPodsOf(claim, pods);
       case WorkItem.NotReleased(ObjectKey claim, String claimUid) -> leftovers.notReleased(claim, claimUid);
+      case WorkItem.TryAgain(ObjectKey pod) -> {
+        retries.tried(pod);
+        pods.add(pod);
+      }
       case WorkItem.ClaimAgain(ObjectKey claim, String version) -> {
+        leftovers.withdraw(claim, version);
+        leftovers.look(claim, inventory);
+      }
+      case WorkItem.ReleaseAgain(ObjectKey claim, String claimUid, String version) -> {
+        leftovers.tried(claimUid);
         leftovers.withdraw(claim, version);
         leftovers.look(claim, inventory);
         addPodsOf(claim, pods); // one that waits may have to give back what it has there

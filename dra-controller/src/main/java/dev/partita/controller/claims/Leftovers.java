@@ -3,6 +3,7 @@ package dev.partita.controller.claims;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.watch.Backoff;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -22,7 +23,7 @@ final class Leftovers {
   private final ClaimLedger ledger;
   private final PodWriter writer;
   private final Retries retries;
-  private final Backoff<String> failures = new Backoff<>(); // by the claim's UID
+  private final Backoff<String> failures = new Backoff<>(Retries.FIRST_PAUSE, Retries.MOST_DOUBLINGS); // by the claim's UID
 
   Leftovers(ClusterView view, ClaimLedger ledger, PodWriter writer, Retries retries) {
     this.view = view;
@@ -38,7 +39,7 @@ final class Leftovers {
       return;
     }
     if (!AllocatedClaim.isAllocated(claim) && !Proposal.isOn(claim)) {
-      failures.forget(claim.getMetadata().getUid());
+      failures.succeeded(claim.getMetadata().getUid());
     }
     if (AllocatedClaim.isProposed(claim) && ledger.isSpent(claim)) {
       if (view.podsOf(key).stream().noneMatch(PodClaims::isLive)) {
@@ -79,13 +80,19 @@ final class Leftovers {
     ledger.notReleased(claimUid);
     @Nullable ResourceClaim claim = view.claim(key);
     if (claim != null && claim.getMetadata().getUid().equals(claimUid)) {
-      retries.after(failures.failed(claimUid), new WorkItem.ClaimAgain(key, claim.getMetadata().getResourceVersion()));
+      String version = claim.getMetadata().getResourceVersion();
+      failures.failed(claimUid).ifPresent(pause -> retries.after(pause, new WorkItem.ReleaseAgain(key, claimUid, version)));
     }
+  }
+
+  /** That pause is over. */
+  void tried(String claimUid) {
+    failures.tried(claimUid);
   }
 
   /** The claim is gone. */
   void forget(String claimUid) {
-    failures.forget(claimUid);
+    failures.succeeded(claimUid);
   }
 
   /** An allocation that its pod did not live to use would stay for ever: kube-controller-manager clears only reserved ones. */

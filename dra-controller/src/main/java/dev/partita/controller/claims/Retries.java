@@ -1,13 +1,17 @@
 package dev.partita.controller.claims;
 
+import dev.partita.controller.watch.Backoff;
 import dev.partita.controller.watch.EventLoop;
 import dev.partita.controller.watch.ObjectKey;
 import java.time.Duration;
 
 /** Looks at things again after a pause. For one thread. */
 final class Retries {
+  static final Duration FIRST_PAUSE = Duration.ofMillis(100);
+  static final int MOST_DOUBLINGS = 8;
+
   private final EventLoop<WorkItem> loop;
-  private final Backoff<ObjectKey> pods = new Backoff<>();
+  private final Backoff<ObjectKey> pods = new Backoff<>(FIRST_PAUSE, MOST_DOUBLINGS);
 
   Retries(EventLoop<WorkItem> loop) {
     this.loop = loop;
@@ -15,11 +19,16 @@ final class Retries {
 
   /** Looks at the pod again after a pause that grows with every failure in a row. */
   void failed(ObjectKey pod) {
-    after(pods.failed(pod), new WorkItem.Again(pod));
+    pods.failed(pod).ifPresent(pause -> after(pause, new WorkItem.TryAgain(pod)));
+  }
+
+  /** That pause is over. */
+  void tried(ObjectKey pod) {
+    pods.tried(pod);
   }
 
   void succeeded(ObjectKey pod) {
-    pods.forget(pod);
+    pods.succeeded(pod);
   }
 
   void after(Duration pause, WorkItem item) {

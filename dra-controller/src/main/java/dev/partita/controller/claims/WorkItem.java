@@ -47,6 +47,16 @@ sealed interface WorkItem {
   /** Say again why pods wait: more is taken than when it was said. */
   record SayAgain() implements WorkItem {}
 
+  /** What was decided about the pod failed, and a while has passed. */
+  record TryAgain(ObjectKey pod) implements WorkItem {}
+
+  /**
+   * The claim could not be given back, and a while has passed.
+   *
+   * @param version the claim's when that was set up
+   */
+  record ReleaseAgain(ObjectKey claim, String claimUid, String version) implements WorkItem {}
+
   /** Look at the pod again, for a while has passed. */
   record Again(ObjectKey pod) implements WorkItem {}
 }

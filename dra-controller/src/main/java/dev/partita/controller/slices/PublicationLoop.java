@@ -7,6 +7,7 @@ import dev.partita.controller.classes.ClassPublisher;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.watch.Backoff;
 import dev.partita.controller.watch.ClusterEvent;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.EventLoop;
@@ -31,6 +32,7 @@ public final class PublicationLoop implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PublicationLoop.class);
   private static final Duration GATHER = Duration.ofMillis(20);
   private static final Duration AFTER_FAILURE = Duration.ofSeconds(1);
+  private static final int MOST_DOUBLINGS = 4;
 
   /**
    * The order of a node's devices follows what is taken of them so much later, once for all claims until then: a slice that changes makes kube-scheduler
@@ -42,6 +44,9 @@ public final class PublicationLoop implements AutoCloseable {
     record Node(String name) implements Work {}
 
     record Classes() implements Work {}
+
+    /** That failed, and a while has passed. */
+    record Again(Work failed) implements Work {}
   }
 
   private final ClusterView view;
@@ -52,6 +57,7 @@ public final class PublicationLoop implements AutoCloseable {
   private final Consumer<ClusterEvent> listener = this::observe;
   private final ClaimNodes claimNodes = new ClaimNodes();
   private final Set<String> toBeOrdered = ConcurrentHashMap.newKeySet();
+  private final Backoff<Work> failures = new Backoff<>(AFTER_FAILURE, MOST_DOUBLINGS);
   private Inventory inventory = Inventory.EMPTY;
   private volatile boolean slowCluster;
 
@@ -129,17 +135,28 @@ public final class PublicationLoop implements AutoCloseable {
     Map<String, GpuNode> gpuNodes = new HashMap<>();
     view.gpuNodes().forEach(node -> gpuNodes.put(node.getMetadata().getName(), node));
     inventory = inventory.refreshed(gpuNodes.values());
+    Set<Work> due = new LinkedHashSet<>();
     for (Work work : batch) {
+      if (work instanceof Work.Again(Work failed)) {
+        failures.tried(failed);
+        due.add(failed);
+      } else {
+        due.add(work);
+      }
+    }
+    for (Work work : due) {
       try {
         switch (work) {
           case Work.Classes _ -> classes.publish(inventory);
           case Work.Node(String node) -> publish(work, node, inventory.host(node), gpuNodes.get(node));
+          case Work.Again _ -> throw new IllegalArgumentException("is for what failed: " + work);
         }
+        failures.succeeded(work);
       } catch (RuntimeException e) {
         if (!ApiEdge.isConflict(e) && !ApiEdge.isNotFound(e)) {
           LOG.warn("{}: not published: {}", work, e.getMessage());
         }
-        loop.postAfter(AFTER_FAILURE, work);
+        failures.failed(work).ifPresent(pause -> loop.postAfter(pause, new Work.Again(work)));
       }
     }
   }

@@ -4,6 +4,7 @@ import dev.partita.admission.convert.ClaimTemplate;
 import dev.partita.api.SteadyClock;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.events.PodEvents;
+import dev.partita.controller.watch.Backoff;
 import dev.partita.controller.watch.ClusterEvent;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.EventLoop;
@@ -20,6 +21,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -48,6 +50,9 @@ public final class TemplateLoop implements AutoCloseable {
   private sealed interface Work {
     record Look(ObjectKey template) implements Work {}
 
+    /** What was done about it failed, and a while has passed. */
+    record Again(ObjectKey template) implements Work {}
+
     record PodChanged(ObjectKey pod, String uid) implements Work {}
   }
 
@@ -63,7 +68,7 @@ public final class TemplateLoop implements AutoCloseable {
 
   // Only the loop's thread touches what follows.
   private final Idle idle;
-  private final Map<ObjectKey, Integer> failures = new HashMap<>();
+  private final Backoff<ObjectKey> failures = new Backoff<>(FIRST_PAUSE, MOST_DOUBLINGS);
   private final Map<String, Set<ObjectKey>> templatesOfPod = new HashMap<>();
   private final Set<Told> told =
       Collections.newSetFromMap(
@@ -118,6 +123,10 @@ public final class TemplateLoop implements AutoCloseable {
     for (Work work : batch) {
       switch (work) {
         case Work.Look(ObjectKey template) -> templates.add(template);
+        case Work.Again(ObjectKey template) -> {
+          failures.tried(template);
+          templates.add(template);
+        }
         case Work.PodChanged(ObjectKey pod, String uid) -> templates.addAll(templatesOf(pod, uid));
       }
     }
@@ -152,13 +161,13 @@ public final class TemplateLoop implements AutoCloseable {
         case TemplatePlan.Tell(List<Pod> pods, String problem) -> tell(pods, problem);
         case TemplatePlan.Unused(ResourceClaimTemplate template) -> unused(key, template);
       }
-      failures.remove(key);
+      failures.succeeded(key);
     } catch (ApiEdge.NotLeadingException e) {
       LOG.debug("template {}: left to the next leader", key);
     } catch (RuntimeException e) {
-      Duration pause = FIRST_PAUSE.multipliedBy(1L << Math.min(failures.merge(key, 1, Integer::sum) - 1, MOST_DOUBLINGS));
-      LOG.warn("template {}: {}; trying again in {} s", key, e.getMessage(), pause.toMillis() / 1000.0);
-      loop.postAfter(pause, new Work.Look(key));
+      Optional<Duration> pause = failures.failed(key);
+      LOG.warn("template {}: {}; trying again{}", key, e.getMessage(), pause.map(time -> " in " + time.toMillis() / 1000.0 + " s").orElse(""));
+      pause.ifPresent(time -> loop.postAfter(time, new Work.Again(key)));
     }
   }
 

@@ -1,0 +1,53 @@
+package dev.partita.controller.watch;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * When to try things again that failed: after a pause that grows with every failure in a row. However often something fails meanwhile, because other events
+ * have it tried too, one further attempt is set up, and not one for each failure. For one thread.
+ */
+public final class Backoff<K> {
+  private record Past(int failures, boolean isSetUp) {}
+
+  private final Duration first;
+  private final int mostDoublings;
+  private final Map<K, Past> past = new HashMap<>();
+
+  /**
+   * @param first the pause after one failure, which doubles with every further one
+   * @param mostDoublings how often it does
+   */
+  public Backoff(Duration first, int mostDoublings) {
+    this.first = first;
+    this.mostDoublings = mostDoublings;
+  }
+
+  /** It has failed: how long to wait until it is tried again; empty if that is set up already. */
+  public Optional<Duration> failed(K what) {
+    Past before = past.getOrDefault(what, new Past(0, false));
+    if (before.isSetUp()) {
+      return Optional.empty();
+    }
+    past.put(what, new Past(before.failures() + 1, true));
+    return Optional.of(first.multipliedBy(1L << Math.min(before.failures(), mostDoublings)));
+  }
+
+  /** The attempt that was set up is made now. */
+  public void tried(K what) {
+    @Nullable Past before = past.get(what);
+    if (before != null && before.failures() > 0) {
+      past.put(what, new Past(before.failures(), false));
+    } else {
+      past.remove(what);
+    }
+  }
+
+  /** It has succeeded, or is gone; an attempt that is set up comes all the same. */
+  public void succeeded(K what) {
+    past.computeIfPresent(what, (same, before) -> before.isSetUp() ? new Past(0, true) : null);
+  }
+}
