@@ -1,6 +1,5 @@
 /* Semaphores of other APIs: streams and graphs signal them and wait for them. */
-#define _GNU_SOURCE
-#include <sys/mman.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "cuda_capture.h"
@@ -22,9 +21,12 @@ static CUexternalSemaphore import(int type)
 
 static void start(const char *gpus)
 {
+    char path[PATH_MAX + 16];
+
     install_node(gpus);
     begin_spinning();
-    file = memfd_create("semaphore", MFD_CLOEXEC);
+    snprintf(path, sizeof path, "%s/semaphore", node_root);
+    file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     CHECK(file >= 0);
     CHECK_EQUAL(CU(cuStreamCreate)(&first, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
     CHECK_EQUAL(CU(cuStreamCreate)(&second, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
