@@ -269,8 +269,7 @@ public final class Cluster implements AutoCloseable {
 
   /** The one event of that reason on the claim, once it is there. */
   String note(String claim, String reason) {
-    eventually().until(() -> events(claim, reason).size() == 1);
-    return events(claim, reason).getFirst().getNote();
+    return eventually().until(() -> events(claim, reason), found -> found.size() == 1).getFirst().getNote(); // another note replaces the event
   }
 
   public static ConditionFactory eventually() {

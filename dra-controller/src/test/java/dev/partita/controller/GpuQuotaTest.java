@@ -8,6 +8,7 @@ import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.quota.Amounts;
 import dev.partita.api.quota.GpuQuota;
 import dev.partita.api.quota.GpuQuotaSpec;
+import dev.partita.api.quota.GpuQuotaStatus;
 import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -112,6 +113,22 @@ class GpuQuotaTest {
     cluster.claim("more", "gpu.partita.dev", Map.of("memory", "8Gi"));
     cluster.pod("more", "more");
     assertThat(cluster.note("more", "Unallocatable")).endsWith("namespace quota team-a: 40 GiB of 40 GiB memory, 8 GiB asked");
+  }
+
+  @Test
+  void theStatusIsPutRightWhateverBecameOfIt() {
+    cluster.client.resource(new NamespaceBuilder().withNewMetadata().withName("default").addToLabels("team", "a").endMetadata().build()).create();
+    quota("40Gi");
+    cluster.rules.forbid("/gpuquotas/team-a/status");
+    cluster.start();
+    eventually().until(() -> cluster.rules.refusals() > 0);
+    cluster.rules.permit("/gpuquotas/team-a/status");
+    eventually().until(() -> read().getStatus() != null);
+    GpuQuotaStatus right = read().getStatus();
+    GpuQuota wrong = read();
+    wrong.setStatus(new GpuQuotaStatus(right.namespaces(), new Amounts(new Quantity("1Gi"), 0L, 1L, 1L), right.fullest(), right.limits(), right.problem()));
+    cluster.client.resource(wrong).updateStatus();
+    eventually().untilAsserted(() -> assertThat(read().getStatus()).isEqualTo(right));
   }
 
   private GpuQuota read() {
