@@ -16,7 +16,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -46,6 +48,7 @@ public final class CertificateKeeper implements AutoCloseable {
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("certificate-timer").daemon().factory());
   private final List<SharedIndexInformer<?>> informers;
+  private Future<?> next = CompletableFuture.completedFuture(null);
   private boolean warned;
 
   public CertificateKeeper(KubernetesClient client, ApiEdge edge, WebhookNames names, Clock clock) {
@@ -85,9 +88,11 @@ public final class CertificateKeeper implements AutoCloseable {
     }
   }
 
+  /** Instead of what was set up before: each look sets up one, also those that an event brought about. */
   private void again(Duration pause) {
     if (!timer.isShutdown()) {
-      var _ = timer.schedule(() -> loop.post(new Look()), Math.max(pause.toMillis(), RETRY.toMillis() / 5), TimeUnit.MILLISECONDS);
+      next.cancel(false);
+      next = timer.schedule(() -> loop.post(new Look()), Math.max(pause.toMillis(), RETRY.toMillis() / 5), TimeUnit.MILLISECONDS);
     }
   }
 
