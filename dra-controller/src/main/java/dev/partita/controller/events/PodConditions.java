@@ -1,6 +1,7 @@
 package dev.partita.controller.events;
 
 import dev.partita.api.Driver;
+import dev.partita.api.SteadyClock;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.edge.JsonPatch;
 import dev.partita.controller.watch.ClusterView;
@@ -51,6 +52,7 @@ public final class PodConditions implements AutoCloseable {
   private final ApiEdge edge;
   private final ClusterView view;
   private final Clock clock;
+  private final Clock evenClock = SteadyClock.start(); // the pause goes by it, which nobody sets
   private final Map<PodRef, AllocatedCondition> wanted = new ConcurrentHashMap<>();
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("pod-conditions").daemon().factory());
@@ -102,7 +104,7 @@ public final class PodConditions implements AutoCloseable {
     try {
       @Nullable AllocatedCondition latest = wanted.get(ref);
       @Nullable Written before = written.get(ref);
-      Instant now = clock.instant();
+      Instant now = evenClock.instant();
       boolean echoing = before != null && before.when().plus(PAUSE).isAfter(now);
       if (latest != null && latest.status() == AllocatedCondition.Status.False && before != null && echoing) {
         after(Duration.between(now, before.when().plus(PAUSE)), ref);
@@ -134,7 +136,7 @@ public final class PodConditions implements AutoCloseable {
     try {
       @Nullable Pod pod = shown;
       for (int i = 0; i < ATTEMPTS && pod != null && pod.getMetadata().getUid().equals(ref.uid()); i++) {
-        if (patched(pod, condition, now)) {
+        if (patched(pod, condition, clock.instant())) {
           return;
         }
         pod = client.resource(pod).get();
