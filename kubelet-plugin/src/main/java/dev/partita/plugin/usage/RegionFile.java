@@ -10,7 +10,6 @@ import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.LongStream;
 
 /**
@@ -101,24 +100,24 @@ final class RegionFile implements AutoCloseable {
     if (!header.used()) {
       return Ledger.NONE;
     }
-    Map<Integer, Long> holders = RegionLocks.holders(descriptor, header.slots());
+    RegionLocks.Holders holders = RegionLocks.holders(descriptor, header.slots());
     List<UsageRegion.Slot> slots =
         UsageRegion.slots(bytes(UsageRegion.HEADER_BYTES, header.slots() * UsageRegion.SLOT_BYTES), header.paged());
     return ledger(header, slots, holders);
   }
 
-  private static Ledger ledger(UsageRegion.Header header, List<UsageRegion.Slot> slots, Map<Integer, Long> holders) {
+  private static Ledger ledger(UsageRegion.Header header, List<UsageRegion.Slot> slots, RegionLocks.Holders holders) {
     List<Ledger.Seat> seats = new ArrayList<>();
     int hidden = 0;
     for (UsageRegion.Slot slot : slots) {
-      long pid = holders.getOrDefault(slot.index(), 0L);
+      long pid = holders.bySlot().getOrDefault(slot.index(), 0L);
       if (pid > 0) {
         seats.add(new Ledger.Seat(pid, slot));
-      } else if (holders.containsKey(slot.index())) {
+      } else if (holders.bySlot().containsKey(slot.index())) {
         hidden++;
       }
     }
-    return new Ledger(true, seats, hidden, header.refused(), header.repairs());
+    return new Ledger(true, holders.complete(), seats, hidden, header.refused(), header.repairs());
   }
 
   /** The bytes there; zeros behind the end of a file that was cut meanwhile. */

@@ -13,12 +13,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Tells claims how they are used, when that has changed: a condition at once but not more often than every few seconds, a figure when
  * it has changed by much, and everything now and then, should a report have been lost.
  */
 final class UsageReports {
+  private static final Logger LOG = LoggerFactory.getLogger(UsageReports.class);
   private static final Duration BETWEEN = Duration.ofSeconds(5);
   private static final Duration BETWEEN_FIGURES = Duration.ofMinutes(1);
   private static final Duration AGAIN = Duration.ofMinutes(5);
@@ -33,6 +36,7 @@ final class UsageReports {
   private final Map<ShareRef, Blame> blamed = new HashMap<>();
   private final Set<ShareRef> beyondCores = new HashSet<>();
   private final Set<ShareRef> everUsed = new HashSet<>();
+  private final Map<ShareRef, Instant> overLocked = new HashMap<>();
 
   UsageReports(ClaimReports reports) {
     this.reports = reports;
@@ -68,7 +72,17 @@ final class UsageReports {
     everUsed.retainAll(refs);
     blamed.keySet().retainAll(refs);
     beyondCores.retainAll(refs);
+    overLocked.keySet().retainAll(refs);
     said.keySet().retainAll(refs.stream().map(ShareRef::uid).toList());
+  }
+
+  /** An event on a share whose region has more locks than can be searched for those of its slots, and no other until it had fewer for a minute. */
+  void tellOfLocks(WatchedShare share, Instant now) {
+    Instant last = overLocked.put(share.ref(), now);
+    if (last == null || Duration.between(last, now).compareTo(BETWEEN_FIGURES) > 0) {
+      LOG.warn("claim {}: {}", share.claim(), UsageWords.TOO_MANY_LOCKS_MESSAGE);
+      reports.misused(share.claim(), UsageWords.TOO_MANY_LOCKS, UsageWords.TOO_MANY_LOCKS_MESSAGE);
+    }
   }
 
   private void tell(PreparedClaim claim, Map<String, DeviceNotes> notes, Instant now) {

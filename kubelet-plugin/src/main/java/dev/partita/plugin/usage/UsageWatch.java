@@ -221,6 +221,9 @@ public final class UsageWatch implements AutoCloseable {
     Map<ShareRef, ShareUse> uses = UsageReckoning.of(shares, after, processes, book);
     uses.values().forEach(use -> writeIntoSlots(use, after.getOrDefault(use.share().ref(), Ledger.NONE)));
     writeSamples(shares, after);
+    shares.stream()
+        .filter(share -> !after.getOrDefault(share.ref(), Ledger.NONE).searched())
+        .forEach(share -> reports.tellOfLocks(share, evenClock.instant()));
     return uses;
   }
 

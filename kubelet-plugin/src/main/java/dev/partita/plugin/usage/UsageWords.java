@@ -19,6 +19,10 @@ final class UsageWords {
   /** Reason of the condition and of the event: LimitExceeded is the memory's. */
   static final String CORE_LIMIT_EXCEEDED = "CoreLimitExceeded";
 
+  static final String TOO_MANY_LOCKS = "TooManyLocks";
+  static final String TOO_MANY_LOCKS_MESSAGE =
+      "a process has taken so many locks on the usage region that they cannot all be searched: processes that are not found for that count as if no ledger knew of them";
+
   private static final long MIB = 1L << 20;
   private static final int NAMED = 5; // an event's note ends at 1 KiB
 

@@ -97,7 +97,7 @@ class UsageRegionTest {
     ByteBuffer region = ByteBuffer.allocate(528_384 + 1_000_000).order(ByteOrder.nativeOrder());
     region.putLong(0, MAGIC).putLong(136, 7);
     Path file = Files.write(folder.resolve("usage"), region.array());
-    assertThat(RegionFile.read(file)).as("it counts as ever").isEqualTo(new Ledger(true, List.of(), 0, 7, 0));
+    assertThat(RegionFile.read(file)).as("it counts as ever").isEqualTo(new Ledger(true, true, List.of(), 0, 7, 0));
     assertThat(file).hasSize(528_384);
   }
 
@@ -106,7 +106,7 @@ class UsageRegionTest {
     ByteBuffer region = ByteBuffer.allocate(528_384).order(ByteOrder.nativeOrder());
     region.putLong(0, MAGIC).putInt(128, -1).putLong(4096, 1).putLong(4096 + 16, 1 << 20).putInt(4096 + 40, 1);
     Path file = Files.write(folder.resolve("usage"), region.array());
-    assertThat(RegionFile.read(file)).isEqualTo(new Ledger(true, List.of(), 0, 0, 0));
+    assertThat(RegionFile.read(file)).isEqualTo(new Ledger(true, true, List.of(), 0, 0, 0));
   }
 
   @Test

@@ -1,0 +1,52 @@
+package dev.partita.plugin.usage;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.Grants;
+import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.claimstatus.ClaimReports;
+import dev.partita.plugin.kube.ApiCalls;
+import io.fabric8.kubernetes.api.model.events.v1.Event;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+@EnableKubernetesMockClient(crud = true)
+class UsageReportsTest {
+  private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+
+  @SuppressWarnings("NullAway.Init") // set by the extension
+  KubernetesClient client;
+
+  @Test
+  void aRegionWithTooManyLocksIsToldOnceUntilItHadFewerForAMinute() {
+    WatchedShare share = share();
+    try (ClaimReports claims = new ClaimReports(client, ApiCalls.standard(), "node", Clock.systemUTC())) {
+      UsageReports reports = new UsageReports(claims);
+      for (int second = 0; second < 100; second++) {
+        reports.tellOfLocks(share, START.plusSeconds(second));
+      }
+    }
+    assertThat(events()).singleElement().satisfies(event -> {
+      assertThat(event.getReason()).isEqualTo("TooManyLocks");
+      assertThat(event.getSeries()).as("not said again").isNull();
+    });
+  }
+
+  private List<Event> events() {
+    return client.events().v1().events().inNamespace("default").list().getItems();
+  }
+
+  private static WatchedShare share() {
+    Grant grant = Grants.share("a", 0, "key", 8, 25);
+    ClaimRef claim = new ClaimRef("default", "claim", "0b5e8a9e-0000-4000-8000-000000000001");
+    PreparedClaim prepared = new PreparedClaim(claim, PreparedClaim.Phase.COMPLETED, "boot", List.of(grant), Map.of(), false);
+    return WatchedShare.of(List.of(prepared)).getFirst();
+  }
+}
