@@ -88,7 +88,7 @@ public final class AllocationLoop implements AutoCloseable {
         new PodWriter(new AllocationWriter(client, edge), new AllocationGate(client, edge, view), view, clock, ledger::isSpent, loop::post);
     this.leftovers = new Leftovers(view, ledger, writer, retries);
     PodDecider decider = new PodDecider(view, ledger, loads, vetoes);
-    this.evictor = new Evictor(client, edge, podEvents, loop::post);
+    this.evictor = new Evictor(client, edge.apart("evictions"), podEvents, loop::post); // a pod with several budgets is answered by 500
     this.nominations = new Nominations(ledger, loads);
     this.preemption = new Preemption(view, evenClock, ledger, loads, nominations, evictor, retries, priorities);
     this.turns =

@@ -46,9 +46,9 @@ public final class ApiEdge {
     this.breaker = breaker("api");
   }
 
-  private ApiEdge(ApiEdge other, RightOfWay.Turn turn) {
+  private ApiEdge(ApiEdge other, RightOfWay.Turn turn, String name) {
     this.retry = other.retry;
-    this.breaker = breaker("api-aside");
+    this.breaker = breaker(name);
     this.leads = other.leads;
     this.way = other.way;
     this.turn = turn;
@@ -71,7 +71,16 @@ public final class ApiEdge {
    * has been one without a pause for {@link #PATIENCE}. When they keep failing, as where somebody's webhook for events does not answer, only they pause.
    */
   public ApiEdge aside() {
-    return new ApiEdge(this, way.second());
+    return new ApiEdge(this, way.second(), "api-aside");
+  }
+
+  /**
+   * The same for calls of one kind that may keep failing by themselves: only they pause then.
+   *
+   * @param name of the kind
+   */
+  public ApiEdge apart(String name) {
+    return new ApiEdge(this, turn, "api-" + name);
   }
 
   /**

@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.api.model.Status;
 import io.fabric8.kubernetes.api.model.StatusBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class ApiEdgeTest {
@@ -21,18 +22,28 @@ class ApiEdgeTest {
   @Test
   void notesThatKeepFailingDoNotKeepAllocationsFromBeingWritten() {
     ApiEdge edge = new ApiEdge(() -> true);
-    ApiEdge aside = edge.aside();
+    assertThat(afterMany500(edge.aside())).as("they pause").isInstanceOf(CallNotPermittedException.class);
+    assertThat(edge.call(() -> "written")).isEqualTo("written");
+  }
+
+  @Test
+  void evictionsThatKeepFailingDoNotKeepAllocationsFromBeingWritten() {
+    ApiEdge edge = new ApiEdge(() -> true);
+    assertThat(afterMany500(edge.apart("evictions"))).as("they pause").isInstanceOf(CallNotPermittedException.class);
+    assertThat(edge.call(() -> "written")).isEqualTo("written");
+  }
+
+  private static @Nullable Throwable afterMany500(ApiEdge edge) {
     Throwable last = null;
     for (int i = 0; i < 10 && !(last instanceof CallNotPermittedException); i++) {
       last =
           catchThrowable(
-              () -> aside.call(
+              () -> edge.call(
                   () -> {
                     throw new KubernetesClientException("failed calling webhook", 500, null);
                   }));
     }
-    assertThat(last).as("they pause").isInstanceOf(CallNotPermittedException.class);
-    assertThat(edge.call(() -> "written")).isEqualTo("written");
+    return last;
   }
 
   private static KubernetesClientException refusal(String cause) {
