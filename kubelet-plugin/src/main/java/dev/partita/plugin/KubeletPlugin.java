@@ -18,6 +18,7 @@ import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.mig.MigCards;
 import dev.partita.plugin.prepare.ClaimReader;
 import dev.partita.plugin.leftover.LeftoverSweep;
+import dev.partita.plugin.leftover.LibrarySweep;
 import dev.partita.plugin.nvml.NvmlLibrary;
 import dev.partita.plugin.prepare.ClaimPreparer;
 import dev.partita.plugin.prepare.ClaimSpec;
@@ -137,7 +138,17 @@ public final class KubeletPlugin implements AutoCloseable {
     XidWatch xids = opened(new XidWatch(reader, inventory, checkpoint, reports));
     LeftoverSweep sweep =
         opened(
-            new LeftoverSweep(pool, bootId, settings.leftoverGrace(), api, checkpoint, cdi, folders, preparer, evenClock));
+            new LeftoverSweep(
+                pool,
+                bootId,
+                settings.leftoverGrace(),
+                api,
+                checkpoint,
+                cdi,
+                folders,
+                preparer,
+                new LibrarySweep(libraries, checkpoint, cdi, lock, settings.leftoverGrace(), evenClock),
+                evenClock));
 
     node.start();
     inventory.start(settings.inventoryPeriod());

@@ -45,6 +45,7 @@ public final class LeftoverSweep implements AutoCloseable {
   private final CdiFolder cdi;
   private final ShareFolders folders;
   private final ClaimPreparer preparer;
+  private final LibrarySweep libraries;
   private final Clock clock;
   private final Map<String, Instant> goneSince = new HashMap<>();
   private final ScheduledExecutorService timer =
@@ -64,6 +65,7 @@ public final class LeftoverSweep implements AutoCloseable {
       CdiFolder cdi,
       ShareFolders folders,
       ClaimPreparer preparer,
+      LibrarySweep libraries,
       Clock clock) {
     this.pool = pool;
     this.bootId = bootId;
@@ -73,6 +75,7 @@ public final class LeftoverSweep implements AutoCloseable {
     this.cdi = cdi;
     this.folders = folders;
     this.preparer = preparer;
+    this.libraries = libraries;
     this.clock = clock;
   }
 
@@ -113,6 +116,7 @@ public final class LeftoverSweep implements AutoCloseable {
     Set<String> there = new TreeSet<>(records.keySet());
     there.addAll(unrecorded);
     goneSince.keySet().retainAll(there);
+    libraries.sweep();
   }
 
   private void settle(String uid, Optional<PreparedClaim> record, Optional<ClaimRef> neededBy) {

@@ -5,16 +5,22 @@ import java.io.IOException;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.UUID;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,6 +41,7 @@ public record HookLibraries(Path source, Path installRoot) {
   private static final List<String> NAMES = List.of(CUDA, NVML, HOOK);
   private static final Set<PosixFilePermission> EXECUTABLE = PosixFilePermissions.fromString("r-xr-xr-x");
   private static final int DIGEST_CHARACTERS = 16;
+  private static final Pattern DIGEST = Pattern.compile("[0-9a-f]{" + DIGEST_CHARACTERS + "}");
   private static final String UNFINISHED = ".unfinished-";
 
   /** Where they are installed. */
@@ -45,17 +52,23 @@ public record HookLibraries(Path source, Path installRoot) {
     return NAMES.stream().map(source::resolve).filter(file -> !Files.isRegularFile(file)).findFirst();
   }
 
-  /** Installs them if they are not there yet. Durable when it returns; any number may do this at once. */
+  /**
+   * Installs them if they are not there yet, and mends what is not as it was installed: a disk, or somebody, may have changed it, and
+   * every container would run it. Durable when it returns; any number may do this at once.
+   */
   public Installed install() throws IOException {
-    Path libraries = installRoot.resolve("lib");
-    Path folder = libraries.resolve(digest());
-    if (!Files.isDirectory(folder)) {
+    Path libraries = libraries();
+    Map<String, byte[]> content = content();
+    Path folder = libraries.resolve(digest(content));
+    if (Files.isDirectory(folder)) {
+      mend(folder, content);
+    } else {
       Files.createDirectories(libraries);
       Path unfinished = libraries.resolve(UNFINISHED + UUID.randomUUID());
       Files.createDirectory(unfinished);
       try {
-        for (String name : NAMES) {
-          DurableFile.write(unfinished.resolve(name), Files.readAllBytes(source.resolve(name)), EXECUTABLE);
+        for (Map.Entry<String, byte[]> file : content.entrySet()) {
+          DurableFile.write(unfinished.resolve(file.getKey()), file.getValue(), EXECUTABLE);
         }
         Files.move(unfinished, folder, StandardCopyOption.ATOMIC_MOVE);
       } catch (FileAlreadyExistsException | DirectoryNotEmptyException e) {
@@ -68,26 +81,92 @@ public record HookLibraries(Path source, Path installRoot) {
     return new Installed(folder.resolve(CUDA), folder.resolve(NVML), folder.resolve(HOOK));
   }
 
+  /** The name of the folder that {@link #install} installs them in. */
+  public String current() throws IOException {
+    return digest(content());
+  }
+
+  /** The names of all folders that there are, also those of other versions. */
+  public Set<String> installed() throws IOException {
+    Set<String> names = new TreeSet<>();
+    for (Path folder : folders()) {
+      String name = String.valueOf(folder.getFileName());
+      if (DIGEST.matcher(name).matches() && Files.isDirectory(folder)) {
+        names.add(name);
+      }
+    }
+    return names;
+  }
+
+  /** Removes a folder, which then is there as a whole or not at all. Containers that have its files mapped keep them. */
+  public void remove(String name) throws IOException {
+    if (!DIGEST.matcher(name).matches()) {
+      throw new IllegalArgumentException("not the name of a folder of libraries: \"" + name + "\"");
+    }
+    Path going = libraries().resolve(UNFINISHED + UUID.randomUUID());
+    Files.move(libraries().resolve(name), going, StandardCopyOption.ATOMIC_MOVE);
+    removeFolder(going);
+    DurableFile.syncFolder(libraries());
+  }
+
   /** Removes what an installation that was killed has left. */
   public void removeLeftovers() throws IOException {
-    Path libraries = installRoot.resolve("lib");
-    if (!Files.isDirectory(libraries)) {
-      return;
-    }
-    try (Stream<Path> folders = Files.list(libraries)) {
-      for (Path folder : folders.filter(f -> String.valueOf(f.getFileName()).startsWith(UNFINISHED)).toList()) {
+    for (Path folder : folders()) {
+      if (String.valueOf(folder.getFileName()).startsWith(UNFINISHED)) {
         removeFolder(folder);
+      } else {
+        DurableFile.removeLeftovers(folder, "");
       }
     }
   }
 
-  private String digest() throws IOException {
+  /** A file that is mended is another one beside the first: containers that have that mapped keep it. */
+  private static void mend(Path folder, Map<String, byte[]> content) throws IOException {
+    for (Map.Entry<String, byte[]> file : content.entrySet()) {
+      Path installed = folder.resolve(file.getKey());
+      if (!isAsInstalled(installed, file.getValue())) {
+        LOG.warn("{} is not as it was installed: it is written anew", installed);
+        DurableFile.write(installed, file.getValue(), EXECUTABLE);
+      }
+    }
+  }
+
+  private static boolean isAsInstalled(Path file, byte[] content) throws IOException {
+    return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)
+        && Files.size(file) == content.length
+        && Files.getPosixFilePermissions(file).equals(EXECUTABLE)
+        && Arrays.equals(Files.readAllBytes(file), content);
+  }
+
+  private Path libraries() {
+    return installRoot.resolve("lib");
+  }
+
+  private List<Path> folders() throws IOException {
+    if (!Files.isDirectory(libraries())) {
+      return List.of();
+    }
+    try (Stream<Path> folders = Files.list(libraries())) {
+      return folders.toList();
+    }
+  }
+
+  private Map<String, byte[]> content() throws IOException {
+    Map<String, byte[]> content = new LinkedHashMap<>();
+    for (String name : NAMES) {
+      content.put(name, Files.readAllBytes(source.resolve(name)));
+    }
+    return content;
+  }
+
+  private static String digest(Map<String, byte[]> content) {
     try {
       MessageDigest digest = MessageDigest.getInstance("SHA-256");
-      for (String name : NAMES) {
-        digest.update((name + "\0").getBytes(java.nio.charset.StandardCharsets.US_ASCII));
-        digest.update(Files.readAllBytes(source.resolve(name)));
-      }
+      content.forEach(
+          (name, bytes) -> {
+            digest.update((name + "\0").getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+            digest.update(bytes);
+          });
       return HexFormat.of().formatHex(digest.digest()).substring(0, DIGEST_CHARACTERS);
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException("every JDK has SHA-256", e);

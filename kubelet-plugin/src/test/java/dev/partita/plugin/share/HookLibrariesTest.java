@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
@@ -44,6 +46,36 @@ class HookLibrariesTest {
     Files.delete(folder);
     assertThat(libraries.install().hook()).isExecutable();
     assertThat(installed()).containsExactly(folder);
+  }
+
+  @Test
+  void anInstalledFileThatIsNotAsItCameIsReplacedByAnotherAndTheOthersStay() throws IOException {
+    HookLibraries.Installed installed = libraries.install();
+    Object untouched = Files.getAttribute(installed.nvml(), "unix:ino");
+    Files.delete(installed.cuda());
+    Files.writeString(installed.cuda(), "x".repeat(HookLibraries.CUDA.length()));
+    Object changed = Files.getAttribute(installed.cuda(), "unix:ino");
+    Files.setPosixFilePermissions(installed.hook(), PosixFilePermissions.fromString("r--r--r--"));
+    try (InputStream mapped = Files.newInputStream(installed.cuda())) {
+      assertThat(libraries.install()).isEqualTo(installed);
+      assertThat(mapped.readAllBytes()).as("a container keeps what it has").containsOnly('x');
+      assertThat(Files.getAttribute(installed.cuda(), "unix:ino")).isNotEqualTo(changed);
+    }
+    assertThat(installed.cuda()).hasContent(HookLibraries.CUDA);
+    assertThat(installed.hook()).isExecutable();
+    assertThat(Files.getAttribute(installed.nvml(), "unix:ino")).isEqualTo(untouched);
+  }
+
+  @Test
+  void aFileThatIsMissingOrALinkComesBack() throws IOException {
+    HookLibraries.Installed installed = libraries.install();
+    Files.delete(installed.cuda());
+    Files.delete(installed.nvml());
+    Files.createSymbolicLink(installed.nvml(), root.resolve("source").resolve(HookLibraries.NVML));
+    libraries.install();
+    assertThat(installed.cuda()).hasContent(HookLibraries.CUDA);
+    assertThat(installed.nvml()).isRegularFile().hasContent(HookLibraries.NVML);
+    assertThat(Files.isSymbolicLink(installed.nvml())).isFalse();
   }
 
   private List<Path> installed() throws IOException {
