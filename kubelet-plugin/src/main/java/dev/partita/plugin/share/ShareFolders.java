@@ -6,9 +6,7 @@ import dev.partita.plugin.claim.Grant;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -117,23 +115,13 @@ public record ShareFolders(Path stateRoot, Path runRoot) {
     }
     try (Stream<Path> shares = Files.list(claim)) {
       for (Path share : shares.toList()) {
-        if (isLocked(share.resolve(USAGE_NAME))) {
+        // One that may not be opened is of a container that has taken the permissions away: who lives in it is not known, and may never be.
+        if (RecordLocks.areOn(share.resolve(USAGE_NAME))) {
           return true;
         }
       }
     }
     return false;
-  }
-
-  private static boolean isLocked(Path usage) throws IOException {
-    try (FileChannel channel = FileChannel.open(usage, StandardOpenOption.WRITE)) {
-      FileLock lock = channel.tryLock();
-      return lock == null;
-    } catch (NoSuchFileException e) {
-      return false;
-    } catch (AccessDeniedException e) {
-      return false; // the container has taken the file's permissions away: who lives in it is not known, and may never be
-    }
   }
 
   /** A container can cut the region or let it grow; the rest of a cut region becomes zeros, which is a valid ledger. */

@@ -1,8 +1,6 @@
 package dev.partita.plugin.usage;
 
-import com.sun.jna.Function;
-import com.sun.jna.Memory;
-import com.sun.jna.NativeLibrary;
+import dev.partita.plugin.share.RecordLocks;
 import java.lang.management.ManagementFactory;
 import java.util.HashMap;
 import java.util.Map;
@@ -10,26 +8,15 @@ import java.util.OptionalLong;
 import java.util.function.LongSupplier;
 
 /**
- * Who holds the record lock of which slot, by the kernel's word (fcntl(2), F_GETLK): the one thing about a slot that a container
- * cannot forge. Takes no lock itself.
+ * Who holds the record lock of which slot, by the kernel's word: the one thing about a slot that a container cannot forge. Takes no lock
+ * itself.
  */
 final class RegionLocks {
   /**
    * Processor time that a search may take. The kernel walks all locks of a file for each question, and a container can take as many as it
-   * likes, none of them a slot's: with 30,000 a search takes two seconds. One for a thousand processes takes a tenth of this.
+   * likes, none of them a slot's: with 30,000 a search takes a second. One for a thousand processes takes a tenth of this.
    */
   static final long MOST_NANOS = 100_000_000;
-
-  // Values and layout of struct flock are the same on 64-bit x86 and ARM.
-  private static final int F_GETLK = 5;
-  private static final short F_WRLCK = 1;
-  private static final short F_UNLCK = 2;
-  private static final int FLOCK_BYTES = 32;
-  private static final int START = 8;
-  private static final int LENGTH = 16;
-  private static final int PID = 24;
-
-  private static final Function FCNTL = NativeLibrary.getInstance("c").getFunction("fcntl");
 
   private final Kernel kernel;
   private final LongSupplier nanos;
@@ -66,8 +53,7 @@ final class RegionLocks {
    * @param descriptor of the region's file, which need not be writable
    */
   static Holders holders(int descriptor, int slots) {
-    Memory flock = new Memory(FLOCK_BYTES);
-    return holders((start, length) -> ask(descriptor, start, length, flock), ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime, slots);
+    return holders(new RecordLocks(descriptor)::holder, ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime, slots);
   }
 
   /**
@@ -104,16 +90,5 @@ final class RegionLocks {
     }
     int middle = (from + to) >>> 1;
     return search(from, middle) && search(middle, to);
-  }
-
-  private static OptionalLong ask(int descriptor, long start, long length, Memory flock) {
-    flock.clear();
-    flock.setShort(0, F_WRLCK);
-    flock.setLong(START, start);
-    flock.setLong(LENGTH, length);
-    if (FCNTL.invokeInt(new Object[] {descriptor, F_GETLK, flock}) != 0 || flock.getShort(0) == F_UNLCK) {
-      return OptionalLong.empty();
-    }
-    return OptionalLong.of(flock.getInt(PID));
   }
 }

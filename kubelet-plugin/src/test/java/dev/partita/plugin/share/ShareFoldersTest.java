@@ -1,0 +1,96 @@
+package dev.partita.plugin.share;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.sun.jna.Function;
+import com.sun.jna.Memory;
+import com.sun.jna.NativeLibrary;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Objects;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ShareFoldersTest {
+  private static final String UID = "0b5e8a9e-0000-4000-8000-000000000001";
+
+  @TempDir @SuppressWarnings("NullAway.Init")
+  Path root;
+
+  @SuppressWarnings("NullAway.Init") // set before every test
+  private ShareFolders folders;
+
+  @SuppressWarnings("NullAway.Init")
+  private Path usage;
+
+  @BeforeEach
+  void makeARegion() throws IOException {
+    folders = new ShareFolders(root.resolve("state"), root.resolve("run"));
+    usage = folders.usageFile(UID, "key");
+    Files.createDirectories(Objects.requireNonNull(usage.getParent()));
+    Files.write(usage, new byte[ShareFolders.USAGE_SIZE]);
+  }
+
+  @Test
+  void aShareIsInUseAsLongAsSomebodyHoldsALockWhereverItLies() throws IOException {
+    assertThat(folders.isInUse(UID)).isFalse();
+    try (OtherProcess other = new OtherProcess(usage)) {
+      assertThat(folders.isInUse(UID)).isFalse();
+      other.lock(ShareFolders.USAGE_SIZE + 4096);
+      assertThat(folders.isInUse(UID)).isTrue();
+    }
+    assertThat(folders.isInUse(UID)).isFalse();
+  }
+
+  @Test
+  void theLookTakesNoLockThatAProcessWouldFindInItsWay() throws IOException {
+    try (FileChannel channel = FileChannel.open(usage, StandardOpenOption.WRITE);
+        FileLock _ = channel.lock()) {
+      assertThat(folders.isInUse(UID)).as("to take one that this process has already would fail").isFalse();
+    }
+  }
+
+  @Test
+  void aRegionThatIsNoFileIsNotTakenForAnUnusedOne() throws IOException {
+    Files.delete(usage);
+    assertThat(folders.isInUse(UID)).isFalse();
+    Files.createDirectory(usage);
+    assertThatThrownBy(() -> folders.isInUse(UID)).isInstanceOf(IOException.class);
+  }
+
+  /** What the kernel takes for another process: one whose locks are the open file's, not the process'. */
+  private static final class OtherProcess implements AutoCloseable {
+    private static final int O_RDWR = 2;
+    private static final int F_OFD_SETLK = 37;
+    private static final NativeLibrary C = NativeLibrary.getInstance("c");
+    private static final Function OPEN = C.getFunction("open");
+    private static final Function FCNTL = C.getFunction("fcntl");
+    private static final Function CLOSE = C.getFunction("close");
+
+    private final int descriptor;
+
+    OtherProcess(Path file) {
+      descriptor = OPEN.invokeInt(new Object[] {file.toString(), O_RDWR});
+    }
+
+    void lock(long at) {
+      Memory flock = new Memory(32);
+      flock.clear();
+      flock.setShort(0, (short) 1);
+      flock.setLong(8, at);
+      flock.setLong(16, 1);
+      assertThat(FCNTL.invokeInt(new Object[] {descriptor, F_OFD_SETLK, flock})).isZero();
+    }
+
+    @Override
+    public void close() {
+      CLOSE.invokeInt(new Object[] {descriptor});
+    }
+  }
+}
