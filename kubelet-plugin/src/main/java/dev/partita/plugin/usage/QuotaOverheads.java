@@ -26,6 +26,7 @@ final class QuotaOverheads {
   private final ShareFolders folders;
   private final OperationLock lock;
   private final Map<ShareRef, Instant> neededAt = new HashMap<>();
+  private final Onsets failures = new Onsets();
 
   QuotaOverheads(ShareFolders folders, OperationLock lock) {
     this.folders = folders;
@@ -53,12 +54,15 @@ final class QuotaOverheads {
         neededAt.put(share.ref(), now);
       }
     } catch (IOException e) {
-      LOG.warn("claim {}: its quota cannot be told what contexts take, next try soon: {}", share.claim(), e.toString());
+      if (failures.begins(share.ref(), now)) { // a full disk stays full for long
+        LOG.warn("claim {}: its quota cannot be told what contexts take, trying on: {}", share.claim(), e.toString());
+      }
     }
   }
 
   /** Forgets all other shares. */
   void retain(Collection<ShareRef> shares) {
     neededAt.keySet().retainAll(shares);
+    failures.retain(shares);
   }
 }

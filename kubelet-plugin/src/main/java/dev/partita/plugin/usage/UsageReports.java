@@ -36,7 +36,7 @@ final class UsageReports {
   private final Map<ShareRef, Blame> blamed = new HashMap<>();
   private final Set<ShareRef> beyondCores = new HashSet<>();
   private final Set<ShareRef> everUsed = new HashSet<>();
-  private final Map<ShareRef, Instant> overLocked = new HashMap<>();
+  private final Onsets overLocked = new Onsets();
 
   UsageReports(ClaimReports reports) {
     this.reports = reports;
@@ -72,14 +72,13 @@ final class UsageReports {
     everUsed.retainAll(refs);
     blamed.keySet().retainAll(refs);
     beyondCores.retainAll(refs);
-    overLocked.keySet().retainAll(refs);
+    overLocked.retain(refs);
     said.keySet().retainAll(refs.stream().map(ShareRef::uid).toList());
   }
 
   /** An event on a share whose region has more locks than can be searched for those of its slots, and no other until it had fewer for a minute. */
   void tellOfLocks(WatchedShare share, Instant now) {
-    Instant last = overLocked.put(share.ref(), now);
-    if (last == null || Duration.between(last, now).compareTo(BETWEEN_FIGURES) > 0) {
+    if (overLocked.begins(share.ref(), now)) {
       LOG.warn("claim {}: {}", share.claim(), UsageWords.TOO_MANY_LOCKS_MESSAGE);
       reports.misused(share.claim(), UsageWords.TOO_MANY_LOCKS, UsageWords.TOO_MANY_LOCKS_MESSAGE);
     }

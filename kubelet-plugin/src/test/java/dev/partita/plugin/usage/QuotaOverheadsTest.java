@@ -1,0 +1,72 @@
+package dev.partita.plugin.usage;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.Grants;
+import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.prepare.OperationLock;
+import dev.partita.plugin.share.QuotaFile;
+import dev.partita.plugin.share.ShareFolders;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
+
+class QuotaOverheadsTest {
+  private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+
+  @TempDir @SuppressWarnings("NullAway.Init")
+  Path root;
+
+  private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
+  private final Logger log = (Logger) LoggerFactory.getLogger(QuotaOverheads.class);
+
+  @BeforeEach
+  void listen() {
+    log.setLevel(Level.WARN);
+    lines.start();
+    log.addAppender(lines);
+  }
+
+  @AfterEach
+  void stopListening() {
+    log.detachAppender(lines);
+    log.setLevel(null); // as the configuration has it
+  }
+
+  @Test
+  void aQuotaThatCannotBeWrittenForLongIsOneLineAndOneMoreWhenThatComesBack() throws IOException {
+    ShareFolders folders = new ShareFolders(root.resolve("state"), root.resolve("run"));
+    WatchedShare share = share();
+    Files.createDirectories(folders.quotaFolder(share.ref().uid(), share.ref().key()).resolve(QuotaFile.NAME)); // a folder cannot be read
+    try (OperationLock lock = new OperationLock(root.resolve("lock"))) {
+      QuotaOverheads quotas = new QuotaOverheads(folders, lock);
+      for (int second = 0; second < 300; second++) {
+        quotas.write(share, 1 << 20, START.plusSeconds(second));
+        quotas.retain(List.of(share.ref()));
+      }
+      assertThat(lines.list).hasSize(1);
+      quotas.write(share, 1 << 20, START.plusSeconds(1000));
+      assertThat(lines.list).hasSize(2);
+    }
+  }
+
+  private static WatchedShare share() {
+    ClaimRef claim = new ClaimRef("default", "claim", "0b5e8a9e-0000-4000-8000-000000000001");
+    PreparedClaim prepared =
+        new PreparedClaim(claim, PreparedClaim.Phase.COMPLETED, "boot", List.of(Grants.share("a", 0, "key", 8, 25)), Map.of(), false);
+    return WatchedShare.of(List.of(prepared)).getFirst();
+  }
+}
