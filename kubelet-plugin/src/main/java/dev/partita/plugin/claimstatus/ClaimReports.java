@@ -11,8 +11,11 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.time.Clock;
+import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -27,6 +30,10 @@ import org.slf4j.LoggerFactory;
 public final class ClaimReports implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ClaimReports.class);
   private static final int PATCH_ATTEMPTS = 3;
+  static final int MOST_REPEATS = 5;
+
+  /** Of one claim: a tenant can do wrong in another way every second. */
+  static final int MOST_WAITING = 8;
 
   private final KubernetesClient client;
   private final ApiCalls calls;
@@ -34,15 +41,29 @@ public final class ClaimReports implements AutoCloseable {
   private final String nodeName;
   private final String pool;
   private final Clock clock;
+  private final Duration firstRepeat;
   private final ExecutorService writer;
 
+  /** How many reports of a claim wait to be repeated; the writer's alone. */
+  private final Map<ClaimRef, Integer> waiting = new HashMap<>();
+
   public ClaimReports(KubernetesClient client, ApiCalls calls, String nodeName, Clock clock) {
+    this(client, calls, nodeName, clock, Duration.ofMinutes(1));
+  }
+
+  /**
+   * The same.
+   *
+   * @param firstRepeat how long after a report that was lost it is repeated; each time after that twice as long
+   */
+  ClaimReports(KubernetesClient client, ApiCalls calls, String nodeName, Clock clock, Duration firstRepeat) {
     this.client = client;
     this.calls = calls;
     this.events = new ClaimEvents(client, calls, nodeName, clock);
     this.nodeName = nodeName;
     this.pool = Driver.poolOf(nodeName);
     this.clock = clock;
+    this.firstRepeat = firstRepeat;
     this.writer = Executors.newSingleThreadExecutor(Thread.ofPlatform().name("claim-reports").daemon().factory());
   }
 
@@ -62,12 +83,13 @@ public final class ClaimReports implements AutoCloseable {
   }
 
   /**
-   * Something is wrong with how the claim is used.
+   * Something is wrong with how the claim is used. That is said once, so if the API server cannot be reached, it is tried again for half an
+   * hour: who means harm could choose the moment.
    *
    * @param reason CamelCase
    */
   public void misused(ClaimRef claim, String reason, String note) {
-    later(claim, () -> events.warning(claim, reason, note));
+    untilWritten(claim, () -> events.warning(claim, reason, note), 0);
   }
 
   /** The claim cannot be prepared; kubelet tries again. */
@@ -126,6 +148,28 @@ public final class ClaimReports implements AutoCloseable {
           .subresource("status")
           .patch(PatchContext.of(PatchType.JSON), client.getKubernetesSerialization().asJson(patch));
     }
+  }
+
+  private void untilWritten(ClaimRef claim, Runnable report, int tries) {
+    later(
+        claim,
+        () -> {
+          try {
+            report.run();
+          } catch (KubernetesClientException e) {
+            if (tries == MOST_REPEATS || !ApiCalls.mayPass(e) || waiting.getOrDefault(claim, 0) >= MOST_WAITING) {
+              throw e;
+            }
+            LOG.info("claim {}: what happened to it cannot be reported now, another try follows: {}", claim, ApiCalls.explain(e));
+            waiting.merge(claim, 1, Integer::sum);
+            CompletableFuture.delayedExecutor(firstRepeat.toMillis() << tries, TimeUnit.MILLISECONDS, writer)
+                .execute(
+                    () -> {
+                      waiting.computeIfPresent(claim, (c, count) -> count == 1 ? null : count - 1);
+                      untilWritten(claim, report, tries + 1);
+                    });
+          }
+        });
   }
 
   private void later(ClaimRef claim, Runnable report) {

@@ -87,7 +87,8 @@ public final class ApiCalls {
     return root == e ? String.valueOf(e.getMessage()) : e.getMessage() + " " + root;
   }
 
-  private static boolean mayPass(Throwable failure) {
+  /** Whether another try can help, soon or later. */
+  public static boolean mayPass(Throwable failure) {
     if (!(failure instanceof KubernetesClientException e)) {
       return false;
     }

@@ -1,0 +1,78 @@
+package dev.partita.plugin.claimstatus;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.kube.ApiCalls;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
+import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
+import io.github.resilience4j.retry.Retry;
+import io.github.resilience4j.retry.RetryConfig;
+import java.net.HttpURLConnection;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+@EnableKubernetesMockClient
+class ClaimReportsTest {
+  private static final String EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events";
+  private static final ClaimRef CLAIM = new ClaimRef("default", "claim", "0b5e8a9e-0000-4000-8000-000000000001");
+
+  @SuppressWarnings("NullAway.Init") // set by the extension
+  KubernetesMockServer server;
+
+  @SuppressWarnings("NullAway.Init")
+  KubernetesClient client;
+
+  private final AtomicInteger tries = new AtomicInteger();
+
+  @Test
+  void anEventOfMisuseThatWasLostIsTriedAgainUntilItIsWritten() {
+    answer(HttpURLConnection.HTTP_CONFLICT, 3);
+    answer(HttpURLConnection.HTTP_CREATED, 1000);
+    assertThat(triesWhenThereWere(4)).isEqualTo(4);
+  }
+
+  @Test
+  void anEventThatCannotBeWrittenIsGivenUpAfterSoManyTries() {
+    answer(HttpURLConnection.HTTP_CONFLICT, 1000);
+    assertThat(triesWhenThereWere(1 + ClaimReports.MOST_REPEATS)).isEqualTo(1 + ClaimReports.MOST_REPEATS);
+  }
+
+  @Test
+  void anEventThatTheServerRefusesIsNotTriedAgain() {
+    answer(HttpURLConnection.HTTP_FORBIDDEN, 1000);
+    assertThat(triesWhenThereWere(1)).isEqualTo(1);
+  }
+
+  /** How often an event is tried, once that was so often. */
+  private int triesWhenThereWere(int so) {
+    try (ClaimReports reports = reports(Duration.ofMillis(1))) {
+      reports.misused(CLAIM, "LimitExceeded", "process 7");
+      await().atMost(Duration.ofSeconds(20)).until(() -> tries.get() >= so);
+    }
+    return tries.get();
+  }
+
+  private ClaimReports reports(Duration firstRepeat) {
+    ApiCalls once = new ApiCalls(Retry.of("once", RetryConfig.custom().maxAttempts(1).build()));
+    return new ClaimReports(client, once, "node", Clock.systemUTC(), firstRepeat);
+  }
+
+  private void answer(int code, int times) {
+    server
+        .expect()
+        .post()
+        .withPath(EVENTS)
+        .andReply(
+            code,
+            request -> {
+              tries.incrementAndGet();
+              return "{}";
+            })
+        .times(times);
+  }
+}
