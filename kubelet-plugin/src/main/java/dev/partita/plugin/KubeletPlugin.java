@@ -16,6 +16,7 @@ import dev.partita.plugin.inventory.InventoryReader;
 import dev.partita.plugin.inventory.NodeInventory;
 import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.mig.MigCards;
+import dev.partita.plugin.mig.PatientMigControl;
 import dev.partita.plugin.prepare.ClaimReader;
 import dev.partita.plugin.leftover.LeftoverSweep;
 import dev.partita.plugin.leftover.LibrarySweep;
@@ -120,7 +121,8 @@ public final class KubeletPlugin implements AutoCloseable {
 
     ClaimReports reports = opened(new ClaimReports(client, calls, settings.nodeName(), clock));
     ClaimSpec specs = new ClaimSpec(settings.driverRoot(), settings.extraDriverMounts(), folders);
-    NodeSteps steps = new NodeSteps(checkpoint, libraries, folders, specs, cdi, inventory::current, new MigCards(reader), settings.mig());
+    MigCards mig = new MigCards(opened(new PatientMigControl(reader)));
+    NodeSteps steps = new NodeSteps(checkpoint, libraries, folders, specs, cdi, inventory::current, mig, settings.mig());
     String bootId = Files.readString(BOOT_ID).strip();
     ClaimPreparer preparer =
         new ClaimPreparer(

@@ -7,6 +7,9 @@ public final class NvmlException extends Exception {
   /** The card fell off the bus, NVML_ERROR_GPU_IS_LOST. */
   public static final int GPU_IS_LOST = 15;
 
+  /** NVML did not come back in time, NVML_ERROR_TIMEOUT. */
+  public static final int TIMEOUT = 10;
+
   /** The card must be reset, NVML_ERROR_RESET_REQUIRED. */
   public static final int RESET_REQUIRED = 16;
 
