@@ -25,6 +25,9 @@ import java.util.stream.Stream;
  * @param onHost the same folder as the host sees it, absolute
  */
 public record DriverRoot(Path local, String onHost) {
+  /** Where the nodes that open MIG instances lie. */
+  public static final String CAPABILITY_NODES = "/dev/nvidia-caps/";
+
   /** Folders of libraries in the order of preference: Debian's, Red Hat's, and those of driver containers and installers. */
   private static final List<String> LIBRARY_FOLDERS =
       List.of(
@@ -121,7 +124,7 @@ public record DriverRoot(Path local, String onHost) {
   }
 
   private Optional<DriverNode> capability(long minor, OptionalLong major) throws IOException {
-    String path = "/dev/nvidia-caps/nvidia-cap" + minor;
+    String path = CAPABILITY_NODES + "nvidia-cap" + minor;
     Optional<DriverNode> there = node(path);
     return there.isPresent() || major.isEmpty()
         ? there

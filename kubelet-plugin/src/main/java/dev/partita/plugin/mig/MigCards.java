@@ -23,11 +23,14 @@ public record MigCards(MigControl nvml) {
    * Makes the instance if it is not there.
    *
    * @param others instances that prepared claims have of the card
+   * @param unknown claims that may have instances of which nothing is known: then none is ended
    * @throws IOException if the card cannot be brought there: what is in the way, and what to do
    */
-  public void provide(CardIdentity card, Grant.Mig wanted, Collection<Grant.Mig> others) throws IOException {
+  public void provide(CardIdentity card, Grant.Mig wanted, Collection<Grant.Mig> others, Collection<String> unknown) throws IOException {
     try {
-      carryOut(card, MigPlan.toHave(wanted, others, nvml.mig(card.uuid())));
+      MigPlan plan = MigPlan.toHave(wanted, others, nvml.mig(card.uuid()));
+      refuseIfItEndsWhatIsUnknown(card, plan, unknown);
+      carryOut(card, plan);
     } catch (NvmlException e) {
       throw new IOException("MIG instance " + wanted.profile() + " at memory slice " + wanted.start() + " of " + at(card) + " cannot be made: " + e.getMessage(), e);
     }
@@ -46,10 +49,16 @@ public record MigCards(MigControl nvml) {
     }
   }
 
-  /** Ends all instances and switches MIG off, so that the card can be used as a whole or shared. */
-  public void clear(CardIdentity card) throws IOException {
+  /**
+   * Ends all instances and switches MIG off, so that the card can be used as a whole or shared.
+   *
+   * @param unknown claims that may have instances of which nothing is known: then none is ended
+   */
+  public void clear(CardIdentity card, Collection<String> unknown) throws IOException {
     try {
-      carryOut(card, MigPlan.toHaveNone(nvml.mig(card.uuid())));
+      MigPlan plan = MigPlan.toHaveNone(nvml.mig(card.uuid()));
+      refuseIfItEndsWhatIsUnknown(card, plan, unknown);
+      carryOut(card, plan);
     } catch (NvmlException e) {
       if (e.code() == NvmlException.NOT_SUPPORTED) {
         return; // it cannot do MIG
@@ -64,6 +73,15 @@ public record MigCards(MigControl nvml) {
       return MigPlan.find(instance, nvml.mig(card.uuid()).instances());
     } catch (NvmlException e) {
       throw new IOException("the MIG instances of " + at(card) + " cannot be read: " + e.getMessage(), e);
+    }
+  }
+
+  /** An instance has no name, so a claim whose record is lost cannot say that one is its own; it is idle as long as no process uses it. */
+  private static void refuseIfItEndsWhatIsUnknown(CardIdentity card, MigPlan plan, Collection<String> unknown) throws IOException {
+    if (!unknown.isEmpty() && plan.changes().stream().anyMatch(change -> change instanceof MigPlan.Change.End)) {
+      throw new IOException(
+          "a MIG instance of " + at(card) + " is in the way, which may be that of a claim whose record is missing (" + String.join(", ", unknown)
+              + "); the plugin makes the record anew, or removes what is left, with one of its next searches for leftovers");
     }
   }
 

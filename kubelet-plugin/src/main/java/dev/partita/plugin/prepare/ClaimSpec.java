@@ -71,6 +71,13 @@ public record ClaimSpec(DriverRoot root, List<ExtraDriverMount> extraMounts, Sha
     return CdiSpec.of(CdiName.KIND, Map.of(CLAIM_ANNOTATION, claim.claim().qualifiedName()), devices, common(driver).then(hook.place(names(driver))));
   }
 
+  /** Whether containers with such a spec have a MIG instance. */
+  static boolean hasInstances(CdiSpec spec) {
+    return spec.devices().stream()
+        .flatMap(device -> device.containerEdits().deviceNodes().stream())
+        .anyMatch(node -> node.path().startsWith(DriverRoot.CAPABILITY_NODES));
+  }
+
   private ContainerEdits common(DriverFiles driver) {
     List<DeviceNode> nodes = driver.controlNodes().stream().map(DriverNode::toEdit).toList();
     List<Mount> mounts = new ArrayList<>();

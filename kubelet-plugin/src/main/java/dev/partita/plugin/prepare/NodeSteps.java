@@ -2,6 +2,7 @@ package dev.partita.plugin.prepare;
 
 import dev.partita.cdi.CdiFolder;
 import dev.partita.plugin.checkpoint.Checkpoint;
+import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.share.HookLibraries;
@@ -14,7 +15,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Supplier;
 
 /**
@@ -67,12 +70,28 @@ public record NodeSteps(
           .filter(instance -> !instance.equals(make.instance()))
           .forEach(others::add);
     }
-    mig.provide(make.grant().card(), make.instance(), others);
+    mig.provide(make.grant().card(), make.instance(), others, unrecordedWithInstances());
   }
 
   private void clearInstances(Grant grant) throws IOException {
     if (mayCut) {
-      mig.clear(grant.card());
+      mig.clear(grant.card(), unrecordedWithInstances());
+    }
+  }
+
+  /** Claims with a spec but no record whose containers have the nodes of MIG instances, or may have. */
+  private Set<String> unrecordedWithInstances() throws IOException {
+    Set<String> uids = new TreeSet<>(cdi.ids());
+    checkpoint.readAll().forEach(record -> uids.remove(record.claim().uid()));
+    uids.removeIf(uid -> !ClaimRef.isUid(uid) || !hasInstances(uid));
+    return uids;
+  }
+
+  private boolean hasInstances(String uid) {
+    try {
+      return cdi.read(uid).map(ClaimSpec::hasInstances).orElse(false);
+    } catch (IOException e) {
+      return true;
     }
   }
 

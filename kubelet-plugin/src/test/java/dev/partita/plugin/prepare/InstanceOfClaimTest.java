@@ -1,7 +1,8 @@
 package dev.partita.plugin.prepare;
 
-import static dev.partita.plugin.TestClaims.claim;
 import static dev.partita.plugin.TestClaims.instance;
+import static dev.partita.plugin.TestClaims.share;
+import static dev.partita.plugin.TestClaims.whole;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.plugin.dra.ClaimService;
@@ -10,6 +11,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
@@ -74,5 +76,26 @@ class InstanceOfClaimTest {
     node.cards.instances.clear();
     assertThat(node.unprepare(claim)).isEmpty();
     node.assertNothingLeft();
+  }
+
+  @Test
+  void anInstanceThatMayBeOfAClaimWhoseRecordIsLostIsNotEndedForAnother() throws IOException {
+    ResourceClaim first = node.newClaim(instance(NodeOfPlugins.NODE, "gpu", 2, "2g-35gb-4"));
+    assertThat(node.prepare(first)).isInstanceOf(ClaimService.Ready.class);
+    Path record = root.resolve("state/claims/" + first.getMetadata().getUid() + ".claim");
+    Files.writeString(record, "garbage");
+    ResourceClaim other = node.newClaim(instance(NodeOfPlugins.NODE, "gpu", 2, "2g-35gb-0"));
+    assertThat(node.prepare(other))
+        .isInstanceOfSatisfying(ClaimService.Failed.class, failed -> assertThat(failed.error()).contains("whose record is missing (" + first.getMetadata().getUid()));
+    ResourceClaim asAWhole = node.newClaim(whole(NodeOfPlugins.NODE, "gpu", 2));
+    assertThat(node.prepare(asAWhole)).isInstanceOfSatisfying(ClaimService.Failed.class, failed -> assertThat(failed.error()).contains("whose record is missing"));
+    assertThat(node.cards.instances.values()).extracting(MigControl.GpuInstance::start).containsExactly(4);
+    ResourceClaim share = node.newClaim(share(NodeOfPlugins.NODE, "gpu", 0, "1Gi", ""));
+    assertThat(node.prepare(share)).as("nothing is ended for it").isInstanceOf(ClaimService.Ready.class);
+
+    ClaimService.Outcome rebuilt = node.run(real -> real, p -> p.rebuild(NodeOfPlugins.ref(first)));
+    assertThat(rebuilt).isInstanceOf(ClaimService.Ready.class);
+    assertThat(node.unprepare(first)).isEmpty();
+    assertThat(node.prepare(asAWhole)).isInstanceOf(ClaimService.Ready.class);
   }
 }
