@@ -20,6 +20,7 @@ import dev.partita.plugin.mig.PatientMigControl;
 import dev.partita.plugin.prepare.ClaimReader;
 import dev.partita.plugin.leftover.LeftoverSweep;
 import dev.partita.plugin.leftover.LibrarySweep;
+import dev.partita.plugin.leftover.SpecRenewal;
 import dev.partita.plugin.nvml.NvmlLibrary;
 import dev.partita.plugin.prepare.ClaimPreparer;
 import dev.partita.plugin.prepare.ClaimSpec;
@@ -149,12 +150,13 @@ public final class KubeletPlugin implements AutoCloseable {
                 cdi,
                 folders,
                 preparer,
+                new SpecRenewal(inventory::current, checkpoint, cdi, preparer),
                 new LibrarySweep(libraries, checkpoint, cdi, lock, settings.leftoverGrace(), evenClock),
                 evenClock));
 
     node.start();
     inventory.start(settings.inventoryPeriod());
-    sweep.start(settings.sweepPeriod());
+    sweep.start(settings.sweepPeriod(), settings.inventoryPeriod());
     usage.start(settings.usagePeriod());
     xids.start();
     cardReports.start();

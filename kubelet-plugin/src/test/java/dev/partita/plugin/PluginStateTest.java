@@ -10,9 +10,13 @@ import k8s.io.kubelet.pkg.apis.dra.v1.NodePrepareResourceResponse;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** What the plugin keeps of claims, and finds again. */
@@ -115,6 +119,54 @@ class PluginStateTest {
         assertThat(Files.readAllBytes(usage)).startsWith(1, 2, 3).hasSize(528384);
       }
     }
+  }
+
+  @Test
+  void theSpecOfAPreparedClaimFollowsTheDriversUpgradeSoThatAContainerCanBeStartedAgain() throws Exception {
+    try (TestNode node = TestNode.withCards("node-u", "t4x1")) {
+      ResourceClaim claim = api().created(claim("upgraded", share("node-u", "gpu", 0, "1Gi", "")));
+      try (KubeletPlugin _ = node.start(client)) {
+        assertThat(node.prepare(claim).getError()).isEmpty();
+        String before = Files.readString(node.cdiFile(claim));
+        removeDriver(node);
+        node.simulator("install", "--root", node.driverRoot().toString(), "--node", "node-u", "--gpus", "t4x1", "--driver-version", "591.2.3");
+        await().atMost(Duration.ofSeconds(20)).until(() -> Files.readString(node.cdiFile(claim)), spec -> spec.contains("libnvidia-ml.so.591.2.3"));
+        assertThat(Files.readString(node.cdiFile(claim)).replace("591.2.3", driverOf(before))).as("nothing else is new").isEqualTo(before);
+        assertThat(node.unprepare(claim)).isEmpty();
+      }
+    }
+  }
+
+  @Test
+  void aSpecThatSomebodyRemovedIsWrittenAnewAndAReleasedOneIsNot() throws Exception {
+    try (TestNode node = TestNode.withCards("node-w", "t4x1")) {
+      ResourceClaim claim = api().created(claim("lost", share("node-w", "gpu", 0, "1Gi", "")));
+      ResourceClaim released = api().created(claim("released", share("node-w", "gpu", 0, "1Gi", "")));
+      try (KubeletPlugin _ = KubeletPlugin.start(node.settings().sweepPeriod(Duration.ofMillis(100)).build(), client)) {
+        assertThat(node.prepare(claim).getError()).isEmpty();
+        assertThat(node.prepare(released).getError()).isEmpty();
+        assertThat(node.unprepare(released)).isEmpty();
+        byte[] spec = Files.readAllBytes(node.cdiFile(claim));
+        Files.delete(node.cdiFile(claim));
+        await().atMost(Duration.ofSeconds(20)).until(() -> Files.exists(node.cdiFile(claim)));
+        assertThat(Files.readAllBytes(node.cdiFile(claim))).isEqualTo(spec);
+        assertThat(node.cdiFile(released)).doesNotExist();
+      }
+    }
+  }
+
+  private static void removeDriver(TestNode node) throws IOException {
+    try (Stream<Path> files = Files.walk(node.driverRoot())) {
+      for (Path library : files.filter(file -> file.getFileName().toString().contains(".so")).toList()) {
+        Files.delete(library);
+      }
+    }
+  }
+
+  private static String driverOf(String spec) {
+    Matcher name = Pattern.compile("libnvidia-ml\\.so\\.([0-9.]*[0-9])\"").matcher(spec);
+    assertThat(name.find()).isTrue();
+    return name.group(1);
   }
 
   private TestApi api() {

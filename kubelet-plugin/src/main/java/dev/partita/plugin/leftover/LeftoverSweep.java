@@ -30,7 +30,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks at the start, and again and again, for state that no claim needs, and for claims whose record is missing. Kubelet
+ * Looks at the start, and again and again, for state that no claim needs, and for claims whose record or spec is missing. Kubelet
  * normally asks for every removal; this is for what it cannot know of: crashes, unreadable records, a kubelet that lost its own
  * state.
  */
@@ -45,6 +45,7 @@ public final class LeftoverSweep implements AutoCloseable {
   private final CdiFolder cdi;
   private final ShareFolders folders;
   private final ClaimPreparer preparer;
+  private final SpecRenewal specs;
   private final LibrarySweep libraries;
   private final Clock clock;
   private final Map<String, Instant> goneSince = new HashMap<>();
@@ -65,6 +66,7 @@ public final class LeftoverSweep implements AutoCloseable {
       CdiFolder cdi,
       ShareFolders folders,
       ClaimPreparer preparer,
+      SpecRenewal specs,
       LibrarySweep libraries,
       Clock clock) {
     this.pool = pool;
@@ -75,13 +77,19 @@ public final class LeftoverSweep implements AutoCloseable {
     this.cdi = cdi;
     this.folders = folders;
     this.preparer = preparer;
+    this.specs = specs;
     this.libraries = libraries;
     this.clock = clock;
   }
 
-  /** Sweeps now and then every period. */
-  public void start(Duration period) {
-    var _ = timer.scheduleWithFixedDelay(this::sweepOrExplain, 0, period.toMillis(), TimeUnit.MILLISECONDS);
+  /**
+   * Sweeps now and then every period.
+   *
+   * @param specPeriod between two looks at whether the driver is another one
+   */
+  public void start(Duration period, Duration specPeriod) {
+    var _ = timer.scheduleWithFixedDelay(() -> orExplain(this::sweep), 0, period.toMillis(), TimeUnit.MILLISECONDS);
+    var _ = timer.scheduleWithFixedDelay(() -> orExplain(specs::lookIfDriverChanged), specPeriod.toMillis(), specPeriod.toMillis(), TimeUnit.MILLISECONDS);
   }
 
   @Override
@@ -116,6 +124,7 @@ public final class LeftoverSweep implements AutoCloseable {
     Set<String> there = new TreeSet<>(records.keySet());
     there.addAll(unrecorded);
     goneSince.keySet().retainAll(there);
+    specs.look();
     libraries.sweep();
   }
 
@@ -178,9 +187,13 @@ public final class LeftoverSweep implements AutoCloseable {
     return !AllocationReading.deviceKeys(claim, pool).isEmpty();
   }
 
-  private void sweepOrExplain() {
+  private interface Look {
+    void run() throws IOException;
+  }
+
+  private static void orExplain(Look look) {
     try {
-      sweep();
+      look.run();
     } catch (KubernetesClientException e) {
       LOG.info("leftovers cannot be told from needed state now, next try later: {}", ApiCalls.explain(e));
     } catch (IOException | RuntimeException e) {

@@ -145,6 +145,30 @@ public final class ClaimPreparer implements ClaimService {
         });
   }
 
+  /**
+   * Writes the files of a prepared claim anew, on the cards and with the driver as they are now, if its record is still the given one.
+   *
+   * @param record as it was read before, completed
+   * @return why that cannot be done; empty if it was, or if the claim was released meanwhile
+   */
+  public Optional<String> renew(PreparedClaim record) throws IOException {
+    if (!(inventory.current() instanceof Inventory.Cards cards)) {
+      return Optional.of("no driver answers");
+    }
+    return lock.run(
+        () -> {
+          if (!checkpoint.read(record.claim().uid()).equals(Optional.of(record))) {
+            return Optional.empty();
+          }
+          PreparedClaim again = onPresentNodes(record, cards);
+          Optional<String> lost = lost(again.grants(), cards);
+          if (lost.isEmpty()) {
+            execute(Step.replay(again));
+          }
+          return lost;
+        });
+  }
+
   private Outcome tryToPrepare(ClaimRef ref, List<Step> takeBack) throws IOException {
     Optional<ResourceClaim> claim = api.claim(ref);
     if (claim.isEmpty()) {
@@ -231,9 +255,17 @@ public final class ClaimPreparer implements ClaimService {
     return new Prepared(wanted);
   }
 
-  /** The earlier grants on the cards' present device nodes: a reboot may renumber them. */
+  /** An earlier preparation as it would be now. */
   private PreparedClaim renewed(
       PreparedClaim earlier, Inventory.Cards cards, AllocationReading.Outcome reading, ContainerView view) {
+    PreparedClaim present = onPresentNodes(earlier, cards);
+    boolean seen = reading instanceof AllocationReading.Granted;
+    return new PreparedClaim(
+        earlier.claim(), Phase.COMPLETED, bootId, present.grants(), seen ? view.env() : earlier.env(), seen ? view.mixed() : earlier.mixed());
+  }
+
+  /** The same grants on the cards' present device nodes: a reboot or a reload of the driver may renumber them. */
+  private static PreparedClaim onPresentNodes(PreparedClaim earlier, Inventory.Cards cards) {
     List<Grant> grants =
         earlier.grants().stream()
             .map(
@@ -245,9 +277,7 @@ public final class ClaimPreparer implements ClaimService {
                         cards.byUuid(grant.card().uuid()).map(CardIdentity::of).orElse(grant.card()),
                         grant.use()))
             .toList();
-    boolean seen = reading instanceof AllocationReading.Granted;
-    return new PreparedClaim(
-        earlier.claim(), Phase.COMPLETED, bootId, grants, seen ? view.env() : earlier.env(), seen ? view.mixed() : earlier.mixed());
+    return new PreparedClaim(earlier.claim(), earlier.phase(), earlier.bootId(), grants, earlier.env(), earlier.mixed());
   }
 
   /** Another card's device node in its place would be one that nothing limits: quotas go by the UUID. */

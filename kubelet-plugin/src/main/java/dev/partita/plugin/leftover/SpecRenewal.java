@@ -1,0 +1,101 @@
+package dev.partita.plugin.leftover;
+
+import dev.partita.cdi.CdiFolder;
+import dev.partita.cdi.CdiFormatException;
+import dev.partita.cdi.CdiSpec;
+import dev.partita.cdi.ContainerEdits;
+import dev.partita.cdi.Mount;
+import dev.partita.cdi.driver.DriverFile;
+import dev.partita.cdi.driver.DriverFiles;
+import dev.partita.plugin.checkpoint.Checkpoint;
+import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.claim.PreparedClaim.Phase;
+import dev.partita.plugin.inventory.Inventory;
+import dev.partita.plugin.prepare.ClaimPreparer;
+import java.io.IOException;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Has the CDI specs of prepared claims written anew when the driver's files are others than they name, for a driver has its version in
+ * the names of its files: kubelet starts a container that ended again without asking for its claim, and that must not fail after an
+ * upgrade of the driver. And when they are gone.
+ */
+public final class SpecRenewal {
+  private static final Logger LOG = LoggerFactory.getLogger(SpecRenewal.class);
+
+  private final Supplier<Inventory> inventory;
+  private final Checkpoint checkpoint;
+  private final CdiFolder cdi;
+  private final ClaimPreparer preparer;
+  private @Nullable DriverFiles looked;
+
+  public SpecRenewal(Supplier<Inventory> inventory, Checkpoint checkpoint, CdiFolder cdi, ClaimPreparer preparer) {
+    this.inventory = inventory;
+    this.checkpoint = checkpoint;
+    this.cdi = cdi;
+    this.preparer = preparer;
+  }
+
+  /** Looks if the driver's files are others than at the last look. */
+  void lookIfDriverChanged() throws IOException {
+    if (inventory.get() instanceof Inventory.Cards cards && !cards.files().equals(looked)) {
+      look();
+    }
+  }
+
+  /** Looks at all specs. */
+  void look() throws IOException {
+    if (!(inventory.get() instanceof Inventory.Cards cards)) {
+      return;
+    }
+    for (PreparedClaim record : checkpoint.readAll()) {
+      if (record.phase() == Phase.COMPLETED && !record.grants().isEmpty()) {
+        renewIfStale(record, cards.files());
+      }
+    }
+    looked = cards.files();
+  }
+
+  private void renewIfStale(PreparedClaim record, DriverFiles driver) throws IOException {
+    String id = record.claim().uid();
+    if (spec(id).map(spec -> names(spec, driver)).orElse(false)) {
+      return;
+    }
+    try {
+      Optional<String> problem = preparer.renew(record);
+      if (problem.isEmpty()) {
+        LOG.info("claim {}: its CDI spec was gone, or of another driver, and has been written anew for driver {}", record.claim(), driver.version());
+      } else {
+        LOG.warn("claim {}: its CDI spec is gone, or of another driver, and cannot be written anew: {}", record.claim(), problem.get());
+      }
+    } catch (IOException | IllegalStateException e) { // the others are looked at all the same
+      LOG.warn("claim {}: its CDI spec is gone, or of another driver, and cannot be written anew: {}", record.claim(), e.toString());
+    }
+  }
+
+  /** Empty if there is none that can be read. */
+  private Optional<CdiSpec> spec(String id) throws IOException {
+    try {
+      return cdi.read(id);
+    } catch (CdiFormatException e) {
+      return Optional.empty();
+    }
+  }
+
+  /** Whether the spec names every file of the driver that containers get. */
+  static boolean names(CdiSpec spec, DriverFiles driver) {
+    Set<String> mounted =
+        Stream.concat(Stream.of(spec.containerEdits()), spec.devices().stream().map(device -> device.containerEdits()))
+            .map(ContainerEdits::mounts)
+            .flatMap(mounts -> mounts.stream().map(Mount::hostPath))
+            .collect(Collectors.toSet());
+    return Stream.concat(driver.libraries().stream(), driver.programs().stream()).map(DriverFile::hostPath).allMatch(mounted::contains);
+  }
+}
