@@ -4,6 +4,7 @@ import dev.partita.plugin.share.ShareFolders;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -20,8 +21,13 @@ import java.util.regex.Pattern;
  * @param proc the /proc of the pid namespace in which NVML gives pids
  */
 record HostProcesses(Path proc) {
-  /** Field 22 of /proc/pid/stat, counted after the name in parentheses, which may hold anything. */
+  /** Fields 3, 9 and 22 of /proc/pid/stat, counted after the name in parentheses, which may hold anything. */
+  private static final int STATE_FIELD = 1;
+
+  private static final int FLAGS_FIELD = 7;
   private static final int START_FIELD = 20;
+
+  private static final long PF_EXITING = 0x4; // linux/sched.h
 
   /** proc_pid_mountinfo(5): mount id, parent, major:minor, root within the filesystem, mount point. */
   private static final Pattern USAGE_MOUNT =
@@ -41,12 +47,44 @@ record HostProcesses(Path proc) {
   /** When the process started, in clock ticks since boot; empty if it is gone. With the pid it names a process for good. */
   OptionalLong start(long pid) {
     try {
-      String stat = new String(Files.readAllBytes(proc.resolve(pid + "/stat")), StandardCharsets.ISO_8859_1);
-      String[] fields = stat.substring(stat.lastIndexOf(')') + 1).strip().split(" ", START_FIELD + 1);
-      return fields.length < START_FIELD ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(fields[START_FIELD - 1]));
+      return OptionalLong.of(Long.parseLong(stat(proc.resolve(pid + "/stat")).get(START_FIELD - 1)));
     } catch (IOException | RuntimeException e) {
       return OptionalLong.empty();
     }
+  }
+
+  /**
+   * Whether the process is on its way out and runs nothing any more: the kernel takes its locks away at once, while the driver may need
+   * seconds to free what it had. One that is a zombie is through with that: what NVML shows of it then, others hold.
+   */
+  boolean isEnding(long pid) {
+    boolean ending = false;
+    try (DirectoryStream<Path> threads = Files.newDirectoryStream(proc.resolve(pid + "/task"))) {
+      for (Path thread : threads) {
+        Optional<List<String>> stat = statOfThread(thread);
+        if (stat.isPresent() && (Long.parseLong(stat.get().get(FLAGS_FIELD - 1)) & PF_EXITING) == 0) {
+          return false;
+        }
+        ending |= stat.isPresent() && !stat.get().get(STATE_FIELD - 1).equals("Z");
+      }
+    } catch (IOException | RuntimeException e) {
+      return false;
+    }
+    return ending;
+  }
+
+  /** Empty if the thread has ended: of the others that says nothing. */
+  private static Optional<List<String>> statOfThread(Path thread) {
+    try {
+      return Optional.of(stat(thread.resolve("stat")));
+    } catch (IOException e) {
+      return Optional.empty();
+    }
+  }
+
+  private static List<String> stat(Path file) throws IOException {
+    String stat = new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1);
+    return List.of(stat.substring(stat.lastIndexOf(')') + 1).strip().split(" ", -1));
   }
 
   /**

@@ -64,6 +64,7 @@ public final class UsageWatch implements AutoCloseable {
   private final SteadyMemory steady = new SteadyMemory();
   private final SampledTimes times = new SampledTimes();
   private final CoreBook cores = new CoreBook();
+  private final Endings endings = new Endings();
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("usage").daemon().factory());
   private final Map<String, Long> newest = new HashMap<>(); // by card: microseconds of the newest sample
@@ -211,6 +212,7 @@ public final class UsageWatch implements AutoCloseable {
     Map<String, List<ProcessMemory>> held = nvml.get();
     Map<ShareRef, Ledger> after = ledgers(shares);
     List<CardProcess> processes = new ArrayList<>();
+    endings.beginLook();
     shares.stream()
         .collect(Collectors.groupingBy(WatchedShare::card, TreeMap::new, Collectors.toList()))
         .forEach(
@@ -246,6 +248,9 @@ public final class UsageWatch implements AutoCloseable {
       return; // it has ended meanwhile
     }
     List<CardProcess.SeatOf> seats = seats(process.pid(), shares, after);
+    if (seats.isEmpty() && endings.excuse(process.pid(), start.getAsLong(), host.isEnding(process.pid()), evenClock.instant())) {
+      return;
+    }
     Set<ShareRef> container = seats.isEmpty() ? container(process.pid(), shares) : Set.of();
     into.add(
         new CardProcess(

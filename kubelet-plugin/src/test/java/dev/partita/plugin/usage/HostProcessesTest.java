@@ -13,6 +13,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class HostProcessesTest {
+  /** What /proc/pid/stat has as flags: PF_EXITING, and PF_RANDOMIZE as every process has it. */
+  private static final long RUNNING = 0x400000;
+
+  private static final long EXITING = RUNNING | 4;
+
   @TempDir @SuppressWarnings("NullAway.Init")
   Path proc;
 
@@ -24,6 +29,21 @@ class HostProcessesTest {
     assertThat(host().start(7)).isEmpty();
     assertThat(host().start(8)).isEmpty();
     assertThat(new HostProcesses(Path.of("/proc")).start(ProcessHandle.current().pid())).isPresent();
+  }
+
+  @Test
+  void aProcessIsEndingWhenNoneOfItsThreadsGoesOnAndNotAllAreThroughWithIt() throws IOException {
+    thread(7, "Z", EXITING);
+    thread(8, "D", EXITING);
+    assertThat(host().isEnding(7)).isTrue();
+    thread(9, "S", RUNNING);
+    assertThat(host().isEnding(7)).as("a thread goes on").isFalse();
+    Files.delete(proc.resolve("7/task/9/stat"));
+    assertThat(host().isEnding(7)).as("that thread has ended meanwhile").isTrue();
+    thread(8, "Z", EXITING);
+    assertThat(host().isEnding(7)).as("all is freed, and still NVML shows something").isFalse();
+    assertThat(host().isEnding(8)).as("there is no such process").isFalse();
+    assertThat(new HostProcesses(Path.of("/proc")).isEnding(ProcessHandle.current().pid())).isFalse();
   }
 
   @Test
@@ -78,6 +98,11 @@ class HostProcessesTest {
 
   private HostProcesses host() {
     return new HostProcesses(proc);
+  }
+
+  private void thread(int id, String state, long flags) throws IOException {
+    Path folder = Files.createDirectories(proc.resolve("7/task/" + id));
+    Files.writeString(folder.resolve("stat"), id + " (a) b) " + state + " 1 2 3 4 5 " + flags + " 8 9 10\n");
   }
 
   private void file(String name, String content) throws IOException {
