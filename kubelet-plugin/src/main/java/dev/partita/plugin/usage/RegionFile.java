@@ -39,13 +39,15 @@ final class RegionFile implements AutoCloseable {
   /**
    * What the region says now; {@link Ledger#NONE} if it cannot be read. What a container has added behind its end is cut off: the region
    * lies in the node's memory.
+   *
+   * @param mostNanos of processor time that the search for its processes may take
    */
-  static Ledger read(Path path) {
+  static Ledger read(Path path, long mostNanos) {
     try (RegionFile file = open(path, O_RDONLY)) {
       if (file.size() > ShareFolders.USAGE_SIZE) {
         cut(path);
       }
-      return file.hasItsSize() ? file.read() : Ledger.NONE;
+      return file.hasItsSize() ? file.read(mostNanos) : Ledger.NONE;
     }
   }
 
@@ -95,12 +97,12 @@ final class RegionFile implements AutoCloseable {
     return descriptor < 0 ? -1 : LSEEK.invokeLong(new Object[] {descriptor, 0L, SEEK_END});
   }
 
-  private Ledger read() {
+  private Ledger read(long mostNanos) {
     UsageRegion.Header header = UsageRegion.header(bytes(0, UsageRegion.HEADER_BYTES));
     if (!header.used()) {
       return Ledger.NONE;
     }
-    RegionLocks.Holders holders = RegionLocks.holders(descriptor, header.slots());
+    RegionLocks.Holders holders = RegionLocks.holders(descriptor, header.slots(), mostNanos);
     List<UsageRegion.Slot> slots =
         UsageRegion.slots(bytes(UsageRegion.HEADER_BYTES, header.slots() * UsageRegion.SLOT_BYTES), header.paged());
     return ledger(header, slots, holders);

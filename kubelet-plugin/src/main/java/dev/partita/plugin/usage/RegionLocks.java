@@ -18,15 +18,18 @@ final class RegionLocks {
    */
   static final long MOST_NANOS = 100_000_000;
 
+  /** The same while searches of a region do not come to their end, which is looked at every second. Enough for two thousand processes. */
+  static final long MOST_NANOS_AGAIN = MOST_NANOS / 4;
+
   private final Kernel kernel;
   private final LongSupplier nanos;
   private final long end;
   private final Map<Integer, Long> holders = new HashMap<>();
 
-  private RegionLocks(Kernel kernel, LongSupplier nanos) {
+  private RegionLocks(Kernel kernel, LongSupplier nanos, long mostNanos) {
     this.kernel = kernel;
     this.nanos = nanos;
-    this.end = nanos.getAsLong() + MOST_NANOS;
+    this.end = nanos.getAsLong() + mostNanos;
   }
 
   /** Whom questions are put to. */
@@ -51,9 +54,10 @@ final class RegionLocks {
    * The holders of the first so many slots.
    *
    * @param descriptor of the region's file, which need not be writable
+   * @param mostNanos of processor time
    */
-  static Holders holders(int descriptor, int slots) {
-    return holders(new RecordLocks(descriptor)::holder, ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime, slots);
+  static Holders holders(int descriptor, int slots, long mostNanos) {
+    return holders(new RecordLocks(descriptor)::holder, ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime, slots, mostNanos);
   }
 
   /**
@@ -61,8 +65,8 @@ final class RegionLocks {
    *
    * @param nanos processor time, by which the search is bounded: a busy node does not cut it short
    */
-  static Holders holders(Kernel kernel, LongSupplier nanos, int slots) {
-    RegionLocks locks = new RegionLocks(kernel, nanos);
+  static Holders holders(Kernel kernel, LongSupplier nanos, int slots, long mostNanos) {
+    RegionLocks locks = new RegionLocks(kernel, nanos, mostNanos);
     boolean complete = locks.search(0, slots);
     return new Holders(locks.holders, complete);
   }

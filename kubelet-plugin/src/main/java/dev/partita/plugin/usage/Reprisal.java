@@ -2,8 +2,12 @@ package dev.partita.plugin.usage;
 
 import dev.partita.plugin.claimstatus.ClaimReports;
 import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -15,6 +19,7 @@ final class Reprisal {
   private final HostProcesses host;
   private final ClaimReports reports;
   private final Suspects suspects = new Suspects();
+  private final Map<ShareRef, Set<Long>> cannotBeKilled = new HashMap<>();
 
   Reprisal(OnExcess policy, HostProcesses host, ClaimReports reports) {
     this.policy = policy;
@@ -38,6 +43,7 @@ final class Reprisal {
   /** Forgets all other shares. */
   void retain(Collection<ShareRef> shares) {
     suspects.retain(shares);
+    cannotBeKilled.keySet().retainAll(shares);
   }
 
   /** A pid that was used again since the reading belongs to another process, which started at another time. */
@@ -51,7 +57,7 @@ final class Reprisal {
       LOG.warn("claim {}: process {} holds more than it may: killed", use.share().claim(), process.pid());
       reports.misused(
           use.share().claim(), "ProcessKilled", "process " + process.pid() + " (pid on the node) was killed: it held more than the claim allows");
-    } else {
+    } else if (cannotBeKilled.computeIfAbsent(use.share().ref(), share -> new HashSet<>()).add(process.pid())) {
       LOG.error("claim {}: process {} holds more than it may and cannot be killed: the plugin needs the capability KILL", use.share().claim(), process.pid());
     }
   }

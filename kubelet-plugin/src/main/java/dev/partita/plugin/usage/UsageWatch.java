@@ -17,6 +17,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -65,6 +66,7 @@ public final class UsageWatch implements AutoCloseable {
   private final SampledTimes times = new SampledTimes();
   private final CoreBook cores = new CoreBook();
   private final Endings endings = new Endings();
+  private final Set<ShareRef> overLocked = new HashSet<>(); // whose last search did not come to its end
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("usage").daemon().factory());
   private final Map<String, Long> newest = new HashMap<>(); // by card: microseconds of the newest sample
@@ -231,7 +233,17 @@ public final class UsageWatch implements AutoCloseable {
 
   private Map<ShareRef, Ledger> ledgers(List<WatchedShare> shares) {
     Map<ShareRef, Ledger> ledgers = new HashMap<>();
-    shares.forEach(share -> ledgers.put(share.ref(), RegionFile.read(usage(share.ref()))));
+    overLocked.retainAll(shares.stream().map(WatchedShare::ref).toList());
+    for (WatchedShare share : shares) {
+      ShareRef ref = share.ref();
+      Ledger ledger = RegionFile.read(usage(ref), overLocked.contains(ref) ? RegionLocks.MOST_NANOS_AGAIN : RegionLocks.MOST_NANOS);
+      if (ledger.searched()) {
+        overLocked.remove(ref);
+      } else {
+        overLocked.add(ref);
+      }
+      ledgers.put(ref, ledger);
+    }
     return ledgers;
   }
 

@@ -14,14 +14,14 @@ class RegionLocksTest {
 
   @Test
   void everyHolderOfASlotIsFoundHoweverManyThereAre() {
-    RegionLocks.Holders found = RegionLocks.holders(kernel(10_000, 1), nanos::get, UsageRegion.SLOTS);
+    RegionLocks.Holders found = RegionLocks.holders(kernel(10_000, 1), nanos::get, UsageRegion.SLOTS, RegionLocks.MOST_NANOS);
     assertThat(found.complete()).isTrue();
     assertThat(found.bySlot()).hasSize(UsageRegion.SLOTS).containsEntry(4095, 4195L);
   }
 
   @Test
   void aSearchThatLocksWithoutNumberMakeSlowEndsAndSaysSo() {
-    RegionLocks.Holders found = RegionLocks.holders(kernel(1_000_000, 2), nanos::get, UsageRegion.SLOTS);
+    RegionLocks.Holders found = RegionLocks.holders(kernel(1_000_000, 2), nanos::get, UsageRegion.SLOTS, RegionLocks.MOST_NANOS);
     assertThat(found.complete()).isFalse();
     assertThat(nanos.get()).isLessThanOrEqualTo(RegionLocks.MOST_NANOS + 1_000_000);
     assertThat(questions.get()).isPositive();
@@ -29,10 +29,17 @@ class RegionLocksTest {
   }
 
   @Test
+  void aSearchThatHasLessTimeEndsEarlier() {
+    RegionLocks.Holders found = RegionLocks.holders(kernel(1_000_000, 2), nanos::get, UsageRegion.SLOTS, RegionLocks.MOST_NANOS_AGAIN);
+    assertThat(found.complete()).isFalse();
+    assertThat(nanos.get()).isLessThanOrEqualTo(RegionLocks.MOST_NANOS_AGAIN + 1_000_000);
+  }
+
+  @Test
   void aLockBetweenSlotsIsNobodysSlot() {
     RegionLocks.Holders found =
         RegionLocks.holders(
-            (start, length) -> start <= 4096 + 1 && start + length > 4096 + 1 ? OptionalLong.of(7) : OptionalLong.empty(), nanos::get, 16);
+            (start, length) -> start <= 4096 + 1 && start + length > 4096 + 1 ? OptionalLong.of(7) : OptionalLong.empty(), nanos::get, 16, RegionLocks.MOST_NANOS);
     assertThat(found).isEqualTo(new RegionLocks.Holders(Map.of(), true));
   }
 

@@ -84,12 +84,12 @@ class UsageRegionTest {
   @Test
   void aFileThatIsNotARegionIsNone(@TempDir Path folder) throws IOException {
     Path file = folder.resolve("usage");
-    assertThat(RegionFile.read(file)).isEqualTo(Ledger.NONE);
+    assertThat(RegionFile.read(file, RegionLocks.MOST_NANOS)).isEqualTo(Ledger.NONE);
     Files.write(file, new byte[] {1, 2, 3});
-    assertThat(RegionFile.read(file)).isEqualTo(Ledger.NONE);
+    assertThat(RegionFile.read(file, RegionLocks.MOST_NANOS)).isEqualTo(Ledger.NONE);
     Files.write(file, new byte[528_384]);
-    assertThat(RegionFile.read(file)).as("nobody has used it").isEqualTo(Ledger.NONE);
-    assertThat(RegionFile.read(folder)).isEqualTo(Ledger.NONE);
+    assertThat(RegionFile.read(file, RegionLocks.MOST_NANOS)).as("nobody has used it").isEqualTo(Ledger.NONE);
+    assertThat(RegionFile.read(folder, RegionLocks.MOST_NANOS)).isEqualTo(Ledger.NONE);
   }
 
   @Test
@@ -97,7 +97,7 @@ class UsageRegionTest {
     ByteBuffer region = ByteBuffer.allocate(528_384 + 1_000_000).order(ByteOrder.nativeOrder());
     region.putLong(0, MAGIC).putLong(136, 7);
     Path file = Files.write(folder.resolve("usage"), region.array());
-    assertThat(RegionFile.read(file)).as("it counts as ever").isEqualTo(new Ledger(true, true, List.of(), 0, 7, 0));
+    assertThat(RegionFile.read(file, RegionLocks.MOST_NANOS)).as("it counts as ever").isEqualTo(new Ledger(true, true, List.of(), 0, 7, 0));
     assertThat(file).hasSize(528_384);
   }
 
@@ -106,7 +106,7 @@ class UsageRegionTest {
     ByteBuffer region = ByteBuffer.allocate(528_384).order(ByteOrder.nativeOrder());
     region.putLong(0, MAGIC).putInt(128, -1).putLong(4096, 1).putLong(4096 + 16, 1 << 20).putInt(4096 + 40, 1);
     Path file = Files.write(folder.resolve("usage"), region.array());
-    assertThat(RegionFile.read(file)).isEqualTo(new Ledger(true, true, List.of(), 0, 0, 0));
+    assertThat(RegionFile.read(file, RegionLocks.MOST_NANOS)).isEqualTo(new Ledger(true, true, List.of(), 0, 0, 0));
   }
 
   @Test
