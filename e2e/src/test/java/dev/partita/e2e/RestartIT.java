@@ -9,6 +9,7 @@ import dev.partita.e2e.cluster.ClaimUnderTest;
 import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.OnBrokenNode;
 import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.PodTraits;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
@@ -95,5 +96,41 @@ class RestartIT {
         .until(() -> daemons.slices(node).stream().map(slice -> slice.getMetadata().getUid()).toList(), now -> !now.isEmpty() && now.stream().noneMatch(before::contains));
     assertThat(workspace.pod("fresh", node, Ask.share("2Gi"), "partita-probe alloc 1Gi").awaitLog()).contains("CUDA_SUCCESS");
     assertThat(pod.exec("partita-probe alloc 3Gi; partita-probe alloc 512Mi")).containsSubsequence("OUT_OF_MEMORY", "CUDA_SUCCESS");
+  }
+
+  @Test
+  void aContainerThatEndsAfterAnUpgradeOfTheDriverIsStartedAgainWithTheNewOne(RealCluster cluster, Workspace workspace) {
+    String node = cluster.brokenNode();
+    PodUnderTest pod = workspace.pod("upgraded", PodTraits.on(node).startedAgain(), Ask.share("2Gi"), "exec partita-probe hold 1Gi").awaitLine("holding");
+    String uid = pod.claim().uid();
+    String before = changeDriver(cluster, node, "999.1.2");
+    try {
+      await("a CDI spec of the new driver")
+          .atMost(Workspace.PATIENCE)
+          .until(() -> cluster.files().shell(node, "cat /var/run/cdi/*%s*".formatted(uid)), spec -> spec.contains(".so.999.1.2") && !spec.contains(".so." + before));
+      pod.killProcesses();
+      pod.awaitStartedAgain(1).awaitLine("holding");
+      assertThat(pod.exec("partita-probe alloc 3Gi; partita-probe alloc 512Mi")).containsSubsequence("OUT_OF_MEMORY", "CUDA_SUCCESS");
+    } finally {
+      changeDriver(cluster, node, before);
+    }
+  }
+
+  /** Gives the libraries of a node's driver another version; the one that they had. Who has them mapped keeps them. */
+  private static String changeDriver(RealCluster cluster, String node, String version) {
+    return cluster.files()
+        .shell(
+            node,
+            """
+            set -e
+            cd "$(dirname "$(find /var/lib/partita/simulator -name libcuda.so.1)")"
+            link=$(readlink libcuda.so.1); old=${link#libcuda.so.}
+            for library in libcuda libnvidia-ml; do
+              mv $library.so.$old $library.so.%1$s
+              ln -sf $library.so.%1$s $library.so.1
+            done
+            echo $old
+            """
+                .formatted(version));
   }
 }

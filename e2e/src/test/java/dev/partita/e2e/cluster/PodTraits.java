@@ -12,9 +12,10 @@ import java.util.TreeMap;
  * @param gates its scheduling gates
  * @param priorityClass empty for the cluster's default
  * @param hostPorts ports of its node that it wants for itself
+ * @param restartPolicy what becomes of a container that has ended
  */
 public record PodTraits(
-    Map<String, String> nodes, Map<String, String> labels, Map<String, String> annotations, List<String> gates, String priorityClass, List<Integer> hostPorts) {
+    Map<String, String> nodes, Map<String, String> labels, Map<String, String> annotations, List<String> gates, String priorityClass, List<Integer> hostPorts, String restartPolicy) {
   /** The gate that the controller takes off. */
   public static final String ALLOCATION_GATE = "gpu.partita.dev/allocation";
 
@@ -25,15 +26,15 @@ public record PodTraits(
 
   /** A pod for the nodes with this label. */
   public static PodTraits onNodesWith(String label, String value) {
-    return new PodTraits(Map.of(label, value), Map.of(), Map.of(), List.of(), "", List.of());
+    return new PodTraits(Map.of(label, value), Map.of(), Map.of(), List.of(), "", List.of(), "Never");
   }
 
   public PodTraits label(String name, String value) {
-    return new PodTraits(nodes, with(labels, name, value), annotations, gates, priorityClass, hostPorts);
+    return new PodTraits(nodes, with(labels, name, value), annotations, gates, priorityClass, hostPorts, restartPolicy);
   }
 
   public PodTraits annotation(String name, String value) {
-    return new PodTraits(nodes, labels, with(annotations, name, value), gates, priorityClass, hostPorts);
+    return new PodTraits(nodes, labels, with(annotations, name, value), gates, priorityClass, hostPorts, restartPolicy);
   }
 
   /** One of a gang of this many. */
@@ -44,15 +45,20 @@ public record PodTraits(
   public PodTraits gate(String gate) {
     List<String> more = new ArrayList<>(gates);
     more.add(gate);
-    return new PodTraits(nodes, labels, annotations, more, priorityClass, hostPorts);
+    return new PodTraits(nodes, labels, annotations, more, priorityClass, hostPorts, restartPolicy);
   }
 
   public PodTraits priorityClass(String name) {
-    return new PodTraits(nodes, labels, annotations, gates, name, hostPorts);
+    return new PodTraits(nodes, labels, annotations, gates, name, hostPorts, restartPolicy);
   }
 
   public PodTraits hostPort(int port) {
-    return new PodTraits(nodes, labels, annotations, gates, priorityClass, List.of(port));
+    return new PodTraits(nodes, labels, annotations, gates, priorityClass, List.of(port), restartPolicy);
+  }
+
+  /** Its container is started again whenever it has ended. */
+  public PodTraits startedAgain() {
+    return new PodTraits(nodes, labels, annotations, gates, priorityClass, hostPorts, "Always");
   }
 
   private static Map<String, String> with(Map<String, String> map, String name, String value) {

@@ -62,6 +62,23 @@ public record PodUnderTest(Workspace workspace, String name) {
     return this;
   }
 
+  /** Ends all of its processes, as what goes wrong in them would. */
+  public void killProcesses() {
+    Pod pod = Objects.requireNonNull(resource().get());
+    workspace.cluster().files().signal(pod.getSpec().getNodeName(), pod.getMetadata().getUid(), "KILL");
+  }
+
+  /** Waits until its container runs after having been started again this many times. */
+  public PodUnderTest awaitStartedAgain(int times) {
+    await("the container of pod " + name + " to be started again")
+        .atMost(Workspace.PATIENCE)
+        .until(
+            () ->
+                resource().get().getStatus().getContainerStatuses().stream()
+                    .anyMatch(status -> status.getRestartCount() >= times && status.getState().getRunning() != null));
+    return this;
+  }
+
   /** Whether it exists, and nobody has asked that it go. */
   public boolean isStaying() {
     Pod pod = resource().get();

@@ -33,6 +33,10 @@ public final class Workspace implements AutoCloseable {
     this.namespace = namespace;
   }
 
+  RealCluster cluster() {
+    return cluster;
+  }
+
   static Workspace in(RealCluster cluster) {
     String name = "e2e-" + UUID.randomUUID().toString().substring(0, 8).toLowerCase(Locale.ROOT);
     cluster.client().resource(new NamespaceBuilder().withNewMetadata().withName(name).endMetadata().build()).create();
@@ -186,7 +190,7 @@ public final class Workspace implements AutoCloseable {
         kind: Pod
         metadata: {name: %s, labels: %s, annotations: %s}
         spec:
-          restartPolicy: Never
+          restartPolicy: %s
           terminationGracePeriodSeconds: 1
           priorityClassName: "%s"
           schedulingGates: %s
@@ -208,6 +212,7 @@ public final class Workspace implements AutoCloseable {
                 name,
                 json(traits.labels()),
                 json(traits.annotations()),
+                traits.restartPolicy(),
                 traits.priorityClass(),
                 json(traits.gates().stream().map(gate -> Map.of("name", gate)).toList()),
                 json(traits.nodes()),
