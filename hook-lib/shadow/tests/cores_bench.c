@@ -176,6 +176,7 @@ int main(int argc, char **argv) {
         take_back(ms >= 2000 ? 5 : 1);
     if (strstr("start", only))
         begin_all();
-    printf("mean absolute error %.2f points, worst %.2f\n", count ? sum / count : 0, worst);
+    if (count > 0)
+        printf("mean absolute error %.2f points, worst %.2f\n", sum / count, worst);
     return 0;
 }
