@@ -40,38 +40,36 @@ public final class PatientMigControl implements MigControl, AutoCloseable {
 
   @Override
   public void switchMig(String card, boolean on) throws NvmlException {
-    within(
-        "switching the MIG mode",
-        () -> {
-          driver.switchMig(card, on);
-          return true;
-        });
+    change("switching the MIG mode", () -> driver.switchMig(card, on));
   }
 
   @Override
   public void makeInstance(String card, String profile, int start) throws NvmlException {
-    within(
-        "making a MIG instance",
-        () -> {
-          driver.makeInstance(card, profile, start);
-          return true;
-        });
+    change("making a MIG instance", () -> driver.makeInstance(card, profile, start));
   }
 
   @Override
   public void endInstance(String card, int gpuInstance) throws NvmlException {
-    within(
-        "ending a MIG instance",
-        () -> {
-          driver.endInstance(card, gpuInstance);
-          return true;
-        });
+    change("ending a MIG instance", () -> driver.endInstance(card, gpuInstance));
   }
 
   /** Whatever is under way goes on: a thread within the driver cannot be ended. */
   @Override
   public void close() {
     caller.shutdown();
+  }
+
+  private interface Change {
+    void make() throws NvmlException;
+  }
+
+  private void change(String what, Change change) throws NvmlException {
+    within(
+        what,
+        () -> {
+          change.make();
+          return true;
+        });
   }
 
   private interface Call<T> {
