@@ -70,6 +70,22 @@ class PodConditionTest {
   }
 
   @Test
+  void whatCouldNotBeWrittenIsSaidLaterThoughNothingMoreHappens() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.holdWholeCard("first");
+    cluster.claim("second", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.pod("second", "second");
+    awaitStatus("second", "False");
+    cluster.rules.forbid("/pods/second/status");
+    cluster.release("first");
+    eventually().until(() -> cluster.rules.refusals() > 0);
+    assertThat(condition("second").orElseThrow().getStatus()).isEqualTo("False");
+    cluster.rules.permit("/pods/second/status");
+    assertThat(awaitStatus("second", "True").getMessage()).isEqualTo("on node-0");
+  }
+
+  @Test
   void aClaimThatIsWrongIsNamedOnItsPod() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.start();

@@ -97,6 +97,7 @@ public final class ClaimEvents implements AutoCloseable {
           } catch (ApiEdge.NotLeadingException e) {
             LOG.debug("claim {}: event {} not written: {}", event.claim(), event.reason(), e.getMessage());
           } catch (RuntimeException e) {
+            said.remove(key); // if it is decided once more, it is news
             if (ApiEdge.isNamespaceEnding(e)) {
               LOG.debug("claim {}: event {} not written, its namespace is being deleted", event.claim(), event.reason());
             } else {

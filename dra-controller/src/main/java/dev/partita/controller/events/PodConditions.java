@@ -4,6 +4,7 @@ import dev.partita.api.Driver;
 import dev.partita.api.SteadyClock;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.edge.JsonPatch;
+import dev.partita.controller.watch.Backoff;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -30,6 +31,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Keeps the condition {@link Driver#ALLOCATED_CONDITION} of pods true, on its own thread. Only a pod that has to wait gets one; it says
  * when the wait is over. What it says already is not written again, and another reason to wait no sooner than {@link #PAUSE} after the last.
+ * What could not be written is tried again: of a wait that is over nothing more may ever be said.
  */
 public final class PodConditions implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PodConditions.class);
@@ -39,6 +41,9 @@ public final class PodConditions implements AutoCloseable {
 
   /** How long is gathered, so that of several decisions about a pod only the last is said. */
   private static final Duration GATHER = Duration.ofMillis(300);
+
+  /** How often the pause after a failure doubles: up to 160 s. */
+  private static final int MOST_DOUBLINGS = 5;
 
   private static final int REMEMBERED = 10_000;
   private static final int ATTEMPTS = 3;
@@ -57,7 +62,8 @@ public final class PodConditions implements AutoCloseable {
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("pod-conditions").daemon().factory());
 
-  // Only the timer's thread touches it.
+  // Only the timer's thread touches these two.
+  private final Backoff<PodRef> failures = new Backoff<>(PAUSE, MOST_DOUBLINGS);
   private final Map<PodRef, Written> written =
       new LinkedHashMap<>(64, 0.75f, true) {
         @Override
@@ -117,39 +123,64 @@ public final class PodConditions implements AutoCloseable {
       @Nullable Pod pod = view.pod(ref.key());
       if (pod == null || !pod.getMetadata().getUid().equals(ref.uid())) {
         written.remove(ref);
+        failures.succeeded(ref);
         return;
       }
       List<PodCondition> conditions = conditions(pod);
       int index = index(conditions);
       boolean known = (index >= 0 && says(conditions.get(index), condition)) || (before != null && echoing && before.condition().equals(condition));
       boolean needless = condition.status() != AllocatedCondition.Status.False && index < 0 && !echoing;
-      if (!known && !needless) {
-        write(ref, pod, condition, now);
+      if (known || needless || write(ref, pod, condition, now)) {
+        failures.succeeded(ref);
+      } else {
+        tryAgain(ref, condition);
       }
     } catch (RuntimeException e) {
       LOG.error("pod {}: condition not written", ref.key(), e);
     }
   }
 
-  private void write(PodRef ref, Pod shown, AllocatedCondition condition, Instant now) {
+  private void tryAgain(PodRef ref, AllocatedCondition condition) {
+    wanted.putIfAbsent(ref, condition);
+    failures
+        .failed(ref)
+        .filter(pause -> !timer.isShutdown())
+        .ifPresent(
+            pause -> {
+              var _ =
+                  timer.schedule(
+                      () -> {
+                        failures.tried(ref);
+                        say(ref);
+                      },
+                      pause.toMillis(),
+                      TimeUnit.MILLISECONDS);
+            });
+  }
+
+  /** Whether nothing more is to be done about it. */
+  private boolean write(PodRef ref, Pod shown, AllocatedCondition condition, Instant now) {
     written.put(ref, new Written(condition, now));
     try {
       @Nullable Pod pod = shown;
       for (int i = 0; i < ATTEMPTS && pod != null && pod.getMetadata().getUid().equals(ref.uid()); i++) {
         if (patched(pod, condition, clock.instant())) {
-          return;
+          return true;
         }
         pod = client.resource(pod).get();
       }
-      LOG.info("pod {}: it changes too fast for its condition to be written", ref.key());
+      written.remove(ref);
+      LOG.info("pod {}: it changes too fast for its condition to be written now", ref.key());
+      return pod == null;
     } catch (RuntimeException e) {
-      if (ApiEdge.isNotFound(e)) {
-        LOG.debug("pod {}: gone before its condition could be written", ref.key());
-      } else {
-        LOG.warn("pod {}: condition {} not written: {}", ref.key(), Driver.ALLOCATED_CONDITION, e.getMessage());
+      written.remove(ref);
+      if (ApiEdge.isNotFound(e) || ApiEdge.isNamespaceEnding(e) || e instanceof ApiEdge.NotLeadingException) {
+        LOG.debug("pod {}: condition not written: {}", ref.key(), e.getMessage());
+        return true;
       }
+      LOG.warn("pod {}: condition {} not written, next try later: {}", ref.key(), Driver.ALLOCATED_CONDITION, e.getMessage());
+      return false;
     }
-    written.remove(ref);
   }
 
   /**
