@@ -1,8 +1,10 @@
 package dev.partita.cdi.driver;
 
+import java.nio.file.Files;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
+import java.util.stream.Stream;
 
 /**
  * The files of one driver installation.
@@ -48,5 +50,15 @@ public record DriverFiles(
   /** The file that holds NVML. */
   public Optional<DriverFile> nvml() {
     return library("libnvidia-ml.so." + version).or(() -> library(NVML_SONAME));
+  }
+
+  /** What containers get of the driver: its libraries and programs. */
+  public Stream<DriverFile> mounted() {
+    return Stream.concat(libraries.stream(), programs.stream());
+  }
+
+  /** A library or program that has gone since these were found, as when the driver was upgraded; looks at the files. */
+  public Optional<DriverFile> gone() {
+    return mounted().filter(file -> !Files.isRegularFile(file.localPath())).findFirst();
   }
 }

@@ -96,6 +96,6 @@ public final class SpecRenewal {
             .map(ContainerEdits::mounts)
             .flatMap(mounts -> mounts.stream().map(Mount::hostPath))
             .collect(Collectors.toSet());
-    return Stream.concat(driver.libraries().stream(), driver.programs().stream()).map(DriverFile::hostPath).allMatch(mounted::contains);
+    return driver.mounted().map(DriverFile::hostPath).allMatch(mounted::contains);
   }
 }

@@ -293,10 +293,14 @@ public final class ClaimPreparer implements ClaimService {
     return AllocationReading.deviceKeys(earlier.grants()).equals(AllocationReading.deviceKeys(claim, pool));
   }
 
-  /** The cards; a card that the allocation names and the last reading does not have is looked for once more. */
+  /**
+   * The cards. They are read once more if the allocation names one that the last reading does not have, or if the driver is another one
+   * since: a container would not start that is to get files of the one before.
+   */
   private Inventory.Cards cardsFor(ResourceClaim claim, GpuNodeSpec knobs) {
     Inventory now = inventory.current();
     if (!(now instanceof Inventory.Cards cards)
+        || cards.files().gone().isPresent()
         || AllocationReading.read(claim, pool, cards, knobs) instanceof AllocationReading.Refused) {
       now = inventory.refresh();
     }
