@@ -105,6 +105,7 @@ class RestartIT {
     String uid = pod.claim().uid();
     String before = changeDriver(cluster, node, "999.1.2");
     try {
+      assertThat(workspace.pod("at-once", node, Ask.share("2Gi"), "partita-probe alloc 1Gi").awaitLog()).as("before the node is read again").contains("CUDA_SUCCESS");
       await("a CDI spec of the new driver")
           .atMost(Workspace.PATIENCE)
           .until(() -> cluster.files().shell(node, "cat /var/run/cdi/*%s*".formatted(uid)), spec -> spec.contains(".so.999.1.2") && !spec.contains(".so." + before));

@@ -11,17 +11,31 @@ import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
-/** What the cluster looked like when a test failed: a file in target/diagnosis. */
+/** What the cluster looked like when a test failed: a file in target/diagnosis, and what fits into a stack trace. */
 final class Diagnosis {
   private static final int LOG_LINES = 300;
 
   private Diagnosis() {}
 
+  /** What was said of the test's objects, for where only the output of a run is kept. */
+  static Throwable brief(Workspace workspace) {
+    return new EventsOfFailedTest(section("events in " + workspace.namespace(), () -> workspace.events().stream().map(Object::toString).collect(Collectors.joining("\n"))));
+  }
+
+  /** Not a failure: a text that is printed with one. */
+  private static final class EventsOfFailedTest extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    EventsOfFailedTest(String text) {
+      super(text, null, false, false);
+    }
+  }
+
   static void write(RealCluster cluster, Workspace workspace, String test) {
     KubernetesClient client = cluster.client();
     String namespace = workspace.namespace();
     String text =
-        section("events", () -> workspace.events().stream().map(Object::toString).collect(Collectors.joining("\n")))
+        brief(workspace).getMessage()
             + section("claims", () -> Serialization.asYaml(client.resources(io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim.class).inNamespace(namespace).list()))
             + section("pods", () -> Serialization.asYaml(client.pods().inNamespace(namespace).list()))
             + logs(client, namespace, client.pods().inNamespace(namespace).list().getItems())

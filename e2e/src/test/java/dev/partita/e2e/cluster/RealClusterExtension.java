@@ -8,10 +8,11 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
+import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
 import org.testcontainers.DockerClientFactory;
 
 /** One cluster for all tests, brought up by the first that needs it and taken down after the last. */
-final class RealClusterExtension implements ExecutionCondition, ParameterResolver, AfterEachCallback {
+final class RealClusterExtension implements ExecutionCondition, ParameterResolver, TestExecutionExceptionHandler, AfterEachCallback {
   private static final Namespace STORE = Namespace.create(RealClusterExtension.class);
   private static final Provision PROVISION =
       Provision.decide(
@@ -39,6 +40,15 @@ final class RealClusterExtension implements ExecutionCondition, ParameterResolve
       return cluster;
     }
     return context.getStore(STORE).computeIfAbsent(Workspace.class, type -> Workspace.in(cluster), Workspace.class);
+  }
+
+  @Override
+  public void handleTestExecutionException(ExtensionContext context, Throwable failure) throws Throwable {
+    Workspace workspace = context.getStore(STORE).get(Workspace.class, Workspace.class);
+    if (workspace != null) {
+      failure.addSuppressed(Diagnosis.brief(workspace));
+    }
+    throw failure;
   }
 
   @Override
