@@ -81,8 +81,7 @@ public record ClaimSpec(DriverRoot root, List<ExtraDriverMount> extraMounts, Sha
   private ContainerEdits common(DriverFiles driver) {
     List<DeviceNode> nodes = driver.controlNodes().stream().map(DriverNode::toEdit).toList();
     List<Mount> mounts = new ArrayList<>();
-    driver.libraries().stream().filter(f -> !isCuda(f) && !isNvml(f)).forEach(f -> mounts.add(own(f)));
-    driver.programs().forEach(f -> mounts.add(own(f)));
+    driver.mounted().filter(f -> !isCuda(f) && !isNvml(f)).forEach(f -> mounts.add(own(f)));
     for (ExtraDriverMount extra : extraMounts) {
       String host = root.onHost(extra.path());
       mounts.add(extra.writable() ? Mount.readWrite(host, extra.path()) : Mount.readOnly(host, extra.path()));

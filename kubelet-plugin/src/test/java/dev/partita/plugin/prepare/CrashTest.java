@@ -8,8 +8,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.plugin.dra.ClaimService;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
-import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import io.grpc.Context;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -18,26 +16,10 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** The plugin dies before, in the middle of or after any step, and the next one goes on. */
-@EnableKubernetesMockClient(crud = true)
-class CrashTest {
-  @SuppressWarnings("NullAway.Init") // set by the extension
-  KubernetesClient client;
-
-  @TempDir Path root;
-
-  @SuppressWarnings("NullAway.Init") // set before every test
-  private NodeOfPlugins node;
-
-  @BeforeEach
-  void layOut() throws IOException {
-    node = new NodeOfPlugins(root, client);
-  }
-
+class CrashTest extends OnNodeOfPlugins {
   @Test
   void afterACrashInAnyStepOfPrepareTheNextTryIsAsIfNothingHadHappened() throws IOException {
     for (int steps = 0; ; steps++) {

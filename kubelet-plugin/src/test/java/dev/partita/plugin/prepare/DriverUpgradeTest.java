@@ -5,32 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.plugin.dra.ClaimService;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
-import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** A driver that is replaced between two readings of the node. */
-@EnableKubernetesMockClient(crud = true)
-class DriverUpgradeTest {
-  @SuppressWarnings("NullAway.Init") // set by the extension
-  KubernetesClient client;
-
-  @TempDir Path root;
-
-  @SuppressWarnings("NullAway.Init") // set before every test
-  private NodeOfPlugins node;
-
-  @BeforeEach
-  void layOut() throws IOException {
-    node = new NodeOfPlugins(root, client);
-  }
-
+class DriverUpgradeTest extends OnNodeOfPlugins {
   @Test
   void aClaimGetsTheFilesOfTheDriverThatIsThereNow() throws IOException {
     ResourceClaim claim = node.newClaim(share(NodeOfPlugins.NODE, "a", 0, "8Gi", ""));

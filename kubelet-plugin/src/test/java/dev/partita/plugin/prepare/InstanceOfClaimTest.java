@@ -8,33 +8,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.plugin.dra.ClaimService;
 import dev.partita.plugin.nvml.MigControl;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
-import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** The MIG instance of a claim is made and ended with it. */
-@EnableKubernetesMockClient(crud = true)
-class InstanceOfClaimTest {
-  @SuppressWarnings("NullAway.Init") // set by the extension
-  KubernetesClient client;
-
-  @TempDir Path root;
-
-  @SuppressWarnings("NullAway.Init") // set before every test
-  private NodeOfPlugins node;
-
-  @BeforeEach
-  void layOut() throws IOException {
-    node = new NodeOfPlugins(root, client);
-  }
-
+class InstanceOfClaimTest extends OnNodeOfPlugins {
   @Test
   void theContainerGetsTheNodesOfItsInstanceAlsoBeforeTheyAreThere() throws IOException {
     assertThat(node.prepare(node.newClaim())).isInstanceOf(ClaimService.Ready.class);

@@ -5,31 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.plugin.dra.ClaimService;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
-import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.List;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** A node that comes up again without one of its cards, so that the driver gives the others new device nodes. */
-@EnableKubernetesMockClient(crud = true)
-class LostCardTest {
-  @SuppressWarnings("NullAway.Init") // set by the extension
-  KubernetesClient client;
-
-  @TempDir Path root;
-
-  @SuppressWarnings("NullAway.Init") // set before every test
-  private NodeOfPlugins node;
-
-  @BeforeEach
-  void layOut() throws IOException {
-    node = new NodeOfPlugins(root, client);
-  }
-
+class LostCardTest extends OnNodeOfPlugins {
   @Test
   void aClaimOfALostCardIsNotGivenTheDeviceNodeThatAnotherCardHasNow() throws IOException {
     ResourceClaim claim = node.newClaim(share(NodeOfPlugins.NODE, "a", 0, "8Gi", ""));
