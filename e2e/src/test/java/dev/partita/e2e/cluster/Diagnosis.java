@@ -17,11 +17,6 @@ final class Diagnosis {
 
   private Diagnosis() {}
 
-  /** What was said of the test's objects, for where only the output of a run is kept. */
-  static Throwable brief(Workspace workspace) {
-    return new EventsOfFailedTest(section("events in " + workspace.namespace(), () -> workspace.events().stream().map(Object::toString).collect(Collectors.joining("\n"))));
-  }
-
   /** Not a failure: a text that is printed with one. */
   private static final class EventsOfFailedTest extends Exception {
     private static final long serialVersionUID = 1L;
@@ -31,11 +26,14 @@ final class Diagnosis {
     }
   }
 
-  static void write(RealCluster cluster, Workspace workspace, String test) {
+  /** Writes the file, and adds the events to the failure, for where only the output of a run is kept. */
+  static void write(RealCluster cluster, Workspace workspace, String test, Throwable failure) {
     KubernetesClient client = cluster.client();
     String namespace = workspace.namespace();
+    String events = section("events in " + namespace, () -> workspace.events().stream().map(Object::toString).collect(Collectors.joining("\n")));
+    failure.addSuppressed(new EventsOfFailedTest(events));
     String text =
-        brief(workspace).getMessage()
+        events
             + section("claims", () -> Serialization.asYaml(client.resources(io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim.class).inNamespace(namespace).list()))
             + section("pods", () -> Serialization.asYaml(client.pods().inNamespace(namespace).list()))
             + logs(client, namespace, client.pods().inNamespace(namespace).list().getItems())

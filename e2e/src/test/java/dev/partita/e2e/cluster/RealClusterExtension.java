@@ -8,11 +8,10 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
-import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
 import org.testcontainers.DockerClientFactory;
 
 /** One cluster for all tests, brought up by the first that needs it and taken down after the last. */
-final class RealClusterExtension implements ExecutionCondition, ParameterResolver, TestExecutionExceptionHandler, AfterEachCallback {
+final class RealClusterExtension implements ExecutionCondition, ParameterResolver, AfterEachCallback {
   private static final Namespace STORE = Namespace.create(RealClusterExtension.class);
   private static final Provision PROVISION =
       Provision.decide(
@@ -43,19 +42,10 @@ final class RealClusterExtension implements ExecutionCondition, ParameterResolve
   }
 
   @Override
-  public void handleTestExecutionException(ExtensionContext context, Throwable failure) throws Throwable {
-    Workspace workspace = context.getStore(STORE).get(Workspace.class, Workspace.class);
-    if (workspace != null) {
-      failure.addSuppressed(Diagnosis.brief(workspace));
-    }
-    throw failure;
-  }
-
-  @Override
   public void afterEach(ExtensionContext context) {
     Workspace workspace = context.getStore(STORE).remove(Workspace.class, Workspace.class);
     if (workspace != null) {
-      context.getExecutionException().ifPresent(failure -> Diagnosis.write(cluster(context), workspace, context.getDisplayName()));
+      context.getExecutionException().ifPresent(failure -> Diagnosis.write(cluster(context), workspace, context.getDisplayName(), failure));
       workspace.close();
     }
   }
