@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Fuzzes what tenants and containers write and our Java programs read, from the corpus in the tree, with Jazzer: every *FuzzTest in turn.
+# usage: build/fuzz.sh [SECONDS [NAME]]    for all together (60 by default); only the class of that name
+# An input that fails a test is written into the test's corpus (src/test/resources), where `mvn verify` replays it from then on.
+set -euo pipefail
+cd "$(dirname "$(readlink -f "$0")")/.."
+seconds=${1:-60} only=${2:-}
+case $seconds in '' | *[!0-9]*) echo "usage: build/fuzz.sh [SECONDS [NAME]]" >&2; exit 2 ;; esac
+
+mapfile -t targets < <(find ./*/src/test/java -name "${only:-*FuzzTest}.java" | sort)
+[ ${#targets[@]} -gt 0 ] || { echo "fuzz: there is no ${only:-*FuzzTest}.java" >&2; exit 2; }
+each=$((seconds / ${#targets[@]}))
+[ "$each" -gt 0 ] || each=1
+modules=$(printf '%s\n' "${targets[@]}" | cut -d/ -f2 | sort -u | paste -sd,)
+java=$(sh build/find-jdk.sh)/bin/java
+echo "fuzz: building $modules ..."
+mvn -B -q -pl "$modules" -am test-compile dependency:build-classpath -Dmdep.includeScope=test -Dmdep.outputFile=target/test.classpath
+
+passed=0 failed=0
+for target in "${targets[@]}"; do
+  module=$(cut -d/ -f2 <<< "$target")
+  class=$(sed 's:.*/src/test/java/::; s:\.java$::; s:/:.:g' <<< "$target")
+  log=$module/target/fuzz-${class##*.}.log
+  if (cd "$module" && "$java" -Xmx1g --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow \
+      -cp "target/test-classes:target/classes:$(cat target/test.classpath)" com.code_intelligence.jazzer.Jazzer \
+      --target_class="$class" --instrumentation_includes='dev.partita.**' -max_total_time="$each" -timeout=10 -rss_limit_mb=3000) > "$log" 2>&1; then
+    passed=$((passed + 1))
+    echo "fuzz: ${class##*.}: $(sed -n 's/^Done \([0-9]*\) runs in \([0-9]*\) second.*/\1 inputs in \2 s/p' "$log")"
+  else
+    failed=$((failed + 1))
+    echo "fuzz: ${class##*.} FAILED; the whole log is in $log:"
+    grep -A 12 -E '^== |ERROR: ' "$log" | head -30 || tail -n 20 "$log"
+  fi
+done
+echo "fuzz: $passed passed, $failed failed"
+[ "$failed" = 0 ]
