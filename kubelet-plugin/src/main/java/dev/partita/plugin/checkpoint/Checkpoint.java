@@ -27,7 +27,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The claims that have been or are being prepared: a folder with one record a claim, {@code <UID>.claim}. A record that cannot
  * be read is set aside under {@code <UID>.claim.unreadable-<time>} and counts as not there: whoever needs it makes it anew from
- * the claim.
+ * the claim. One that another version of the plugin has written is not touched: its claim can be neither prepared nor released, and
+ * {@link #foreign} tells of it.
  */
 public final class Checkpoint {
   private static final Logger LOG = LoggerFactory.getLogger(Checkpoint.class);
@@ -58,14 +59,21 @@ public final class Checkpoint {
     }
   }
 
-  /** One claim's record. */
+  /**
+   * One claim's record.
+   *
+   * @throws OtherVersionException if another version of the plugin has written it
+   */
   public Optional<PreparedClaim> read(String uid) throws IOException {
     Path file = fileOf(uid);
-    byte[] record;
-    try {
-      record = Files.readAllBytes(file);
-    } catch (NoSuchFileException e) {
+    Optional<byte[]> found = bytes(file);
+    if (found.isEmpty()) {
       return Optional.empty();
+    }
+    byte[] record = found.get();
+    Optional<String> otherVersion = ClaimRecord.otherVersion(record);
+    if (otherVersion.isPresent()) {
+      throw new OtherVersionException(file.toString(), otherVersion.get());
     }
     try {
       PreparedClaim claim = ClaimRecord.read(record);
@@ -79,13 +87,29 @@ public final class Checkpoint {
     }
   }
 
-  /** All claims' records, by UID. */
+  /** All claims' records of this version, by UID. */
   public List<PreparedClaim> readAll() throws IOException {
     List<PreparedClaim> claims = new ArrayList<>();
     for (String uid : uids()) {
-      read(uid).ifPresent(claims::add);
+      try {
+        read(uid).ifPresent(claims::add);
+      } catch (OtherVersionException e) {
+        // not ours: foreign() has it
+      }
     }
     return claims;
+  }
+
+  /** The records that other versions of the plugin have written, by UID. */
+  public List<ForeignRecord> foreign() throws IOException {
+    List<ForeignRecord> records = new ArrayList<>();
+    for (String uid : uids()) {
+      Optional<byte[]> record = bytes(fileOf(uid));
+      record
+          .flatMap(ClaimRecord::otherVersion)
+          .ifPresent(version -> records.add(ClaimRecord.foreign(uid, version, record.get())));
+    }
+    return records;
   }
 
   /** Forgets a claim; whether there was a record. */
@@ -96,6 +120,14 @@ public final class Checkpoint {
   /** Removes what a writer that was killed has left. */
   public void removeLeftovers() throws IOException {
     DurableFile.removeLeftovers(folder, "");
+  }
+
+  private static Optional<byte[]> bytes(Path file) throws IOException {
+    try {
+      return Optional.of(Files.readAllBytes(file));
+    } catch (NoSuchFileException e) {
+      return Optional.empty();
+    }
   }
 
   private List<String> uids() throws IOException {

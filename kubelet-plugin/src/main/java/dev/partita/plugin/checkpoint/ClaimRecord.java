@@ -2,6 +2,7 @@ package dev.partita.plugin.checkpoint;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
@@ -13,19 +14,28 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A record's bytes: one line {@code partita-checkpoint <version> sha256:<of the rest>}, then JSON. The checksum is over the
- * bytes as they are, so that a newer program can read what an older one wrote; unknown fields are skipped.
+ * bytes as they are, so that a newer program can read what an older one wrote; unknown fields are skipped. A change that an older
+ * program must not skip takes the next version: then the older one keeps its hands off the record.
  */
 final class ClaimRecord {
   private static final String MAGIC = "partita-checkpoint";
-  private static final String VERSION = "1";
+  static final String VERSION = "1";
+  private static final Pattern OTHER_VERSION = Pattern.compile("[1-9][0-9]{0,8}");
+  private static final Pattern CARD = Pattern.compile("GPU-[0-9A-Za-z-]{1,64}");
   private static final ObjectMapper MAPPER =
       JsonMapper.builder().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
 
@@ -43,13 +53,10 @@ final class ClaimRecord {
     }
   }
 
-  /** Reads a record; an IOException says what is wrong with it. */
+  /** Reads a record of this version; an IOException says what is wrong with it. */
   static PreparedClaim read(byte[] record) throws IOException {
-    int newline = 0;
-    while (newline < record.length && record[newline] != '\n') {
-      newline++;
-    }
-    String[] head = new String(record, 0, newline, StandardCharsets.US_ASCII).split(" ", -1);
+    int newline = endOfHead(record);
+    String[] head = head(record, newline);
     if (newline == record.length || head.length != 3 || !head[0].equals(MAGIC)) {
       throw new IOException("it does not begin with a line of " + MAGIC);
     }
@@ -65,6 +72,59 @@ final class ClaimRecord {
     } catch (RuntimeException e) {
       throw new IOException("its content is not complete: " + e.getMessage(), e);
     }
+  }
+
+  /**
+   * The version of a record that another version of the plugin has written; empty for one of this version and for what is no record.
+   * Only the first two words are looked at: what follows them is that version's own.
+   */
+  static Optional<String> otherVersion(byte[] record) {
+    String[] head = head(record, endOfHead(record));
+    return head.length >= 2 && head[0].equals(MAGIC) && OTHER_VERSION.matcher(head[1]).matches() && !head[1].equals(VERSION)
+        ? Optional.of(head[1])
+        : Optional.empty();
+  }
+
+  /** What can be told of a record of another version. */
+  static ForeignRecord foreign(String uid, String version, byte[] record) {
+    int begin = Math.min(record.length, endOfHead(record) + 1);
+    JsonNode body = MAPPER.missingNode();
+    try {
+      body = Objects.requireNonNullElse(MAPPER.readTree(record, begin, record.length - begin), body);
+    } catch (IOException e) {
+      // what it holds is not known, then
+    }
+    Set<String> cards = new TreeSet<>();
+    collectCards(body, cards);
+    return new ForeignRecord(uid, version, text(body, "namespace"), text(body, "name"), cards);
+  }
+
+  /** By a list of what is still to be looked at: how deep a newer record nests is not known. */
+  private static void collectCards(JsonNode body, Set<String> into) {
+    Deque<JsonNode> left = new ArrayDeque<>(List.of(body));
+    while (!left.isEmpty()) {
+      JsonNode node = left.pop();
+      if (node.isTextual() && CARD.matcher(node.textValue()).matches()) {
+        into.add(node.textValue());
+      }
+      node.forEach(left::push);
+    }
+  }
+
+  private static Optional<String> text(JsonNode body, String field) {
+    return Optional.ofNullable(body.path(field).textValue());
+  }
+
+  private static int endOfHead(byte[] record) {
+    int newline = 0;
+    while (newline < record.length && record[newline] != '\n') {
+      newline++;
+    }
+    return newline;
+  }
+
+  private static String[] head(byte[] record, int newline) {
+    return new String(record, 0, newline, StandardCharsets.US_ASCII).split(" ", -1);
   }
 
   private static String sha256(byte[] bytes) {

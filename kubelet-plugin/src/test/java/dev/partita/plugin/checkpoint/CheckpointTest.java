@@ -5,6 +5,7 @@ import static dev.partita.plugin.claim.Grants.alone;
 import static dev.partita.plugin.claim.Grants.share;
 import static dev.partita.plugin.claim.Grants.whole;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.PreparedClaim;
@@ -21,6 +22,8 @@ import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
@@ -102,8 +105,41 @@ class CheckpointTest {
       byte[] bad = good.clone();
       bad[i] ^= 4;
       Files.write(folder.resolve("uid-1.claim"), bad);
-      assertThat(checkpoint.read("uid-1")).as("byte %d", i).isEmpty();
+      if (i == "partita-checkpoint ".length()) { // then it says that another version has written it
+        assertThatThrownBy(() -> checkpoint.read("uid-1")).isInstanceOf(OtherVersionException.class);
+      } else {
+        assertThat(checkpoint.read("uid-1")).as("byte %d", i).isEmpty();
+      }
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "partita-checkpoint 2 sha256:00\n{\"claim\": {\"name\": \"train\"}, \"cards\": [{\"id\": \"GPU-a1\"}, [\"GPU-b2\"]]}",
+        "partita-checkpoint 17 crc:1 zstd\n\u0001\u0002",
+        "partita-checkpoint 2",
+      })
+  void aRecordOfAnotherVersionIsNeitherReadNorMovedNorCounted(String record) throws IOException {
+    checkpoint.write(CLAIM);
+    Files.writeString(folder.resolve("uid-2.claim"), record);
+    assertThatThrownBy(() -> checkpoint.read("uid-2"))
+        .isInstanceOf(OtherVersionException.class)
+        .hasMessageContaining("uid-2.claim")
+        .hasMessageContaining("this plugin reads 1");
+    assertThat(checkpoint.readAll()).containsExactly(CLAIM);
+    assertThat(folder.toFile().list()).containsExactlyInAnyOrder("uid-1.claim", "uid-2.claim");
+    assertThat(folder.resolve("uid-2.claim")).content().isEqualTo(record);
+    assertThat(checkpoint.foreign()).extracting(ForeignRecord::uid).containsExactly("uid-2");
+  }
+
+  @Test
+  void ofARecordOfAnotherVersionTheCardsAreToldThatItNames() throws IOException {
+    Files.writeString(
+        folder.resolve("uid-2.claim"),
+        "partita-checkpoint 2 sha256:00\n{\"namespace\": \"a\", \"name\": \"b\", \"x\": [{\"id\": \"GPU-1\"}, [\"GPU-2\", 3]]}");
+    assertThat(checkpoint.foreign())
+        .containsExactly(new ForeignRecord("uid-2", "2", Optional.of("a"), Optional.of("b"), Set.of("GPU-1", "GPU-2")));
   }
 
   @Test
