@@ -7,8 +7,14 @@ import dev.partita.api.Driver;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class BadInputTest {
@@ -54,6 +60,50 @@ class BadInputTest {
       cluster.result("good");
       cluster.pod("forged", "forged");
       cluster.result("forged");
+    }
+  }
+
+  @Test
+  void proposalsThatAUserWritesWithoutEndTakeNothingFromANeighbour() {
+    try (Cluster cluster = Cluster.empty();
+        ScheduledExecutorService hostile = Executors.newSingleThreadScheduledExecutor()) {
+      cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+      cluster.start();
+      cluster.claim("before", SHARE, Map.of("memory", "1Gi"));
+      cluster.pod("before", "before");
+      cluster.result("before");
+      cluster.claim("forged", SHARE, Map.of("memory", "139Gi"));
+      cluster.claim("of-another-driver", "nic.example.com", Map.of());
+      AtomicInteger written = new AtomicInteger();
+      for (String claim : List.of("forged", "of-another-driver")) {
+        var _ =
+            hostile.scheduleWithFixedDelay(
+                () -> propose(cluster, claim, "node-0 gpu-0-shared=" + 139 * GpuNodes.GIB + "/0 #" + written.incrementAndGet()),
+                0, 200, TimeUnit.MILLISECONDS);
+      }
+      eventually().until(() -> written.get() > 4);
+      cluster.claim("good", SHARE, Map.of("memory", "139Gi"));
+      cluster.pod("good", "good");
+      cluster.result("good");
+      int soFar = written.get();
+      eventually().until(() -> written.get() > soFar + 2); // it goes on all the while
+    }
+  }
+
+  /** A conflict is no matter: the next one comes soon. */
+  private static void propose(Cluster cluster, String claim, String proposal) {
+    try {
+      cluster
+          .client
+          .resource(
+              new ResourceClaimBuilder(cluster.read(claim))
+                  .editMetadata()
+                  .addToAnnotations(Driver.PROPOSAL_ANNOTATION, proposal)
+                  .endMetadata()
+                  .build())
+          .update();
+    } catch (KubernetesClientException e) {
+      assertThat(e.getCode()).isNotEqualTo(422);
     }
   }
 

@@ -14,6 +14,11 @@ import dev.partita.controller.inventory.Device;
  * @param cores percent that a share is guaranteed; 0 for a whole card or a MIG instance
  */
 public record Booking(CardKey card, DeviceName device, long memory, int cores) {
+  /** Bytes and percent that count of a share, whatever somebody says: a million of them can be added up. */
+  public static final long MOST_MEMORY = Long.MAX_VALUE / 1_000_000;
+
+  public static final long MOST_CORES = 100;
+
   public Booking {
     if (memory < 0 || cores < 0) {
       throw new IllegalArgumentException("a booking takes nothing negative: " + memory + " bytes, " + cores + " %");

@@ -6,6 +6,7 @@ import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
 import dev.partita.controller.allocate.Booking;
 import dev.partita.controller.inventory.CardKey;
+import dev.partita.controller.proposal.Proposal;
 import dev.partita.controller.watch.AllocatedDevices;
 import io.fabric8.kubernetes.api.model.NodeSelector;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -27,11 +28,6 @@ import org.jspecify.annotations.Nullable;
 
 /** What an allocation, whoever wrote it, takes of our cards. */
 public final class AllocatedClaim {
-  /** Bytes and percent that count of a share, whatever it says: a million of them can be added up. */
-  static final long MOST_MEMORY = Long.MAX_VALUE / 1_000_000;
-
-  static final long MOST_CORES = 100;
-
   private static final String POOL_SUFFIX = Driver.poolOf("");
 
   private AllocatedClaim() {}
@@ -99,8 +95,8 @@ public final class AllocatedClaim {
               : new Booking(
                   card,
                   DeviceMode.SHARED,
-                  amount(consumed.get(DeviceAttribute.MEMORY), MOST_MEMORY),
-                  (int) amount(consumed.get(DeviceAttribute.CORES), MOST_CORES)));
+                  amount(consumed.get(DeviceAttribute.MEMORY), Booking.MOST_MEMORY),
+                  (int) amount(consumed.get(DeviceAttribute.CORES), Booking.MOST_CORES)));
     }
     return bookings;
   }

@@ -1,6 +1,7 @@
 package dev.partita.controller.claims;
 
 import dev.partita.api.SteadyClock;
+import dev.partita.controller.allocate.ClaimAsk;
 import dev.partita.controller.allocate.ClaimRef;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.events.ClaimEvents;
@@ -13,8 +14,10 @@ import dev.partita.controller.nodes.Load;
 import dev.partita.controller.nodes.NodeFit;
 import dev.partita.controller.nodes.NodeLoads;
 import dev.partita.controller.nodes.PodRequests;
+import dev.partita.controller.proposal.OthersProposals;
 import dev.partita.controller.quota.QuotaRefresh;
 import dev.partita.controller.quota.QuotaStatusWriter;
+import dev.partita.controller.selector.DeviceSelectors;
 import dev.partita.controller.watch.ClusterEvent;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.EventLoop;
@@ -77,7 +80,9 @@ public final class AllocationLoop implements AutoCloseable {
   /** @param clock the time of day; how long something lasts goes by one that nobody sets */
   public AllocationLoop(KubernetesClient client, ApiEdge edge, ClusterView view, ClaimEvents events, PodEvents podEvents, PodConditions conditions, QuotaStatusWriter quotaStatus, Clock clock) {
     this.view = view;
-    this.ledger = new ClaimLedger(uid -> PodClaims.mayUse(view.podByUid(uid)));
+    ClaimReader claims = new ClaimReader(view::deviceClass, new DeviceSelectors());
+    OthersProposals others = new OthersProposals(claim -> asked(claims.read(claim)), evenClock);
+    this.ledger = new ClaimLedger(uid -> PodClaims.mayUse(view.podByUid(uid)), others);
     this.quotas = new QuotaRefresh(view, ledger.quotas());
     this.quotaStatus = quotaStatus;
     this.nodeFacts = new NodeFacts(view);
@@ -86,7 +91,7 @@ public final class AllocationLoop implements AutoCloseable {
     this.stale = new StaleReasons(pause -> retries.after(pause, new WorkItem.SayAgain()));
     this.writer =
         new PodWriter(new AllocationWriter(client, edge), new AllocationGate(client, edge, view), view, clock, ledger::isSpent, loop::post);
-    this.leftovers = new Leftovers(view, ledger, writer, retries);
+    this.leftovers = new Leftovers(view, ledger, others, claim -> !(claims.read(claim) instanceof ClaimReading.Foreign), writer, retries);
     PodDecider decider = new PodDecider(view, ledger, loads, vetoes);
     this.evictor = new Evictor(client, edge.apart("evictions"), podEvents, loop::post); // a pod with several budgets is answered by 500
     this.nominations = new Nominations(ledger, loads);
@@ -162,13 +167,13 @@ public final class AllocationLoop implements AutoCloseable {
         retries.tried(pod);
         pods.add(pod);
       }
-      case WorkItem.ClaimAgain(ObjectKey claim, String version) -> {
-        leftovers.withdraw(claim, version);
-        leftovers.look(claim, inventory);
+      case WorkItem.ClaimAgain(ObjectKey claim, String claimUid) -> {
+        leftovers.withdraw(claim, claimUid);
+        observeClaim(claim, claimUid, pods); // what was proposed for it may not count any more
       }
-      case WorkItem.ReleaseAgain(ObjectKey claim, String claimUid, String version) -> {
+      case WorkItem.ReleaseAgain(ObjectKey claim, String claimUid) -> {
         leftovers.tried(claimUid);
-        leftovers.withdraw(claim, version);
+        leftovers.withdraw(claim, claimUid);
         leftovers.look(claim, inventory);
         addPodsOf(claim, pods); // one that waits may have to give back what it has there
       }
@@ -180,6 +185,10 @@ public final class AllocationLoop implements AutoCloseable {
       case WorkItem.Finished(ObjectKey pod, boolean failed) -> finished(pod, failed, pods);
       case WorkItem.SayAgain _, WorkItem.Explain _ -> throw new IllegalArgumentException("is for the whole batch: " + item);
     }
+  }
+
+  private static Optional<ClaimAsk> asked(ClaimReading reading) {
+    return reading instanceof ClaimReading.Understood(ClaimAsk ask) ? Optional.of(ask) : Optional.empty();
   }
 
   /** One thing that cannot be handled must not take the others with it. */

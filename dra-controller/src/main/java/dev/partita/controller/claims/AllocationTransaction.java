@@ -4,6 +4,7 @@ import dev.partita.controller.allocate.ClaimRef;
 import dev.partita.controller.allocate.Outcome;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.inventory.Card;
+import dev.partita.controller.proposal.Proposal;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
 import dev.partita.controller.watch.ResourceVersion;

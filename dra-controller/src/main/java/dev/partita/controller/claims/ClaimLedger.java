@@ -8,6 +8,8 @@ import dev.partita.controller.allocate.FreeCards;
 import dev.partita.controller.allocate.HostRooms;
 import dev.partita.controller.allocate.Mix;
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.proposal.OthersProposals;
+import dev.partita.controller.proposal.Proposal;
 import dev.partita.controller.quota.QuotaLedger;
 import dev.partita.controller.watch.ResourceVersion;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -63,21 +65,26 @@ final class ClaimLedger {
   private record Seen(Set<String> reservedFor, boolean proposed, Optional<String> onlyLooks) {}
 
   private final Predicate<String> uses;
+  private final OthersProposals others;
   private final QuotaLedger quotas = new QuotaLedger();
   private final Books books = new Books();
   private final HostRooms rooms = new HostRooms();
   private final Mix mix = new Mix();
   private final FreeCards freeCards = new FreeCards(books, rooms, mix);
-  private final Map<String, Assumed> assumed = new HashMap<>();
+  private final Map<String, Assumed> assumed = new ConcurrentHashMap<>();
   private final Map<String, Seen> seen = new HashMap<>();
   private final Set<String> releasing = new HashSet<>();
   private final Map<String, Integer> kept = new HashMap<>();
   private final Map<String, String> proposals = new HashMap<>();
   private final Map<String, String> spent = new ConcurrentHashMap<>();
 
-  /** @param uses whether the pod of that UID may have begun to use what is reserved for it, or is gone */
-  ClaimLedger(Predicate<String> uses) {
+  /**
+   * @param uses whether the pod of that UID may have begun to use what is reserved for it, or is gone
+   * @param others how far proposals count that this instance has not made
+   */
+  ClaimLedger(Predicate<String> uses, OthersProposals others) {
     this.uses = uses;
+    this.others = others;
   }
 
   Accounts accounts() {
@@ -170,11 +177,14 @@ final class ClaimLedger {
   }
 
   /**
-   * Whether the claim was seen without the allocation that it had, and what is proposed for it is from before: then that is past,
-   * for it could only be written while nothing else changed. For any thread.
+   * Whether nobody can make an allocation of what is proposed for the claim. It was seen without the allocation that it had, and the
+   * proposal is from before: it could only be written while nothing else changed. Or the claim could not be given that, so no controller
+   * has proposed it. For any thread.
    */
   boolean isSpent(ResourceClaim claim) {
-    return Proposal.textOf(claim).filter(text -> text.equals(spent.get(claim.getMetadata().getUid()))).isPresent();
+    String uid = claim.getMetadata().getUid();
+    return Proposal.textOf(claim).filter(text -> text.equals(spent.get(uid))).isPresent()
+        || (!assumed.containsKey(uid) && others.isRefused(claim));
   }
 
   /** This instance is about to write that the claim has this on the node; nothing, if it only looks at devices. */
@@ -233,6 +243,7 @@ final class ClaimLedger {
       releasing.remove(claimUid);
       spent.remove(claimUid);
       proposals.remove(claimUid);
+      others.forget(claimUid);
       return unbook(claimUid) ? new Change.Freed(Optional.empty()) : new Change.None();
     }
     Proposal.textOf(claim).ifPresentOrElse(text -> proposals.put(claimUid, text), () -> proposals.remove(claimUid));
@@ -252,9 +263,12 @@ final class ClaimLedger {
       return new Change.None();
     }
     if (ours == null && Proposal.isOn(claim) && !isSpent(claim) && !wasAllocated(claimUid)) {
-      seen.put(claimUid, new Seen(Set.of(), true, Optional.empty()));
-      book(claimUid, claim.getMetadata().getNamespace(), AllocatedClaim.taken(claim));
-      return new Change.None();
+      Optional<Proposal> counted = others.counted(claim);
+      if (counted.isPresent()) {
+        seen.put(claimUid, new Seen(Set.of(), true, Optional.empty()));
+        book(claimUid, claim.getMetadata().getNamespace(), counted.get().bookings());
+        return new Change.None();
+      }
     }
     return freed(claimUid);
   }

@@ -3,31 +3,38 @@ package dev.partita.controller.claims;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.proposal.OthersProposals;
+import dev.partita.controller.proposal.Proposal;
 import dev.partita.controller.watch.Backoff;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
-import java.time.Duration;
 import java.util.List;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Takes back what is kept for nobody: allocations that no pod came to use, and proposals that nobody pursues. For one thread. */
 final class Leftovers {
-  /**
-   * How long a proposal of somebody else's is let be: longer than it takes to make an allocation of it, so that two instances that
-   * both believe that they lead do not keep taking back each other's.
-   */
-  static final Duration PROPOSAL_AGE = Duration.ofSeconds(2);
-
   private final ClusterView view;
   private final ClaimLedger ledger;
+  private final OthersProposals others;
+  private final Predicate<ResourceClaim> ours;
   private final PodWriter writer;
   private final Retries retries;
   private final Backoff<String> failures = new Backoff<>(Retries.FIRST_PAUSE, Retries.MOST_DOUBLINGS); // by the claim's UID
 
-  Leftovers(ClusterView view, ClaimLedger ledger, PodWriter writer, Retries retries) {
+  /** @param ours whether a claim is for our devices: others' are not ours to change, whatever is proposed for them */
+  Leftovers(
+      ClusterView view,
+      ClaimLedger ledger,
+      OthersProposals others,
+      Predicate<ResourceClaim> ours,
+      PodWriter writer,
+      Retries retries) {
     this.view = view;
     this.ledger = ledger;
+    this.others = others;
+    this.ours = ours;
     this.writer = writer;
     this.retries = retries;
   }
@@ -35,7 +42,17 @@ final class Leftovers {
   /** Looks at a claim after anything that concerns it has changed. */
   void look(ObjectKey key, Inventory inventory) {
     @Nullable ResourceClaim claim = view.claim(key);
-    if (claim == null || ledger.isAssumed(claim.getMetadata().getUid())) {
+    if (claim == null) {
+      return;
+    }
+    String uid = claim.getMetadata().getUid();
+    if (ledger.isAssumed(uid)) {
+      others.ended(uid);
+      return;
+    }
+    if (!AllocatedClaim.isProposed(claim)) {
+      others.ended(uid);
+    } else if (!ours.test(claim)) {
       return;
     }
     if (!AllocatedClaim.isAllocated(claim) && !Proposal.isOn(claim)) {
@@ -46,19 +63,26 @@ final class Leftovers {
         release(List.of(claim), "no pod uses it"); // else the decision about the pod proposes anew, or takes it back
       }
     } else if (AllocatedClaim.isProposed(claim)) {
-      retries.after(PROPOSAL_AGE, new WorkItem.ClaimAgain(key, claim.getMetadata().getResourceVersion()));
+      boolean isNew = others.stands(uid); // a change of the claim, or of the id, makes it no younger
+      if (others.areAbandoned(key.namespace())) {
+        release(List.of(claim), "what was proposed in its namespace before was not written");
+      } else if (isNew) {
+        retries.after(OthersProposals.AGE, new WorkItem.ClaimAgain(key, uid));
+      }
     } else if (isAbandoned(key, claim, inventory)) {
       release(List.of(claim), "no pod uses it");
     }
   }
 
-  /** Withdraws what was proposed for a claim in that version, if it still is. */
-  void withdraw(ObjectKey key, String version) {
+  /** Withdraws what others have proposed for a claim, if that has stood for long. */
+  void withdraw(ObjectKey key, String claimUid) {
     @Nullable ResourceClaim claim = view.claim(key);
     if (claim != null
-        && claim.getMetadata().getResourceVersion().equals(version)
+        && claim.getMetadata().getUid().equals(claimUid)
         && AllocatedClaim.isProposed(claim)
-        && !ledger.isAssumed(claim.getMetadata().getUid())) {
+        && !ledger.isAssumed(claimUid)
+        && others.isOld(claimUid)) {
+      others.abandoned(key.namespace());
       release(List.of(claim), "what was proposed for it was not written");
     }
   }
@@ -80,8 +104,7 @@ final class Leftovers {
     ledger.notReleased(claimUid);
     @Nullable ResourceClaim claim = view.claim(key);
     if (claim != null && claim.getMetadata().getUid().equals(claimUid)) {
-      String version = claim.getMetadata().getResourceVersion();
-      failures.failed(claimUid).ifPresent(pause -> retries.after(pause, new WorkItem.ReleaseAgain(key, claimUid, version)));
+      failures.failed(claimUid).ifPresent(pause -> retries.after(pause, new WorkItem.ReleaseAgain(key, claimUid)));
     }
   }
 

@@ -6,6 +6,7 @@ import dev.partita.controller.allocate.DeviceAsk;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.proposal.Proposal;
 import dev.partita.controller.quota.QuotaLedger;
 import dev.partita.controller.quota.QuotaWorld;
 import dev.partita.controller.selector.DeviceSelectors;
@@ -135,13 +136,15 @@ public final class SchedulerQuotas implements AutoCloseable {
     }
     String uid = claim.getMetadata().getUid();
     uids.put(key, uid);
-    var bookings = AllocatedClaim.taken(claim);
-    if (!bookings.isEmpty()) {
-      ledger.put(uid, key.namespace(), bookings);
-    } else if (claim.getMetadata().getDeletionTimestamp() == null
-        && !AllocatedClaim.isAllocated(claim)
-        && reader.read(claim) instanceof ClaimReading.Understood(ClaimAsk ask)) {
-      waiting.put(uid, new Waiting(key.namespace(), ask));
+    if (AllocatedClaim.isAllocated(claim)) {
+      ledger.put(uid, key.namespace(), AllocatedClaim.bookings(claim));
+    } else if (reader.read(claim) instanceof ClaimReading.Understood(ClaimAsk ask)) {
+      Optional<Proposal> proposal = Proposal.of(claim).filter(proposed -> proposed.isWithin(ask));
+      if (proposal.isPresent()) {
+        ledger.put(uid, key.namespace(), proposal.get().bookings());
+      } else if (claim.getMetadata().getDeletionTimestamp() == null) {
+        waiting.put(uid, new Waiting(key.namespace(), ask));
+      }
     }
   }
 

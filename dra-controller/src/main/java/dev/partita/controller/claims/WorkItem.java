@@ -28,12 +28,8 @@ sealed interface WorkItem {
   /** All writes for a pod have come to their end. */
   record Finished(ObjectKey pod, boolean failed) implements WorkItem {}
 
-  /**
-   * Look at the claim again, for a while has passed.
-   *
-   * @param version the claim's when that was set up
-   */
-  record ClaimAgain(ObjectKey claim, String version) implements WorkItem {}
+  /** Look at what is proposed for the claim again, for a while has passed. */
+  record ClaimAgain(ObjectKey claim, String claimUid) implements WorkItem {}
 
   /** A node may be proposed for the claim again: to whoever uses it by now. */
   record VetoOver(ObjectKey claim) implements WorkItem {}
@@ -50,12 +46,8 @@ sealed interface WorkItem {
   /** What was decided about the pod failed, and a while has passed. */
   record TryAgain(ObjectKey pod) implements WorkItem {}
 
-  /**
-   * The claim could not be given back, and a while has passed.
-   *
-   * @param version the claim's when that was set up
-   */
-  record ReleaseAgain(ObjectKey claim, String claimUid, String version) implements WorkItem {}
+  /** The claim could not be given back, and a while has passed. */
+  record ReleaseAgain(ObjectKey claim, String claimUid) implements WorkItem {}
 
   /** Look at the pod again, for a while has passed. */
   record Again(ObjectKey pod) implements WorkItem {}

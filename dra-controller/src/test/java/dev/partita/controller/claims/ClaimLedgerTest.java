@@ -3,17 +3,25 @@ package dev.partita.controller.claims;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.DeviceMode;
+import dev.partita.api.config.GpuShareConfig;
+import dev.partita.controller.HeldClock;
 import dev.partita.controller.allocate.Account;
 import dev.partita.controller.allocate.Booking;
+import dev.partita.controller.allocate.ClaimAsk;
 import dev.partita.controller.allocate.ClaimRef;
+import dev.partita.controller.allocate.DeviceAsk;
 import dev.partita.controller.inventory.CardKey;
+import dev.partita.controller.proposal.OthersProposals;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -22,8 +30,22 @@ class ClaimLedgerTest {
   private static final CardKey CARD = new CardKey("node-0", 0);
   private static final List<Booking> EIGHT = List.of(new Booking(CARD, DeviceMode.SHARED, 8, 25));
 
+  private static final ClaimAsk ASK =
+      new ClaimAsk(
+          CLAIM,
+          List.of(
+              new ClaimAsk.RequestAsk(
+                  "gpu",
+                  List.of(
+                      new DeviceAsk(
+                          "gpu", List.of(), new DeviceAsk.Count.Exactly(1), OptionalLong.of(8), OptionalLong.of(25), List.of(),
+                          GpuShareConfig.Placement.DEFAULT)))),
+          List.of());
+
   private final Set<String> bound = new HashSet<>(Set.of("pod-uid"));
-  private final ClaimLedger ledger = new ClaimLedger(bound::contains);
+  private final HeldClock clock = new HeldClock(Instant.EPOCH);
+  private final OthersProposals others = new OthersProposals(claim -> Optional.of(ASK), clock);
+  private final ClaimLedger ledger = new ClaimLedger(bound::contains, others);
 
   @Test
   void whatIsDecidedCountsBeforeTheServerShowsIt() {
@@ -128,6 +150,28 @@ class ClaimLedgerTest {
   }
 
   @Test
+  void whatAUserProposesOnHisClaimAgainAndAgainCountsForTwoSeconds() {
+    ledger.observe("uid", proposed("5"));
+    assertThat(taken()).isEqualTo(new Account(1, 0, 8, 25));
+    clock.advance(Duration.ofMillis(1500));
+    assertThat(ledger.observe("uid", proposed("6", "node-0 gpu-0-shared=8/25 #2"))).isEqualTo(new ClaimLedger.Change.None());
+    assertThat(taken()).isEqualTo(new Account(1, 0, 8, 25));
+    clock.advance(Duration.ofMillis(500));
+    assertThat(ledger.observe("uid", proposed("7", "node-0 gpu-0-shared=8/25 #3"))).isEqualTo(new ClaimLedger.Change.Freed(Optional.empty()));
+    assertThat(taken()).isEqualTo(Account.EMPTY);
+  }
+
+  @Test
+  void whatIsProposedBeyondWhatTheClaimAsksForTakesNothing() {
+    ResourceClaim whole = proposed("5", "node-0 gpu-0 gpu-1 #1");
+    assertThat(ledger.observe("uid", whole)).isEqualTo(new ClaimLedger.Change.None());
+    assertThat(taken()).isEqualTo(Account.EMPTY);
+    assertThat(ledger.isSpent(whole)).isTrue();
+    ledger.assume(CLAIM, "node-0", EIGHT);
+    assertThat(ledger.isSpent(whole)).as("what this instance proposes counts whatever it is").isFalse();
+  }
+
+  @Test
   void whatIsLeftOfAProposalAfterItsAllocationIsGoneTakesNothing() {
     ledger.observe("uid", proposed("5"));
     ledger.observe("uid", withProposal(allocated("6", "8", true)));
@@ -180,6 +224,12 @@ class ClaimLedgerTest {
 
   private static ResourceClaim proposed(String version) {
     return withProposal(open(version));
+  }
+
+  private static ResourceClaim proposed(String version, String text) {
+    ResourceClaim claim = open(version);
+    claim.getMetadata().setAnnotations(Map.of("gpu.partita.dev/proposed-allocation", text));
+    return claim;
   }
 
   private static ResourceClaim withProposal(ResourceClaim claim) {

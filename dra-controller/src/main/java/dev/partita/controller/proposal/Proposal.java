@@ -1,10 +1,12 @@
-package dev.partita.controller.claims;
+package dev.partita.controller.proposal;
 
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
 import dev.partita.controller.allocate.Booking;
 import dev.partita.controller.allocate.ClaimAsk;
+import dev.partita.controller.allocate.DeviceAsk;
+import dev.partita.controller.allocate.MemoryAsk;
 import dev.partita.controller.inventory.CardKey;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.ArrayList;
@@ -24,15 +26,18 @@ import java.util.stream.Collectors;
  * @param bookings all on that node; none where devices are only looked at
  * @param id tells it from every other proposal, also of the same
  */
-record Proposal(String node, List<Booking> bookings, String id) {
+public record Proposal(String node, List<Booking> bookings, String id) {
   private static final Pattern ID = Pattern.compile("#([0-9a-f-]{1,36})");
 
   private static final Pattern SHARE = Pattern.compile("([a-z0-9-]+)=([0-9]{1,18})/([0-9]{1,3})");
 
+  /** A share is given this much however little it asks for. */
+  private static final long LEAST_MEMORY = 1 << 20;
+
   /** No proposal is longer: a node's name, and as many devices as a claim can hold. */
   private static final int MOST_CHARACTERS = 4096;
 
-  Proposal {
+  public Proposal {
     bookings = List.copyOf(bookings);
     if (!bookings.stream().allMatch(booking -> booking.card().node().equals(node))) {
       throw new IllegalArgumentException("a proposal is for one node: " + bookings);
@@ -40,27 +45,27 @@ record Proposal(String node, List<Booking> bookings, String id) {
   }
 
   /** Whether a claim's annotations hold a proposal, be it readable or not. */
-  static boolean isOn(ResourceClaim claim) {
+  public static boolean isOn(ResourceClaim claim) {
     return annotations(claim).containsKey(Driver.PROPOSAL_ANNOTATION);
   }
 
   /** A new one. */
-  static Proposal of(String node, List<Booking> bookings) {
+  public static Proposal of(String node, List<Booking> bookings) {
     return new Proposal(node, bookings, UUID.randomUUID().toString());
   }
 
   /** The claim's annotation, be it readable or not. */
-  static Optional<String> textOf(ResourceClaim claim) {
+  public static Optional<String> textOf(ResourceClaim claim) {
     return Optional.ofNullable(annotations(claim).get(Driver.PROPOSAL_ANNOTATION));
   }
 
   /** The claim's proposal; empty if it has none that can be read: nobody could write an allocation from it either. */
-  static Optional<Proposal> of(ResourceClaim claim) {
+  public static Optional<Proposal> of(ResourceClaim claim) {
     return Optional.ofNullable(annotations(claim).get(Driver.PROPOSAL_ANNOTATION)).flatMap(Proposal::parse);
   }
 
   /** Whoever may edit claims can write it: amounts that no card has are not read, so that nobody's sums can overflow. */
-  static Optional<Proposal> parse(String text) {
+  public static Optional<Proposal> parse(String text) {
     if (text.length() > MOST_CHARACTERS) {
       return Optional.empty();
     }
@@ -76,7 +81,7 @@ record Proposal(String node, List<Booking> bookings, String id) {
       if (device.isEmpty() || share.matches() != (device.get().mode() == DeviceMode.SHARED)) {
         return Optional.empty();
       }
-      if (share.matches() && (Long.parseLong(share.group(2)) > AllocatedClaim.MOST_MEMORY || Integer.parseInt(share.group(3)) > AllocatedClaim.MOST_CORES)) {
+      if (share.matches() && (Long.parseLong(share.group(2)) > Booking.MOST_MEMORY || Integer.parseInt(share.group(3)) > Booking.MOST_CORES)) {
         return Optional.empty();
       }
       CardKey card = new CardKey(words[0], device.get().index());
@@ -86,6 +91,38 @@ record Proposal(String node, List<Booking> bookings, String id) {
               : new Booking(card, device.get(), 0, 0));
     }
     return words.length < 2 || words[0].isEmpty() ? Optional.empty() : Optional.of(new Proposal(words[0], bookings, id.group(1)));
+  }
+
+  /**
+   * Whether a claim with these requests could be given this: no more devices than it asks for, and no share with more memory or cores
+   * than a request of it. So whoever writes a proposal on a claim of his can book no more than he could have asked for.
+   */
+  public boolean isWithin(ClaimAsk ask) {
+    long devices = ask.requests().stream().mapToLong(Proposal::mostDevices).sum();
+    List<DeviceAsk> alternatives =
+        ask.requests().stream().flatMap(request -> request.alternatives().stream()).filter(Proposal::takes).toList();
+    return bookings.size() <= devices
+        && bookings.stream()
+            .filter(booking -> booking.mode() == DeviceMode.SHARED)
+            .allMatch(share -> alternatives.stream().anyMatch(alternative -> isWithin(share, alternative)));
+  }
+
+  private static long mostDevices(ClaimAsk.RequestAsk request) {
+    return request.alternatives().stream()
+        .filter(Proposal::takes)
+        .mapToLong(ask -> ask.count() instanceof DeviceAsk.Count.Exactly(int count) ? count : ClaimAsk.MOST_RESULTS)
+        .max()
+        .orElse(0);
+  }
+
+  private static boolean takes(DeviceAsk ask) {
+    return ask.access() == DeviceAsk.Access.OWN;
+  }
+
+  /** A part in percent, and what is not said, depend on the card: these are held by the card's own size alone. */
+  private static boolean isWithin(Booking share, DeviceAsk ask) {
+    boolean memory = !(ask.memory() instanceof MemoryAsk.Bytes(long bytes)) || share.memory() <= Math.max(bytes, LEAST_MEMORY);
+    return memory && share.cores() <= ask.cores().orElse(0);
   }
 
   private static Map<String, String> annotations(ResourceClaim claim) {

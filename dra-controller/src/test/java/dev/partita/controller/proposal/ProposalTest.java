@@ -1,4 +1,4 @@
-package dev.partita.controller.claims;
+package dev.partita.controller.proposal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
