@@ -7,6 +7,7 @@ import dev.partita.plugin.cardreport.CardReports;
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.CdiName;
 import dev.partita.plugin.claimstatus.ClaimReports;
+import dev.partita.plugin.dra.ClaimServiceOnceStarted;
 import dev.partita.plugin.dra.DraV1Beta1Service;
 import dev.partita.plugin.dra.DraV1Service;
 import dev.partita.plugin.health.HealthEndpoint;
@@ -15,12 +16,14 @@ import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.inventory.InventoryReader;
 import dev.partita.plugin.inventory.NodeInventory;
 import dev.partita.plugin.kube.ApiCalls;
+import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.mig.MigCards;
 import dev.partita.plugin.mig.PatientMigControl;
 import dev.partita.plugin.prepare.ClaimReader;
 import dev.partita.plugin.leftover.LeftoverSweep;
 import dev.partita.plugin.leftover.LibrarySweep;
 import dev.partita.plugin.leftover.SpecRenewal;
+import dev.partita.plugin.nvml.DriverWatch;
 import dev.partita.plugin.nvml.NvmlLibrary;
 import dev.partita.plugin.prepare.ClaimPreparer;
 import dev.partita.plugin.prepare.ClaimSpec;
@@ -41,7 +44,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -56,21 +60,42 @@ public final class KubeletPlugin implements AutoCloseable {
   /** How long a preparation waits for the node's GpuNode; kubelet gives a call 45 s. */
   private static final Duration SPEC_WAIT = Duration.ofSeconds(10);
 
+  /** One operation cuts a card into MIG instances at most, for which NVML gets half a minute a call. */
+  private static final Duration OPERATION_ALLOWED = Duration.ofMinutes(3);
+
+  private static final Duration SOCKET_PERIOD = Duration.ofSeconds(20);
+  private static final Duration SOCKET_ALLOWED = Duration.ofSeconds(90);
+
   private final Deque<AutoCloseable> parts = new ArrayDeque<>();
-  private volatile @Nullable PluginSockets sockets;
+  private volatile Supplier<Optional<String>> readiness = () -> Optional.of("the plugin is still starting");
 
   private KubeletPlugin() {}
 
   /**
-   * Starts the plugin. When this returns, both sockets are there; the GpuNode follows as soon as the API server takes it.
+   * Starts the plugin. When this returns, both sockets are there, and claims are released; the GpuNode follows as soon as the cards have
+   * been read and the API server takes it.
    *
    * @param client stays the caller's to close
    * @throws PluginStartException if a folder, a port or a file of the settings cannot be used
    */
   public static KubeletPlugin start(PluginSettings settings, KubernetesClient client) {
+    return start(settings, plugin -> client, NodeInventory.Patience.STANDARD);
+  }
+
+  /**
+   * The same.
+   *
+   * @param client makes the client once the sockets are there, and the plugin closes it: making one takes longer than all before it
+   */
+  static KubeletPlugin start(PluginSettings settings, Supplier<KubernetesClient> client) {
+    return start(settings, plugin -> plugin.opened(client.get()), NodeInventory.Patience.STANDARD);
+  }
+
+  static KubeletPlugin start(
+      PluginSettings settings, Function<KubeletPlugin, KubernetesClient> client, NodeInventory.Patience patience) {
     KubeletPlugin plugin = new KubeletPlugin();
     try {
-      plugin.open(settings, client);
+      plugin.open(settings, client, patience);
       return plugin;
     } catch (IOException e) {
       plugin.close();
@@ -94,10 +119,9 @@ public final class KubeletPlugin implements AutoCloseable {
     }
   }
 
-  private void open(PluginSettings settings, KubernetesClient client) throws IOException {
-    Clock clock = Clock.systemUTC();
-    Clock evenClock = SteadyClock.start();
-    String pool = Driver.poolOf(settings.nodeName());
+  /** Kubelet comes first: it knows the plugin at once, and claims can be released whatever the driver and the API server do. */
+  private void open(PluginSettings settings, Function<KubeletPlugin, KubernetesClient> client, NodeInventory.Patience patience)
+      throws IOException {
     HookLibraries libraries = new HookLibraries(settings.hookLibraries(), settings.installRoot());
     libraries
         .missing()
@@ -107,6 +131,37 @@ public final class KubeletPlugin implements AutoCloseable {
             });
     opened(InstanceLock.acquire(settings.stateRoot(), settings.podUid()));
     OperationLock lock = opened(new OperationLock(settings.stateRoot().resolve("operation.lock")));
+    DriverWatch driver = new DriverWatch(System::nanoTime);
+    Loops loops = new Loops(System::nanoTime, driver::keepsWaiting);
+    if (settings.healthPort() != 0) {
+      opened(listenForHealth(settings.healthPort(), loops, lock));
+    }
+    ClaimServiceOnceStarted claims = new ClaimServiceOnceStarted();
+    PluginSockets kubelet =
+        opened(
+            PluginSockets.open(
+                settings.kubeletRegistryDir(),
+                settings.kubeletPluginsDir(),
+                settings.podUid(),
+                List.of(new DraV1Service(claims), new DraV1Beta1Service(claims))));
+    startLoops(settings, client.apply(this), patience, libraries, lock, driver, loops, kubelet, claims);
+    LOG.info("plugin of node {} started, driver root {}", settings.nodeName(), settings.driverRoot().onHost());
+  }
+
+  private void startLoops(
+      PluginSettings settings,
+      KubernetesClient client,
+      NodeInventory.Patience patience,
+      HookLibraries libraries,
+      OperationLock lock,
+      DriverWatch driver,
+      Loops loops,
+      PluginSockets kubelet,
+      ClaimServiceOnceStarted claims)
+      throws IOException {
+    Clock clock = Clock.systemUTC();
+    Clock evenClock = SteadyClock.start();
+    String pool = Driver.poolOf(settings.nodeName());
     Checkpoint checkpoint = new Checkpoint(settings.stateRoot().resolve("claims"), clock);
     ShareFolders folders = new ShareFolders(settings.stateRoot(), settings.runRoot());
     CdiFolder cdi = new CdiFolder(settings.cdiRoot(), CdiName.KIND.vendor() + "-" + CdiName.KIND.deviceClass());
@@ -115,10 +170,20 @@ public final class KubeletPlugin implements AutoCloseable {
     ClaimReader api = new ClaimReader(client, calls);
     GpuNodeReporter node =
         opened(new GpuNodeReporter(client, calls, settings.nodeName(), version(), settings.podUid(), clock));
-    InventoryReader reader = new InventoryReader(settings.driverRoot(), settings.sysfs(), NvmlLibrary::open, settings.reserve(), settings.mig());
-    reader.remember(node.earlierCards());
-    rememberCardsOfClaims(checkpoint, reader);
-    NodeInventory inventory = opened(new NodeInventory(reader, node::report));
+    InventoryReader reader =
+        new InventoryReader(
+            settings.driverRoot(), settings.sysfs(), driver.around(NvmlLibrary::open)::open, settings.reserve(), settings.mig());
+    NodeInventory inventory =
+        opened(
+            new NodeInventory(
+                reader,
+                () -> {
+                  reader.remember(node.earlierCards());
+                  rememberCardsOfClaims(checkpoint, reader);
+                },
+                node::report,
+                patience,
+                loops));
 
     ClaimReports reports = opened(new ClaimReports(client, calls, settings.nodeName(), clock));
     ClaimSpec specs = new ClaimSpec(settings.driverRoot(), settings.extraDriverMounts(), folders);
@@ -128,6 +193,12 @@ public final class KubeletPlugin implements AutoCloseable {
     ClaimPreparer preparer =
         new ClaimPreparer(
             pool, bootId, api, inventory, () -> node.spec(SPEC_WAIT), checkpoint, steps, lock, reports);
+    claims.started(preparer);
+    readiness = () -> notReady(node, inventory, kubelet);
+    opened(loops);
+    node.start();
+    inventory.start(settings.inventoryPeriod());
+    loops.make("kubelet-socket", SOCKET_ALLOWED, () -> check(kubelet)).start();
     lock.run(
         () -> {
           checkpoint.removeLeftovers();
@@ -136,41 +207,35 @@ public final class KubeletPlugin implements AutoCloseable {
           return true;
         });
     UsageWatch usage =
-        opened(UsageWatch.over(checkpoint, folders, reader::processes, reader::samples, api, lock, reports, settings.onExcess(), settings.plausibleOverhead(), clock, evenClock));
-    CardReports cardReports = opened(new CardReports(usage::current, reader::samples, usage.times(), folders, lock));
-    XidWatch xids = opened(new XidWatch(reader, inventory, checkpoint, reports));
+        UsageWatch.over(
+            checkpoint,
+            folders,
+            reader::processes,
+            reader::samples,
+            api,
+            lock,
+            reports,
+            settings.onExcess(),
+            settings.plausibleOverhead(),
+            clock,
+            evenClock);
     LeftoverSweep sweep =
-        opened(
-            new LeftoverSweep(
-                pool,
-                bootId,
-                settings.leftoverGrace(),
-                api,
-                checkpoint,
-                cdi,
-                folders,
-                preparer,
-                new SpecRenewal(inventory::current, checkpoint, cdi, preparer),
-                new LibrarySweep(libraries, checkpoint, cdi, lock, settings.leftoverGrace(), evenClock),
-                evenClock));
-
-    node.start();
-    inventory.start(settings.inventoryPeriod());
-    sweep.start(settings.sweepPeriod(), settings.inventoryPeriod());
-    usage.start(settings.usagePeriod());
-    xids.start();
-    cardReports.start();
-    if (settings.healthPort() != 0) {
-      opened(listenForHealth(settings.healthPort(), node, inventory));
-    }
-    sockets =
-        opened(
-            PluginSockets.open(
-                settings.kubeletRegistryDir(),
-                settings.kubeletPluginsDir(),
-                settings.podUid(),
-                List.of(new DraV1Service(preparer), new DraV1Beta1Service(preparer))));
-    LOG.info("plugin of node {} started, driver root {}", settings.nodeName(), settings.driverRoot().onHost());
+        new LeftoverSweep(
+            pool,
+            bootId,
+            settings.leftoverGrace(),
+            api,
+            checkpoint,
+            cdi,
+            folders,
+            preparer,
+            new SpecRenewal(inventory::current, checkpoint, cdi, preparer),
+            new LibrarySweep(libraries, checkpoint, cdi, lock, settings.leftoverGrace(), evenClock),
+            evenClock);
+    sweep.start(loops, settings.sweepPeriod(), settings.inventoryPeriod());
+    usage.start(loops, settings.usagePeriod());
+    new XidWatch(reader, inventory, checkpoint, reports).start(loops);
+    new CardReports(usage::current, reader::samples, usage.times(), folders, lock).start(loops);
   }
 
   private static void rememberCardsOfClaims(Checkpoint checkpoint, InventoryReader reader) {
@@ -186,21 +251,32 @@ public final class KubeletPlugin implements AutoCloseable {
     return part;
   }
 
-  private HealthEndpoint listenForHealth(int port, GpuNodeReporter node, NodeInventory inventory) {
+  private HealthEndpoint listenForHealth(int port, Loops loops, OperationLock lock) {
     try {
-      return HealthEndpoint.listen(port, () -> notReady(node, inventory));
+      return HealthEndpoint.listen(port, () -> loops.standstill().or(() -> heldTooLong(lock)), () -> readiness.get());
     } catch (IOException e) {
       throw new PluginStartException("port " + port + " for health cannot be used (" + e.getMessage() + "); choose another --health-port");
     }
   }
 
+  private static Optional<String> heldTooLong(OperationLock lock) {
+    Duration held = lock.heldFor();
+    return held.compareTo(OPERATION_ALLOWED) > 0
+        ? Optional.of("one operation on the node's claims has been under way for " + held.toSeconds() + " s")
+        : Optional.empty();
+  }
+
+  private static Duration check(PluginSockets kubelet) {
+    kubelet.check().ask();
+    return SOCKET_PERIOD;
+  }
+
   /** A node without a driver is ready: it has reported that, which is its work. */
-  private Optional<String> notReady(GpuNodeReporter node, NodeInventory inventory) {
+  private static Optional<String> notReady(GpuNodeReporter node, NodeInventory inventory, PluginSockets kubelet) {
     if (!node.hasReported()) {
       return Optional.of("the GpuNode has not been written yet");
     }
-    PluginSockets opened = sockets;
-    if (inventory.current() instanceof Inventory.Cards && (opened == null || !opened.isRegistered())) {
+    if (inventory.current() instanceof Inventory.Cards && !kubelet.isRegistered()) {
       return Optional.of("kubelet has not registered the plugin yet");
     }
     return Optional.empty();

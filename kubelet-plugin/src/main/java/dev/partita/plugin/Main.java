@@ -139,6 +139,7 @@ public final class Main implements Callable<Integer> {
     if (System.getProperty("logback.configurationFile") == null) {
       System.setProperty("logback.configurationFile", "partita-kubelet-plugin-logback.xml");
     }
+    Thread.setDefaultUncaughtExceptionHandler((thread, e) -> logger().error("the thread {} has ended: {}", thread.getName(), e.toString()));
     System.exit(commandLine().execute(args));
   }
 
@@ -159,8 +160,7 @@ public final class Main implements Callable<Integer> {
     PrintWriter err = java.util.Objects.requireNonNull(spec).commandLine().getErr();
     CountDownLatch ended = new CountDownLatch(1);
     CountDownLatch stop = new CountDownLatch(1);
-    try (KubernetesClient client = client();
-        KubeletPlugin plugin = KubeletPlugin.start(settings(), client)) {
+    try (KubeletPlugin plugin = KubeletPlugin.start(settings(), Main::client)) {
       Runtime.getRuntime().addShutdownHook(Thread.ofPlatform().unstarted(() -> stopAndWait(stop, ended)));
       stop.await();
       logger().info("stopping");

@@ -1,6 +1,7 @@
 package dev.partita.plugin.cardreport;
 
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
+import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.nvml.CardSamples;
 import dev.partita.plugin.nvml.ProcessSample;
 import dev.partita.plugin.nvml.Samples;
@@ -29,9 +30,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -42,10 +40,13 @@ import org.slf4j.LoggerFactory;
  * place, so that a few times a second costs no new file; a share that is being released gets none. Hands on the samples of these cards,
  * and of those with a hard limit, to who holds limits against them.
  */
-public final class CardReports implements AutoCloseable {
+public final class CardReports {
   private static final Logger LOG = LoggerFactory.getLogger(CardReports.class);
   /** A little less than the shortest period of samples, 1/6 s: NVML tells of the newest one only. */
   private static final Duration PERIOD = Duration.ofMillis(150);
+
+  /** The first report of a share waits for the operation that is under way. */
+  private static final Duration ALLOWED = Duration.ofMinutes(4);
 
   private final Supplier<Map<ShareRef, ShareUse>> uses;
   private final Samples samples;
@@ -56,8 +57,6 @@ public final class CardReports implements AutoCloseable {
   private final SetBack setBack = new SetBack();
   private final Map<String, CardLoad> loads = new HashMap<>();
   private final Set<ShareRef> made = new HashSet<>();
-  private final ScheduledExecutorService timer =
-      Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("card-reports").daemon().factory());
   private boolean failed;
 
   /**
@@ -85,20 +84,17 @@ public final class CardReports implements AutoCloseable {
     this.lock = lock;
   }
 
-  public void start() {
-    var _ = timer.scheduleWithFixedDelay(this::reportOrExplain, 0, PERIOD.toMillis(), TimeUnit.MILLISECONDS);
-  }
-
-  @Override
-  public void close() {
-    timer.shutdownNow();
-    try {
-      if (!timer.awaitTermination(5, TimeUnit.SECONDS)) {
-        LOG.warn("a card report does not end");
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+  /** Writes now and from now on. */
+  public void start(Loops loops) {
+    loops
+        .makeAskingDriver(
+            "card-reports",
+            ALLOWED,
+            () -> {
+              reportOrExplain();
+              return PERIOD;
+            })
+        .start();
   }
 
   private void reportOrExplain() {

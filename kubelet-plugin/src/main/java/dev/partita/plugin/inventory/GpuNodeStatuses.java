@@ -32,6 +32,16 @@ final class GpuNodeStatuses {
       @Nullable String pluginPodUid,
       Instant now) {
     return switch (inventory) {
+      case Inventory.NoCards none when none.isSilence() && earlier != null ->
+          new GpuNodeStatus( // what an earlier plugin has seen: claims have these cards, and their indexes must not be forgotten
+              earlier.gpuCount(),
+              earlier.models(),
+              earlier.driverVersion(),
+              earlier.cudaDriverVersion(),
+              pluginVersion,
+              pluginPodUid,
+              Inventory.silent(earlier.gpus()),
+              withOthers(ready(false, none.reason(), none.message(), earlier, now), earlier));
       case Inventory.NoCards none ->
           new GpuNodeStatus(
               0,

@@ -3,11 +3,22 @@ package dev.partita.plugin.inventory;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.cdi.driver.DriverFiles;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
 /** What the node has, at one moment. */
 public sealed interface Inventory {
+  /** Reason, of a card and of a node. */
+  String SILENT = "NvmlDoesNotAnswer";
+
+  /** The cards as far as they are known while NVML does not answer. */
+  static List<Gpu> silent(List<Gpu> gpus) {
+    GpuHealth unknown =
+        GpuHealth.unhealthy(SILENT, "NVML has not come back from a call for long; see dmesg and nvidia-smi on the node");
+    return gpus.stream().map(gpu -> gpu.health().state() == GpuHealth.State.Healthy ? gpu.withHealth(unknown) : gpu).toList();
+  }
+
   /**
    * A driver that answers. It may have no cards.
    *
@@ -24,9 +35,7 @@ public sealed interface Inventory {
 
     /** The same while NVML does not answer: which card is to blame nobody knows. What was said of a card before stays. */
     Cards silent() {
-      GpuHealth unknown = GpuHealth.unhealthy("NvmlDoesNotAnswer", "NVML has not come back from a call for long; see dmesg and nvidia-smi on the node");
-      List<Gpu> all = gpus.stream().map(gpu -> gpu.health().state() == GpuHealth.State.Healthy ? gpu.withHealth(unknown) : gpu).toList();
-      return new Cards(files, driverVersion, cudaDriverVersion, all);
+      return new Cards(files, driverVersion, cudaDriverVersion, Inventory.silent(gpus));
     }
 
     /** The card that devices of this index mean. */
@@ -51,11 +60,27 @@ public sealed interface Inventory {
   /**
    * No driver that answers.
    *
-   * @param reason CamelCase, for the condition: NoDriver or NvmlFailed
+   * @param reason CamelCase, for the condition: NoDriver, NvmlFailed or NvmlDoesNotAnswer
    * @param message what is wrong and what to do
    */
   record NoCards(String reason, String message) implements Inventory {
     public static final String NO_DRIVER = "NoDriver";
     public static final String NVML_FAILED = "NvmlFailed";
+
+    /** What is known before the first reading has ended. */
+    static final NoCards NOT_READ = new NoCards("NotRead", "the cards have not been read yet");
+
+    /** NVML has not come back from a call for so long: what cards there are nobody knows. */
+    static NoCards silent(Duration since) {
+      return new NoCards(
+          SILENT,
+          "NVML does not answer: it has not come back from a call for " + Math.max(1, since.toSeconds())
+              + " s; see dmesg and nvidia-smi on the node");
+    }
+
+    /** Whether it is NVML's silence that keeps the cards from being known: then those that were known before may be there. */
+    boolean isSilence() {
+      return SILENT.equals(reason);
+    }
   }
 }

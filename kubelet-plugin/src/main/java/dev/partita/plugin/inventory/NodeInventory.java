@@ -1,128 +1,196 @@
 package dev.partita.plugin.inventory;
 
 import dev.partita.plugin.kube.ApiCalls;
+import dev.partita.plugin.loop.Loops;
+import dev.partita.plugin.loop.PeriodicLoop;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Duration;
-import java.util.concurrent.Executors;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledExecutorService;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The node's inventory, read again and again; whoever listens hears of every reading. */
+/**
+ * Reads the node's inventory again and again, and tells a listener of it. One thread reads and another one tells: a driver that does not
+ * come back from a call keeps nobody from saying so, and an API server that answers slowly keeps no claim from fresh cards.
+ */
 public final class NodeInventory implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NodeInventory.class);
+  private static final Duration FIRST_PERIOD = Duration.ofSeconds(10);
 
-  /** A reading of many cards that sleep takes some seconds. */
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
+  /** Readings and their reports may take so long before the loops are taken to stand still. */
+  private static final Duration READING_ALLOWED = Duration.ofMinutes(2);
+
+  private static final Duration REPORT_ALLOWED = Duration.ofMinutes(10); // some calls to an API server that answers none of them
+
+  /**
+   * How long the driver is waited for.
+   *
+   * @param toAnswer until a caller of {@link #refresh} is told that NVML does not answer; kubelet gives a call 45 s
+   * @param toReport until the listener is told so
+   */
+  public record Patience(Duration toAnswer, Duration toReport) {
+    /** A reading of many cards that sleep takes some seconds. */
+    public static final Patience STANDARD = new Patience(Duration.ofSeconds(20), Duration.ofMinutes(1));
+  }
 
   private final InventoryReader reader;
+  private final Runnable beforeFirst;
   private final Consumer<Inventory> listener;
-  private final Duration patience;
-  private final ScheduledExecutorService timer;
-  private final ScheduledExecutorService watch;
-  private final AtomicReference<@Nullable Reading> underWay = new AtomicReference<>();
-  private @Nullable Reading stuck;
-  private volatile Inventory current;
+  private final Patience patience;
+  private final PeriodicLoop reading;
+  private final PeriodicLoop telling;
+  private volatile Duration period = FIRST_PERIOD;
+  private volatile Inventory current = Inventory.NoCards.NOT_READ;
+
+  private final Object turns = new Object();
+  private CompletableFuture<Inventory> next = new CompletableFuture<>(); // of the reading that begins next
+  private @Nullable Begun underWay;
+  private @Nullable Begun stuck;
+  private boolean readOnce;
 
   /** A reading that has begun. */
-  private record Reading(long beginNanos) {}
+  private record Begun(long nanos, CompletableFuture<Inventory> outcome) {}
 
-  /** Reads once; {@link #start} goes on reading. */
+  /** Reads when it is asked for; {@link #start} has it read again and again. */
   public NodeInventory(InventoryReader reader, Consumer<Inventory> listener) {
-    this(reader, listener, PATIENCE);
+    this(reader, () -> {}, listener, Patience.STANDARD, new Loops());
   }
 
-  NodeInventory(InventoryReader reader, Consumer<Inventory> listener, Duration patience) {
+  /**
+   * The same.
+   *
+   * @param beforeFirst is done before the first reading, on the thread that reads
+   */
+  public NodeInventory(
+      InventoryReader reader, Runnable beforeFirst, Consumer<Inventory> listener, Patience patience, Loops loops) {
     this.reader = reader;
+    this.beforeFirst = beforeFirst;
     this.listener = listener;
     this.patience = patience;
-    this.watch = Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("inventory-watch").daemon().factory());
-    this.timer = Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("inventory").daemon().factory());
-    this.current = reader.read();
-    log(current);
+    this.reading = loops.makeAskingDriver("inventory", READING_ALLOWED, this::readNow);
+    this.telling = loops.make("gpunode", REPORT_ALLOWED, this::tellNow);
   }
 
-  /** Tells the listener of the present state, and of every reading from now on. */
-  public void start(Duration period) {
-    var _ = timer.scheduleWithFixedDelay(this::tick, 0, period.toMillis(), TimeUnit.MILLISECONDS);
-    var _ = watch.scheduleWithFixedDelay(this::tellIfStuck, period.toMillis(), period.toMillis(), TimeUnit.MILLISECONDS);
+  /** Reads now and every period, and tells the listener of the first reading and of every one after it. */
+  public void start(Duration every) {
+    period = every;
+    reading.start();
+    telling.start();
   }
 
   /** Has the cards read, and the listener told, out of turn. */
   public void readSoon() {
-    try {
-      timer.execute(this::tick);
-    } catch (RejectedExecutionException e) {
-      LOG.debug("no reading, the plugin is stopping", e);
-    }
+    reading.soon();
   }
 
-  /** The last reading. */
+  /** The last reading; {@link Inventory.NoCards#NOT_READ} before the first one has ended. */
   public Inventory current() {
     return current;
   }
 
-  /** Reads now. */
-  public synchronized Inventory refresh() {
-    underWay.set(new Reading(System.nanoTime()));
-    Inventory now;
+  /**
+   * A reading that begins after the call, or the first one of all. It is waited for as long as {@link Patience} says; if it does not come,
+   * there are no cards, for NVML does not answer.
+   */
+  public Inventory refresh() {
+    CompletableFuture<Inventory> wanted;
+    synchronized (turns) {
+      Begun begun = underWay;
+      wanted = begun != null && !readOnce ? begun.outcome() : next;
+    }
+    reading.start();
     try {
-      now = reader.read();
-    } finally {
-      underWay.set(null);
+      return wanted.get(patience.toAnswer().toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      return Inventory.NoCards.silent(patience.toAnswer());
+    } catch (ExecutionException | CancellationException e) {
+      throw new IllegalStateException("the cards cannot be read: " + e.getMessage(), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("the plugin is stopping; kubelet tries again", e);
     }
-    if (!now.equals(current)) {
-      log(now);
-    }
-    current = now;
-    return now;
   }
 
   @Override
   public void close() {
-    watch.shutdownNow();
-    timer.shutdownNow();
-    try {
-      if (!timer.awaitTermination(5, TimeUnit.SECONDS)) {
-        LOG.warn("a reading of the cards does not end");
-        return; // closing the library under it would crash the process
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return;
+    telling.close();
+    reading.close();
+    if (reading.hasEnded()) {
+      reader.close();
+    } else {
+      LOG.warn("a reading of the cards does not end"); // closing the library under it would crash the process
     }
-    reader.close();
   }
 
-  private void tick() {
-    tell(this::refresh);
+  private Duration readNow() {
+    Begun begun = begin();
+    try {
+      if (!readOnce) {
+        beforeFirst.run();
+      }
+      Inventory now = reader.read();
+      if (!now.equals(current)) {
+        log(now);
+      }
+      current = now;
+      begun.outcome().complete(now);
+    } catch (RuntimeException | Error e) {
+      begun.outcome().completeExceptionally(e);
+      throw e;
+    } finally {
+      synchronized (turns) {
+        underWay = null;
+        readOnce = true;
+      }
+    }
+    telling.soon();
+    return period;
+  }
+
+  private Begun begin() {
+    synchronized (turns) {
+      Begun begun = new Begun(System.nanoTime(), next);
+      underWay = begun;
+      next = new CompletableFuture<>();
+      return begun;
+    }
+  }
+
+  private Duration tellNow() {
+    toTell().ifPresent(this::tell);
+    return period;
   }
 
   /** A driver in trouble may not come back from a call at all; then nobody else would say so. The next reading takes it back. */
-  private void tellIfStuck() {
-    Reading reading = underWay.get();
-    if (reading != null && System.nanoTime() - reading.beginNanos() >= patience.toNanos() && current instanceof Inventory.Cards cards) {
-      if (!reading.equals(stuck)) {
+  private Optional<Inventory> toTell() {
+    Inventory known = current;
+    synchronized (turns) {
+      Begun begun = underWay;
+      if (begun == null || System.nanoTime() - begun.nanos() < patience.toReport().toNanos()) {
+        return known.equals(Inventory.NoCards.NOT_READ) ? Optional.empty() : Optional.of(known);
+      }
+      if (!begun.equals(stuck)) {
         LOG.warn("a reading of the cards does not end: NVML does not answer");
       }
-      stuck = reading;
-      tell(() -> cards.silent());
+      stuck = begun;
     }
+    return Optional.of(known instanceof Inventory.Cards cards ? cards.silent() : Inventory.NoCards.silent(patience.toReport()));
   }
 
-  private void tell(Supplier<Inventory> state) {
+  private void tell(Inventory state) {
     try {
-      listener.accept(state.get());
+      listener.accept(state);
     } catch (KubernetesClientException e) {
-      LOG.warn("the node's state cannot be reported, next try with the next reading: {}", ApiCalls.explain(e));
+      LOG.warn("the node's state cannot be reported, next try soon: {}", ApiCalls.explain(e));
     } catch (RuntimeException e) {
-      LOG.warn("the node's state cannot be reported, next try with the next reading: {}", e.getMessage());
+      LOG.warn("the node's state cannot be reported, next try soon: {}", e.getMessage());
       LOG.debug("why", e);
     }
   }
@@ -134,7 +202,10 @@ public final class NodeInventory implements AutoCloseable {
         LOG.info("cards: {}; driver {}", GpuNodeStatuses.models(cards.gpus()), cards.driverVersion());
         cards.gpus().stream()
             .filter(gpu -> gpu.health().reason() != null)
-            .forEach(gpu -> LOG.warn("card {} (gpu-{}) is unhealthy: {}: {}", gpu.uuid(), gpu.index(), gpu.health().reason(), gpu.health().message()));
+            .forEach(
+                gpu ->
+                    LOG.warn(
+                        "card {} (gpu-{}) is unhealthy: {}: {}", gpu.uuid(), gpu.index(), gpu.health().reason(), gpu.health().message()));
       }
     }
   }

@@ -8,6 +8,7 @@ import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.dra.ClaimService;
 import dev.partita.plugin.prepare.ClaimReader;
 import dev.partita.plugin.kube.ApiCalls;
+import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.prepare.ClaimPreparer;
 import dev.partita.plugin.share.ShareFolders;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -23,9 +24,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,8 +32,11 @@ import org.slf4j.LoggerFactory;
  * normally asks for every removal; this is for what it cannot know of: crashes, unreadable records, a kubelet that lost its own
  * state.
  */
-public final class LeftoverSweep implements AutoCloseable {
+public final class LeftoverSweep {
   private static final Logger LOG = LoggerFactory.getLogger(LeftoverSweep.class);
+
+  /** A sweep asks the API server for every claim in turn. */
+  private static final Duration ALLOWED = Duration.ofMinutes(30);
 
   private final String pool;
   private final String bootId;
@@ -49,8 +50,7 @@ public final class LeftoverSweep implements AutoCloseable {
   private final LibrarySweep libraries;
   private final Clock clock;
   private final Map<String, Instant> goneSince = new HashMap<>();
-  private final ScheduledExecutorService timer =
-      Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("leftovers").daemon().factory());
+  private Optional<Instant> swept = Optional.empty();
 
   /**
    * @param pool this node's pool
@@ -87,20 +87,25 @@ public final class LeftoverSweep implements AutoCloseable {
    *
    * @param specPeriod between two looks at whether the driver is another one
    */
-  public void start(Duration period, Duration specPeriod) {
-    var _ = timer.scheduleWithFixedDelay(() -> orExplain(this::sweep), 0, period.toMillis(), TimeUnit.MILLISECONDS);
-    var _ = timer.scheduleWithFixedDelay(() -> orExplain(specs::lookIfDriverChanged), specPeriod.toMillis(), specPeriod.toMillis(), TimeUnit.MILLISECONDS);
+  public void start(Loops loops, Duration period, Duration specPeriod) {
+    loops
+        .makeAskingDriver(
+            "leftovers",
+            ALLOWED.plus(period),
+            () -> {
+              look(period);
+              return specPeriod.compareTo(period) < 0 ? specPeriod : period;
+            })
+        .start();
   }
 
-  @Override
-  public void close() {
-    timer.shutdownNow();
-    try {
-      if (!timer.awaitTermination(5, TimeUnit.SECONDS)) {
-        LOG.warn("a sweep does not end");
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+  private void look(Duration period) {
+    Instant now = clock.instant();
+    if (swept.filter(last -> now.isBefore(last.plus(period))).isPresent()) {
+      orExplain(specs::lookIfDriverChanged);
+    } else {
+      orExplain(this::sweep);
+      swept = Optional.of(clock.instant());
     }
   }
 

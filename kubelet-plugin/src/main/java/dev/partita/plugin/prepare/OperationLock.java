@@ -5,12 +5,14 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** Lets one operation at a time change the node's state, among the threads of this plugin and among plugins. */
 public final class OperationLock implements AutoCloseable {
   private final ReentrantLock threads = new ReentrantLock();
   private final FileChannel file;
+  private volatile long heldSince; // System.nanoTime; 0 while nobody of this plugin holds it
 
   /**
    * @param path a file for this purpose only; made if it is not there
@@ -29,14 +31,22 @@ public final class OperationLock implements AutoCloseable {
     threads.lock();
     try {
       FileLock lock = file.lock();
+      heldSince = Math.max(1, System.nanoTime());
       try {
         return operation.run();
       } finally {
+        heldSince = 0;
         lock.release();
       }
     } finally {
       threads.unlock();
     }
+  }
+
+  /** How long this plugin's operation of the moment has been holding the lock; zero if there is none. */
+  public Duration heldFor() {
+    long since = heldSince;
+    return since == 0 ? Duration.ZERO : Duration.ofNanos(System.nanoTime() - since);
   }
 
   @Override

@@ -58,6 +58,11 @@ public final class PluginSockets implements AutoCloseable {
     return registration.isRegistered();
   }
 
+  /** Whether the driver's services answer. */
+  public SocketCheck check() {
+    return draServer.check();
+  }
+
   @Override
   public void close() {
     registrationServer.close();

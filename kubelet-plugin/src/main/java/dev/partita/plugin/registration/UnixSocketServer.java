@@ -63,6 +63,11 @@ public final class UnixSocketServer implements AutoCloseable {
     }
   }
 
+  /** Asks this server, on the thread that it accepts connections with. */
+  SocketCheck check() {
+    return new SocketCheck(socket, events);
+  }
+
   /** Takes no more calls, lets those under way end within 5 s, and removes the socket. */
   @Override
   public void close() {

@@ -2,6 +2,7 @@ package dev.partita.plugin.usage;
 
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claimstatus.ClaimReports;
+import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.nvml.ProcessMemory;
 import dev.partita.plugin.nvml.ProcessSample;
 import dev.partita.plugin.nvml.Samples;
@@ -24,9 +25,6 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -37,7 +35,7 @@ import org.slf4j.LoggerFactory;
  * quotas, and tells claims, and what is to be done to them, whose processes hold more than they may. Tells claims, too, whose processes
  * use more of a card's time than they may.
  */
-public final class UsageWatch implements AutoCloseable {
+public final class UsageWatch {
   /** Bytes that contexts and modules of one process are believed to take, if nobody has said otherwise. */
   public static final long PLAUSIBLE_OVERHEAD = OverheadBook.PLAUSIBLE;
 
@@ -48,6 +46,9 @@ public final class UsageWatch implements AutoCloseable {
 
   /** Microseconds: samples later than that were made before the time of day was set back, or do not carry it. */
   private static final long SET_BACK = 1_000_000;
+
+  /** A look at many shares on a busy node takes seconds. */
+  private static final Duration ALLOWED = Duration.ofMinutes(2);
 
   private final Checkpoint checkpoint;
   private final ShareFolders folders;
@@ -67,8 +68,6 @@ public final class UsageWatch implements AutoCloseable {
   private final CoreBook cores = new CoreBook();
   private final Endings endings = new Endings();
   private final Set<ShareRef> overLocked = new HashSet<>(); // whose last search did not come to its end
-  private final ScheduledExecutorService timer =
-      Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("usage").daemon().factory());
   private final Map<String, Long> newest = new HashMap<>(); // by card: microseconds of the newest sample
   private volatile Map<ShareRef, ShareUse> current = Map.of();
   private boolean failed;
@@ -143,11 +142,19 @@ public final class UsageWatch implements AutoCloseable {
   }
 
   /** Looks now and then every period. */
-  public void start(Duration period) {
+  public void start(Loops loops, Duration period) {
     if (!host.seesAll()) {
       LOG.info("processes outside this pid namespace cannot be seen: what they take beside their allocations, and what they take past their limit, goes unnoticed (hostPID)");
     }
-    var _ = timer.scheduleWithFixedDelay(this::lookOrExplain, 0, period.toMillis(), TimeUnit.MILLISECONDS);
+    loops
+        .makeAskingDriver(
+            "usage",
+            ALLOWED.plus(period),
+            () -> {
+              lookOrExplain();
+              return period;
+            })
+        .start();
   }
 
   /** Must be given the samples of cards with hard core limits: what a share uses is looked at far too seldom to see it all here. */
@@ -158,18 +165,6 @@ public final class UsageWatch implements AutoCloseable {
   /** The last reading, by share. */
   public Map<ShareRef, ShareUse> current() {
     return current;
-  }
-
-  @Override
-  public void close() {
-    timer.shutdownNow();
-    try {
-      if (!timer.awaitTermination(5, TimeUnit.SECONDS)) {
-        LOG.warn("a look at who uses the cards does not end");
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
   }
 
   private void lookOrExplain() {

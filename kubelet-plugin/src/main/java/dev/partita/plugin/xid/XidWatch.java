@@ -6,30 +6,28 @@ import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claimstatus.ClaimReports;
 import dev.partita.plugin.inventory.InventoryReader;
 import dev.partita.plugin.inventory.NodeInventory;
+import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.nvml.NvmlException;
 import dev.partita.plugin.nvml.XidEvent;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Waits for NVML's XID errors. A fatal one makes its card unhealthy at once, and the claims that have the card prepared are told.
  */
-public final class XidWatch implements AutoCloseable {
+public final class XidWatch {
   private static final Logger LOG = LoggerFactory.getLogger(XidWatch.class);
   private static final Duration WAIT = Duration.ofMillis(500); // whoever closes NVML waits for it
   private static final Duration PAUSE = Duration.ofSeconds(2);
+  private static final Duration ALLOWED = Duration.ofMinutes(2);
 
   private final InventoryReader reader;
   private final NodeInventory inventory;
   private final Checkpoint checkpoint;
   private final ClaimReports reports;
-  private final CountDownLatch stop = new CountDownLatch(1);
-  private final Thread thread = Thread.ofPlatform().name("xid").daemon().unstarted(this::watch);
   private boolean explained;
 
   public XidWatch(InventoryReader reader, NodeInventory inventory, Checkpoint checkpoint, ClaimReports reports) {
@@ -40,34 +38,8 @@ public final class XidWatch implements AutoCloseable {
   }
 
   /** Waits from now on. */
-  public void start() {
-    thread.start();
-  }
-
-  @Override
-  public void close() {
-    stop.countDown();
-    try {
-      if (!thread.join(Duration.ofSeconds(5))) {
-        LOG.warn("NVML does not come back from waiting for events");
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    } catch (IllegalThreadStateException e) {
-      LOG.debug("was never started", e);
-    }
-  }
-
-  private void watch() {
-    try {
-      while (stop.getCount() > 0) {
-        if (!awaitOne()) {
-          var _ = stop.await(PAUSE.toMillis(), TimeUnit.MILLISECONDS);
-        }
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+  public void start(Loops loops) {
+    loops.makeAskingDriver("xid", ALLOWED, () -> awaitOne() ? Duration.ZERO : PAUSE).start();
   }
 
   /** Whether NVML could be asked. */

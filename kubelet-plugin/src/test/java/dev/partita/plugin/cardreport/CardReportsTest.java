@@ -75,7 +75,6 @@ class CardReportsTest {
 
   @AfterEach
   void close() throws IOException {
-    reports.close();
     lock.close();
   }
 

@@ -5,57 +5,123 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
-import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class HealthEndpointTest {
-  private static final int MOST_CONNECTIONS = 256;
-  private static final int PATIENCE_MS = 20_000;
+  private static final int MANY = 1000;
+  private static final Duration PROBE = Duration.ofSeconds(1); // kubelet's default timeout
+
+  private final List<Socket> others = new ArrayList<>();
+
+  @AfterEach
+  void closeOthers() throws IOException {
+    for (Socket socket : others) {
+      socket.close();
+    }
+  }
 
   @Test
-  void connectionsThatSendNothingAreNotKeptWithoutEnd() throws IOException {
-    List<Socket> idle = new ArrayList<>();
-    try (HealthEndpoint endpoint = HealthEndpoint.listen(0, Optional::empty)) {
-      for (int i = 0; i < MOST_CONNECTIONS + 10; i++) {
-        idle.add(new Socket(InetAddress.getLoopbackAddress(), endpoint.port()));
-      }
-      assertThat(isClosed(idle.getLast())).as("one more than there may be").isTrue();
-      for (Socket socket : idle) {
-        socket.close();
-      }
-      assertThat(answer(endpoint.port())).startsWith("HTTP/1.1 200");
-    } finally {
-      for (Socket socket : idle) {
-        socket.close();
+  void aProbeIsAnsweredWithinASecondBesideAThousandConnectionsThatSendNothing() throws IOException {
+    try (HealthEndpoint endpoint = healthy()) {
+      open(endpoint, MANY, "");
+      assertAnswered(endpoint);
+    }
+  }
+
+  @Test
+  void aProbeIsAnsweredWithinASecondBesideAThousandRequestsThatDoNotEnd() throws IOException {
+    try (HealthEndpoint endpoint = healthy()) {
+      open(endpoint, MANY, "GET /healthz HTTP/1.1\r\nX-Slow: ");
+      assertAnswered(endpoint);
+    }
+  }
+
+  @Test
+  void whoOpensMoreConnectionsThanThereMayBeClosesTheOldest() throws IOException {
+    try (HealthEndpoint endpoint = healthy()) {
+      open(endpoint, HealthEndpoint.MOST_CONNECTIONS + MANY, "GET /");
+      assertAnswered(endpoint);
+      Socket oldest = others.getFirst();
+      oldest.setSoTimeout(20_000);
+      assertThat(endsWithoutAnswer(oldest)).isTrue();
+    }
+  }
+
+  @Test
+  void aRequestThatDoesNotEndIsGivenUp() throws IOException {
+    try (HealthEndpoint endpoint = healthy()) {
+      open(endpoint, 1, "GET /healthz HTTP/1.1\r\n");
+      others.getFirst().setSoTimeout(20_000);
+      assertThat(endsWithoutAnswer(others.getFirst())).isTrue();
+    }
+  }
+
+  @Test
+  void aRequestWithoutEndIsCutOffAtItsSize() throws IOException {
+    try (HealthEndpoint endpoint = healthy()) {
+      open(endpoint, 1, "GET /healthz HTTP/1.1\r\n" + "X-Large: y\r\n".repeat(1000));
+      others.getFirst().setSoTimeout(20_000);
+      assertThat(endsWithoutAnswer(others.getFirst())).isTrue();
+      assertAnswered(endpoint);
+    }
+  }
+
+  @Test
+  void eachQuestionHasItsOwnAnswer() throws IOException {
+    try (HealthEndpoint endpoint =
+        HealthEndpoint.listen(0, () -> Optional.of("the loop usage has done nothing"), () -> Optional.of("not registered"))) {
+      assertThat(answer(endpoint, "GET /healthz HTTP/1.1\r\nHost: node\r\n\r\n"))
+          .startsWith("HTTP/1.1 503 ")
+          .endsWith("\r\n\r\nthe loop usage has done nothing\n");
+      assertThat(answer(endpoint, "GET /readyz?verbose HTTP/1.1\n\n")).startsWith("HTTP/1.1 503 ").endsWith("not registered\n");
+      assertThat(answer(endpoint, "GET /metrics HTTP/1.1\r\n\r\n")).startsWith("HTTP/1.1 404 ");
+      assertThat(answer(endpoint, "POST /healthz HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc")).startsWith("HTTP/1.1 400 ");
+      assertThat(answer(endpoint, "\r\n\r\n")).startsWith("HTTP/1.1 400 ");
+    }
+  }
+
+  private static HealthEndpoint healthy() throws IOException {
+    return HealthEndpoint.listen(0, Optional::empty, Optional::empty);
+  }
+
+  private void open(HealthEndpoint endpoint, int count, String start) throws IOException {
+    for (int i = 0; i < count; i++) {
+      Socket socket = new Socket(InetAddress.getLoopbackAddress(), endpoint.port());
+      others.add(socket);
+      try {
+        socket.getOutputStream().write(start.getBytes(StandardCharsets.US_ASCII));
+      } catch (IOException e) {
+        assertThat(i).as("only a connection that was closed for newer ones, or given up, can fail").isNotNegative();
       }
     }
   }
 
-  private static boolean isClosed(Socket socket) throws IOException {
-    socket.setSoTimeout(PATIENCE_MS);
+  private static void assertAnswered(HealthEndpoint endpoint) throws IOException {
+    long begin = System.nanoTime();
+    assertThat(answer(endpoint, "GET /healthz HTTP/1.1\r\nHost: node\r\nConnection: close\r\n\r\n"))
+        .startsWith("HTTP/1.1 200 ")
+        .endsWith("\r\n\r\nok\n");
+    assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(PROBE);
+  }
+
+  private static String answer(HealthEndpoint endpoint, String request) throws IOException {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), endpoint.port())) {
+      socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+      return new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+    }
+  }
+
+  private static boolean endsWithoutAnswer(Socket socket) throws IOException {
     try {
       return socket.getInputStream().read() < 0;
-    } catch (SocketException e) {
+    } catch (java.net.SocketException e) {
       return true; // reset
     }
-  }
-
-  /** Tries on until the server has noticed that the others have gone. */
-  private static String answer(int port) throws IOException {
-    long end = System.nanoTime() + PATIENCE_MS * 1_000_000L;
-    String answer = "";
-    while (answer.isEmpty() && System.nanoTime() < end) {
-      try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-        socket.getOutputStream().write("GET /healthz HTTP/1.1\r\nHost: node\r\nConnection: close\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
-        answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
-      } catch (SocketException e) {
-        answer = "";
-      }
-    }
-    return answer;
   }
 }

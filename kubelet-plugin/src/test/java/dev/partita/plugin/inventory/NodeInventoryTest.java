@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.partita.api.node.GpuHealth;
 import dev.partita.cdi.driver.DriverRoot;
+import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.nvml.CardReader;
 import dev.partita.plugin.nvml.CardReading;
 import dev.partita.plugin.nvml.NvmlException;
@@ -21,6 +22,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -30,23 +32,56 @@ class NodeInventoryTest {
   @TempDir @SuppressWarnings("NullAway.Init")
   Path root;
 
+  private final StuckCard card = new StuckCard();
+
   @Test
   void cardsAreUnhealthyWhileNvmlDoesNotComeBack() throws IOException {
-    Path libraries = Files.createDirectories(root.resolve("usr/lib64"));
-    Files.createFile(libraries.resolve("libcuda.so.580.1"));
-    Files.createFile(libraries.resolve("libnvidia-ml.so.580.1"));
-    StuckCard card = new StuckCard();
     AtomicReference<GpuHealth> told = new AtomicReference<>(GpuHealth.HEALTHY);
-    InventoryReader reader = new InventoryReader(new DriverRoot(root, "/"), root.resolve("sys"), library -> card, new Reserve.Amount(0), false);
     card.readings.release();
     try (NodeInventory inventory =
-        new NodeInventory(reader, state -> told.set(((Inventory.Cards) state).gpus().getFirst().health()), Duration.ofMillis(100))) {
+        inventory(state -> told.set(((Inventory.Cards) state).gpus().getFirst().health()), Duration.ofMillis(100))) {
+      inventory.refresh();
       inventory.start(Duration.ofMillis(10));
       await().atMost(SOON).until(() -> "NvmlDoesNotAnswer".equals(Objects.requireNonNull(told.get()).reason()));
       assertThat(inventory.current()).isInstanceOfSatisfying(Inventory.Cards.class, cards -> assertThat(cards.gpus()).hasSize(1));
       card.readings.release(1_000_000);
       await().atMost(SOON).until(() -> Objects.requireNonNull(told.get()).state() == GpuHealth.State.Healthy);
     }
+  }
+
+  @Test
+  void whoWaitsForTheFirstReadingIsToldThatNvmlDoesNotAnswerAndSoIsTheListener() throws IOException {
+    AtomicReference<Inventory> told = new AtomicReference<>(Inventory.NoCards.NOT_READ);
+    try (NodeInventory inventory = inventory(told::set, Duration.ofMillis(100))) {
+      inventory.start(Duration.ofMillis(10));
+      assertThat(inventory.current()).isEqualTo(Inventory.NoCards.NOT_READ);
+      assertThat(inventory.refresh()).isInstanceOfSatisfying(Inventory.NoCards.class, none -> assertThat(none.isSilence()).isTrue());
+      await().atMost(SOON).until(() -> told.get() instanceof Inventory.NoCards none && none.isSilence());
+      card.readings.release(1_000_000);
+      await().atMost(SOON).until(() -> told.get() instanceof Inventory.Cards);
+      await().atMost(SOON).until(() -> inventory.refresh() instanceof Inventory.Cards);
+    }
+  }
+
+  @Test
+  void aListenerThatTakesLongKeepsNobodyFromFreshCards() throws IOException {
+    card.readings.release(1_000_000);
+    Semaphore listening = new Semaphore(0);
+    try (NodeInventory inventory = inventory(state -> listening.acquireUninterruptibly(), Duration.ofMinutes(1))) {
+      inventory.start(Duration.ofMillis(10));
+      await().atMost(SOON).until(listening::hasQueuedThreads);
+      assertThat(inventory.refresh()).isInstanceOf(Inventory.Cards.class);
+      listening.release(1_000_000);
+    }
+  }
+
+  private NodeInventory inventory(Consumer<Inventory> listener, Duration patience) throws IOException {
+    Path libraries = Files.createDirectories(root.resolve("usr/lib64"));
+    Files.createFile(libraries.resolve("libcuda.so.580.1"));
+    Files.createFile(libraries.resolve("libnvidia-ml.so.580.1"));
+    InventoryReader reader =
+        new InventoryReader(new DriverRoot(root, "/"), root.resolve("sys"), library -> card, new Reserve.Amount(0), false);
+    return new NodeInventory(reader, () -> {}, listener, new NodeInventory.Patience(patience, patience), new Loops());
   }
 
   /** Each reading waits until it may end. */

@@ -1,0 +1,77 @@
+package dev.partita.plugin;
+
+import static dev.partita.plugin.TestClaims.claim;
+import static dev.partita.plugin.TestClaims.share;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.partita.plugin.inventory.NodeInventory;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+/** A plugin that starts while the driver does not come back from nvmlInit. */
+@EnableKubernetesMockClient(crud = true)
+class SilentDriverTest {
+  private static final NodeInventory.Patience PATIENCE = new NodeInventory.Patience(Duration.ofMillis(300), Duration.ofMillis(500));
+  private static final Duration SOON = Duration.ofSeconds(40);
+  private static final String HANG_MICROS = "15000000";
+
+  @SuppressWarnings("NullAway.Init") // set by the extension
+  KubernetesClient client;
+
+  @Test
+  void kubeletKnowsThePluginAndClaimsAreReleasedWhileNvmlHangs() throws Exception {
+    try (TestNode node = TestNode.withCards("node-s", "t4x2")) {
+      ResourceClaim earlier = api().created(claim("earlier", share("node-s", "gpu", 0, "1Gi", "")));
+      ResourceClaim later = api().created(claim("later", share("node-s", "gpu", 1, "1Gi", "")));
+      try (KubeletPlugin _ = node.start(client)) {
+        assertThat(node.prepare(earlier).getError()).isEmpty();
+      }
+      node.simulator("fault", "--root", node.driverRoot().toString(), "--function", "nvmlInit_v2", "--delay-us", HANG_MICROS, "--times", "1");
+      int port = freePort();
+      try (KubeletPlugin _ = KubeletPlugin.start(node.settings().healthPort(port).build(), plugin -> client, PATIENCE)) {
+        assertThat(node.register().getName()).isEqualTo("gpu.partita.dev");
+        assertThat(ask(port, "/healthz")).isEqualTo("200 ok");
+        assertThat(node.unprepare(earlier)).isEmpty();
+        assertThat(node.record(earlier)).doesNotExist();
+        assertThat(node.prepare(later).getError()).contains("NVML does not answer");
+        assertThat(api().statusWhen("node-s", status -> !status.isReady()).conditions().getFirst().getReason())
+            .isEqualTo("NvmlDoesNotAnswer");
+        assertThat(Objects.requireNonNull(api().gpuNode("node-s").getStatus()).gpus())
+            .hasSize(2)
+            .allSatisfy(gpu -> assertThat(gpu.health().reason()).isEqualTo("NvmlDoesNotAnswer"));
+        await().atMost(SOON).until(() -> node.prepare(later).getError(), String::isEmpty);
+        api().statusWhen("node-s", status -> status.isReady() && status.gpus().stream().allMatch(gpu -> gpu.health().reason() == null));
+        await().atMost(SOON).until(() -> ask(port, "/readyz"), "200 ok"::equals);
+      }
+    }
+  }
+
+  private static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0)) {
+      return socket.getLocalPort();
+    }
+  }
+
+  private static String ask(int port, String path) throws IOException, InterruptedException {
+    try (HttpClient http = HttpClient.newHttpClient()) {
+      HttpResponse<String> answer =
+          http.send(HttpRequest.newBuilder(URI.create("http://localhost:" + port + path)).build(), HttpResponse.BodyHandlers.ofString());
+      return answer.statusCode() + " " + answer.body().strip();
+    }
+  }
+
+  private TestApi api() {
+    return new TestApi(client);
+  }
+}

@@ -1,0 +1,39 @@
+package dev.partita.plugin.inventory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.node.Gpu;
+import dev.partita.api.node.GpuHealth;
+import dev.partita.api.node.GpuNodeStatus;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class GpuNodeStatusesTest {
+  private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
+
+  @Test
+  void cardsOfAnEarlierPluginStayInTheStatusAsUnhealthyWhileNvmlDoesNotAnswer() {
+    Gpu gpu =
+        new Gpu(0, 0, "GPU-0", "NVIDIA H200", "h200", "Nvidia", "Hopper", "9.0", 141L << 30, null, null, null, null, GpuHealth.HEALTHY);
+    GpuNodeStatus earlier =
+        new GpuNodeStatus(1, "1x h200", "580.1", "13.0", "old", "uid-old", List.of(gpu), List.of());
+    GpuNodeStatus status =
+        GpuNodeStatuses.of(Inventory.NoCards.silent(Duration.ofMinutes(1)), earlier, "new", "uid-new", NOW);
+    assertThat(status.gpus()).singleElement().satisfies(one -> {
+      assertThat(one.uuid()).isEqualTo(gpu.uuid());
+      assertThat(one.health().reason()).isEqualTo("NvmlDoesNotAnswer");
+    });
+    assertThat(status.isReady()).isFalse();
+    assertThat(status.conditions().getFirst().getMessage()).startsWith("NVML does not answer").contains("60 s");
+    assertThat(status.pluginVersion()).isEqualTo("new");
+  }
+
+  @Test
+  void aNodeThatNobodyHasReadHasNoCardsWhileNvmlDoesNotAnswer() {
+    GpuNodeStatus status = GpuNodeStatuses.of(Inventory.NoCards.silent(Duration.ofMinutes(1)), null, "new", null, NOW);
+    assertThat(status.gpus()).isEmpty();
+    assertThat(status.conditions().getFirst().getReason()).isEqualTo("NvmlDoesNotAnswer");
+  }
+}
