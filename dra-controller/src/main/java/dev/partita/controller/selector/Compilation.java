@@ -1,57 +1,80 @@
 package dev.partita.controller.selector;
 
+import com.google.common.cache.Cache;
+import com.google.common.cache.CacheBuilder;
 import dev.cel.common.CelAbstractSyntaxTree;
 import dev.cel.common.CelValidationException;
 import dev.cel.common.types.SimpleType;
 import dev.cel.runtime.CelEvaluationException;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compiles expressions, each once in a process: it takes a thousand times as long as a decision, and what comes of it does not change and may be used by any thread.
- * Safe for threads.
+ * Compiles expressions, each once in a process: it takes a thousand times as long as a decision, and what comes of it does not change and may
+ * be used by any thread. Safe for threads.
+ *
+ * <p>Expressions are written by tenants. One that is nested too deeply or that becomes too large is refused with that reason, and harms nobody
+ * else: it is parsed and checked on a {@link DeepStack}, its types are found out only if {@link ExpressionSize} allows it, and what is
+ * remembered is bounded by what it takes of memory, not by how many there are.
  */
 final class Compilation {
-  /** Expressions remembered; the least recently used go first. */
-  private static final int MOST = 2_000;
+  /** Parts of expressions and of their types that are remembered, at most 100 bytes each; the least recently used expressions go first. */
+  private static final long MOST_REMEMBERED = 2 * ExpressionSize.MOST;
 
-  private static final Map<String, CompiledSelector> KNOWN =
-      new LinkedHashMap<>(64, 0.75f, true) {
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, CompiledSelector> eldest) {
-          return size() > MOST;
-        }
-      };
+  /** Parts that an expression takes besides its own, so that no more than 20,000 are remembered. */
+  private static final int LEAST = 50;
+
+  private static final Cache<String, CompiledSelector> KNOWN =
+      CacheBuilder.newBuilder().concurrencyLevel(1).maximumWeight(MOST_REMEMBERED).weigher(Compilation::weight).build();
+
+  static final String TOO_DEEP = "is nested too deeply: CEL allows 250 levels";
 
   private Compilation() {}
 
   static CompiledSelector of(String expression) {
-    synchronized (KNOWN) {
-      @Nullable CompiledSelector known = KNOWN.get(expression);
-      if (known != null) {
-        return known;
-      }
+    @Nullable CompiledSelector known = KNOWN.getIfPresent(expression);
+    if (known != null) {
+      return known;
     }
     CompiledSelector compiled = compile(expression);
-    synchronized (KNOWN) {
-      KNOWN.put(expression, compiled);
-    }
+    KNOWN.put(expression, compiled);
     return compiled;
+  }
+
+  private static int weight(String expression, CompiledSelector compiled) {
+    long parts = compiled instanceof CompiledSelector.Program program ? program.size().weight() : 0;
+    return Math.toIntExact(LEAST + expression.length() / LEAST + parts);
   }
 
   private static CompiledSelector compile(String expression) {
     try {
-      CelAbstractSyntaxTree tree = KubernetesCel.checked(expression);
+      return DeepStack.call(() -> compiledHere(expression));
+    } catch (StackOverflowError e) {
+      return new CompiledSelector.Broken(TOO_DEEP);
+    }
+  }
+
+  private static CompiledSelector compiledHere(String expression) {
+    try {
+      CelAbstractSyntaxTree parsed = KubernetesCel.parsed(expression);
+      ExpressionSize size = ExpressionSize.of(parsed.getExpr());
+      if (size.isTooLarge()) {
+        return new CompiledSelector.Broken("is too large: its values are of types with more than " + ExpressionSize.MOST + " parts");
+      }
+      CelAbstractSyntaxTree tree = KubernetesCel.checked(parsed);
       boolean canBeBoolean = tree.getResultType().equals(SimpleType.BOOL) || tree.getResultType().equals(SimpleType.DYN);
       return canBeBoolean
-          ? new CompiledSelector.Program(KubernetesCel.program(tree), AttributesRead.by(expression))
+          ? new CompiledSelector.Program(KubernetesCel.program(tree), AttributesRead.by(expression), size)
           : new CompiledSelector.Broken("gives " + tree.getResultType().name() + ", not a boolean");
     } catch (CelValidationException e) {
-      return new CompiledSelector.Broken(oneLine(e.getErrors().isEmpty() ? e.getMessage() : e.getErrors().getFirst().getMessage()));
+      return new CompiledSelector.Broken(said(e.getErrors().isEmpty() ? e.getMessage() : e.getErrors().getFirst().getMessage()));
     } catch (CelEvaluationException | RuntimeException e) {
-      return new CompiledSelector.Broken(oneLine(e.getMessage()));
+      return new CompiledSelector.Broken(said(e.getMessage()));
     }
+  }
+
+  /** What dev.cel says, but for what it says of the depth: that names a setting of its own. */
+  private static String said(@Nullable String message) {
+    return message != null && message.contains("recursion limit exceeded") ? TOO_DEEP : oneLine(message);
   }
 
   /** A message as one line of no more than 200 characters. */

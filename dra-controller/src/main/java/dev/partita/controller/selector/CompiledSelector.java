@@ -4,8 +4,9 @@ package dev.partita.controller.selector;
 sealed interface CompiledSelector {
   /**
    * @param reads the attributes that it can see of a device
+   * @param size how large it is, which is what it takes of memory and of stack
    */
-  record Program(dev.cel.runtime.CelRuntime.Program program, AttributesRead reads) implements CompiledSelector {}
+  record Program(dev.cel.runtime.CelRuntime.Program program, AttributesRead reads, ExpressionSize size) implements CompiledSelector {}
 
   record Broken(String error) implements CompiledSelector {}
 }

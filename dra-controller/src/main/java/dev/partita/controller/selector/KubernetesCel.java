@@ -57,9 +57,14 @@ final class KubernetesCel {
 
   private KubernetesCel() {}
 
-  /** The expression with its types. */
-  static CelAbstractSyntaxTree checked(String expression) throws CelValidationException {
-    return ListFunctions.resolved(COMPILER.compile(expression).getAst());
+  /** The expression without its types. Calls itself for every level of nesting: for a {@link DeepStack}. */
+  static CelAbstractSyntaxTree parsed(String expression) throws CelValidationException {
+    return COMPILER.parse(expression).getAst();
+  }
+
+  /** The expression with its types. Calls itself for every level of nesting, and takes as much memory as {@link ExpressionSize} says. */
+  static CelAbstractSyntaxTree checked(CelAbstractSyntaxTree parsed) throws CelValidationException {
+    return ListFunctions.resolved(COMPILER.check(parsed).getAst());
   }
 
   static CelRuntime.Program program(CelAbstractSyntaxTree checked) throws CelEvaluationException {
@@ -80,7 +85,8 @@ final class KubernetesCel {
                 CelExtensions.sets(OPTIONS),
                 CelExtensions.lists(),
                 CelExtensions.comprehensions(),
-                CelExtensions.optional());
+                CelExtensions.optional(),
+                new OptionalMacros());
     FUNCTIONS.forEach(builder::addLibraries);
     return builder.build();
   }

@@ -82,7 +82,7 @@ class ComprehensionsTest {
   private static long cost(String expression) {
     CostLimit limit = new CostLimit();
     try {
-      KubernetesCel.program(KubernetesCel.checked(expression)).trace(Map.of("device", Map.of()), limit);
+      KubernetesCel.program(KubernetesCel.checked(KubernetesCel.parsed(expression))).trace(Map.of("device", Map.of()), limit);
     } catch (CelValidationException | CelEvaluationException e) {
       throw new AssertionError(expression, e);
     }

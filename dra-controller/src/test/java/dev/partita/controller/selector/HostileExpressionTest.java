@@ -1,0 +1,166 @@
+package dev.partita.controller.selector;
+
+import static dev.partita.controller.selector.Devices.SHARED;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Expressions that were written to do harm: they are refused, or evaluated, and cost nobody else anything. */
+class HostileExpressionTest {
+  /** What the controller's threads have (deploy/image/stage.sh). */
+  private static final long STACK = 512 << 10;
+
+  private static final int MOST_CHARACTERS = 10 * 1024;
+
+  /**
+   * A way to nest.
+   *
+   * @param open once for every level, and {@code close} likewise
+   */
+  private record Nest(String name, String before, String open, String inner, String close, String after) {
+    String expression(int levels) {
+      return before + open.repeat(levels) + inner + close.repeat(levels) + after;
+    }
+
+    @Override
+    public String toString() {
+      return name;
+    }
+  }
+
+  private static final List<Nest> NESTS =
+      List.of(
+          new Nest("parentheses", "", "(", "true", ")", ""),
+          new Nest("negations in a row", "", "!", "true", "", ""),
+          new Nest("negations", "", "!(", "true", ")", ""),
+          new Nest("minus signs", "0 == ", "-(", "0", ")", ""),
+          new Nest("lists", "[] != ", "[", "1", "]", ""),
+          new Nest("maps", "{} != ", "{1: ", "1", "}", ""),
+          new Nest("keys of maps", "{} != ", "{", "1", ": 1}", ""),
+          new Nest("conditions", "", "(", "true", " ? true : false)", ""),
+          new Nest("alternatives in a row", "", "true ? true : ", "true", "", ""),
+          new Nest("and within or", "", "true && (false || ", "true", ")", ""),
+          new Nest("comparisons", "", "(", "true", " == true)", ""),
+          new Nest("functions", "'' != ", "string(", "'a'", ")", ""),
+          new Nest("lists in functions", "0 != ", "size([", "1", "])", ""),
+          new Nest("indexes", "'a' != ", "device[", "'driver'", "]", ""),
+          new Nest("comprehensions", "", "[1].exists(x, ", "true", ")", ""),
+          new Nest("comprehensions of comprehensions", "[] != ", "[1].map(x, ", "1", ")", ""),
+          new Nest("bindings", "", "cel.bind(x, true, ", "true", ")", ""),
+          new Nest("values of bindings", "", "cel.bind(x, ", "true", ", x)", ""),
+          new Nest("optional values", "optional.none() != ", "optional.of(1).optMap(x, ", "1", ")", ""),
+          new Nest("messages", "", "a{b: ", "1", "}", ""),
+          new Nest("what is not closed", "", "(", "", "", ""),
+          new Nest("lists that are not closed", "", "[", "", "", ""),
+          new Nest("maps that are not closed", "", "{", "", "", ""),
+          new Nest("all kinds that are not closed", "", "([{a ? ", "", "", ""),
+          new Nest("a chain of or", "", "false || ", "true", "", ""),
+          new Nest("a chain of and", "", "true && ", "true", "", ""),
+          new Nest("a chain of sums", "1 != 1", "", "", " + 1", ""),
+          new Nest("a chain of products", "2 == 1", "", "", " * 1", ""),
+          new Nest("a chain of comparisons", "true", "", "", " == true", ""),
+          new Nest("a chain of fields", "has(device", "", "", ".a", ")"),
+          new Nest("a chain of optional fields", "device", "", "", ".?a", ".hasValue()"),
+          new Nest("a chain of indexes", "device", "", "", "['a']", " == 1"),
+          new Nest("a chain of calls", "'a'", "", "", ".trim()", " == 'a'"),
+          new Nest("a chain of optional calls", "optional.of(1)", "", "", ".optMap(x, x)", ".hasValue()"),
+          new Nest("a chain of flat optional calls", "optional.of(1)", "", "", ".optFlatMap(x, optional.of(x))", ".hasValue()"),
+          new Nest("a chain of comprehensions", "[1]", "", "", ".map(x, x)", " == [1]"),
+          new Nest("a chain of orders", "[1]", "", "", ".sortBy(x, x)", " == [1]"),
+          new Nest("a regular expression", "'a'.matches('", "(", "a", ")", "')"),
+          new Nest("a format", "'", "%s", "", "'.format([])", ""));
+
+  static List<Nest> nests() {
+    return NESTS;
+  }
+
+  private static String nested(String name, int levels) {
+    return NESTS.stream().filter(nest -> nest.name().equals(name)).findFirst().orElseThrow().expression(levels);
+  }
+
+  @ParameterizedTest
+  @MethodSource("nests")
+  void noNestingEndsTheThreadThatAsks(Nest nest) {
+    for (int levels : new int[] {30, 60, 120, 199, 225, 249, 251, 1_000, 10_000}) {
+      String expression = nest.expression(levels);
+      if (expression.length() <= MOST_CHARACTERS) {
+        assertThat(onSmallStack(() -> new DeviceSelectors().evaluate(expression, SHARED))).as("%s: %d", nest, levels).isNotNull();
+        assertThat(onSmallStack(() -> new DeviceSelectors().compileError(expression))).as("%s: %d", nest, levels).isNotNull();
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"parentheses", "negations", "lists", "maps", "conditions", "functions", "comprehensions", "bindings", "optional values"})
+  void whatAnApiServerAdmitsIsUsed(String name) {
+    assertThat(onSmallStack(() -> new DeviceSelectors().compileError(nested(name, 248)))).as(name).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"parentheses", "negations", "lists", "maps", "what is not closed", "all kinds that are not closed"})
+  void whatIsNestedDeeperIsRefusedAsThat(String name) {
+    assertThat(onSmallStack(() -> new DeviceSelectors().compileError(nested(name, 300))))
+        .as(name)
+        .contains("is nested too deeply: CEL allows 250 levels");
+  }
+
+  @Test
+  void whatWorksGoesOnWorkingAfterwards() {
+    NESTS.forEach(nest -> onSmallStack(() -> new DeviceSelectors().compileError(nest.expression(150))));
+    assertThat(new DeviceSelectors().evaluate("device.driver == 'gpu.partita.dev' && [[1]].map(x, x.map(y, y)) == [[1]]", SHARED)).isEqualTo(Verdict.TRUE);
+  }
+
+  /** Each binding's type is twice as large as that of the one before. */
+  @Test
+  void typesThatDoubleAreRefused() {
+    StringBuilder expression = new StringBuilder("cel.bind(a0, 1, ");
+    for (int i = 1; i < 60; i++) {
+      expression.append("cel.bind(a%d, {a%d: a%d}, ".formatted(i, i - 1, i - 1));
+    }
+    String doubling = expression + "true" + ")".repeat(60);
+    String comprehensions = "[1]" + ".map(a, {a: a})".repeat(60) + " != []";
+    assertThat(new DeviceSelectors().compileError(doubling)).hasValueSatisfying(error -> assertThat(error).startsWith("is too large"));
+    assertThat(new DeviceSelectors().compileError(comprehensions)).hasValueSatisfying(error -> assertThat(error).startsWith("is too large"));
+  }
+
+  @Test
+  void optionalValuesAreStillMapped() {
+    DeviceSelectors selectors = new DeviceSelectors();
+    for (String expression :
+        new String[] {
+          "optional.of(1).optMap(x, x + 1).optMap(x, x + 1).value() == 3",
+          "optional.of(1).optMap(x, optional.of(x + 1).optMap(y, x + y).value()).value() == 3",
+          "!optional.none().optMap(x, x).hasValue() && !device.attributes['a'].?b.optMap(x, x).hasValue()",
+          "device.attributes['gpu.partita.dev'].?model.optFlatMap(x, optional.of(x)).optMap(x, x == 'h200').orValue(false)",
+          "cel.bind(o, optional.of(2), o.optMap(x, x * x).value()) == 4",
+        }) {
+      assertThat(selectors.evaluate(expression, SHARED)).as(expression).isEqualTo(Verdict.TRUE);
+    }
+    assertThat(selectors.compileError("optional.of(1).optMap(1, 2).hasValue()")).isPresent();
+  }
+
+  private static <T> T onSmallStack(Supplier<T> work) {
+    CompletableFuture<T> result = new CompletableFuture<>();
+    Thread thread =
+        new Thread(
+            null,
+            () -> {
+              try {
+                result.complete(work.get());
+              } catch (Throwable e) {
+                result.completeExceptionally(e);
+              }
+            },
+            "small stack",
+            STACK);
+    thread.start();
+    return result.orTimeout(30, TimeUnit.SECONDS).join();
+  }
+}
