@@ -3,6 +3,7 @@ package dev.partita.controller.claims;
 import dev.partita.api.Driver;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.edge.JsonPatch;
+import dev.partita.controller.edge.MergePatch;
 import dev.partita.controller.proposal.Proposal;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -10,9 +11,6 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
-import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -30,15 +28,19 @@ final class AllocationWriter {
   }
 
   /**
-   * Says on the claim what it is about to get, and puts the finalizer on it: an update of the status could do neither.
+   * Says on the claim what it is about to get, and puts the finalizer on it: an update of the status could do neither. A patch of nothing but
+   * these: an update would send the spec as well, and the server compares the bytes of opaque parameters, whose order of fields the client
+   * does not keep.
    *
    * @param claim as it was read; any later change of it makes this fail with a conflict
    * @return the claim as written
    */
   ResourceClaim propose(ResourceClaim claim, Proposal proposal) {
-    Map<String, String> annotations = new TreeMap<>(annotations(claim));
-    annotations.put(Driver.PROPOSAL_ANNOTATION, proposal.toString());
-    return withMetadata(claim, Stream.concat(claim.getMetadata().getFinalizers().stream(), Stream.of(FINALIZER)), annotations);
+    List<String> finalizers = Stream.concat(claim.getMetadata().getFinalizers().stream(), Stream.of(FINALIZER)).distinct().toList();
+    return new MergePatch(claim.getMetadata().getResourceVersion())
+        .set("finalizers", finalizers)
+        .annotate(Driver.PROPOSAL_ANNOTATION, proposal.toString())
+        .apply(client, edge, claim);
   }
 
   /**
@@ -60,34 +62,28 @@ final class AllocationWriter {
    * @param claim as it was read; if somebody has reserved it since, this fails with a conflict
    */
   void release(ResourceClaim claim) {
-    ResourceClaim written = claim;
-    if (AllocatedClaim.isAllocated(claim)) {
-      ResourceClaim freed = new ResourceClaimBuilder(claim).editStatus().withAllocation(null).endStatus().build();
+    @Nullable ResourceClaim whole = read(claim); // an informer's has not all of the status, which is written as a whole
+    if (whole == null) {
+      return;
+    }
+    whole.getMetadata().setResourceVersion(claim.getMetadata().getResourceVersion());
+    ResourceClaim written = whole;
+    if (AllocatedClaim.isAllocated(whole)) {
+      ResourceClaim freed = new ResourceClaimBuilder(whole).editStatus().withAllocation(null).endStatus().build();
       written = edge.call(() -> client.resource(freed).updateStatus());
     }
-    Map<String, String> annotations = new TreeMap<>(annotations(written));
-    annotations.remove(Driver.PROPOSAL_ANNOTATION);
-    withMetadata(written, written.getMetadata().getFinalizers().stream().filter(f -> !f.equals(FINALIZER)), annotations);
+    JsonPatch patch =
+        new JsonPatch()
+            .replace("/metadata/resourceVersion", written.getMetadata().getResourceVersion())
+            .add("/metadata/finalizers", written.getMetadata().getFinalizers().stream().filter(f -> !f.equals(FINALIZER)).toList());
+    if (Proposal.isOn(written)) {
+      patch.remove("/metadata/annotations/" + Driver.PROPOSAL_ANNOTATION.replace("/", "~1"));
+    }
+    patch.apply(client, edge, written);
   }
 
   /** The claim as the API server has it now; null if it is gone. */
   @Nullable ResourceClaim read(ResourceClaim claim) {
     return edge.call(() -> client.resource(claim).get());
-  }
-
-  /**
-   * A patch of nothing but these: an update would send the spec as well, and the server compares the bytes of opaque parameters,
-   * whose order of fields the client does not keep.
-   */
-  private ResourceClaim withMetadata(ResourceClaim claim, Stream<String> finalizers, Map<String, String> annotations) {
-    return new JsonPatch()
-        .replace("/metadata/resourceVersion", claim.getMetadata().getResourceVersion())
-        .add("/metadata/finalizers", finalizers.distinct().toList())
-        .add("/metadata/annotations", annotations)
-        .apply(client, edge, claim);
-  }
-
-  private static Map<String, String> annotations(ResourceClaim claim) {
-    return Objects.requireNonNullElse(claim.getMetadata().getAnnotations(), Map.of());
   }
 }

@@ -1,6 +1,7 @@
 package dev.partita.controller.claims;
 
 import dev.partita.api.Driver;
+import dev.partita.controller.decode.LeftOut;
 import dev.partita.controller.allocate.ClaimAsk;
 import dev.partita.controller.allocate.ClaimAsk.RequestAsk;
 import dev.partita.controller.allocate.ClaimRef;
@@ -40,6 +41,10 @@ public final class ClaimReader {
   }
 
   public ClaimReading read(ResourceClaim claim) {
+    List<String> leftOut = LeftOut.of(claim);
+    if (!leftOut.isEmpty()) {
+      return new ClaimReading.Unusable(leftOut.stream().map(LeftOut::words).toList());
+    }
     var devices = claim.getSpec().getDevices();
     if (devices == null || devices.getRequests().isEmpty()) {
       return new ClaimReading.Foreign();

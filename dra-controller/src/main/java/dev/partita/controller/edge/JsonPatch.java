@@ -48,7 +48,7 @@ public final class JsonPatch {
 
   /** Of the object only what names it: the client copies all that it is given, by way of JSON. */
   @SuppressWarnings("unchecked") // an object's class is that of the object
-  private static <T extends HasMetadata> T named(KubernetesClient client, T object) {
+  static <T extends HasMetadata> T named(KubernetesClient client, T object) {
     Map<String, String> name = new HashMap<>();
     name.put("name", object.getMetadata().getName());
     name.put("namespace", object.getMetadata().getNamespace());

@@ -1,6 +1,7 @@
 package dev.partita.controller.events;
 
 import dev.partita.api.Driver;
+import dev.partita.controller.decode.LeftOut;
 import dev.partita.api.SteadyClock;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.edge.JsonPatch;
@@ -189,6 +190,9 @@ public final class PodConditions implements AutoCloseable {
    * @return false if the pod has changed since
    */
   private boolean patched(Pod pod, AllocatedCondition condition, Instant now) {
+    if (LeftOut.of(pod).contains("status.conditions")) {
+      return false; // the pod is read, and written as it is then
+    }
     List<PodCondition> conditions = conditions(pod);
     int index = index(conditions);
     String since =

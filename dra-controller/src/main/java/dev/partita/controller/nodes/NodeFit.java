@@ -2,6 +2,7 @@ package dev.partita.controller.nodes;
 
 import dev.partita.controller.allocate.HostRooms.Room;
 import dev.partita.controller.allocate.PodNeeds;
+import dev.partita.controller.decode.LeftOut;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeSelector;
 import io.fabric8.kubernetes.api.model.NodeSelectorRequirement;
@@ -34,6 +35,10 @@ public final class NodeFit {
     if (spec.getNodeName() != null && !spec.getNodeName().isEmpty()) {
       // Already bound: whatever the scheduler would have said no longer matters.
       return spec.getNodeName().equals(name) ? Optional.empty() : Optional.of("the pod is bound to " + spec.getNodeName());
+    }
+    List<String> leftOut = LeftOut.of(pod);
+    if (!leftOut.isEmpty()) {
+      return Optional.of("the pod's " + LeftOut.words(leftOut.getFirst()));
     }
     Map<String, String> labels = Objects.requireNonNullElse(node.getMetadata().getLabels(), Map.of());
     if (spec.getNodeSelector() != null && !labels.entrySet().containsAll(spec.getNodeSelector().entrySet())) {

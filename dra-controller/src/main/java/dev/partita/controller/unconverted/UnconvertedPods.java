@@ -74,8 +74,12 @@ public final class UnconvertedPods implements AutoCloseable {
     }
     Collection<String> missing = UnconvertedPod.missing(pod, this::isOffered);
     if (!missing.isEmpty()) {
+      @Nullable Pod whole = client.pods().inNamespace(look.pod().namespace()).withName(look.pod().name()).get();
+      if (whole == null || !whole.getMetadata().getUid().equals(look.uid())) {
+        return;
+      }
       told.add(look.uid());
-      UnconvertedPod.note(missing, client.getKubernetesSerialization().convertValue(pod, ObjectNode.class))
+      UnconvertedPod.note(missing, client.getKubernetesSerialization().convertValue(whole, ObjectNode.class))
           .ifPresent(note -> events.warn(look.pod().namespace(), look.pod().name(), look.uid(), "NotConverted", "ConvertPod", note));
     }
   }

@@ -3,6 +3,7 @@ package dev.partita.controller.watch;
 import dev.partita.api.Driver;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.quota.GpuQuota;
+import dev.partita.controller.decode.InformerClient;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.Namespaced;
@@ -43,6 +44,10 @@ public final class ClusterView implements AutoCloseable {
   private static final String BY_TEMPLATE = "template";
   private static final String BY_UID = "uid";
 
+  /** How many objects a list is asked for at a time, as client-go asks: one answer with all would be held in memory as a whole. */
+  private static final long PAGE = 500;
+
+  private final KubernetesClient client;
   private final List<SharedIndexInformer<?>> informers = new ArrayList<>();
   private final Changes changes = new Changes();
   private final ObjectCount nodeCount = new ObjectCount();
@@ -58,17 +63,22 @@ public final class ClusterView implements AutoCloseable {
   private final OptionalKind quotaKind = new OptionalKind(HasMetadata.getFullResourceName(GpuQuota.class), "what namespaces may have is not limited");
   private final SharedIndexInformer<Namespace> namespaces;
 
-  /** Prepares the informers; {@link #start} runs them. */
-  public ClusterView(KubernetesClient client) {
-    gpuNodes = informer(client, GpuNode.class, o -> new ClusterEvent.GpuNodeChanged(o.getMetadata().getName()));
-    nodes = informer(client, Node.class, o -> new ClusterEvent.NodeChanged(o.getMetadata().getName()));
-    pods = informer(client, Pod.class, o -> new ClusterEvent.PodChanged(ObjectKey.of(o), o.getMetadata().getUid()));
-    claims = informer(client, ResourceClaim.class, o -> new ClusterEvent.ClaimChanged(ObjectKey.of(o), o.getMetadata().getUid()));
-    templates = informer(client, ResourceClaimTemplate.class, o -> new ClusterEvent.TemplateChanged(ObjectKey.of(o)));
-    classes = informer(client, DeviceClass.class, o -> new ClusterEvent.ClassChanged(o.getMetadata().getName()));
-    slices = informer(client, ResourceSlice.class, ClusterView::sliceEvent);
-    quotas = informer(client, GpuQuota.class, o -> new ClusterEvent.QuotaChanged(o.getMetadata().getName()));
-    namespaces = informer(client, Namespace.class, o -> new ClusterEvent.NamespaceChanged(o.getMetadata().getName()));
+  /**
+   * Prepares the informers; {@link #start} runs them.
+   *
+   * @param main says which API server; the informers have a client of their own ({@link InformerClient}), which reads less of each object
+   */
+  public ClusterView(KubernetesClient main) {
+    client = InformerClient.of(main.getConfiguration());
+    gpuNodes = informer(GpuNode.class, o -> new ClusterEvent.GpuNodeChanged(o.getMetadata().getName()));
+    nodes = informer(Node.class, o -> new ClusterEvent.NodeChanged(o.getMetadata().getName()));
+    pods = informer(Pod.class, o -> new ClusterEvent.PodChanged(ObjectKey.of(o), o.getMetadata().getUid()));
+    claims = informer(ResourceClaim.class, o -> new ClusterEvent.ClaimChanged(ObjectKey.of(o), o.getMetadata().getUid()));
+    templates = informer(ResourceClaimTemplate.class, o -> new ClusterEvent.TemplateChanged(ObjectKey.of(o)));
+    classes = informer(DeviceClass.class, o -> new ClusterEvent.ClassChanged(o.getMetadata().getName()));
+    slices = informer(ResourceSlice.class, ClusterView::sliceEvent);
+    quotas = informer(GpuQuota.class, o -> new ClusterEvent.QuotaChanged(o.getMetadata().getName()));
+    namespaces = informer(Namespace.class, o -> new ClusterEvent.NamespaceChanged(o.getMetadata().getName()));
     pods.addIndexers(
         Map.of(
             BY_GANG, Indexes::gangOf,
@@ -229,15 +239,15 @@ public final class ClusterView implements AutoCloseable {
   @Override
   public void close() {
     informers.forEach(SharedIndexInformer::close);
+    client.close();
   }
 
-  private <T extends HasMetadata> SharedIndexInformer<T> informer(
-      KubernetesClient client, Class<T> type, Function<T, @Nullable ClusterEvent> event) {
+  private <T extends HasMetadata> SharedIndexInformer<T> informer(Class<T> type, Function<T, @Nullable ClusterEvent> event) {
     var resources = client.resources(type);
     SharedIndexInformer<T> informer =
         Namespaced.class.isAssignableFrom(type)
-            ? resources.inAnyNamespace().runnableInformer(0)
-            : resources.runnableInformer(0);
+            ? resources.inAnyNamespace().withLimit(PAGE).runnableInformer(0)
+            : resources.withLimit(PAGE).runnableInformer(0);
     informer.exceptionHandler(
         (started, problem) -> {
           if (type != GpuQuota.class || !quotaKind.isMissing(problem)) {

@@ -1,0 +1,190 @@
+package dev.partita.controller.decode;
+
+import dev.partita.admission.dialect.Dialect;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The fields of each kind that the controller reads. The informers keep every pod, claim and node of a cluster, so whatever is not
+ * listed here is skipped while it is decoded. Code that reads another field must list it first: {@code KeptFieldsTest} fails otherwise.
+ *
+ * <p>A name that ends with a colon has its fields below it; any other is kept whole. {@code <gpus>} stands for the resources
+ * by which pods ask for GPUs in other systems' ways. What is said of a list holds for each of its elements.
+ */
+public final class KeptFields {
+  private static final String LIST =
+      """
+      pods Pod:
+        metadata:
+          name namespace uid resourceVersion creationTimestamp deletionTimestamp
+          labels:
+            gpu.partita.dev/admission
+          annotations:
+            gpu.partita.dev/gang gpu.partita.dev/gang-size gpu.partita.dev/converted-requests
+            kubernetes.io/config.mirror
+        spec:
+          nodeName priority preemptionPolicy terminationGracePeriodSeconds
+          schedulingGates resourceClaims nodeSelector tolerations
+          affinity:
+            nodeAffinity:
+              requiredDuringSchedulingIgnoredDuringExecution
+          overhead:
+            cpu memory
+          resources:
+            requests:
+              cpu memory
+          initContainers:
+            restartPolicy
+            resources:
+              requests:
+                cpu memory <gpus>
+              limits:
+                <gpus>
+          containers:
+            resources:
+              requests:
+                cpu memory <gpus>
+              limits:
+                <gpus>
+        status:
+          phase startTime resourceClaimStatuses
+          conditions:
+            type status reason message lastTransitionTime
+      resourceclaims ResourceClaim:
+        metadata:
+          name namespace uid resourceVersion deletionTimestamp finalizers
+          annotations:
+            gpu.partita.dev/proposed-allocation
+        spec:
+          devices
+        status:
+          reservedFor
+          allocation:
+            allocationTimestamp nodeSelector
+            devices:
+              results config
+      resourceclaimtemplates ResourceClaimTemplate:
+        metadata:
+          name namespace uid resourceVersion deletionTimestamp
+          labels:
+            app.kubernetes.io/managed-by
+        spec:
+          spec:
+            devices:
+              requests
+      nodes Node:
+        metadata:
+          name uid resourceVersion deletionTimestamp labels
+        spec:
+          unschedulable taints
+        status:
+          allocatable:
+            cpu memory pods <gpus>
+      namespaces Namespace:
+        metadata:
+          name uid resourceVersion labels
+      resourceslices ResourceSlice:
+        metadata:
+          name generateName uid resourceVersion generation creationTimestamp deletionTimestamp
+          labels annotations ownerReferences finalizers
+        spec
+      deviceclasses DeviceClass:
+        metadata:
+          name generateName uid resourceVersion generation creationTimestamp deletionTimestamp
+          labels annotations ownerReferences finalizers
+        spec
+      gpunodes GpuNode:
+        metadata:
+          name generateName uid resourceVersion generation creationTimestamp deletionTimestamp
+          labels annotations ownerReferences finalizers
+        spec status
+      gpuquotas GpuQuota:
+        metadata:
+          name uid resourceVersion generation
+        spec status
+      """;
+
+  /** Kinds that whoever may make pods may write, and fill: of these an object may not have more than {@link #MOST}. */
+  private static final Set<String> OF_TENANTS = Set.of("Pod", "ResourceClaim", "ResourceClaimTemplate");
+
+  /**
+   * Bytes of heap, as {@link ObjectFilter} estimates them, that what is kept of {@code metadata}, {@code spec} or {@code status} may take. An
+   * object has 1.5 MiB at most, of which one could make as many kept tolerations; a pod of ten containers and two claims takes about 10 KiB.
+   */
+  static final int MOST = 64 << 10;
+
+  private static final String GPU_RESOURCES = "<gpus>";
+  private static final Fields ALL = new Fields(Map.of(), true);
+  private static final Map<String, Kind> KINDS = parse();
+
+  private KeptFields() {}
+
+  /**
+   * What is kept of an object, or of each element of a list.
+   *
+   * @param named by the names of its fields
+   * @param whole whether all of them are kept
+   */
+  record Fields(Map<String, Fields> named, boolean whole) {
+    /** What is kept of the field; null if it is dropped. */
+    @Nullable Fields of(String name) {
+      if (whole) {
+        return ALL;
+      }
+      @Nullable Fields field = named.get(name);
+      return field == null && named.containsKey(GPU_RESOURCES) && Dialect.of(name).isPresent() ? ALL : field;
+    }
+  }
+
+  /**
+   * A kind.
+   *
+   * @param name such as Pod
+   * @param bounded whether {@link #MOST} holds for its objects
+   */
+  record Kind(String name, Fields fields, boolean bounded) {}
+
+  /** By a kind's plural, as it stands in paths; empty if no informer asks for it. */
+  static Optional<Kind> ofPlural(String plural) {
+    return Optional.ofNullable(KINDS.get(plural));
+  }
+
+  /** By the name of a kind. */
+  static Optional<Kind> ofKind(String kind) {
+    return KINDS.values().stream().filter(each -> each.name().equals(kind)).findFirst();
+  }
+
+  private static Map<String, Kind> parse() {
+    Map<String, Kind> kinds = new HashMap<>();
+    Deque<Map<String, Fields>> open = new ArrayDeque<>();
+    for (String line : LIST.lines().toList()) {
+      int depth = (line.length() - line.stripLeading().length()) / 2;
+      while (open.size() > depth) {
+        open.pop();
+      }
+      String words = line.strip();
+      if (words.endsWith(":")) {
+        String name = words.substring(0, words.length() - 1);
+        Map<String, Fields> below = new HashMap<>();
+        if (depth == 0) {
+          below.putAll(Map.of("apiVersion", ALL, "kind", ALL));
+          String[] names = name.split(" ", -1);
+          kinds.put(names[0], new Kind(names[1], new Fields(below, false), OF_TENANTS.contains(names[1])));
+        } else {
+          open.element().put(name, new Fields(below, false));
+        }
+        open.push(below);
+      } else {
+        for (String name : words.split(" ", -1)) {
+          open.element().put(name, ALL);
+        }
+      }
+    }
+    return Map.copyOf(kinds);
+  }
+}
