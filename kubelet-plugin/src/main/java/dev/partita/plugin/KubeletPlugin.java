@@ -133,8 +133,9 @@ public final class KubeletPlugin implements AutoCloseable {
     OperationLock lock = opened(new OperationLock(settings.stateRoot().resolve("operation.lock")));
     DriverWatch driver = new DriverWatch(System::nanoTime);
     Loops loops = new Loops(System::nanoTime, driver::keepsWaiting);
+    Loops reporting = new Loops(System::nanoTime, Loops.Excuse.NONE); // goes on until what the others have left is written
     if (settings.healthPort() != 0) {
-      opened(listenForHealth(settings.healthPort(), loops, lock));
+      opened(listenForHealth(settings.healthPort(), loops, reporting, lock));
     }
     ClaimServiceOnceStarted claims = new ClaimServiceOnceStarted();
     PluginSockets kubelet =
@@ -144,7 +145,7 @@ public final class KubeletPlugin implements AutoCloseable {
                 settings.kubeletPluginsDir(),
                 settings.podUid(),
                 List.of(new DraV1Service(claims), new DraV1Beta1Service(claims))));
-    startLoops(settings, client.apply(this), patience, libraries, lock, driver, loops, kubelet, claims);
+    startLoops(settings, client.apply(this), patience, libraries, lock, driver, loops, reporting, kubelet, claims);
     LOG.info("plugin of node {} started, driver root {}", settings.nodeName(), settings.driverRoot().onHost());
   }
 
@@ -156,6 +157,7 @@ public final class KubeletPlugin implements AutoCloseable {
       OperationLock lock,
       DriverWatch driver,
       Loops loops,
+      Loops reporting,
       PluginSockets kubelet,
       ClaimServiceOnceStarted claims)
       throws IOException {
@@ -185,7 +187,7 @@ public final class KubeletPlugin implements AutoCloseable {
                 patience,
                 loops));
 
-    ClaimReports reports = opened(new ClaimReports(client, calls, settings.nodeName(), clock));
+    ClaimReports reports = opened(new ClaimReports(client, calls, settings.nodeName(), clock, reporting));
     ClaimSpec specs = new ClaimSpec(settings.driverRoot(), settings.extraDriverMounts(), folders);
     MigCards mig = new MigCards(opened(new PatientMigControl(reader)));
     NodeSteps steps = new NodeSteps(checkpoint, libraries, folders, specs, cdi, inventory::current, mig, settings.mig());
@@ -251,9 +253,10 @@ public final class KubeletPlugin implements AutoCloseable {
     return part;
   }
 
-  private HealthEndpoint listenForHealth(int port, Loops loops, OperationLock lock) {
+  private HealthEndpoint listenForHealth(int port, Loops loops, Loops reporting, OperationLock lock) {
     try {
-      return HealthEndpoint.listen(port, () -> loops.standstill().or(() -> heldTooLong(lock)), () -> readiness.get());
+      return HealthEndpoint.listen(
+          port, () -> loops.standstill().or(reporting::standstill).or(() -> heldTooLong(lock)), () -> readiness.get());
     } catch (IOException e) {
       throw new PluginStartException("port " + port + " for health cannot be used (" + e.getMessage() + "); choose another --health-port");
     }

@@ -4,6 +4,8 @@ import dev.partita.api.Driver;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.kube.ApiCalls;
+import dev.partita.plugin.loop.Loops;
+import dev.partita.plugin.loop.PeriodicLoop;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatus;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -12,28 +14,27 @@ import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.RejectedExecutionException;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells a claim's user what happened to it, by the claim's device status and by events. Reports are written in order, after
- * the call that they report on has been answered: a container never waits for them, and they never make a preparation fail.
+ * Tells a claim's user what happened to it, by the claim's device status and by events. Reports are written one after the other, after
+ * the call that they report on has been answered: a container never waits for them, and they never make a preparation fail. How many
+ * wait is bounded ({@link ReportQueue}).
  */
 public final class ClaimReports implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ClaimReports.class);
   private static final int PATCH_ATTEMPTS = 3;
   static final int MOST_REPEATS = 5;
-
-  /** Of one claim: a tenant can do wrong in another way every second. */
-  static final int MOST_WAITING = 8;
+  private static final Duration ALLOWED = Duration.ofMinutes(10); // some calls to an API server that answers none of them
+  private static final Duration IDLE = Duration.ofHours(1); // a report that comes wakes the writer
+  private static final Duration DRAIN = Duration.ofSeconds(5);
+  private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
 
   private final KubernetesClient client;
   private final ApiCalls calls;
@@ -42,13 +43,23 @@ public final class ClaimReports implements AutoCloseable {
   private final String pool;
   private final Clock clock;
   private final Duration firstRepeat;
-  private final ExecutorService writer;
-
-  /** How many reports of a claim wait to be repeated; the writer's alone. */
-  private final Map<ClaimRef, Integer> waiting = new HashMap<>();
+  private final ReportQueue queue = new ReportQueue();
+  private final PeriodicLoop writer;
+  private final Object written = new Object();
+  private boolean idle; // under written
+  private long warned = System.nanoTime() - BETWEEN_WARNINGS.toNanos();
 
   public ClaimReports(KubernetesClient client, ApiCalls calls, String nodeName, Clock clock) {
-    this(client, calls, nodeName, clock, Duration.ofMinutes(1));
+    this(client, calls, nodeName, clock, new Loops());
+  }
+
+  /**
+   * The same.
+   *
+   * @param loops gets the writer's
+   */
+  public ClaimReports(KubernetesClient client, ApiCalls calls, String nodeName, Clock clock, Loops loops) {
+    this(client, calls, nodeName, clock, loops, Duration.ofMinutes(1));
   }
 
   /**
@@ -56,7 +67,7 @@ public final class ClaimReports implements AutoCloseable {
    *
    * @param firstRepeat how long after a report that was lost it is repeated; each time after that twice as long
    */
-  ClaimReports(KubernetesClient client, ApiCalls calls, String nodeName, Clock clock, Duration firstRepeat) {
+  ClaimReports(KubernetesClient client, ApiCalls calls, String nodeName, Clock clock, Loops loops, Duration firstRepeat) {
     this.client = client;
     this.calls = calls;
     this.events = new ClaimEvents(client, calls, nodeName, clock);
@@ -64,13 +75,13 @@ public final class ClaimReports implements AutoCloseable {
     this.pool = Driver.poolOf(nodeName);
     this.clock = clock;
     this.firstRepeat = firstRepeat;
-    this.writer = Executors.newSingleThreadExecutor(Thread.ofPlatform().name("claim-reports").daemon().factory());
+    this.writer = loops.make("claim-reports", ALLOWED, this::writeNext).start();
   }
 
   /** The claim is ready. */
   public void prepared(PreparedClaim claim) {
-    later(claim.claim(), () -> writeStatusOverOthers(claim, Map.of()));
-    later(claim.claim(), () -> events.normal(claim.claim(), "Prepared", ClaimWords.message(claim.grants(), nodeName)));
+    add(new ReportQueue.State(claim, Map.of()));
+    add(event(claim.claim(), false, "Prepared", ClaimWords.message(claim.grants(), nodeName)));
   }
 
   /**
@@ -79,7 +90,7 @@ public final class ClaimReports implements AutoCloseable {
    * @param notes by share key
    */
   public void used(PreparedClaim claim, Map<String, DeviceNotes> notes) {
-    later(claim.claim(), () -> writeStatusOverOthers(claim, notes));
+    add(new ReportQueue.State(claim, notes));
   }
 
   /**
@@ -89,31 +100,114 @@ public final class ClaimReports implements AutoCloseable {
    * @param reason CamelCase
    */
   public void misused(ClaimRef claim, String reason, String note) {
-    untilWritten(claim, () -> events.warning(claim, reason, note), 0);
+    add(new ReportQueue.Event(claim, true, reason, note, true, 0));
   }
 
   /** The claim cannot be prepared; kubelet tries again. */
   public void failed(ClaimRef claim, String error) {
-    later(claim, () -> events.warning(claim, "PrepareFailed", error));
+    add(event(claim, true, "PrepareFailed", error));
   }
 
   /** The claim has been taken back. */
   public void released(ClaimRef claim) {
-    later(claim, () -> events.normal(claim, "Released", "no longer prepared on " + nodeName));
+    add(event(claim, false, "Released", "no longer prepared on " + nodeName));
   }
 
   /** Writes what is waiting, for at most 5 s. */
   @Override
   public void close() {
-    writer.shutdown();
-    try {
-      if (!writer.awaitTermination(5, TimeUnit.SECONDS)) {
-        writer.shutdownNow();
+    long end = System.nanoTime() + DRAIN.toNanos();
+    synchronized (written) {
+      try {
+        for (long left = DRAIN.toNanos(); left > 0 && !(idle && queue.isEmpty()); left = end - System.nanoTime()) {
+          TimeUnit.NANOSECONDS.timedWait(written, left);
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
       }
-    } catch (InterruptedException e) {
-      writer.shutdownNow();
-      Thread.currentThread().interrupt();
     }
+    writer.close();
+  }
+
+  private static ReportQueue.Event event(ClaimRef claim, boolean warning, String reason, String note) {
+    return new ReportQueue.Event(claim, warning, reason, note, false, 0);
+  }
+
+  private void add(ReportQueue.Report report) {
+    queue.add(report);
+    writer.soon();
+  }
+
+  private Duration writeNext() {
+    setIdle(false);
+    Optional<ReportQueue.Report> next = queue.take(System.nanoTime());
+    try {
+      next.ifPresent(this::write);
+    } finally {
+      sayWhatWasDropped();
+      setIdle(true);
+    }
+    if (!queue.isEmpty()) {
+      return Duration.ZERO;
+    }
+    OptionalLong due = queue.nextDue();
+    return due.isPresent() ? Duration.ofNanos(Math.max(0, due.getAsLong() - System.nanoTime())) : IDLE;
+  }
+
+  private void setIdle(boolean now) {
+    synchronized (written) {
+      idle = now;
+      written.notifyAll();
+    }
+  }
+
+  private void sayWhatWasDropped() {
+    if (System.nanoTime() - warned < BETWEEN_WARNINGS.toNanos()) {
+      return;
+    }
+    queue
+        .dropped()
+        .ifPresent(
+            dropped -> {
+              warned = System.nanoTime();
+              LOG.warn(
+                  "{} reports about claims were dropped, for the API server takes them too slowly; the last one was about claim {}",
+                  dropped.count(),
+                  dropped.last().about());
+            });
+  }
+
+  private void write(ReportQueue.Report report) {
+    try {
+      switch (report) {
+        case ReportQueue.State state -> writeStatusOverOthers(state.claim(), state.notes());
+        case ReportQueue.Event event -> writeEvent(event);
+      }
+    } catch (KubernetesClientException e) {
+      explain(report.about(), e);
+    } catch (RuntimeException e) {
+      LOG.warn("claim {}: what happened to it cannot be reported: {}", report.about(), e.toString());
+    }
+  }
+
+  private void writeEvent(ReportQueue.Event event) {
+    try {
+      if (event.warning()) {
+        events.warning(event.about(), event.reason(), event.note());
+      } else {
+        events.normal(event.about(), event.reason(), event.note());
+      }
+    } catch (KubernetesClientException e) {
+      if (!event.untilWritten() || event.tries() == MOST_REPEATS || !ApiCalls.mayPass(e) || !addLater(event)) {
+        throw e;
+      }
+      LOG.info(
+          "claim {}: what happened to it cannot be reported now, another try follows: {}", event.about(), ApiCalls.explain(e));
+    }
+  }
+
+  private boolean addLater(ReportQueue.Event event) {
+    return queue.addLater(event.triedAgain(), System.nanoTime() + (firstRepeat.toNanos() << event.tries()));
   }
 
   /** The server refuses a patch whose tests no longer hold; then the claim is read again. */
@@ -147,45 +241,6 @@ public final class ClaimReports implements AutoCloseable {
           .resource(claim)
           .subresource("status")
           .patch(PatchContext.of(PatchType.JSON), client.getKubernetesSerialization().asJson(patch));
-    }
-  }
-
-  private void untilWritten(ClaimRef claim, Runnable report, int tries) {
-    later(
-        claim,
-        () -> {
-          try {
-            report.run();
-          } catch (KubernetesClientException e) {
-            if (tries == MOST_REPEATS || !ApiCalls.mayPass(e) || waiting.getOrDefault(claim, 0) >= MOST_WAITING) {
-              throw e;
-            }
-            LOG.info("claim {}: what happened to it cannot be reported now, another try follows: {}", claim, ApiCalls.explain(e));
-            waiting.merge(claim, 1, Integer::sum);
-            CompletableFuture.delayedExecutor(firstRepeat.toMillis() << tries, TimeUnit.MILLISECONDS, writer)
-                .execute(
-                    () -> {
-                      waiting.computeIfPresent(claim, (c, count) -> count == 1 ? null : count - 1);
-                      untilWritten(claim, report, tries + 1);
-                    });
-          }
-        });
-  }
-
-  private void later(ClaimRef claim, Runnable report) {
-    try {
-      writer.execute(
-          () -> {
-            try {
-              report.run();
-            } catch (KubernetesClientException e) {
-              explain(claim, e);
-            } catch (RuntimeException e) {
-              LOG.warn("claim {}: what happened to it cannot be reported: {}", claim, e.toString());
-            }
-          });
-    } catch (RejectedExecutionException e) {
-      LOG.debug("claim {}: no report, the plugin is stopping", claim);
     }
   }
 

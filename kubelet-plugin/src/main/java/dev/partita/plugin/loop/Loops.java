@@ -52,7 +52,7 @@ public final class Loops implements AutoCloseable {
   /**
    * A loop that is not started yet.
    *
-   * @param allowed how long it may take from the end of one good turn to the end of the next
+   * @param allowed how long it may take from when a turn is due to the end of a good one
    */
   public PeriodicLoop make(String name, Duration allowed, PeriodicLoop.Turn turn) {
     return make(name, allowed, Excuse.NONE, turn);
@@ -73,7 +73,7 @@ public final class Loops implements AutoCloseable {
   public Optional<String> standstill() {
     long now = nanos.getAsLong();
     for (Watched one : watched) {
-      Duration since = Duration.ofNanos(now - one.loop.lastBeat());
+      Duration since = Duration.ofNanos(now - one.loop.due());
       if (one.loop.isStarted() && since.compareTo(one.allowed) > 0 && !one.excuse.holds(one.allowed)) {
         return Optional.of("the loop " + one.loop.name() + " has done nothing for " + since.toSeconds() + " s");
       }

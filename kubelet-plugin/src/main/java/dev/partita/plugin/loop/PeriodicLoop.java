@@ -29,7 +29,7 @@ public final class PeriodicLoop implements AutoCloseable {
   private final AtomicBoolean started = new AtomicBoolean();
   private boolean wanted;
   private volatile boolean stopping;
-  private volatile long lastBeat;
+  private volatile long due; // when the next good turn may begin
 
   /** What is done again and again. */
   public interface Turn {
@@ -45,14 +45,14 @@ public final class PeriodicLoop implements AutoCloseable {
     this.name = name;
     this.turn = turn;
     this.nanos = nanos;
-    this.lastBeat = nanos.getAsLong();
+    this.due = nanos.getAsLong();
     this.thread = Thread.ofPlatform().name(name).daemon().unstarted(this::turnOnAndOn);
   }
 
   /** Takes the first turn now; a loop that was started already takes its next one, as by {@link #soon}. */
   public PeriodicLoop start() {
     if (started.compareAndSet(false, true)) {
-      lastBeat = nanos.getAsLong();
+      due = nanos.getAsLong();
       thread.start();
     } else {
       soon();
@@ -64,6 +64,7 @@ public final class PeriodicLoop implements AutoCloseable {
   public void soon() {
     synchronized (signal) {
       wanted = true;
+      due = Math.min(due, nanos.getAsLong());
       signal.notifyAll();
     }
   }
@@ -109,9 +110,15 @@ public final class PeriodicLoop implements AutoCloseable {
     return started.get() && !stopping;
   }
 
-  /** When a turn last returned, by the loop's clock. */
-  long lastBeat() {
-    return lastBeat;
+  /** Since when the next good turn has been due, by the loop's clock; in the future while the loop pauses. */
+  long due() {
+    return due;
+  }
+
+  private void beat(Duration pause) {
+    synchronized (signal) {
+      due = nanos.getAsLong() + (wanted ? 0 : pause.toNanos());
+    }
   }
 
   private void turnOnAndOn() {
@@ -120,7 +127,7 @@ public final class PeriodicLoop implements AutoCloseable {
       Duration pause = PAUSE;
       try {
         pause = turn.run();
-        lastBeat = nanos.getAsLong();
+        beat(pause);
         if (failed) {
           LOG.info("the loop {} works again", name);
         }

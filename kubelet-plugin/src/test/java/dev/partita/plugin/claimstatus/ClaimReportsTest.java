@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.kube.ApiCalls;
+import dev.partita.plugin.loop.Loops;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
@@ -59,7 +60,7 @@ class ClaimReportsTest {
 
   private ClaimReports reports(Duration firstRepeat) {
     ApiCalls once = new ApiCalls(Retry.of("once", RetryConfig.custom().maxAttempts(1).build()));
-    return new ClaimReports(client, once, "node", Clock.systemUTC(), firstRepeat);
+    return new ClaimReports(client, once, "node", Clock.systemUTC(), new Loops(), firstRepeat);
   }
 
   private void answer(int code, int times) {

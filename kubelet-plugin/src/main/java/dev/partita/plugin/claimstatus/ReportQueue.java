@@ -1,0 +1,168 @@
+package dev.partita.plugin.claimstatus;
+
+import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.PreparedClaim;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.PriorityQueue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Holds reports about claims until they are written. An API server that takes them slowly makes the queue no longer than its bounds: of a
+ * claim's states only the newest waits, the same event waits once, and beyond its bounds the queue drops reports and says so. Claims take
+ * turns, so that one about which there is much to say keeps none of the others waiting.
+ *
+ * <p>For example, 200 shares whose use changes every 5 s while a call takes 15 s: 200 states wait, each the newest one of its claim.
+ */
+final class ReportQueue {
+  /** A node has far fewer claims at a time. */
+  static final int MOST_CLAIMS = 512;
+
+  /** Events of one claim: a tenant can do wrong in another way every second. */
+  static final int MOST_EVENTS = 8;
+
+  private final Map<ClaimRef, Waiting> claims = new LinkedHashMap<>(); // whose turn is next stands first
+  private final PriorityQueue<Repeat> repeats = new PriorityQueue<>((a, b) -> Long.compare(a.due - b.due, 0)); // nanoTime may overflow
+  private @Nullable Dropped dropped;
+
+  /** What is to be said of a claim. */
+  sealed interface Report {
+    ClaimRef about();
+  }
+
+  /**
+   * The state of its devices.
+   *
+   * @param notes by share key
+   */
+  record State(PreparedClaim claim, Map<String, DeviceNotes> notes) implements Report {
+    State {
+      notes = Map.copyOf(notes);
+    }
+
+    @Override
+    public ClaimRef about() {
+      return claim.claim();
+    }
+  }
+
+  /**
+   * An event.
+   *
+   * @param untilWritten whether it is said once only, so that it must be tried again if it is lost
+   * @param tries how often it has been tried
+   */
+  record Event(ClaimRef about, boolean warning, String reason, String note, boolean untilWritten, int tries) implements Report {
+    Event triedAgain() {
+      return new Event(about, warning, reason, note, untilWritten, tries + 1);
+    }
+  }
+
+  /**
+   * Reports that will never be written.
+   *
+   * @param count how many
+   * @param last the last one
+   */
+  record Dropped(long count, Report last) {}
+
+  private record Repeat(Event event, long due) {}
+
+  private static final class Waiting {
+    @Nullable State state;
+    final Deque<Event> events = new ArrayDeque<>();
+
+    boolean isEmpty() {
+      return state == null && events.isEmpty();
+    }
+  }
+
+  /** Adds a report, in the place of one that it makes superfluous. */
+  synchronized void add(Report report) {
+    Waiting waiting = claims.get(report.about());
+    if (waiting == null) {
+      if (claims.size() >= MOST_CLAIMS) {
+        drop(report);
+        return;
+      }
+      waiting = new Waiting();
+      claims.put(report.about(), waiting);
+    }
+    switch (report) {
+      case State state -> waiting.state = state;
+      case Event event -> addEvent(waiting, event);
+    }
+  }
+
+  /** Adds an event when it is due, by {@link System#nanoTime}; false if too many of its claim wait for that already. */
+  synchronized boolean addLater(Event event, long due) {
+    long ofClaim = repeats.stream().filter(repeat -> repeat.event.about().equals(event.about())).count();
+    if (ofClaim >= MOST_EVENTS || repeats.size() >= MOST_CLAIMS) {
+      return false;
+    }
+    repeats.add(new Repeat(event, due));
+    return true;
+  }
+
+  /** Takes the report whose turn it is; a claim's state goes before its events. */
+  synchronized Optional<Report> take(long now) {
+    for (Repeat first = repeats.peek(); first != null && first.due - now <= 0; first = repeats.peek()) {
+      repeats.remove();
+      add(first.event);
+    }
+    if (claims.isEmpty()) {
+      return Optional.empty();
+    }
+    Map.Entry<ClaimRef, Waiting> first = claims.entrySet().iterator().next();
+    Waiting waiting = first.getValue();
+    claims.remove(first.getKey());
+    Report report = waiting.state;
+    if (report == null) {
+      report = waiting.events.remove();
+    } else {
+      waiting.state = null;
+    }
+    if (!waiting.isEmpty()) {
+      claims.put(first.getKey(), waiting);
+    }
+    return Optional.of(report);
+  }
+
+  /** Whether nothing waits but what is to be repeated later. */
+  synchronized boolean isEmpty() {
+    return claims.isEmpty();
+  }
+
+  /** When the next event is to be repeated, by {@link System#nanoTime}. */
+  synchronized OptionalLong nextDue() {
+    Repeat first = repeats.peek();
+    return first == null ? OptionalLong.empty() : OptionalLong.of(first.due);
+  }
+
+  /** What was dropped since this was last asked. */
+  synchronized Optional<Dropped> dropped() {
+    Optional<Dropped> since = Optional.ofNullable(dropped);
+    dropped = null;
+    return since;
+  }
+
+  private void addEvent(Waiting waiting, Event event) {
+    if (waiting.events.stream().anyMatch(other -> other.reason().equals(event.reason()) && other.note().equals(event.note()))) {
+      return;
+    }
+    if (waiting.events.size() >= MOST_EVENTS) {
+      Event least = waiting.events.stream().filter(other -> !other.untilWritten()).findFirst().orElse(waiting.events.getFirst());
+      waiting.events.remove(least); // the oldest, and what would not be tried again before what would
+      drop(least);
+    }
+    waiting.events.add(event);
+  }
+
+  private void drop(Report report) {
+    dropped = new Dropped(dropped == null ? 1 : dropped.count() + 1, report);
+  }
+}

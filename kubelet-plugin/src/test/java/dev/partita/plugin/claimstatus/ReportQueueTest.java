@@ -1,0 +1,108 @@
+package dev.partita.plugin.claimstatus;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.PreparedClaim;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class ReportQueueTest {
+  private final long now = System.nanoTime();
+
+  private final ReportQueue queue = new ReportQueue();
+
+  @Test
+  void ofAClaimsStatesOnlyTheNewestWaits() {
+    for (int i = 0; i < 10_000; i++) {
+      queue.add(state(1, String.valueOf(i)));
+      queue.add(state(2, String.valueOf(i)));
+    }
+    assertThat(taken()).containsExactly(state(1, "9999"), state(2, "9999"));
+    assertThat(queue.dropped()).isEmpty();
+  }
+
+  @Test
+  void anEventThatWaitsAlreadyIsNotAddedAgain() {
+    for (int i = 0; i < 10_000; i++) {
+      queue.add(event(1, "PrepareFailed", "no card", false));
+    }
+    assertThat(taken()).hasSize(1);
+    assertThat(queue.dropped()).isEmpty();
+  }
+
+  @Test
+  void aClaimWithManyEventsKeepsTheNewestAndThoseThatMustBeWritten() {
+    queue.add(event(1, "LimitExceeded", "first", true));
+    for (int i = 0; i < 100; i++) {
+      queue.add(event(1, "PrepareFailed", String.valueOf(i), false));
+    }
+    List<ReportQueue.Report> taken = taken();
+    assertThat(taken)
+        .hasSize(ReportQueue.MOST_EVENTS)
+        .startsWith(event(1, "LimitExceeded", "first", true))
+        .endsWith(event(1, "PrepareFailed", "99", false));
+    assertThat(queue.dropped())
+        .hasValueSatisfying(dropped -> assertThat(dropped.count()).isEqualTo(101 - ReportQueue.MOST_EVENTS));
+    assertThat(queue.dropped()).as("said once").isEmpty();
+  }
+
+  @Test
+  void thereAreNoMoreClaimsThanItsBound() {
+    for (int i = 0; i < ReportQueue.MOST_CLAIMS + 3; i++) {
+      queue.add(event(i, "Released", "released", false));
+    }
+    assertThat(taken()).hasSize(ReportQueue.MOST_CLAIMS);
+    assertThat(queue.dropped())
+        .hasValueSatisfying(
+            dropped -> {
+              assertThat(dropped.count()).isEqualTo(3);
+              assertThat(dropped.last().about()).isEqualTo(claim(ReportQueue.MOST_CLAIMS + 2));
+            });
+  }
+
+  @Test
+  void claimsTakeTurns() {
+    for (int i = 0; i < 5; i++) {
+      queue.add(event(1, "PrepareFailed", String.valueOf(i), false));
+    }
+    queue.add(state(2, "used"));
+    assertThat(taken()).extracting(ReportQueue.Report::about).startsWith(claim(1), claim(2), claim(1));
+  }
+
+  @Test
+  void whatIsToBeRepeatedComesWhenItIsDueAndIsBoundedAClaim() {
+    ReportQueue.Event event = new ReportQueue.Event(claim(1), true, "LimitExceeded", "process 7", true, 1);
+    for (int i = 0; i < ReportQueue.MOST_EVENTS; i++) {
+      assertThat(queue.addLater(event, now + 10)).isTrue();
+    }
+    assertThat(queue.addLater(event, now + 10)).isFalse();
+    assertThat(queue.take(now + 9)).isEmpty();
+    assertThat(queue.nextDue()).hasValue(now + 10);
+    assertThat(queue.take(now + 10)).contains(event);
+  }
+
+  private List<ReportQueue.Report> taken() {
+    List<ReportQueue.Report> all = new ArrayList<>();
+    for (Optional<ReportQueue.Report> next = queue.take(now); next.isPresent(); next = queue.take(now)) {
+      all.add(next.get());
+    }
+    return all;
+  }
+
+  private static ReportQueue.State state(int claim, String boot) {
+    return new ReportQueue.State(
+        new PreparedClaim(claim(claim), PreparedClaim.Phase.COMPLETED, boot, List.of(), Map.of(), false), Map.of());
+  }
+
+  private static ReportQueue.Event event(int claim, String reason, String note, boolean untilWritten) {
+    return new ReportQueue.Event(claim(claim), true, reason, note, untilWritten, 0);
+  }
+
+  private static ClaimRef claim(int number) {
+    return new ClaimRef("default", "claim-" + number, String.format("0b5e8a9e-0000-4000-8000-%012d", number));
+  }
+}
