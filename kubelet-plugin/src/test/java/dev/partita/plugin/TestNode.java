@@ -27,6 +27,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -125,6 +127,23 @@ final class TestNode implements AutoCloseable {
             DRAPluginGrpc.newBlockingStub(channel)
                 .nodePrepareResources(NodePrepareResourcesRequest.newBuilder().addClaims(named(claim)).build())
                 .getClaimsOrThrow(claim.getMetadata().getUid()));
+  }
+
+  /** The same with kubelet's patience. */
+  static NodePrepareResourceResponse prepare(Path socket, Duration patience, ResourceClaim claim) {
+    return Objects.requireNonNull(prepareAll(socket, patience, List.of(claim)).get(claim.getMetadata().getUid()));
+  }
+
+  /** Several claims in one call; the answers by UID. */
+  static Map<String, NodePrepareResourceResponse> prepareAll(Path socket, Duration patience, List<ResourceClaim> claims) {
+    return call(
+        socket,
+        channel ->
+            DRAPluginGrpc.newBlockingStub(channel)
+                .withDeadlineAfter(patience.toMillis(), TimeUnit.MILLISECONDS)
+                .nodePrepareResources(
+                    NodePrepareResourcesRequest.newBuilder().addAllClaims(claims.stream().map(TestNode::named).toList()).build())
+                .getClaimsMap());
   }
 
   /** The error of the call, empty if there is none. */

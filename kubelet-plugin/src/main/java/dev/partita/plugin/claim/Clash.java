@@ -7,12 +7,17 @@ import java.util.stream.Stream;
 
 /**
  * The last line of defence: the API server lets one card be allocated twice, so the node must not hand it out twice.
+ *
+ * @param reason why the claim cannot be prepared now
+ * @param others the claims that have something of the card in question prepared; empty if the claim is at odds with itself
  */
-public final class Clash {
-  private Clash() {}
+public record Clash(String reason, List<PreparedClaim> others) {
+  public Clash {
+    others = List.copyOf(others);
+  }
 
   /** Why these grants cannot stand beside what other claims have prepared; empty if they can. */
-  public static Optional<String> between(List<Grant> wanted, ClaimRef claim, Collection<PreparedClaim> prepared) {
+  public static Optional<Clash> between(List<Grant> wanted, ClaimRef claim, Collection<PreparedClaim> prepared) {
     List<Held> held =
         Stream.concat(
                 prepared.stream()
@@ -30,10 +35,17 @@ public final class Clash {
             case Grant.Mig mig -> migClash(grant, mig, claim, held);
           };
       if (clash.isPresent()) {
-        return clash;
+        return Optional.of(new Clash(clash.get(), othersOn(grant, claim, prepared)));
       }
     }
     return Optional.empty();
+  }
+
+  private static List<PreparedClaim> othersOn(Grant wanted, ClaimRef claim, Collection<PreparedClaim> prepared) {
+    return prepared.stream()
+        .filter(other -> !other.claim().uid().equals(claim.uid()))
+        .filter(other -> other.grants().stream().anyMatch(grant -> sameCard(grant, wanted)))
+        .toList();
   }
 
   private record Held(ClaimRef claim, Grant grant) {}

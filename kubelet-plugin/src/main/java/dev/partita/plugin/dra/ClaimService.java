@@ -1,30 +1,18 @@
 package dev.partita.plugin.dra;
 
 import dev.partita.plugin.claim.ClaimRef;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** What kubelet asks of a driver, whichever version of the interface it speaks. */
 public interface ClaimService {
-  /** Makes a claim ready for containers. */
-  Outcome prepare(ClaimRef claim);
+  /** Makes the claims of one call ready for containers; the outcome of each. None waits for another one of them. */
+  Map<ClaimRef, Outcome> prepare(Collection<ClaimRef> claims);
 
-  /** Takes a claim back; empty, or what went wrong. A claim that is not known is taken back already. */
-  Optional<String> unprepare(ClaimRef claim);
-
-  /** {@link #prepare} of a claim as kubelet names it; a text that cannot be a UID is refused, for it becomes part of paths. */
-  default Outcome prepare(String namespace, String name, String uid) {
-    return ClaimRef.isUid(uid) ? prepare(new ClaimRef(namespace, name, uid)) : new Failed(notAUid(uid));
-  }
-
-  /** {@link #unprepare} of a claim as kubelet names it. */
-  default Optional<String> unprepare(String namespace, String name, String uid) {
-    return ClaimRef.isUid(uid) ? unprepare(new ClaimRef(namespace, name, uid)) : Optional.of(notAUid(uid));
-  }
-
-  private static String notAUid(String uid) {
-    return "\"" + uid + "\" is not the UID of a claim";
-  }
+  /** Takes the claims of one call back; what went wrong with each, empty if nothing. A claim that is not known is taken back already. */
+  Map<ClaimRef, Optional<String>> unprepare(Collection<ClaimRef> claims);
 
   /** Outcome of a preparation. */
   sealed interface Outcome {}

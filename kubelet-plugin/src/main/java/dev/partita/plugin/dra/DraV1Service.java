@@ -10,6 +10,7 @@ import k8s.io.kubelet.pkg.apis.dra.v1.NodeUnprepareResourceResponse;
 import k8s.io.kubelet.pkg.apis.dra.v1.NodeUnprepareResourcesRequest;
 import k8s.io.kubelet.pkg.apis.dra.v1.NodeUnprepareResourcesResponse;
 import io.grpc.stub.StreamObserver;
+import java.util.List;
 
 /** kubelet's DRA service, version v1. */
 public final class DraV1Service extends DRAPluginGrpc.DRAPluginImplBase {
@@ -23,14 +24,9 @@ public final class DraV1Service extends DRAPluginGrpc.DRAPluginImplBase {
   public void nodePrepareResources(
       NodePrepareResourcesRequest request, StreamObserver<NodePrepareResourcesResponse> response) {
     NodePrepareResourcesResponse.Builder all = NodePrepareResourcesResponse.newBuilder();
-    for (Claim claim : request.getClaimsList()) {
-      NodePrepareResourceResponse.Builder one = NodePrepareResourceResponse.newBuilder();
-      switch (claims.prepare(claim.getNamespace(), claim.getName(), claim.getUid())) {
-        case ClaimService.Failed failed -> one.setError(failed.error());
-        case ClaimService.Ready ready -> ready.devices().forEach(device -> one.addDevices(toDevice(device)));
-      }
-      all.putClaims(claim.getUid(), one.build());
-    }
+    Asked asked = asked(request.getClaimsList());
+    claims.prepare(asked.claims()).forEach((claim, outcome) -> all.putClaims(claim.uid(), toResponse(outcome)));
+    asked.refused().forEach((uid, error) -> all.putClaims(uid, toResponse(new ClaimService.Failed(error))));
     response.onNext(all.build());
     response.onCompleted();
   }
@@ -39,12 +35,30 @@ public final class DraV1Service extends DRAPluginGrpc.DRAPluginImplBase {
   public void nodeUnprepareResources(
       NodeUnprepareResourcesRequest request, StreamObserver<NodeUnprepareResourcesResponse> response) {
     NodeUnprepareResourcesResponse.Builder all = NodeUnprepareResourcesResponse.newBuilder();
-    for (Claim claim : request.getClaimsList()) {
-      String error = claims.unprepare(claim.getNamespace(), claim.getName(), claim.getUid()).orElse("");
-      all.putClaims(claim.getUid(), NodeUnprepareResourceResponse.newBuilder().setError(error).build());
-    }
+    Asked asked = asked(request.getClaimsList());
+    claims.unprepare(asked.claims()).forEach((claim, error) -> all.putClaims(claim.uid(), toResponse(error.orElse(""))));
+    asked.refused().forEach((uid, error) -> all.putClaims(uid, toResponse(error)));
     response.onNext(all.build());
     response.onCompleted();
+  }
+
+  private static Asked asked(List<Claim> claims) {
+    Asked asked = new Asked();
+    claims.forEach(claim -> asked.add(claim.getNamespace(), claim.getName(), claim.getUid()));
+    return asked;
+  }
+
+  private static NodePrepareResourceResponse toResponse(ClaimService.Outcome outcome) {
+    NodePrepareResourceResponse.Builder one = NodePrepareResourceResponse.newBuilder();
+    switch (outcome) {
+      case ClaimService.Failed failed -> one.setError(failed.error());
+      case ClaimService.Ready ready -> ready.devices().forEach(device -> one.addDevices(toDevice(device)));
+    }
+    return one.build();
+  }
+
+  private static NodeUnprepareResourceResponse toResponse(String error) {
+    return NodeUnprepareResourceResponse.newBuilder().setError(error).build();
   }
 
   private static Device toDevice(ClaimService.ReadyDevice ready) {

@@ -20,7 +20,9 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.grpc.Context;
 import java.io.IOException;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -43,6 +45,7 @@ public final class ClaimPreparer implements ClaimService {
   private final OperationLock lock;
   private final ClaimReports reports;
   private final Containers containers;
+  private final ReleasesUnderWay releases;
 
   /**
    * @param pool this node's pool
@@ -69,11 +72,23 @@ public final class ClaimPreparer implements ClaimService {
     this.lock = lock;
     this.reports = reports;
     this.containers = new Containers(api, pool);
+    this.releases = new ReleasesUnderWay(api, checkpoint, pool);
   }
 
   @Override
-  public Outcome prepare(ClaimRef claim) {
-    return prepare(claim, Step.release(claim.uid()));
+  public Map<ClaimRef, Outcome> prepare(Collection<ClaimRef> claims) {
+    Patience patience = Patience.ofKubelet();
+    return AtOnce.each(claims, claim -> prepare(claim, Step.release(claim.uid()), patience));
+  }
+
+  @Override
+  public Map<ClaimRef, Optional<String>> unprepare(Collection<ClaimRef> claims) {
+    return AtOnce.each(claims, this::unprepare);
+  }
+
+  /** Prepares a single claim. */
+  Outcome prepare(ClaimRef claim) {
+    return prepare(claim, Step.release(claim.uid()), Patience.ofKubelet());
   }
 
   /**
@@ -81,13 +96,13 @@ public final class ClaimPreparer implements ClaimService {
    * only the record is taken back, so that it is missed again.
    */
   public Outcome rebuild(ClaimRef claim) {
-    return prepare(claim, List.of(new Step.RemoveRecord(claim.uid())));
+    return prepare(claim, List.of(new Step.RemoveRecord(claim.uid())), Patience.NONE);
   }
 
-  private Outcome prepare(ClaimRef claim, List<Step> takeBack) {
+  private Outcome prepare(ClaimRef claim, List<Step> takeBack, Patience patience) {
     Outcome outcome;
     try {
-      outcome = tryToPrepare(claim, takeBack);
+      outcome = tryToPrepare(claim, takeBack, patience);
     } catch (KubernetesClientException e) {
       outcome = new Failed("the API server does not answer as it should: " + ApiCalls.explain(e));
     } catch (IOException | IllegalStateException e) {
@@ -103,8 +118,8 @@ public final class ClaimPreparer implements ClaimService {
     return outcome;
   }
 
-  @Override
-  public Optional<String> unprepare(ClaimRef claim) {
+  /** Takes a single claim back; what went wrong, empty if nothing. */
+  Optional<String> unprepare(ClaimRef claim) {
     try {
       boolean known = release(claim.uid());
       LOG.info("claim {}: {}", claim, known ? "released" : "was not prepared, nothing to release");
@@ -169,30 +184,48 @@ public final class ClaimPreparer implements ClaimService {
         });
   }
 
-  private Outcome tryToPrepare(ClaimRef ref, List<Step> takeBack) throws IOException {
-    Optional<ResourceClaim> claim = api.claim(ref);
-    if (claim.isEmpty()) {
-      return new Failed("claim " + ref + " does not exist any more");
+  /** Tries until the claim is prepared, refused, or kubelet has waited long enough for another claim to be released. */
+  private Outcome tryToPrepare(ClaimRef ref, List<Step> takeBack, Patience patience) throws IOException {
+    while (true) {
+      Optional<ResourceClaim> claim = api.claim(ref);
+      if (claim.isEmpty()) {
+        return new Failed("claim " + ref + " does not exist any more");
+      }
+      switch (tryOnce(ref, claim.get(), takeBack)) {
+        case Refused refused -> {
+          return new Failed(refused.reason());
+        }
+        case Clashing(Clash clash) -> {
+          if (!releases.await(clash.others(), patience)) {
+            return new Failed(clash.reason());
+          }
+        }
+        case Prepared(PreparedClaim prepared) -> {
+          return answer(ref, claim.get(), prepared);
+        }
+      }
     }
+  }
+
+  private PreparedOrRefused tryOnce(ClaimRef ref, ResourceClaim claim, List<Step> takeBack) throws IOException {
     GpuNodeSpec knobs = node.get();
-    Inventory.Cards cards = cardsFor(claim.get(), knobs);
-    AllocationReading.Outcome reading = AllocationReading.read(claim.get(), pool, cards, knobs);
+    Inventory.Cards cards = cardsFor(claim, knobs);
+    AllocationReading.Outcome reading = AllocationReading.read(claim, pool, cards, knobs);
     ContainerView view =
         reading instanceof AllocationReading.Granted granted
-            ? containers.view(ref, claim.get(), granted.grants(), cards)
-            : new ContainerView(java.util.Map.of(), false);
-    PreparedOrRefused outcome = lock.run(() -> decideAndExecute(ref, claim.get(), cards, reading, view, takeBack));
-    if (outcome instanceof Refused refused) {
-      return new Failed(refused.reason());
-    }
-    PreparedClaim prepared = ((Prepared) outcome).claim();
+            ? containers.view(ref, claim, granted.grants(), cards)
+            : new ContainerView(Map.of(), false);
+    return lock.run(() -> decideAndExecute(ref, claim, cards, reading, view, takeBack));
+  }
+
+  private Outcome answer(ClaimRef ref, ResourceClaim claim, PreparedClaim prepared) throws IOException {
     if (api.claim(ref).isEmpty()) {
       release(ref.uid());
       return new Failed("claim " + ref + " was deleted while it was being prepared");
     }
     LOG.info("claim {}: prepared: {}", ref, AllocationReading.deviceKeys(prepared.grants()));
     reports.prepared(prepared);
-    return new Ready(prepared.grants().stream().map(grant -> ready(ref, claim.get(), grant)).toList());
+    return new Ready(prepared.grants().stream().map(grant -> ready(ref, claim, grant)).toList());
   }
 
   private sealed interface PreparedOrRefused {}
@@ -200,6 +233,8 @@ public final class ClaimPreparer implements ClaimService {
   private record Prepared(PreparedClaim claim) implements PreparedOrRefused {}
 
   private record Refused(String reason) implements PreparedOrRefused {}
+
+  private record Clashing(Clash clash) implements PreparedOrRefused {}
 
   private PreparedOrRefused decideAndExecute(
       ClaimRef ref,
@@ -241,9 +276,9 @@ public final class ClaimPreparer implements ClaimService {
     if (lost.isPresent()) {
       return new Refused(lost.get());
     }
-    Optional<String> clash = Clash.between(grants, ref, checkpoint.readAll());
+    Optional<Clash> clash = Clash.between(grants, ref, checkpoint.readAll());
     if (clash.isPresent()) {
-      return new Refused(clash.get());
+      return new Clashing(clash.get());
     }
     PreparedClaim wanted = new PreparedClaim(ref, Phase.COMPLETED, bootId, grants, view.env(), view.mixed());
     try {

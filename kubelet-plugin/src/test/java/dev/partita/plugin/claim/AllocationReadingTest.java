@@ -114,7 +114,7 @@ class AllocationReadingTest {
     ClaimRef claim = new ClaimRef("default", "c", "c");
     PreparedClaim prepared = new PreparedClaim(new ClaimRef("default", "d", "d"), PreparedClaim.Phase.COMPLETED, "boot", alone, Map.of(), false);
     assertThat(Clash.between(alone, claim, List.of())).isEmpty();
-    assertThat(Clash.between(beside, claim, List.of(prepared)).orElseThrow()).contains("is prepared exclusively for claim default/d");
+    assertThat(Clash.between(beside, claim, List.of(prepared)).orElseThrow().reason()).contains("is prepared exclusively for claim default/d");
   }
 
   @Test

@@ -71,8 +71,18 @@ class ClashTest {
     assertThat(clash(List.of(whole("r", 0)), prepared("mine", whole("r", 0)))).isEmpty();
   }
 
+  @Test
+  void saysWhichClaimsHaveSomethingOfTheCardThatIsFoughtOver() {
+    PreparedClaim first = prepared("first", share("r", 0, "a", 40, 0));
+    PreparedClaim second = prepared("second", share("r", 0, "b", 40, 0));
+    PreparedClaim elsewhere = prepared("elsewhere", whole("r", 1));
+    List<PreparedClaim> all = List.of(first, second, elsewhere, prepared("mine", share("r", 0, "c", 40, 0)));
+    assertThat(Clash.between(List.of(share("r", 0, "c", 40, 0)), CLAIM, all).orElseThrow().others()).containsExactly(first, second);
+    assertThat(Clash.between(List.of(whole("r", 2), whole("s", 2), share("t", 2, "d", 1, 0)), CLAIM, all).orElseThrow().others()).isEmpty();
+  }
+
   private static Optional<String> clash(List<Grant> wanted, PreparedClaim... others) {
-    return Clash.between(wanted, CLAIM, List.of(others));
+    return Clash.between(wanted, CLAIM, List.of(others)).map(Clash::reason);
   }
 
   private static PreparedClaim prepared(String uid, Grant... grants) {

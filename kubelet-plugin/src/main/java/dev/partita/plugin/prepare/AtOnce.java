@@ -1,0 +1,35 @@
+package dev.partita.plugin.prepare;
+
+import io.grpc.Context;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.Function;
+
+/** Does the same to several things at once, each on a thread of its own, for most of the time is spent on waiting. */
+final class AtOnce {
+  private AtOnce() {}
+
+  /**
+   * Applies a function to each; returns when all are through.
+   *
+   * @param function runs in the caller's gRPC context, and answers whatever happens
+   */
+  static <K, V> Map<K, V> each(Collection<K> keys, Function<K, V> function) {
+    Map<K, V> all = new LinkedHashMap<>();
+    if (keys.size() == 1) {
+      keys.forEach(key -> all.put(key, function.apply(key)));
+      return all;
+    }
+    Context context = Context.current();
+    Map<K, Future<V>> running = new LinkedHashMap<>();
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      keys.forEach(key -> running.put(key, threads.submit(context.wrap(() -> function.apply(key)))));
+    }
+    running.forEach((key, future) -> all.put(key, future.resultNow())); // an executor that is closed has run all that it was given
+    return all;
+  }
+}

@@ -1,0 +1,39 @@
+package dev.partita.plugin.prepare;
+
+import io.grpc.Context;
+import io.grpc.Deadline;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * How long a preparation may wait for somebody else before it must answer.
+ *
+ * @param call whose answer is waited for; ended when nobody waits any more
+ * @param deadline when waiting must end
+ */
+record Patience(Context call, Deadline deadline) {
+  /** What is kept of kubelet's patience for the preparation itself: an answer that comes too late is lost, and so is its reason. */
+  static final Duration RESERVE = Duration.ofSeconds(5);
+
+  /** Of a call without a deadline; kubelet gives every call 45 s. */
+  private static final Duration WITHOUT_DEADLINE = Duration.ofSeconds(40);
+
+  /** That of who does not wait at all. */
+  static final Patience NONE = new Patience(Context.ROOT, Deadline.after(0, TimeUnit.SECONDS));
+
+  /** That of kubelet, whose call this is. */
+  static Patience ofKubelet() {
+    Context call = Context.current();
+    Deadline deadline = call.getDeadline();
+    return new Patience(
+        call,
+        deadline == null
+            ? Deadline.after(WITHOUT_DEADLINE.toMillis(), TimeUnit.MILLISECONDS)
+            : deadline.offset(-RESERVE.toMillis(), TimeUnit.MILLISECONDS));
+  }
+
+  /** Whether nobody waits any more, or may not much longer. */
+  boolean isOver() {
+    return call.isCancelled() || deadline.isExpired();
+  }
+}

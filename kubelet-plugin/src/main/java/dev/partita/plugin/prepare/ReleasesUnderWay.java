@@ -1,0 +1,73 @@
+package dev.partita.plugin.prepare;
+
+import dev.partita.plugin.checkpoint.Checkpoint;
+import dev.partita.plugin.claim.AllocationReading;
+import dev.partita.plugin.claim.PreparedClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Waits for claims that kubelet is about to release. Of a pod that is deleted by force nothing is left in the API at once, so that its
+ * card is allocated anew, while kubelet still ends its containers and releases its claims after that. A preparation that is refused
+ * meanwhile would be tried again only after a minute or more.
+ *
+ * @param pool this node's pool
+ */
+record ReleasesUnderWay(ClaimReader api, Checkpoint checkpoint, String pool) {
+  private static final Logger LOG = LoggerFactory.getLogger(ReleasesUnderWay.class);
+  private static final Duration BETWEEN_LOOKS = Duration.ofMillis(20);
+
+  /**
+   * Waits until one of the claims that nothing needs any more is released.
+   *
+   * @param prepared claims as their records say; one that is needed is not waited for
+   * @return whether one was released; otherwise it is not to be expected, or patience is over
+   */
+  boolean await(List<PreparedClaim> prepared, Patience patience) throws IOException {
+    if (patience.isOver()) {
+      return false;
+    }
+    List<PreparedClaim> ending = new ArrayList<>();
+    for (PreparedClaim record : prepared) {
+      if (!isNeeded(record, api.claim(record.claim()))) {
+        ending.add(record);
+      }
+    }
+    if (ending.isEmpty()) {
+      return false;
+    }
+    LOG.info("waiting for kubelet to release {}", ending.stream().map(PreparedClaim::claim).toList());
+    while (!patience.isOver()) {
+      for (PreparedClaim record : ending) {
+        if (!checkpoint.read(record.claim().uid()).equals(Optional.of(record))) {
+          return true;
+        }
+      }
+      if (!pause()) {
+        return false;
+      }
+    }
+    return false;
+  }
+
+  /** Whether the claim still has the devices that are prepared for it. */
+  private boolean isNeeded(PreparedClaim record, Optional<ResourceClaim> claim) {
+    return claim.filter(now -> AllocationReading.deviceKeys(now, pool).equals(AllocationReading.deviceKeys(record.grants()))).isPresent();
+  }
+
+  private static boolean pause() {
+    try {
+      Thread.sleep(BETWEEN_LOOKS);
+      return true;
+    } catch (InterruptedException e) { // the plugin is stopping
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+}
