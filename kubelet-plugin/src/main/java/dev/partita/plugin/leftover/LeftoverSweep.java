@@ -48,6 +48,7 @@ public final class LeftoverSweep {
   private final ClaimPreparer preparer;
   private final SpecRenewal specs;
   private final LibrarySweep libraries;
+  private final ClaimNames names;
   private final Clock clock;
   private final Map<String, Instant> goneSince = new HashMap<>();
   private Optional<Instant> swept = Optional.empty();
@@ -79,6 +80,7 @@ public final class LeftoverSweep {
     this.preparer = preparer;
     this.specs = specs;
     this.libraries = libraries;
+    this.names = new ClaimNames(cdi, folders);
     this.clock = clock;
   }
 
@@ -120,17 +122,23 @@ public final class LeftoverSweep {
     Set<String> unrecorded = new TreeSet<>(folders.uids());
     unrecorded.addAll(cdi.ids());
     unrecorded.removeAll(records.keySet());
-    if (!unrecorded.isEmpty()) {
-      Map<String, ClaimRef> needed = neededClaims();
-      for (String uid : unrecorded) {
-        settle(uid, Optional.empty(), Optional.ofNullable(needed.get(uid)));
-      }
+    for (String uid : unrecorded) {
+      settleUnrecorded(uid);
     }
     Set<String> there = new TreeSet<>(records.keySet());
     there.addAll(unrecorded);
     goneSince.keySet().retainAll(there);
     specs.look();
     libraries.sweep();
+  }
+
+  private void settleUnrecorded(String uid) {
+    try {
+      Optional<ClaimRef> needed = names.of(uid).filter(claim -> api.claim(claim).filter(this::isNeeded).isPresent());
+      settle(uid, Optional.empty(), needed);
+    } catch (IOException e) {
+      LOG.warn("claim {}: its record is missing, and which claim it is cannot be told, so its state is kept: {}", uid, e.getMessage());
+    }
   }
 
   private void settle(String uid, Optional<PreparedClaim> record, Optional<ClaimRef> neededBy) {
@@ -174,17 +182,6 @@ public final class LeftoverSweep {
       case ClaimService.Ready ignored -> LOG.info("claim {}: its record was missing and has been rebuilt", claim);
       case ClaimService.Failed failed -> LOG.warn("claim {}: its record is missing and cannot be rebuilt: {}", claim, failed.error());
     }
-  }
-
-  private Map<String, ClaimRef> neededClaims() {
-    Map<String, ClaimRef> needed = new HashMap<>();
-    for (ResourceClaim claim : api.claims()) {
-      String uid = claim.getMetadata().getUid();
-      if (ClaimRef.isUid(uid) && isNeeded(claim)) {
-        needed.put(uid, new ClaimRef(claim.getMetadata().getNamespace(), claim.getMetadata().getName(), uid));
-      }
-    }
-    return needed;
   }
 
   /** Whether the claim is allocated to this node. Who it is reserved for says less: kubelet releases before that changes. */

@@ -5,7 +5,6 @@ import dev.partita.plugin.kube.ApiCalls;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import java.util.List;
 import java.util.Optional;
 
 /** What the plugin reads of claims and pods; each call is repeated where that can help. */
@@ -27,11 +26,6 @@ public final class ClaimReader {
   public Optional<ResourceClaim> claim(String namespace, String name) {
     return Optional.ofNullable(
         calls.call(() -> client.resources(ResourceClaim.class).inNamespace(namespace).withName(name).get()));
-  }
-
-  /** Every claim of the cluster. */
-  public List<ResourceClaim> claims() {
-    return calls.call(() -> client.resources(ResourceClaim.class).inAnyNamespace().list()).getItems();
   }
 
   public Optional<Pod> pod(String namespace, String name) {

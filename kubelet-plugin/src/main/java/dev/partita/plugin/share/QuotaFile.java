@@ -3,6 +3,7 @@ package dev.partita.plugin.share;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grant;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -12,6 +13,7 @@ public final class QuotaFile {
   public static final String NAME = "quota";
 
   private static final Pattern GENERATION = Pattern.compile("(?m)^generation ([0-9]{1,18})$");
+  private static final Pattern CLAIM = Pattern.compile("(?m)^claim ([^/\n]+/[^/\n]+)$");
   private static final Pattern OVERHEAD = Pattern.compile("(?m)^overhead ([0-9]{1,18})$");
 
   private QuotaFile() {}
@@ -56,6 +58,12 @@ public final class QuotaFile {
   /** The overhead that a quota file says, in bytes. */
   static long overheadOf(String text) {
     return number(OVERHEAD, text);
+  }
+
+  /** {@code namespace/name} of the claim that a quota file is of, if it says so. */
+  static Optional<String> claimOf(String text) {
+    Matcher found = CLAIM.matcher(text);
+    return found.find() ? Optional.of(found.group(1)) : Optional.empty();
   }
 
   private static long number(Pattern line, String text) {

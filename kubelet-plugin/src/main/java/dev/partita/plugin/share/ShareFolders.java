@@ -16,6 +16,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
@@ -73,6 +74,23 @@ public record ShareFolders(Path stateRoot, Path runRoot) {
   public OptionalLong overhead(String uid, String shareKey) throws IOException {
     String text = readOrEmpty(quotaFolder(uid, shareKey).resolve(QuotaFile.NAME));
     return text.isEmpty() ? OptionalLong.empty() : OptionalLong.of(QuotaFile.overheadOf(text));
+  }
+
+  /** {@code namespace/name} of the claim as one of its quota files says; empty if it has none, or none that says so. */
+  public Optional<String> claimOf(String uid) throws IOException {
+    Path claim = stateRoot.resolve("shares").resolve(uid);
+    if (!Files.isDirectory(claim)) {
+      return Optional.empty();
+    }
+    try (Stream<Path> shares = Files.list(claim)) {
+      for (Path share : shares.sorted().toList()) {
+        Optional<String> name = QuotaFile.claimOf(readOrEmpty(share.resolve(QuotaFile.NAME)));
+        if (name.isPresent()) {
+          return name;
+        }
+      }
+    }
+    return Optional.empty();
   }
 
   /** Writes into the quota what contexts and modules take, in bytes. A share that is not there any more stays so. */

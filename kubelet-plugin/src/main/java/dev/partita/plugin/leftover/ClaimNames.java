@@ -1,0 +1,42 @@
+package dev.partita.plugin.leftover;
+
+import dev.partita.cdi.CdiFolder;
+import dev.partita.cdi.CdiSpec;
+import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.prepare.ClaimSpec;
+import dev.partita.plugin.share.ShareFolders;
+import java.io.IOException;
+import java.util.Optional;
+
+/**
+ * Finds the name of a claim whose record is missing in the files that it has left, so that the claim can be asked for alone: a list of
+ * all claims of a cluster does not fit the plugin's memory.
+ */
+record ClaimNames(CdiFolder cdi, ShareFolders folders) {
+  /**
+   * The claim of this UID: its CDI spec names it, and so does each of its quota files.
+   *
+   * @return empty if it has neither, so that no container can be started with it
+   * @throws IOException if there are such files, and none of them can be understood
+   */
+  Optional<ClaimRef> of(String uid) throws IOException {
+    Optional<String> name;
+    try {
+      name = cdi.read(uid).map(CdiSpec::annotations).map(all -> all.getOrDefault(ClaimSpec.CLAIM_ANNOTATION, ""));
+    } catch (IOException e) {
+      name = Optional.of(folders.claimOf(uid).orElseThrow(() -> e));
+    }
+    if (name.isEmpty()) {
+      name = folders.claimOf(uid);
+    }
+    return name.isEmpty() ? Optional.empty() : Optional.of(claim(name.get(), uid));
+  }
+
+  private static ClaimRef claim(String name, String uid) throws IOException {
+    int slash = name.indexOf('/');
+    if (slash < 1 || slash == name.length() - 1) {
+      throw new IOException("its files say that it is claim \"" + name + "\", which is no namespace/name");
+    }
+    return new ClaimRef(name.substring(0, slash), name.substring(slash + 1), uid);
+  }
+}
