@@ -32,6 +32,7 @@ import dev.partita.plugin.prepare.OperationLock;
 import dev.partita.plugin.registration.PluginSockets;
 import dev.partita.plugin.share.HookLibraries;
 import dev.partita.plugin.share.ShareFolders;
+import dev.partita.plugin.share.UsageRegions;
 import dev.partita.plugin.usage.UsageWatch;
 import dev.partita.plugin.xid.XidWatch;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -165,7 +166,7 @@ public final class KubeletPlugin implements AutoCloseable {
     Clock evenClock = SteadyClock.start();
     String pool = Driver.poolOf(settings.nodeName());
     Checkpoint checkpoint = new Checkpoint(settings.stateRoot().resolve("claims"), clock);
-    ShareFolders folders = new ShareFolders(settings.stateRoot(), settings.runRoot());
+    ShareFolders folders = new ShareFolders(settings.stateRoot(), settings.runRoot(), opened(new UsageRegions()));
     CdiFolder cdi = new CdiFolder(settings.cdiRoot(), CdiName.KIND.vendor() + "-" + CdiName.KIND.deviceClass());
 
     ApiCalls calls = ApiCalls.standard();
@@ -197,17 +198,6 @@ public final class KubeletPlugin implements AutoCloseable {
             pool, bootId, api, inventory, () -> node.spec(SPEC_WAIT), checkpoint, steps, lock, reports);
     claims.started(preparer);
     readiness = () -> notReady(node, inventory, kubelet);
-    opened(loops);
-    node.start();
-    inventory.start(settings.inventoryPeriod());
-    loops.make("kubelet-socket", SOCKET_ALLOWED, () -> check(kubelet)).start();
-    lock.run(
-        () -> {
-          checkpoint.removeLeftovers();
-          cdi.removeLeftovers();
-          libraries.removeLeftovers();
-          return true;
-        });
     UsageWatch usage =
         UsageWatch.over(
             checkpoint,
@@ -221,6 +211,18 @@ public final class KubeletPlugin implements AutoCloseable {
             settings.plausibleOverhead(),
             clock,
             evenClock);
+    CardReports cards = opened(new CardReports(usage::current, reader::samples, usage.times(), folders, lock));
+    opened(loops);
+    node.start();
+    inventory.start(settings.inventoryPeriod());
+    loops.make("kubelet-socket", SOCKET_ALLOWED, () -> check(kubelet)).start();
+    lock.run(
+        () -> {
+          checkpoint.removeLeftovers();
+          cdi.removeLeftovers();
+          libraries.removeLeftovers();
+          return true;
+        });
     LeftoverSweep sweep =
         new LeftoverSweep(
             pool,
@@ -237,7 +239,7 @@ public final class KubeletPlugin implements AutoCloseable {
     sweep.start(loops, settings.sweepPeriod(), settings.inventoryPeriod());
     usage.start(loops, settings.usagePeriod());
     new XidWatch(reader, inventory, checkpoint, reports).start(loops);
-    new CardReports(usage::current, reader::samples, usage.times(), folders, lock).start(loops);
+    cards.start(loops);
   }
 
   private static void rememberCardsOfClaims(Checkpoint checkpoint, InventoryReader reader) {

@@ -12,22 +12,16 @@ import dev.partita.plugin.usage.SampledTimes;
 import dev.partita.plugin.usage.ShareRef;
 import dev.partita.plugin.usage.ShareUse;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
@@ -40,7 +34,7 @@ import org.slf4j.LoggerFactory;
  * place, so that a few times a second costs no new file; a share that is being released gets none. Hands on the samples of these cards,
  * and of those with a hard limit, to who holds limits against them.
  */
-public final class CardReports {
+public final class CardReports implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CardReports.class);
   /** A little less than the shortest period of samples, 1/6 s: NVML tells of the newest one only. */
   private static final Duration PERIOD = Duration.ofMillis(150);
@@ -56,7 +50,7 @@ public final class CardReports {
   private final Supplier<CardLoad.Moment> clock;
   private final SetBack setBack = new SetBack();
   private final Map<String, CardLoad> loads = new HashMap<>();
-  private final Set<ShareRef> made = new HashSet<>();
+  private final Map<ShareRef, ReportFile> files = new HashMap<>();
   private boolean failed;
 
   /**
@@ -97,6 +91,16 @@ public final class CardReports {
         .start();
   }
 
+  /** Closes the files; to be called when the loop has ended. */
+  @Override
+  public void close() {
+    try {
+      retain(Set.of());
+    } catch (IOException e) {
+      LOG.warn("a card report cannot be closed: {}", e.toString());
+    }
+  }
+
   private void reportOrExplain() {
     try {
       report();
@@ -121,7 +125,7 @@ public final class CardReports {
     Map<String, List<ProcessSample>> newer = ask(cards);
     cards.values().removeIf(ofCard -> !needed(ofCard));
     loads.keySet().retainAll(cards.keySet());
-    made.retainAll(uses.get().keySet());
+    retain(uses.get().keySet());
     List<IOException> failures = new ArrayList<>();
     for (Map.Entry<String, List<ShareUse>> card : cards.entrySet()) {
       CardLoad load = loads.computeIfAbsent(card.getKey(), c -> new CardLoad());
@@ -173,25 +177,28 @@ public final class CardReports {
   }
 
   private void write(ShareRef ref, CardReport report) throws IOException {
-    Path folder = folders.quotaFolder(ref.uid(), ref.key());
-    Path file = folder.resolve(CardReport.NAME);
-    if (!made.contains(ref)) {
-      lock.run(() -> make(folder, file));
-      made.add(ref);
-    }
-    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
-      channel.write(ByteBuffer.wrap(report.text().getBytes(StandardCharsets.US_ASCII)), 0);
-    } catch (NoSuchFileException e) {
-      made.remove(ref); // released, or somebody took the file away
+    ReportFile file = files.get(ref);
+    if (file == null) {
+      Path folder = folders.quotaFolder(ref.uid(), ref.key());
+      lock.run(
+          () -> {
+            if (Files.isDirectory(folder)) { // else it was released
+              files.put(ref, ReportFile.make(folder.resolve(CardReport.NAME), report.text()));
+            }
+            return true;
+          });
+    } else if (!file.write(report.text())) {
+      files.remove(ref);
+      file.close();
     }
   }
 
-  private static boolean make(Path folder, Path file) throws IOException {
-    if (!Files.isDirectory(folder) || Files.exists(file)) {
-      return false;
+  /** Closes the reports of all other shares. */
+  private void retain(Set<ShareRef> shares) throws IOException {
+    for (ShareRef ref : Set.copyOf(files.keySet())) {
+      if (!shares.contains(ref)) {
+        Objects.requireNonNull(files.remove(ref)).close();
+      }
     }
-    Files.createFile(file);
-    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
-    return true;
   }
 }

@@ -55,6 +55,11 @@ public final class QuotaFile {
     return same.equals(earlier) ? same : text(claim, grant, share, overheadBytes, last + 1);
   }
 
+  /** Whether a text is all of a quota file. */
+  static boolean isComplete(String text) {
+    return text.startsWith("partita-quota 1\n") && text.endsWith("\nend\n");
+  }
+
   /** The overhead that a quota file says, in bytes. */
   static long overheadOf(String text) {
     return number(OVERHEAD, text);

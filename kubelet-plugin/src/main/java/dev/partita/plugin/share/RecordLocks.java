@@ -5,7 +5,6 @@ import com.sun.jna.Memory;
 import com.sun.jna.Native;
 import com.sun.jna.NativeLibrary;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.OptionalLong;
 
 /** Who holds record locks on an open file, by the kernel's word (fcntl(2), F_GETLK). Takes no lock itself. Not for several threads. */
@@ -19,14 +18,10 @@ public final class RecordLocks {
   private static final int LENGTH = 16;
   private static final int PID = 24;
 
-  private static final int O_WRONLY = 1;
-  private static final int O_CLOEXEC = 0x80000;
-  private static final int ENOENT = 2;
-  private static final int EACCES = 13;
+  static final int ENOENT = 2;
+  static final int EACCES = 13;
 
   private static final NativeLibrary C = NativeLibrary.getInstance("c");
-  private static final Function OPEN = C.getFunction("open");
-  private static final Function CLOSE = C.getFunction("close");
   private static final Function FCNTL = C.getFunction("fcntl");
 
   private final int descriptor;
@@ -39,25 +34,12 @@ public final class RecordLocks {
     this.descriptor = descriptor;
   }
 
-  /** Whether a process other than this one holds a lock on a file. One that is not there, or that may not be opened, has none that can be seen. */
-  static boolean areOn(Path file) throws IOException {
-    int descriptor = OPEN.invokeInt(new Object[] {file.toString(), O_WRONLY | O_CLOEXEC}); // for writing, which a folder cannot be opened for
-    if (descriptor < 0) {
-      int error = Native.getLastError();
-      if (error == ENOENT || error == EACCES) {
-        return false;
-      }
-      throw new IOException(file + " cannot be opened to see who has locked it: error " + error);
+  /** Whether a process other than this one holds a lock on the file, wherever. */
+  boolean areThere() throws IOException {
+    if (!ask(0, 0)) {
+      throw new IOException("who has locked it cannot be seen: error " + Native.getLastError());
     }
-    try {
-      RecordLocks locks = new RecordLocks(descriptor);
-      if (!locks.ask(0, 0)) {
-        throw new IOException("who has locked " + file + " cannot be seen: error " + Native.getLastError());
-      }
-      return locks.flock.getShort(0) != F_UNLCK;
-    } finally {
-      CLOSE.invokeInt(new Object[] {descriptor});
-    }
+    return flock.getShort(0) != F_UNLCK;
   }
 
   /** The pid of one who holds a lock in that range, 0 or less for a process that cannot be seen from here; empty if nobody does. */

@@ -1,16 +1,17 @@
 package dev.partita.plugin.share;
 
+import com.sun.jna.Function;
+import com.sun.jna.NativeLibrary;
 import dev.partita.cdi.DurableFile;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grant;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
+import java.io.InterruptedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Comparator;
@@ -20,21 +21,40 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
 /**
  * What shares consist of on the host: a folder with the quota file, which the plugin alone writes, and a usage region, which
  * containers write.
  *
- * @param stateRoot holds {@code shares/<claim UID>/<share key>/quota}
+ * <p>The folder is mounted in the claim's containers, which can hold a lease on the quota, so that whoever opens it would wait. What was
+ * written last therefore also lies where no container can open it, and is read there.
+ *
+ * @param stateRoot holds {@code shares/<claim UID>/<share key>/quota} and {@code quotas/<claim UID>/<share key>}
  * @param runRoot holds {@code shares/<claim UID>/<share key>/usage}
+ * @param regions keeps the usage regions open
  */
-public record ShareFolders(Path stateRoot, Path runRoot) {
+public record ShareFolders(Path stateRoot, Path runRoot, UsageRegions regions) {
   /** Name of the usage region in a share's folder. */
   public static final String USAGE_NAME = "usage";
 
   /** PARTITA_USAGE_SIZE of hook-lib/include/partita/usage_region.h, in bytes. */
   public static final int USAGE_SIZE = 528_384;
+
+  /** A uid that no container starts with: Kubernetes allows 2147483647 at most (runAsUser). */
+  private static final int NOBODYS_UID = -2;
+
+  /** PARTITA_QUOTA_LIMIT of hook-lib/include/partita/quota_file.h. */
+  private static final int MOST_QUOTA_BYTES = 4096;
+
+  /** How long a preparation waits until a region has its size again: only a container that is in the middle of changing it takes longer. */
+  private static final long RESIZE_MILLIS = 500;
+
+  private static final Function CHOWN = NativeLibrary.getInstance("c").getFunction("lchown");
 
   private static final Set<PosixFilePermission> READABLE = PosixFilePermissions.fromString("rw-r--r--");
   private static final Set<PosixFilePermission> SHARED = PosixFilePermissions.fromString("rw-rw-rw-");
@@ -56,24 +76,26 @@ public record ShareFolders(Path stateRoot, Path runRoot) {
   public void write(ClaimRef claim, Grant grant, Grant.Share share) throws IOException {
     Path folder = Files.createDirectories(quotaFolder(claim.uid(), grant.shareKey()));
     Path quota = folder.resolve(QuotaFile.NAME);
-    String earlier = readOrEmpty(quota);
+    String earlier = written(claim.uid(), grant.shareKey());
     String text = QuotaFile.after(earlier, claim, grant, share, QuotaFile.overheadOf(earlier));
-    if (!text.equals(earlier)) {
-      DurableFile.write(quota, text.getBytes(StandardCharsets.US_ASCII), READABLE);
+    if (!text.equals(earlier) || !Files.exists(quota)) {
+      writeQuota(claim.uid(), grant.shareKey(), text);
     }
     Path usage = usageFile(claim.uid(), grant.shareKey());
     Files.createDirectories(Objects.requireNonNull(usage.getParent()));
     if (!Files.exists(usage)) {
       DurableFile.write(usage, new byte[USAGE_SIZE], SHARED);
+      disown(usage);
     } else {
       keepSize(usage);
     }
+    regions.read(usage, UntrustedFile::size, -1L); // so that it is open before there is a container that could take a lease
   }
 
   /** What the quota file says that contexts and modules take, in bytes; empty if there is no file. */
   public OptionalLong overhead(String uid, String shareKey) throws IOException {
-    String text = readOrEmpty(quotaFolder(uid, shareKey).resolve(QuotaFile.NAME));
-    return text.isEmpty() ? OptionalLong.empty() : OptionalLong.of(QuotaFile.overheadOf(text));
+    boolean there = Files.exists(quotaFolder(uid, shareKey).resolve(QuotaFile.NAME));
+    return there ? OptionalLong.of(QuotaFile.overheadOf(written(uid, shareKey))) : OptionalLong.empty();
   }
 
   /** {@code namespace/name} of the claim as one of its quota files says; empty if it has none, or none that says so. */
@@ -95,18 +117,49 @@ public record ShareFolders(Path stateRoot, Path runRoot) {
 
   /** Writes into the quota what contexts and modules take, in bytes. A share that is not there any more stays so. */
   public void writeOverhead(ClaimRef claim, Grant grant, Grant.Share share, long bytes) throws IOException {
-    Path quota = quotaFolder(claim.uid(), grant.shareKey()).resolve(QuotaFile.NAME);
-    String earlier = readOrEmpty(quota);
+    Path folder = quotaFolder(claim.uid(), grant.shareKey());
+    String earlier = written(claim.uid(), grant.shareKey());
     String text = QuotaFile.after(earlier, claim, grant, share, bytes);
-    if (!earlier.isEmpty() && !text.equals(earlier)) {
-      DurableFile.removeLeftovers(Objects.requireNonNull(quota.getParent()), QuotaFile.NAME);
-      DurableFile.write(quota, text.getBytes(StandardCharsets.US_ASCII), READABLE);
+    if (Files.exists(folder.resolve(QuotaFile.NAME)) && !text.equals(earlier)) {
+      DurableFile.removeLeftovers(folder, QuotaFile.NAME);
+      writeQuota(claim.uid(), grant.shareKey(), text);
     }
+  }
+
+  /** The quota first: if this ends in between, the same is written once more. */
+  private void writeQuota(String uid, String shareKey, String text) throws IOException {
+    byte[] bytes = text.getBytes(StandardCharsets.US_ASCII);
+    DurableFile.write(quotaFolder(uid, shareKey).resolve(QuotaFile.NAME), bytes, READABLE);
+    Path copy = copy(uid, shareKey);
+    Path temporary = Files.createDirectories(Objects.requireNonNull(copy.getParent())).resolve(shareKey + ".new");
+    Files.write(temporary, bytes);
+    Files.move(temporary, copy, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+  }
+
+  /** The quota as it was written last; empty if it never was. */
+  private String written(String uid, String shareKey) throws IOException {
+    try {
+      String text = Files.readString(copy(uid, shareKey), StandardCharsets.ISO_8859_1);
+      if (QuotaFile.isComplete(text)) { // it is not written durably
+        return text;
+      }
+    } catch (NoSuchFileException e) {
+      // a share of an earlier version
+    }
+    byte[] quota = UntrustedFile.readAll(quotaFolder(uid, shareKey).resolve(QuotaFile.NAME), MOST_QUOTA_BYTES);
+    return quota == null ? "" : new String(quota, StandardCharsets.ISO_8859_1);
+  }
+
+  private Path copy(String uid, String shareKey) {
+    return stateRoot.resolve("quotas").resolve(uid).resolve(shareKey);
   }
 
   /** Removes all of a claim's shares; whether there were any. */
   public boolean remove(String uid) throws IOException {
-    boolean usage = removeTree(runRoot.resolve("shares").resolve(uid));
+    Path run = runRoot.resolve("shares").resolve(uid);
+    boolean usage = removeTree(run);
+    regions.forgetBelow(run);
+    removeTree(stateRoot.resolve("quotas").resolve(uid)); // before the rest: what is left is searched for by that
     boolean quota = removeTree(stateRoot.resolve("shares").resolve(uid));
     return usage || quota;
   }
@@ -133,8 +186,7 @@ public record ShareFolders(Path stateRoot, Path runRoot) {
     }
     try (Stream<Path> shares = Files.list(claim)) {
       for (Path share : shares.toList()) {
-        // One that may not be opened is of a container that has taken the permissions away: who lives in it is not known, and may never be.
-        if (RecordLocks.areOn(share.resolve(USAGE_NAME))) {
+        if (isLocked(share.resolve(USAGE_NAME))) {
           return true;
         }
       }
@@ -142,24 +194,49 @@ public record ShareFolders(Path stateRoot, Path runRoot) {
     return false;
   }
 
-  /** A container can cut the region or let it grow; the rest of a cut region becomes zeros, which is a valid ledger. */
-  private static void keepSize(Path usage) throws IOException {
-    long size = Files.size(usage);
-    try (FileChannel channel = FileChannel.open(usage, StandardOpenOption.WRITE)) {
-      if (size > USAGE_SIZE) {
-        channel.truncate(USAGE_SIZE);
-      } else if (size < USAGE_SIZE) {
-        channel.write(ByteBuffer.allocate((int) (USAGE_SIZE - size)), size);
+  private boolean isLocked(Path usage) throws IOException {
+    return switch (regions.open(usage)) {
+      case UntrustedFile.Opening.Opened opened -> {
+        try {
+          yield opened.file().locks().areThere();
+        } finally {
+          opened.file().release();
+        }
       }
+      case UntrustedFile.Opening.Leased ignored -> true; // by a process that lives
+      case UntrustedFile.Opening.Failed failed -> {
+        // One that may not be opened is of a container that has taken the permissions away: who lives in it is not known, and may never be.
+        if (failed.error() == RecordLocks.ENOENT || failed.error() == RecordLocks.EACCES) {
+          yield false;
+        }
+        throw new IOException(usage + " cannot be opened to see who has locked it: error " + failed.error());
+      }
+    };
+  }
+
+  /** A container can cut the region or let it grow; the rest of a cut region becomes zeros, which is a valid ledger. */
+  private void keepSize(Path usage) throws IOException {
+    if (regions.read(usage, UntrustedFile::size, -1L) == USAGE_SIZE) {
+      return;
+    }
+    try {
+      regions.change(usage, file -> file.cut(USAGE_SIZE)).get(RESIZE_MILLIS, TimeUnit.MILLISECONDS);
+    } catch (TimeoutException | CancellationException e) {
+      // held up by the container, whose harm it is
+    } catch (ExecutionException e) {
+      throw new IOException(usage + " cannot be given its size", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException(usage + " was not given its size");
     }
   }
 
-  private static String readOrEmpty(Path file) throws IOException {
-    try {
-      return new String(Files.readAllBytes(file), StandardCharsets.US_ASCII);
-    } catch (NoSuchFileException e) {
-      return "";
-    }
+  /**
+   * Takes a region away from root, whom containers run as: only a file's owner gets a lease on it. Without the right to do that it stays
+   * root's, and a container with the capabilities CHOWN or SETUID is not kept from it: what it gains by that is bounded by {@link UsageRegions}.
+   */
+  private static void disown(Path usage) {
+    CHOWN.invokeInt(new Object[] {usage.toString(), NOBODYS_UID, NOBODYS_UID});
   }
 
   private static boolean removeTree(Path folder) throws IOException {

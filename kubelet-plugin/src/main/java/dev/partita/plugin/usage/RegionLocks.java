@@ -53,11 +53,11 @@ final class RegionLocks {
   /**
    * The holders of the first so many slots.
    *
-   * @param descriptor of the region's file, which need not be writable
+   * @param locks of the region's file
    * @param mostNanos of processor time
    */
-  static Holders holders(int descriptor, int slots, long mostNanos) {
-    return holders(new RecordLocks(descriptor)::holder, ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime, slots, mostNanos);
+  static Holders holders(RecordLocks locks, int slots, long mostNanos) {
+    return holders(locks::holder, ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime, slots, mostNanos);
   }
 
   /**

@@ -37,6 +37,7 @@ final class UsageReports {
   private final Set<ShareRef> beyondCores = new HashSet<>();
   private final Set<ShareRef> everUsed = new HashSet<>();
   private final Onsets overLocked = new Onsets();
+  private final Onsets grown = new Onsets();
 
   UsageReports(ClaimReports reports) {
     this.reports = reports;
@@ -73,6 +74,7 @@ final class UsageReports {
     blamed.keySet().retainAll(refs);
     beyondCores.retainAll(refs);
     overLocked.retain(refs);
+    grown.retain(refs);
     said.keySet().retainAll(refs.stream().map(ShareRef::uid).toList());
   }
 
@@ -81,6 +83,14 @@ final class UsageReports {
     if (overLocked.begins(share.ref(), now)) {
       LOG.warn("claim {}: {}", share.claim(), UsageWords.TOO_MANY_LOCKS_MESSAGE);
       reports.misused(share.claim(), UsageWords.TOO_MANY_LOCKS, UsageWords.TOO_MANY_LOCKS_MESSAGE);
+    }
+  }
+
+  /** An event on a share whose region a container has let grow, and no other until it had its size for a minute. */
+  void tellOfGrowth(WatchedShare share, Instant now) {
+    if (grown.begins(share.ref(), now)) {
+      LOG.warn("claim {}: {}", share.claim(), UsageWords.USAGE_REGION_GROWN_MESSAGE);
+      reports.misused(share.claim(), UsageWords.USAGE_REGION_GROWN, UsageWords.USAGE_REGION_GROWN_MESSAGE);
     }
   }
 

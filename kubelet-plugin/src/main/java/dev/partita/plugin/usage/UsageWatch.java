@@ -218,11 +218,18 @@ public final class UsageWatch {
               held.getOrDefault(card, List.of()).forEach(p -> add(p, time.of(p.pid()), card, ofCard, before, after, processes));
             });
     Map<ShareRef, ShareUse> uses = UsageReckoning.of(shares, after, processes, book);
-    uses.values().forEach(use -> writeIntoSlots(use, after.getOrDefault(use.share().ref(), Ledger.NONE)));
-    writeSamples(shares, after);
+    Map<ShareRef, List<SlotWrite>> writes = new HashMap<>();
+    uses.values().forEach(use -> addOverheads(use, after.getOrDefault(use.share().ref(), Ledger.NONE), writes));
+    addSamples(shares, after, writes);
+    for (Map.Entry<ShareRef, List<SlotWrite>> ofShare : writes.entrySet()) {
+      var _ = region(ofShare.getKey()).write(ofShare.getValue());
+    }
     shares.stream()
         .filter(share -> !after.getOrDefault(share.ref(), Ledger.NONE).searched())
         .forEach(share -> reports.tellOfLocks(share, evenClock.instant()));
+    shares.stream()
+        .filter(share -> after.getOrDefault(share.ref(), Ledger.NONE).grown())
+        .forEach(share -> reports.tellOfGrowth(share, evenClock.instant()));
     return uses;
   }
 
@@ -231,7 +238,7 @@ public final class UsageWatch {
     overLocked.retainAll(shares.stream().map(WatchedShare::ref).toList());
     for (WatchedShare share : shares) {
       ShareRef ref = share.ref();
-      Ledger ledger = RegionFile.read(usage(ref), overLocked.contains(ref) ? RegionLocks.MOST_NANOS_AGAIN : RegionLocks.MOST_NANOS);
+      Ledger ledger = region(ref).read(overLocked.contains(ref) ? RegionLocks.MOST_NANOS_AGAIN : RegionLocks.MOST_NANOS);
       if (ledger.searched()) {
         overLocked.remove(ref);
       } else {
@@ -288,16 +295,16 @@ public final class UsageWatch {
     return shares.stream().map(WatchedShare::ref).filter(ref -> claims.contains(ref.uid())).collect(Collectors.toCollection(TreeSet::new));
   }
 
-  private void writeIntoSlots(ShareUse use, Ledger ledger) {
+  private static void addOverheads(ShareUse use, Ledger ledger, Map<ShareRef, List<SlotWrite>> into) {
     for (ProcessUse process : use.processes()) {
       ledger.seats().stream()
           .filter(seat -> seat.pid() == process.pid() && Math.abs(seat.slot().overheadBytes() - process.overheadBytes()) >= UsageRegion.UNIT)
-          .forEach(seat -> RegionFile.writeOverhead(usage(use.share().ref()), seat.slot(), process.overheadBytes()));
+          .forEach(seat -> add(use.share().ref(), SlotWrite.overhead(seat.slot(), process.overheadBytes()), into));
     }
   }
 
   /** For NVML in the containers, whose driver gives it the host's pids with samples: there nobody can tell whose they are. */
-  private void writeSamples(List<WatchedShare> shares, Map<ShareRef, Ledger> ledgers) {
+  private void addSamples(List<WatchedShare> shares, Map<ShareRef, Ledger> ledgers, Map<ShareRef, List<SlotWrite>> into) {
     Map<String, List<WatchedShare>> cards = shares.stream().collect(Collectors.groupingBy(WatchedShare::card));
     newest.keySet().retainAll(cards.keySet());
     newest.values().removeIf(time -> time > ChronoUnit.MICROS.between(Instant.EPOCH, clock.instant()) + SET_BACK);
@@ -305,13 +312,17 @@ public final class UsageWatch {
         (card, ofCard) -> {
           for (ProcessSample sample : samples.of(card, newest.getOrDefault(card, 0L)).known()) {
             newest.merge(card, sample.timestampMicros(), Math::max);
-            seats(sample.pid(), ofCard, ledgers).forEach(seat -> RegionFile.writeSample(usage(seat.share()), seat.slot(), sample));
+            seats(sample.pid(), ofCard, ledgers).forEach(seat -> add(seat.share(), SlotWrite.sample(seat.slot(), sample), into));
           }
         });
   }
 
-  private Path usage(ShareRef ref) {
-    return folders.usageFile(ref.uid(), ref.key());
+  private static void add(ShareRef ref, SlotWrite write, Map<ShareRef, List<SlotWrite>> into) {
+    into.computeIfAbsent(ref, r -> new ArrayList<>()).add(write);
+  }
+
+  private RegionFile region(ShareRef ref) {
+    return new RegionFile(folders.regions(), folders.usageFile(ref.uid(), ref.key()));
   }
 
   private long deviceOfRegions() {

@@ -23,6 +23,11 @@ final class UsageWords {
   static final String TOO_MANY_LOCKS_MESSAGE =
       "a process has taken so many locks on the usage region that they cannot all be searched: processes that are not found for that count as if no ledger knew of them";
 
+  static final String USAGE_REGION_GROWN = "UsageRegionGrown";
+  static final String USAGE_REGION_GROWN_MESSAGE =
+      "a process has written behind the end of the usage region, in the node's memory: what it added is removed every second. No program"
+          + " that uses CUDA does that. End the pod, and look at what it runs";
+
   private static final long MIB = 1L << 20;
   private static final int NAMED = 5; // an event's note ends at 1 KiB
 

@@ -12,6 +12,7 @@ import dev.partita.plugin.nvml.CardSamples;
 import dev.partita.plugin.nvml.ProcessSample;
 import dev.partita.plugin.prepare.OperationLock;
 import dev.partita.plugin.share.ShareFolders;
+import dev.partita.plugin.share.UsageRegions;
 import dev.partita.plugin.usage.CoreState;
 import dev.partita.plugin.usage.MemoryState;
 import dev.partita.plugin.usage.ProcessUse;
@@ -65,7 +66,7 @@ class CardReportsTest {
   @BeforeEach
   void layOut() throws IOException {
     lock = new OperationLock(root.resolve("lock"));
-    ShareFolders folders = new ShareFolders(root.resolve("state"), root.resolve("run"));
+    ShareFolders folders = new ShareFolders(root.resolve("state"), root.resolve("run"), new UsageRegions());
     reports = new CardReports(() -> uses, this::samples, times, folders, lock, () -> new CardLoad.Moment(nanos, epochMicros));
     for (ShareRef ref : List.of(A, B)) {
       uses.put(ref, use(ref));

@@ -20,6 +20,7 @@ import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.mig.MigCards;
 import dev.partita.plugin.share.HookLibraries;
 import dev.partita.plugin.share.ShareFolders;
+import dev.partita.plugin.share.UsageRegions;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -100,10 +101,12 @@ final class NodeOfPlugins {
     Clock clock = Clock.systemUTC();
     ApiCalls calls = ApiCalls.standard();
     DriverRoot driver = new DriverRoot(root.resolve("driver"), "/run/driver");
-    ShareFolders folders = new ShareFolders(root.resolve("state"), root.resolve("run"));
+    UsageRegions regions = new UsageRegions();
+    ShareFolders folders = new ShareFolders(root.resolve("state"), root.resolve("run"), regions);
     Checkpoint checkpoint = new Checkpoint(root.resolve("state/claims"), clock);
     InventoryReader reader = new InventoryReader(driver, root.resolve("sys"), library -> cards, new Reserve.Amount(0), true);
-    try (NodeInventory inventory = new NodeInventory(reader, reading -> {});
+    try (regions;
+        NodeInventory inventory = new NodeInventory(reader, reading -> {});
         ClaimReports reports = new ClaimReports(client, calls, NODE, clock);
         OperationLock lock = new OperationLock(root.resolve("state/operation.lock"))) {
       NodeSteps real =

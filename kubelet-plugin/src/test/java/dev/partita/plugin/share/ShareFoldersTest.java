@@ -31,7 +31,7 @@ class ShareFoldersTest {
 
   @BeforeEach
   void makeARegion() throws IOException {
-    folders = new ShareFolders(root.resolve("state"), root.resolve("run"));
+    folders = new ShareFolders(root.resolve("state"), root.resolve("run"), new UsageRegions());
     usage = folders.usageFile(UID, "key");
     Files.createDirectories(Objects.requireNonNull(usage.getParent()));
     Files.write(usage, new byte[ShareFolders.USAGE_SIZE]);

@@ -12,6 +12,7 @@ import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.prepare.OperationLock;
 import dev.partita.plugin.share.QuotaFile;
 import dev.partita.plugin.share.ShareFolders;
+import dev.partita.plugin.share.UsageRegions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -48,7 +49,7 @@ class QuotaOverheadsTest {
 
   @Test
   void aQuotaThatCannotBeWrittenForLongIsOneLineAndOneMoreWhenThatComesBack() throws IOException {
-    ShareFolders folders = new ShareFolders(root.resolve("state"), root.resolve("run"));
+    ShareFolders folders = new ShareFolders(root.resolve("state"), root.resolve("run"), new UsageRegions());
     WatchedShare share = share();
     Files.createDirectories(folders.quotaFolder(share.ref().uid(), share.ref().key()).resolve(QuotaFile.NAME)); // a folder cannot be read
     try (OperationLock lock = new OperationLock(root.resolve("lock"))) {

@@ -1,20 +1,32 @@
 package dev.partita.plugin.usage;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.partita.plugin.nvml.ProcessSample;
+import dev.partita.plugin.share.UsageRegions;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class UsageRegionTest {
   private static final long MAGIC = 0x3141544954524150L;
+
+  private final UsageRegions regions = new UsageRegions();
+
+  @AfterEach
+  void close() {
+    regions.close();
+  }
 
   @Test
   void aSlotSaysWhatItsOwnerUsesWithoutTheCreditThatItHolds() {
@@ -84,12 +96,12 @@ class UsageRegionTest {
   @Test
   void aFileThatIsNotARegionIsNone(@TempDir Path folder) throws IOException {
     Path file = folder.resolve("usage");
-    assertThat(RegionFile.read(file, RegionLocks.MOST_NANOS)).isEqualTo(Ledger.NONE);
+    assertThat(region(file).read(RegionLocks.MOST_NANOS)).isEqualTo(Ledger.NONE);
     Files.write(file, new byte[] {1, 2, 3});
-    assertThat(RegionFile.read(file, RegionLocks.MOST_NANOS)).isEqualTo(Ledger.NONE);
+    assertThat(region(file).read(RegionLocks.MOST_NANOS)).isEqualTo(Ledger.NONE);
     Files.write(file, new byte[528_384]);
-    assertThat(RegionFile.read(file, RegionLocks.MOST_NANOS)).as("nobody has used it").isEqualTo(Ledger.NONE);
-    assertThat(RegionFile.read(folder, RegionLocks.MOST_NANOS)).isEqualTo(Ledger.NONE);
+    assertThat(region(file).read(RegionLocks.MOST_NANOS)).as("nobody has used it").isEqualTo(Ledger.NONE);
+    assertThat(region(folder).read(RegionLocks.MOST_NANOS)).isEqualTo(Ledger.NONE);
   }
 
   @Test
@@ -97,8 +109,9 @@ class UsageRegionTest {
     ByteBuffer region = ByteBuffer.allocate(528_384 + 1_000_000).order(ByteOrder.nativeOrder());
     region.putLong(0, MAGIC).putLong(136, 7);
     Path file = Files.write(folder.resolve("usage"), region.array());
-    assertThat(RegionFile.read(file, RegionLocks.MOST_NANOS)).as("it counts as ever").isEqualTo(new Ledger(true, true, List.of(), 0, 7, 0));
-    assertThat(file).hasSize(528_384);
+    assertThat(region(file).read(RegionLocks.MOST_NANOS)).as("it counts as ever").isEqualTo(new Ledger(true, true, true, List.of(), 0, 7, 0));
+    await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> assertThat(file).hasSize(528_384));
+    assertThat(region(file).read(RegionLocks.MOST_NANOS).grown()).isFalse();
   }
 
   @Test
@@ -106,32 +119,40 @@ class UsageRegionTest {
     ByteBuffer region = ByteBuffer.allocate(528_384).order(ByteOrder.nativeOrder());
     region.putLong(0, MAGIC).putInt(128, -1).putLong(4096, 1).putLong(4096 + 16, 1 << 20).putInt(4096 + 40, 1);
     Path file = Files.write(folder.resolve("usage"), region.array());
-    assertThat(RegionFile.read(file, RegionLocks.MOST_NANOS)).isEqualTo(new Ledger(true, true, List.of(), 0, 0, 0));
+    assertThat(region(file).read(RegionLocks.MOST_NANOS)).isEqualTo(new Ledger(true, true, false, List.of(), 0, 0, 0));
   }
 
   @Test
-  void overheadIsWrittenOnlyIntoASlotThatStillHasItsOwner(@TempDir Path folder) throws IOException {
+  void overheadIsWrittenOnlyIntoASlotThatStillHasItsOwner(@TempDir Path folder) throws Exception {
     ByteBuffer region = ByteBuffer.allocate(528_384).order(ByteOrder.nativeOrder());
     region.putLong(0, MAGIC).putInt(128, 1).putLong(4096, 8 << 2 | 1);
     Path file = Files.write(folder.resolve("usage"), region.array());
-    RegionFile.writeOverhead(file, new UsageRegion.Slot(0, 8, 0, 0, 0, 0, 0, 0), 5 * 512 + 3);
+    write(file, SlotWrite.overhead(new UsageRegion.Slot(0, 8, 0, 0, 0, 0, 0, 0), 5 * 512 + 3));
     assertThat(ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.nativeOrder()).getLong(4096 + 48)).isEqualTo(5);
-    RegionFile.writeOverhead(file, new UsageRegion.Slot(0, 7, 0, 0, 0, 0, 0, 0), 9 * 512);
+    write(file, SlotWrite.overhead(new UsageRegion.Slot(0, 7, 0, 0, 0, 0, 0, 0), 9 * 512));
     assertThat(ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.nativeOrder()).getLong(4096 + 48)).isEqualTo(5);
     Files.write(file, new byte[100]);
-    RegionFile.writeOverhead(file, new UsageRegion.Slot(0, 8, 0, 0, 0, 0, 0, 0), 512);
+    write(file, SlotWrite.overhead(new UsageRegion.Slot(0, 8, 0, 0, 0, 0, 0, 0), 512));
     assertThat(file).hasSize(100);
   }
 
   @Test
-  void aSampleStandsBehindItsTimeInTheSlotAndIsPercent(@TempDir Path folder) throws IOException {
+  void aSampleStandsBehindItsTimeInTheSlotAndIsPercent(@TempDir Path folder) throws Exception {
     ByteBuffer region = ByteBuffer.allocate(528_384).order(ByteOrder.nativeOrder());
     region.putLong(0, MAGIC).putInt(128, 2).putLong(4096 + 128, 8 << 2 | 1);
     Path file = Files.write(folder.resolve("usage"), region.array());
-    RegionFile.writeSample(file, new UsageRegion.Slot(1, 8, 0, 0, 0, 0, 0, 0), new ProcessSample(1, 1_700_000_000_000_000L, 20, 10, 101, -3));
+    write(file, SlotWrite.sample(new UsageRegion.Slot(1, 8, 0, 0, 0, 0, 0, 0), new ProcessSample(1, 1_700_000_000_000_000L, 20, 10, 101, -3)));
     ByteBuffer written = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.nativeOrder());
     assertThat(written.getLong(4096 + 128 + 104)).isEqualTo(1_700_000_000_000_000L);
     assertThat(written.getLong(4096 + 128 + 112)).isEqualTo(20 | 10 << 8 | 100 << 16);
     assertThat(written.getLong(4096 + 128 + 120)).isZero();
+  }
+
+  private RegionFile region(Path file) {
+    return new RegionFile(regions, file);
+  }
+
+  private void write(Path file, SlotWrite write) throws Exception {
+    region(file).write(List.of(write)).get(20, TimeUnit.SECONDS);
   }
 }

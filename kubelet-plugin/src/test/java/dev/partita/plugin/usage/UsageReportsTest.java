@@ -39,6 +39,18 @@ class UsageReportsTest {
     });
   }
 
+  @Test
+  void aRegionThatAContainerLetsGrowIsToldOnce() {
+    WatchedShare share = share();
+    try (ClaimReports claims = new ClaimReports(client, ApiCalls.standard(), "node", Clock.systemUTC())) {
+      UsageReports reports = new UsageReports(claims);
+      for (int second = 0; second < 100; second++) {
+        reports.tellOfGrowth(share, START.plusSeconds(second));
+      }
+    }
+    assertThat(events()).singleElement().satisfies(event -> assertThat(event.getReason()).isEqualTo("UsageRegionGrown"));
+  }
+
   private List<Event> events() {
     return client.events().v1().events().inNamespace("default").list().getItems();
   }

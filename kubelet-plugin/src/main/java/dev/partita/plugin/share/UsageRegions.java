@@ -1,0 +1,145 @@
+package dev.partita.plugin.share;
+
+import dev.partita.plugin.share.UntrustedFile.Opening;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/**
+ * Keeps the node's usage regions open for writing, from the moment they are made until they are removed.
+ *
+ * <p>While a file is open for writing, the kernel gives nobody a lease on it, so that no container can make this process wait for one. What
+ * a container does between two plugins is left: its region counts as unreadable until the kernel has broken the lease, and nothing else
+ * waits for that.
+ *
+ * <p>Regions are changed by threads of their own, one for each at most: a change can be held up by a container for as long as it lets the
+ * file grow.
+ */
+public final class UsageRegions implements AutoCloseable {
+  private final Map<Path, UntrustedFile> open = new HashMap<>();
+  private final Set<Path> leased = new HashSet<>(); // a thread waits for each
+  private final Set<Path> changing = new HashSet<>();
+  private final ExecutorService threads = Executors.newCachedThreadPool(Thread.ofPlatform().name("region").daemon().factory());
+  private boolean closed;
+
+  /**
+   * Reads a region.
+   *
+   * @param otherwise what is said of one that is not there, is no file, or cannot be opened now
+   */
+  public <T> T read(Path region, Function<UntrustedFile, T> reading, T otherwise) {
+    return switch (open(region)) {
+      case Opening.Opened opened -> {
+        try {
+          yield reading.apply(opened.file());
+        } finally {
+          opened.file().release();
+        }
+      }
+      case Opening.Leased ignored -> otherwise;
+      case Opening.Failed ignored -> otherwise;
+    };
+  }
+
+  /**
+   * Changes a region, in a thread of its own. While an earlier change of the region is not through nothing is done: whoever has something
+   * to write there finds it unwritten the next time it looks.
+   *
+   * @return to wait for the change, which is none if nothing is done
+   */
+  public Future<?> change(Path region, Consumer<UntrustedFile> change) {
+    FutureTask<?> task = new FutureTask<>(() -> changeAndEnd(region, change), null);
+    synchronized (this) {
+      if (closed || !changing.add(region)) {
+        task.cancel(false);
+        return task;
+      }
+      threads.execute(task);
+      return task;
+    }
+  }
+
+  private void changeAndEnd(Path region, Consumer<UntrustedFile> change) {
+    try {
+      read(
+          region,
+          file -> {
+            change.accept(file);
+            return true;
+          },
+          false);
+    } finally {
+      synchronized (this) {
+        changing.remove(region);
+      }
+    }
+  }
+
+  /** Opens a region unless it is open; whoever gets it must release it. */
+  synchronized Opening open(Path region) {
+    UntrustedFile known = open.get(region);
+    if (known != null && known.isUnlinked()) { // it was removed, and there may be a new one
+      forget(region);
+      known = null;
+    }
+    if (known != null && known.retain()) {
+      return new Opening.Opened(known);
+    }
+    if (leased.contains(region)) {
+      return new Opening.Leased();
+    }
+    Opening opening = UntrustedFile.open(region);
+    switch (opening) {
+      case Opening.Opened opened -> {
+        if (!closed && opened.file().retain()) {
+          open.put(region, opened.file());
+        }
+      }
+      case Opening.Leased ignored -> {
+        if (!closed && leased.add(region)) {
+          threads.execute(() -> openPatiently(region));
+        }
+      }
+      case Opening.Failed ignored -> {}
+    }
+    return opening;
+  }
+
+  private void openPatiently(Path region) {
+    Opening opening = UntrustedFile.openWaiting(region);
+    synchronized (this) {
+      leased.remove(region);
+      if (opening instanceof Opening.Opened opened && (closed || open.putIfAbsent(region, opened.file()) != null)) {
+        opened.file().release();
+      }
+    }
+  }
+
+  /** Closes a region that is being removed: while it is open its memory is not the node's again. */
+  synchronized void forget(Path region) {
+    UntrustedFile file = open.remove(region);
+    if (file != null) {
+      file.release();
+    }
+  }
+
+  /** Closes all regions below a folder. */
+  synchronized void forgetBelow(Path folder) {
+    Set.copyOf(open.keySet()).stream().filter(region -> region.startsWith(folder)).forEach(this::forget);
+  }
+
+  @Override
+  public synchronized void close() {
+    closed = true;
+    Set.copyOf(open.keySet()).forEach(this::forget);
+    threads.shutdown();
+  }
+}
