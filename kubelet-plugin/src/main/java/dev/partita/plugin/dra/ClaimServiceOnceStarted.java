@@ -2,12 +2,15 @@ package dev.partita.plugin.dra;
 
 import dev.partita.plugin.claim.ClaimRef;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * Answers kubelet with a service that is still being made: the sockets are opened before anything else, so that kubelet knows the plugin
@@ -25,13 +28,17 @@ public final class ClaimServiceOnceStarted implements ClaimService {
   }
 
   @Override
-  public Outcome prepare(ClaimRef claim) {
-    return with(claims -> claims.prepare(claim)).orElseGet(() -> new Failed(STARTING));
+  public Map<ClaimRef, Outcome> prepare(Collection<ClaimRef> claims) {
+    return with(there -> there.prepare(claims)).orElseGet(() -> ofEach(claims, new Failed(STARTING)));
   }
 
   @Override
-  public Optional<String> unprepare(ClaimRef claim) {
-    return with(claims -> claims.unprepare(claim)).orElseGet(() -> Optional.of(STARTING));
+  public Map<ClaimRef, Optional<String>> unprepare(Collection<ClaimRef> claims) {
+    return with(there -> there.unprepare(claims)).orElseGet(() -> ofEach(claims, Optional.of(STARTING)));
+  }
+
+  private static <T> Map<ClaimRef, T> ofEach(Collection<ClaimRef> claims, T answer) {
+    return claims.stream().distinct().collect(Collectors.toMap(claim -> claim, claim -> answer));
   }
 
   private <T> Optional<T> with(Function<ClaimService, T> call) {

@@ -106,7 +106,7 @@ public record ShareFolders(Path stateRoot, Path runRoot, UsageRegions regions) {
     }
     try (Stream<Path> shares = Files.list(claim)) {
       for (Path share : shares.sorted().toList()) {
-        Optional<String> name = QuotaFile.claimOf(readOrEmpty(share.resolve(QuotaFile.NAME)));
+        Optional<String> name = QuotaFile.claimOf(written(uid, String.valueOf(share.getFileName())));
         if (name.isPresent()) {
           return name;
         }

@@ -6,7 +6,10 @@ import com.code_intelligence.jazzer.junit.FuzzTest;
 import com.google.protobuf.InvalidProtocolBufferException;
 import dev.partita.plugin.claim.ClaimRef;
 import io.grpc.stub.StreamObserver;
+import java.util.Collection;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import k8s.io.kubelet.pkg.apis.dra.v1.NodePrepareResourcesRequest;
 import k8s.io.kubelet.pkg.apis.dra.v1.NodePrepareResourcesResponse;
 import k8s.io.kubelet.pkg.apis.dra.v1.NodeUnprepareResourcesRequest;
@@ -17,15 +20,18 @@ class DraRequestFuzzTest {
   private static final ClaimService CLAIMS =
       new ClaimService() {
         @Override
-        public Outcome prepare(ClaimRef claim) {
-          assertThat(claim.uid()).matches("[A-Za-z0-9-]{1,64}");
-          return new Failed("not here");
+        public Map<ClaimRef, Outcome> prepare(Collection<ClaimRef> claims) {
+          return claims.stream().distinct().collect(Collectors.toMap(claim -> safe(claim), claim -> new Failed("not here")));
         }
 
         @Override
-        public Optional<String> unprepare(ClaimRef claim) {
+        public Map<ClaimRef, Optional<String>> unprepare(Collection<ClaimRef> claims) {
+          return claims.stream().distinct().collect(Collectors.toMap(claim -> safe(claim), claim -> Optional.empty()));
+        }
+
+        private static ClaimRef safe(ClaimRef claim) {
           assertThat(claim.uid()).matches("[A-Za-z0-9-]{1,64}");
-          return Optional.empty();
+          return claim;
         }
       };
 

@@ -13,6 +13,7 @@ import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.prepare.ClaimSpec;
 import dev.partita.plugin.share.ShareFolders;
+import dev.partita.plugin.share.UsageRegions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -39,7 +40,7 @@ class ClaimNamesTest {
   @BeforeEach
   void open() {
     cdi = new CdiFolder(root.resolve("cdi"), "gpu.partita.dev-claim");
-    folders = new ShareFolders(root.resolve("state"), root.resolve("run"));
+    folders = new ShareFolders(root.resolve("state"), root.resolve("run"), new UsageRegions());
     names = new ClaimNames(cdi, folders);
   }
 
