@@ -60,3 +60,55 @@ matchExpressions:
 {{- define "partita.gpuResources" -}}
 ^(nvidia[.]com/(gpu|mig-|priority)|tencent[.]com/vcuda|aliyun[.]com/gpu|elasticgpu[.]io/|tke[.]cloud[.]tencent[.]com/qgpu|volcano[.]sh/(vgpu|gpu-))
 {{- end }}
+
+{{- /* The user names of our own ServiceAccounts, as API servers know them, as CEL strings. */}}
+{{- define "partita.controllerUser" -}}
+"system:serviceaccount:{{ .Release.Namespace }}:partita-dra-controller"
+{{- end }}
+
+{{- define "partita.pluginUser" -}}
+"system:serviceaccount:{{ .Release.Namespace }}:partita-kubelet-plugin"
+{{- end }}
+
+{{- /*
+CEL: two maps have the same entries, but for some keys. Whatever Kubernetes adds to them later is compared as well.
+The argument: a list of the maps, as CEL expressions, and of the keys that may differ.
+*/}}
+{{- define "partita.sameBut" -}}
+{{- $new := index . 0 }}{{ $old := index . 1 }}{{ $but := toJson (slice . 2) -}}
+dyn({{ $new }}).all(k, k in {{ $but }} || (k in dyn({{ $old }}) && dyn({{ $new }})[k] == dyn({{ $old }})[k])) {{- /* */ -}}
+{{ " " }}&& dyn({{ $old }}).all(k, k in {{ $but }} || k in dyn({{ $new }}))
+{{- end }}
+
+{{- /* CEL: the metadata is as it was, but for what API servers count and keep themselves, and these keys. */}}
+{{- define "partita.sameMetadataBut" -}}
+{{ include "partita.sameBut" (concat (list "object.metadata" "oldObject.metadata" "resourceVersion" "generation" "managedFields") .) }}
+{{- end }}
+
+{{- /*
+The metadata of a ValidatingAdmissionPolicy, and its binding, which denies.
+  root  the chart's values
+  name  of both
+*/}}
+{{- define "partita.policyHead" -}}
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata:
+  name: {{ .name }}
+  labels: {{- include "partita.labels" .root | nindent 4 }}
+spec:
+  policyName: {{ .name }}
+  validationActions: [Deny]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata:
+  name: {{ .name }}
+  labels: {{- include "partita.labels" .root | nindent 4 }}
+{{- end }}
+
+{{- /* CEL: toleration t covers the taint of what the controller allocates. The argument: the request, which names a class. */}}
+{{- define "partita.tolerates" -}}
+t.?key.orValue("") == "gpu.partita.dev/allocator" || (t.?key.orValue("") == "" {{- /* */ -}}
+{{ " " }}&& t.?effect.orValue("") in ["", "NoSchedule"] && ("." + {{ . }}.deviceClassName).endsWith(".gpu.partita.dev"))
+{{- end }}

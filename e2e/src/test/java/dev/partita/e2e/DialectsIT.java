@@ -7,9 +7,9 @@ import static org.awaitility.Awaitility.await;
 import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.NeedsSteadyController;
 import dev.partita.e2e.cluster.OnRealCluster;
-import dev.partita.e2e.cluster.PluginIdentity;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
+import dev.partita.e2e.cluster.TokenClient;
 import dev.partita.e2e.cluster.Workspace;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplateBuilder;
@@ -112,7 +112,7 @@ class DialectsIT {
             .build();
     ofAnotherClass.getMetadata().setResourceVersion(null);
     ofAnotherClass.getMetadata().setUid(null);
-    try (KubernetesClient controller = PluginIdentity.client(admin, new Daemons(admin).awaitController())) {
+    try (KubernetesClient controller = TokenClient.ofPod(admin, new Daemons(admin).awaitController())) {
       assertRefused(() -> controller.resource(users).delete());
       assertRefused(() -> controller.resource(ofAnotherClass).create());
       assertRefused(

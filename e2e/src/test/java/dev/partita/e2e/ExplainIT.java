@@ -8,8 +8,8 @@ import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.NeedsSteadyController;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PartitaCommand.Outcome;
-import dev.partita.e2e.cluster.PluginIdentity;
 import dev.partita.e2e.cluster.RealCluster;
+import dev.partita.e2e.cluster.TokenClient;
 import dev.partita.e2e.cluster.Workspace;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodCondition;
@@ -72,7 +72,7 @@ class ExplainIT {
     awaitWaiting(workspace, "victim");
     Pod controller =
         cluster.client().pods().inNamespace(RealCluster.NAMESPACE).withLabel("app.kubernetes.io/name", "dra-controller").list().getItems().getFirst();
-    try (KubernetesClient stolen = PluginIdentity.client(cluster.client(), controller)) {
+    try (KubernetesClient stolen = TokenClient.ofPod(cluster.client(), controller)) {
       for (String patch :
           new String[] {
             "{\"status\": {\"phase\": \"Failed\"}}",

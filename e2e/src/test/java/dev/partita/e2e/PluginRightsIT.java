@@ -6,9 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.ClaimUnderTest;
 import dev.partita.e2e.cluster.Daemons;
+import dev.partita.e2e.cluster.NeedsSteadyPlugins;
 import dev.partita.e2e.cluster.OnRealCluster;
-import dev.partita.e2e.cluster.PluginIdentity;
 import dev.partita.e2e.cluster.RealCluster;
+import dev.partita.e2e.cluster.TokenClient;
 import dev.partita.e2e.cluster.Workspace;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.Test;
 
 /** A plugin whose token is stolen: it is held to its own node and to what a plugin does. */
 @OnRealCluster
+@NeedsSteadyPlugins
 class PluginRightsIT {
   private static GenericKubernetesResource gpuNode(KubernetesClient client, String node) {
     return client.genericKubernetesResources("gpu.partita.dev/v1alpha1", "GpuNode").withName(node).get();
@@ -33,7 +35,7 @@ class PluginRightsIT {
   }
 
   private static KubernetesClient pluginOf(RealCluster cluster, String node) {
-    return PluginIdentity.client(cluster.client(), new Daemons(cluster.client()).awaitPlugin(node));
+    return TokenClient.ofPod(cluster.client(), new Daemons(cluster.client()).awaitPlugin(node));
   }
 
   @Test

@@ -65,7 +65,9 @@ final class AllocationStatus {
             .withDriver(Driver.NAME)
             .withPool(Driver.poolOf(node))
             .withDevice(placement.device().name().toString());
-    part(claim, placement.request().name()).ifPresent(part -> result.withTolerations(part.tolerations()));
+    part(claim, placement.request().name())
+        .map(part -> part.adminAccess() ? part.tolerations() : RequestRules.inResults(part.tolerations()))
+        .ifPresent(result::withTolerations);
     if (placement.request().access() == DeviceAsk.Access.MONITOR) {
       result.withAdminAccess(true); // and nothing consumed: no share of anything
     } else if (placement.device().mode() == DeviceMode.SHARED) {

@@ -7,6 +7,7 @@ import dev.partita.api.config.GpuShareConfig;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClaimConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceToleration;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceTolerationBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimSpec;
 import java.util.ArrayList;
 import java.util.List;
@@ -92,6 +93,26 @@ public final class RequestRules {
     return isEmptyOr(toleration.getKey(), Driver.ALLOCATOR_TAINT)
         && isEmptyOr(toleration.getEffect(), "NoSchedule")
         && ("Exists".equals(toleration.getOperator()) || Driver.CONTROLLER_TAINT_VALUE.equals(toleration.getValue()));
+  }
+
+  /**
+   * What a result says of a request's tolerations. One of the allocator's taint in a result is a mark of what kube-scheduler took past the
+   * controller, which no plugin prepares; against evictions (NoExecute) the request is tolerant as before.
+   *
+   * <p>A request that tolerates every taint, {@code {operator: Exists}}, gives {@code {operator: Exists, effect: NoExecute}}.
+   */
+  static List<DeviceToleration> inResults(List<DeviceToleration> tolerations) {
+    return tolerations.stream().flatMap(toleration -> inResults(toleration).stream()).toList();
+  }
+
+  private static Optional<DeviceToleration> inResults(DeviceToleration toleration) {
+    if (!isEmptyOr(toleration.getKey(), Driver.ALLOCATOR_TAINT) || !isEmptyOr(toleration.getEffect(), "NoSchedule")) {
+      return Optional.of(toleration);
+    }
+    boolean everyEffect = toleration.getEffect() == null || toleration.getEffect().isEmpty();
+    return everyEffect
+        ? Optional.of(new DeviceTolerationBuilder(toleration).withEffect("NoExecute").build())
+        : Optional.empty();
   }
 
   private static boolean isEmptyOr(@Nullable String given, String expected) {

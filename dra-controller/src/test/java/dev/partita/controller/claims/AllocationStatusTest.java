@@ -78,6 +78,41 @@ class AllocationStatusTest {
     assertThat(configs("b/y")).extracting(AllocationStatusTest::order).as("its class has none").containsExactly(1, 2, 3);
   }
 
+  /** A toleration of the allocator's taint in a result tells a plugin that kube-scheduler took the device past the controller. */
+  @Test
+  void resultsTolerateWhatTheirRequestsDoButTheAllocatorsTaint() {
+    assertThat(tolerations("{operator: Exists}")).containsExactly("null Exists NoExecute");
+    assertThat(tolerations("{operator: Exists, effect: NoSchedule}")).isEmpty();
+    assertThat(tolerations("{key: gpu.partita.dev/allocator, operator: Exists}"))
+        .containsExactly("gpu.partita.dev/allocator Exists NoExecute");
+    assertThat(tolerations("{key: gpu.partita.dev/unhealthy, operator: Exists}, {operator: Exists, effect: NoExecute}"))
+        .containsExactly("gpu.partita.dev/unhealthy Exists null", "null Exists NoExecute");
+    assertThat(tolerations("{operator: Exists}], adminAccess: true, selectors: [")).as("who only looks").containsExactly("null Exists null");
+  }
+
+  private static List<String> tolerations(String tolerations) {
+    ResourceClaim claim =
+        Serialization.unmarshal(
+            """
+            apiVersion: resource.k8s.io/v1
+            kind: ResourceClaim
+            metadata: {name: c, namespace: default, uid: u}
+            spec: {devices: {requests: [{name: a, exactly: {deviceClassName: soft-gpu, tolerations: [%s]}}]}}
+            """
+                .formatted(tolerations),
+            ResourceClaim.class);
+    Device device = INVENTORY.hosts().values().iterator().next().devices().getFirst();
+    ClaimPlacement placement = new ClaimPlacement(ClaimReader.ref(claim), List.of(new DevicePlacement(ask("a"), device, 0, 0)));
+    return AllocationStatus.of(claim, placement, "node-0", CLASSES::get, UUID::randomUUID, Instant.EPOCH)
+        .getDevices()
+        .getResults()
+        .getFirst()
+        .getTolerations()
+        .stream()
+        .map(toleration -> toleration.getKey() + " " + toleration.getOperator() + " " + toleration.getEffect())
+        .toList();
+  }
+
   private static List<DeviceAllocationConfiguration> configs(String... requests) {
     Device device = INVENTORY.hosts().values().iterator().next().devices().getFirst();
     List<DevicePlacement> devices = Stream.of(requests).map(request -> new DevicePlacement(ask(request), device, 0, 0)).toList();

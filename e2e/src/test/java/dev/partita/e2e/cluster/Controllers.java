@@ -20,7 +20,7 @@ public record Controllers(RealCluster cluster) {
   /** The name of the Deployment, of its service account and of the Lease. */
   public static final String NAME = "partita-dra-controller";
 
-  private static final Map<String, String> LABELS = Map.of("app.kubernetes.io/name", "dra-controller");
+  static final Map<String, String> LABELS = Map.of("app.kubernetes.io/name", "dra-controller");
 
   /** Those of the Deployment that are ready. */
   public List<Pod> ready() {

@@ -12,6 +12,8 @@ import java.util.Optional;
 
 /** Partita's own pods, and what they publish. */
 public record Daemons(KubernetesClient client) {
+  static final String LOCK = "the plugins";
+
   private static final Map<String, String> PLUGIN = Map.of("app.kubernetes.io/name", "kubelet-plugin");
   private static final Map<String, String> CONTROLLER = Map.of("app.kubernetes.io/name", "dra-controller");
 

@@ -93,14 +93,19 @@ public final class Workspace implements AutoCloseable {
 
   /** A class of another driver's devices, of which there are none; its name. */
   public String deviceClassOfNics() {
+    return deviceClassOf("nic.example");
+  }
+
+  /** A class of all devices of a driver, which bears this namespace's name; its name. */
+  public String deviceClassOf(String driver) {
     createInCluster(
         """
         apiVersion: resource.k8s.io/v1
         kind: DeviceClass
         metadata: {name: %s}
-        spec: {selectors: [{cel: {expression: "device.driver == 'nic.example'"}}]}
+        spec: {selectors: [{cel: {expression: "device.driver == '%s'"}}]}
         """
-            .formatted(namespace));
+            .formatted(namespace, driver));
     return namespace;
   }
 

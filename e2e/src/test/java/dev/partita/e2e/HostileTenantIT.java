@@ -1,0 +1,251 @@
+package dev.partita.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.partita.e2e.cluster.Ask;
+import dev.partita.e2e.cluster.ClaimUnderTest;
+import dev.partita.e2e.cluster.NeedsSteadyController;
+import dev.partita.e2e.cluster.NeedsSteadyPlugins;
+import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.OurContainers;
+import dev.partita.e2e.cluster.PodUnderTest;
+import dev.partita.e2e.cluster.RealCluster;
+import dev.partita.e2e.cluster.Tenant;
+import dev.partita.e2e.cluster.Workspace;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.util.List;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What somebody may do to others who has the built-in role {@code edit} in one namespace, and nothing else. Whatever he
+ * did in a test, a neighbour's pod is served afterwards, and none of our containers was started again. A test for one
+ * more thing that he may try is one more method here: it does it through {@link #tenant}.
+ */
+@OnRealCluster
+@NeedsSteadyController
+@NeedsSteadyPlugins
+class HostileTenantIT {
+  private static final List<String> API_VERSIONS = List.of("v1", "v1beta2", "v1beta1");
+  private static final String PROPOSAL = "gpu.partita.dev/proposed-allocation";
+  private static final String FINALIZER = "resource.kubernetes.io/delete-protection";
+  private static final String SET_PROPOSAL = "{\"metadata\": {\"annotations\": {\"" + PROPOSAL + "\": \"x\"}}}";
+  private static final String DROP_PROPOSAL = "{\"metadata\": {\"annotations\": {\"" + PROPOSAL + "\": null}}}";
+  private static final String DROP_FINALIZERS = "{\"metadata\": {\"finalizers\": null}}";
+  private static final String REMOVE_FINALIZERS = "[{\"op\": \"remove\", \"path\": \"/metadata/finalizers\"}]";
+
+  private Tenant tenant;
+  private OurContainers before;
+
+  @BeforeEach
+  void thereIsATenant(RealCluster cluster, Workspace workspace) {
+    tenant = Tenant.in(workspace);
+    before = OurContainers.of(cluster, node(cluster));
+  }
+
+  @AfterEach
+  void aNeighbourIsServedAndNothingOfOursWasStartedAgain(RealCluster cluster, Workspace workspace) {
+    tenant.close();
+    try (Workspace neighbour = workspace.another()) {
+      PodUnderTest pod = neighbour.pod("neighbour", node(cluster), Ask.share("1Gi"), "partita-probe alloc 512Mi");
+      assertThat(pod.awaitLog()).contains("CUDA_SUCCESS");
+    }
+    assertThat(OurContainers.of(cluster, node(cluster))).isEqualTo(before);
+  }
+
+  private static String node(RealCluster cluster) {
+    return cluster.quietNodes().getFirst();
+  }
+
+  private static void assertRefused(String policy, ThrowingCallable call) {
+    assertThatThrownBy(call)
+        .isInstanceOfSatisfying(
+            KubernetesClientException.class, refused -> assertThat(refused.getCode()).isIn(403, 422))
+        .hasMessageContaining("ValidatingAdmissionPolicy '" + policy + "'");
+  }
+
+  private static PatchContext of(PatchType type) {
+    return PatchContext.of(type);
+  }
+
+  // ---- the annotation by which controllers tell each other what is about to be allocated
+
+  @Test
+  void heMakesNoClaimAndNoTemplateWithAProposalInAnyVersionOfTheApi(Workspace workspace) {
+    String annotated = "annotations: {" + PROPOSAL + ": x}}";
+    for (String version : API_VERSIONS) {
+      String kind = "{apiVersion: resource.k8s.io/" + version + ", kind: ResourceClaim";
+      String spec = "spec: {devices: {requests: [" + request(version, Ask.ANY_SHARE, "") + "]}}";
+      String claim = kind + ", metadata: {name: books, " + annotated + ", " + spec + "}";
+      String template = kind + "Template, metadata: {name: books}, spec: {metadata: {" + annotated + ", " + spec + "}}";
+      assertRefused("partita-proposals", () -> tenant.create(claim));
+      assertRefused("partita-proposals", () -> tenant.create(template));
+    }
+    assertThat(workspace.claims()).isEmpty();
+  }
+
+  @Test
+  void heSetsNoProposalOnAClaimOfOursOrOfAnotherDriver(Workspace workspace) {
+    String nics = workspace.deviceClassOfNics();
+    ClaimUnderTest ours = workspace.claim("ours", Ask.share("1Gi"));
+    ClaimUnderTest other = workspace.claimOfSpec("other", "{devices: {requests: [" + request("v1", nics, "") + "]}}");
+    for (ClaimUnderTest claim : List.of(ours, other)) {
+      var his = tenant.claim(claim.name());
+      assertRefused("partita-proposals", () -> his.patch(of(PatchType.JSON_MERGE), SET_PROPOSAL));
+      assertRefused("partita-proposals", () -> his.patch(of(PatchType.STRATEGIC_MERGE), SET_PROPOSAL));
+      assertRefused(
+          "partita-proposals",
+          () ->
+              his.edit(
+                  found ->
+                      new ResourceClaimBuilder(found)
+                          .editMetadata()
+                          .addToAnnotations(PROPOSAL, "x")
+                          .endMetadata()
+                          .build()));
+      assertThat(claim.proposal()).isEmpty();
+    }
+  }
+
+  /** Such an annotation is on every claim that the controller has allocated. */
+  @Test
+  void heMayTakeAProposalOffHisClaimButNotChangeIt(RealCluster cluster, Workspace workspace) {
+    PodUnderTest pod = workspace.pod("own", node(cluster), Ask.share("1Gi"), "exec partita-probe hold 512Mi");
+    ClaimUnderTest claim = pod.awaitLine("holding").claim();
+    assertThat(claim.proposal()).isNotEmpty();
+    var his = tenant.claim(claim.name());
+    assertRefused("partita-proposals", () -> his.patch(of(PatchType.JSON_MERGE), SET_PROPOSAL));
+    his.patch(of(PatchType.JSON_MERGE), "{\"metadata\": {\"labels\": {\"touched\": \"yes\"}}}");
+    his.patch(of(PatchType.JSON_MERGE), DROP_PROPOSAL);
+    assertThat(claim.proposal()).isEmpty();
+    String allocations = pod.exec("partita-probe alloc 2Gi; partita-probe alloc 256Mi");
+    assertThat(allocations).as("his pod goes on").containsSubsequence("OUT_OF_MEMORY", "CUDA_SUCCESS");
+  }
+
+  // ---- the finalizer that keeps a claim while its pod runs
+
+  @Test
+  void aClaimThatHeDeletesStaysWithItsCardUntilItsPodHasEnded(RealCluster cluster, Workspace workspace) {
+    ClaimUnderTest claim = workspace.claim("kept", Ask.wholeCards(1));
+    PodUnderTest pod = workspace.podOf(claim, "runs", node(cluster), "exec partita-probe hold 1Gi");
+    pod.awaitLine("holding");
+    String card = claim.devices().getFirst().getDevice();
+
+    var his = tenant.claim(claim.name());
+    his.delete();
+    assertRefused("partita-delete-protection", () -> his.patch(of(PatchType.JSON_MERGE), DROP_FINALIZERS));
+    assertRefused("partita-delete-protection", () -> his.patch(of(PatchType.STRATEGIC_MERGE), DROP_FINALIZERS));
+    assertRefused("partita-delete-protection", () -> his.patch(of(PatchType.JSON), REMOVE_FINALIZERS));
+    assertRefused(
+        "partita-delete-protection",
+        () -> his.edit(found -> new ResourceClaimBuilder(found).editMetadata().withFinalizers().endMetadata().build()));
+    for (String version : API_VERSIONS) {
+      var inVersion = tenant.claim(version, claim.name());
+      assertRefused("partita-delete-protection", () -> inVersion.patch(of(PatchType.JSON), REMOVE_FINALIZERS));
+    }
+    String release = "{\"status\": {\"allocation\": null}}";
+    assertThatThrownBy(() -> his.subresource("status").patch(of(PatchType.JSON_MERGE), release))
+        .hasMessageContaining("forbidden");
+
+    assertThat(claim.get().getMetadata().getFinalizers()).contains(FINALIZER);
+    PodUnderTest second = workspace.pod("second", node(cluster), Ask.wholeCards(1), "exec sleep 600").awaitRunning();
+    assertThat(second.claim().devices())
+        .singleElement()
+        .satisfies(its -> assertThat(its.getDevice()).isNotEqualTo(card));
+    pod.deleteAndAwait();
+    await("the claim to go with its pod").atMost(Workspace.PATIENCE).until(() -> claim.find().isEmpty());
+  }
+
+  /** It is nobody's business but his while it has no device of ours. */
+  @Test
+  void aClaimThatHasNothingLosesItsFinalizerAsHeLikes(Workspace workspace) {
+    ClaimUnderTest claim = workspace.claim("idle", Ask.share("1Gi"));
+    var his = tenant.claim(claim.name());
+    his.edit(found -> new ResourceClaimBuilder(found).editMetadata().addToFinalizers(FINALIZER).endMetadata().build());
+    his.patch(of(PatchType.JSON), REMOVE_FINALIZERS);
+    assertThat(claim.get().getMetadata().getFinalizers()).isEmpty();
+  }
+
+  // ---- the taint that keeps kube-scheduler from what the controller allocates
+
+  @Test
+  void heNamesTheTaintInNoVersionOfTheApiWhateverTheClassAndWhetherOrNotAControllerAnswers(Workspace workspace) {
+    String nics = workspace.withoutAdmission().deviceClassOfNics();
+    for (String version : API_VERSIONS) {
+      for (String deviceClass : List.of(Ask.ANY_SHARE, nics, "no-such-class")) {
+        for (String toleration : List.of("operator: Exists", "value: controller", "effect: NoSchedule")) {
+          String both = "{key: other, operator: Exists}, {key: gpu.partita.dev/allocator, " + toleration + "}";
+          String request = request(version, deviceClass, both);
+          assertRefused("partita-tolerations", () -> tenant.create(claim(version, request)));
+          assertRefused("partita-tolerations", () -> tenant.create(template(version, request)));
+        }
+      }
+    }
+    String tolerations = "tolerations: [{key: gpu.partita.dev/allocator, operator: Exists}]";
+    String second = "{name: b, deviceClassName: " + nics + ", " + tolerations + "}";
+    String request = "{name: gpu, firstAvailable: [{name: a, deviceClassName: " + nics + "}, " + second + "]}";
+    assertRefused("partita-tolerations", () -> tenant.create(claim("v1", request)));
+    assertThat(workspace.claims()).isEmpty();
+  }
+
+  @Test
+  void heToleratesEveryTaintOnNoClassThatBearsOurName(Workspace workspace) {
+    workspace.withoutAdmission();
+    for (String deviceClass : List.of(Ask.ANY_SHARE, Ask.WHOLE_CARD, "h200.gpu.partita.dev")) {
+      String any = request("v1", deviceClass, "{operator: Exists}");
+      assertRefused("partita-tolerations", () -> tenant.create(claim("v1", any)));
+      String anyThatKeepsPodsAway = request("v1", deviceClass, "{operator: Exists, effect: NoSchedule}");
+      assertRefused("partita-tolerations", () -> tenant.create(template("v1", anyThatKeepsPodsAway)));
+    }
+    String sick = request("v1", Ask.ANY_SHARE, "{key: gpu.partita.dev/unhealthy, operator: Exists}");
+    assertThat(tenant.create(claim("v1", sick)).getKind()).isEqualTo("ResourceClaim");
+  }
+
+  /**
+   * Only a controller knows whose such a class is, and none is asked here: kube-scheduler tries, and is refused. Then
+   * the controller, which keeps the books, gives him a card that is free.
+   */
+  @Test
+  void kubeSchedulerGivesHimNothingOfWhatTheControllerAllocates(RealCluster cluster, Workspace workspace) {
+    String everyCard = workspace.withoutAdmission().deviceClassOf("gpu.partita.dev");
+    tenant.create(claim("v1", request("v1", everyCard, "{operator: Exists}")));
+    ClaimUnderTest claim = new ClaimUnderTest(workspace, "asks");
+    PodUnderTest pod = workspace.podOf(claim, "greedy", node(cluster), "exec sleep 600");
+
+    assertThat(workspace.awaitEvent("Pod", pod.name(), "FailedScheduling", "partita-allocations").message())
+        .contains("name the keys of the taints");
+    pod.awaitRunning();
+    assertThat(claim.devices())
+        .singleElement()
+        .satisfies(
+            device ->
+                assertThat(device.getTolerations())
+                    .as("the mark of what kube-scheduler took is not on it")
+                    .allSatisfy(toleration -> assertThat(toleration.getEffect()).isEqualTo("NoExecute")));
+  }
+
+  private static String claim(String version, String request) {
+    String spec = "{devices: {requests: [" + request + "]}}";
+    return "{apiVersion: resource.k8s.io/%s, kind: ResourceClaim, metadata: {name: asks}, spec: %s}"
+        .formatted(version, spec);
+  }
+
+  private static String template(String version, String request) {
+    String spec = "{spec: {devices: {requests: [" + request + "]}}}";
+    return "{apiVersion: resource.k8s.io/%s, kind: ResourceClaimTemplate, metadata: {name: asks}, spec: %s}"
+        .formatted(version, spec);
+  }
+
+  /** v1beta1 has no {@code exactly}. */
+  private static String request(String version, String deviceClass, String tolerations) {
+    String fields = "deviceClassName: %s, tolerations: [%s]".formatted(deviceClass, tolerations);
+    return "{name: gpu, " + (version.equals("v1beta1") ? fields : "exactly: {" + fields + "}") + "}";
+  }
+}

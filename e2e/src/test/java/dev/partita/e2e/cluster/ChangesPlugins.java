@@ -1,0 +1,13 @@
+package dev.partita.e2e.cluster;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.junit.jupiter.api.parallel.ResourceLock;
+
+/** Tests that replace the plugins of all nodes, {@link RealCluster#quietNodes} as well: one at a time. */
+@Target({ElementType.TYPE, ElementType.METHOD})
+@Retention(RetentionPolicy.RUNTIME)
+@ResourceLock(Daemons.LOCK)
+public @interface ChangesPlugins {}

@@ -1,0 +1,72 @@
+package dev.partita.e2e.cluster;
+
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
+import io.fabric8.kubernetes.api.model.rbac.RoleBindingBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.Resource;
+import java.io.ByteArrayInputStream;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Somebody who has the built-in role {@code edit} in one namespace, and no other right.
+ *
+ * @param namespace where he has it
+ * @param client with which he does what he does
+ */
+public record Tenant(String namespace, KubernetesClient client) implements AutoCloseable {
+  private static final String NAME = "tenant";
+
+  /** Makes a ServiceAccount for him; it goes with the namespace. */
+  public static Tenant in(Workspace workspace) {
+    KubernetesClient admin = workspace.client();
+    String namespace = workspace.namespace();
+    admin
+        .resource(
+            new ServiceAccountBuilder()
+                .withNewMetadata()
+                .withName(NAME)
+                .withNamespace(namespace)
+                .endMetadata()
+                .build())
+        .create();
+    admin
+        .resource(
+            new RoleBindingBuilder()
+                .withNewMetadata()
+                .withName(NAME)
+                .withNamespace(namespace)
+                .endMetadata()
+                .withNewRoleRef("rbac.authorization.k8s.io", "ClusterRole", "edit")
+                .addNewSubject(null, "ServiceAccount", NAME, namespace)
+                .build())
+        .create();
+    return new Tenant(namespace, TokenClient.of(admin, namespace, NAME));
+  }
+
+  /** Makes an object in his namespace. */
+  public HasMetadata create(String yaml) {
+    byte[] document = ("---\n" + yaml).getBytes(StandardCharsets.UTF_8); // else a flow mapping is taken for JSON
+    return client.load(new ByteArrayInputStream(document)).inNamespace(namespace).create().getFirst();
+  }
+
+  /** A claim of his namespace. */
+  public Resource<ResourceClaim> claim(String name) {
+    return client.resources(ResourceClaim.class).inNamespace(namespace).withName(name);
+  }
+
+  /** The same through another version of the API. */
+  public Resource<GenericKubernetesResource> claim(String version, String name) {
+    return client
+        .genericKubernetesResources("resource.k8s.io/" + version, "ResourceClaim")
+        .inNamespace(namespace)
+        .withName(name);
+  }
+
+  @Override
+  public void close() {
+    client.close();
+  }
+}
