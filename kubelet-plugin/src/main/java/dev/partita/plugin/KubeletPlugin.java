@@ -123,7 +123,7 @@ public final class KubeletPlugin implements AutoCloseable {
   /** Kubelet comes first: it knows the plugin at once, and claims can be released whatever the driver and the API server do. */
   private void open(PluginSettings settings, Function<KubeletPlugin, KubernetesClient> client, NodeInventory.Patience patience)
       throws IOException {
-    HookLibraries libraries = new HookLibraries(settings.hookLibraries(), settings.installRoot());
+    HookLibraries libraries = opened(new HookLibraries(settings.hookLibraries(), settings.installRoot()));
     libraries
         .missing()
         .ifPresent(

@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -35,7 +36,7 @@ class LeasesTest {
   KubernetesClient client;
 
   @Test
-  void nobodyGetsALeaseOnAFileThatAPluginHasToOpenForWriting() throws Exception {
+  void nobodyGetsALeaseThatThePluginOrAnotherContainerWouldWaitFor() throws Exception {
     try (TestNode node = TestNode.withCards("node-l", "h200x1");
         KubeletPlugin _ = KubeletPlugin.start(node.settings().usagePeriod(Duration.ofMillis(100)).build(), client)) {
       ResourceClaim claim = created("mine", 0);
@@ -44,7 +45,7 @@ class LeasesTest {
       assertThat(node.prepare(other).getError()).isEmpty();
       Path card = file(node, "state", claim, "card");
       await().atMost(SOON).until(() -> Files.exists(card));
-      for (Path file : List.of(file(node, "run", claim, "usage"), card)) {
+      for (Path file : List.of(file(node, "run", claim, "usage"), card, library(node))) {
         try (Holder holder = new Holder(file)) {
           assertThat(holder.nextLine()).as("lease on %s", file.getFileName()).isEqualTo("refused");
         }
@@ -122,6 +123,13 @@ class LeasesTest {
     return node.root.resolve(root).resolve("shares").resolve(claim.getMetadata().getUid()).resolve(key).resolve(name);
   }
 
+  /** It is one and the same file in all containers of the node. */
+  private static Path library(TestNode node) throws IOException {
+    try (Stream<Path> folders = Files.list(node.root.resolve("opt/lib"))) {
+      return folders.toList().getFirst().resolve("libcuda-shadow.so");
+    }
+  }
+
   private static long number(TestNode node, ResourceClaim claim) throws IOException {
     String report = Files.readString(file(node, "state", claim, "card"));
     return Long.parseLong(report.lines().filter(line -> line.startsWith("report ")).findFirst().orElseThrow().substring("report ".length()));
@@ -135,7 +143,7 @@ class LeasesTest {
         my ($set, $get, $none) = (1024, 1025, 2);
         sysopen(my $file, $ARGV[0], O_RDONLY) or die $!;
         while (1) {
-          my $held = fcntl($file, $set, 1) || fcntl($file, $set, 0);
+          my $held = fcntl($file, $set, 1) || (!$ARGV[1] && fcntl($file, $set, 0));
           print $held ? "held\\n" : "refused\\n";
           exit unless $held;
           select(undef, undef, undef, 0.001) while fcntl($file, $get, 0) != $none;
@@ -145,10 +153,11 @@ class LeasesTest {
     private final Process process;
     private final ConcurrentLinkedQueue<String> lines = new ConcurrentLinkedQueue<>();
 
+    /** Of a library only the kind that keeps readers waiting. */
     Holder(Path file) throws IOException {
       Path perl = Path.of("/usr/bin/perl");
       assumeTrue(Files.isExecutable(perl), perl + " is not there");
-      process = new ProcessBuilder(perl.toString(), "-e", PROGRAM, file.toString()).redirectErrorStream(true).start();
+      process = new ProcessBuilder(perl.toString(), "-e", PROGRAM, file.toString(), file.toString().endsWith(".so") ? "1" : "").redirectErrorStream(true).start();
       BufferedReader output = process.inputReader(StandardCharsets.UTF_8);
       Thread.ofVirtual().start(() -> output.lines().forEach(lines::add));
     }

@@ -20,19 +20,17 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The shadow libraries and the CDI hook, put where containers mount them from and container runtimes start it: a folder named after their content, which is never changed
- * afterwards, since running containers have its files mapped.
- *
- * @param source folder that they come with the plugin in
- * @param installRoot where they are installed, below {@code lib/<digest>}
+ * The shadow libraries and the CDI hook, put where containers mount them from and container runtimes start it: a folder named after their
+ * content, which is never changed afterwards, since running containers have its files mapped.
  */
-public record HookLibraries(Path source, Path installRoot) {
+public final class HookLibraries implements AutoCloseable {
   public static final String CUDA = "libcuda-shadow.so";
   public static final String NVML = "libnvidia-ml-shadow.so";
   public static final String HOOK = "partita-cdi-hook";
@@ -44,10 +42,23 @@ public record HookLibraries(Path source, Path installRoot) {
   private static final Pattern DIGEST = Pattern.compile("[0-9a-f]{" + DIGEST_CHARACTERS + "}");
   private static final String UNFINISHED = ".unfinished-";
 
+  private final Path source;
+  private final Path installRoot;
+  private final Map<Path, UntrustedFile> held = new ConcurrentHashMap<>();
+
+  /**
+   * @param source folder that they come with the plugin in
+   * @param installRoot where they are installed, below {@code lib/<digest>}
+   */
+  public HookLibraries(Path source, Path installRoot) {
+    this.source = source;
+    this.installRoot = installRoot;
+  }
+
   /** Where they are installed. */
   public record Installed(Path cuda, Path nvml, Path hook) {}
 
-  /** The file that is not in {@link #source}, if one is missing. */
+  /** The file that is not in the folder that they come in, if one is missing. */
   public java.util.Optional<Path> missing() {
     return NAMES.stream().map(source::resolve).filter(file -> !Files.isRegularFile(file)).findFirst();
   }
@@ -78,6 +89,9 @@ public record HookLibraries(Path source, Path installRoot) {
       }
       DurableFile.syncFolder(libraries);
     }
+    for (String name : NAMES) {
+      hold(folder.resolve(name));
+    }
     return new Installed(folder.resolve(CUDA), folder.resolve(NVML), folder.resolve(HOOK));
   }
 
@@ -105,6 +119,7 @@ public record HookLibraries(Path source, Path installRoot) {
     }
     Path going = libraries().resolve(UNFINISHED + UUID.randomUUID());
     Files.move(libraries().resolve(name), going, StandardCopyOption.ATOMIC_MOVE);
+    letGo(libraries().resolve(name));
     removeFolder(going);
     DurableFile.syncFolder(libraries());
   }
@@ -121,7 +136,7 @@ public record HookLibraries(Path source, Path installRoot) {
   }
 
   /** A file that is mended is another one beside the first: containers that have that mapped keep it. */
-  private static void mend(Path folder, Map<String, byte[]> content) throws IOException {
+  private void mend(Path folder, Map<String, byte[]> content) throws IOException {
     for (Map.Entry<String, byte[]> file : content.entrySet()) {
       Path installed = folder.resolve(file.getKey());
       if (!isAsInstalled(installed, file.getValue())) {
@@ -131,11 +146,40 @@ public record HookLibraries(Path source, Path installRoot) {
     }
   }
 
+  /** One that a process holds a lease on is not: what takes its place is another file. */
   private static boolean isAsInstalled(Path file, byte[] content) throws IOException {
-    return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)
-        && Files.size(file) == content.length
-        && Files.getPosixFilePermissions(file).equals(EXECUTABLE)
-        && Arrays.equals(Files.readAllBytes(file), content);
+    if (!(UntrustedFile.openToRead(file) instanceof UntrustedFile.Opening.Opened opened)) {
+      return false;
+    }
+    try {
+      return opened.file().size() == content.length
+          && Files.getPosixFilePermissions(file, LinkOption.NOFOLLOW_LINKS).equals(EXECUTABLE)
+          && Arrays.equals(opened.file().read(0, content.length), content);
+    } finally {
+      opened.file().release();
+    }
+  }
+
+  /**
+   * Keeps an installed file open. It is one and the same in all containers of the node, and root of one could hold a lease on it: then every
+   * program in another container that loads it would wait for 45 s. On a file that somebody else has open the kernel gives no such lease.
+   */
+  private void hold(Path file) {
+    if (UntrustedFile.openToRead(file) instanceof UntrustedFile.Opening.Opened opened) {
+      UntrustedFile earlier = held.put(file, opened.file());
+      if (earlier != null) {
+        earlier.release();
+      }
+    }
+  }
+
+  private void letGo(Path folder) {
+    for (String name : NAMES) {
+      UntrustedFile file = held.remove(folder.resolve(name));
+      if (file != null) {
+        file.release();
+      }
+    }
   }
 
   private Path libraries() {
@@ -183,5 +227,12 @@ public record HookLibraries(Path source, Path installRoot) {
       }
     }
     Files.deleteIfExists(folder);
+  }
+
+  /** Lets go of what is installed, which stays there. */
+  @Override
+  public void close() {
+    held.values().forEach(UntrustedFile::release);
+    held.clear();
   }
 }

@@ -108,6 +108,18 @@ record HostProcesses(Path proc) {
     return shares;
   }
 
+  /**
+   * Whether the process runs with the mounts that this one has: then it is in no container, for in its own container the plugin runs alone.
+   * Where that may not be looked at it is somebody else's.
+   */
+  boolean isUncontained(long pid) {
+    try {
+      return Files.readSymbolicLink(proc.resolve(pid + "/ns/mnt")).equals(Files.readSymbolicLink(proc.resolve("self/ns/mnt")));
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
   /** UID of the pod in whose cgroup the process is, which a container cannot leave; empty for one of the host's own. */
   Optional<String> pod(long pid) {
     try {

@@ -23,11 +23,16 @@ final class PodClaims {
   private static final Logger LOG = LoggerFactory.getLogger(PodClaims.class);
   private static final Duration GOOD_FOR = Duration.ofSeconds(30);
 
-  private record Known(Set<String> claims, Instant when) {}
+  private record Question(String podUid, String claimUid) {}
+
+  /**
+   * @param when it was asked last
+   */
+  private record Answer(boolean reserved, Instant when) {}
 
   private final ClaimReader api;
   private final Clock clock;
-  private final Map<String, Known> known = new ConcurrentHashMap<>();
+  private final Map<Question, Answer> known = new ConcurrentHashMap<>();
 
   PodClaims(ClaimReader api, Clock clock) {
     this.api = api;
@@ -37,29 +42,36 @@ final class PodClaims {
   /** UIDs of those of the claims that are reserved for the pod, as far as that is known. */
   Set<String> of(String podUid, Collection<ClaimRef> claims) {
     Instant now = clock.instant();
-    Known last = known.get(podUid);
-    if (last == null || last.when().plus(GOOD_FOR).isBefore(now)) {
-      known.values().removeIf(k -> k.when().plus(GOOD_FOR.multipliedBy(10)).isBefore(now));
-      known.put(podUid, new Known(last == null ? Set.of() : last.claims(), now));
-      Thread.ofVirtual().name("pod-claims").start(() -> ask(podUid, Set.copyOf(claims)));
+    Set<String> found = new HashSet<>();
+    Set<ClaimRef> due = new HashSet<>();
+    for (ClaimRef claim : claims) {
+      Question question = new Question(podUid, claim.uid());
+      Answer last = known.get(question);
+      if (last != null && last.reserved()) {
+        found.add(claim.uid());
+      }
+      if (last == null || last.when().plus(GOOD_FOR).isBefore(now)) {
+        known.put(question, new Answer(last != null && last.reserved(), now));
+        due.add(claim);
+      }
     }
-    return last == null ? Set.of() : last.claims();
+    if (!due.isEmpty()) {
+      known.values().removeIf(answer -> answer.when().plus(GOOD_FOR.multipliedBy(10)).isBefore(now));
+      Thread.ofVirtual().name("pod-claims").start(() -> ask(podUid, due));
+    }
+    return found;
   }
 
   private void ask(String podUid, Set<ClaimRef> claims) {
     try {
-      Set<String> found = new HashSet<>();
       for (ClaimRef claim : claims) {
         boolean reserved =
             api.claim(claim).stream()
                 .filter(c -> c.getStatus() != null && c.getStatus().getReservedFor() != null)
                 .flatMap(c -> c.getStatus().getReservedFor().stream())
                 .anyMatch(consumer -> podUid.equals(consumer.getUid()));
-        if (reserved) {
-          found.add(claim.uid());
-        }
+        known.put(new Question(podUid, claim.uid()), new Answer(reserved, clock.instant()));
       }
-      known.put(podUid, new Known(Set.copyOf(found), clock.instant()));
     } catch (KubernetesClientException e) {
       LOG.debug("which claims pod {} has is not known: {}", podUid, ApiCalls.explain(e));
     }

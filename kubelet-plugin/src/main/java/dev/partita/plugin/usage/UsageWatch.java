@@ -24,7 +24,6 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -55,7 +54,7 @@ public final class UsageWatch {
   private final Supplier<Map<String, List<ProcessMemory>>> nvml;
   private final Samples samples;
   private final HostProcesses host;
-  private final PodClaims pods;
+  private final ContainerShares containers;
   private final QuotaOverheads quotas;
   private final UsageReports reports;
   private final Reprisal reprisal;
@@ -131,7 +130,7 @@ public final class UsageWatch {
     this.nvml = nvml;
     this.samples = samples;
     this.host = host;
-    this.pods = pods;
+    this.containers = new ContainerShares(host, pods, this::deviceOfRegions);
     this.quotas = quotas;
     this.reports = reports;
     this.reprisal = reprisal;
@@ -210,6 +209,7 @@ public final class UsageWatch {
     Map<ShareRef, Ledger> after = ledgers(shares);
     List<CardProcess> processes = new ArrayList<>();
     endings.beginLook();
+    containers.beginLook();
     shares.stream()
         .collect(Collectors.groupingBy(WatchedShare::card, TreeMap::new, Collectors.toList()))
         .forEach(
@@ -261,38 +261,25 @@ public final class UsageWatch {
     if (start.isEmpty()) {
       return; // it has ended meanwhile
     }
-    List<CardProcess.SeatOf> seats = seats(process.pid(), shares, after);
+    List<CardProcess.SeatOf> seats = seats(process.pid(), start.getAsLong(), shares, after);
     if (seats.isEmpty() && endings.excuse(process.pid(), start.getAsLong(), host.isEnding(process.pid()), evenClock.instant())) {
       return;
     }
-    Set<ShareRef> container = seats.isEmpty() ? container(process.pid(), shares) : Set.of();
-    into.add(
-        new CardProcess(
-            process.pid(), start.getAsLong(), card, process.bytes(), seats(process.pid(), shares, before), seats, container, gpuNanos));
+    Set<ShareRef> container = seats.isEmpty() ? containers.of(process.pid(), start.getAsLong(), shares) : Set.of();
+    List<CardProcess.SeatOf> former = seats(process.pid(), start.getAsLong(), shares, before);
+    into.add(new CardProcess(process.pid(), start.getAsLong(), card, process.bytes(), former, seats, container, gpuNanos));
   }
 
-  private static List<CardProcess.SeatOf> seats(long pid, List<WatchedShare> shares, Map<ShareRef, Ledger> ledgers) {
+  /** Of locks that bear its pid only those of shares that its container has: the others were taken by a process that has ended. */
+  private List<CardProcess.SeatOf> seats(long pid, long start, List<WatchedShare> shares, Map<ShareRef, Ledger> ledgers) {
     List<CardProcess.SeatOf> seats = new ArrayList<>();
     for (WatchedShare share : shares) {
-      for (Ledger.Seat seat : ledgers.getOrDefault(share.ref(), Ledger.NONE).seats()) {
-        if (seat.pid() == pid) {
-          seats.add(new CardProcess.SeatOf(share.ref(), seat.slot()));
-        }
+      List<Ledger.Seat> own = ledgers.getOrDefault(share.ref(), Ledger.NONE).seats().stream().filter(seat -> seat.pid() == pid).toList();
+      if (!own.isEmpty() && containers.has(pid, start, share)) {
+        own.forEach(seat -> seats.add(new CardProcess.SeatOf(share.ref(), seat.slot())));
       }
     }
     return seats;
-  }
-
-  /** The shares of the card that the process' container has: by its mounts or, where it has hidden them, by its pod. */
-  private Set<ShareRef> container(long pid, List<WatchedShare> shares) {
-    Set<ShareRef> mounted = host.mounted(pid, deviceOfRegions());
-    mounted.retainAll(shares.stream().map(WatchedShare::ref).toList());
-    if (!mounted.isEmpty()) {
-      return mounted;
-    }
-    Set<String> claims =
-        host.pod(pid).map(pod -> pods.of(pod, shares.stream().map(WatchedShare::claim).toList())).orElse(Set.of());
-    return shares.stream().map(WatchedShare::ref).filter(ref -> claims.contains(ref.uid())).collect(Collectors.toCollection(TreeSet::new));
   }
 
   private static void addOverheads(ShareUse use, Ledger ledger, Map<ShareRef, List<SlotWrite>> into) {
@@ -312,9 +299,20 @@ public final class UsageWatch {
         (card, ofCard) -> {
           for (ProcessSample sample : samples.of(card, newest.getOrDefault(card, 0L)).known()) {
             newest.merge(card, sample.timestampMicros(), Math::max);
-            seats(sample.pid(), ofCard, ledgers).forEach(seat -> add(seat.share(), SlotWrite.sample(seat.slot(), sample), into));
+            if (isSeated(sample.pid(), ofCard, ledgers)) {
+              host.start(sample.pid())
+                  .ifPresent(
+                      start ->
+                          seats(sample.pid(), start, ofCard, ledgers)
+                              .forEach(seat -> add(seat.share(), SlotWrite.sample(seat.slot(), sample), into)));
+            }
           }
         });
+  }
+
+  private static boolean isSeated(long pid, List<WatchedShare> shares, Map<ShareRef, Ledger> ledgers) {
+    return shares.stream()
+        .anyMatch(share -> ledgers.getOrDefault(share.ref(), Ledger.NONE).seats().stream().anyMatch(seat -> seat.pid() == pid));
   }
 
   private static void add(ShareRef ref, SlotWrite write, Map<ShareRef, List<SlotWrite>> into) {

@@ -105,14 +105,16 @@ final class NodeOfPlugins {
     ShareFolders folders = new ShareFolders(root.resolve("state"), root.resolve("run"), regions);
     Checkpoint checkpoint = new Checkpoint(root.resolve("state/claims"), clock);
     InventoryReader reader = new InventoryReader(driver, root.resolve("sys"), library -> cards, new Reserve.Amount(0), true);
+    HookLibraries libraries = new HookLibraries(root.resolve("hook"), root.resolve("opt"));
     try (regions;
+        libraries;
         NodeInventory inventory = new NodeInventory(reader, reading -> {});
         ClaimReports reports = new ClaimReports(client, calls, NODE, clock);
         OperationLock lock = new OperationLock(root.resolve("state/operation.lock"))) {
       NodeSteps real =
           new NodeSteps(
               checkpoint,
-              new HookLibraries(root.resolve("hook"), root.resolve("opt")),
+              libraries,
               folders,
               new ClaimSpec(driver, List.of(), folders),
               new CdiFolder(root.resolve("cdi"), "gpu.partita.dev-claim"),
