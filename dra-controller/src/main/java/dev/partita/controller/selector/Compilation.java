@@ -63,7 +63,7 @@ final class Compilation {
       CelAbstractSyntaxTree tree = KubernetesCel.checked(parsed);
       boolean canBeBoolean = tree.getResultType().equals(SimpleType.BOOL) || tree.getResultType().equals(SimpleType.DYN);
       return canBeBoolean
-          ? new CompiledSelector.Program(KubernetesCel.program(tree), AttributesRead.by(expression), size)
+          ? new CompiledSelector.Program(KubernetesCel.program(tree), AttributesRead.by(expression), size, CostlyCalls.of(tree))
           : new CompiledSelector.Broken("gives " + tree.getResultType().name() + ", not a boolean");
     } catch (CelValidationException e) {
       return new CompiledSelector.Broken(said(e.getErrors().isEmpty() ? e.getMessage() : e.getErrors().getFirst().getMessage()));

@@ -2,8 +2,8 @@ package dev.partita.controller.selector;
 
 import dev.cel.common.ast.CelExpr;
 import dev.cel.runtime.CelEvaluationListener;
-import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -11,16 +11,20 @@ import org.jspecify.annotations.Nullable;
 /**
  * Ends an evaluation that costs too much. Kubernetes refuses selectors whose worst case it estimates above the same limit (resource.k8s.io/v1,
  * CELSelectorExpressionMaxCost), and counts when it evaluates: this counts as it does, roughly, a unit for every part of the expression that is
- * evaluated, one for ten characters or elements of what it gives, and for {@link ListFunctions#LINEAR functions of lists} what it takes to look at the
- * whole list.
+ * evaluated, one for ten characters or elements of what it makes, and for {@link CostlyCalls calls} what they look at, before they are made. No
+ * value may be larger than {@link #LARGEST}, so that neither time nor memory of a single call is unbounded.
  */
 final class CostLimit implements CelEvaluationListener {
   static final long MAX = 1_000_000;
-  private static final int PER_UNIT = 10;
 
-  /** What the parts of the expression gave when they were evaluated last, where that was a list. */
-  private final Map<Long, Collection<?>> lists = new HashMap<>();
+  /**
+   * Characters and elements that a value may have, all that is in it together. A device's attributes have 64 characters, and what somebody
+   * writes has 10,240.
+   */
+  static final long LARGEST = 100_000;
 
+  private final CostlyCalls calls;
+  private final Map<Long, Object> operands = new HashMap<>();
   private long spent;
 
   /** The limit was reached. */
@@ -30,6 +34,22 @@ final class CostLimit implements CelEvaluationListener {
     Exceeded() {
       super("costs more than " + MAX + " units to evaluate");
     }
+
+    private Exceeded(String message) {
+      super(message);
+    }
+
+    static Exceeded tooLarge() {
+      return new Exceeded("makes a value of more than " + LARGEST + " characters or elements");
+    }
+
+    static Exceeded regex() {
+      return new Exceeded("has a regular expression of more than " + RegexSize.MOST + " characters with its repetitions");
+    }
+  }
+
+  CostLimit(CostlyCalls calls) {
+    this.calls = calls;
   }
 
   /** Units so far. */
@@ -39,43 +59,45 @@ final class CostLimit implements CelEvaluationListener {
 
   @Override
   public void callback(CelExpr expression, @Nullable Object value) {
-    if (value instanceof Collection<?> list) {
-      lists.put(expression.id(), list);
+    spend(1 + made(expression, value));
+    if (calls.operands().contains(expression.id())) {
+      if (value == null) {
+        operands.remove(expression.id());
+      } else {
+        operands.put(expression.id(), value);
+      }
+      CostlyCalls.@Nullable Call next = calls.byLastOperand().get(expression.id());
+      if (next != null) {
+        List<Optional<Object>> given = next.operands().stream().map(id -> Optional.ofNullable(operands.get(id))).toList();
+        spend(CallCost.of(next.function(), given));
+      }
     }
-    spent += 1 + size(value) / PER_UNIT + traversal(expression);
+  }
+
+  /** Parts of a value and the values of variables were counted when they were made. */
+  private static long made(CelExpr expression, @Nullable Object value) {
+    return switch (expression.exprKind().getKind()) {
+      case LIST, MAP, STRUCT, CONSTANT -> CallCost.ofResult(value);
+      case CALL -> isPart(expression.call().function()) ? 0 : isJoined(expression.call().function()) ? CallCost.ofJoined(value) : CallCost.ofResult(value);
+      case IDENT, SELECT, COMPREHENSION, NOT_SET -> 0;
+    };
+  }
+
+  private static boolean isPart(String function) {
+    return switch (function) {
+      case "_[_]", "_[?_]", "_?._", "_?_:_", "value", "orValue", "or", "optional.of", "first", "last", "dyn" -> true;
+      default -> false;
+    };
+  }
+
+  private static boolean isJoined(String function) {
+    return function.equals("_+_");
+  }
+
+  private void spend(long units) {
+    spent += units;
     if (spent > MAX) {
       throw new Exceeded();
     }
-  }
-
-  private long traversal(CelExpr expression) {
-    Optional<CelExpr> target =
-        expression.exprKind().getKind() == CelExpr.ExprKind.Kind.CALL && ListFunctions.LINEAR.contains(expression.call().function())
-            ? expression.call().target()
-            : Optional.empty();
-    return target.map(list -> lists.get(list.id())).map(CostLimit::traversal).orElse(0L);
-  }
-
-  /** A unit for an element, and one for ten characters of a text. */
-  private static long traversal(Collection<?> list) {
-    long cost = 0;
-    for (Object element : list) {
-      cost +=
-          switch (element) {
-            case String text -> text.length() / PER_UNIT;
-            case Collection<?> inner -> traversal(inner);
-            default -> 1;
-          };
-    }
-    return cost;
-  }
-
-  private static int size(@Nullable Object value) {
-    return switch (value) {
-      case String text -> text.length();
-      case Collection<?> list -> list.size();
-      case Map<?, ?> map -> map.size();
-      case null, default -> 0;
-    };
   }
 }

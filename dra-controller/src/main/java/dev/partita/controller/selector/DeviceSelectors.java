@@ -1,7 +1,6 @@
 package dev.partita.controller.selector;
 
 import dev.cel.runtime.CelEvaluationException;
-import dev.cel.runtime.CelRuntime;
 import dev.partita.controller.inventory.Device;
 import java.util.Map;
 import java.util.Optional;
@@ -44,7 +43,7 @@ public final class DeviceSelectors {
 
   /** Whether what the expression says of a device may depend on any of these attributes, given by name without domain. */
   public boolean mayRead(String expression, Set<String> attributes) {
-    return Compilation.of(expression) instanceof CompiledSelector.Program(var _, AttributesRead reads, var _) && reads.mayBeOneOf(attributes);
+    return Compilation.of(expression) instanceof CompiledSelector.Program(var _, AttributesRead reads, var _, var _) && reads.mayBeOneOf(attributes);
   }
 
   /** The UUIDs of the only devices for which the expression can hold, where that is all that it says; empty if it is not. */
@@ -76,7 +75,7 @@ public final class DeviceSelectors {
         Map<String, Object> seen = seenByCel.computeIfAbsent(device, DeviceView::of);
         boolean shallow = compiled.size().depth() <= MOST_LEVELS_HERE && expression.length() <= MOST_CHARACTERS_HERE;
         try {
-          yield shallow ? evaluateHere(compiled.program(), seen) : DeepStack.call(() -> evaluateHere(compiled.program(), seen));
+          yield shallow ? evaluateHere(compiled, seen) : DeepStack.call(() -> evaluateHere(compiled, seen));
         } catch (StackOverflowError e) {
           yield new Verdict.Failed(Compilation.TOO_DEEP);
         }
@@ -84,9 +83,9 @@ public final class DeviceSelectors {
     };
   }
 
-  private static Verdict evaluateHere(CelRuntime.Program program, Map<String, Object> device) {
+  private static Verdict evaluateHere(CompiledSelector.Program compiled, Map<String, Object> device) {
     try {
-      Object result = program.trace(Map.of("device", device), new CostLimit());
+      Object result = compiled.program().trace(Map.of("device", device), new CostLimit(compiled.calls()));
       return result instanceof Boolean held
           ? held ? Verdict.TRUE : Verdict.FALSE
           : new Verdict.Failed("gives " + result.getClass().getSimpleName() + ", not a boolean");

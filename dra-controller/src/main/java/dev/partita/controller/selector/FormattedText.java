@@ -43,6 +43,9 @@ final class FormattedText {
     FormattedText text = new FormattedText(format, values);
     while (text.at < format.length()) {
       text.next();
+      if (text.text.length() > CostLimit.LARGEST) {
+        throw CostLimit.Exceeded.tooLarge();
+      }
     }
     return text.text.toString();
   }

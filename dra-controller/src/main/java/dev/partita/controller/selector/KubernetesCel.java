@@ -3,8 +3,11 @@ package dev.partita.controller.selector;
 import com.google.protobuf.Duration;
 import com.google.protobuf.Timestamp;
 import dev.cel.common.CelAbstractSyntaxTree;
+import dev.cel.common.CelMutableAst;
 import dev.cel.common.CelOptions;
 import dev.cel.common.CelValidationException;
+import dev.cel.common.ast.CelExpr.ExprKind.Kind;
+import dev.cel.common.ast.CelMutableExpr;
 import dev.cel.common.types.MapType;
 import dev.cel.common.types.SimpleType;
 import dev.cel.compiler.CelCompiler;
@@ -22,6 +25,8 @@ import dev.cel.runtime.CelStandardFunctions;
 import dev.cel.runtime.CelStandardFunctions.StandardFunction.Overload;
 import dev.cel.runtime.RuntimeEquality;
 import dev.cel.runtime.RuntimeHelpers;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -59,7 +64,25 @@ final class KubernetesCel {
 
   /** The expression without its types. Calls itself for every level of nesting: for a {@link DeepStack}. */
   static CelAbstractSyntaxTree parsed(String expression) throws CelValidationException {
-    return COMPILER.parse(expression).getAst();
+    return eager(COMPILER.parse(expression).getAst());
+  }
+
+  /**
+   * The expression with bindings whose values are found out where they are bound, as in Kubernetes. dev.cel does so where they are used, by the
+   * names that count there: {@code cel.bind(x, 1, cel.bind(x, x + 1, x == 2))} would call itself until the stack is full. It knows a binding by the
+   * name of a variable that nothing uses.
+   */
+  private static CelAbstractSyntaxTree eager(CelAbstractSyntaxTree parsed) {
+    CelMutableAst tree = CelMutableAst.fromCelAst(parsed);
+    Deque<CelMutableExpr> left = new ArrayDeque<>(List.of(tree.expr()));
+    while (!left.isEmpty()) {
+      CelMutableExpr expression = left.pop();
+      if (expression.getKind() == Kind.COMPREHENSION && expression.comprehension().iterVar().equals("#unused")) {
+        expression.comprehension().setIterVar("@unused");
+      }
+      SubExpressions.of(expression).forEach(left::push);
+    }
+    return tree.toParsedAst();
   }
 
   /** The expression with its types. Calls itself for every level of nesting, and takes as much memory as {@link ExpressionSize} says. */
@@ -129,10 +152,10 @@ final class KubernetesCel {
     return map instanceof DeviceView.ByDomain domains ? domains.has(key) : EQUALITY.findInMap(map, key).isPresent();
   }
 
-  /** Costs are counted when a list is there: one that would cost too much must not come to be. */
+  /** What a list costs is counted when it is there: one that would be too large must not come to be. */
   private static List<Long> range(long end) {
-    if (end > CostLimit.MAX) {
-      throw new CostLimit.Exceeded();
+    if (end > CostLimit.LARGEST) {
+      throw CostLimit.Exceeded.tooLarge();
     }
     return LongStream.range(0, end).boxed().toList();
   }

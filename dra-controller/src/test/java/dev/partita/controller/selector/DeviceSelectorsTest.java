@@ -120,7 +120,7 @@ class DeviceSelectorsTest {
     }
     expression.append(", a40.size() > 0").append(")".repeat(41));
     assertThat(selectors.evaluate(expression.toString(), SHARED))
-        .isInstanceOfSatisfying(Verdict.Failed.class, failed -> assertThat(failed.error()).contains("units"));
+        .isInstanceOfSatisfying(Verdict.Failed.class, failed -> assertThat(failed.error()).contains("more than 100000 characters"));
   }
 
   @Test

@@ -137,6 +137,7 @@ class HostileExpressionTest {
         new String[] {
           "optional.of(1).optMap(x, x + 1).optMap(x, x + 1).value() == 3",
           "optional.of(1).optMap(x, optional.of(x + 1).optMap(y, x + y).value()).value() == 3",
+          "optional.of(1).optMap(x, optional.of(5).optMap(y, x + y).value()).value() == 6",
           "!optional.none().optMap(x, x).hasValue() && !device.attributes['a'].?b.optMap(x, x).hasValue()",
           "device.attributes['gpu.partita.dev'].?model.optFlatMap(x, optional.of(x)).optMap(x, x == 'h200').orValue(false)",
           "cel.bind(o, optional.of(2), o.optMap(x, x * x).value()) == 4",
@@ -144,6 +145,68 @@ class HostileExpressionTest {
       assertThat(selectors.evaluate(expression, SHARED)).as(expression).isEqualTo(Verdict.TRUE);
     }
     assertThat(selectors.compileError("optional.of(1).optMap(1, 2).hasValue()")).isPresent();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "cel.bind(x, 1, cel.bind(x, x + 1, x == 2))",
+        "cel.bind(x, 1, cel.bind(y, x, cel.bind(x, y + 1, x == 2)))",
+        "[1].exists(x, cel.bind(x, x + 1, x == 2))",
+        "cel.bind(x, 1, [x + 1].exists(x, x == 2) && x == 1)",
+        "cel.bind(x, 1 / 0, true)",
+      })
+  void aVariableMayBeBoundByWhatItHides(String expression) {
+    assertThat(new DeviceSelectors().evaluate(expression, SHARED)).isEqualTo(Verdict.TRUE);
+  }
+
+  /** Each would take minutes, or all memory, by a few characters. */
+  @ParameterizedTest
+  @MethodSource("costly")
+  void whatWouldTakeAllTimeOrMemoryEnds(String expression) {
+    assertThat(expression.length()).isLessThanOrEqualTo(MOST_CHARACTERS);
+    assertThat(onSmallStack(() -> new DeviceSelectors().evaluate(expression, SHARED)))
+        .isInstanceOfSatisfying(
+            Verdict.Failed.class,
+            failed ->
+                assertThat(failed.error())
+                    .containsAnyOf(
+                        "more than 1000000 units", "more than 100000 characters or elements", "regular expression of more than 100000 characters"));
+  }
+
+  static List<String> costly() {
+    String text = "'" + "a".repeat(3_000) + "'";
+    String loop = "lists.range(9000).all(i, ";
+    return List.of(
+        doubled("[1, 1]", "[x, x]", 40, "x == x"),
+        doubled("[1, 1]", "[x, x]", 40, "x in [x]"),
+        doubled("[1, 1]", "[x, x]", 40, "'%s'.format([x]) == ''"),
+        doubled("[1, 1]", "{1: x, 2: x}", 40, "x == x"),
+        doubled("[1, 1]", "x + x", 40, "x == x"),
+        doubled("'aa'", "x + x", 40, "x == x"),
+        doubled("b'aa'", "x + x", 40, "string(x) == ''"),
+        doubled(text, "x.replace('a', x)", 3, "x == ''"),
+        doubled(text, "x.replace('', x)", 3, "x == ''"),
+        doubled(text, "x.split('').join(x)", 3, "x == ''"),
+        "'" + "%.99999f".repeat(1_000) + "'.format(lists.range(1000).map(i, 1.0)) == ''",
+        "lists.range(9000).distinct().size() == 0",
+        "sets.contains(lists.range(9000), lists.range(9000))",
+        "sets.intersects(lists.range(9000), lists.range(9000).map(i, -1 - i))",
+        "cel.bind(x, lists.range(3000), " + loop + "sets.contains(x, [1, 2, 3])))",
+        "cel.bind(x, lists.range(9000), " + loop + "x == x))",
+        "cel.bind(x, lists.range(9000), " + loop + "!(-1 in x)))",
+        "cel.bind(x, " + text + ", " + loop + "!x.contains('" + "a".repeat(1_000) + "b')))",
+        "cel.bind(x, " + text + ", " + loop + "x.replace('aa', 'b') != ''))",
+        "cel.bind(x, " + text + ", " + loop + "!x.matches('(a*)*b')))",
+        "cel.bind(x, " + text + ", " + loop + "x.find('(a|b|c)*d') == ''))",
+        "'a'.matches('((((a{100}){100}){100}){100}){100}')",
+        "'a'.find('((((a{1,100}){0,100}){100,}){100}){100}') == ''",
+        "'a'.matches('" + "(a{1000})".repeat(1_000) + "')");
+  }
+
+  /** Of a value, one after the other that has the one before twice. */
+  private static String doubled(String first, String next, int times, String last) {
+    return "cel.bind(x, " + first + ", " + ("cel.bind(x, " + next + ", ").repeat(times) + last + ")".repeat(times + 1);
   }
 
   private static <T> T onSmallStack(Supplier<T> work) {
