@@ -101,18 +101,17 @@ class ForgedSeatTest {
         assumeTrue(second.equals(pid), "a process cannot be given a pid: " + second);
         assertThat(seatsByTheKernel(folders, hostile)).as("the kernel's word").containsExactly(Long.parseLong(pid));
 
-        try (UsageWatch watch = watch(checkpoint, folders, lock, reports, Long.parseLong(pid))) {
-          watch.look();
-          ShareUse ofHostile = Objects.requireNonNull(watch.current().get(hostile.ref()));
-          ShareUse ofHonest = Objects.requireNonNull(watch.current().get(honest.ref()));
-          assertThat(ofHostile.processes()).isEmpty();
-          assertThat(ofHostile.beside()).as("limits are not pooled").isEmpty();
-          assertThat(ofHonest.beside()).isEmpty();
-          assertThat(ofHonest.processes()).singleElement().satisfies(process -> {
-            assertThat(process.bytes()).isEqualTo(2 * GIB);
-            assertThat(process.inLedger()).isFalse();
-          });
-        }
+        UsageWatch watch = watch(checkpoint, folders, lock, reports, Long.parseLong(pid)));
+        watch.look();
+        ShareUse ofHostile = Objects.requireNonNull(watch.current().get(hostile.ref()));
+        ShareUse ofHonest = Objects.requireNonNull(watch.current().get(honest.ref()));
+        assertThat(ofHostile.processes()).isEmpty();
+        assertThat(ofHostile.beside()).as("limits are not pooled").isEmpty();
+        assertThat(ofHonest.beside()).isEmpty();
+        assertThat(ofHonest.processes()).singleElement().satisfies(process -> {
+          assertThat(process.bytes()).isEqualTo(2 * GIB);
+          assertThat(process.inLedger()).isFalse();
+        });
       } finally {
         end(forger);
         end(neighbour);
