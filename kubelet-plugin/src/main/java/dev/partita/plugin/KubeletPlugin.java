@@ -11,6 +11,8 @@ import dev.partita.plugin.dra.ClaimServiceOnceStarted;
 import dev.partita.plugin.dra.DraV1Beta1Service;
 import dev.partita.plugin.dra.DraV1Service;
 import dev.partita.plugin.health.HealthEndpoint;
+import dev.partita.plugin.held.ClaimPods;
+import dev.partita.plugin.held.HeldClaims;
 import dev.partita.plugin.inventory.GpuNodeReporter;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.inventory.InventoryReader;
@@ -20,6 +22,7 @@ import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.mig.MigCards;
 import dev.partita.plugin.mig.PatientMigControl;
 import dev.partita.plugin.prepare.ClaimReader;
+import dev.partita.plugin.leftover.Holdings;
 import dev.partita.plugin.leftover.LeftoverSweep;
 import dev.partita.plugin.leftover.LibrarySweep;
 import dev.partita.plugin.leftover.SpecRenewal;
@@ -33,6 +36,7 @@ import dev.partita.plugin.registration.PluginSockets;
 import dev.partita.plugin.share.HookLibraries;
 import dev.partita.plugin.share.ShareFolders;
 import dev.partita.plugin.share.UsageRegions;
+import dev.partita.plugin.usage.ClaimUsers;
 import dev.partita.plugin.usage.UsageWatch;
 import dev.partita.plugin.xid.XidWatch;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -173,6 +177,8 @@ public final class KubeletPlugin implements AutoCloseable {
     ClaimReader api = new ClaimReader(client, calls);
     GpuNodeReporter node =
         opened(new GpuNodeReporter(client, calls, settings.nodeName(), version(), settings.podUid(), clock));
+    HeldClaims held = new HeldClaims(checkpoint, cdi, folders, clock);
+    ClaimPods pods = new ClaimPods(settings.runRoot());
     InventoryReader reader =
         new InventoryReader(
             settings.driverRoot(), settings.sysfs(), driver.around(NvmlLibrary::open)::open, settings.reserve(), settings.mig());
@@ -184,18 +190,19 @@ public final class KubeletPlugin implements AutoCloseable {
                   reader.remember(node.earlierCards());
                   rememberCardsOfClaims(checkpoint, reader);
                 },
-                node::report,
+                reading -> node.report(reading, held.report(reading)),
                 patience,
                 loops));
 
     ClaimReports reports = opened(new ClaimReports(client, calls, settings.nodeName(), clock, reporting));
     ClaimSpec specs = new ClaimSpec(settings.driverRoot(), settings.extraDriverMounts(), folders);
-    MigCards mig = new MigCards(opened(new PatientMigControl(reader)));
+    PatientMigControl cards = opened(new PatientMigControl(reader));
+    MigCards mig = new MigCards(cards);
     NodeSteps steps = new NodeSteps(checkpoint, libraries, folders, specs, cdi, inventory::current, mig, settings.mig());
     String bootId = Files.readString(BOOT_ID).strip();
     ClaimPreparer preparer =
         new ClaimPreparer(
-            pool, bootId, api, inventory, () -> node.spec(SPEC_WAIT), checkpoint, steps, lock, reports);
+            pool, bootId, api, inventory, () -> node.spec(SPEC_WAIT), checkpoint, steps, lock, reports, held, pods);
     claims.started(preparer);
     readiness = () -> notReady(node, inventory, kubelet);
     UsageWatch usage =
@@ -211,7 +218,7 @@ public final class KubeletPlugin implements AutoCloseable {
             settings.plausibleOverhead(),
             clock,
             evenClock);
-    CardReports cards = opened(new CardReports(usage::current, reader::samples, usage.times(), folders, lock));
+    CardReports cardReports = opened(new CardReports(usage::current, reader::samples, usage.times(), folders, lock));
     opened(loops);
     node.start();
     inventory.start(settings.inventoryPeriod());
@@ -233,13 +240,14 @@ public final class KubeletPlugin implements AutoCloseable {
             cdi,
             folders,
             preparer,
+            new Holdings(held, pods, new ClaimUsers(folders, cards), inventory),
             new SpecRenewal(inventory::current, checkpoint, cdi, preparer),
             new LibrarySweep(libraries, checkpoint, cdi, lock, settings.leftoverGrace(), evenClock),
             evenClock);
     sweep.start(loops, settings.sweepPeriod(), settings.inventoryPeriod());
     usage.start(loops, settings.usagePeriod());
     new XidWatch(reader, inventory, checkpoint, reports).start(loops);
-    cards.start(loops);
+    cardReports.start(loops);
   }
 
   private static void rememberCardsOfClaims(Checkpoint checkpoint, InventoryReader reader) {

@@ -2,10 +2,15 @@ package dev.partita.plugin;
 
 import static dev.partita.plugin.TestClaims.claim;
 import static dev.partita.plugin.TestClaims.share;
+import static dev.partita.plugin.TestClaims.whole;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 
+import dev.partita.api.node.GpuNodeStatus;
+import dev.partita.api.node.HeldClaim;
+import dev.partita.api.node.HeldDevice;
 import k8s.io.kubelet.pkg.apis.dra.v1.NodePrepareResourceResponse;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -91,6 +96,37 @@ class PluginStateTest {
         client.resource(deleted).delete();
         await().atMost(Duration.ofSeconds(20)).until(() -> !Files.exists(node.record(deleted)) && !Files.exists(node.cdiFile(deleted)));
         assertThat(node.record(odd)).exists();
+      }
+    }
+  }
+
+  @Test
+  void whatADeletedClaimHasIsReportedUntilKubeletReleasesIt() throws Exception {
+    try (TestNode node = TestNode.withCards("node-x", "t4x2")) {
+      ResourceClaim share = api().created(claim("share", share("node-x", "gpu", 0, "1Gi", "25")));
+      ResourceClaim whole = api().created(claim("whole", whole("node-x", "gpu", 1)));
+      ResourceClaim kept = api().created(claim("kept", share("node-x", "gpu", 0, "1Gi", "")));
+      try (KubeletPlugin _ = KubeletPlugin.start(node.settings().sweepPeriod(Duration.ofMillis(100)).build(), client)) {
+        for (ResourceClaim claim : List.of(share, whole, kept)) {
+          assertThat(node.prepare(claim).getError()).isEmpty();
+        }
+        client.resource(share).delete();
+        client.resource(whole).delete();
+        GpuNodeStatus status = api().statusWhen("node-x", s -> s.held().size() == 2);
+        String first = status.gpus().get(0).uuid();
+        String second = status.gpus().get(1).uuid();
+        assertThat(status.held())
+            .allSatisfy(held -> assertThat(held.reason()).isEqualTo(HeldClaim.Reason.ClaimGone))
+            .extracting(HeldClaim::claimUid, HeldClaim::namespace, HeldClaim::name, HeldClaim::devices)
+            .containsExactlyInAnyOrder(
+                tuple(share.getMetadata().getUid(), "default", "share", List.of(HeldDevice.share(first, 1L << 30, 25))),
+                tuple(whole.getMetadata().getUid(), "default", "whole", List.of(HeldDevice.whole(second))));
+        assertThat(node.unprepare(share)).isEmpty();
+        assertThat(api().statusWhen("node-x", s -> s.held().size() == 1).held())
+            .extracting(HeldClaim::claimUid)
+            .containsExactly(whole.getMetadata().getUid());
+        assertThat(node.unprepare(whole)).isEmpty();
+        api().statusWhen("node-x", s -> s.held().isEmpty());
       }
     }
   }

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param pluginVersion version of the plugin that wrote this
  * @param pluginPodUid UID of the pod that wrote this; null where the plugin does not run in a pod
  * @param gpus the cards, by index
+ * @param held what the node holds for claims that no longer say so themselves; nobody else gets it
  * @param conditions {@link GpuNode#READY} says whether the cards can be handed out, and why not
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -28,13 +29,36 @@ public record GpuNodeStatus(
     @Nullable String pluginVersion,
     @Nullable String pluginPodUid,
     @JsonPropertyDescription("The cards, by index.") List<Gpu> gpus,
+    @JsonPropertyDescription("What the node holds for claims that no longer say so themselves. Nobody else gets it.")
+        @JsonInclude(JsonInclude.Include.NON_EMPTY)
+        List<HeldClaim> held,
     List<Condition> conditions) {
 
   @SuppressWarnings("ConstantValue") // Jackson hands in null for what a document leaves out
   public GpuNodeStatus {
     models = models == null ? "" : models;
     gpus = gpus == null ? List.of() : List.copyOf(gpus);
+    held = held == null ? List.of() : List.copyOf(held);
     conditions = conditions == null ? List.of() : List.copyOf(conditions);
+  }
+
+  /** A node that holds nothing but what claims have. */
+  public GpuNodeStatus(
+      int gpuCount,
+      String models,
+      @Nullable String driverVersion,
+      @Nullable String cudaDriverVersion,
+      @Nullable String pluginVersion,
+      @Nullable String pluginPodUid,
+      List<Gpu> gpus,
+      List<Condition> conditions) {
+    this(gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, List.of(), conditions);
+  }
+
+  /** The same with other conditions. */
+  public GpuNodeStatus withConditions(List<Condition> others) {
+    return new GpuNodeStatus(
+        gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, held, others);
   }
 
   /** Whether the plugin says that the cards can be handed out. */

@@ -1,7 +1,6 @@
 package dev.partita.controller.slices;
 
 import dev.partita.api.node.GpuNode;
-import dev.partita.api.node.GpuNodeStatus;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.watch.ClusterView;
@@ -48,13 +47,10 @@ final class NodeConditions {
     List<Condition> conditions = new ArrayList<>(node.getStatus().conditions());
     conditions.removeIf(condition -> GpuNode.SLOW_SCHEDULING.equals(condition.getType()));
     wanted.ifPresent(conditions::add);
-    GpuNodeStatus status = node.getStatus();
     GpuNode changed = new GpuNode();
     changed.setMetadata(node.getMetadata()); // with its version: the plugin may have written meanwhile
     changed.setSpec(node.getSpec());
-    changed.setStatus(
-        new GpuNodeStatus(
-            status.gpuCount(), status.models(), status.driverVersion(), status.cudaDriverVersion(), status.pluginVersion(), status.pluginPodUid(), status.gpus(), conditions));
+    changed.setStatus(node.getStatus().withConditions(conditions));
     edge.call(() -> client.resource(changed).updateStatus());
     wanted.ifPresent(condition -> LOG.warn("gpunode {}: {}", node.getMetadata().getName(), condition.getMessage()));
   }

@@ -7,6 +7,9 @@ import dev.partita.cdi.CdiKind;
 public final class CdiName {
   public static final CdiKind KIND = new CdiKind(Driver.NAME, "claim");
 
+  /** Annotation of a CDI spec: the claim's {@code namespace/name}. */
+  public static final String CLAIM_ANNOTATION = Driver.NAME + "/claim";
+
   private CdiName() {}
 
   /** Name of a grant's CDI device: no two claims, and no two shares of one claim, have the same. */

@@ -4,6 +4,7 @@ import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeStatus;
+import dev.partita.api.node.HeldClaim;
 import dev.partita.plugin.kube.ApiCalls;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
@@ -108,14 +109,18 @@ public final class GpuNodeReporter implements AutoCloseable {
     }
   }
 
-  /** Writes the status if the server has another one. Throws KubernetesClientException if that cannot be done. */
-  public void report(Inventory inventory) {
+  /**
+   * Writes the status if the server has another one. Throws KubernetesClientException if that cannot be done.
+   *
+   * @param held what the node holds that no claim accounts for
+   */
+  public void report(Inventory inventory, List<HeldClaim> held) {
     GpuNode known = seen;
-    if (known != null && known.getStatus() != null && statusOf(inventory, known).equals(known.getStatus())) {
+    if (known != null && known.getStatus() != null && statusOf(inventory, held, known).equals(known.getStatus())) {
       reported = true;
       return;
     }
-    calls.run(() -> write(inventory));
+    calls.run(() -> write(inventory, held));
     reported = true;
   }
 
@@ -124,12 +129,12 @@ public final class GpuNodeReporter implements AutoCloseable {
     informer.close();
   }
 
-  private void write(Inventory inventory) {
+  private void write(Inventory inventory, List<HeldClaim> held) {
     GpuNode node = client.resources(GpuNode.class).withName(nodeName).get();
     if (node == null) {
       node = create();
     }
-    GpuNodeStatus status = statusOf(inventory, node);
+    GpuNodeStatus status = statusOf(inventory, held, node);
     if (!status.equals(node.getStatus())) {
       node.setStatus(status);
       node = client.resource(node).updateStatus();
@@ -145,8 +150,8 @@ public final class GpuNodeReporter implements AutoCloseable {
     }
   }
 
-  private GpuNodeStatus statusOf(Inventory inventory, GpuNode node) {
-    return GpuNodeStatuses.of(inventory, node.getStatus(), pluginVersion, podUid, clock.instant());
+  private GpuNodeStatus statusOf(Inventory inventory, List<HeldClaim> held, GpuNode node) {
+    return GpuNodeStatuses.of(inventory, held, node.getStatus(), pluginVersion, podUid, clock.instant());
   }
 
   private GpuNode create() {

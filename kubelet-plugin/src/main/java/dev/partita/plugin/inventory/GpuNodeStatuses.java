@@ -4,6 +4,7 @@ import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeStatus;
+import dev.partita.api.node.HeldClaim;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.ConditionBuilder;
 import java.time.Instant;
@@ -23,10 +24,13 @@ final class GpuNodeStatuses {
 
   /**
    * The status to report. Where the Ready condition says the same as before, it keeps its time of transition, so that an
-   * unchanged node gives an equal status.
+   * unchanged node gives an equal status; so does what it holds.
+   *
+   * @param held what it holds that no claim accounts for
    */
   static GpuNodeStatus of(
       Inventory inventory,
+      List<HeldClaim> held,
       @Nullable GpuNodeStatus earlier,
       @Nullable String pluginVersion,
       @Nullable String pluginPodUid,
@@ -51,6 +55,7 @@ final class GpuNodeStatuses {
               pluginVersion,
               pluginPodUid,
               List.of(),
+              asBefore(held, earlier),
               withOthers(ready(false, none.reason(), none.message(), earlier, now), earlier));
       case Inventory.Cards cards ->
           new GpuNodeStatus(
@@ -61,6 +66,7 @@ final class GpuNodeStatuses {
               pluginVersion,
               pluginPodUid,
               cards.gpus(),
+              asBefore(held, earlier),
               withOthers(readyOf(cards, earlier, now), earlier));
     };
   }
@@ -69,6 +75,16 @@ final class GpuNodeStatuses {
   static String models(List<Gpu> gpus) {
     Map<String, Long> counts = gpus.stream().collect(Collectors.groupingBy(Gpu::model, TreeMap::new, Collectors.counting()));
     return counts.entrySet().stream().map(e -> e.getValue() + "x " + e.getKey()).collect(Collectors.joining(", "));
+  }
+
+  /** What an earlier plugin has seen already keeps its time. */
+  private static List<HeldClaim> asBefore(List<HeldClaim> held, @Nullable GpuNodeStatus earlier) {
+    if (earlier == null || held.isEmpty()) {
+      return held;
+    }
+    Map<String, String> since = new TreeMap<>();
+    earlier.held().forEach(claim -> since.put(claim.claimUid(), claim.since()));
+    return held.stream().map(claim -> claim.since(since.getOrDefault(claim.claimUid(), claim.since()))).toList();
   }
 
   /** Conditions of other types are others' to write. */

@@ -8,6 +8,7 @@ import dev.partita.cdi.driver.DriverSearch;
 import dev.partita.plugin.nvml.CardReader;
 import dev.partita.plugin.nvml.CardReading;
 import dev.partita.plugin.nvml.CardSamples;
+import dev.partita.plugin.nvml.CardUser;
 import dev.partita.plugin.nvml.MigControl;
 import dev.partita.plugin.nvml.NvmlException;
 import dev.partita.plugin.nvml.ProcessMemory;
@@ -154,6 +155,11 @@ public final class InventoryReader implements AutoCloseable, MigControl {
   }
 
   @Override
+  public synchronized List<CardUser> users(String card) throws NvmlException {
+    return openReader().users(card);
+  }
+
+  @Override
   public synchronized void switchMig(String card, boolean on) throws NvmlException {
     openReader().switchMig(card, on);
   }
@@ -171,7 +177,7 @@ public final class InventoryReader implements AutoCloseable, MigControl {
   private CardReader openReader() throws NvmlException {
     Path library = lastLibrary;
     if (library == null) {
-      throw new NvmlException("MIG", 0, "there is no driver that answers");
+      throw new NvmlException("NVML", 0, "there is no driver that answers");
     }
     return reader(library);
   }

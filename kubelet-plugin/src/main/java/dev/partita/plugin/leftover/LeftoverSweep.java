@@ -5,6 +5,7 @@ import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.AllocationReading;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.claim.PreparedClaim.Phase;
 import dev.partita.plugin.dra.ClaimService;
 import dev.partita.plugin.prepare.ClaimReader;
 import dev.partita.plugin.kube.ApiCalls;
@@ -46,6 +47,7 @@ public final class LeftoverSweep {
   private final CdiFolder cdi;
   private final ShareFolders folders;
   private final ClaimPreparer preparer;
+  private final Holdings holdings;
   private final SpecRenewal specs;
   private final LibrarySweep libraries;
   private final ClaimNames names;
@@ -67,6 +69,7 @@ public final class LeftoverSweep {
       CdiFolder cdi,
       ShareFolders folders,
       ClaimPreparer preparer,
+      Holdings holdings,
       SpecRenewal specs,
       LibrarySweep libraries,
       Clock clock) {
@@ -78,6 +81,7 @@ public final class LeftoverSweep {
     this.cdi = cdi;
     this.folders = folders;
     this.preparer = preparer;
+    this.holdings = holdings;
     this.specs = specs;
     this.libraries = libraries;
     this.names = new ClaimNames(cdi, folders);
@@ -111,34 +115,45 @@ public final class LeftoverSweep {
     }
   }
 
-  /** Sweeps once. */
+  /** Sweeps once. Which claims are gone is told before anything is removed or rebuilt: that depends on it. */
   void sweep() throws IOException {
     Map<String, PreparedClaim> records = new TreeMap<>();
     checkpoint.readAll().forEach(record -> records.put(record.claim().uid(), record));
-    for (PreparedClaim record : records.values()) {
-      boolean needed = api.claim(record.claim()).filter(this::isNeeded).isPresent();
-      settle(record.claim().uid(), Optional.of(record), needed ? Optional.of(record.claim()) : Optional.empty());
-    }
     Set<String> unrecorded = new TreeSet<>(folders.uids());
     unrecorded.addAll(cdi.ids());
     unrecorded.removeAll(records.keySet());
+    checkpoint.foreign().forEach(record -> unrecorded.remove(record.uid())); // not this version's to judge
+    Map<String, ClaimRef> needed = new HashMap<>();
+    for (PreparedClaim record : records.values()) {
+      Optional<ResourceClaim> claim = api.claim(record.claim()).filter(this::isNeeded);
+      if (claim.isPresent()) {
+        holdings.see(claim.get());
+        needed.put(record.claim().uid(), record.claim());
+      }
+    }
+    Set<String> nameless = new TreeSet<>();
     for (String uid : unrecorded) {
-      settleUnrecorded(uid);
+      try {
+        names.of(uid).filter(claim -> api.claim(claim).filter(this::isNeeded).isPresent()).ifPresent(claim -> needed.put(uid, claim));
+      } catch (IOException e) {
+        nameless.add(uid); // what it has counts as held without a claim, and stays
+        LOG.warn("claim {}: its record is missing, and which claim it is cannot be told, so its state is kept: {}", uid, e.getMessage());
+      }
     }
     Set<String> there = new TreeSet<>(records.keySet());
     there.addAll(unrecorded);
+    Set<String> gone = new TreeSet<>(there);
+    gone.removeAll(needed.keySet());
+    holdings.areGone(gone);
+    for (String uid : there) {
+      if (!nameless.contains(uid)) {
+        settle(uid, Optional.ofNullable(records.get(uid)), Optional.ofNullable(needed.get(uid)));
+      }
+    }
     goneSince.keySet().retainAll(there);
+    holdings.retain(there);
     specs.look();
     libraries.sweep();
-  }
-
-  private void settleUnrecorded(String uid) {
-    try {
-      Optional<ClaimRef> needed = names.of(uid).filter(claim -> api.claim(claim).filter(this::isNeeded).isPresent());
-      settle(uid, Optional.empty(), needed);
-    } catch (IOException e) {
-      LOG.warn("claim {}: its record is missing, and which claim it is cannot be told, so its state is kept: {}", uid, e.getMessage());
-    }
   }
 
   private void settle(String uid, Optional<PreparedClaim> record, Optional<ClaimRef> neededBy) {
@@ -156,8 +171,9 @@ public final class LeftoverSweep {
     }
     Duration goneFor = neededBy.isPresent() ? Duration.ZERO : Duration.between(goneSince.computeIfAbsent(uid, u -> now), now);
     boolean sameBoot = record.map(r -> r.bootId().equals(bootId)).orElse(true);
+    Optional<Phase> phase = record.map(PreparedClaim::phase);
     Verdict verdict =
-        Verdict.of(record.map(PreparedClaim::phase), neededBy.isPresent(), sameBoot, goneFor, grace, folders.isInUse(uid));
+        Verdict.of(phase, neededBy.isPresent(), sameBoot, goneFor, grace, () -> isInUse(uid, record));
     switch (verdict) {
       case KEEP -> {}
       case WAIT -> LOG.debug("claim {} is gone, its state is kept for now", uid);
@@ -167,6 +183,7 @@ public final class LeftoverSweep {
         try {
           if (preparer.releaseIfStill(uid, record)) {
             goneSince.remove(uid);
+            holdings.released();
             LOG.info("claim {}: no claim needs its state any more, removed", name);
           }
         } catch (IOException e) { // a MIG instance that a process still uses cannot be ended
@@ -175,6 +192,12 @@ public final class LeftoverSweep {
       }
       case REBUILD -> rebuild(neededBy.orElseThrow());
     }
+  }
+
+  private boolean isInUse(String uid, Optional<PreparedClaim> record) throws IOException {
+    Optional<String> use = holdings.use(uid, record);
+    use.ifPresent(why -> LOG.info("claim {} is gone, what it has is kept: {}", uid, why));
+    return use.isPresent();
   }
 
   private void rebuild(ClaimRef claim) {

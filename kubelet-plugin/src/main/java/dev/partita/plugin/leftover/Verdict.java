@@ -1,6 +1,7 @@
 package dev.partita.plugin.leftover;
 
 import dev.partita.plugin.claim.PreparedClaim.Phase;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -15,6 +16,11 @@ enum Verdict {
   /** A claim needs it, and its record is missing. */
   REBUILD;
 
+  /** A look at the node's processes. */
+  interface Use {
+    boolean isThere() throws IOException;
+  }
+
   /**
    * Decides. A claim that is gone does not mean that its containers are: a pod can be deleted by force. Then kubelet still asks
    * for the removal, unless it has forgotten the pod, and that is what the grace is for.
@@ -24,10 +30,11 @@ enum Verdict {
    * @param sameBoot whether the record is of the running kernel
    * @param goneFor how long the claim is known not to need it
    * @param grace how long to wait
-   * @param inUse whether a process holds memory of one of its shares
+   * @param use whether a process uses, or may use, what it has; asked only if all depends on it
    */
   static Verdict of(
-      Optional<Phase> recorded, boolean needed, boolean sameBoot, Duration goneFor, Duration grace, boolean inUse) {
+      Optional<Phase> recorded, boolean needed, boolean sameBoot, Duration goneFor, Duration grace, Use use)
+      throws IOException {
     if (needed) {
       return recorded.isPresent() ? KEEP : REBUILD;
     }
@@ -37,6 +44,6 @@ enum Verdict {
     if (recorded.isPresent() && !sameBoot) {
       return REMOVE; // no container survives its kernel
     }
-    return inUse || goneFor.compareTo(grace) < 0 ? WAIT : REMOVE;
+    return goneFor.compareTo(grace) < 0 || use.isThere() ? WAIT : REMOVE;
   }
 }

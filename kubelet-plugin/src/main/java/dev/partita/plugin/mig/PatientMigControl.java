@@ -1,8 +1,10 @@
 package dev.partita.plugin.mig;
 
+import dev.partita.plugin.nvml.CardUser;
 import dev.partita.plugin.nvml.MigControl;
 import dev.partita.plugin.nvml.NvmlException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -36,6 +38,11 @@ public final class PatientMigControl implements MigControl, AutoCloseable {
   @Override
   public MigState mig(String card) throws NvmlException {
     return within("reading MIG instances", () -> driver.mig(card));
+  }
+
+  @Override
+  public List<CardUser> users(String card) throws NvmlException {
+    return within("listing a card's processes", () -> driver.users(card));
   }
 
   @Override

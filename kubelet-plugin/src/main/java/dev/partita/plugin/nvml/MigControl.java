@@ -2,7 +2,7 @@ package dev.partita.plugin.nvml;
 
 import java.util.List;
 
-/** Sees and changes the MIG instances of cards. For one thread at a time. */
+/** Sees and changes the MIG instances of cards, and sees who is on a card. For one thread at a time. */
 public interface MigControl {
   /**
    * What is there now.
@@ -10,6 +10,13 @@ public interface MigControl {
    * @param card the card's UUID
    */
   MigState mig(String card) throws NvmlException;
+
+  /**
+   * Every process that is on the card or on one of its MIG instances, as far as this pid namespace sees it.
+   *
+   * @throws NvmlException if the driver does not tell of all
+   */
+  List<CardUser> users(String card) throws NvmlException;
 
   /**
    * Switches the card's MIG mode. All instances must be gone before it is switched off.

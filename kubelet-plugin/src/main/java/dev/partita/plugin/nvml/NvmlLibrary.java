@@ -91,6 +91,13 @@ public final class NvmlLibrary implements CardReader {
   }
 
   @Override
+  public List<CardUser> users(String card) throws NvmlException {
+    PointerByReference device = new PointerByReference();
+    nvml.require(new String[] {"nvmlDeviceGetHandleByUUID"}, card, device);
+    return NvmlProcesses.users(nvml, device.getValue());
+  }
+
+  @Override
   public List<ProcessSample> samples(String uuid, long newerThan) throws NvmlException {
     PointerByReference device = new PointerByReference();
     nvml.require(new String[] {"nvmlDeviceGetHandleByUUID"}, uuid, device);

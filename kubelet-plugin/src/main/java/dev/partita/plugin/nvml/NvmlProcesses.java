@@ -4,8 +4,11 @@ import com.sun.jna.Memory;
 import com.sun.jna.Pointer;
 import com.sun.jna.ptr.IntByReference;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
+import java.util.Set;
 import java.util.TreeMap;
 
 /** NVML's lists of the processes that use a card. Its buffer protocol: too little room gives the number that is needed. */
@@ -20,6 +23,8 @@ final class NvmlProcesses {
 
   private static final int BYTES = 24;
   private static final int MEMORY_OFFSET = 8;
+  private static final int INSTANCE_OFFSET = 16; // gpuInstanceId, 0xffffffff without MIG
+  private static final int NO_INSTANCE = -1;
   private static final List<String> KINDS = List.of("Compute", "Graphics", "MPSCompute");
 
   private NvmlProcesses() {}
@@ -37,6 +42,30 @@ final class NvmlProcesses {
     List<ProcessMemory> processes = new ArrayList<>();
     bytes.forEach((pid, held) -> processes.add(new ProcessMemory(pid, held)));
     return processes;
+  }
+
+  /**
+   * Every process in any of the lists, with a figure or without. In MIG mode the card's own lists have the processes of
+   * its instances.
+   *
+   * @throws NvmlException if one of the lists cannot be read: then nobody knows that there is no process
+   */
+  static List<CardUser> users(NvmlCalls nvml, Pointer device) throws NvmlException {
+    Set<CardUser> users = new LinkedHashSet<>();
+    for (String kind : KINDS) {
+      String function = "nvmlDeviceGet" + kind + "RunningProcesses";
+      String newest = newest(nvml, function);
+      if (nvml.has(newest)) {
+        boolean old = newest.equals(function);
+        Rows rows = rows(nvml, newest, device, old ? BYTES_V1 : BYTES);
+        for (int i = 0; i < rows.count(); i++) {
+          int instance = old ? NO_INSTANCE : rows.list().getInt((long) i * rows.stride() + INSTANCE_OFFSET);
+          long pid = Integer.toUnsignedLong(rows.list().getInt((long) i * rows.stride()));
+          users.add(new CardUser(pid, instance == NO_INSTANCE ? OptionalInt.empty() : OptionalInt.of(instance)));
+        }
+      }
+    }
+    return List.copyOf(users);
   }
 
   /** nvmlProcessUtilizationSample_t: pid, timeStamp, smUtil, memUtil, encUtil, decUtil. */
@@ -96,6 +125,20 @@ final class NvmlProcesses {
   }
 
   private static void list(NvmlCalls nvml, String function, Pointer device, int stride, Map<Long, Long> into) throws NvmlException {
+    Rows rows = rows(nvml, function, device, stride);
+    for (int i = 0; i < rows.count(); i++) {
+      long pid = Integer.toUnsignedLong(rows.list().getInt((long) i * stride));
+      long held = rows.list().getLong((long) i * stride + MEMORY_OFFSET);
+      if (pid != 0 && held != NOT_AVAILABLE && held >= 0) {
+        into.merge(pid, held, Math::max);
+      }
+    }
+  }
+
+  /** A list as NVML fills it. */
+  private record Rows(Memory list, int stride, int count) {}
+
+  private static Rows rows(NvmlCalls nvml, String function, Pointer device, int stride) throws NvmlException {
     int room = SPARE;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
       IntByReference count = new IntByReference(room);
@@ -106,14 +149,7 @@ final class NvmlProcesses {
       } else if (code != 0) {
         throw new NvmlException(function, code, nvml.describe(code));
       } else {
-        for (int i = 0; i < Math.min(count.getValue(), room); i++) {
-          long pid = Integer.toUnsignedLong(list.getInt((long) i * stride));
-          long held = list.getLong((long) i * stride + MEMORY_OFFSET);
-          if (pid != 0 && held != NOT_AVAILABLE && held >= 0) {
-            into.merge(pid, held, Math::max);
-          }
-        }
-        return;
+        return new Rows(list, stride, Math.min(count.getValue(), room));
       }
     }
     throw new NvmlException(function, INSUFFICIENT_SIZE, "the number of processes does not stay the same");

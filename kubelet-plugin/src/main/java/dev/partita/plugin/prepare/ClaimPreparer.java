@@ -13,6 +13,8 @@ import dev.partita.plugin.claim.PreparedClaim.Phase;
 import dev.partita.plugin.claimstatus.ClaimReports;
 import dev.partita.plugin.container.ContainerView;
 import dev.partita.plugin.dra.ClaimService;
+import dev.partita.plugin.held.ClaimPods;
+import dev.partita.plugin.held.HeldClaims;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.inventory.NodeInventory;
 import dev.partita.plugin.kube.ApiCalls;
@@ -20,6 +22,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.grpc.Context;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -46,11 +49,15 @@ public final class ClaimPreparer implements ClaimService {
   private final ClaimReports reports;
   private final Containers containers;
   private final ReleasesUnderWay releases;
+  private final HeldClaims held;
+  private final ClaimPods pods;
 
   /**
    * @param pool this node's pool
    * @param bootId of the running kernel
    * @param node the node's knobs; throws IllegalStateException while they are not known
+   * @param held what stands in the way of new claims without being prepared by this version
+   * @param pods whose containers a claim may be used by
    */
   public ClaimPreparer(
       String pool,
@@ -61,7 +68,9 @@ public final class ClaimPreparer implements ClaimService {
       Checkpoint checkpoint,
       Step.Executor steps,
       OperationLock lock,
-      ClaimReports reports) {
+      ClaimReports reports,
+      HeldClaims held,
+      ClaimPods pods) {
     this.pool = pool;
     this.bootId = bootId;
     this.api = api;
@@ -73,6 +82,8 @@ public final class ClaimPreparer implements ClaimService {
     this.reports = reports;
     this.containers = new Containers(api, pool);
     this.releases = new ReleasesUnderWay(api, checkpoint, pool);
+    this.held = held;
+    this.pods = pods;
   }
 
   @Override
@@ -125,6 +136,9 @@ public final class ClaimPreparer implements ClaimService {
       LOG.info("claim {}: {}", claim, known ? "released" : "was not prepared, nothing to release");
       if (known) {
         reports.released(claim);
+      }
+      if (held.isGone(claim.uid())) {
+        inventory.readSoon(); // and reports that it is not held any more
       }
       return Optional.empty();
     } catch (IOException | RuntimeException e) {
@@ -208,6 +222,7 @@ public final class ClaimPreparer implements ClaimService {
   }
 
   private PreparedOrRefused tryOnce(ClaimRef ref, ResourceClaim claim, List<Step> takeBack) throws IOException {
+    pods.see(claim);
     GpuNodeSpec knobs = node.get();
     Inventory.Cards cards = cardsFor(claim, knobs);
     AllocationReading.Outcome reading = AllocationReading.read(claim, pool, cards, knobs);
@@ -276,7 +291,9 @@ public final class ClaimPreparer implements ClaimService {
     if (lost.isPresent()) {
       return new Refused(lost.get());
     }
-    Optional<Clash> clash = Clash.between(grants, ref, checkpoint.readAll());
+    List<PreparedClaim> prepared = new ArrayList<>(checkpoint.readAll());
+    prepared.addAll(held.withoutRecord(ref.uid(), prepared, cards));
+    Optional<Clash> clash = Clash.between(grants, ref, prepared);
     if (clash.isPresent()) {
       return new Clashing(clash.get());
     }

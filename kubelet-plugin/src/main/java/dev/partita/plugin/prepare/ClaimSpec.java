@@ -1,6 +1,5 @@
 package dev.partita.plugin.prepare;
 
-import dev.partita.api.Driver;
 import dev.partita.cdi.CdiDevice;
 import dev.partita.cdi.CdiSpec;
 import dev.partita.cdi.ContainerEdits;
@@ -34,7 +33,7 @@ import java.util.stream.Stream;
  */
 public record ClaimSpec(DriverRoot root, List<ExtraDriverMount> extraMounts, ShareFolders folders) {
   /** Annotation of a CDI spec: the claim's {@code namespace/name}. */
-  public static final String CLAIM_ANNOTATION = Driver.NAME + "/claim";
+  public static final String CLAIM_ANNOTATION = CdiName.CLAIM_ANNOTATION;
 
   /** Where the driver's own libraries lie behind the shadows: in their RUNPATH, and no folder that ldconfig reads. */
   private static final String BEHIND = "/usr/lib/partita/";

@@ -16,6 +16,21 @@ public final class QuotaFile {
   private static final Pattern CLAIM = Pattern.compile("(?m)^claim ([^/\n]+/[^/\n]+)$");
   private static final Pattern OVERHEAD = Pattern.compile("(?m)^overhead ([0-9]{1,18})$");
 
+  private static final Pattern CARD = Pattern.compile("(?m)^gpu (\\S{1,128})$");
+  private static final Pattern MEMORY = Pattern.compile("(?m)^memory ([0-9]{1,18})$");
+  private static final Pattern PHYSICAL = Pattern.compile("(?m)^physical ([0-9]{1,18})$");
+  private static final Pattern CORES = Pattern.compile("(?m)^cores ([0-9]{1,3})$");
+
+  /**
+   * What a quota file allows.
+   *
+   * @param card its UUID
+   * @param memoryBytes bytes of device memory
+   * @param physicalBytes bytes of the card
+   * @param cores percent of the card, 0 for no limit
+   */
+  public record Limits(String card, long memoryBytes, long physicalBytes, int cores) {}
+
   private QuotaFile() {}
 
   /**
@@ -58,6 +73,18 @@ public final class QuotaFile {
   /** Whether a text is all of a quota file. */
   static boolean isComplete(String text) {
     return text.startsWith("partita-quota 1\n") && text.endsWith("\nend\n");
+  }
+
+  /** What a quota file allows; empty if it cannot be used. */
+  static Optional<Limits> limitsOf(String text) {
+    Matcher card = CARD.matcher(text);
+    long memory = Math.min(number(MEMORY, text), Grant.Share.MOST_BYTES);
+    long physical = number(PHYSICAL, text);
+    if (!card.find() || memory == 0) {
+      return Optional.empty();
+    }
+    long onCard = physical == 0 ? memory : Math.min(physical, memory);
+    return Optional.of(new Limits(card.group(1), memory, onCard, (int) Math.min(100, number(CORES, text))));
   }
 
   /** The overhead that a quota file says, in bytes. */

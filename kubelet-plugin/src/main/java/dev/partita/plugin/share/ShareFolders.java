@@ -16,10 +16,12 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
@@ -176,6 +178,21 @@ public record ShareFolders(Path stateRoot, Path runRoot, UsageRegions regions) {
       }
     }
     return uids;
+  }
+
+  /** What the quota files of a claim allow, by share key. */
+  public Map<String, QuotaFile.Limits> limits(String uid) throws IOException {
+    Map<String, QuotaFile.Limits> limits = new TreeMap<>();
+    Path claim = stateRoot.resolve("shares").resolve(uid);
+    if (Files.isDirectory(claim)) {
+      try (Stream<Path> shares = Files.list(claim)) {
+        for (Path share : shares.toList()) {
+          QuotaFile.limitsOf(written(uid, String.valueOf(share.getFileName())))
+              .ifPresent(found -> limits.put(String.valueOf(share.getFileName()), found));
+        }
+      }
+    }
+    return limits;
   }
 
   /** Whether a process holds a lock on a usage region of the claim, as every process with memory of the share does. */

@@ -4,9 +4,11 @@ import dev.partita.plugin.share.ShareFolders;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -133,6 +135,22 @@ record HostProcesses(Path proc) {
       return Optional.empty();
     }
     return Optional.empty();
+  }
+
+  /** Every process that is seen here. */
+  List<Long> pids() throws IOException {
+    List<Long> pids = new ArrayList<>();
+    try (DirectoryStream<Path> entries = Files.newDirectoryStream(proc, "[0-9]*")) {
+      for (Path entry : entries) {
+        String name = String.valueOf(entry.getFileName());
+        if (name.length() <= 10 && name.chars().allMatch(c -> c >= '0' && c <= '9')) {
+          pids.add(Long.parseLong(name));
+        }
+      }
+    } catch (DirectoryIteratorException e) {
+      throw e.getCause();
+    }
+    return pids;
   }
 
   /** Whether every process of the machine can be seen from here. */

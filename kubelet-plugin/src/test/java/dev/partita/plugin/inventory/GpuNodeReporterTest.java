@@ -42,7 +42,7 @@ class GpuNodeReporterTest {
   void theSpecIsKnownOnceTheNodeHasBeenMade() {
     try (GpuNodeReporter reporter =
         new GpuNodeReporter(client, ApiCalls.standard(), "node-v", Optional.empty(), Optional.empty(), Clock.systemUTC())) {
-      reporter.report(new Inventory.NoCards(Inventory.NoCards.NO_DRIVER, "none"));
+      reporter.report(new Inventory.NoCards(Inventory.NoCards.NO_DRIVER, "none"), List.of());
       assertThat(reporter.spec(Duration.ZERO)).isEqualTo(GpuNodeSpec.DEFAULT);
     }
   }

@@ -8,6 +8,7 @@ import dev.partita.cdi.driver.DriverRoot;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.nvml.CardReader;
 import dev.partita.plugin.nvml.CardReading;
+import dev.partita.plugin.nvml.CardUser;
 import dev.partita.plugin.nvml.NvmlException;
 import dev.partita.plugin.nvml.ProcessMemory;
 import dev.partita.plugin.nvml.ProcessSample;
@@ -103,6 +104,11 @@ class NodeInventoryTest {
     @Override
     public Map<String, List<ProcessMemory>> processes() {
       return Map.of();
+    }
+
+    @Override
+    public List<CardUser> users(String card) {
+      return List.of();
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.partita.plugin.leftover;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.plugin.claim.PreparedClaim.Phase;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,10 +25,11 @@ class VerdictTest {
     ",          false, true,  0,   false, WAIT",
     ",          false, true,  600, false, REMOVE",
   })
-  void decides(Phase recorded, boolean needed, boolean sameBoot, long goneFor, boolean inUse, Verdict verdict) {
-    assertThat(
-            Verdict.of(
-                Optional.ofNullable(recorded), needed, sameBoot, Duration.ofSeconds(goneFor), Duration.ofSeconds(600), inUse))
-        .isEqualTo(verdict);
+  void decides(Phase recorded, boolean needed, boolean sameBoot, long goneFor, boolean inUse, Verdict verdict)
+      throws IOException {
+    Duration gone = Duration.ofSeconds(goneFor);
+    Duration grace = Duration.ofMinutes(10);
+    Optional<Phase> phase = Optional.ofNullable(recorded);
+    assertThat(Verdict.of(phase, needed, sameBoot, gone, grace, () -> inUse)).isEqualTo(verdict);
   }
 }

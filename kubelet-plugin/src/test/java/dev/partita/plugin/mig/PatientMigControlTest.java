@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.partita.plugin.nvml.CardUser;
 import dev.partita.plugin.nvml.MigControl;
 import dev.partita.plugin.nvml.NvmlException;
 import java.time.Duration;
@@ -46,6 +47,11 @@ class PatientMigControlTest {
     @Override
     public MigState mig(String card) {
       return new MigState(true, List.of());
+    }
+
+    @Override
+    public List<CardUser> users(String card) {
+      throw new AssertionError("nobody asked for that");
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.partita.plugin.prepare;
 import dev.partita.api.node.MigProfile;
 import dev.partita.plugin.nvml.CardReader;
 import dev.partita.plugin.nvml.CardReading;
+import dev.partita.plugin.nvml.CardUser;
 import dev.partita.plugin.nvml.MigControl;
 import dev.partita.plugin.nvml.NvmlException;
 import dev.partita.plugin.nvml.ProcessMemory;
@@ -19,6 +20,10 @@ final class CuttableCards implements CardReader {
   final Map<Integer, MigControl.GpuInstance> instances = new TreeMap<>();
   /** UUIDs of the cards that answer, in the order of their device nodes. */
   List<String> present = List.of("GPU-0", "GPU-1", "GPU-2");
+
+  /** What NVML lists, by the card's UUID; a card that is not there does not answer. */
+  final Map<String, List<CardUser>> users =
+      new TreeMap<>(Map.of("GPU-0", List.of(), "GPU-1", List.of(), "GPU-2", List.of()));
 
   boolean driverLoaded = true;
   boolean migOn;
@@ -42,6 +47,15 @@ final class CuttableCards implements CardReader {
   @Override
   public Optional<XidEvent> awaitXid(Duration atMost) {
     return Optional.empty();
+  }
+
+  @Override
+  public List<CardUser> users(String card) throws NvmlException {
+    List<CardUser> listed = users.get(card);
+    if (listed == null) {
+      throw new NvmlException("nvmlDeviceGetComputeRunningProcesses_v3", NvmlException.GPU_IS_LOST, "GPU is lost");
+    }
+    return listed;
   }
 
   @Override

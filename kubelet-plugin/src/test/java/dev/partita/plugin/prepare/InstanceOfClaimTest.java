@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** The MIG instance of a claim is made and ended with it. */
@@ -66,6 +67,7 @@ class InstanceOfClaimTest extends OnNodeOfPlugins {
     assertThat(node.prepare(first)).isInstanceOf(ClaimService.Ready.class);
     Path record = root.resolve("state/claims/" + first.getMetadata().getUid() + ".claim");
     Files.writeString(record, "garbage");
+    node.gone = Set.of(); // it is there, and its record will be
     ResourceClaim other = node.newClaim(instance(NodeOfPlugins.NODE, "gpu", 2, "2g-35gb-0"));
     assertThat(node.prepare(other))
         .isInstanceOfSatisfying(ClaimService.Failed.class, failed -> assertThat(failed.error()).contains("whose record is missing (" + first.getMetadata().getUid()));

@@ -13,6 +13,8 @@ import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claimstatus.ClaimReports;
 import dev.partita.plugin.dra.ClaimService;
+import dev.partita.plugin.held.ClaimPods;
+import dev.partita.plugin.held.HeldClaims;
 import dev.partita.plugin.inventory.InventoryReader;
 import dev.partita.plugin.inventory.NodeInventory;
 import dev.partita.plugin.inventory.Reserve;
@@ -31,7 +33,9 @@ import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import java.util.stream.Stream;
 
 /** A node's folders, cards and claims, for plugins that live one after the other. */
@@ -41,7 +45,10 @@ final class NodeOfPlugins {
   final CuttableCards cards = new CuttableCards();
   String bootId = "boot";
   Supplier<GpuNodeSpec> knobs = () -> GpuNodeSpec.DEFAULT;
-  private final Path root;
+  /** Which claims the search for leftovers has found to be gone; null before it has looked. */
+  @Nullable Set<String> gone;
+
+  final Path root;
   private final KubernetesClient client;
   private final List<ResourceClaim> made = new ArrayList<>();
 
@@ -131,8 +138,19 @@ final class NodeOfPlugins {
               checkpoint,
               wrap.around(real),
               lock,
-              reports));
+              reports,
+              held(checkpoint, folders, clock),
+              new ClaimPods(root.resolve("run"))));
     }
+  }
+
+  private HeldClaims held(Checkpoint checkpoint, ShareFolders folders, Clock clock) {
+    CdiFolder cdi = new CdiFolder(root.resolve("cdi"), "gpu.partita.dev-claim");
+    HeldClaims held = new HeldClaims(checkpoint, cdi, folders, clock);
+    if (gone != null) {
+      held.areGone(gone);
+    }
+    return held;
   }
 
   void assertNothingLeft() throws IOException {

@@ -101,7 +101,7 @@ class ForgedSeatTest {
         assumeTrue(second.equals(pid), "a process cannot be given a pid: " + second);
         assertThat(seatsByTheKernel(folders, hostile)).as("the kernel's word").containsExactly(Long.parseLong(pid));
 
-        UsageWatch watch = watch(checkpoint, folders, lock, reports, Long.parseLong(pid)));
+        UsageWatch watch = watch(checkpoint, folders, lock, reports, Long.parseLong(pid));
         watch.look();
         ShareUse ofHostile = Objects.requireNonNull(watch.current().get(hostile.ref()));
         ShareUse ofHonest = Objects.requireNonNull(watch.current().get(honest.ref()));

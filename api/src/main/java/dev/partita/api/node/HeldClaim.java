@@ -1,0 +1,56 @@
+package dev.partita.api.node;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a node holds for a claim that no longer says so itself, and that nobody else may have until the node has given
+ * it back.
+ *
+ * @param claimUid of the claim
+ * @param namespace of the claim; null if the node does not know it
+ * @param name of the claim; null if the node does not know it
+ * @param reason why it is reported
+ * @param devices what is held; where the node cannot tell, every card that it may be
+ * @param since when the node saw it first, in RFC 3339
+ */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record HeldClaim(
+    String claimUid,
+    @Nullable String namespace,
+    @Nullable String name,
+    @JsonPropertyDescription(
+            "ClaimGone: the claim was deleted, or is allocated elsewhere, and the node was not asked to release it."
+                + " OtherVersion: another version of the node's plugin has prepared it, which alone knows what it has.")
+        Reason reason,
+    @JsonPropertyDescription("What is held; where the node cannot tell, every card that it may be.")
+        List<HeldDevice> devices,
+    @JsonPropertyDescription("When the node saw it first.") String since) {
+
+  /** Why a node reports something as held. */
+  public enum Reason {
+    /** There is no such claim, or it is not allocated to this node, and nobody has asked the node to release it. */
+    ClaimGone,
+    /** Another version of the node's plugin has prepared it. */
+    OtherVersion
+  }
+
+  @SuppressWarnings("ConstantValue") // Jackson hands in null for what a document leaves out
+  public HeldClaim {
+    devices = devices == null ? List.of() : List.copyOf(devices);
+    reason = reason == null ? Reason.ClaimGone : reason;
+    since = since == null ? "" : since;
+  }
+
+  /** Whether something of that card is held. */
+  public boolean has(String uuid) {
+    return devices.stream().anyMatch(device -> device.uuid().equals(uuid));
+  }
+
+  /** The same, seen first at another time. */
+  public HeldClaim since(String time) {
+    return new HeldClaim(claimUid, namespace, name, reason, devices, time);
+  }
+}

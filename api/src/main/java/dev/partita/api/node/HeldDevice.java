@@ -1,0 +1,52 @@
+package dev.partita.api.node;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A card, or the part of one, that a node holds.
+ *
+ * @param uuid of the card
+ * @param kind what of the card is held
+ * @param memoryBytes device memory of a share; null otherwise
+ * @param cores percent of the card of a share; null otherwise
+ * @param profile of a MIG instance, such as 1g.18gb; null otherwise
+ * @param placement memory slices of a MIG instance; null otherwise
+ */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record HeldDevice(
+    @JsonPropertyDescription("UUID of the card, as status.gpus has it.") String uuid,
+    Kind kind,
+    @JsonPropertyDescription("Device memory of a share, in bytes.") @Nullable Long memoryBytes,
+    @JsonPropertyDescription("Percent of the card that a share has of its cores.") @Nullable Integer cores,
+    @JsonPropertyDescription("Profile of a MIG instance.") @Nullable String profile,
+    @JsonPropertyDescription("Where on the card a MIG instance lies.") MigProfile.@Nullable Placement placement) {
+
+  /** What of a card is held. */
+  public enum Kind {
+    Share,
+    Whole,
+    Mig
+  }
+
+  @SuppressWarnings("ConstantValue") // Jackson hands in null for what a document leaves out
+  public HeldDevice {
+    kind = kind == null ? Kind.Whole : kind;
+  }
+
+  /** All of a card. */
+  public static HeldDevice whole(String uuid) {
+    return new HeldDevice(uuid, Kind.Whole, null, null, null, null);
+  }
+
+  /** A part of a card, in bytes and percent. */
+  public static HeldDevice share(String uuid, long memoryBytes, int cores) {
+    return new HeldDevice(uuid, Kind.Share, memoryBytes, cores, null, null);
+  }
+
+  /** A MIG instance. */
+  public static HeldDevice instance(String uuid, String profile, MigProfile.Placement placement) {
+    return new HeldDevice(uuid, Kind.Mig, null, null, profile, placement);
+  }
+}

@@ -1,0 +1,178 @@
+package dev.partita.plugin.held;
+
+import dev.partita.api.node.HeldClaim;
+import dev.partita.api.node.HeldDevice;
+import dev.partita.api.node.MigProfile;
+import dev.partita.cdi.CdiFolder;
+import dev.partita.plugin.checkpoint.Checkpoint;
+import dev.partita.plugin.checkpoint.ForeignRecord;
+import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.inventory.Inventory;
+import dev.partita.plugin.share.ShareFolders;
+import java.io.IOException;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What the node holds that no claim accounts for. Which claims are gone only the API server knows: the search for
+ * leftovers asks it, and tells here. What of these is still on the node is looked at whenever somebody wants to know,
+ * so that nothing is held any longer once it was released. For any thread.
+ */
+public final class HeldClaims {
+  private static final Logger LOG = LoggerFactory.getLogger(HeldClaims.class);
+
+  private final Checkpoint checkpoint;
+  private final Traces traces;
+  private final Clock clock;
+  private final Map<String, Instant> since = new HashMap<>(); // held by this
+  private volatile Set<String> gone = Set.of();
+  private volatile boolean looked;
+  private volatile List<HeldClaim> reported = List.of();
+
+  /** @param clock the time of day */
+  public HeldClaims(Checkpoint checkpoint, CdiFolder cdi, ShareFolders folders, Clock clock) {
+    this.checkpoint = checkpoint;
+    this.traces = new Traces(cdi, folders);
+    this.clock = clock;
+  }
+
+  /**
+   * Tells which claims the API server does not know, or has not allocated to this node, of all of which something is on
+   * the node.
+   *
+   * @return whether others are gone than before
+   */
+  public boolean areGone(Set<String> claimUids) {
+    Set<String> before = gone;
+    gone = Set.copyOf(claimUids);
+    boolean first = !looked;
+    looked = true;
+    return first || !gone.equals(before);
+  }
+
+  /** Whether the claim is known to be gone. */
+  public boolean isGone(String claimUid) {
+    return gone.contains(claimUid);
+  }
+
+  /**
+   * What stands in the way of new claims and has no record that can be read, as if it were prepared: whatever another
+   * version of the plugin has prepared, and what is left of claims that are gone. What is left of a claim that is not gone
+   * will have a record again; as long as nobody has looked, each may be gone.
+   *
+   * @param besides UID of the claim that it may stand in the way of
+   * @param records all that can be read
+   */
+  public List<PreparedClaim> withoutRecord(String besides, Collection<PreparedClaim> records, Inventory.Cards cards)
+      throws IOException {
+    List<PreparedClaim> held = new ArrayList<>();
+    Set<String> recorded = new HashSet<>(Set.of(besides));
+    for (ForeignRecord record : checkpoint.foreign()) {
+      recorded.add(record.uid());
+      held.add(traces.of(record, cards));
+    }
+    records.forEach(record -> recorded.add(record.claim().uid()));
+    for (String uid : traces.uids()) {
+      if (!recorded.contains(uid) && (!looked || isGone(uid))) {
+        held.add(traces.of(uid, cards));
+      }
+    }
+    return held;
+  }
+
+  /** What a claim has of which there is no record, as far as its files tell. */
+  public List<Grant> grantsWithoutRecord(String uid, Inventory.Cards cards) throws IOException {
+    return traces.of(uid, cards).grants();
+  }
+
+  /** What the GpuNode is to report. */
+  public List<HeldClaim> report(Inventory inventory) {
+    if (!(inventory instanceof Inventory.Cards cards)) {
+      return reported; // it uses them still, for all that is known
+    }
+    try {
+      List<HeldClaim> held = read(cards);
+      reported = held;
+      return held;
+    } catch (IOException e) {
+      throw new IllegalStateException("what the node holds without a claim cannot be read: " + e, e);
+    }
+  }
+
+  private List<HeldClaim> read(Inventory.Cards cards) throws IOException {
+    List<HeldClaim> held = new ArrayList<>();
+    Set<String> foreign = new HashSet<>();
+    for (ForeignRecord record : checkpoint.foreign()) {
+      foreign.add(record.uid());
+      held.add(report(traces.of(record, cards), HeldClaim.Reason.OtherVersion));
+    }
+    for (String uid : gone.stream().sorted().toList()) {
+      if (foreign.contains(uid)) {
+        continue;
+      }
+      Optional<PreparedClaim> record = checkpoint.read(uid);
+      if (record.isPresent()) {
+        held.add(report(record.get(), HeldClaim.Reason.ClaimGone));
+      } else if (traces.areOf(uid)) {
+        held.add(report(traces.of(uid, cards), HeldClaim.Reason.ClaimGone));
+      }
+    }
+    held.removeIf(claim -> claim.devices().isEmpty());
+    forgetOthers(held);
+    return List.copyOf(held);
+  }
+
+  private HeldClaim report(PreparedClaim held, HeldClaim.Reason reason) {
+    ClaimRef claim = held.claim();
+    return new HeldClaim(
+        claim.uid(),
+        claim.namespace().isEmpty() ? null : claim.namespace(),
+        claim.name().isEmpty() ? null : claim.name(),
+        reason,
+        held.grants().stream().flatMap(grant -> device(grant).stream()).toList(),
+        seen(claim.uid(), reason));
+  }
+
+  /** What is only looked at is not held. */
+  private static Optional<HeldDevice> device(Grant grant) {
+    String card = grant.card().uuid();
+    return switch (grant.use()) {
+      case Grant.Whole whole when whole.adminAccess() -> Optional.empty();
+      case Grant.Whole _ -> Optional.of(HeldDevice.whole(card));
+      case Grant.Share share when share.exclusive() -> Optional.of(HeldDevice.whole(card));
+      case Grant.Share share -> Optional.of(HeldDevice.share(card, share.physicalBytes(), share.cores()));
+      case Grant.Mig mig ->
+          Optional.of(HeldDevice.instance(card, mig.profile(), new MigProfile.Placement(mig.start(), mig.size())));
+    };
+  }
+
+  private synchronized String seen(String uid, HeldClaim.Reason reason) {
+    return since.computeIfAbsent(
+            uid,
+            u -> {
+              LOG.warn("claim {}: the node holds what it has, although no claim says so ({})", u, reason);
+              return clock.instant();
+            })
+        .truncatedTo(ChronoUnit.SECONDS)
+        .toString();
+  }
+
+  private synchronized void forgetOthers(List<HeldClaim> held) {
+    Set<String> uids = new HashSet<>();
+    held.forEach(claim -> uids.add(claim.claimUid()));
+    since.keySet().retainAll(uids);
+  }
+}

@@ -1,0 +1,139 @@
+package dev.partita.plugin.held;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.api.DeviceName;
+import dev.partita.api.config.GpuShareConfig.CoreLimit;
+import dev.partita.api.node.Gpu;
+import dev.partita.cdi.CdiFolder;
+import dev.partita.cdi.CdiFormatException;
+import dev.partita.cdi.CdiSpec;
+import dev.partita.cdi.DeviceNode;
+import dev.partita.plugin.checkpoint.ForeignRecord;
+import dev.partita.plugin.claim.CardIdentity;
+import dev.partita.plugin.claim.CdiName;
+import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.claim.PreparedClaim.Phase;
+import dev.partita.plugin.inventory.Inventory;
+import dev.partita.plugin.share.QuotaFile.Limits;
+import dev.partita.plugin.share.ShareFolders;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * Tells what a claim has of the cards from what lies on the node, where no record can be read. Quota files tell a share
+ * exactly. Besides them the CDI spec tells which cards' device nodes containers get: such a card counts as taken whole,
+ * for what of it is used is not known. If there is nothing that names a card, all are.
+ */
+final class Traces {
+  private static final Pattern CARD_NODE = Pattern.compile("/dev/nvidia([0-9]{1,5})");
+
+  private final CdiFolder cdi;
+  private final ShareFolders folders;
+
+  Traces(CdiFolder cdi, ShareFolders folders) {
+    this.cdi = cdi;
+    this.folders = folders;
+  }
+
+  /**
+   * What a claim has whose record another version of the plugin has written: its files may mean something else, too.
+   */
+  PreparedClaim of(ForeignRecord record, Inventory.Cards cards) throws IOException {
+    Set<String> uuids = new TreeSet<>(record.cards());
+    Optional<CdiSpec> spec = spec(record.uid());
+    if (uuids.isEmpty()) {
+      spec.ifPresent(s -> cardsOf(s, cards).forEach(gpu -> uuids.add(gpu.uuid())));
+    }
+    ClaimRef named = named(record.uid(), spec);
+    String namespace = record.namespace().orElse(named.namespace());
+    return claim(new ClaimRef(namespace, record.name().orElse(named.name()), record.uid()), wholes(uuids, cards));
+  }
+
+  /** What a claim has that left files but no record. */
+  PreparedClaim of(String uid, Inventory.Cards cards) throws IOException {
+    Optional<CdiSpec> spec = spec(uid);
+    List<Grant> grants = new ArrayList<>();
+    Set<String> shared = new TreeSet<>();
+    for (Map.Entry<String, Limits> share : folders.limits(uid).entrySet()) {
+      Limits limits = share.getValue();
+      Optional<Gpu> gpu = cards.byUuid(limits.card());
+      shared.add(limits.card());
+      gpu.ifPresent(card -> grants.add(share(card, share.getKey(), limits)));
+    }
+    Set<String> uuids = new TreeSet<>();
+    spec.ifPresent(s -> cardsOf(s, cards).forEach(gpu -> uuids.add(gpu.uuid())));
+    uuids.removeAll(shared);
+    if (!uuids.isEmpty() || shared.isEmpty()) {
+      grants.addAll(wholes(uuids, cards));
+    }
+    return claim(named(uid, spec), grants);
+  }
+
+  /** Whether anything of a claim lies here. */
+  boolean areOf(String uid) throws IOException {
+    return cdi.ids().contains(uid) || folders.uids().contains(uid);
+  }
+
+  /** UIDs of the claims of which something lies here. */
+  Set<String> uids() throws IOException {
+    Set<String> uids = new TreeSet<>(folders.uids());
+    cdi.ids().stream().filter(ClaimRef::isUid).forEach(uids::add);
+    return uids;
+  }
+
+  private static List<Grant> wholes(Set<String> uuids, Inventory.Cards cards) {
+    return cards.gpus().stream()
+        .filter(gpu -> uuids.isEmpty() || uuids.contains(gpu.uuid()))
+        .map(gpu -> grant(gpu, DeviceMode.WHOLE, Optional.empty(), new Grant.Whole(false)))
+        .toList();
+  }
+
+  private static Grant share(Gpu gpu, String key, Limits limits) {
+    Grant.Share share =
+        new Grant.Share(limits.memoryBytes(), limits.physicalBytes(), limits.cores(), CoreLimit.HARD, 1, false);
+    return grant(gpu, DeviceMode.SHARED, Optional.of(key), share);
+  }
+
+  private static Grant grant(Gpu gpu, DeviceMode mode, Optional<String> key, Grant.Use use) {
+    return new Grant(List.of(), DeviceName.of(gpu.index(), mode).toString(), key, CardIdentity.of(gpu), use);
+  }
+
+  private static PreparedClaim claim(ClaimRef claim, List<Grant> grants) {
+    return new PreparedClaim(claim, Phase.COMPLETED, "", grants, Map.of(), false);
+  }
+
+  /** Empty if there is none that can be read. */
+  private Optional<CdiSpec> spec(String uid) throws IOException {
+    try {
+      return cdi.read(uid);
+    } catch (CdiFormatException e) {
+      return Optional.empty();
+    }
+  }
+
+  private static ClaimRef named(String uid, Optional<CdiSpec> spec) {
+    String[] name = spec.map(s -> s.annotations().getOrDefault(CdiName.CLAIM_ANNOTATION, "")).orElse("").split("/", -1);
+    return name.length == 2 ? new ClaimRef(name[0], name[1], uid) : new ClaimRef("", "", uid);
+  }
+
+  private static Stream<Gpu> cardsOf(CdiSpec spec, Inventory.Cards cards) {
+    return spec.devices().stream()
+        .flatMap(device -> device.containerEdits().deviceNodes().stream())
+        .map(DeviceNode::path)
+        .map(CARD_NODE::matcher)
+        .filter(Matcher::matches)
+        .map(node -> Integer.parseInt(node.group(1)))
+        .distinct()
+        .flatMap(minor -> cards.gpus().stream().filter(gpu -> gpu.minor() == minor));
+  }
+}

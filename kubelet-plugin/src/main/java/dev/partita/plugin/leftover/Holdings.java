@@ -1,0 +1,60 @@
+package dev.partita.plugin.leftover;
+
+import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.held.ClaimPods;
+import dev.partita.plugin.held.HeldClaims;
+import dev.partita.plugin.inventory.Inventory;
+import dev.partita.plugin.inventory.NodeInventory;
+import dev.partita.plugin.usage.ClaimUsers;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.io.IOException;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * What the search for leftovers tells about claims that are gone, and asks before it removes anything of one.
+ *
+ * @param inventory reports what is held with the cards
+ */
+public record Holdings(HeldClaims held, ClaimPods pods, ClaimUsers users, NodeInventory inventory) {
+  /** Takes note of whom a claim is reserved for: once it is gone nobody can be asked. */
+  void see(ResourceClaim claim) throws IOException {
+    pods.see(claim);
+  }
+
+  /** Tells which claims are gone, of all of which something is on the node. */
+  void areGone(Set<String> claimUids) {
+    if (held.areGone(claimUids)) {
+      inventory.readSoon();
+    }
+  }
+
+  /** Something of a claim that is gone was released. */
+  void released() {
+    inventory.readSoon();
+  }
+
+  /** Forgets the pods of all claims but these. */
+  void retain(Collection<String> claimUids) throws IOException {
+    pods.retain(claimUids);
+  }
+
+  /**
+   * Why what a claim has cannot be taken back; empty if nobody uses it.
+   *
+   * @param record empty if there is none
+   */
+  Optional<String> use(String uid, Optional<PreparedClaim> record) throws IOException {
+    if (record.isPresent()) {
+      return users.of(uid, record.get().grants(), pods.of(uid));
+    }
+    if (inventory.current() instanceof Inventory.Cards cards) {
+      List<Grant> grants = held.grantsWithoutRecord(uid, cards);
+      return users.of(uid, grants, pods.of(uid));
+    }
+    return Optional.of("there is no record of it, and no driver answers that could say what it has");
+  }
+}

@@ -1,0 +1,83 @@
+package dev.partita.plugin.prepare;
+
+import static dev.partita.plugin.TestClaims.instance;
+import static dev.partita.plugin.TestClaims.share;
+import static dev.partita.plugin.TestClaims.whole;
+import static dev.partita.plugin.prepare.NodeOfPlugins.NODE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.plugin.dra.ClaimService.Failed;
+import dev.partita.plugin.dra.ClaimService.Ready;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** Nobody gets what the node holds, be there a claim for it or not. */
+class HeldCardTest extends OnNodeOfPlugins {
+  @Test
+  void whatADeletedClaimHasIsNobodyElsesUntilKubeletReleasesIt() throws IOException {
+    ResourceClaim first = node.newClaim(whole(NODE, "c", 1), instance(NODE, "d", 2, "2g-35gb-4"));
+    assertThat(node.prepare(first)).isInstanceOf(Ready.class);
+    client.resource(first).delete();
+    ResourceClaim onCard = node.newClaim(share(NODE, "a", 1, "1Gi", ""));
+    ResourceClaim onInstance = node.newClaim(instance(NODE, "d", 2, "2g-35gb-4"));
+    refused(onCard, first.getMetadata().getUid());
+    refused(onInstance, first.getMetadata().getUid());
+    assertThat(node.unprepare(first)).as("kubelet knows the claim by its UID").isEmpty();
+    assertThat(node.prepare(onCard)).isInstanceOf(Ready.class);
+  }
+
+  @Test
+  void whatIsLeftOfADeletedClaimThatLostItsRecordIsNobodyElses() throws IOException {
+    ResourceClaim card = node.newClaim(whole(NODE, "c", 1));
+    ResourceClaim most = node.newClaim(share(NODE, "a", 0, "140Gi", ""));
+    assertThat(node.prepare(card)).isInstanceOf(Ready.class);
+    assertThat(node.prepare(most)).isInstanceOf(Ready.class);
+    Files.delete(record(card));
+    Files.delete(record(most));
+    ResourceClaim onCard = node.newClaim(share(NODE, "a", 1, "1Gi", ""));
+    refused(onCard, card.getMetadata().getUid()); // nobody knows yet whether it is gone
+    node.gone = Set.of(card.getMetadata().getUid(), most.getMetadata().getUid());
+    refused(onCard, card.getMetadata().getUid());
+    refused(node.newClaim(share(NODE, "a", 0, "2Gi", "")), "its shares would hold");
+    ResourceClaim beside = node.newClaim(share(NODE, "a", 0, "512Mi", ""));
+    assertThat(node.prepare(beside)).as("beside that share").isInstanceOf(Ready.class);
+    node.gone = Set.of();
+    assertThat(node.prepare(onCard)).as("a claim that is there will have its record again").isInstanceOf(Ready.class);
+  }
+
+  @Test
+  void whatAnotherVersionHasPreparedIsNeitherTouchedNorGivenToOthers() throws IOException {
+    ResourceClaim newer = node.newClaim(whole(NODE, "c", 1));
+    assertThat(node.prepare(newer)).isInstanceOf(Ready.class);
+    String head = "partita-checkpoint 2 x\n";
+    for (String record : new String[] {head + "{\"card\": \"GPU-1\"}", head + "\u0000"}) {
+      Files.writeString(record(newer), record);
+      Path spec = node.files("cdi").getFirst();
+      String before = Files.readString(spec);
+      refused(newer, "has version 2, this plugin reads 1");
+      assertThat(node.unprepare(newer).orElseThrow()).contains("has version 2, this plugin reads 1");
+      refused(node.newClaim(share(NODE, "a", 1, "1Gi", "")), newer.getMetadata().getUid());
+      ResourceClaim elsewhere = node.newClaim(share(NODE, "a", 0, "1Gi", ""));
+      assertThat(node.prepare(elsewhere)).isInstanceOf(Ready.class);
+      assertThat(node.unprepare(elsewhere)).isEmpty();
+      assertThat(record(newer)).content().isEqualTo(record);
+      assertThat(spec).content().isEqualTo(before);
+    }
+    Files.delete(node.files("cdi").getFirst());
+    String uid = newer.getMetadata().getUid();
+    refused(node.newClaim(share(NODE, "a", 0, "1Gi", "")), uid); // nothing says which card it has
+  }
+
+  private void refused(ResourceClaim claim, String why) throws IOException {
+    assertThat(node.prepare(claim))
+        .isInstanceOfSatisfying(Failed.class, failed -> assertThat(failed.error()).contains(why));
+  }
+
+  private Path record(ResourceClaim claim) {
+    return node.root.resolve("state/claims/" + claim.getMetadata().getUid() + ".claim");
+  }
+}
