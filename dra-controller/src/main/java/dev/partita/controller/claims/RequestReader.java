@@ -2,6 +2,7 @@ package dev.partita.controller.claims;
 
 import dev.partita.api.DeviceAttribute;
 import dev.partita.api.Driver;
+import dev.partita.api.config.FieldError;
 import dev.partita.api.config.GpuShareConfig;
 import dev.partita.controller.allocate.DeviceAsk;
 import dev.partita.controller.allocate.DeviceAsk.Access;
@@ -67,6 +68,9 @@ final class RequestReader {
     GpuShareConfig config = Configs.of(configs, part.name(), deviceClass);
     RequestRules.memoryTwice(part, configs).ifPresent(error -> problems.add(error.toString()));
     RequestRules.forSharesOnly(part, deviceClass, config).ifPresent(error -> problems.add(error.toString()));
+    List<FieldError> tolerated = new ArrayList<>();
+    RequestRules.tolerated(part, tolerated); // admission may have been off
+    tolerated.forEach(error -> problems.add(error.toString()));
     MemoryAsk memory = memory(asked, config);
     OptionalLong cores = amount(asked, DeviceAttribute.CORES);
     List<Toleration> tolerations = tolerations();

@@ -1,5 +1,6 @@
 package dev.partita.controller.claims;
 
+import dev.partita.api.AllocatorTaint;
 import dev.partita.api.DeviceAttribute;
 import dev.partita.api.Driver;
 import dev.partita.api.config.FieldError;
@@ -76,7 +77,7 @@ public final class RequestRules {
    * Tolerations of the taint that keeps kube-scheduler from what the controller allocates: it would take such a device for free. Who
    * only looks at devices takes nothing.
    */
-  private static void tolerated(RequestPart part, List<FieldError> errors) {
+  static void tolerated(RequestPart part, List<FieldError> errors) {
     for (int i = 0; i < part.tolerations().size() && !part.adminAccess(); i++) {
       if (coversAllocatorTaint(part.tolerations().get(i))) {
         errors.add(
@@ -88,11 +89,9 @@ public final class RequestRules {
     }
   }
 
-  /** As Kubernetes reads tolerations of devices (resource.k8s.io/v1, DeviceToleration). */
   private static boolean coversAllocatorTaint(DeviceToleration toleration) {
-    return isEmptyOr(toleration.getKey(), Driver.ALLOCATOR_TAINT)
-        && isEmptyOr(toleration.getEffect(), "NoSchedule")
-        && ("Exists".equals(toleration.getOperator()) || Driver.CONTROLLER_TAINT_VALUE.equals(toleration.getValue()));
+    return AllocatorTaint.isCoveredBy(
+        toleration.getKey(), toleration.getOperator(), toleration.getValue(), toleration.getEffect());
   }
 
   /**

@@ -1,5 +1,6 @@
 package dev.partita.plugin.claim;
 
+import dev.partita.api.AllocatorTaint;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
@@ -155,6 +156,13 @@ public final class AllocationReading {
       return refuse(at + broken.get());
     }
     boolean monitor = Boolean.TRUE.equals(result.getAdminAccess());
+    if (!monitor && node.allocator() == GpuNodeSpec.Allocator.Controller && toleratesAllocatorTaint(result)) {
+      return refuse(
+          at + " was allocated past Partita's controller, which allocates on this node: the request tolerates taint "
+              + Driver.ALLOCATOR_TAINT
+              + ", so others may have the same part of the card. Name in its tolerations the keys of the taints that it is to"
+              + " tolerate, such as " + Driver.HEALTH_TAINT + ", and make claim and pod anew");
+    }
     if (name.get().mode() != DeviceMode.SHARED && !monitor && config.oversubscribe() != GpuShareConfig.NOT_OVERSUBSCRIBED) {
       return refuse(at + " is no share, and its config asks to oversubscribe, which only a share can");
     }
@@ -195,6 +203,12 @@ public final class AllocationReading {
             CardIdentity.of(gpu.get()),
             use),
         null);
+  }
+
+  /** Results have a copy of their request's tolerations. The controller places no claim that has such a one. */
+  private static boolean toleratesAllocatorTaint(DeviceRequestAllocationResult result) {
+    return orEmpty(result.getTolerations()).stream()
+        .anyMatch(t -> AllocatorTaint.isCoveredBy(t.getKey(), t.getOperator(), t.getValue(), t.getEffect()));
   }
 
   /** The last config that applies, those of the claim after those of its class; every one of ours must be right. */

@@ -14,6 +14,7 @@ import dev.partita.plugin.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResultBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceToleration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -51,6 +52,37 @@ class AllocationReadingTest {
                             assertThat(grant.device()).isEqualTo(device);
                           }));
     }
+  }
+
+  @Test
+  void whatKubeSchedulerAllocatedWhereTheControllerDoesIsRefused() {
+    DeviceRequestAllocationResult share = TestClaims.share("node", "gpu", 0, "1Gi", "");
+    DeviceToleration any = new DeviceToleration(null, null, "Exists", null, null);
+    DeviceToleration byKey = new DeviceToleration("NoSchedule", Driver.ALLOCATOR_TAINT, "Equal", null, "controller");
+    DeviceToleration health = new DeviceToleration(null, Driver.HEALTH_TAINT, "Exists", null, null);
+    for (DeviceToleration toleration : List.of(any, byKey)) {
+      assertThat(tolerating(share, toleration, Allocator.Controller))
+          .isInstanceOfSatisfying(
+              AllocationReading.Refused.class,
+              refused ->
+                  assertThat(refused.reason())
+                      .contains("device gpu-0-shared of request gpu", Driver.ALLOCATOR_TAINT, Driver.HEALTH_TAINT));
+      assertThat(tolerating(share, toleration, Allocator.Scheduler)).isInstanceOf(AllocationReading.Granted.class);
+      DeviceRequestAllocationResult monitor =
+          new DeviceRequestAllocationResultBuilder(share).withAdminAccess(true).build();
+      assertThat(tolerating(monitor, toleration, Allocator.Controller))
+          .as("it takes nothing")
+          .isInstanceOf(AllocationReading.Granted.class);
+    }
+    assertThat(tolerating(share, health, Allocator.Controller)).isInstanceOf(AllocationReading.Granted.class);
+  }
+
+  private static AllocationReading.Outcome tolerating(
+      DeviceRequestAllocationResult result, DeviceToleration toleration, Allocator allocator) {
+    DeviceRequestAllocationResult tolerant =
+        new DeviceRequestAllocationResultBuilder(result).withTolerations(toleration).build();
+    GpuNodeSpec spec = new GpuNodeSpec(allocator, List.of(), null);
+    return AllocationReading.read(TestClaims.claim("c", tolerant), Driver.poolOf("node"), CARDS, spec);
   }
 
   @Test
