@@ -10,11 +10,19 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.MigProfile;
+import dev.partita.cdi.driver.DriverRoot;
+import dev.partita.cdi.driver.DriverSearch;
+import dev.partita.plugin.nvml.CardReader;
+import dev.partita.plugin.nvml.CardUser;
+import dev.partita.plugin.nvml.MigControl;
+import dev.partita.plugin.nvml.NvmlLibrary;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 
 /** Cards cut into MIG instances, on the simulated driver. */
@@ -77,8 +85,21 @@ class MigInAContainerTest {
         assertThat(large.run("info")).contains("device 0 ", "total=" + (71424L << 20)).doesNotContain("device 1 ");
         assertThat(small.run("alloc", "20Gi")).contains("CUDA_ERROR_OUT_OF_MEMORY");
         assertThat(large.run("alloc", "20Gi")).contains("CUDA_SUCCESS");
+        try (TestContainer.Running holder = small.hold("1Gi");
+            CardReader nvml = NvmlLibrary.open(nvml(node))) {
+          String card = nvml.read().cards().getFirst().uuid();
+          OptionalInt place =
+              nvml.mig(card).instances().stream().filter(i -> i.start() == 6).mapToInt(MigControl.GpuInstance::id).findFirst();
+          assertThat(place).isPresent();
+          assertThat(nvml.users(card)).containsExactly(new CardUser(holder.process().pid(), place));
+        }
       }
     }
+  }
+
+  private static Path nvml(TestNode node) {
+    DriverRoot root = new DriverRoot(node.driverRoot(), node.driverRoot().toString());
+    return ((DriverSearch.Found) root.search()).files().nvml().orElseThrow().localPath();
   }
 
   private List<MigProfile> profiles(String node, int card) {

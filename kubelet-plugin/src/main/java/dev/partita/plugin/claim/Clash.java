@@ -54,7 +54,7 @@ public record Clash(String reason, List<PreparedClaim> others) {
     return held.stream()
         .filter(h -> sameCard(h.grant(), whole) && !h.equals(new Held(claim, whole)))
         .findFirst()
-        .map(h -> at(whole) + " is wanted as a whole, but claim " + h.claim() + " has " + h.grant().device() + " prepared");
+        .map(h -> at(whole) + " is wanted as a whole, but " + has(h, claim));
   }
 
   private static Optional<String> migClash(Grant grant, Grant.Mig wanted, ClaimRef claim, List<Held> held) {
@@ -62,18 +62,18 @@ public record Clash(String reason, List<PreparedClaim> others) {
         .filter(h -> sameCard(h.grant(), grant) && !h.equals(new Held(claim, grant)))
         .filter(h -> h.grant().mig().map(wanted::overlaps).orElse(true))
         .findFirst()
-        .map(h -> at(grant) + " is to be cut for " + grant.device() + ", but claim " + h.claim() + " has " + h.grant().device() + " prepared");
+        .map(h -> at(grant) + " is to be cut for " + grant.device() + ", but " + has(h, claim));
   }
 
   private static Optional<String> shareClash(Grant share, ClaimRef claim, List<Held> held) {
     Optional<Held> instance = held.stream().filter(h -> sameCard(h.grant(), share) && h.grant().mig().isPresent()).findFirst();
     if (instance.isPresent()) {
-      return Optional.of(at(share) + " is cut into MIG instances: claim " + instance.get().claim() + " has " + instance.get().grant().device() + " prepared");
+      return Optional.of(at(share) + " is cut into MIG instances: " + has(instance.get(), claim));
     }
     Optional<Held> whole =
         held.stream().filter(h -> sameCard(h.grant(), share) && h.grant().use() instanceof Grant.Whole).findFirst();
     if (whole.isPresent()) {
-      return Optional.of(at(share) + " is prepared as a whole for claim " + whole.get().claim());
+      return Optional.of(at(share) + " is prepared as a whole for " + owner(whole.get(), claim));
     }
     Optional<Held> neighbour =
         held.stream()
@@ -83,8 +83,8 @@ public record Clash(String reason, List<PreparedClaim> others) {
     if (neighbour.isPresent()) {
       return Optional.of(
           isExclusive(share)
-              ? at(share) + " is wanted exclusively, but claim " + neighbour.get().claim() + " has " + neighbour.get().grant().device() + " prepared"
-              : at(share) + " is prepared exclusively for claim " + neighbour.get().claim());
+              ? at(share) + " is wanted exclusively, but " + has(neighbour.get(), claim)
+              : at(share) + " is prepared exclusively for " + owner(neighbour.get(), claim));
     }
     long total = 0;
     for (Held h : held) {
@@ -96,6 +96,19 @@ public record Clash(String reason, List<PreparedClaim> others) {
         ? Optional.of(
             at(share) + " has " + share.card().memoryBytes() + " bytes, but with this claim its shares would hold " + total)
         : Optional.empty();
+  }
+
+  /**
+   * Says who has something prepared. Kubelet puts errors into events of the pod, whose owner sees no other namespace: a
+   * claim there is named by its UID alone.
+   */
+  private static String has(Held held, ClaimRef claim) {
+    return owner(held, claim) + " has " + held.grant().device() + " prepared";
+  }
+
+  private static String owner(Held held, ClaimRef claim) {
+    ClaimRef other = held.claim();
+    return "claim " + (other.namespace().equals(claim.namespace()) ? other.toString() : other.uid());
   }
 
   private static boolean isExclusive(Grant grant) {

@@ -81,6 +81,19 @@ class ClashTest {
     assertThat(Clash.between(List.of(whole("r", 2), whole("s", 2), share("t", 2, "d", 1, 0)), CLAIM, all).orElseThrow().others()).isEmpty();
   }
 
+  @Test
+  void aClaimOfAnotherNamespaceIsNamedByItsUidAlone() {
+    for (Grant grant : List.of(whole("r", 0), alone(share("r", 0, "a", 1, 0)), instance("r", 0, 4, 2))) {
+      ClaimRef secret = new ClaimRef("secret", "name", "uid-7");
+      PreparedClaim other = new PreparedClaim(secret, Phase.COMPLETED, "boot", List.of(grant), Map.of(), false);
+      for (Grant wanted : List.of(whole("s", 0), share("s", 0, "b", 1, 0), instance("s", 0, 4, 2))) {
+        assertThat(clash(List.of(wanted), other).orElseThrow())
+            .contains("claim uid-7")
+            .doesNotContain("secret", "name");
+      }
+    }
+  }
+
   private static Optional<String> clash(List<Grant> wanted, PreparedClaim... others) {
     return Clash.between(wanted, CLAIM, List.of(others)).map(Clash::reason);
   }
