@@ -3,15 +3,20 @@ package dev.partita.e2e.cluster;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.apps.DaemonSetBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
 /** Partita's own pods, and what they publish. */
 public record Daemons(KubernetesClient client) {
+  /** The name of the plugins' DaemonSet and of their service account. */
+  public static final String PLUGINS = "partita-kubelet-plugin";
+
   static final String LOCK = "the plugins";
 
   private static final Map<String, String> PLUGIN = Map.of("app.kubernetes.io/name", "kubelet-plugin");
@@ -39,6 +44,38 @@ public record Daemons(KubernetesClient client) {
         .atMost(Workspace.PATIENCE)
         .until(() -> plugin(node).filter(pod -> !pod.getMetadata().getUid().equals(before)), Optional::isPresent)
         .orElseThrow();
+  }
+
+  /** Has the plugin of every node replaced by a new one, as an upgrade does; does not wait. */
+  public void replaceAllPlugins() {
+    String now = Instant.now().toString();
+    client.apps()
+        .daemonSets()
+        .inNamespace(RealCluster.NAMESPACE)
+        .withName(PLUGINS)
+        .edit(
+            found ->
+                new DaemonSetBuilder(found)
+                    .editSpec()
+                    .editTemplate()
+                    .editOrNewMetadata()
+                    .addToAnnotations("kubectl.kubernetes.io/restartedAt", now)
+                    .endMetadata()
+                    .endTemplate()
+                    .endSpec()
+                    .build());
+  }
+
+  /** UIDs of all plugins' pods, ready or not. */
+  public List<String> pluginUids() {
+    return client.pods().inNamespace(RealCluster.NAMESPACE).withLabels(PLUGIN).list().getItems().stream()
+        .map(pod -> pod.getMetadata().getUid())
+        .toList();
+  }
+
+  /** Whether none of these plugins is left, and as many others are ready. */
+  public boolean haveBeenReplaced(List<String> former) {
+    return ready(client, PLUGIN).size() == former.size() && pluginUids().stream().noneMatch(former::contains);
   }
 
   /** Any of the controller's pods that is ready. */

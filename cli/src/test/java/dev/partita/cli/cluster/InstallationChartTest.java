@@ -1,0 +1,101 @@
+package dev.partita.cli.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.ResourceQuota;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
+import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicyIngressRule;
+import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicySpec;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** What the chart says to clusters with rules of their own, and how it is upgraded there. */
+class InstallationChartTest {
+  /** The next plugin of a node registers with kubelet before the one before it goes: they must not be in each other's way. */
+  @Test
+  void anUpgradeLeavesNoNodeWithoutAPlugin() {
+    var rolling = only(DaemonSet.class, Map.of()).getSpec().getUpdateStrategy().getRollingUpdate();
+    assertThat(rolling.getMaxSurge().getValue()).isEqualTo(1);
+    assertThat(rolling.getMaxUnavailable().getValue()).isEqualTo(0);
+    PodSpec plugin = Chart.plugin(Map.of());
+    assertThat(plugin.getHostNetwork()).as("two on a node share no ports").isNotEqualTo(true);
+    assertThat(plugin.getContainers().getFirst().getPorts())
+        .allSatisfy(port -> assertThat(port.getHostPort()).isNull());
+    assertThat(plugin.getContainers().getFirst().getEnv())
+        .as("nor sockets")
+        .anyMatch(variable -> variable.getName().equals("PARTITA_POD_UID"));
+  }
+
+  @Test
+  void whatNobodyNeedsOfOurPodsIsClosed() {
+    assertThat(ingress("kubelet-plugin", Map.of())).isEmpty();
+    assertThat(ingress("dra-controller", Map.of()))
+        .singleElement()
+        .satisfies(
+            rule -> {
+              assertThat(rule.getFrom()).as("API servers have no address that could be named").isEmpty();
+              assertThat(rule.getPorts()).extracting(port -> port.getPort().getValue()).containsExactly("webhook");
+            });
+    assertThat(ingress("dra-controller", Map.of("webhook.enabled", false))).isEmpty();
+    assertThat(Chart.text(Map.of("networkPolicy.enabled", false))).doesNotContain("kind: NetworkPolicy");
+  }
+
+  /** What may come in to the pods of a component. */
+  private static List<NetworkPolicyIngressRule> ingress(String component, Map<String, Object> values) {
+    List<NetworkPolicySpec> its =
+        Chart.rendered(values)
+            .filter(NetworkPolicy.class::isInstance)
+            .map(policy -> ((NetworkPolicy) policy).getSpec())
+            .filter(spec -> spec.getPodSelector().getMatchLabels().containsValue(component))
+            .toList();
+    assertThat(its).singleElement().satisfies(spec -> assertThat(spec.getPolicyTypes()).containsExactly("Ingress"));
+    return its.getFirst().getIngress();
+  }
+
+  @Test
+  void aQuotaCoversThePriorityClassesOfOurPods() {
+    var spec = only(ResourceQuota.class, Map.of()).getSpec();
+    assertThat(spec.getHard()).containsOnlyKeys("pods");
+    assertThat(spec.getScopeSelector().getMatchExpressions())
+        .singleElement()
+        .satisfies(
+            expression -> {
+              assertThat(expression.getScopeName()).isEqualTo("PriorityClass");
+              assertThat(expression.getValues())
+                  .contains(Chart.plugin(Map.of()).getPriorityClassName())
+                  .contains(Chart.controller(Map.of()).getPriorityClassName());
+            });
+    assertThat(Chart.text(Map.of("priorityQuota.enabled", false))).doesNotContain("kind: ResourceQuota");
+  }
+
+  @Test
+  void openShiftIsToldWhatThePluginNeedsAndOtherClustersAreNot() {
+    assertThat(Chart.text(Map.of())).doesNotContain("openshift.io");
+    assertThat(Chart.text(Map.of("openshift", true))).contains("name: system:openshift:scc:nonroot-v2}");
+    assertThat(constraints(Map.of("openshift", true)))
+        .containsEntry("allowPrivilegedContainer", true)
+        .containsEntry("allowHostDirVolumePlugin", true)
+        .containsEntry("allowHostPID", true)
+        .containsEntry("users", List.of("system:serviceaccount:partita-system:partita-kubelet-plugin"));
+    assertThat(constraints(Map.of("openshift", true, "simulation.enabled", true, "plugin.hostPID", false)))
+        .containsEntry("allowPrivilegedContainer", false)
+        .containsEntry("allowPrivilegeEscalation", false)
+        .containsEntry("allowHostPID", false);
+  }
+
+  /** The SecurityContextConstraints, of which the client knows no class. */
+  private static Map<String, Object> constraints(Map<String, Object> values) {
+    return only(GenericKubernetesResource.class, values).getAdditionalProperties();
+  }
+
+  private static <T extends HasMetadata> T only(Class<T> kind, Map<String, Object> values) {
+    List<T> found = Chart.rendered(values).filter(kind::isInstance).map(kind::cast).toList();
+    assertThat(found).hasSize(1);
+    return found.getFirst();
+  }
+}
