@@ -5,8 +5,9 @@ import dev.partita.controller.claims.KnownClaims;
 import dev.partita.controller.explain.Answer;
 import dev.partita.controller.explain.ExplanationServer;
 import dev.partita.controller.explain.Question;
+import dev.partita.controller.health.Deadlocks;
 import dev.partita.controller.health.HealthServer;
-import dev.partita.controller.http.PlainServer;
+import dev.partita.controller.http.HttpListener;
 import dev.partita.controller.leader.Campaign;
 import dev.partita.controller.watch.ClusterView;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -28,12 +29,16 @@ import org.slf4j.LoggerFactory;
 public final class DraController implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DraController.class);
 
+  /** No event and no decision takes as long. */
+  private static final Duration MOST_AT_ONE = Duration.ofSeconds(60);
+
+  private final Deadlocks deadlocks = new Deadlocks();
   private final ControllerSettings settings;
   private final KubernetesClient client;
   private final ClusterView view;
   private final Clock clock;
-  private @Nullable PlainServer health;
-  private @Nullable PlainServer explanations;
+  private @Nullable HttpListener health;
+  private @Nullable HttpListener explanations;
   private @Nullable AdmissionEndpoint admission;
   private @Nullable Campaign campaign;
   private @Nullable Term term;
@@ -74,12 +79,12 @@ public final class DraController implements AutoCloseable {
 
   /** Port of /healthz and /readyz; empty if there is none. */
   public synchronized Optional<Integer> healthPort() {
-    return Optional.ofNullable(health).map(PlainServer::port);
+    return Optional.ofNullable(health).map(HttpListener::port);
   }
 
   /** Port at which it explains why pods wait, on the loopback address; empty if there is none. */
   public synchronized Optional<Integer> explainPort() {
-    return Optional.ofNullable(explanations).map(PlainServer::port);
+    return Optional.ofNullable(explanations).map(HttpListener::port);
   }
 
   private CompletionStage<Answer> explain(Question question) {
@@ -103,14 +108,14 @@ public final class DraController implements AutoCloseable {
   private void start() throws IOException {
     if (settings.healthPort().isPresent()) {
       int port = settings.healthPort().get();
-      PlainServer server = listening(port, () -> HealthServer.start(port, () -> true, this::isReady));
+      HttpListener server = listening(port, () -> HealthServer.start(port, this::illness, this::unready));
       synchronized (this) {
         health = server;
       }
     }
     if (settings.explainPort().isPresent()) {
       int port = settings.explainPort().get();
-      PlainServer server = listening(port, () -> ExplanationServer.start(port, this::explain));
+      HttpListener server = listening(port, () -> ExplanationServer.start(port, this::explain));
       synchronized (this) {
         explanations = server;
       }
@@ -157,13 +162,29 @@ public final class DraController implements AutoCloseable {
     }
   }
 
-  /** Whether it has seen the cluster, and can be asked by API servers if it is to be. */
-  private boolean isReady() {
+  /**
+   * What a restart would mend: a thread that does not come round, or threads that wait for each other. An API server that does not answer is nothing of
+   * the kind.
+   */
+  private Optional<String> illness() {
+    @Nullable Term now;
+    synchronized (this) {
+      now = term;
+    }
+    Optional<String> deciding = now == null ? Optional.empty() : now.stuck(MOST_AT_ONE);
+    return deciding.or(() -> view.problem(MOST_AT_ONE)).or(deadlocks);
+  }
+
+  /** Why it cannot be asked: it has not seen the cluster, or has no certificate to be asked with. */
+  private Optional<String> unready() {
     @Nullable AdmissionEndpoint asked;
     synchronized (this) {
       asked = admission;
     }
-    return view.isWatching() && (settings.webhook().isEmpty() || (asked != null && asked.isReady()));
+    if (!view.isWatching()) {
+      return Optional.of("not ready: the cluster is not followed yet");
+    }
+    return settings.webhook().isEmpty() || (asked != null && asked.isReady()) ? Optional.empty() : Optional.of("not ready: there is no certificate for the webhooks");
   }
 
   private synchronized void begin() {
@@ -194,8 +215,8 @@ public final class DraController implements AutoCloseable {
   public void close() {
     long begin = System.nanoTime();
     @Nullable Campaign running;
-    @Nullable PlainServer listening;
-    @Nullable PlainServer explaining;
+    @Nullable HttpListener listening;
+    @Nullable HttpListener explaining;
     @Nullable AdmissionEndpoint asked;
     @Nullable Term ending;
     synchronized (this) {

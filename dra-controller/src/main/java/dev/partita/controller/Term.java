@@ -16,6 +16,7 @@ import dev.partita.controller.unconverted.UnconvertedPods;
 import dev.partita.controller.watch.ClusterView;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -50,6 +51,11 @@ final class Term implements AutoCloseable {
     publication.start();
     allocation.start();
     unconverted.ifPresent(UnconvertedPods::start);
+  }
+
+  /** What does not come round any more, if anything. */
+  Optional<String> stuck(Duration most) {
+    return allocation.stuck(most);
   }
 
   /** How a pod stands, or the pods that use a claim. */

@@ -1,22 +1,18 @@
 package dev.partita.controller.admission;
 
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpsConfigurator;
-import com.sun.net.httpserver.HttpsExchange;
-import com.sun.net.httpserver.HttpsServer;
 import dev.partita.controller.certificate.ServingKeys;
-import dev.partita.controller.http.HttpLimits;
+import dev.partita.controller.http.Exchange;
+import dev.partita.controller.http.HttpAnswer;
+import dev.partita.controller.http.HttpListener;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -41,23 +37,26 @@ public final class AdmissionServer implements AutoCloseable {
   private static final int AT_ONCE = 4;
 
   private static final int MAX_WAIT_SECONDS = 3;
-  private static final int STOP_SECONDS = 2;
+  private static final Duration STOPPING = Duration.ofSeconds(2);
+
+  /** An API server makes one for each review that it asks about at the same time, and keeps some of them. */
+  private static final int CONNECTIONS = 256;
+
   private static final Logger LOG = LoggerFactory.getLogger(AdmissionServer.class);
 
-  private final HttpsServer server;
-  private final ExecutorService threads;
+  private final HttpListener server;
   private final ServingKeys keys;
   private final Map<String, Function<AdmissionRequest, Verdict>> reviews;
   private final Semaphore large = new Semaphore(LARGE_AT_ONCE);
   private final Semaphore working = new Semaphore(AT_ONCE);
   private volatile boolean draining;
 
-  private AdmissionServer(
-      HttpsServer server, ExecutorService threads, ServingKeys keys, Map<String, Function<AdmissionRequest, Verdict>> reviews) {
-    this.server = server;
-    this.threads = threads;
+  private AdmissionServer(int port, ServingKeys keys, Map<String, Function<AdmissionRequest, Verdict>> reviews) throws IOException {
     this.keys = keys;
     this.reviews = Map.copyOf(reviews);
+    this.server =
+        HttpListener.start(
+            new InetSocketAddress(port), "admission", CONNECTIONS, Thread.ofVirtual().name("admission-", 0).factory(), Optional.of(keys.context()), this::handle);
   }
 
   /**
@@ -69,19 +68,11 @@ public final class AdmissionServer implements AutoCloseable {
    * @throws IOException if the port cannot be had
    */
   public static AdmissionServer start(int port, ServingKeys keys, Map<String, Function<AdmissionRequest, Verdict>> reviews) throws IOException {
-    HttpLimits.set();
-    HttpsServer https = HttpsServer.create(new InetSocketAddress(port), 64);
-    https.setHttpsConfigurator(new HttpsConfigurator(keys.context()));
-    ExecutorService threads = Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("admission-", 0).factory());
-    https.setExecutor(threads);
-    AdmissionServer server = new AdmissionServer(https, threads, keys, reviews);
-    https.createContext("/", server::handle);
-    https.start();
-    return server;
+    return new AdmissionServer(port, keys, reviews);
   }
 
   public int port() {
-    return server.getAddress().getPort();
+    return server.port();
   }
 
   /** Answers as before, but on every connection only once more: an API server that keeps one finds another instance by its next. */
@@ -92,88 +83,75 @@ public final class AdmissionServer implements AutoCloseable {
   /** Lets what is being answered end, but not for ever. */
   @Override
   public void close() {
-    server.stop(STOP_SECONDS);
-    threads.shutdownNow();
+    server.close(STOPPING);
   }
 
-  private record Reply(int status, String type, String body) {
-    static Reply text(int status, String words) {
-      return new Reply(status, "text/plain; charset=utf-8", words + "\n");
+  private HttpAnswer handle(Exchange exchange) throws IOException {
+    HttpAnswer answer = answer(exchange);
+    Map<String, String> headers = new HashMap<>(answer.headers());
+    if (draining || !exchange.session().map(keys::areOf).orElse(true)) {
+      headers.put("Connection", "close"); // the next one is made to who stays, with the present certificate
     }
+    return new HttpAnswer(answer.status(), answer.type(), answer.body(), headers);
   }
 
-  private void handle(HttpExchange exchange) throws IOException {
-    try (exchange) {
-      Reply reply = reply(exchange);
-      exchange.getResponseHeaders().set("Content-Type", reply.type());
-      if (reply.status() == 405) {
-        exchange.getResponseHeaders().set("Allow", "POST");
-      }
-      if (draining || (exchange instanceof HttpsExchange secured && !keys.areOf(secured.getSSLSession()))) {
-        exchange.getResponseHeaders().set("Connection", "close"); // the next one is made to who stays, with the present certificate
-      }
-      byte[] body = reply.body().getBytes(StandardCharsets.UTF_8);
-      exchange.sendResponseHeaders(reply.status(), body.length);
-      try (OutputStream out = exchange.getResponseBody()) {
-        out.write(body);
-      }
-    }
-  }
-
-  private Reply reply(HttpExchange exchange) throws IOException {
-    Optional<Function<AdmissionRequest, Verdict>> review = Optional.ofNullable(reviews.get(exchange.getRequestURI().getPath()));
+  private HttpAnswer answer(Exchange exchange) throws IOException {
+    Optional<Function<AdmissionRequest, Verdict>> review = Optional.ofNullable(reviews.get(exchange.path()));
     if (review.isEmpty()) {
-      return Reply.text(404, "there is nothing here");
+      return HttpAnswer.text(404, "there is nothing here");
     }
-    if (!exchange.getRequestMethod().equals("POST")) {
-      return Reply.text(405, "only POST is answered");
+    if (!exchange.method().equals("POST")) {
+      return new HttpAnswer(405, HttpAnswer.TEXT, "only POST is answered\n", Map.of("Allow", "POST"));
     }
-    String type = Optional.ofNullable(exchange.getRequestHeaders().getFirst("Content-Type")).orElse("");
+    String type = exchange.header("Content-Type").orElse("");
     if (!type.split(";", 2)[0].strip().toLowerCase(Locale.ROOT).equals("application/json")) {
-      return Reply.text(415, "the body must be application/json");
+      return HttpAnswer.text(415, "the body must be application/json");
     }
-    InputStream in = exchange.getRequestBody();
+    InputStream in = exchange.body();
     byte[] start = in.readNBytes(SMALL_BODY);
-    return start.length < SMALL_BODY
-        ? within(working, () -> answer(start, review.get()))
-        : within(large, () -> answerLarge(start, in, review.get()));
+    if (start.length < SMALL_BODY) {
+      exchange.arrived();
+      return within(working, () -> answer(start, review.get()));
+    }
+    return within(large, () -> answerLarge(start, in, exchange, review.get()));
   }
 
-  private Reply answerLarge(byte[] start, InputStream in, Function<AdmissionRequest, Verdict> review) throws IOException {
+  private HttpAnswer answerLarge(byte[] start, InputStream in, Exchange exchange, Function<AdmissionRequest, Verdict> review) throws IOException {
     byte[] rest = in.readNBytes(MAX_BODY - start.length + 1);
     if (start.length + rest.length > MAX_BODY) {
       in.readNBytes(MAX_BODY); // with more left unread the connection is reset, and the answer may be lost with it
-      return Reply.text(413, "the body has more than " + MAX_BODY + " bytes");
+      return HttpAnswer.text(413, "the body has more than " + MAX_BODY + " bytes");
     }
+    exchange.arrived();
     byte[] body = Arrays.copyOf(start, start.length + rest.length);
     System.arraycopy(rest, 0, body, start.length, rest.length);
     return within(working, () -> answer(body, review));
   }
 
-  private static Reply answer(byte[] body, Function<AdmissionRequest, Verdict> review) {
+  private static HttpAnswer answer(byte[] body, Function<AdmissionRequest, Verdict> review) {
     try {
       AdmissionRequest request = ReviewCodec.decode(body);
-      return new Reply(200, "application/json", ReviewCodec.encode(request.uid(), review.apply(request)));
+      return new HttpAnswer(200, "application/json", ReviewCodec.encode(request.uid(), review.apply(request)));
     } catch (ReviewCodec.BadReviewException e) {
-      return Reply.text(400, e.why());
+      return HttpAnswer.text(400, e.why());
     } catch (RuntimeException | StackOverflowError e) {
       LOG.error("a review was not answered", e);
-      return Reply.text(500, "the review failed; the controller's log says why");
+      return HttpAnswer.text(500, "the review failed; the controller's log says why");
     }
   }
 
   private interface Work {
-    Reply done() throws IOException;
+    HttpAnswer done() throws IOException;
   }
 
-  private static Reply within(Semaphore places, Work work) throws IOException {
+  private static HttpAnswer within(Semaphore places, Work work) throws IOException {
     try {
       if (!places.tryAcquire(MAX_WAIT_SECONDS, TimeUnit.SECONDS)) {
-        return Reply.text(503, "too much is asked at once");
+        return HttpAnswer.text(503, "too much is asked at once");
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      return Reply.text(503, "the server stops");
+      return HttpAnswer.text(503, "the server stops");
     }
     try {
       return work.done();

@@ -21,6 +21,7 @@ import dev.partita.controller.selector.DeviceSelectors;
 import dev.partita.controller.watch.ClusterEvent;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.EventLoop;
+import dev.partita.controller.watch.Heartbeat;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -60,6 +61,8 @@ public final class AllocationLoop implements AutoCloseable {
   private final PodWriter writer;
   private final Evictor evictor;
 
+  private final Heartbeat heartbeat = new Heartbeat("the decision about a pod");
+
   // Only the loop's thread touches what follows.
   private final ClaimLedger ledger;
   private final NodeLoads loads = new NodeLoads(this::roomChanged);
@@ -86,13 +89,13 @@ public final class AllocationLoop implements AutoCloseable {
     this.quotas = new QuotaRefresh(view, ledger.quotas());
     this.quotaStatus = quotaStatus;
     this.nodeFacts = new NodeFacts(view);
-    this.loop = new EventLoop<>("allocation", GATHER, this::handle);
+    this.loop = new EventLoop<>("allocation", GATHER, items -> heartbeat.during(() -> handle(items)));
     this.retries = new Retries(loop);
     this.stale = new StaleReasons(pause -> retries.after(pause, new WorkItem.SayAgain()));
     this.writer =
         new PodWriter(new AllocationWriter(client, edge), new AllocationGate(client, edge, view), view, clock, ledger::isSpent, loop::post);
     this.leftovers = new Leftovers(view, ledger, others, claim -> !(claims.read(claim) instanceof ClaimReading.Foreign), writer, retries);
-    PodDecider decider = new PodDecider(view, ledger, loads, vetoes);
+    PodDecider decider = new PodDecider(view, ledger, loads, vetoes, heartbeat);
     this.evictor = new Evictor(client, edge.apart("evictions"), podEvents, loop::post); // a pod with several budgets is answered by 500
     this.nominations = new Nominations(ledger, loads);
     this.preemption = new Preemption(view, evenClock, ledger, loads, nominations, evictor, retries, priorities);
@@ -109,6 +112,11 @@ public final class AllocationLoop implements AutoCloseable {
     loop.post(new WorkItem.Begin());
     view.listen(listener);
     loop.start();
+  }
+
+  /** What is wrong if it has been at one event or one decision for longer than that. For any thread. */
+  public Optional<String> stuck(Duration most) {
+    return heartbeat.stuck(most);
   }
 
   /** How a pod stands, or the pods that use a claim: as it would be decided now. */
@@ -132,6 +140,7 @@ public final class AllocationLoop implements AutoCloseable {
     List<WorkItem.Explain> questions = new ArrayList<>();
     boolean sayAgain = false;
     for (WorkItem item : items) {
+      heartbeat.beat();
       switch (item) {
         case WorkItem.SayAgain _ -> {
           sayAgain = true;

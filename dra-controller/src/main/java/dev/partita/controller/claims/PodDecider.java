@@ -12,6 +12,7 @@ import dev.partita.controller.nodes.NodeLoads;
 import dev.partita.controller.quota.QuotaLedger;
 import dev.partita.controller.selector.DeviceSelectors;
 import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.Heartbeat;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeSelector;
@@ -33,6 +34,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Decides about one pod: reads its claims, gathers what speaks for and against each node, and asks the allocator. */
 final class PodDecider {
+  private final Heartbeat heartbeat;
   private final ClusterView view;
   private final ClaimLedger ledger;
   private final NodeLoads loads;
@@ -41,7 +43,8 @@ final class PodDecider {
   private final MixFeed mixFeed;
   private final dev.partita.controller.allocate.Allocator allocator;
 
-  PodDecider(ClusterView view, ClaimLedger ledger, NodeLoads loads, Vetoes vetoes) {
+  PodDecider(ClusterView view, ClaimLedger ledger, NodeLoads loads, Vetoes vetoes, Heartbeat heartbeat) {
+    this.heartbeat = heartbeat;
     this.view = view;
     this.ledger = ledger;
     this.loads = loads;
@@ -59,6 +62,7 @@ final class PodDecider {
 
   /** @param placed claims that count as allocated, by UID, and on which node */
   Decision decide(Pod pod, Inventory inventory, Instant now, Map<String, String> placed) {
+    heartbeat.beat();
     Optional<List<ObjectKey>> names = PodClaims.of(pod);
     if (names.isEmpty()) {
       return new Decision.ClaimMissing(); // kube-controller-manager is to make it from its template

@@ -2,13 +2,13 @@ package dev.partita.controller.explain;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.sun.net.httpserver.HttpExchange;
-import dev.partita.controller.http.PlainServer;
+import dev.partita.controller.http.Exchange;
+import dev.partita.controller.http.HttpAnswer;
+import dev.partita.controller.http.HttpListener;
 import java.io.IOException;
 import java.net.HttpURLConnection;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -26,6 +26,7 @@ import java.util.regex.Pattern;
 public final class ExplanationServer {
   private static final Pattern PATH = Pattern.compile("/explain/(pod|claim)/([a-z0-9.-]{1,253})/([a-z0-9.-]{1,253})");
   private static final long PATIENCE_SECONDS = 20;
+  private static final int CONNECTIONS = 16;
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private ExplanationServer() {}
@@ -36,29 +37,38 @@ public final class ExplanationServer {
    * @param port 0 for any free one
    * @throws IOException if the port cannot be had
    */
-  public static PlainServer start(int port, Function<Question, CompletionStage<Answer>> answers) throws IOException {
-    return PlainServer.start(
-        new InetSocketAddress(InetAddress.getLoopbackAddress(), port), "explanations", 2, Map.of("/", exchange -> handle(exchange, answers)));
+  public static HttpListener start(int port, Function<Question, CompletionStage<Answer>> answers) throws IOException {
+    return HttpListener.start(
+        new InetSocketAddress(InetAddress.getLoopbackAddress(), port),
+        "explanations",
+        CONNECTIONS,
+        Thread.ofPlatform().name("explanations-", 0).daemon().factory(),
+        Optional.empty(),
+        exchange -> answer(exchange, answers));
   }
 
-  private static void handle(HttpExchange exchange, Function<Question, CompletionStage<Answer>> answers) throws IOException {
-    Optional<Question> question = exchange.getRequestMethod().equals("GET") ? question(exchange.getRequestURI().getPath()) : Optional.empty();
+  private static HttpAnswer answer(Exchange exchange, Function<Question, CompletionStage<Answer>> answers) {
+    Optional<Question> question = exchange.method().equals("GET") ? question(exchange.path()) : Optional.empty();
     if (question.isEmpty()) {
-      PlainServer.send(exchange, HttpURLConnection.HTTP_BAD_REQUEST, "text/plain", "GET /explain/pod/NAMESPACE/NAME or /explain/claim/NAMESPACE/NAME\n");
-      return;
+      return text(HttpURLConnection.HTTP_BAD_REQUEST, "GET /explain/pod/NAMESPACE/NAME or /explain/claim/NAMESPACE/NAME");
     }
     try {
-      switch (answers.apply(question.get()).toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
-        case Answer.Explained(var pods) -> PlainServer.send(exchange, HttpURLConnection.HTTP_OK, "application/json", json(pods));
-        case Answer.Unknown _ -> PlainServer.send(exchange, HttpURLConnection.HTTP_NOT_FOUND, "text/plain", "there is no " + question.get() + "\n");
-        case Answer.NotLeading _ -> PlainServer.send(exchange, HttpURLConnection.HTTP_UNAVAILABLE, "text/plain", "another instance leads\n");
-      }
+      return switch (answers.apply(question.get()).toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+        case Answer.Explained(var pods) ->
+            new HttpAnswer(HttpURLConnection.HTTP_OK, HttpAnswer.JSON, json(pods));
+        case Answer.Unknown _ -> text(HttpURLConnection.HTTP_NOT_FOUND, "there is no " + question.get());
+        case Answer.NotLeading _ -> text(HttpURLConnection.HTTP_UNAVAILABLE, "another instance leads");
+      };
     } catch (ExecutionException | TimeoutException e) {
-      PlainServer.send(exchange, HttpURLConnection.HTTP_INTERNAL_ERROR, "text/plain", "no answer: " + e.getMessage() + "\n");
+      return text(HttpURLConnection.HTTP_INTERNAL_ERROR, "no answer: " + e.getMessage());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      exchange.close();
+      return text(HttpURLConnection.HTTP_UNAVAILABLE, "the server stops");
     }
+  }
+
+  private static HttpAnswer text(int status, String words) {
+    return HttpAnswer.text(status, words);
   }
 
   private static Optional<Question> question(String path) {

@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BooleanSupplier;
@@ -49,6 +50,7 @@ public final class ClusterView implements AutoCloseable {
 
   private final KubernetesClient client;
   private final List<SharedIndexInformer<?>> informers = new ArrayList<>();
+  private final List<Heartbeat> heartbeats = new ArrayList<>();
   private final Changes changes = new Changes();
   private final ObjectCount nodeCount = new ObjectCount();
   private final List<Consumer<ClusterEvent>> listeners = new CopyOnWriteArrayList<>();
@@ -103,6 +105,14 @@ public final class ClusterView implements AutoCloseable {
 
   public boolean isWatching() {
     return informers.stream().allMatch(informer -> informer.isWatching() || (informer == quotas && quotaKind.isMissing()));
+  }
+
+  /** What keeps it from following the cluster and will not pass by itself: a listener that has not returned for that long, or an informer that ended. */
+  public Optional<String> problem(Duration most) {
+    return heartbeats.stream()
+        .flatMap(heartbeat -> heartbeat.stuck(most).stream())
+        .findFirst()
+        .or(() -> informers.stream().anyMatch(informer -> informer.stopped().toCompletableFuture().isDone()) ? Optional.of("an informer has ended") : Optional.empty());
   }
 
   public void listen(Consumer<ClusterEvent> listener) {
@@ -258,8 +268,10 @@ public final class ClusterView implements AutoCloseable {
     if (type == Node.class) {
       informer.addEventHandler(nodeCount); // before those who are told ask for it
     }
-    informer.addEventHandler(telling(object -> tell(object, event.apply(object))));
+    Heartbeat heartbeat = new Heartbeat("what follows " + HasMetadata.getFullResourceName(type));
+    informer.addEventHandler(telling(object -> heartbeat.during(() -> tell(object, event.apply(object)))));
     informers.add(informer);
+    heartbeats.add(heartbeat);
     return informer;
   }
 

@@ -10,6 +10,8 @@ import dev.partita.controller.certificate.MadeCertificates;
 import dev.partita.controller.certificate.ServingKeys;
 import dev.partita.controller.http.HttpLimits;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
@@ -222,6 +224,50 @@ class AdmissionServerTest {
       assertThat(endOf(slow)).isTrue();
     }
     assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(6 * HttpLimits.REQUEST_SECONDS));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "POST /validate HTTP/1.1\r\n", "\u0016\u0003\u0001"})
+  void aThousandConnectionsWithoutAHandshakeHoldUpNobody(String half) throws IOException {
+    List<Socket> sockets = new ArrayList<>();
+    try {
+      for (int i = 0; i < 1000; i++) {
+        Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port());
+        sockets.add(socket);
+        try {
+          socket.getOutputStream().write(half.getBytes(StandardCharsets.ISO_8859_1));
+        } catch (IOException e) {
+          // ended already to make room
+        }
+      }
+      assertThat(call().post("/validate", POD).status()).isEqualTo(200);
+      long begin = System.nanoTime();
+      assertThat(call().post("/validate", POD).status()).isEqualTo(200);
+      assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(2));
+    } finally {
+      for (Socket socket : sockets) {
+        socket.close();
+      }
+    }
+  }
+
+  @Test
+  void hundredsThatSendHalfAReviewHoldUpNobody() throws IOException {
+    List<SSLSocket> sockets = new ArrayList<>();
+    try {
+      for (int i = 0; i < 300; i++) {
+        SSLSocket socket = call().connect();
+        sockets.add(socket);
+        socket
+            .getOutputStream()
+            .write("POST /validate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 200000\r\n\r\n{".getBytes(StandardCharsets.US_ASCII));
+      }
+      assertThat(call().post("/validate", POD).status()).isEqualTo(200);
+    } finally {
+      for (SSLSocket socket : sockets) {
+        socket.close();
+      }
+    }
   }
 
   private static boolean endOf(SSLSocket socket) {

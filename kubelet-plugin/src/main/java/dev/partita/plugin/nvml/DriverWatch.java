@@ -95,6 +95,11 @@ public final class DriverWatch {
     }
 
     @Override
+    public List<CardUser> users(String card) throws NvmlException {
+      return call(() -> reader.users(card));
+    }
+
+    @Override
     public void switchMig(String card, boolean on) throws NvmlException {
       change(() -> reader.switchMig(card, on));
     }

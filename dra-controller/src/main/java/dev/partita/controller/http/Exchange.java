@@ -1,0 +1,31 @@
+package dev.partita.controller.http;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Optional;
+import javax.net.ssl.SSLSession;
+
+/** A request that is to be answered. */
+public interface Exchange {
+  /** What answers. */
+  interface Handler {
+    /** @throws IOException if the request cannot be read to its end; it is not answered then */
+    HttpAnswer answer(Exchange exchange) throws IOException;
+  }
+
+  String method();
+
+  /** Without the query. */
+  String path();
+
+  Optional<String> header(String name);
+
+  /** What was sent with it; empty where nothing was. Until {@link #arrived} is called its sender may be cut off to make room for others. */
+  InputStream body() throws IOException;
+
+  /** Says that what is wanted of the body has been read: from now on the connection is kept until it is answered. */
+  void arrived();
+
+  /** Of a connection with encryption. */
+  Optional<SSLSession> session();
+}

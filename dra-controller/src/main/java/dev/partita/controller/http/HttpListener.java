@@ -1,0 +1,219 @@
+package dev.partita.controller.http;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSession;
+import javax.net.ssl.SSLSocket;
+import org.apache.hc.core5.http.ClassicHttpRequest;
+import org.apache.hc.core5.http.ClassicHttpResponse;
+import org.apache.hc.core5.http.ContentType;
+import org.apache.hc.core5.http.HttpException;
+import org.apache.hc.core5.http.config.Http1Config;
+import org.apache.hc.core5.http.impl.io.DefaultBHttpServerConnection;
+import org.apache.hc.core5.http.impl.io.HttpService;
+import org.apache.hc.core5.http.io.entity.StringEntity;
+import org.apache.hc.core5.http.io.support.BasicHttpServerRequestHandler;
+import org.apache.hc.core5.http.protocol.HttpCoreContext;
+import org.apache.hc.core5.http.protocol.HttpProcessor;
+import org.apache.hc.core5.http.protocol.HttpProcessorBuilder;
+import org.apache.hc.core5.http.protocol.ResponseConnControl;
+import org.apache.hc.core5.http.protocol.ResponseContent;
+import org.apache.hc.core5.http.protocol.ResponseDate;
+import org.apache.hc.core5.util.Timeout;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * An HTTP/1.1 server, with or without encryption, that answers whatever others do to its port: a thread accepts, every connection has a thread of its own
+ * and {@link HttpLimits}, and {@link Connections} says whose turn it is to go. What is sent and answered is read and written by Apache HttpCore.
+ */
+public final class HttpListener implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(HttpListener.class);
+  private static final int BACKLOG = 256;
+  private static final Duration CHECK = Duration.ofMillis(500);
+  private static final Duration AFTER_FAILURE = Duration.ofMillis(100);
+
+  private static final Http1Config CONFIG =
+      Http1Config.custom().setMaxLineLength(HttpLimits.LINE_BYTES).setMaxHeaderCount(HttpLimits.HEADERS).setBufferSize(HttpLimits.BUFFER_BYTES).build();
+
+  private static final HttpProcessor PROCESSOR =
+      HttpProcessorBuilder.create().addAll(new ResponseDate(), new ResponseContent(), new ResponseConnControl()).build();
+
+  private final ServerSocket port;
+  private final Optional<SSLContext> encryption;
+  private final Exchange.Handler handler;
+  private final ThreadFactory threads;
+  private final Connections connections;
+  private final ScheduledExecutorService timer;
+  private volatile boolean closed;
+
+  private HttpListener(ServerSocket port, String name, int most, ThreadFactory threads, Optional<SSLContext> encryption, Exchange.Handler handler) {
+    this.port = port;
+    this.encryption = encryption;
+    this.handler = handler;
+    this.threads = threads;
+    this.connections = new Connections(most, System::nanoTime);
+    this.timer = Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name(name + "-timer").daemon().factory());
+    var _ = timer.scheduleWithFixedDelay(connections::endOverdue, CHECK.toMillis(), CHECK.toMillis(), TimeUnit.MILLISECONDS);
+    Thread.ofPlatform().name(name + "-accept").daemon().start(this::accept);
+  }
+
+  /**
+   * Begins to listen.
+   *
+   * @param name what its threads are called
+   * @param most connections at a time
+   * @param threads one is made for each connection
+   * @throws IOException if the port cannot be had
+   */
+  public static HttpListener start(
+      InetSocketAddress address, String name, int most, ThreadFactory threads, Optional<SSLContext> encryption, Exchange.Handler handler)
+      throws IOException {
+    ServerSocket port = new ServerSocket();
+    try {
+      port.bind(address, BACKLOG);
+      return new HttpListener(port, name, most, threads, encryption, handler);
+    } catch (IOException e) {
+      port.close();
+      throw e;
+    }
+  }
+
+  /** Where it listens, also if any free port would do. */
+  public int port() {
+    return port.getLocalPort();
+  }
+
+  /** Ends when nothing is being answered any more, or when that time is over. */
+  public void close(Duration most) {
+    stopAccepting();
+    long end = System.nanoTime() + most.toNanos();
+    while (connections.areAnswered() > 0 && System.nanoTime() - end < 0) {
+      try {
+        Thread.sleep(10);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        break;
+      }
+    }
+    close();
+  }
+
+  @Override
+  public void close() {
+    stopAccepting();
+    timer.shutdownNow();
+    connections.endAll();
+  }
+
+  private void stopAccepting() {
+    closed = true;
+    try {
+      port.close();
+    } catch (IOException e) {
+      LOG.debug("port {}: {}", port, e.getMessage());
+    }
+  }
+
+  private void accept() {
+    while (!closed) {
+      try {
+        Socket socket = port.accept();
+        Optional<Connections.One> connection = connections.open(socket);
+        if (connection.isEmpty()) {
+          socket.close();
+        } else {
+          threads.newThread(() -> serve(socket, connection.get())).start();
+        }
+      } catch (IOException | OutOfMemoryError e) {
+        if (!closed) {
+          LOG.warn("port {}: a connection was not accepted: {}", port(), e.getMessage());
+          pause();
+        }
+      }
+    }
+  }
+
+  /** What there are too many of, such as open files, is not there again at once. */
+  private static void pause() {
+    try {
+      Thread.sleep(AFTER_FAILURE);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void serve(Socket socket, Connections.One one) {
+    try (DefaultBHttpServerConnection connection = new DefaultBHttpServerConnection("http", CONFIG)) {
+      socket.setTcpNoDelay(true);
+      if (encryption.isPresent()) {
+        SSLSocket secured = (SSLSocket) encryption.get().getSocketFactory().createSocket(socket, socket.getInetAddress().getHostAddress(), socket.getPort(), true);
+        secured.setUseClientMode(false);
+        secured.startHandshake();
+        connection.bind(secured, socket);
+      } else {
+        connection.bind(socket);
+      }
+      HttpService service = new HttpService(PROCESSOR, new BasicHttpServerRequestHandler((request, context) -> (asked, answer, c) -> answer(asked, answer, connection, one)));
+      while (connection.isOpen() && connection.isDataAvailable(Timeout.of(HttpLimits.IDLE))) {
+        one.asks();
+        service.handleRequest(connection, HttpCoreContext.create());
+        one.idles();
+      }
+    } catch (IOException | HttpException e) {
+      LOG.debug("port {}: a connection ends: {}", port(), e.getMessage());
+    } catch (RuntimeException e) {
+      LOG.error("port {}: a connection ends", port(), e);
+    } finally {
+      one.ended();
+    }
+  }
+
+  private void answer(ClassicHttpRequest asked, ClassicHttpResponse response, DefaultBHttpServerConnection connection, Connections.One one) throws IOException {
+    Asked exchange = new Asked(asked, Optional.ofNullable(connection.getSSLSession()), one);
+    if (asked.getEntity() == null) {
+      exchange.arrived();
+    }
+    HttpAnswer answer = handler.answer(exchange); // what it did not want of the body is still to arrive, and may be cut off
+    response.setCode(answer.status());
+    answer.headers().forEach(response::setHeader);
+    response.setEntity(new StringEntity(answer.body(), ContentType.parse(answer.type())));
+  }
+
+  private record Asked(ClassicHttpRequest request, Optional<SSLSession> session, Connections.One one) implements Exchange {
+    @Override
+    public String method() {
+      return request.getMethod();
+    }
+
+    @Override
+    public String path() {
+      return request.getPath().split("\\?", 2)[0];
+    }
+
+    @Override
+    public Optional<String> header(String name) {
+      return Optional.ofNullable(request.getFirstHeader(name)).map(header -> header.getValue());
+    }
+
+    @Override
+    public InputStream body() throws IOException {
+      return request.getEntity() == null ? InputStream.nullInputStream() : request.getEntity().getContent();
+    }
+
+    @Override
+    public void arrived() {
+      one.isAnswered();
+    }
+  }
+}
