@@ -192,6 +192,16 @@ struct core_rules cards_core_rules(int card) {
     return rules;
 }
 
+static void count_limited(int card, void *count) {
+    *(unsigned int *)count += cards_core_rules(card).percent != 0;
+}
+
+bool cards_several_core_limits(void) {
+    unsigned int limited_cards = 0;
+    cards_each(count_limited, &limited_cards);
+    return limited_cards > 1;
+}
+
 void cards_tend(int card) {
     for (size_t i = (size_t)card; i < share_count; i++)
         if (of_card(i, card))

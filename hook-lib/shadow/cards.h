@@ -53,6 +53,9 @@ size_t cards_processes(int card, struct card_process *processes, size_t room);
 /* The rules that the card's shares make together. */
 struct core_rules cards_core_rules(int card);
 
+/* Whether the container has core limits on more than one card, used by this process or not. */
+bool cards_several_core_limits(void);
+
 /* Looks after the card's shares where that is due, and takes a seat in them. Keeps errno. */
 void cards_tend(int card);
 

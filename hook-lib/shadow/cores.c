@@ -27,6 +27,7 @@ static struct card {
 
 uint32_t cores_in_force;
 static uint64_t next_look;
+static bool several; /* of the thread that looks: see not_across_cards */
 
 static uint32_t load(const uint32_t *at) {
     return __atomic_load_n(at, __ATOMIC_RELAXED);
@@ -56,11 +57,30 @@ static void reprice(int index, uint32_t percent, uint64_t now) {
         core_account_reprice(&shared->account, now, before <= 100 ? before : 0, percent, CORE_SHARED_DEBT_NS);
 }
 
+static void say(int index, uint32_t compute);
+
+/*
+ * Programs that work together on several cards wait for each other on the cards: a kernel runs until its peer on another card has begun. What
+ * a limit has that one wait for, this one is charged as its own use, and pays for with a wait 100/percent - 1 times as long, for which its
+ * peer is charged in turn. Below 50 % each wait is longer than the last, without end. By events a kernel that waits cannot be told from one
+ * that works, nor by NVML, and a bound on what is paid for one kernel would let long kernels of a single card go free. So in a container with
+ * limits on several cards they do not hold, which the slot says. Whether the process uses more than one of them does not matter: its
+ * peers may be other processes.
+ */
+static void not_across_cards(int index, struct core_rules *rules) {
+    if (rules->percent == 0 || !several)
+        return;
+    rules->percent = 0;
+    rules->soft = false;
+    say(index, PARTITA_COMPUTE_UNENFORCED | PARTITA_COMPUTE_SEVERAL_CARDS << 8);
+}
+
 static void look_at(int index, void *force) {
     struct card *card = &cards[index];
     uint64_t now = cores_now();
     cards_tend(index);
     struct core_rules rules = cards_core_rules(index);
+    not_across_cards(index, &rules);
     struct card_report report;
     unsigned int fixed = rules.soft ? 0 : rules.percent;
     if ((rules.percent || rules.yields) && cards_report(index, &report)) {
@@ -87,6 +107,7 @@ void cores_look(void) {
     uint32_t force = 0;
     struct interruptions interruptions;
     interruptions_off(&interruptions);
+    several = cards_several_core_limits();
     cards_each(look_at, &force);
     store(&cores_in_force, force);
     __atomic_store_n(&next_look, cores_now() + LOOK_EVERY_NS, __ATOMIC_RELEASE);

@@ -76,6 +76,7 @@ struct partita_slot {
 #define PARTITA_COMPUTE_NO_EVENTS 1u    /* the driver lacks what GPU time is measured with */
 #define PARTITA_COMPUTE_EVENT_FAILED 2u /* an event could not be made, recorded or read */
 #define PARTITA_COMPUTE_TOO_MANY 3u     /* more contexts or streams at a time than are kept account of */
+#define PARTITA_COMPUTE_SEVERAL_CARDS 5u /* the container has core limits on more than one card */
 
 /* Wall time is cut into stretches of this length; of each, at most its length is charged, however many processes ran in it. */
 #define PARTITA_STRETCH_BITS 18u /* 262 microseconds */

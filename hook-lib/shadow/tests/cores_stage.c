@@ -55,9 +55,9 @@ static void configure(const char *name, unsigned int value) {
     write_file(path, all, strlen(all));
 }
 
-void cores_stage_sampled(unsigned int period_us, unsigned int delay_us) {
+static void stage_of(const char *gpus, unsigned int period_us, unsigned int delay_us) {
     static struct sim_node node;
-    stage_driver("h200x1");
+    stage_driver(gpus);
     if (period_us) {
         configure("sample-period-us", period_us);
         configure("sample-delay-us", delay_us);
@@ -68,8 +68,16 @@ void cores_stage_sampled(unsigned int period_us, unsigned int delay_us) {
     CHECK(shared != MAP_FAILED);
 }
 
+void cores_stage_sampled(unsigned int period_us, unsigned int delay_us) {
+    stage_of("h200x1", period_us, delay_us);
+}
+
+void cores_stage_of(const char *gpus) {
+    stage_of(gpus, 0, 0);
+}
+
 void cores_stage(void) {
-    cores_stage_sampled(0, 0);
+    cores_stage_of("h200x1");
 }
 
 const char *cores_container(const char *name, unsigned int cores, const char *core_limit, unsigned int priority) {

@@ -37,7 +37,10 @@ struct spinner {
 /* One simulated card and no containers yet. */
 void cores_stage(void);
 
-/* The same, where NVML samples use over such periods and tells of each so much later, in microseconds; 0: as the simulator does by itself. */
+/* The same with other cards. */
+void cores_stage_of(const char *gpus);
+
+/* The same as the first, where NVML samples use over such periods and tells of each so much later, in microseconds; 0: as the simulator does by itself. */
 void cores_stage_sampled(unsigned int period_us, unsigned int delay_us);
 
 /* A container with a share of card 0. */

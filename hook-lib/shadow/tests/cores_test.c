@@ -558,6 +558,80 @@ static void a_driver_without_events_is_said_not_to_be_limited(void) {
     CHECK_EQUAL(compute_of_first_slot(), PARTITA_COMPUTE_UNENFORCED | PARTITA_COMPUTE_NO_EVENTS << 8);
 }
 
+struct rank {
+    CUcontext context;
+    CUfunction function;
+    uint64_t held_back; /* ns that the last launch took */
+};
+
+static struct rank rank_on(int device) {
+    struct rank rank = {NULL, NULL, 0};
+    CHECK_EQUAL(CUDA(cuDevicePrimaryCtxRetain)(&rank.context, device), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuCtxSetCurrent)(rank.context), CUDA_SUCCESS);
+    rank.function = spin_function();
+    return rank;
+}
+
+/* A container with a share of each of the two cards. */
+static void two_cards(unsigned int cores_of_0, unsigned int cores_of_1) {
+    cores_stage_of("h200x2");
+    box = cores_container("box", cores_of_0, "hard", 1);
+    write_quota_with(box, "other", stage_gpu(1), GIB, 1, text("cores %u\ncore-limit hard\n", cores_of_1));
+    make_region(box, "other");
+}
+
+/*
+ * Two ranks, each with a card, whose kernels wait for each other: one runs for 20 ms, and before that for as long as the last launch of the
+ * other rank was held back. Under a limit of 20 % each wait would be four times as long as the last.
+ */
+static void ranks_that_wait_for_each_other_across_cards_do_not_stand_still(void) {
+    two_cards(20, 20);
+    cuda_start(box, 0);
+    struct rank ranks[] = {rank_on(0), rank_on(1)};
+    uint64_t begin = cores_now();
+    for (int round = 0; round < 8; round++) {
+        for (int i = 0; i < 2; i++) {
+            CHECK_EQUAL(CUDA(cuCtxSetCurrent)(ranks[i].context), CUDA_SUCCESS);
+            uint64_t before = cores_now();
+            spin(ranks[i].function, 20 * MS + ranks[1 - i].held_back, NULL);
+            ranks[i].held_back = cores_now() - before;
+            CHECK(cores_now() - begin < UINT64_C(20000) * MS);
+        }
+        for (int i = 0; i < 2; i++) {
+            CHECK_EQUAL(CUDA(cuCtxSetCurrent)(ranks[i].context), CUDA_SUCCESS);
+            CHECK_EQUAL(CUDA(cuCtxSynchronize)(), CUDA_SUCCESS);
+        }
+    }
+    CHECK(cores_now() - begin < UINT64_C(5000) * MS);
+    CHECK_EQUAL(compute_of_first_slot(), PARTITA_COMPUTE_UNENFORCED | PARTITA_COMPUTE_SEVERAL_CARDS << 8);
+}
+
+/* Its peer may be another process. */
+static void a_rank_that_uses_one_of_several_limited_cards_is_not_held_back(void) {
+    two_cards(20, 20);
+    cuda_start(box, 0);
+    CUfunction function = spin_function();
+    uint64_t begin = cores_now();
+    for (int i = 0; i < 10; i++) {
+        spin(function, 100 * MS, NULL);
+        CHECK_EQUAL(CUDA(cuCtxSynchronize)(), CUDA_SUCCESS);
+    }
+    CHECK(cores_now() - begin < UINT64_C(3000) * MS);
+    CHECK_EQUAL(compute_of_first_slot(), PARTITA_COMPUTE_UNENFORCED | PARTITA_COMPUTE_SEVERAL_CARDS << 8);
+}
+
+static void a_limit_holds_beside_a_card_without_one(void) {
+    two_cards(20, 0);
+    cuda_start(box, 0);
+    CUfunction function = spin_function();
+    uint64_t begin = cores_now();
+    for (int i = 0; i < 5; i++)
+        spin(function, 100 * MS, NULL);
+    CHECK_EQUAL(CUDA(cuCtxSynchronize)(), CUDA_SUCCESS);
+    CHECK(cores_now() - begin > UINT64_C(1500) * MS);
+    CHECK_EQUAL(compute_of_first_slot(), PARTITA_COMPUTE_ENFORCED);
+}
+
 static void the_probe_says_what_share_of_the_time_it_got(void) {
     char line[256];
     double share = -1;
@@ -607,6 +681,9 @@ int main(int argc, char **argv) {
         CASE(launches_are_timed_while_another_thread_is_long_in_the_driver),
         CASE(launches_that_cannot_be_timed_go_on_and_are_charged_by_what_is_known_of_their_stream),
         CASE(a_driver_without_events_is_said_not_to_be_limited),
+        CASE(ranks_that_wait_for_each_other_across_cards_do_not_stand_still),
+        CASE(a_rank_that_uses_one_of_several_limited_cards_is_not_held_back),
+        CASE(a_limit_holds_beside_a_card_without_one),
         CASE(a_hard_limit_is_never_exceeded),
         CASE(a_program_that_never_waits_for_its_long_kernels_has_no_more_than_its_share),
         CASE(launches_go_on_one_by_one_though_nothing_comes_to_an_end),

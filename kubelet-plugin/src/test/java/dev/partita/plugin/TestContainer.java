@@ -40,6 +40,19 @@ record TestContainer(Path folder, ContainerEdits edits, List<String> image) {
         Files.createDirectory(node.root.resolve(claim.getMetadata().getName())), spec.containerEdits().then(device.containerEdits()));
   }
 
+  /** A container with all of the claim's devices. */
+  static TestContainer ofAll(TestNode node, ResourceClaim claim) throws IOException {
+    List<String> ids = node.prepare(claim).getDevicesList().stream().map(device -> device.getCdiDeviceIds(0)).toList();
+    CdiSpec spec = CdiJson.read(Files.readAllBytes(node.cdiFile(claim)), "spec");
+    ContainerEdits edits = spec.containerEdits();
+    for (CdiDevice device : spec.devices()) {
+      if (ids.contains(spec.kind().idOf(device.name()))) {
+        edits = edits.then(device.containerEdits());
+      }
+    }
+    return new TestContainer(Files.createDirectory(node.root.resolve(claim.getMetadata().getName())), edits);
+  }
+
   /** Whether this machine lets us make a mount namespace with an overlay. */
   static boolean canRun(Path folder) throws IOException, InterruptedException {
     return new TestContainer(Files.createDirectory(folder.resolve("empty")), ContainerEdits.NONE).inside("echo works").contains("works");

@@ -64,6 +64,11 @@ final class ContainerShares {
     return place.uncontained() || place.mounted().contains(share.ref()) || ofPod(place, List.of(share)).contains(share.ref());
   }
 
+  /** All shares whose regions are mounted where it runs. */
+  Set<ShareRef> mounted(long pid, long start) {
+    return place(pid, start).mounted();
+  }
+
   /** Those of the shares that its container has: by its mounts or, where it has hidden them, by its pod. */
   Set<ShareRef> of(long pid, long start, List<WatchedShare> shares) {
     Place place = place(pid, start);

@@ -77,7 +77,7 @@ final class CoreBook {
     uses.forEach(
         (ref, use) -> {
           CardTime time = times.getOrDefault(use.share().card(), CardTime.NONE);
-          states.put(ref, isHeld(use.share().share()) ? state(use, uses, time, allSeen, now) : new CoreUse.NotLimited());
+          states.put(ref, isHeld(use) ? state(use, uses, time, allSeen, now) : new CoreUse.NotLimited());
         });
     return states;
   }
@@ -85,7 +85,7 @@ final class CoreBook {
   private CoreUse state(ShareUse use, Map<ShareRef, ShareUse> uses, CardTime time, boolean allSeen, Instant now) {
     List<ShareUse> together = new ArrayList<>(List.of(use));
     use.beside().forEach(ref -> Optional.ofNullable(uses.get(ref)).ifPresent(together::add));
-    int limit = limit(together);
+    int limit = CoreLimits.together(together.stream().map(one -> one.share().share()).toList());
     if (limit == 100) {
       return new CoreUse.NotLimited();
     }
@@ -140,19 +140,9 @@ final class CoreBook {
     return new Started(use.pid(), use.start());
   }
 
-  private static boolean isHeld(Grant.Share share) {
-    return isLimited(share) && share.coreLimit() == CoreLimit.HARD;
-  }
-
-  /** core_rules_of in hook-lib's core_policy.c. */
-  private static boolean isLimited(Grant.Share share) {
-    return share.cores() > 0 && share.cores() < 100 && share.coreLimit() != CoreLimit.NONE;
-  }
-
-  /** What one container may have with all of these, one of which has a hard limit, in percent: core_rules_sum in hook-lib's core_policy.c. */
-  private static int limit(List<ShareUse> together) {
-    List<Grant.Share> shares = together.stream().map(use -> use.share().share()).toList();
-    return shares.stream().allMatch(CoreBook::isLimited) ? Math.min(100, shares.stream().mapToInt(Grant.Share::cores).sum()) : 100;
+  private static boolean isHeld(ShareUse use) {
+    Grant.Share share = use.share().share();
+    return !(use.cores() instanceof CoreState.SeveralCards) && CoreLimits.isLimited(share) && share.coreLimit() == CoreLimit.HARD;
   }
 
   private static List<CoreUse.User> users(Account account, ShareUse use) {

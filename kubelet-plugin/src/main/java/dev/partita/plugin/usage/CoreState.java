@@ -18,6 +18,11 @@ public sealed interface CoreState {
    */
   record NotEnforced(String reason, String message) implements CoreState {}
 
+  /**
+   * A container of the share has core limits on several cards, by the plugin's own word: then nothing is limited.
+   */
+  record SeveralCards() implements CoreState {}
+
   /** Of a share with these slots. */
   static CoreState of(List<UsageRegion.Slot> slots) {
     CoreState state = new Unused();
@@ -39,6 +44,7 @@ public sealed interface CoreState {
       case 2 -> new NotEnforced("EventFailed", "the driver did not make, record or read an event that GPU time is measured with");
       case 3 -> new NotEnforced("TooManyStreams", "a process uses more contexts or streams at a time than are kept account of");
       case 4 -> new NotEnforced("CaptureStateUnknown", "the driver does not tell whether a stream is being captured; a newer driver does");
+      case 5 -> new NotEnforced(UsageWords.SEVERAL_CARDS, UsageWords.SEVERAL_CARDS_MESSAGE);
       default -> new NotEnforced("Other", "a process says that its launches are not limited, and gives reason " + reason + ", which this plugin does not know");
     };
   }

@@ -31,6 +31,11 @@ public record ShareUse(
     beside = Set.copyOf(beside);
   }
 
+  /** The same with another word on its core limit. */
+  ShareUse with(CoreState word) {
+    return new ShareUse(share, processes, ledgerBytes, refused, repairs, hidden, word, beside, memory);
+  }
+
   /** Bytes of the card that its processes hold, by NVML. */
   public long bytes() {
     return processes.stream().mapToLong(ProcessUse::bytes).sum();

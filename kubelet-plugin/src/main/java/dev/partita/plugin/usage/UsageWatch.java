@@ -218,6 +218,7 @@ public final class UsageWatch {
               held.getOrDefault(card, List.of()).forEach(p -> add(p, time.of(p.pid()), card, ofCard, before, after, processes));
             });
     Map<ShareRef, ShareUse> uses = UsageReckoning.of(shares, after, processes, book);
+    acrossCards(shares, processes).forEach(ref -> uses.computeIfPresent(ref, (r, use) -> use.with(new CoreState.SeveralCards())));
     Map<ShareRef, List<SlotWrite>> writes = new HashMap<>();
     uses.values().forEach(use -> addOverheads(use, after.getOrDefault(use.share().ref(), Ledger.NONE), writes));
     addSamples(shares, after, writes);
@@ -231,6 +232,18 @@ public final class UsageWatch {
         .filter(share -> after.getOrDefault(share.ref(), Ledger.NONE).grown())
         .forEach(share -> reports.tellOfGrowth(share, evenClock.instant()));
     return uses;
+  }
+
+  /** The shares with a process whose container has core limits on several cards. */
+  private Set<ShareRef> acrossCards(List<WatchedShare> shares, List<CardProcess> processes) {
+    Set<ShareRef> across = new HashSet<>();
+    for (CardProcess process : processes) {
+      Set<ShareRef> mounted = containers.mounted(process.pid(), process.start());
+      if (CoreLimits.limitedCards(shares.stream().filter(share -> mounted.contains(share.ref())).toList()) > 1) {
+        across.addAll(process.shares());
+      }
+    }
+    return across;
   }
 
   private Map<ShareRef, Ledger> ledgers(List<WatchedShare> shares) {

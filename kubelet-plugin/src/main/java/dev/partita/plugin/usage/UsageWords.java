@@ -28,6 +28,14 @@ final class UsageWords {
       "a process has written behind the end of the usage region, in the node's memory: what it added is removed every second. No program"
           + " that uses CUDA does that. End the pod, and look at what it runs";
 
+  /** PARTITA_COMPUTE_SEVERAL_CARDS of hook-lib's usage_region.h. */
+  static final String SEVERAL_CARDS = "SeveralCards";
+
+  static final String SEVERAL_CARDS_MESSAGE =
+      "a container has core limits on several cards: programs that work together across cards (collectives) would wait for each other"
+          + " without end, so that none of these limits holds; the cores are set aside all the same. Use one card in each container, or"
+          + " leave cores out";
+
   private static final long MIB = 1L << 20;
   private static final int NAMED = 5; // an event's note ends at 1 KiB
 
@@ -49,6 +57,7 @@ final class UsageWords {
       case CoreState.Unused ignored -> {}
       case CoreState.Enforced ignored ->
           notes.add(Note.holds(CORE_LIMIT_ENFORCED, "Enforced", "what its processes launch is limited"));
+      case CoreState.SeveralCards ignored -> notes.add(Note.fails(CORE_LIMIT_ENFORCED, SEVERAL_CARDS, SEVERAL_CARDS_MESSAGE));
       case CoreState.NotEnforced not -> notes.add(Note.fails(CORE_LIMIT_ENFORCED, not.reason(), not.message()));
     }
     switch (cores) {
