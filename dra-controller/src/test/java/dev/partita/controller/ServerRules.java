@@ -1,15 +1,24 @@
 package dev.partita.controller;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.server.mock.KubernetesCrudDispatcher;
 import io.fabric8.kubernetes.client.server.mock.crud.KubernetesCrudDispatcherException;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import io.fabric8.mockwebserver.crud.Attribute;
 import io.fabric8.mockwebserver.crud.AttributeSet;
 import io.fabric8.mockwebserver.http.MockResponse;
 import io.fabric8.mockwebserver.http.RecordedRequest;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
@@ -23,10 +32,63 @@ final class ServerRules extends KubernetesCrudDispatcher {
   private static final Duration QUIET = Duration.ofMillis(200);
 
   private volatile long lastWrite = System.nanoTime();
+  private final Map<String, AttributeSet> byName = new ConcurrentHashMap<>();
   private final Set<String> disrupted = ConcurrentHashMap.newKeySet();
   private final Set<String> undefined = ConcurrentHashMap.newKeySet();
   private final Set<String> forbidden = ConcurrentHashMap.newKeySet();
   private final AtomicInteger refusals = new AtomicInteger();
+
+  /**
+   * Puts objects there at once, before anybody watches: as many as would take minutes to be created one by one.
+   *
+   * @param path that they are created at
+   */
+  void put(String path, List<? extends HasMetadata> objects) {
+    for (HasMetadata object : objects) {
+      object.getMetadata().setUid(UUID.randomUUID().toString());
+      object.getMetadata().setResourceVersion(Long.toString(requestResourceVersion()));
+      object.getMetadata().setCreationTimestamp(Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
+      String json = Serialization.asJson(object);
+      AttributeSet key = AttributeSet.merge(attributeExtractor.fromPath(path), attributeExtractor.fromResource(json));
+      map.put(key, json);
+      index(key);
+    }
+  }
+
+  /** The mock compares with every object that there is. */
+  @Override
+  public Map.@Nullable Entry<AttributeSet, String> findResource(AttributeSet wanted) {
+    Optional<String> name = name(wanted);
+    if (name.isEmpty()) {
+      return super.findResource(wanted);
+    }
+    @Nullable AttributeSet key = byName.get(name.get());
+    @Nullable String json = key == null ? null : map.get(key);
+    return key == null || json == null ? null : Map.entry(key, json);
+  }
+
+  @Override
+  public void processEvent(
+      String path, AttributeSet ofPath, AttributeSet before, @Nullable GenericKubernetesResource object, @Nullable String now) {
+    Optional.ofNullable(before).flatMap(ServerRules::name).ifPresent(byName::remove);
+    if (now != null) {
+      index(AttributeSet.merge(ofPath, attributeExtractor.fromResource(now))); // before those who watch are told, and ask
+    }
+    super.processEvent(path, ofPath, before, object, now);
+  }
+
+  private void index(AttributeSet key) {
+    name(key).ifPresent(name -> byName.put(name, key));
+  }
+
+  /** What an object is found by; empty if that is not all of it. */
+  private static Optional<String> name(AttributeSet attributes) {
+    @Nullable Attribute plural = attributes.getAttribute("plural");
+    @Nullable Attribute name = attributes.getAttribute("name");
+    return plural == null || name == null
+        ? Optional.empty()
+        : Optional.of(attributes.getAttribute("api") + "/" + plural + "/" + attributes.getAttribute("namespace") + "/" + name);
+  }
 
   /** From now on a PodDisruptionBudget forbids the pod's eviction. */
   void protect(String pod) {

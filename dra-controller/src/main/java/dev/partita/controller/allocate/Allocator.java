@@ -5,6 +5,8 @@ import dev.partita.controller.allocate.ForecastSearch.Advice;
 import dev.partita.controller.allocate.NodeSearch.Choice;
 import dev.partita.controller.allocate.NodeSearch.Found;
 import dev.partita.controller.selector.DeviceSelectors;
+import dev.partita.controller.budget.DecisionBudget;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -20,11 +22,22 @@ import org.jspecify.annotations.Nullable;
  * and remembers nothing but compiled selectors: the same input gives the same outcome. For one thread.
  */
 public final class Allocator {
+  /** How long a decision may learn from what other pods ask for; it does not count as its own time. */
+  private static final Duration LEARNING = Duration.ofMillis(200);
+
   private final DeviceSelectors selectors;
   private final Eligibility eligibility;
   private final Reasons reasons;
+  private final DecisionBudget budget;
 
+  /** One that takes the time that it needs. */
   public Allocator(DeviceSelectors selectors) {
+    this(selectors, DecisionBudget.endless());
+  }
+
+  /** @param budget ends searches that take too long by {@link dev.partita.controller.budget.OverBudgetException} */
+  public Allocator(DeviceSelectors selectors, DecisionBudget budget) {
+    this.budget = budget;
     this.selectors = selectors;
     this.eligibility = new Eligibility(selectors);
     this.reasons = new Reasons(eligibility);
@@ -102,7 +115,12 @@ public final class Allocator {
     Function<DeviceAsk, AskFits> fits = ask -> new AskFits(eligibility, selectors, ask);
     Wording wording = new Wording(cards.shelves(), fits);
     List<ClaimAsk> written = claims.stream().map(claim -> claim.asking(ask -> wording.asWritten(claim, ask))).toList();
-    return reasons.explain(written, cards.standings().values(), candidates, fits, oneByOne);
+    Candidates asked =
+        host -> {
+          budget.step();
+          return candidates.refusal(host);
+        };
+    return reasons.explain(written, cards.standings().values(), asked, fits, oneByOne);
   }
 
   /** What is found out in the course of one decision. */
@@ -122,7 +140,7 @@ public final class Allocator {
     /** The best placement of the first choice that has one. */
     Optional<Found> ranked(List<Choice> choices) {
       OrderedSearch search = new OrderedSearch(cards, this::fits);
-      Optional<ForecastSearch> forecast = cards.forecast(this::fits).map(fleet -> new ForecastSearch(fleet, cards, this::fits));
+      Optional<ForecastSearch> forecast = budget.apart(LEARNING, () -> cards.forecast(this::fits)).map(fleet -> new ForecastSearch(fleet, cards, this::fits));
       for (Choice choice : choices) {
         Advice advice = forecast.isEmpty() ? new Advice.NotMine() : forecast.get().best(needs, choice, this::isRefused);
         Optional<Found> best =
@@ -145,7 +163,7 @@ public final class Allocator {
 
     /** The same by looking at hosts one after the other. */
     HostScan scan() {
-      return new HostScan(cards, this::fits, this::isRefused, reasons);
+      return new HostScan(cards, this::fits, this::isRefused, reasons, budget);
     }
 
     private AskFits fits(DeviceAsk ask) {
@@ -153,6 +171,7 @@ public final class Allocator {
     }
 
     private boolean isRefused(Standing standing) {
+      budget.step();
       return refused.computeIfAbsent(standing.host().name(), name -> candidates.refusal(standing.host()).isPresent());
     }
   }

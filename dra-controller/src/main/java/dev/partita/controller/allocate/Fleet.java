@@ -6,6 +6,7 @@ import dev.partita.controller.allocate.forecast.Forecast;
 import dev.partita.controller.allocate.forecast.Frequency;
 import dev.partita.controller.allocate.forecast.HostState;
 import dev.partita.controller.allocate.forecast.Scarcity;
+import dev.partita.controller.budget.OverBudgetException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -101,7 +102,11 @@ final class Fleet {
     Mix.Snapshot snapshot = mix.snapshot();
     mixNumber = snapshot.number();
     List<Frequency> frequencies = new ArrayList<>();
-    snapshot.arrivals().forEach((kind, arrivals) -> demand(kind, fits).ifPresent(demand -> frequencies.add(new Frequency(demand, arrivals))));
+    try {
+      snapshot.arrivals().forEach((kind, arrivals) -> demand(kind, fits).ifPresent(demand -> frequencies.add(new Frequency(demand, arrivals))));
+    } catch (OverBudgetException e) {
+      // What some pods ask for takes too long to judge: the others are decided by what is known, and this is known in part next time.
+    }
     Map<HostState, Integer> empty = new HashMap<>();
     for (int i = 0; i < hosts.size(); i++) {
       empty.merge(hosts.get(i).empty(), 1, Integer::sum);

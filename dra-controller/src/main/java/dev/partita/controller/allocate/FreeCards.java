@@ -37,7 +37,9 @@ public final class FreeCards {
   private static final int MAX_ASKS = 512;
 
   private final Books books;
-  private final Fleet fleet;
+  private final HostRooms rooms;
+  private final Mix mix;
+  private Fleet fleet;
   private final SortedMap<String, Standing> standings = new TreeMap<>();
   private final Map<CardKind, Shelf> shelves = new HashMap<>();
   private final Map<Spot.Key, Spot> spots = new HashMap<>();
@@ -71,7 +73,22 @@ public final class FreeCards {
    */
   public FreeCards(Books books, HostRooms rooms, Mix mix) {
     this.books = books;
+    this.rooms = rooms;
+    this.mix = mix;
     this.fleet = new Fleet(mix, rooms);
+  }
+
+  /** Forgets all that follows from inventory and books: it is made anew when it is needed next. For when a search ended where it could not put it right. */
+  public void forget() {
+    fleet = new Fleet(mix, rooms);
+    standings.clear();
+    shelves.clear();
+    spots.clear();
+    racks.clear();
+    hostsByUuid.clear();
+    rankings.clear();
+    asks.clear();
+    inventory = Inventory.EMPTY;
   }
 
   /** Follows the books, and the inventory if it is another one than last time. */

@@ -2,6 +2,7 @@ package dev.partita.controller.allocate;
 
 import dev.partita.controller.allocate.NodeSearch.Choice;
 import dev.partita.controller.allocate.NodeSearch.Found;
+import dev.partita.controller.budget.DecisionBudget;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
@@ -23,12 +24,15 @@ final class HostScan {
   private final Function<DeviceAsk, AskFits> fits;
   private final Predicate<Standing> refused;
   private final Reasons reasons;
+  private final DecisionBudget budget;
 
-  HostScan(FreeCards cards, Function<DeviceAsk, AskFits> fits, Predicate<Standing> refused, Reasons reasons) {
+  /** @param budget a look at a host may take 20,000 steps */
+  HostScan(FreeCards cards, Function<DeviceAsk, AskFits> fits, Predicate<Standing> refused, Reasons reasons, DecisionBudget budget) {
     this.cards = cards;
     this.fits = fits;
     this.refused = refused;
     this.reasons = reasons;
+    this.budget = budget;
   }
 
   AskFits fits(DeviceAsk ask) {
@@ -61,7 +65,7 @@ final class HostScan {
   private HostScan lasting(List<Choice> choices) {
     IdentityHashMap<DeviceAsk, AskFits> own = new IdentityHashMap<>();
     choices.stream().flatMap(choice -> choice.asks().stream()).flatMap(List::stream).forEach(ask -> own.put(ask, fits.apply(ask)));
-    return new HostScan(cards, ask -> Objects.requireNonNull(own.get(ask)), _ -> false, reasons);
+    return new HostScan(cards, ask -> Objects.requireNonNull(own.get(ask)), _ -> false, reasons, budget);
   }
 
   /** The same by looking at every host. */
@@ -121,6 +125,7 @@ final class HostScan {
   }
 
   private Optional<Found> on(Standing standing, Choice choice, Function<DeviceAsk, List<Fit.Fits>> possible) {
+    budget.longStep();
     return enoughCards(choice, standing, possible) ? NodeSearch.search(standing.host(), cards.accounts(), choice, possible) : Optional.empty();
   }
 

@@ -3,6 +3,7 @@ package dev.partita.controller.claims;
 import dev.partita.api.SteadyClock;
 import dev.partita.controller.allocate.ClaimAsk;
 import dev.partita.controller.allocate.ClaimRef;
+import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.events.ClaimEvents;
 import dev.partita.controller.events.PodConditions;
@@ -18,6 +19,8 @@ import dev.partita.controller.proposal.OthersProposals;
 import dev.partita.controller.quota.QuotaRefresh;
 import dev.partita.controller.quota.QuotaStatusWriter;
 import dev.partita.controller.selector.DeviceSelectors;
+import dev.partita.controller.turns.Fatal;
+import dev.partita.controller.turns.Turn;
 import dev.partita.controller.watch.ClusterEvent;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.EventLoop;
@@ -27,6 +30,7 @@ import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import java.lang.management.ManagementFactory;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -40,18 +44,24 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Allocates the claims of pods, one term of leadership long. One thread decides, pod by pod, by priority and then by age;
- * what it decides counts at once and is written beside it. A pod for which there is no place waits until something changes
- * that could help: it is not polled, and it holds up nobody.
+ * Allocates the claims of pods, one term of leadership long. One thread decides, pod by pod, by priority and then by age, as long
+ * as no namespace uses much more of its time than others that wait ({@link dev.partita.controller.turns.FairQueue}); what it
+ * decides counts at once and is written beside it. After each {@link #SLICE} it takes note of what has happened meanwhile. A pod
+ * for which there is no place waits until something changes that could help: it is not polled, and it holds up nobody.
  */
 public final class AllocationLoop implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(AllocationLoop.class);
   private static final Duration GATHER = Duration.ofMillis(10);
+
+  /** For how long decisions are made before what has happened meanwhile is looked at. */
+  private static final Duration SLICE = Duration.ofMillis(100);
 
   private final ClusterView view;
   private final QuotaStatusWriter quotaStatus;
@@ -76,12 +86,37 @@ public final class AllocationLoop implements AutoCloseable {
   private final Preemption preemption;
   private final PodFollower follower;
   private final PodTurns turns;
+  private final PodQueue queue;
   private final Explanations explanations;
   private final QuotaRefresh quotas;
   private Inventory inventory = Inventory.EMPTY;
+  private Duration saying = Duration.ZERO;
+  private boolean isSaying;
 
   /** @param clock the time of day; how long something lasts goes by one that nobody sets */
-  public AllocationLoop(KubernetesClient client, ApiEdge edge, ClusterView view, ClaimEvents events, PodEvents podEvents, PodConditions conditions, QuotaStatusWriter quotaStatus, Clock clock) {
+  public AllocationLoop(
+      KubernetesClient client,
+      ApiEdge edge,
+      ClusterView view,
+      ClaimEvents events,
+      PodEvents podEvents,
+      PodConditions conditions,
+      QuotaStatusWriter quotaStatus,
+      Clock clock) {
+    this(client, edge, view, events, podEvents, conditions, quotaStatus, clock, decider -> decider);
+  }
+
+  /** @param decides what is asked in the place of what decides about pods */
+  AllocationLoop(
+      KubernetesClient client,
+      ApiEdge edge,
+      ClusterView view,
+      ClaimEvents events,
+      PodEvents podEvents,
+      PodConditions conditions,
+      QuotaStatusWriter quotaStatus,
+      Clock clock,
+      UnaryOperator<Decider> decides) {
     this.view = view;
     ClaimReader claims = new ClaimReader(view::deviceClass, new DeviceSelectors());
     OthersProposals others = new OthersProposals(claim -> asked(claims.read(claim)), evenClock);
@@ -95,15 +130,29 @@ public final class AllocationLoop implements AutoCloseable {
     this.writer =
         new PodWriter(new AllocationWriter(client, edge), new AllocationGate(client, edge, view), view, clock, ledger::isSpent, loop::post);
     this.leftovers = new Leftovers(view, ledger, others, claim -> !(claims.read(claim) instanceof ClaimReading.Foreign), writer, retries);
-    PodDecider decider = new PodDecider(view, ledger, loads, vetoes, heartbeat);
+    LongSupplier processorTime = ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime;
+    DecisionBudget budget = new DecisionBudget(processorTime);
+    PodDecider decider = new PodDecider(view, ledger, loads, vetoes, budget, heartbeat);
     this.evictor = new Evictor(client, edge.apart("evictions"), podEvents, loop::post); // a pod with several budgets is answered by 500
     this.nominations = new Nominations(ledger, loads);
-    this.preemption = new Preemption(view, evenClock, ledger, loads, nominations, evictor, retries, priorities);
+    this.preemption = new Preemption(view, evenClock, ledger, loads, nominations, evictor, retries, priorities, budget);
     this.turns =
         new PodTurns(
-            view, clock, evenClock, ledger, loads, decider, writer, leftovers, new ClaimNotes(events, conditions), retries, nominations, preemption);
+            view,
+            clock,
+            evenClock,
+            ledger,
+            loads,
+            decides.apply(decider),
+            writer,
+            leftovers,
+            new ClaimNotes(events, conditions),
+            retries,
+            nominations,
+            preemption);
+    this.queue = new PodQueue(view, loads, turns, retries, budget, processorTime);
     this.explanations = new Explanations(view, turns);
-    this.follower = new PodFollower(view, loads, priorities, decider.mixFeed(), leftovers, turns);
+    this.follower = new PodFollower(view, loads, priorities, decider.mixFeed(), leftovers, turns, queue);
     this.listener = event -> loop.post(new WorkItem.Observed(event));
   }
 
@@ -138,31 +187,46 @@ public final class AllocationLoop implements AutoCloseable {
   private void handle(Set<WorkItem> items) {
     Set<ObjectKey> pods = new LinkedHashSet<>();
     List<WorkItem.Explain> questions = new ArrayList<>();
-    boolean sayAgain = false;
     for (WorkItem item : items) {
       heartbeat.beat();
-      switch (item) {
-        case WorkItem.SayAgain _ -> {
-          sayAgain = true;
-          pods.addAll(turns.waiting());
-        }
-        case WorkItem.Explain question -> questions.add(question);
-        default -> guarded(item, () -> handle(item, pods));
+      if (item instanceof WorkItem.Explain question) {
+        questions.add(question);
+      } else {
+        guarded(item, () -> handle(item, pods));
       }
     }
-    if (quotas.changed(inventory)) {
-      pods.addAll(turns.waiting());
-    }
-    long start = System.nanoTime();
-    turns.take(pods, inventory);
-    if (nominations.gaveUp()) {
-      turns.waiting().forEach(pod -> loop.post(new WorkItem.Again(pod)));
-    }
-    if (sayAgain) {
-      stale.said(Duration.ofNanos(System.nanoTime() - start));
-    }
+    guarded("quotas", () -> helpsIf(quotas.changed(inventory)));
+    queue.want(pods);
+    guarded("pods", this::go);
     questions.forEach(this::explain);
-    quotaStatus.tell(ledger.quotas().statuses());
+    guarded("the status of quotas", () -> quotaStatus.tell(ledger.quotas().statuses()));
+  }
+
+  /** Decides for a while; what is left is gone on with after what has been posted meanwhile. */
+  private void go() {
+    boolean more = true;
+    long start = System.nanoTime();
+    try {
+      more = queue.go(SLICE, inventory);
+    } finally {
+      if (nominations.gaveUp()) {
+        queue.helps();
+        more = true;
+      }
+      saying = saying.plusNanos(System.nanoTime() - start);
+      if (more) {
+        loop.post(new WorkItem.GoOn());
+      } else if (isSaying) {
+        isSaying = false;
+        stale.said(saying);
+      }
+    }
+  }
+
+  private void helpsIf(boolean helps) {
+    if (helps) {
+      queue.helps();
+    }
   }
 
   private void handle(WorkItem item, Set<ObjectKey> pods) {
@@ -170,6 +234,13 @@ public final class AllocationLoop implements AutoCloseable {
       case WorkItem.Begin _ -> begin(pods);
       case WorkItem.Observed(ClusterEvent event) -> observe(event, pods);
       case WorkItem.Again(ObjectKey pod) -> pods.add(pod);
+      case WorkItem.AsideOver(Turn turn, String id) -> queue.asideOver(turn, id);
+      case WorkItem.GoOn _ -> {} // it is gone on with after every batch
+      case WorkItem.SayAgain _ -> {
+        queue.helps();
+        isSaying = true;
+        saying = Duration.ZERO;
+      }
       case WorkItem.VetoOver(ObjectKey claim) -> addPodsOf(claim, pods);
       case WorkItem.NotReleased(ObjectKey claim, String claimUid) -> leftovers.notReleased(claim, claimUid);
       case WorkItem.TryAgain(ObjectKey pod) -> {
@@ -192,7 +263,7 @@ public final class AllocationLoop implements AutoCloseable {
       }
       case WorkItem.Written(ClaimRef claim, Optional<String> version) -> written(claim, version, pods);
       case WorkItem.Finished(ObjectKey pod, boolean failed) -> finished(pod, failed, pods);
-      case WorkItem.SayAgain _, WorkItem.Explain _ -> throw new IllegalArgumentException("is for the whole batch: " + item);
+      case WorkItem.Explain _ -> throw new IllegalArgumentException("is for the whole batch: " + item);
     }
   }
 
@@ -204,7 +275,8 @@ public final class AllocationLoop implements AutoCloseable {
   private static void guarded(Object what, Runnable handling) {
     try {
       handling.run();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
+      Fatal.rethrow(e);
       LOG.error("{}: not handled", what, e);
     }
   }
@@ -216,7 +288,8 @@ public final class AllocationLoop implements AutoCloseable {
   private void explain(WorkItem.Explain asked) {
     try {
       asked.answer().complete(explanations.answer(asked.question(), inventory));
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
+      Fatal.rethrow(e);
       LOG.error("{}: not explained", asked.question(), e);
       asked.answer().completeExceptionally(e);
     }
@@ -245,27 +318,25 @@ public final class AllocationLoop implements AutoCloseable {
           inventory = fresh;
           fresh.hosts().keySet().forEach(this::roomChanged);
           quotas.stale();
-          pods.addAll(turns.waiting());
+          queue.helps();
         }
       }
       case ClusterEvent.NodeChanged(String node) -> {
         if (nodeFacts.changed(node)) {
           roomChanged(node);
           quotas.stale();
-          pods.addAll(turns.waiting());
+          queue.helps();
         }
       }
-      case ClusterEvent.ClassChanged changed -> pods.addAll(turns.waiting());
+      case ClusterEvent.ClassChanged _ -> queue.helps();
       case ClusterEvent.TemplateChanged _ -> {}
       case ClusterEvent.QuotaChanged _ -> quotas.stale();
       case ClusterEvent.NamespaceChanged _ -> {
         quotas.stale();
-        pods.addAll(turns.waiting()); // its labels may allow adminAccess now
+        queue.helps(); // its labels may allow adminAccess now
       }
       case ClusterEvent.SliceChanged(String node) -> {
-        if (nodeFacts.published(node)) {
-          pods.addAll(turns.waiting());
-        }
+        helpsIf(nodeFacts.published(node));
       }
       case ClusterEvent.PodChanged(ObjectKey pod, String uid) -> follower.follow(pod, uid, inventory, pods);
       case ClusterEvent.ClaimChanged(ObjectKey claim, String uid) -> observeClaim(claim, uid, pods);
@@ -285,7 +356,7 @@ public final class AllocationLoop implements AutoCloseable {
   private void observeClaim(ObjectKey key, String uid, Set<ObjectKey> pods) {
     @Nullable ResourceClaim claim = view.claim(key);
     boolean same = claim != null && claim.getMetadata().getUid().equals(uid);
-    changed(key, uid, ledger.observe(uid, same ? claim : null), same, pods);
+    changed(key, uid, ledger.observe(uid, same ? claim : null), same);
     if (!same) {
       vetoes.forget(uid);
       leftovers.forget(uid);
@@ -298,20 +369,21 @@ public final class AllocationLoop implements AutoCloseable {
     ObjectKey key = new ObjectKey(claim.namespace(), claim.name());
     if (version.isEmpty()) {
       ledger.dropped(claim.uid());
+      queue.helps();
       addPodsOf(key, pods); // those who share it had nothing to wait for as long as it was taken for allocated
       leftovers.look(key, inventory);
       return;
     }
-    changed(key, claim.uid(), ledger.written(claim.uid(), version.get()), true, pods);
+    changed(key, claim.uid(), ledger.written(claim.uid(), version.get()), true);
     stale.taken(turns.numberWaiting()); // it counts since it was decided
   }
 
-  private void changed(ObjectKey claim, String uid, ClaimLedger.Change change, boolean exists, Set<ObjectKey> pods) {
+  private void changed(ObjectKey claim, String uid, ClaimLedger.Change change, boolean exists) {
     switch (change) {
       case ClaimLedger.Change.Freed freed -> {
         freed.vetoed().filter(node -> exists).ifPresent(node -> veto(claim, uid, node));
         view.podsOf(claim).forEach(pod -> turns.giveBackRoom(ObjectKey.of(pod)));
-        pods.addAll(turns.waiting());
+        queue.helps();
       }
       case ClaimLedger.Change.Taken _ -> stale.taken(turns.numberWaiting());
       case ClaimLedger.Change.None _ -> {}
@@ -327,7 +399,7 @@ public final class AllocationLoop implements AutoCloseable {
   private void finished(ObjectKey pod, boolean failed, Set<ObjectKey> pods) {
     turns.finished(pod, failed);
     if (failed) {
-      pods.addAll(turns.waiting()); // what was assumed for it is free again
+      queue.helps(); // what was assumed for it is free again
     } else {
       pods.add(pod); // it may have changed in the meantime
     }

@@ -171,6 +171,11 @@ final class ClaimLedger {
     return freeCards;
   }
 
+  /** Has what searches have put in order made anew: one of them ended halfway. */
+  void forgetOrder() {
+    freeCards.forget();
+  }
+
   /** Whether this instance has allocated the claim, and the API server does not show it yet. */
   boolean isAssumed(String claimUid) {
     return assumed.containsKey(claimUid);

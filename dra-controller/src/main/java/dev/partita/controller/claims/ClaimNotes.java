@@ -40,9 +40,9 @@ final class ClaimNotes {
   }
 
   void waiting(Pod pod, Decision.Wait wait) {
-    String summary = wait.explanation().summary(MAX_EXPLANATION);
+    String summary = wait.why().summary(MAX_EXPLANATION);
     conditions.tell(pod, AllocatedCondition.waits(summary));
-    Optional<ClaimRef> fault = wait.explanation().claimAtFault();
+    Optional<ClaimRef> fault = wait.why().claimAtFault();
     for (ResourceClaim claim : wait.claims()) {
       ClaimRef ref = ClaimReader.ref(claim);
       boolean other = fault.isPresent() && !fault.get().equals(ref);
@@ -53,6 +53,11 @@ final class ClaimNotes {
   void waiting(Pod pod, List<ResourceClaim> claims, String why) {
     conditions.tell(pod, AllocatedCondition.waits(why));
     claims.forEach(claim -> tell(ClaimReader.ref(claim), ClaimEvent.Reason.Unallocatable, why));
+  }
+
+  /** The pod could not be decided about, and is left alone for a while. */
+  void setAside(Pod pod, List<ResourceClaim> claims, String why) {
+    waiting(pod, claims, "could not be decided: " + why + "; it is tried again later, and nobody waits for it");
   }
 
   /** Others are evicted for the pod: that is said even if it has its place a moment later. */

@@ -1,6 +1,5 @@
 package dev.partita.controller.claims;
 
-import dev.partita.controller.allocate.Explanation;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.List;
 import java.util.Map;
@@ -35,7 +34,7 @@ sealed interface Decision {
    *     help nobody
    * @param trial whether a host would do if something else had changed
    */
-  record Wait(List<ResourceClaim> claims, List<ResourceClaim> unused, Explanation explanation, Trial trial) implements Decision {}
+  record Wait(List<ResourceClaim> claims, List<ResourceClaim> unused, WhyWaiting why, Trial trial) implements Decision {}
 
   /** Some claims can never be allocated as they stand. */
   record Refuse(Map<ResourceClaim, List<String>> problems) implements Decision {}

@@ -1,6 +1,7 @@
 package dev.partita.controller.claims;
 
 import dev.partita.api.DeviceName;
+import dev.partita.controller.allocate.Explanation;
 import dev.partita.controller.allocate.NodeRefusal;
 import dev.partita.controller.explain.Answer;
 import dev.partita.controller.explain.PodExplanation;
@@ -71,8 +72,11 @@ final class Explanations {
               pod.getMetadata().getNamespace(),
               pod.getMetadata().getName(),
               State.Waiting,
-              gang.map(why -> why + "; ").orElse("") + wait.explanation().summary(SUMMARY),
-              wait.explanation().nodes().stream().map(Explanations::reason).toList());
+              gang.map(why -> why + "; ").orElse("") + wait.why().summary(SUMMARY),
+              switch (wait.why()) {
+                case WhyWaiting.Explained(Explanation explanation) -> explanation.nodes().stream().map(Explanations::reason).toList();
+                case WhyWaiting.KnownOfAlike _ -> List.of();
+              });
     };
   }
 

@@ -114,9 +114,9 @@ final class GangRoom {
   }
 
   private void assume(PodPlan plan, Map<String, String> placed, Deque<Runnable> undo) {
+    undo.push(() -> turns.unassume(plan));
     turns.assume(plan);
     plan.outcome().claims().forEach(placement -> placed.put(placement.claim().uid(), plan.outcome().node()));
-    undo.push(() -> turns.unassume(plan));
   }
 
   private static PodPlan plan(Pod pod, Decision.Wait wait, Outcome.Allocated outcome) {

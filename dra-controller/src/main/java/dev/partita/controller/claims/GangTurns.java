@@ -1,11 +1,16 @@
 package dev.partita.controller.claims;
 
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.turns.Turn;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,42 +22,98 @@ import org.jspecify.annotations.Nullable;
  * for some counts only within the decision, so that two gangs that have half their pods cannot hold up each other. For one thread.
  */
 final class GangTurns {
+  /** The least pause between two looks at a gang that is not complete. */
+  private static final Duration PAUSE = Duration.ofSeconds(1);
+
+  /** That pause for each of its pods, for which an event and a condition are written every time. */
+  private static final Duration FOR_EACH_POD = Duration.ofMillis(50);
+
+  /** A gang that is not complete takes no more than this part of the time. */
+  private static final int PART_OF_THE_TIME = 20;
+
+  /** A gang that is looked at later is not set aside by any name. */
+  private static final String NOTHING = "";
+
   private final ClusterView view;
+  private final Clock clock;
   private final PodTurns turns;
   private final GangRoom room;
   private final Leftovers leftovers;
   private final ClaimNotes notes;
+  private final Retries retries;
+  private final Map<ObjectKey, Look> looks = new HashMap<>();
 
-  GangTurns(ClusterView view, PodTurns turns, GangRoom room, Leftovers leftovers, ClaimNotes notes) {
+  /**
+   * When a gang that is not complete was looked at.
+   *
+   * @param next the next time, whoever comes meanwhile
+   * @param isSetUp whether it is looked at then in any case
+   */
+  private record Look(Instant next, boolean isSetUp) {}
+
+  /** @param clock cannot be set, unlike the time of day */
+  GangTurns(ClusterView view, Clock clock, PodTurns turns, GangRoom room, Leftovers leftovers, ClaimNotes notes, Retries retries) {
     this.view = view;
+    this.clock = clock;
+    this.retries = retries;
     this.turns = turns;
     this.room = room;
     this.leftovers = leftovers;
     this.notes = notes;
   }
 
-  void take(ObjectKey gang, Inventory inventory) {
-    List<Pod> there = view.podsOfGang(gang).stream().filter(Gang::isThere).sorted(PodTurns.ORDER).toList();
+  /** @return whether a place was looked for, and not found */
+  boolean take(ObjectKey gang, Inventory inventory) {
+    List<Pod> there = view.podsOfGang(gang).stream().filter(Gang::isThere).toList();
     if (there.stream().anyMatch(pod -> turns.isWriting(ObjectKey.of(pod)))) {
-      return; // when that has ended it is looked at again
+      return false; // when that has ended it is looked at again
     }
-    List<Pod> live = there.stream().filter(PodClaims::isLive).toList();
     switch (Gang.state(gang, there)) {
       case Gang.State.Waits(String why) -> {
-        room.drop(live);
-        for (Pod pod : live) {
-          if (isSettled(pod)) {
-            giveBack(pod, why);
-          } else {
-            hold(pod, why, inventory);
-          }
-        }
+        wait(gang, why, there);
+        return false;
       }
-      case Gang.State.Complete(int size) -> place(gang, size - (there.size() - live.size()), live, inventory);
+      case Gang.State.Complete(int size) -> {
+        looks.remove(gang);
+        List<Pod> live = live(there);
+        return place(gang, size - (there.size() - live.size()), live, inventory);
+      }
     }
   }
 
-  private void place(ObjectKey gang, int wanted, List<Pod> live, Inventory inventory) {
+  private static List<Pod> live(List<Pod> there) {
+    return there.stream().filter(PodClaims::isLive).sorted(PodTurns.ORDER).toList();
+  }
+
+  /** Every pod that comes to it makes what was said of the others wrong: that is put right after a pause, for all that came meanwhile. */
+  private void wait(ObjectKey gang, String why, List<Pod> there) {
+    Instant now = clock.instant();
+    @Nullable Look last = looks.get(gang);
+    if (last != null && now.isBefore(last.next())) {
+      if (!last.isSetUp() && !there.isEmpty()) {
+        looks.put(gang, new Look(last.next(), true));
+        retries.after(Duration.between(now, last.next()).plusMillis(1), new WorkItem.AsideOver(new Turn.OfGang(gang), NOTHING));
+      }
+      return;
+    }
+    looks.values().removeIf(look -> !now.isBefore(look.next()));
+    List<Pod> live = live(there);
+    long start = System.nanoTime();
+    room.drop(live);
+    for (Pod pod : live) {
+      if (isSettled(pod)) {
+        giveBack(pod, why);
+      } else {
+        hold(pod, turns.read(pod), why);
+      }
+    }
+    Duration took = Duration.ofNanos(System.nanoTime() - start);
+    Duration pause = Collections.max(List.of(PAUSE, FOR_EACH_POD.multipliedBy(live.size()), took.multipliedBy(PART_OF_THE_TIME)));
+    looks.put(gang, new Look(now.plus(pause), false));
+  }
+
+  /** @return whether there was no place */
+  private boolean place(ObjectKey gang, int wanted, List<Pod> live, Inventory inventory) {
     Map<String, String> placed = new HashMap<>();
     List<PodPlan> plans = new ArrayList<>();
     List<Pod> settled = new ArrayList<>();
@@ -63,7 +124,7 @@ final class GangTurns {
     int missing = wanted - settled.size();
     if (missing <= 0) {
       live.forEach(pod -> turns.decide(pod, inventory)); // each by itself: as many as there must be have their place
-      return;
+      return false;
     }
     List<Pod> needed = open.subList(0, Math.min(missing, open.size()));
     for (Pod pod : needed) {
@@ -77,7 +138,7 @@ final class GangTurns {
         case Decision.LeaveToScheduler _ -> {
           plans.forEach(turns::unassume);
           live.forEach(each -> turns.decide(each, inventory)); // kube-scheduler knows no gangs
-          return;
+          return false;
         }
         case Decision decision -> {
           plans.forEach(turns::unassume);
@@ -87,20 +148,25 @@ final class GangTurns {
           } else {
             room.drop(needed);
           }
-          return;
+          return true;
         }
       }
     }
     turns.write(plans);
+    return false;
   }
 
-  /** A decision that fails leaves nothing of those before it. */
+  /** A decision that fails, however, leaves nothing of those before it. */
   private Decision consider(Pod pod, Inventory inventory, Map<String, String> placed, List<PodPlan> before) {
+    boolean done = false;
     try {
-      return turns.consider(pod, inventory, placed);
-    } catch (RuntimeException e) {
-      before.forEach(turns::unassume);
-      throw e;
+      Decision decision = turns.consider(pod, inventory, placed);
+      done = true;
+      return decision;
+    } finally {
+      if (!done) {
+        before.forEach(turns::unassume);
+      }
     }
   }
 
@@ -109,7 +175,7 @@ final class GangTurns {
     String why =
         "gang " + gang.name() + ": waits for pod " + pod.getMetadata().getName()
             + switch (decision) {
-              case Decision.Wait wait -> ": " + wait.explanation().summary(ClaimNotes.MAX_EXPLANATION);
+              case Decision.Wait wait -> ": " + wait.why().summary(ClaimNotes.MAX_EXPLANATION);
               case Decision.Refuse(Map<ResourceClaim, List<String>> problems) ->
                   ": " + String.join("; ", problems.values().stream().flatMap(List::stream).toList());
               default -> ", whose claims are not there yet";
@@ -131,11 +197,12 @@ final class GangTurns {
   }
 
   /** A pod for which there is nothing to allocate, or not any more, waits for nobody. */
-  private void hold(Pod pod, String why, Inventory inventory) {
-    switch (turns.consider(pod, inventory, Map.of())) {
-      case Decision.ClaimMissing missing -> turns.apply(pod, missing);
-      case Decision.Settled settled when claims(pod).stream().noneMatch(AllocatedClaim::isAllocated) -> turns.apply(pod, settled);
-      case Decision _ -> hold(pod, why);
+  private void hold(Pod pod, Decider.Reading reading, String why) {
+    switch (reading) {
+      case Decider.Reading.Decided(Decision.ClaimMissing missing) -> turns.apply(pod, missing);
+      case Decider.Reading.Decided(Decision.Settled settled) when claims(pod).stream().noneMatch(AllocatedClaim::isAllocated) ->
+          turns.apply(pod, settled);
+      case Decider.Reading _ -> hold(pod, why);
     }
   }
 

@@ -73,11 +73,11 @@ final class Nominations {
         lifted.put(uid, nomination);
       }
     });
-    lifted.values().forEach(this::release);
     try {
+      lifted.values().forEach(this::release);
       return question.get();
     } finally {
-      lifted.values().forEach(this::keep);
+      lifted.values().forEach(this::keep); // keeping what was kept all along changes nothing
     }
   }
 

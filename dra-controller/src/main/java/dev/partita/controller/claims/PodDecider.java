@@ -3,14 +3,19 @@ package dev.partita.controller.claims;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.controller.allocate.Candidates;
 import dev.partita.controller.allocate.ClaimAsk;
+import dev.partita.controller.allocate.ClaimRef;
+import dev.partita.controller.allocate.Explanation;
 import dev.partita.controller.allocate.Outcome;
 import dev.partita.controller.allocate.PodNeeds;
+import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.nodes.NodeFit;
 import dev.partita.controller.nodes.NodeLoads;
 import dev.partita.controller.quota.QuotaLedger;
 import dev.partita.controller.selector.DeviceSelectors;
+import dev.partita.controller.turns.AlikePods;
+import dev.partita.controller.turns.PodShape;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.Heartbeat;
 import dev.partita.controller.watch.ObjectKey;
@@ -25,6 +30,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.function.Function;
@@ -33,7 +39,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Decides about one pod: reads its claims, gathers what speaks for and against each node, and asks the allocator. */
-final class PodDecider {
+final class PodDecider implements Decider {
   private final Heartbeat heartbeat;
   private final ClusterView view;
   private final ClaimLedger ledger;
@@ -41,18 +47,23 @@ final class PodDecider {
   private final Vetoes vetoes;
   private final ClaimReader reader;
   private final MixFeed mixFeed;
-  private final dev.partita.controller.allocate.Allocator allocator;
+  private final DecisionBudget budget;
+  private dev.partita.controller.allocate.Allocator allocator;
 
-  PodDecider(ClusterView view, ClaimLedger ledger, NodeLoads loads, Vetoes vetoes, Heartbeat heartbeat) {
+  PodDecider(ClusterView view, ClaimLedger ledger, NodeLoads loads, Vetoes vetoes, DecisionBudget budget, Heartbeat heartbeat) {
+    this.budget = budget;
     this.heartbeat = heartbeat;
     this.view = view;
     this.ledger = ledger;
     this.loads = loads;
     this.vetoes = vetoes;
-    DeviceSelectors selectors = new DeviceSelectors();
-    this.reader = new ClaimReader(view::deviceClass, selectors);
+    this.reader = new ClaimReader(view::deviceClass, new DeviceSelectors(budget));
     this.mixFeed = new MixFeed(view, reader, ledger.mix());
-    this.allocator = new dev.partita.controller.allocate.Allocator(selectors);
+    this.allocator = allocator(budget);
+  }
+
+  private static dev.partita.controller.allocate.Allocator allocator(DecisionBudget budget) {
+    return new dev.partita.controller.allocate.Allocator(new DeviceSelectors(budget), budget);
   }
 
   /** What is learnt from pods as they arrive. */
@@ -60,12 +71,12 @@ final class PodDecider {
     return mixFeed;
   }
 
-  /** @param placed claims that count as allocated, by UID, and on which node */
-  Decision decide(Pod pod, Inventory inventory, Instant now, Map<String, String> placed) {
+  @Override
+  public Reading read(Pod pod, Map<String, String> placed) {
     heartbeat.beat();
     Optional<List<ObjectKey>> names = PodClaims.of(pod);
     if (names.isEmpty()) {
-      return new Decision.ClaimMissing(); // kube-controller-manager is to make it from its template
+      return new Reading.Decided(new Decision.ClaimMissing()); // kube-controller-manager is to make it from its template
     }
     List<NodeSelector> allocatedElsewhere = new ArrayList<>();
     List<ResourceClaim> unused = new ArrayList<>();
@@ -75,7 +86,7 @@ final class PodDecider {
     for (ObjectKey name : names.get()) {
       @Nullable ResourceClaim claim = view.claim(name);
       if (claim == null || claim.getMetadata().getDeletionTimestamp() != null) {
-        return new Decision.ClaimMissing();
+        return new Reading.Decided(new Decision.ClaimMissing());
       }
       @Nullable String node = placed.get(claim.getMetadata().getUid());
       if (node != null) {
@@ -84,7 +95,7 @@ final class PodDecider {
       }
       if (ledger.isAssumed(claim.getMetadata().getUid())
           || (AllocatedClaim.isProposed(claim) && !ledger.isSpent(claim))) {
-        return new Decision.Nothing(); // its next change comes back here
+        return new Reading.Decided(new Decision.Nothing()); // its next change comes back here
       }
       if (AllocatedClaim.isAllocated(claim)) {
         Optional.ofNullable(AllocatedClaim.nodeSelector(claim)).ifPresent(allocatedElsewhere::add);
@@ -106,14 +117,26 @@ final class PodDecider {
     }
     mixFeed.arrived(pod, names.get());
     if (!problems.isEmpty()) {
-      return new Decision.Refuse(problems);
+      return new Reading.Decided(new Decision.Refuse(problems));
     }
-    if (asks.isEmpty()) {
-      return new Decision.Settled(allocatedElsewhere.stream().flatMap(s -> NodeFit.onlyNode(s).stream()).findFirst());
-    }
+    return asks.isEmpty()
+        ? new Reading.Decided(new Decision.Settled(allocatedElsewhere.stream().flatMap(s -> NodeFit.onlyNode(s).stream()).findFirst()))
+        : new Reading.Open(allocatedElsewhere, unused, open, asks, names.get().size());
+  }
+
+  @Override
+  public Decision decide(Pod pod, Inventory inventory, Instant now, Map<String, String> placed, Optional<AlikePods> alike) {
+    return switch (read(pod, placed)) {
+      case Reading.Decided(Decision decision) -> decision;
+      case Reading.Open open -> decide(pod, open, inventory, now, alike);
+    };
+  }
+
+  private Decision decide(Pod pod, Reading.Open open, Inventory inventory, Instant now, Optional<AlikePods> alike) {
+    List<ClaimAsk> asks = open.asks();
     String namespace = pod.getMetadata().getNamespace();
     Function<GpuHost, Optional<String>> unfit =
-        host -> refusal(pod, host, allocatedElsewhere, open, now).or(() -> ledger.quotas().refusal(namespace, asks, host));
+        host -> refusal(pod, host, open, now).or(() -> ledger.quotas().refusal(namespace, asks, host));
     SortedSet<String> unknown = BeyondScheduler.fields(asks);
     String scheduled = "kube-scheduler allocates there" + (unknown.isEmpty() ? "" : ", and it knows no " + String.join(", ", unknown));
     Candidates candidates = host -> unfit.apply(host).or(() -> isScheduled(host) ? Optional.of(scheduled) : Optional.empty());
@@ -121,17 +144,52 @@ final class PodDecider {
     if (unknown.isEmpty() && !hosts.isEmpty() && hosts.stream().allMatch(PodDecider::isScheduled)) {
       return new Decision.LeaveToScheduler();
     }
+    Function<WhyWaiting, Decision> waits =
+        why ->
+            new Decision.Wait(
+                List.copyOf(open.claims().values()),
+                open.unused(),
+                why,
+                host -> candidates.refusal(host).isPresent() ? Optional.empty() : placeOn(host, namespace, asks, inventory));
+    Optional<PodShape> shape =
+        alike.filter(_ -> open.claims().keySet().stream().noneMatch(vetoes::isAny)).map(_ -> PodShape.of(pod, open.allocatedElsewhere(), asks));
+    Optional<WhyWaiting> known = alike.flatMap(pods -> shape.flatMap(pods::of)).map(said -> known(said, asks));
+    if (known.isPresent()) {
+      return waits.apply(known.get());
+    }
     return switch (allocate(pod, asks, candidates, inventory)) {
-      case Outcome.Allocated allocated -> new Decision.Allocate(new PodPlan(pod, allocated, open, reserved(pod, names.get().size(), open)));
-      case Outcome.Unallocatable(var explanation) ->
-          unknown.isEmpty() && isForScheduler(pod, asks, unfit, candidates, inventory)
-              ? new Decision.LeaveToScheduler()
-              : new Decision.Wait(
-                  List.copyOf(open.values()),
-                  unused,
-                  explanation,
-                  host -> candidates.refusal(host).isPresent() ? Optional.empty() : placeOn(host, namespace, asks, inventory));
+      case Outcome.Allocated allocated -> new Decision.Allocate(new PodPlan(pod, allocated, open.claims(), reserved(pod, open.named(), open.claims())));
+      case Outcome.Unallocatable(Explanation explanation) -> {
+        if (unknown.isEmpty() && isForScheduler(pod, asks, unfit, candidates, inventory)) {
+          yield new Decision.LeaveToScheduler();
+        }
+        WhyWaiting why = new WhyWaiting.Explained(explanation);
+        shape.flatMap(of -> said(why, asks).map(said -> Map.entry(of, said))).ifPresent(pair -> alike.orElseThrow().put(pair.getKey(), pair.getValue()));
+        yield waits.apply(why);
+      }
     };
+  }
+
+  private static WhyWaiting known(AlikePods.Said said, List<ClaimAsk> asks) {
+    Optional<ClaimRef> fault = said.claimAtFault().isPresent() ? Optional.of(asks.get(said.claimAtFault().getAsInt()).claim()) : Optional.empty();
+    return new WhyWaiting.KnownOfAlike(said.summary(), fault);
+  }
+
+  /** What can be said of others that are alike: nothing, where the words name a claim. */
+  private static Optional<AlikePods.Said> said(WhyWaiting why, List<ClaimAsk> asks) {
+    String summary = why.summary(ClaimNotes.MAX_EXPLANATION);
+    if (asks.stream().anyMatch(ask -> summary.contains("claim " + ask.claim().name()))) {
+      return Optional.empty();
+    }
+    List<ClaimRef> claims = asks.stream().map(ClaimAsk::claim).toList();
+    OptionalInt fault = why.claimAtFault().map(claims::indexOf).filter(index -> index >= 0).map(OptionalInt::of).orElse(OptionalInt.empty());
+    return Optional.of(new AlikePods.Said(summary, fault));
+  }
+
+  @Override
+  public void forgetSearches() {
+    allocator = allocator(budget);
+    ledger.forgetOrder();
   }
 
   /**
@@ -223,7 +281,7 @@ final class PodDecider {
   }
 
   private Optional<String> refusal(
-      Pod pod, GpuHost host, List<NodeSelector> allocatedElsewhere, Map<String, ResourceClaim> open, Instant now) {
+      Pod pod, GpuHost host, Reading.Open open, Instant now) {
     if (!host.isReady()) {
       return host.unready();
     }
@@ -234,10 +292,10 @@ final class PodDecider {
     if (view.slices(host.name()).isEmpty()) {
       return Optional.of("its slices are not published: the node's plugin or kubelet is away");
     }
-    if (allocatedElsewhere.stream().anyMatch(selector -> !NodeFit.selects(selector, node))) {
+    if (open.allocatedElsewhere().stream().anyMatch(selector -> !NodeFit.selects(selector, node))) {
       return Optional.of("another claim of the pod is allocated elsewhere");
     }
-    if (open.keySet().stream().anyMatch(uid -> vetoes.holds(uid, host.name(), now))) {
+    if (open.claims().keySet().stream().anyMatch(uid -> vetoes.holds(uid, host.name(), now))) {
       return Optional.of("kube-scheduler found no room for the pod there");
     }
     return NodeFit.refusal(pod, node, loads.without(pod.getMetadata().getUid(), host.name()));

@@ -23,16 +23,18 @@ final class PodFollower {
   private final MixFeed mixFeed;
   private final Leftovers leftovers;
   private final PodTurns turns;
+  private final PodQueue queue;
   private final Map<String, List<ObjectKey>> claimsOfPod = new HashMap<>();
   private final Map<String, ObjectKey> gangOfPod = new HashMap<>();
 
-  PodFollower(ClusterView view, NodeLoads loads, Priorities priorities, MixFeed mixFeed, Leftovers leftovers, PodTurns turns) {
+  PodFollower(ClusterView view, NodeLoads loads, Priorities priorities, MixFeed mixFeed, Leftovers leftovers, PodTurns turns, PodQueue queue) {
     this.view = view;
     this.loads = loads;
     this.priorities = priorities;
     this.mixFeed = mixFeed;
     this.leftovers = leftovers;
     this.turns = turns;
+    this.queue = queue;
   }
 
   /**
@@ -61,7 +63,7 @@ final class PodFollower {
       }
     }
     if (node.isPresent() && !before.equals(node.map(loads::of))) {
-      pods.addAll(turns.waitingForRoom(node.get(), before.orElseThrow()));
+      queue.roomChanged(node.get(), before.orElseThrow());
     }
   }
 
@@ -80,11 +82,17 @@ final class PodFollower {
     }
   }
 
+  /** Any of the gang's pods: they are decided together. */
+  private Optional<ObjectKey> rest(ObjectKey gang) {
+    return view.podsOfGang(gang).stream().filter(PodClaims::isLive).findFirst().map(ObjectKey::of);
+  }
+
   private void over(ObjectKey key, String uid, Inventory inventory, Set<ObjectKey> pods) {
     priorities.remove(uid);
     turns.forget(key, uid);
+    queue.forget(uid);
     mixFeed.forget(uid);
     Objects.requireNonNullElse(claimsOfPod.remove(uid), List.<ObjectKey>of()).forEach(claim -> leftovers.look(claim, inventory));
-    Optional.ofNullable(gangOfPod.remove(uid)).ifPresent(gang -> view.podsOfGang(gang).forEach(other -> pods.add(ObjectKey.of(other)))); // it may have been the odd one
+    Optional.ofNullable(gangOfPod.remove(uid)).ifPresent(gang -> rest(gang).ifPresent(pods::add)); // it may have been the odd one
   }
 }

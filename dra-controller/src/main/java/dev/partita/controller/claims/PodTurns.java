@@ -2,20 +2,17 @@ package dev.partita.controller.claims;
 
 import dev.partita.controller.allocate.Outcome;
 import dev.partita.controller.inventory.Inventory;
-import dev.partita.controller.nodes.Load;
 import dev.partita.controller.nodes.NodeFit;
 import dev.partita.controller.nodes.NodeLoads;
 import dev.partita.controller.nodes.PodRequests;
+import dev.partita.controller.turns.AlikePods;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
-import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -25,13 +22,9 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
-/** Decides about pods in turn, has it carried out, and knows which ones wait for something to change. For one thread. */
+/** Decides about pods, has it carried out, and knows which ones wait for something to change. For one thread. */
 final class PodTurns {
-  private static final Logger LOG = LoggerFactory.getLogger(PodTurns.class);
-
   /** How long a claim may come after the pod that names it before kube-scheduler is to see the pod without it. */
   private static final Duration CLAIM_COMES = Duration.ofSeconds(30);
 
@@ -45,7 +38,7 @@ final class PodTurns {
   private final Clock evenClock; // cannot be set, unlike the time of day
   private final ClaimLedger ledger;
   private final NodeLoads loads;
-  private final PodDecider decider;
+  private final Decider decider;
   private final PodWriter writer;
   private final Leftovers leftovers;
   private final ClaimNotes notes;
@@ -53,6 +46,7 @@ final class PodTurns {
   private final Nominations nominations;
   private final Preemption preemption;
   private final GangTurns gangs;
+  private final AlikePods alike = new AlikePods();
   private final Set<ObjectKey> waiting = new LinkedHashSet<>();
   private final Set<ObjectKey> writing = new HashSet<>();
 
@@ -62,7 +56,7 @@ final class PodTurns {
       Clock evenClock,
       ClaimLedger ledger,
       NodeLoads loads,
-      PodDecider decider,
+      Decider decider,
       PodWriter writer,
       Leftovers leftovers,
       ClaimNotes notes,
@@ -81,7 +75,7 @@ final class PodTurns {
     this.retries = retries;
     this.nominations = nominations;
     this.preemption = preemption;
-    this.gangs = new GangTurns(view, this, new GangRoom(this, preemption), leftovers, notes);
+    this.gangs = new GangTurns(view, evenClock, this, new GangRoom(this, preemption), leftovers, notes, retries);
   }
 
   static int priority(Pod pod) {
@@ -89,34 +83,17 @@ final class PodTurns {
   }
 
   /** Pods that wait for something to change. */
-  Set<ObjectKey> waiting() {
-    return Set.copyOf(waiting);
+  List<ObjectKey> waiting() {
+    return List.copyOf(waiting);
   }
 
   int numberWaiting() {
     return waiting.size();
   }
 
-  /**
-   * Those of them that the node has room for now, and had not before.
-   *
-   * @param before what pods requested there
-   */
-  Set<ObjectKey> waitingForRoom(String name, Load before) {
-    @Nullable Node node = view.node(name);
-    Set<ObjectKey> pods = new LinkedHashSet<>();
-    if (node == null) {
-      return pods;
-    }
-    for (ObjectKey key : waiting) {
-      @Nullable Pod pod = view.pod(key);
-      if (pod != null
-          && NodeFit.refusal(pod, node, before).isPresent()
-          && NodeFit.refusal(pod, node, loads.without(pod.getMetadata().getUid(), name)).isEmpty()) {
-        pods.add(key);
-      }
-    }
-    return pods;
+  /** Something changed that could help pods for which there was no place: what is known of some says nothing of others that are alike. */
+  void forgetWhyPodsWait() {
+    alike.forget();
   }
 
   /** The pod is over or gone. */
@@ -156,7 +133,14 @@ final class PodTurns {
   void giveBackRoom(ObjectKey key) {
     @Nullable Pod pod = view.pod(key);
     if (pod != null && !PodClaims.isBound(pod) && !hasPlace(pod)) {
+      giveBackRoom(pod);
+    }
+  }
+
+  private void giveBackRoom(Pod pod) {
+    if (loads.counts(pod.getMetadata().getUid())) {
       loads.remove(pod.getMetadata().getUid());
+      alike.forget();
     }
   }
 
@@ -170,48 +154,51 @@ final class PodTurns {
     return false;
   }
 
-  /** Gives each of these pods its turn, by priority and then by age; those that are being written for are left out. */
-  void take(Collection<ObjectKey> pods, Inventory inventory) {
-    Set<ObjectKey> gangsDone = new HashSet<>();
-    for (Pod pod : inTurn(pods)) {
-      try {
-        Optional<ObjectKey> gang = Gang.of(pod);
-        if (gang.isEmpty()) {
-          decide(pod, inventory);
-        } else if (gangsDone.add(gang.get())) {
-          gangs.take(gang.get(), inventory);
-        }
-      } catch (RuntimeException e) {
-        LOG.error("pod {}: not decided", ObjectKey.of(pod), e);
-        retries.failed(ObjectKey.of(pod));
-      }
-    }
-  }
-
-  private List<Pod> inTurn(Collection<ObjectKey> keys) {
-    List<Pod> pods = new ArrayList<>();
-    for (ObjectKey key : keys) {
-      @Nullable Pod pod = view.pod(key);
-      if (pod != null && PodClaims.isLive(pod) && !writing.contains(key)) {
-        pods.add(pod);
-      }
-    }
-    pods.sort(ORDER);
-    return pods;
-  }
-
   /** Decides about the pod by itself, and has it carried out. */
   void decide(Pod pod, Inventory inventory) {
-    Decision decision = consider(pod, inventory, Map.of());
+    String uid = pod.getMetadata().getUid();
+    boolean isLikeOthers = nominations.of(uid).isEmpty() && !loads.counts(uid) && Gang.of(pod).isEmpty();
+    Decision decision = consider(pod, inventory, Map.of(), isLikeOthers ? Optional.of(alike) : Optional.empty());
     apply(pod, decision);
     switch (decision) {
       case Decision.Wait wait ->
           preemption
               .makeRoom(pod, wait, inventory)
-              .ifPresent(words -> notes.preempting(pod, wait.claims(), words + "; " + wait.explanation().summary(ClaimNotes.MAX_EXPLANATION - words.length() - 2)));
+              .ifPresent(words -> notes.preempting(pod, wait.claims(), words + "; " + wait.why().summary(ClaimNotes.MAX_EXPLANATION - words.length() - 2)));
       case Decision.Allocate _ -> {}
-      default -> preemption.endIfOver(pod.getMetadata().getUid());
+      default -> preemption.endIfOver(uid);
     }
+  }
+
+  /**
+   * The same for all pods of a gang.
+   *
+   * @return whether a place was looked for, and not found
+   */
+  boolean decideGang(ObjectKey gang, Inventory inventory) {
+    return gangs.take(gang, inventory);
+  }
+
+  /** A decision ended where it could not put right what it had begun. */
+  void forgetSearches() {
+    decider.forgetSearches();
+  }
+
+  /** Leaves alone a pod about which a decision failed. */
+  void setAside(Pod pod, String why) {
+    giveBackRoom(ObjectKey.of(pod));
+    preemption.endIfOver(pod.getMetadata().getUid());
+    List<ResourceClaim> open =
+        PodClaims.of(pod).orElse(List.of()).stream()
+            .flatMap(key -> Optional.ofNullable(view.claim(key)).stream())
+            .filter(claim -> !AllocatedClaim.isAllocated(claim))
+            .toList();
+    notes.setAside(pod, open, why);
+  }
+
+  /** What can be said of the pod without looking for a place. */
+  Decider.Reading read(Pod pod) {
+    return decider.read(pod, Map.of());
   }
 
   /**
@@ -220,8 +207,12 @@ final class PodTurns {
    * @param placed claims that count as allocated, by UID, and on which node
    */
   Decision consider(Pod pod, Inventory inventory, Map<String, String> placed) {
+    return consider(pod, inventory, placed, Optional.empty());
+  }
+
+  private Decision consider(Pod pod, Inventory inventory, Map<String, String> placed, Optional<AlikePods> known) {
     return nominations.without(
-        pod.getMetadata().getUid(), priority(pod), () -> decider.decide(pod, inventory, evenClock.instant(), placed));
+        pod.getMetadata().getUid(), priority(pod), () -> decider.decide(pod, inventory, evenClock.instant(), placed, known));
   }
 
   /** Does what was decided about the pod. */
@@ -269,7 +260,7 @@ final class PodTurns {
   void hold(Pod pod) {
     waitFor(pod);
     if (!PodClaims.isBound(pod)) {
-      loads.remove(pod.getMetadata().getUid());
+      giveBackRoom(pod);
     }
   }
 
@@ -300,6 +291,7 @@ final class PodTurns {
     plan.outcome().claims().forEach(placement -> ledger.dropped(placement.claim().uid()));
     loads.remove(plan.pod().getMetadata().getUid());
     nominations.resume(plan.pod().getMetadata().getUid());
+    alike.forget();
   }
 
   /** kube-scheduler says what is wrong with it; but a claim and its pod may be made in either order. */

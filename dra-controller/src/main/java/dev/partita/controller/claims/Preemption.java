@@ -2,6 +2,8 @@ package dev.partita.controller.claims;
 
 import dev.partita.controller.allocate.Booking;
 import dev.partita.controller.allocate.Outcome;
+import dev.partita.controller.budget.DecisionBudget;
+import dev.partita.controller.budget.OverBudgetException;
 import dev.partita.controller.claims.Nomination.Grounds;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
@@ -28,16 +30,24 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Makes room for a pod that finds no place, at the cost of pods of lower priority, or of pods that borrow what is guaranteed to
  * the pod's namespace. For one thread.
  */
 final class Preemption {
+  private static final Logger LOG = LoggerFactory.getLogger(Preemption.class);
+
   /** How long a victim may take beyond its grace period before something else is tried. */
   private static final Duration PATIENCE = Duration.ofMinutes(5);
 
   private static final Duration PROTECTED = Duration.ofSeconds(30);
+
+  /** What a search for room may take of the thread's time: everybody waits for it. */
+  private static final Duration SEARCH = Duration.ofMillis(500);
+
   private static final long DEFAULT_GRACE_SECONDS = 30;
 
   private final ClusterView view;
@@ -48,6 +58,7 @@ final class Preemption {
   private final Evictor evictor;
   private final Retries retries;
   private final Priorities priorities;
+  private final DecisionBudget budget;
   private final SearchSlots slots;
   private final Map<String, Instant> protectedUntil = new HashMap<>();
 
@@ -59,7 +70,8 @@ final class Preemption {
       Nominations nominations,
       Evictor evictor,
       Retries retries,
-      Priorities priorities) {
+      Priorities priorities,
+      DecisionBudget budget) {
     this.view = view;
     this.clock = clock;
     this.ledger = ledger;
@@ -68,6 +80,7 @@ final class Preemption {
     this.evictor = evictor;
     this.retries = retries;
     this.priorities = priorities;
+    this.budget = budget;
     this.slots = new SearchSlots(clock);
   }
 
@@ -132,9 +145,14 @@ final class Preemption {
       return Optional.empty();
     }
     long start = System.nanoTime();
-    Optional<T> found = search.get();
-    slots.done(uid, Duration.ofNanos(System.nanoTime() - start));
-    return found;
+    try {
+      return budget.apart(SEARCH, search);
+    } catch (OverBudgetException e) {
+      LOG.info("pod {}: no room is made for it: the search {}", ObjectKey.of(pod), e.getMessage());
+      return Optional.empty();
+    } finally {
+      slots.done(uid, Duration.ofNanos(System.nanoTime() - start));
+    }
   }
 
   /**
@@ -291,8 +309,8 @@ final class Preemption {
   }
 
   private <T> T without(VictimsOnNode onNode, Set<Victim> gone, Supplier<T> question) {
-    gone.forEach(victim -> loads.remove(victim.uid()));
     try {
+      gone.forEach(victim -> loads.remove(victim.uid()));
       return ledger.without(onNode.freedBy(gone), question);
     } finally {
       gone.forEach(victim -> putBack(onNode, victim));

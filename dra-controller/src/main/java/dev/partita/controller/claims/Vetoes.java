@@ -35,6 +35,11 @@ final class Vetoes {
     return veto != null && now.isBefore(veto.until());
   }
 
+  /** Whether the claim has had any veto. */
+  boolean isAny(String claimUid) {
+    return vetoes.containsKey(claimUid);
+  }
+
   void forget(String claimUid) {
     vetoes.remove(claimUid);
   }

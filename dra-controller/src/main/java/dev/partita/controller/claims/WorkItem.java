@@ -3,6 +3,7 @@ package dev.partita.controller.claims;
 import dev.partita.controller.allocate.ClaimRef;
 import dev.partita.controller.explain.Answer;
 import dev.partita.controller.explain.Question;
+import dev.partita.controller.turns.Turn;
 import dev.partita.controller.watch.ClusterEvent;
 import dev.partita.controller.watch.ObjectKey;
 import java.util.Optional;
@@ -45,6 +46,16 @@ sealed interface WorkItem {
 
   /** What was decided about the pod failed, and a while has passed. */
   record TryAgain(ObjectKey pod) implements WorkItem {}
+
+  /**
+   * What was set aside may be decided again.
+   *
+   * @param id what it was set aside by
+   */
+  record AsideOver(Turn turn, String id) implements WorkItem {}
+
+  /** There was not time enough to decide all that is to be decided. */
+  record GoOn() implements WorkItem {}
 
   /** The claim could not be given back, and a while has passed. */
   record ReleaseAgain(ObjectKey claim, String claimUid) implements WorkItem {}

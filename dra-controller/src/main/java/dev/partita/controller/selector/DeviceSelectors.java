@@ -1,6 +1,7 @@
 package dev.partita.controller.selector;
 
 import dev.cel.runtime.CelEvaluationException;
+import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.inventory.Device;
 import java.util.Map;
 import java.util.Optional;
@@ -14,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * bindings and optional libraries, comprehensions of two variables and Kubernetes' own: quantity, semver, url, ip, cidr, format, find and the functions
  * of lists.
  *
- * <p>Expressions are compiled once in a process ({@link Compilation}) and verdicts kept as long as the expression is remembered and the device lives. For
- * one thread.
+ * <p>Expressions are compiled once in a process ({@link Compilation}) and verdicts kept as long as the expression is remembered and the device lives. What
+ * is not known yet is found out only as long as the decision's budget lasts; what was found out before it ended is known the next time. For one thread.
  */
 public final class DeviceSelectors {
   /**
@@ -32,31 +33,43 @@ public final class DeviceSelectors {
   /** Of expressions that are still compiled: what was compiled anew is evaluated anew. */
   private final WeakHashMap<CompiledSelector, WeakHashMap<Device, Verdict>> verdicts = new WeakHashMap<>();
   private final WeakHashMap<Device, Map<String, Object>> seenByCel = new WeakHashMap<>();
+  private final DecisionBudget budget;
+
+  /** Whatever they cost. */
+  public DeviceSelectors() {
+    this(DecisionBudget.endless());
+  }
+
+  /** @param budget what may be spent on them */
+  public DeviceSelectors(DecisionBudget budget) {
+    this.budget = budget;
+  }
 
   /** At least as many verdicts as there are. */
   private int kept;
 
   /** Why the expression cannot be used on any device; empty if it can. */
   public Optional<String> compileError(String expression) {
-    return Compilation.of(expression) instanceof CompiledSelector.Broken(String error) ? Optional.of(error) : Optional.empty();
+    return compiled(expression) instanceof CompiledSelector.Broken(String error) ? Optional.of(error) : Optional.empty();
   }
 
   /** Whether what the expression says of a device may depend on any of these attributes, given by name without domain. */
   public boolean mayRead(String expression, Set<String> attributes) {
-    return Compilation.of(expression) instanceof CompiledSelector.Program(var _, AttributesRead reads, var _, var _) && reads.mayBeOneOf(attributes);
+    return compiled(expression) instanceof CompiledSelector.Program(var _, AttributesRead reads, var _, var _) && reads.mayBeOneOf(attributes);
   }
 
   /** The UUIDs of the only devices for which the expression can hold, where that is all that it says; empty if it is not. */
   public Optional<Set<String>> onlyUuids(String expression) {
-    return Compilation.of(expression) instanceof CompiledSelector.Program ? NamedUuids.in(expression) : Optional.empty();
+    return compiled(expression) instanceof CompiledSelector.Program ? NamedUuids.in(expression) : Optional.empty();
   }
 
   /** What the expression says of the device. */
   public Verdict evaluate(String expression, Device device) {
-    CompiledSelector selector = Compilation.of(expression);
+    CompiledSelector selector = compiled(expression);
     WeakHashMap<Device, Verdict> known = verdicts.computeIfAbsent(selector, s -> new WeakHashMap<>());
     @Nullable Verdict verdict = known.get(device);
     if (verdict == null) {
+      budget.longStep();
       verdict = evaluate(selector, expression, device);
       if (++kept > MOST_VERDICTS) {
         verdicts.clear();
@@ -66,6 +79,12 @@ public final class DeviceSelectors {
       known.put(device, verdict);
     }
     return verdict;
+  }
+
+  /** Compiling takes a thousand times as long as a decision. */
+  private CompiledSelector compiled(String expression) {
+    budget.step();
+    return Compilation.of(expression);
   }
 
   private Verdict evaluate(CompiledSelector selector, String expression, Device device) {
@@ -83,14 +102,17 @@ public final class DeviceSelectors {
     };
   }
 
-  private static Verdict evaluateHere(CompiledSelector.Program compiled, Map<String, Object> device) {
+  private Verdict evaluateHere(CompiledSelector.Program compiled, Map<String, Object> device) {
+    CostLimit cost = new CostLimit(compiled.calls());
     try {
-      Object result = compiled.program().trace(Map.of("device", device), new CostLimit(compiled.calls()));
+      Object result = compiled.program().trace(Map.of("device", device), cost);
       return result instanceof Boolean held
           ? held ? Verdict.TRUE : Verdict.FALSE
           : new Verdict.Failed("gives " + result.getClass().getSimpleName() + ", not a boolean");
     } catch (CelEvaluationException | RuntimeException e) {
       return new Verdict.Failed(Compilation.oneLine(reason(e)));
+    } finally {
+      budget.evaluated(cost.spent());
     }
   }
 

@@ -1,0 +1,90 @@
+package dev.partita.controller.budget;
+
+import java.time.Duration;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+/**
+ * Ends a decision that takes more of the deciding thread's time than it may: whoever works for long asks it at every step. What a
+ * decision costs is up to whoever writes the pod and its claims, with 32 selectors a request of a million units each. For one
+ * thread.
+ */
+public final class DecisionBudget {
+  /** The clock is looked at once in so many steps, for it is a call of the kernel's. */
+  private static final int STEPS = 16;
+
+  private final LongSupplier processorTime;
+  private long begun;
+  private long most = Long.MAX_VALUE;
+  private int steps;
+  private long units;
+  private int devices;
+
+  /** @param processorTime of the thread, in ns */
+  public DecisionBudget(LongSupplier processorTime) {
+    this.processorTime = processorTime;
+  }
+
+  /** One that never ends anything, as long as nobody {@linkplain #begin begins} something. */
+  public static DecisionBudget endless() {
+    return new DecisionBudget(() -> 0);
+  }
+
+  /** A decision begins that may take so much. */
+  public void begin(Duration time) {
+    begun = processorTime.getAsLong();
+    most = time.toNanos();
+    steps = 0;
+    units = 0;
+    devices = 0;
+  }
+
+  /** The decision is over: what follows may take what it needs. */
+  public void end() {
+    most = Long.MAX_VALUE;
+  }
+
+  /** Does something that is no part of the decision, and may take so much itself. */
+  public <T> T apart(Duration time, Supplier<T> work) {
+    if (most == Long.MAX_VALUE) {
+      return work.get();
+    }
+    long start = processorTime.getAsLong();
+    long outerBegun = begun;
+    long outerMost = most;
+    begun = start;
+    most = time.toNanos();
+    try {
+      return work.get();
+    } finally {
+      begun = outerBegun + processorTime.getAsLong() - start;
+      most = outerMost;
+    }
+  }
+
+  /** A short step is about to be made. */
+  public void step() {
+    if (most != Long.MAX_VALUE && ++steps % STEPS == 0) {
+      look();
+    }
+  }
+
+  /** A step is about to be made that may take long. */
+  public void longStep() {
+    if (most != Long.MAX_VALUE) {
+      look();
+    }
+  }
+
+  /** A selector was evaluated on a device for so many units of cost. */
+  public void evaluated(long cost) {
+    units += cost;
+    devices++;
+  }
+
+  private void look() {
+    if (processorTime.getAsLong() - begun > most) {
+      throw new OverBudgetException(Duration.ofNanos(most), units, devices);
+    }
+  }
+}

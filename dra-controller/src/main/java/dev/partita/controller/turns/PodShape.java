@@ -1,0 +1,53 @@
+package dev.partita.controller.turns;
+
+import dev.partita.controller.allocate.ClaimAsk;
+import dev.partita.controller.allocate.ClaimRef;
+import dev.partita.controller.nodes.PodRequests;
+import io.fabric8.kubernetes.api.model.NodeSelector;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.Toleration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * All that a decision reads of a pod that has no place yet, but for its name: where one pod finds none, another of the same shape
+ * finds none either.
+ *
+ * @param namespace whose quotas hold
+ * @param priority what is kept for pods of lower priority is free for it
+ * @param node the node that it is bound to
+ * @param affinity required node affinity
+ * @param allocatedElsewhere where its allocated claims let it run
+ * @param asks its open claims, without their names
+ */
+public record PodShape(
+    String namespace,
+    int priority,
+    Optional<String> node,
+    Map<String, String> nodeSelector,
+    Optional<NodeSelector> affinity,
+    List<Toleration> tolerations,
+    PodRequests requests,
+    List<NodeSelector> allocatedElsewhere,
+    List<ClaimAsk> asks) {
+  private static final ClaimRef ANY = new ClaimRef("", "", "");
+
+  /** @param asks the pod's claims that are to be allocated */
+  public static PodShape of(Pod pod, List<NodeSelector> allocatedElsewhere, List<ClaimAsk> asks) {
+    var spec = pod.getSpec();
+    return new PodShape(
+        pod.getMetadata().getNamespace(),
+        Objects.requireNonNullElse(spec.getPriority(), 0),
+        Optional.ofNullable(spec.getNodeName()),
+        Objects.requireNonNullElse(spec.getNodeSelector(), Map.of()),
+        Optional.ofNullable(spec.getAffinity())
+            .flatMap(affinity -> Optional.ofNullable(affinity.getNodeAffinity()))
+            .flatMap(affinity -> Optional.ofNullable(affinity.getRequiredDuringSchedulingIgnoredDuringExecution())),
+        Objects.requireNonNullElse(spec.getTolerations(), List.of()),
+        PodRequests.of(pod),
+        allocatedElsewhere,
+        asks.stream().map(ask -> new ClaimAsk(ANY, ask.requests(), ask.constraints(), ask.preferences())).toList());
+  }
+}

@@ -1,0 +1,14 @@
+package dev.partita.controller.turns;
+
+import dev.partita.controller.watch.ObjectKey;
+
+/** What is decided about at once. */
+public sealed interface Turn {
+  ObjectKey key();
+
+  /** A pod by itself. */
+  record OfPod(ObjectKey key) implements Turn {}
+
+  /** All pods of a gang. */
+  record OfGang(ObjectKey key) implements Turn {}
+}

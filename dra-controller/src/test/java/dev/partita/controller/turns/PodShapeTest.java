@@ -1,0 +1,76 @@
+package dev.partita.controller.turns;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.config.GpuShareConfig.Placement;
+import dev.partita.controller.allocate.ClaimAsk;
+import dev.partita.controller.allocate.ClaimAsk.RequestAsk;
+import dev.partita.controller.allocate.ClaimRef;
+import dev.partita.controller.allocate.DeviceAsk;
+import io.fabric8.kubernetes.api.model.NodeSelectorRequirement;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.Toleration;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Test;
+
+class PodShapeTest {
+  private static final Pod POD = new PodBuilder().withNewMetadata().withName("a").withNamespace("n").endMetadata().withNewSpec().addNewContainer().endContainer().endSpec().build();
+
+  @Test
+  void podsThatDifferInTheirNamesAndTheirClaimsNamesAreAlike() {
+    Pod other = new PodBuilder(POD).editMetadata().withName("b").withUid("uid-b").addToLabels("l", "v").endMetadata().build();
+    assertThat(shape(POD, "claim-a", 8)).isEqualTo(shape(other, "claim-b", 8)).hasSameHashCodeAs(shape(other, "claim-b", 8));
+  }
+
+  @Test
+  void podsThatDifferInAnythingThatADecisionReadsAreNot() {
+    PodShape shape = shape(POD, "c", 8);
+    assertThat(shape).isNotEqualTo(shape(POD, "c", 9));
+    assertThat(shape).isNotEqualTo(shape(new PodBuilder(POD).editMetadata().withNamespace("m").endMetadata().build(), "c", 8));
+    assertThat(shape).isNotEqualTo(shape(new PodBuilder(POD).editSpec().withPriority(5).endSpec().build(), "c", 8));
+    assertThat(shape).isNotEqualTo(shape(new PodBuilder(POD).editSpec().withNodeName("node-0").endSpec().build(), "c", 8));
+    assertThat(shape).isNotEqualTo(shape(new PodBuilder(POD).editSpec().withNodeSelector(Map.of("zone", "a")).endSpec().build(), "c", 8));
+    assertThat(shape).isNotEqualTo(shape(new PodBuilder(POD).editSpec().withTolerations(new Toleration("NoSchedule", "k", "Exists", null, null)).endSpec().build(), "c", 8));
+    assertThat(shape)
+        .isNotEqualTo(
+            shape(
+                new PodBuilder(POD)
+                    .editSpec()
+                    .editFirstContainer()
+                    .withNewResources()
+                    .withRequests(Map.of("cpu", new Quantity("2")))
+                    .endResources()
+                    .endContainer()
+                    .endSpec()
+                    .build(),
+                "c",
+                8));
+    assertThat(shape)
+        .isNotEqualTo(
+            shape(
+                new PodBuilder(POD)
+                    .editSpec()
+                    .withNewAffinity()
+                    .withNewNodeAffinity()
+                    .withNewRequiredDuringSchedulingIgnoredDuringExecution()
+                    .addNewNodeSelectorTerm()
+                    .addToMatchExpressions(new NodeSelectorRequirement("zone", "In", List.of("a")))
+                    .endNodeSelectorTerm()
+                    .endRequiredDuringSchedulingIgnoredDuringExecution()
+                    .endNodeAffinity()
+                    .endAffinity()
+                    .endSpec()
+                    .build(),
+                "c",
+                8));
+  }
+
+  private static PodShape shape(Pod pod, String claim, long bytes) {
+    DeviceAsk ask = new DeviceAsk("gpu", List.of(), new DeviceAsk.Count.Exactly(1), OptionalLong.of(bytes), OptionalLong.empty(), List.of(), Placement.DEFAULT);
+    return PodShape.of(pod, List.of(), List.of(new ClaimAsk(new ClaimRef("n", claim, "uid-" + claim), List.of(new RequestAsk("gpu", List.of(ask))), List.of())));
+  }
+}
