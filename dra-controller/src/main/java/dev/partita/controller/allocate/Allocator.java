@@ -57,6 +57,9 @@ public final class Allocator {
 
   /** The same without the reasons, which take a look at every host: empty if no host can serve the claims. */
   public Optional<Outcome.Allocated> place(PodNeeds needs, List<ClaimAsk> claims, Candidates candidates, FreeCards cards) {
+    if (ClaimAsk.leastDevices(claims) > ClaimAsk.MOST_OF_POD) {
+      return Optional.empty();
+    }
     Decision decision = new Decision(needs, candidates, cards);
     List<Choice> choices = Choices.of(claims);
     boolean strictOrder = choices.stream().mapToInt(Choice::rank).distinct().count() == choices.size();

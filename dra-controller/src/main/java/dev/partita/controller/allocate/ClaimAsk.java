@@ -17,6 +17,12 @@ public record ClaimAsk(ClaimRef claim, List<RequestAsk> requests, List<Constrain
   /** Devices that the API lets the allocation of one claim hold. */
   public static final int MOST_RESULTS = 32;
 
+  /**
+   * Devices that the claims of one pod may hold together: 32 shares of each of 8 cards, or all of 16 cards of 16 instances each. Every one of
+   * them is looked for beside all others, and the API has no limit of its own: 100 claims of 32 devices each would keep everybody else waiting.
+   */
+  static final int MOST_OF_POD = 256;
+
   public ClaimAsk {
     requests = List.copyOf(requests);
     constraints = List.copyOf(constraints);
@@ -25,6 +31,19 @@ public record ClaimAsk(ClaimRef claim, List<RequestAsk> requests, List<Constrain
 
   public ClaimAsk(ClaimRef claim, List<RequestAsk> requests, List<Constraint> constraints) {
     this(claim, requests, constraints, List.of());
+  }
+
+  /** How many devices claims ask for together, at least: all that there are of a kind count as one, and no claim for more than it can hold. */
+  static int leastDevices(List<ClaimAsk> claims) {
+    return claims.stream().mapToInt(claim -> Math.min(MOST_RESULTS, claim.leastDevices())).sum();
+  }
+
+  private int leastDevices() {
+    return requests.stream().mapToInt(request -> request.alternatives().stream().mapToInt(ClaimAsk::leastDevices).min().orElse(0)).sum();
+  }
+
+  private static int leastDevices(DeviceAsk ask) {
+    return ask.count() instanceof DeviceAsk.Count.Exactly(int devices) ? devices : 1;
   }
 
   /** The same without the cards of these models. */

@@ -76,7 +76,7 @@ final class NodeSearch {
           slots.add(new Slot(claim, choice.claims().get(claim), ask, possible, i > 0));
         }
       }
-      if (slots.size() - before > ClaimAsk.MOST_RESULTS) {
+      if (slots.size() - before > ClaimAsk.MOST_RESULTS || slots.size() > ClaimAsk.MOST_OF_POD) {
         return Optional.empty();
       }
     }
@@ -108,35 +108,63 @@ final class NodeSearch {
     };
   }
 
+  /** A loop and no recursion: how many slots there are is for whoever makes a pod to say. */
   private boolean place(List<Fit.Fits> chosen) {
-    int position = chosen.size();
-    if (position == slots.size()) {
-      return true;
-    }
-    Slot slot = slots.get(position);
-    List<Fit.Fits> open = open(slot, position, chosen);
-    if (open.size() < siblingsFrom(position)) {
-      return false;
-    }
-    for (Fit.Fits fits : open) {
-      if (++steps > MAX_STEPS) {
-        return false;
+    List<Level> levels = new ArrayList<>(slots.size());
+    while (chosen.size() < slots.size()) {
+      if (levels.size() == chosen.size()) {
+        levels.add(new Level(open(chosen)));
       }
-      int index = fits.device().card().key().index();
-      @Nullable Account before = taken.get(index);
-      taken.put(index, fits.after(account(fits.device().card())));
-      chosen.add(fits);
-      if (place(chosen)) {
-        return true;
-      }
-      chosen.removeLast();
-      if (before == null) {
-        taken.remove(index);
+      Level level = levels.getLast();
+      if (level.tried < level.open.size()) {
+        if (++steps > MAX_STEPS) {
+          return false;
+        }
+        take(level, chosen);
       } else {
-        taken.put(index, before);
+        levels.removeLast();
+        if (levels.isEmpty()) {
+          return false;
+        }
+        putBack(levels.getLast(), chosen);
       }
     }
-    return false;
+    return true;
+  }
+
+  /** What the slot at one position could take when its turn came, how many of these were tried, and what the last one changed. */
+  private static final class Level {
+    private final List<Fit.Fits> open;
+    private int tried;
+    private @Nullable Account before;
+
+    Level(List<Fit.Fits> open) {
+      this.open = open;
+    }
+  }
+
+  private void take(Level level, List<Fit.Fits> chosen) {
+    Fit.Fits fits = level.open.get(level.tried++);
+    int index = fits.device().card().key().index();
+    level.before = taken.get(index);
+    taken.put(index, fits.after(account(fits.device().card())));
+    chosen.add(fits);
+  }
+
+  private void putBack(Level level, List<Fit.Fits> chosen) {
+    int index = chosen.removeLast().device().card().key().index();
+    if (level.before == null) {
+      taken.remove(index);
+    } else {
+      taken.put(index, level.before);
+    }
+  }
+
+  /** Cards that the next slot can take, the best first; none if they are too few for it and its siblings. */
+  private List<Fit.Fits> open(List<Fit.Fits> chosen) {
+    int position = chosen.size();
+    List<Fit.Fits> open = open(slots.get(position), position, chosen);
+    return open.size() < siblingsFrom(position) ? List.of() : open;
   }
 
   /** Cards that the slot can take now, the best first. A sibling takes none that comes before its elder's: order is no choice. */

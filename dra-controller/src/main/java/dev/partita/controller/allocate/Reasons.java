@@ -55,6 +55,11 @@ final class Reasons {
   private NodeRefusal refusal(List<ClaimAsk> claims, Standing standing, Function<DeviceAsk, CardReasons> reasons) {
     String node = standing.host().name();
     int cards = standing.host().cards().size();
+    int ofPod = ClaimAsk.leastDevices(claims);
+    if (ofPod > ClaimAsk.MOST_OF_POD) {
+      return tooManyOfPod(ofPod, standing);
+    }
+    ofPod = 0;
     for (ClaimAsk claim : claims) {
       int ofClaim = 0;
       for (RequestAsk request : claim.requests()) {
@@ -77,6 +82,10 @@ final class Reasons {
       if (ofClaim > ClaimAsk.MOST_RESULTS) {
         return tooMany(claim, ofClaim, standing);
       }
+      ofPod += ofClaim;
+    }
+    if (ofPod > ClaimAsk.MOST_OF_POD) {
+      return tooManyOfPod(ofPod, standing);
     }
     boolean constrained = claims.stream().anyMatch(claim -> !claim.constraints().isEmpty());
     return new NodeRefusal.NotTogether(
@@ -102,6 +111,11 @@ final class Reasons {
 
   private static NodeRefusal tooMany(ClaimAsk claim, int wanted, Standing standing) {
     String why = "claim " + claim.claim().name() + " asks for " + wanted + " devices there; one claim can hold " + ClaimAsk.MOST_RESULTS;
+    return new NodeRefusal.NotTogether(standing.host().name(), standing.host().cards().size(), why);
+  }
+
+  private static NodeRefusal tooManyOfPod(int wanted, Standing standing) {
+    String why = "the pod's claims ask for " + wanted + " devices there; the claims of one pod can hold " + ClaimAsk.MOST_OF_POD;
     return new NodeRefusal.NotTogether(standing.host().name(), standing.host().cards().size(), why);
   }
 
