@@ -20,7 +20,7 @@ class GpuNodeStatusesTest {
     GpuNodeStatus earlier =
         new GpuNodeStatus(1, "1x h200", "580.1", "13.0", "old", "uid-old", List.of(gpu), List.of());
     GpuNodeStatus status =
-        GpuNodeStatuses.of(Inventory.NoCards.silent(Duration.ofMinutes(1)), earlier, "new", "uid-new", NOW);
+        GpuNodeStatuses.of(Inventory.NoCards.silent(Duration.ofMinutes(1)), List.of(), earlier, "new", "uid-new", NOW);
     assertThat(status.gpus()).singleElement().satisfies(one -> {
       assertThat(one.uuid()).isEqualTo(gpu.uuid());
       assertThat(one.health().reason()).isEqualTo("NvmlDoesNotAnswer");
@@ -32,7 +32,7 @@ class GpuNodeStatusesTest {
 
   @Test
   void aNodeThatNobodyHasReadHasNoCardsWhileNvmlDoesNotAnswer() {
-    GpuNodeStatus status = GpuNodeStatuses.of(Inventory.NoCards.silent(Duration.ofMinutes(1)), null, "new", null, NOW);
+    GpuNodeStatus status = GpuNodeStatuses.of(Inventory.NoCards.silent(Duration.ofMinutes(1)), List.of(), null, "new", null, NOW);
     assertThat(status.gpus()).isEmpty();
     assertThat(status.conditions().getFirst().getReason()).isEqualTo("NvmlDoesNotAnswer");
   }

@@ -11,6 +11,7 @@ import dev.partita.plugin.nvml.CardUser;
 import dev.partita.plugin.nvml.MigControl;
 import dev.partita.plugin.nvml.NvmlException;
 import dev.partita.plugin.share.ShareFolders;
+import dev.partita.plugin.share.UsageRegions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -93,7 +94,7 @@ class ClaimUsersTest {
   }
 
   private Optional<String> use(Grant... grants) throws IOException {
-    ShareFolders folders = new ShareFolders(root.resolve("state"), root.resolve("run"));
+    ShareFolders folders = new ShareFolders(root.resolve("state"), root.resolve("run"), new UsageRegions());
     HostProcesses host = new HostProcesses(root.resolve("proc"));
     return new ClaimUsers(folders, cards, host).of("uid-1", List.of(grants), Set.of(POD));
   }
