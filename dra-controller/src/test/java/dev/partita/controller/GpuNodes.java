@@ -6,6 +6,7 @@ import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeStatus;
+import dev.partita.api.node.HeldClaim;
 import dev.partita.api.node.MigProfile;
 import io.fabric8.kubernetes.api.model.ConditionBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
@@ -92,6 +93,16 @@ public final class GpuNodes {
     node.setStatus(
         new GpuNodeStatus(
             s.gpuCount(), s.models(), s.driverVersion(), s.cudaDriverVersion(), s.pluginVersion(), podUid, s.gpus(), s.conditions()));
+    return node;
+  }
+
+  /** The same node, which holds that for claims that are gone. */
+  public static GpuNode holding(GpuNode node, HeldClaim... held) {
+    GpuNodeStatus s = node.getStatus();
+    node.setStatus(
+        new GpuNodeStatus(
+            s.gpuCount(), s.models(), s.driverVersion(), s.cudaDriverVersion(), s.pluginVersion(), s.pluginPodUid(),
+            s.gpus(), List.of(held), s.conditions()));
     return node;
   }
 

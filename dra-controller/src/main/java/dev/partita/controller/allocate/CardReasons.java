@@ -79,7 +79,7 @@ final class CardReasons {
         said = on(devices.getOrDefault(card, List.of()).stream().map(this::inPrinciple).toList(), standing.accounts().get(i), wanted);
       }
       if (said.refusal().isPresent()) {
-        refusals.put(card.index(), said.refusal().get());
+        refusals.put(card.index(), said.refusal().get().heldFor(standing.host().heldOn(card.index())));
       } else {
         fitting++;
         given += said.devices();

@@ -5,6 +5,7 @@ import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
 import java.util.Collections;
+import java.util.List;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -205,6 +206,41 @@ public sealed interface CardRefusal {
     }
   }
 
+  /**
+   * Something of the card is taken, and the node holds some of that for claims that are gone: nobody but the node can
+   * give it back.
+   *
+   * @param why what speaks against the card
+   * @param claimUids for which claims
+   */
+  record HeldOnNode(CardRefusal why, List<String> claimUids) implements CardRefusal {
+    private static final int MOST_NAMED = 3;
+
+    public HeldOnNode {
+      claimUids = List.copyOf(claimUids);
+    }
+
+    @Override
+    public String toString() {
+      String uids = claimUids.stream().limit(MOST_NAMED).collect(Collectors.joining(", "));
+      int more = claimUids.size() - MOST_NAMED;
+      String whose = claimUids.size() == 1 ? "a claim that is gone (UID " : "claims that are gone (UIDs ";
+      String end = more > 0 ? " and " + more + " more)" : ")";
+      return why + ", of which some is held on the node by " + whose + uids + end;
+    }
+  }
+
+  /** The same of a card of which the node holds something for these claims. */
+  default CardRefusal heldFor(List<String> claimUids) {
+    boolean taken =
+        switch (this) {
+          case TakenWhole _, HasShares _, CutIntoInstances _, SharesInTheWay _ -> true;
+          case PlacementsOverlap _, NoMoreOfProfile _, MemoryTaken _, CoresTaken _ -> true;
+          default -> false;
+        };
+    return taken && !claimUids.isEmpty() ? new HeldOnNode(this, claimUids) : this;
+  }
+
   /** How close the card came: the larger, the closer. */
   default int closeness() {
     return switch (this) {
@@ -230,6 +266,7 @@ public sealed interface CardRefusal {
       case NoMoreOfProfile r -> 11;
       case MemoryTaken r -> 10;
       case CoresTaken r -> 11;
+      case HeldOnNode r -> r.why().closeness();
     };
   }
 

@@ -43,7 +43,7 @@ final class Reasons {
       Optional<String> podUnfit = candidates.refusal(host.host());
       if (podUnfit.isPresent()) {
         nodes.add(new NodeRefusal.PodUnfit(host.host().name(), host.host().cards().size(), podUnfit.get()));
-      } else if (ofSpots) {
+      } else if (ofSpots && host.host().held().isEmpty()) {
         nodes.add(ofAlike.computeIfAbsent(host.fullness(), _ -> refusal(claims, host, reasons)).on(host.host().name()));
       } else {
         nodes.add(refusal(claims, host, reasons));

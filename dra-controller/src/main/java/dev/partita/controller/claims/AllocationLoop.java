@@ -120,7 +120,8 @@ public final class AllocationLoop implements AutoCloseable {
     this.view = view;
     ClaimReader claims = new ClaimReader(view::deviceClass, new DeviceSelectors());
     OthersProposals others = new OthersProposals(claim -> asked(claims.read(claim)), evenClock);
-    this.ledger = new ClaimLedger(uid -> PodClaims.mayUse(view.podByUid(uid)), others);
+    this.ledger =
+        new ClaimLedger(uid -> PodClaims.mayUse(view.podByUid(uid)), uid -> isOnNode(view.podByUid(uid)), others);
     this.quotas = new QuotaRefresh(view, ledger.quotas());
     this.quotaStatus = quotaStatus;
     this.nodeFacts = new NodeFacts(view);
@@ -267,6 +268,10 @@ public final class AllocationLoop implements AutoCloseable {
     }
   }
 
+  private static boolean isOnNode(@Nullable Pod pod) {
+    return pod != null && PodClaims.takesRoom(pod);
+  }
+
   private static Optional<ClaimAsk> asked(ClaimReading reading) {
     return reading instanceof ClaimReading.Understood(ClaimAsk ask) ? Optional.of(ask) : Optional.empty();
   }
@@ -300,6 +305,7 @@ public final class AllocationLoop implements AutoCloseable {
     inventory.hosts().keySet().forEach(this::roomChanged);
     quotas.stale();
     quotas.changed(inventory);
+    ledger.held().report(inventory);
     for (ResourceClaim claim : view.claims()) {
       guarded(ObjectKey.of(claim), () -> ledger.observe(claim.getMetadata().getUid(), claim));
     }
@@ -316,6 +322,7 @@ public final class AllocationLoop implements AutoCloseable {
         Inventory fresh = inventory.refreshed(view.gpuNodes());
         if (!fresh.equals(inventory)) {
           inventory = fresh;
+          ledger.held().report(fresh);
           fresh.hosts().keySet().forEach(this::roomChanged);
           quotas.stale();
           queue.helps();
@@ -338,7 +345,12 @@ public final class AllocationLoop implements AutoCloseable {
       case ClusterEvent.SliceChanged(String node) -> {
         helpsIf(nodeFacts.published(node));
       }
-      case ClusterEvent.PodChanged(ObjectKey pod, String uid) -> follower.follow(pod, uid, inventory, pods);
+      case ClusterEvent.PodChanged(ObjectKey pod, String uid) -> {
+        follower.follow(pod, uid, inventory, pods);
+        if (ledger.held().podChanged(uid)) {
+          pods.addAll(turns.waiting());
+        }
+      }
       case ClusterEvent.ClaimChanged(ObjectKey claim, String uid) -> observeClaim(claim, uid, pods);
     }
   }

@@ -1,9 +1,13 @@
 package dev.partita.controller.claims;
 
+import dev.partita.api.node.GpuNode;
 import dev.partita.controller.allocate.ClaimRef;
 import dev.partita.controller.allocate.Outcome;
 import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.held.HeldBookings;
 import dev.partita.controller.inventory.Card;
+import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.proposal.Proposal;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
@@ -118,13 +122,22 @@ final class AllocationTransaction {
       if (!plan.outcome().claims().stream().allMatch(placement -> isAmong(claims, placement.claim()))) {
         return false; // changed already: it could not be written any more
       }
-      Optional<Card> over = Overcommitment.find(plan.outcome().claims(), claims, spent);
+      Optional<Card> over = Overcommitment.find(plan.outcome().claims(), claims, held(plan.outcome().node()), spent);
       if (over.isPresent()) {
         LOG.info("pod {}: {} was given to another claim at the same time", ObjectKey.of(plan.pod()), over.get().key());
         return false;
       }
     }
     return true;
+  }
+
+  private List<HeldBookings> held(String node) {
+    @Nullable GpuNode gpuNode = view.gpuNode(node);
+    if (gpuNode == null || gpuNode.getStatus() == null || gpuNode.getStatus().held().isEmpty()) {
+      return List.of();
+    }
+    @Nullable GpuHost host = Inventory.EMPTY.refreshed(List.of(gpuNode)).host(node);
+    return host == null ? List.of() : HeldBookings.of(host);
   }
 
   /** Whether the claim is there exactly as it was proposed. */

@@ -7,6 +7,7 @@ import dev.partita.controller.allocate.ClaimRef;
 import dev.partita.controller.allocate.FreeCards;
 import dev.partita.controller.allocate.HostRooms;
 import dev.partita.controller.allocate.Mix;
+import dev.partita.controller.held.HeldLedger;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.proposal.OthersProposals;
 import dev.partita.controller.proposal.Proposal;
@@ -66,6 +67,7 @@ final class ClaimLedger {
 
   private final Predicate<String> uses;
   private final OthersProposals others;
+  private final HeldLedger held;
   private final QuotaLedger quotas = new QuotaLedger();
   private final Books books = new Books();
   private final HostRooms rooms = new HostRooms();
@@ -80,11 +82,18 @@ final class ClaimLedger {
 
   /**
    * @param uses whether the pod of that UID may have begun to use what is reserved for it, or is gone
+   * @param runs whether the pod of that UID is on a node and has not ended
    * @param others how far proposals count that this instance has not made
    */
-  ClaimLedger(Predicate<String> uses, OthersProposals others) {
+  ClaimLedger(Predicate<String> uses, Predicate<String> runs, OthersProposals others) {
     this.uses = uses;
     this.others = others;
+    this.held = new HeldLedger(books::put, books::remove, books::bookings, quotas, runs);
+  }
+
+  /** What nodes hold for claims that are gone. */
+  HeldLedger held() {
+    return held;
   }
 
   Accounts accounts() {
@@ -244,12 +253,16 @@ final class ClaimLedger {
   Change observe(String claimUid, @Nullable ResourceClaim claim) {
     if (claim == null) {
       assumed.remove(claimUid);
-      seen.remove(claimUid);
+      Set<String> pods = Optional.ofNullable(seen.remove(claimUid)).map(Seen::reservedFor).orElse(Set.of());
+      List<Booking> had = books.bookings(claimUid);
+      Optional<String> namespace = quotas.namespaceOf(claimUid);
       releasing.remove(claimUid);
       spent.remove(claimUid);
       proposals.remove(claimUid);
       others.forget(claimUid);
-      return unbook(claimUid) ? new Change.Freed(Optional.empty()) : new Change.None();
+      boolean freed = unbook(claimUid);
+      held.deleted(claimUid, namespace, pods, had);
+      return freed ? new Change.Freed(Optional.empty()) : new Change.None();
     }
     Proposal.textOf(claim).ifPresentOrElse(text -> proposals.put(claimUid, text), () -> proposals.remove(claimUid));
     if (AllocatedClaim.isAllocated(claim)) {
@@ -281,11 +294,14 @@ final class ClaimLedger {
   private void book(String claimUid, String namespace, List<Booking> bookings) {
     books.put(claimUid, bookings);
     quotas.put(claimUid, namespace, bookings);
+    held.changed(claimUid);
   }
 
   private boolean unbook(String claimUid) {
     quotas.remove(claimUid);
-    return books.remove(claimUid);
+    boolean had = books.remove(claimUid);
+    held.changed(claimUid);
+    return had;
   }
 
   private boolean wasAllocated(String claimUid) {

@@ -3,6 +3,7 @@ package dev.partita.controller.claims;
 import dev.partita.controller.allocate.Books;
 import dev.partita.controller.allocate.DeviceAsk;
 import dev.partita.controller.allocate.Outcome;
+import dev.partita.controller.held.HeldBookings;
 import dev.partita.controller.inventory.Card;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.Collection;
@@ -21,15 +22,23 @@ final class Overcommitment {
    * A card of the placements of which more would be taken than there is.
    *
    * @param claims all that have something of the node, or for which something there is proposed, these placements included
+   * @param held what the node holds for claims that are gone
    * @param spent whether what is proposed for a claim is known to be past: it had become an allocation, which is gone
    */
-  static Optional<Card> find(List<Outcome.ClaimPlacement> placements, Collection<ResourceClaim> claims, Predicate<ResourceClaim> spent) {
+  static Optional<Card> find(
+      List<Outcome.ClaimPlacement> placements,
+      Collection<ResourceClaim> claims,
+      Collection<HeldBookings> held,
+      Predicate<ResourceClaim> spent) {
     Books books = new Books();
     for (ResourceClaim claim : claims) {
       if (AllocatedClaim.isAllocated(claim) || !spent.test(claim)) {
         books.put(claim.getMetadata().getUid(), AllocatedClaim.taken(claim));
       }
     }
+    held.stream()
+        .filter(of -> of.counts(books.bookings(of.claimUid())))
+        .forEach(of -> books.put(of.key(), of.bookings()));
     return placements.stream()
         .flatMap(placement -> placement.devices().stream())
         .filter(device -> device.request().access() == DeviceAsk.Access.OWN)

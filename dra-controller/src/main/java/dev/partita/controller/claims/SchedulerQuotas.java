@@ -3,6 +3,7 @@ package dev.partita.controller.claims;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.controller.allocate.ClaimAsk;
 import dev.partita.controller.allocate.DeviceAsk;
+import dev.partita.controller.held.HeldBookings;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
@@ -50,6 +51,7 @@ public final class SchedulerQuotas implements AutoCloseable {
   private final Map<ObjectKey, String> uids = new HashMap<>();
   private final Map<String, Waiting> waiting = new HashMap<>();
   private QuotaLedger ledger = new QuotaLedger();
+  private List<HeldBookings> held = List.of();
   private Inventory inventory = Inventory.EMPTY;
   private boolean worldChanged = true;
   private boolean classesChanged = true;
@@ -119,9 +121,12 @@ public final class SchedulerQuotas implements AutoCloseable {
       worldChanged = false;
       inventory = inventory.refreshed(view.gpuNodes());
       ledger.refresh(QuotaWorld.of(view, inventory));
+      held.forEach(of -> ledger.remove(of.key()));
+      held = inventory.hosts().values().stream().flatMap(host -> HeldBookings.of(host).stream()).toList();
     }
     changedClaims.forEach(this::countAnew);
     changedClaims.clear();
+    held.forEach(this::countHeld);
   }
 
   private void countAnew(ObjectKey key) {
@@ -145,6 +150,15 @@ public final class SchedulerQuotas implements AutoCloseable {
       } else if (claim.getMetadata().getDeletionTimestamp() == null) {
         waiting.put(uid, new Waiting(key.namespace(), ask));
       }
+    }
+  }
+
+  /** What a node holds for a claim counts unless the claim itself does. */
+  private void countHeld(HeldBookings of) {
+    if (ledger.namespaceOf(of.claimUid()).isPresent() && !of.besides()) {
+      ledger.remove(of.key());
+    } else {
+      ledger.put(of.key(), of.namespace().orElse(""), of.bookings());
     }
   }
 

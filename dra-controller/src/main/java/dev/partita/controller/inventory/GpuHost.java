@@ -1,6 +1,7 @@
 package dev.partita.controller.inventory;
 
 import dev.partita.api.node.GpuNodeSpec.Allocator;
+import dev.partita.api.node.HeldClaim;
 import java.util.List;
 import java.util.Optional;
 
@@ -12,11 +13,31 @@ import java.util.Optional;
  * @param unready why its cards cannot be handed out, for people; empty if they can
  * @param cards by index
  * @param devices what is offered, in the order in which it is published
+ * @param held what it holds for claims that no longer say so themselves; of shares the memory as it is sold here
  */
-public record GpuHost(String name, Allocator allocator, Optional<String> unready, List<Card> cards, List<Device> devices) {
+public record GpuHost(
+    String name,
+    Allocator allocator,
+    Optional<String> unready,
+    List<Card> cards,
+    List<Device> devices,
+    List<HeldClaim> held) {
   public GpuHost {
+    held = List.copyOf(held);
     cards = List.copyOf(cards);
     devices = List.copyOf(devices);
+  }
+
+  /** UIDs of the claims that it holds something of the card for. */
+  public List<String> heldOn(int index) {
+    return cards.stream()
+        .filter(card -> card.key().index() == index)
+        .map(card -> card.gpu().uuid())
+        .flatMap(uuid -> held.stream().filter(claim -> claim.has(uuid)))
+        .map(HeldClaim::claimUid)
+        .distinct()
+        .sorted()
+        .toList();
   }
 
   public boolean isReady() {

@@ -11,6 +11,8 @@ import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeSpec.PublishedMode;
 import dev.partita.api.node.GpuNodeStatus;
+import dev.partita.api.node.HeldClaim;
+import dev.partita.api.node.HeldDevice;
 import dev.partita.controller.inventory.Capacity.RequestPolicy;
 import io.fabric8.kubernetes.api.model.Condition;
 import java.util.ArrayList;
@@ -31,6 +33,9 @@ final class HostReader {
   static final long MEMORY_MIN = 1L << 20;
 
   static final int CORES_TOTAL = 100;
+
+  /** Bytes that no card has, and that can be multiplied by a percentage. */
+  private static final long MOST_MEMORY = 1L << 50;
 
   /** Longest string attribute that a ResourceSlice takes. */
   private static final int MAX_TEXT = 64;
@@ -66,7 +71,29 @@ final class HostReader {
         }
       }
     }
-    return new GpuHost(name, spec.allocator(), unready(node), cards, devices);
+    List<HeldClaim> held =
+        status == null ? List.of() : status.held().stream().map(claim -> asSold(claim, spec)).toList();
+    return new GpuHost(name, spec.allocator(), unready(node), cards, devices, held);
+  }
+
+  /** A node that sells more than its cards have reports what a share may hold of the card: more of it is sold. */
+  private static HeldClaim asSold(HeldClaim claim, GpuNodeSpec spec) {
+    return new HeldClaim(
+        claim.claimUid(),
+        claim.namespace(),
+        claim.name(),
+        claim.reason(),
+        claim.devices().stream().map(device -> asSold(device, spec.soldPercent())).toList(),
+        claim.since());
+  }
+
+  private static HeldDevice asSold(HeldDevice device, int percent) {
+    if (device.kind() != HeldDevice.Kind.Share) {
+      return device;
+    }
+    long bytes = device.memoryBytes() == null ? 0 : Math.clamp(device.memoryBytes(), 0, MOST_MEMORY);
+    int cores = device.cores() == null ? 0 : Math.clamp(device.cores(), 0, CORES_TOTAL);
+    return HeldDevice.share(device.uuid(), bytes / 100 * percent + bytes % 100 * percent / 100, cores);
   }
 
   /** Why the node's cards cannot be handed out; empty if they can. */

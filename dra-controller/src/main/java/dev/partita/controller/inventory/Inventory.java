@@ -4,6 +4,7 @@ import dev.partita.api.node.GpuNode;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SortedMap;
@@ -52,7 +53,12 @@ public final class Inventory {
 
   /** What of a GpuNode matters to this controller. */
   private record Source(
-      dev.partita.api.node.GpuNodeSpec spec, @Nullable Object cards, @Nullable String driver, @Nullable String cuda, String unready) {
+      dev.partita.api.node.GpuNodeSpec spec,
+      @Nullable Object cards,
+      @Nullable String driver,
+      @Nullable String cuda,
+      String unready,
+      Object held) {
     static Source of(GpuNode node) {
       var status = node.getStatus();
       return new Source(
@@ -60,7 +66,8 @@ public final class Inventory {
           status == null ? null : status.gpus(),
           status == null ? null : status.driverVersion(),
           status == null ? null : status.cudaDriverVersion(),
-          HostReader.unready(node).orElse(""));
+          HostReader.unready(node).orElse(""),
+          status == null ? List.of() : status.held());
     }
   }
 }

@@ -28,9 +28,16 @@ record HeldCards(List<PublishedCard> cards, List<Integer> held) {
    * @param wanted how the cards are to be offered
    * @param published how they are offered now, by index
    * @param use what claims have of them
+   * @param heldOnNode indices of cards of which the node holds something that no claim has: kube-scheduler, which goes
+   *     by claims, would sell it again
    * @param byKubeScheduler whether kube-scheduler is to allocate them
    */
-  static HeldCards of(List<PublishedCard> wanted, Map<Integer, PublishedCard> published, PoolUse use, boolean byKubeScheduler) {
+  static HeldCards of(
+      List<PublishedCard> wanted,
+      Map<Integer, PublishedCard> published,
+      PoolUse use,
+      Set<Integer> heldOnNode,
+      boolean byKubeScheduler) {
     List<PublishedCard> cards = new ArrayList<>();
     List<Integer> held = new ArrayList<>();
     for (PublishedCard card : wanted) {
@@ -38,7 +45,7 @@ record HeldCards(List<PublishedCard> cards, List<Integer> held) {
       if (now != null && (byKubeScheduler || now.counters().isPresent()) && staysAsItIs(now, card, use.devices())) {
         cards.add(waiting(now, card));
         held.add(card.index());
-      } else if (byKubeScheduler && use.isOfOneShare(card.index())) {
+      } else if (byKubeScheduler && (use.isOfOneShare(card.index()) || heldOnNode.contains(card.index()))) {
         cards.add(waiting(card, card));
         held.add(card.index());
       } else {

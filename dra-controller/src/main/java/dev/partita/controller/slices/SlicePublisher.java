@@ -5,6 +5,7 @@ import dev.partita.api.SteadyClock;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.held.HeldBookings;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.watch.ClusterView;
 import io.fabric8.kubernetes.api.model.OwnerReference;
@@ -21,6 +22,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -58,7 +60,7 @@ public final class SlicePublisher {
     List<PublishedCard> wanted = host == null || gpuNode == null || view.node(node) == null ? List.of() : SlicePlan.cards(host);
     boolean byKubeScheduler = host != null && host.allocator() == GpuNodeSpec.Allocator.Scheduler;
     PoolUse use = PoolUse.of(node, view.claimsOn(node));
-    List<PublishedCard> cards = offered(node, wanted, use, byKubeScheduler, existing);
+    List<PublishedCard> cards = offered(node, wanted, use, heldOnNode(host), byKubeScheduler, existing);
     List<ResourceSliceSpec> desired = byKubeScheduler ? SlicePlan.of(node, cards, use.bestFitFirst()) : SlicePlan.of(node, cards);
     if (!desired.isEmpty() && existing.isEmpty()) {
       if (gpuNode != null && pluginIsGone(gpuNode)) {
@@ -89,10 +91,24 @@ public final class SlicePublisher {
     return Optional.empty();
   }
 
+  private static Set<Integer> heldOnNode(@Nullable GpuHost host) {
+    return host == null
+        ? Set.of()
+        : HeldBookings.of(host).stream()
+            .flatMap(held -> held.bookings().stream())
+            .map(booking -> booking.card().index())
+            .collect(Collectors.toSet());
+  }
+
   /** How the node's cards can be offered now. */
   private List<PublishedCard> offered(
-      String node, List<PublishedCard> wanted, PoolUse use, boolean byKubeScheduler, List<ResourceSlice> existing) {
-    HeldCards cards = HeldCards.of(wanted, PublishedCard.in(existing), use, byKubeScheduler);
+      String node,
+      List<PublishedCard> wanted,
+      PoolUse use,
+      Set<Integer> heldOnNode,
+      boolean byKubeScheduler,
+      List<ResourceSlice> existing) {
+    HeldCards cards = HeldCards.of(wanted, PublishedCard.in(existing), use, heldOnNode, byKubeScheduler);
     if (cards.held().isEmpty()) {
       holding.remove(node);
     } else if (holding.add(node)) {

@@ -72,6 +72,7 @@ final class RefusalTruth {
         assertThat(selected).extracting(ReportedDevice::mode).contains(DeviceMode.MIG);
       }
       case CardRefusal.SelectorFailed failed -> throw new AssertionError(failed + " was not asked for");
+      case CardRefusal.HeldOnNode _ -> throw new AssertionError(why + ": no node holds anything");
       case CardRefusal.NotOffered _ -> throw new AssertionError(why + ": no node withholds a card");
     }
   }

@@ -99,6 +99,7 @@ record RefusedCard(GpuNode node, List<Booking> taken, DeviceAsk ask) {
       case CardRefusal.OtherCard _, CardRefusal.AvoidedCard _ -> asking(Asks.on(ask, placement.models(), Choice.ANY));
       case CardRefusal.NotSelected(String _, String expression) -> withoutSelector(selector -> selector.expression().equals(expression));
       case CardRefusal.SelectorFailed failed -> throw new AssertionError(failed + " was not asked for");
+      case CardRefusal.HeldOnNode _ -> throw new AssertionError(why + ": no node holds anything");
       case CardRefusal.NotOffered _ -> throw new AssertionError(why + ": no node withholds a card");
       case CardRefusal.TooSmall(long total, long _, String _) -> asking(Asks.amounting(ask, new MemoryAsk.Bytes(total), ask.cores()));
       case CardRefusal.TooManyCores _ -> asking(Asks.amounting(ask, ask.memory(), OptionalLong.of(Account.CORES)));

@@ -43,9 +43,10 @@ class ClaimLedgerTest {
           List.of());
 
   private final Set<String> bound = new HashSet<>(Set.of("pod-uid"));
+  private final Set<String> running = new HashSet<>();
   private final HeldClock clock = new HeldClock(Instant.EPOCH);
   private final OthersProposals others = new OthersProposals(claim -> Optional.of(ASK), clock);
-  private final ClaimLedger ledger = new ClaimLedger(bound::contains, others);
+  private final ClaimLedger ledger = new ClaimLedger(bound::contains, running::contains, others);
 
   @Test
   void whatIsDecidedCountsBeforeTheServerShowsIt() {
@@ -187,6 +188,19 @@ class ClaimLedgerTest {
     ledger.observe("uid", allocated("7", "8", true));
     assertThat(ledger.observe("uid", null)).isEqualTo(new ClaimLedger.Change.Freed(Optional.empty()));
     assertThat(ledger.observe("uid", null)).isEqualTo(new ClaimLedger.Change.None());
+  }
+
+  @Test
+  void whatADeletedClaimHasIsTakenForAsLongAsAPodOfItRuns() {
+    running.add("pod-uid");
+    ledger.observe("uid", allocated("7", "8", true));
+    ledger.observe("uid", null);
+    assertThat(taken()).isEqualTo(new Account(1, 0, 8, 25));
+    assertThat(ledger.held().podChanged("another")).isFalse();
+    assertThat(ledger.held().podChanged("pod-uid")).as("it runs on").isFalse();
+    running.clear();
+    assertThat(ledger.held().podChanged("pod-uid")).isTrue();
+    assertThat(taken()).isEqualTo(Account.EMPTY);
   }
 
   @Test

@@ -133,6 +133,17 @@ class ClaimReaderTest {
   }
 
   @Test
+  void whatWouldLetKubeSchedulerHaveTheControllersCardsIsRefusedAlsoWhereAdmissionWasOff() {
+    String tolerant =
+        "requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, %s tolerations: [{operator: Exists}]}}]";
+    assertThat(problems(tolerant.formatted("")))
+        .singleElement()
+        .asString()
+        .startsWith("spec.devices.requests[0].exactly.tolerations[0]: would let kube-scheduler allocate");
+    assertThat(read(tolerant.formatted("adminAccess: true,"))).as("it takes nothing").isInstanceOf(ClaimReading.Understood.class);
+  }
+
+  @Test
   void twoDriversInOneClaimNeedTwoClaims() {
     assertThat(
             problems("requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev}}, {name: nic, exactly: {deviceClassName: nic.example.com}}]"))

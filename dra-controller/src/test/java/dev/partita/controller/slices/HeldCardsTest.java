@@ -95,12 +95,25 @@ class HeldCardsTest {
     assertThat(offered(byController, published(byController), use).held()).as("the controller knows").isEmpty();
   }
 
+  @Test
+  void whatTheNodeHoldsForAClaimThatIsGoneTakesNothingNewWhereKubeSchedulerAllocates() {
+    PoolUse none = new PoolUse(Set.of(), Map.of());
+    HeldCards cards = HeldCards.of(SlicePlan.cards(BOTH), published(BOTH), none, Set.of(1), true);
+    assertThat(cards.held()).containsExactly(1);
+    assertThat(cards.cards().getLast().devices())
+        .allSatisfy(device -> assertThat(taints(device)).containsExactly("gpu.partita.dev/changing"));
+    GpuHost byController = host(Allocator.Controller, WHOLE_AND_SHARED);
+    assertThat(HeldCards.of(SlicePlan.cards(byController), published(byController), none, Set.of(1), false).held())
+        .as("the controller counts it")
+        .isEmpty();
+  }
+
   private static HeldCards offered(GpuHost wanted, Map<Integer, PublishedCard> published, Set<String> allocated) {
     return offered(wanted, published, new PoolUse(allocated, Map.of()));
   }
 
   private static HeldCards offered(GpuHost wanted, Map<Integer, PublishedCard> published, PoolUse use) {
-    return HeldCards.of(SlicePlan.cards(wanted), published, use, wanted.allocator() == Allocator.Scheduler);
+    return HeldCards.of(SlicePlan.cards(wanted), published, use, Set.of(), wanted.allocator() == Allocator.Scheduler);
   }
 
   private static Map<Integer, PublishedCard> published(GpuHost host) {
