@@ -135,7 +135,36 @@ class PreemptionTest {
                     .filteredOn(event -> "Preempted".equals(event.getReason()))
                     .singleElement()
                     .extracting(Event::getNote)
-                    .isEqualTo("evicted to make room on node-0 for pod b/b, to whose namespace b a quota guarantees what this pod borrows"));
+                    .isEqualTo(
+                        "evicted to make room on node-0 for pod " + uidOf("b", "b")
+                            + ", to whose namespace a quota guarantees what this pod borrows"));
+  }
+
+  @Test
+  void neitherSideHearsMoreOfAPodOfAnotherNamespaceThanItsUid() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    guarantee("b", "100Gi", "0");
+    guarantee("default", "40Gi", "60Gi");
+    cluster.start();
+    running("secret-name", 0, "100Gi");
+    String victim = uidOf("default", "secret-name");
+    podInB("100Gi");
+    eventually()
+        .untilAsserted(
+            () ->
+                assertThat(cluster.client.resources(Event.class).inNamespace("b").list().getItems())
+                    .extracting(Event::getNote)
+                    .anyMatch(note -> note.startsWith("preempts pod " + victim + " on node-0")));
+    for (String namespace : List.of("b", "default")) {
+      String others = namespace.equals("b") ? "secret-name" : "b/b";
+      assertThat(cluster.client.resources(Event.class).inNamespace(namespace).list().getItems())
+          .extracting(Event::getNote)
+          .noneMatch(note -> note.contains(others));
+    }
+  }
+
+  private String uidOf(String namespace, String pod) {
+    return cluster.client.pods().inNamespace(namespace).withName(pod).get().getMetadata().getUid();
   }
 
   /** They all began in the same second, as far as times tell. */
@@ -197,7 +226,11 @@ class PreemptionTest {
     gangInB("35Gi", "35Gi");
     eventually().until(() -> cluster.client.pods().inNamespace("default").list().getItems().size() == 2);
     eventually()
-        .untilAsserted(() -> assertThat(evictions()).hasSize(2).allSatisfy(note -> assertThat(note).endsWith("to whose namespace b a quota guarantees what this pod borrows")));
+        .untilAsserted(
+            () ->
+                assertThat(evictions())
+                    .hasSize(2)
+                    .allSatisfy(note -> assertThat(note).endsWith("a quota guarantees what this pod borrows")));
   }
 
   /** One of its pods alone would be within the guarantee, and the other one has a place once there is one for the first. */
@@ -208,7 +241,8 @@ class PreemptionTest {
     eventually().untilAsserted(() -> assertThat(notes()).anySatisfy(note -> assertThat(note).startsWith("gang train: waits for pod")));
     podInB("c", "35Gi"); // it is looked at later than the gang
     eventually().until(() -> cluster.client.pods().inNamespace("default").list().getItems().size() == 3);
-    eventually().untilAsserted(() -> assertThat(evictions()).singleElement().asString().contains("for pod b/c"));
+    eventually()
+        .untilAsserted(() -> assertThat(evictions()).singleElement().asString().contains("for pod " + uidOf("b", "c")));
   }
 
   /** Two cards are full of four pods of a namespace to which two of them are guaranteed. */

@@ -60,8 +60,8 @@ final class Evictor implements AutoCloseable {
         return false;
       }
       if (!onTrial) {
-        String why = "evicted to make room on " + nomination.node() + " for pod " + ObjectKey.of(preemptor) + ", " + nomination.why(victim);
-        LOG.info("pod {}: {}", victim, why);
+        String why = nomination.toVictim(victim, ObjectKey.of(preemptor).toString());
+        LOG.info("pod {}: {}; that pod is {}", victim, why, ObjectKey.of(preemptor));
         events.warn(victim.namespace(), victim.name(), victim.uid(), "Preempted", "Preempt", why);
       }
     }

@@ -57,20 +57,30 @@ record Nomination(
     record Guarantee(String namespace) implements Grounds {}
   }
 
-  /** Why that victim is evicted, as a clause about the pod for which it is. */
-  String why(Victim victim) {
-    return switch (grounds) {
-      case Grounds.Guarantee(String namespace) when victim.priority() >= priority ->
-          "to whose namespace " + namespace + " a quota guarantees what this pod borrows";
-      case Grounds.Guarantee _, Grounds.Priority _ -> "whose priority is " + priority + " (this pod's: " + victim.priority() + ")";
-    };
+  /** What a victim is told. Of a pod of another namespace it hears the UID alone, as kube-scheduler tells it. */
+  String toVictim(Victim victim, String preemptor) {
+    boolean neighbour = victim.namespace().equals(namespace);
+    String whose = neighbour ? " " + namespace : "";
+    String why =
+        switch (grounds) {
+          case Grounds.Guarantee _ when victim.priority() >= priority ->
+              "to whose namespace" + whose + " a quota guarantees what this pod borrows";
+          case Grounds.Guarantee _, Grounds.Priority _ ->
+              neighbour
+                  ? "whose priority is " + priority + " (this pod's: " + victim.priority() + ")"
+                  : "which has a higher priority";
+        };
+    return "evicted to make room on " + node + " for pod " + (neighbour ? preemptor : podUid) + ", " + why;
   }
 
-  /** Who makes room, for people; empty if nobody has to. */
+  /** Who makes room, for the pod's owner, who sees no other namespace; empty if nobody has to. */
   Optional<String> words() {
-    return victims.isEmpty()
-        ? Optional.empty()
-        : Optional.of("preempts " + victims.stream().map(Victim::toString).collect(Collectors.joining(", ")) + " on " + node);
+    String names = victims.stream().map(this::named).collect(Collectors.joining(", "));
+    return victims.isEmpty() ? Optional.empty() : Optional.of("preempts " + names + " on " + node);
+  }
+
+  private String named(Victim victim) {
+    return victim.namespace().equals(namespace) ? victim.toString() : "pod " + victim.uid();
   }
 
   /** Under which it is in the books: no claim's UID. */
