@@ -68,7 +68,7 @@ public final class KubeletPlugin implements AutoCloseable {
   /** One operation cuts a card into MIG instances at most, for which NVML gets half a minute a call. */
   private static final Duration OPERATION_ALLOWED = Duration.ofMinutes(3);
 
-  private static final Duration SOCKET_PERIOD = Duration.ofSeconds(20);
+  private static final Duration SOCKET_PERIOD = Duration.ofSeconds(30);
   private static final Duration SOCKET_ALLOWED = Duration.ofSeconds(90);
 
   private final Deque<AutoCloseable> parts = new ArrayDeque<>();
@@ -218,7 +218,7 @@ public final class KubeletPlugin implements AutoCloseable {
             settings.plausibleOverhead(),
             clock,
             evenClock);
-    CardReports cardReports = opened(new CardReports(usage::current, reader::samples, usage.times(), folders, lock));
+    CardReports cardReports = opened(new CardReports(usage::current, usage::seesAll, reader::samples, usage.times(), folders, lock));
     opened(loops);
     node.start();
     inventory.start(settings.inventoryPeriod());

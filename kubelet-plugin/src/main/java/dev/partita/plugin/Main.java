@@ -1,5 +1,6 @@
 package dev.partita.plugin;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.api.Bytes;
 import dev.partita.plugin.inventory.Reserve;
 import dev.partita.plugin.usage.OnExcess;
@@ -7,6 +8,7 @@ import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -213,10 +215,16 @@ public final class Main implements Callable<Integer> {
     }
   }
 
-  /** Repeating calls is this program's own policy, so the client does not. */
+  /**
+   * Repeating calls is this program's own policy, so the client does not. Nor does it look for every kind of object that there is, a
+   * thousand classes: it is asked for those that it is told of.
+   */
   private static KubernetesClient client() {
     Config config = new ConfigBuilder(Config.autoConfigure(null)).withRequestRetryBackoffLimit(0).withRequestTimeout(15_000).build();
-    return new KubernetesClientBuilder().withConfig(config).build();
+    return new KubernetesClientBuilder()
+        .withConfig(config)
+        .withKubernetesSerialization(new KubernetesSerialization(new ObjectMapper(), false))
+        .build();
   }
 
   private static void stopAndWait(CountDownLatch stop, CountDownLatch ended) {

@@ -19,11 +19,13 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -36,8 +38,13 @@ import org.slf4j.LoggerFactory;
  */
 public final class CardReports implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CardReports.class);
+  private static final CardSamples NOBODY = new CardSamples.Told(List.of());
+
   /** A little less than the shortest period of samples, 1/6 s: NVML tells of the newest one only. */
   private static final Duration PERIOD = Duration.ofMillis(150);
+
+  /** While no process uses a card that has shares: short enough to count as watching ({@link SampledTimes}). */
+  private static final Duration IDLE_PERIOD = Duration.ofMillis(250);
 
   /** The first report of a share waits for the operation that is under way. */
   private static final Duration ALLOWED = Duration.ofMinutes(4);
@@ -51,20 +58,32 @@ public final class CardReports implements AutoCloseable {
   private final SetBack setBack = new SetBack();
   private final Map<String, CardLoad> loads = new HashMap<>();
   private final Map<ShareRef, ReportFile> files = new HashMap<>();
+  private final Set<String> told = new HashSet<>(); // cards whose reports say that nobody uses them
+  private final BooleanSupplier seesAll;
+  private Map<ShareRef, ShareUse> grouped = Map.of();
+  private Map<String, List<ShareUse>> shared = Map.of(); // grouped, by card
+  private Set<String> used = Set.of(); // cards that processes use, or may use
   private boolean failed;
 
   /**
    * @param uses the shares, with the processes that use them
    * @param times is given the samples
+   * @param seesAll whether uses has every process; if not, cards without one may be in use
    * @param lock under which the first report's file is made
    */
   public CardReports(
-      Supplier<Map<ShareRef, ShareUse>> uses, Samples samples, SampledTimes times, ShareFolders folders, OperationLock lock) {
-    this(uses, samples, times, folders, lock, CardReports::now);
+      Supplier<Map<ShareRef, ShareUse>> uses,
+      BooleanSupplier seesAll,
+      Samples samples,
+      SampledTimes times,
+      ShareFolders folders,
+      OperationLock lock) {
+    this(uses, seesAll, samples, times, folders, lock, CardReports::now);
   }
 
   CardReports(
       Supplier<Map<ShareRef, ShareUse>> uses,
+      BooleanSupplier seesAll,
       Samples samples,
       SampledTimes times,
       ShareFolders folders,
@@ -72,6 +91,7 @@ public final class CardReports implements AutoCloseable {
       Supplier<CardLoad.Moment> clock) {
     this.clock = clock;
     this.uses = uses;
+    this.seesAll = seesAll;
     this.samples = samples;
     this.times = times;
     this.folders = folders;
@@ -86,7 +106,7 @@ public final class CardReports implements AutoCloseable {
             ALLOWED,
             () -> {
               reportOrExplain();
-              return PERIOD;
+              return used.isEmpty() ? IDLE_PERIOD : PERIOD;
             })
         .start();
   }
@@ -113,34 +133,64 @@ public final class CardReports implements AutoCloseable {
     }
   }
 
-  /** Writes all reports that are needed, once. */
+  /** Writes all reports that are needed, once. Of a card that nobody uses that is said once, and NVML is not asked. */
   void report() throws IOException {
-    Map<String, List<ShareUse>> cards =
-        uses.get().values().stream().collect(Collectors.groupingBy(use -> use.share().grant().card().uuid(), TreeMap::new, Collectors.toList()));
+    group();
     if (setBack.since(clock.get())) {
       LOG.info("the time of day was set back: what samples have shown so far is forgotten");
       loads.clear();
       times.retain(List.of());
     }
-    Map<String, List<ProcessSample>> newer = ask(cards);
-    cards.values().removeIf(ofCard -> !needed(ofCard));
-    loads.keySet().retainAll(cards.keySet());
-    retain(uses.get().keySet());
+    Map<String, List<ProcessSample>> newer = ask(shared);
+    List<String> needed = shared.keySet().stream().filter(card -> needed(shared.getOrDefault(card, List.of()))).toList();
+    loads.keySet().retainAll(needed);
+    told.retainAll(needed);
+    told.removeAll(used);
     List<IOException> failures = new ArrayList<>();
-    for (Map.Entry<String, List<ShareUse>> card : cards.entrySet()) {
-      CardLoad load = loads.computeIfAbsent(card.getKey(), c -> new CardLoad());
-      List<CardLoad.Member> members = card.getValue().stream().map(CardReports::member).toList();
-      List<ProcessSample> ofCard = newer.getOrDefault(card.getKey(), List.of());
-      for (Map.Entry<ShareRef, CardReport> report : load.take(ofCard, members, clock.get()).entrySet()) {
-        try {
-          write(report.getKey(), report.getValue());
-        } catch (IOException e) { // for a new share, for example, while the disk is full: that is no reason to leave the others without
-          failures.add(e);
-        }
-      }
+    for (String card : needed) {
+      reportOn(card, newer.getOrDefault(card, List.of()), failures);
     }
     if (!failures.isEmpty()) {
       throw failures.getFirst();
+    }
+  }
+
+  @SuppressWarnings("ReferenceEquality") // each look has a map of its own, and to compare two takes as long as to group one
+  private void group() throws IOException {
+    Map<ShareRef, ShareUse> now = uses.get();
+    if (now == grouped) {
+      return;
+    }
+    grouped = now;
+    shared =
+        now.values().stream()
+            .collect(Collectors.groupingBy(use -> use.share().grant().card().uuid(), TreeMap::new, Collectors.toList()));
+    boolean all = seesAll.getAsBoolean();
+    used =
+        shared.entrySet().stream()
+            .filter(card -> !all || card.getValue().stream().anyMatch(use -> !use.processes().isEmpty()))
+            .map(Map.Entry::getKey)
+            .collect(Collectors.toSet());
+    retain(now.keySet());
+  }
+
+  private void reportOn(String card, List<ProcessSample> newer, List<IOException> failures) {
+    List<ShareUse> ofCard = shared.getOrDefault(card, List.of());
+    CardLoad load = loads.computeIfAbsent(card, c -> new CardLoad());
+    Map<ShareRef, CardReport> reports = load.take(newer, ofCard.stream().map(CardReports::member).toList(), clock.get());
+    boolean said = told.contains(card);
+    for (Map.Entry<ShareRef, CardReport> report : reports.entrySet()) {
+      if (said && files.containsKey(report.getKey())) {
+        continue;
+      }
+      try {
+        write(report.getKey(), report.getValue());
+      } catch (IOException e) { // for a new share, for example, while the disk is full: that is no reason to leave the others without
+        failures.add(e);
+      }
+    }
+    if (!used.contains(card) && failures.isEmpty()) {
+      told.add(card);
     }
   }
 
@@ -150,7 +200,7 @@ public final class CardReports implements AutoCloseable {
     cards.forEach(
         (card, ofCard) -> {
           if (needed(ofCard) || ofCard.stream().anyMatch(use -> use.share().share().coreLimit() == CoreLimit.HARD)) {
-            CardSamples answer = samples.of(card, times.newest(card));
+            CardSamples answer = used.contains(card) ? samples.of(card, times.newest(card)) : NOBODY;
             CardLoad.Moment now = clock.get();
             answer = setBack.judge(answer, now);
             times.take(card, answer, now.nanos());

@@ -69,6 +69,7 @@ public final class UsageWatch {
   private final Set<ShareRef> overLocked = new HashSet<>(); // whose last search did not come to its end
   private final Map<String, Long> newest = new HashMap<>(); // by card: microseconds of the newest sample
   private volatile Map<ShareRef, ShareUse> current = Map.of();
+  private boolean idle; // whether nobody used a card that has shares at the last look
   private boolean failed;
 
   /**
@@ -161,6 +162,11 @@ public final class UsageWatch {
     return times;
   }
 
+  /** Whether it sees the processes of all containers. */
+  public boolean seesAll() {
+    return host.seesAll();
+  }
+
   /** The last reading, by share. */
   public Map<ShareRef, ShareUse> current() {
     return current;
@@ -203,7 +209,22 @@ public final class UsageWatch {
     uses.values().forEach(use -> reprisal.against(use, lasting.getOrDefault(use.share().ref(), use.memory())));
   }
 
+  /** While nobody uses a card that has shares, NVML is asked first, and the ledgers, of processes that hold nothing, are not read. */
   private Map<ShareRef, ShareUse> read(List<WatchedShare> shares, Map<String, CardTime> used) {
+    if (idle && isIdle(shares)) {
+      return UsageReckoning.of(shares, Map.of(), List.of(), book);
+    }
+    Map<ShareRef, ShareUse> uses = readLedgers(shares, used);
+    idle = host.seesAll() && uses.values().stream().allMatch(use -> use.processes().isEmpty());
+    return uses;
+  }
+
+  private boolean isIdle(List<WatchedShare> shares) {
+    Map<String, List<ProcessMemory>> held = nvml.get();
+    return shares.stream().allMatch(share -> held.getOrDefault(share.card(), List.of()).isEmpty());
+  }
+
+  private Map<ShareRef, ShareUse> readLedgers(List<WatchedShare> shares, Map<String, CardTime> used) {
     Map<ShareRef, Ledger> before = ledgers(shares);
     Map<String, List<ProcessMemory>> held = nvml.get();
     Map<ShareRef, Ledger> after = ledgers(shares);

@@ -67,7 +67,7 @@ class CardReportsTest {
   void layOut() throws IOException {
     lock = new OperationLock(root.resolve("lock"));
     ShareFolders folders = new ShareFolders(root.resolve("state"), root.resolve("run"), new UsageRegions());
-    reports = new CardReports(() -> uses, this::samples, times, folders, lock, () -> new CardLoad.Moment(nanos, epochMicros));
+    reports = new CardReports(() -> uses, () -> true, this::samples, times, folders, lock, () -> new CardLoad.Moment(nanos, epochMicros));
     for (ShareRef ref : List.of(A, B)) {
       uses.put(ref, use(ref));
       Files.createDirectories(folders.quotaFolder(ref.uid(), ref.key()));
