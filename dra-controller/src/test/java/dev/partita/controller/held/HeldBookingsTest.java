@@ -43,7 +43,8 @@ class HeldBookingsTest {
   void whatMakesNoSenseTakesAllOrNothingThatAnAccountCouldNotBear() {
     Placement first = new Placement(0, 1);
     assertThat(bookings(100, new HeldDevice(UUID, Kind.Mig, null, null, "???", first))).containsExactly(WHOLE);
-    assertThat(bookings(100, new HeldDevice(UUID, Kind.Mig, null, null, "1g.18gb", null))).containsExactly(WHOLE);
+    Placement nowhere = new Placement(-1, 1);
+    assertThat(bookings(100, new HeldDevice(UUID, Kind.Mig, null, null, "1g.18gb", nowhere))).containsExactly(WHOLE);
     assertThat(bookings(100, HeldDevice.share(UUID, -5, -5))).containsExactly(share(0, 0));
     assertThat(bookings(100, HeldDevice.share(UUID, Long.MAX_VALUE, 1000)))
         .containsExactly(share(Booking.MOST_MEMORY, 100));

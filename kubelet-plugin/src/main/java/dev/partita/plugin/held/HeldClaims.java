@@ -55,12 +55,21 @@ public final class HeldClaims {
    *
    * @return whether others are gone than before
    */
-  public boolean areGone(Set<String> claimUids) {
+  public synchronized boolean areGone(Set<String> claimUids) {
     Set<String> before = gone;
     gone = Set.copyOf(claimUids);
     boolean first = !looked;
     looked = true;
     return first || !gone.equals(before);
+  }
+
+  /** The claim is there, and allocated to this node again. */
+  public synchronized void isThere(String claimUid) {
+    if (gone.contains(claimUid)) {
+      Set<String> others = new HashSet<>(gone);
+      others.remove(claimUid);
+      gone = Set.copyOf(others);
+    }
   }
 
   /** Whether the claim is known to be gone. */

@@ -239,6 +239,7 @@ public final class ClaimPreparer implements ClaimService {
       return new Failed("claim " + ref + " was deleted while it was being prepared");
     }
     LOG.info("claim {}: prepared: {}", ref, AllocationReading.deviceKeys(prepared.grants()));
+    held.isThere(ref.uid());
     reports.prepared(prepared);
     return new Ready(prepared.grants().stream().map(grant -> ready(ref, claim, grant)).toList());
   }
