@@ -33,11 +33,14 @@ java_image() {
   local name=$1 main=$2
   shift 2
   begin "$name"
-  local app=$stage/root/usr/lib/partita
+  local app=$stage/root/usr/lib/partita jar classpath=
   cp -al "$runtime" "$app/runtime" 2>/dev/null || cp -a "$runtime" "$app/runtime"
   mkdir -p "$app/app"
   tr ':' '\n' < "$root/$name/target/runtime.classpath" | xargs -r -d '\n' cp -t "$app/app"
   cp "$root/$name/target/$name"-*.jar "$app/app/"
+  for jar in "$app"/app/*.jar; do # in order, one by one: a cache (below) holds for one order of them, and app/* comes as the folder has it
+    classpath=$classpath:/usr/lib/partita/app/${jar##*/}
+  done
   local jna; jna=$(find "$app/app" -name 'jna-5*.jar')
   if [ -n "$jna" ]; then # taken out of its jar here, so that nothing has to be written and executed in the container
     (cd "$app" && "$jdk/bin/jar" xf "$jna" com/sun/jna/linux-x86-64/libjnidispatch.so com/sun/jna/linux-aarch64/libjnidispatch.so)
@@ -54,18 +57,45 @@ $(printf '%s\n' "$@")
 -Djna.boot.library.path=/usr/lib/partita/native
 -Djna.nounpack=true
 -cp
-/usr/lib/partita/app/*
+${classpath#:}
 $main
 A
+}
+
+# Makes the plugin's AOT cache by a rehearsal of what it does, or takes the one that was made of the same files. Without a cache the
+# plugin starts all the same, later.
+rehearse() {
+  local plugin=$stage/root/usr/lib/partita key made
+  find "$plugin" -exec touch -h -d @0 {} + # a cache holds for jars of one time; tools that build images keep a file's, or set this one
+  key=$(cat "$plugin/java.args" "$runtime/release" "$plugin"/app/*.jar "$root/deploy/image/kubelet-plugin/Rehearsal.java" | sha256sum | cut -c1-16)
+  made=$root/deploy/target/plugin-$key.aot
+  if [ ! -e "$made" ]; then
+    rm -f "$root"/deploy/target/plugin-*.aot
+    "$jdk/bin/java" --enable-native-access=ALL-UNNAMED -cp "$plugin/app/*" "$root/deploy/image/kubelet-plugin/Rehearsal.java" \
+      rehearse "$plugin" "$root/hook-lib/target/dist"
+    mv "$plugin/plugin.aot" "$made"
+  fi
+  cp -a "$made" "$plugin/plugin.aot"
 }
 
 runtime
 # The first compiler alone: the second one takes a processor for minutes after every start, just when many pods may wait.
 # The controller's caches grow with the cluster: its container's memory limit decides, and how to collect follows from that.
 java_image dra-controller dev.partita.controller.Main -XX:TieredStopAtLevel=1 -XX:MaxRAMPercentage=60
-java_image kubelet-plugin dev.partita.plugin.Main -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx256m
+
+# The plugin: heap, metaspace, direct memory and code add up to less than its container's limit, 384 MiB
+# in the chart. The heap stays near what is alive (MinHeapFreeRatio), and what malloc kept is given back now and then (TrimNativeHeap…).
+# The cache is mapped where it was made for, or else each start would write to all of its pages.
+java_image kubelet-plugin dev.partita.plugin.Main \
+  -XX:TieredStopAtLevel=1 -XX:+UseSerialGC \
+  -Xms24m -Xmx96m -Xmn8m -XX:MinHeapFreeRatio=5 -XX:MaxHeapFreeRatio=15 \
+  -XX:MaxMetaspaceSize=96m -XX:MaxDirectMemorySize=32m -XX:ReservedCodeCacheSize=32m \
+  -XX:TrimNativeHeapInterval=60000 -XX:CompileThresholdScaling=2 \
+  -XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0 -XX:AOTCache=/usr/lib/partita/plugin.aot
 mkdir -p "$stage/root/usr/lib/partita/hook"
 cp "$hook"/lib/* "$stage/root/usr/lib/partita/hook/"
+"$jdk/bin/java" "$root/deploy/image/NewerClassFiles.java" "$stage"/root/usr/lib/partita/app/picocli-*.jar
+rehearse
 
 begin simulator
 mkdir -p "$stage/root/usr/lib/partita/bin"

@@ -3,6 +3,7 @@ package dev.partita.plugin;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.api.Bytes;
 import dev.partita.plugin.inventory.Reserve;
+import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.usage.OnExcess;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
@@ -162,7 +163,9 @@ public final class Main implements Callable<Integer> {
     PrintWriter err = java.util.Objects.requireNonNull(spec).commandLine().getErr();
     CountDownLatch ended = new CountDownLatch(1);
     CountDownLatch stop = new CountDownLatch(1);
-    try (KubeletPlugin plugin = KubeletPlugin.start(settings(), Main::client)) {
+    try (Loops own = new Loops();
+        KubeletPlugin plugin = KubeletPlugin.start(settings(), Main::client)) {
+      HeapTrim.start(own);
       Runtime.getRuntime().addShutdownHook(Thread.ofPlatform().unstarted(() -> stopAndWait(stop, ended)));
       stop.await();
       logger().info("stopping");
