@@ -107,7 +107,13 @@ public final class PodConversion {
             asks ->
                 requests.add(
                     new ContainerRequest(
-                        each.kind(), each.index(), each.container().path("name").asText(), each.endsFirst(), each.asked(), asks, dialect.reader().notes(each.asked()))));
+                        each.kind(),
+                        each.index(),
+                        each.container().path("name").asText(),
+                        each.endsFirst(),
+                        each.asked(),
+                        asks,
+                        notes(dialect, each.asked(), asks))));
       }
     }
     // What annotations have wrong is found once for every container.
@@ -115,5 +121,13 @@ public final class PodConversion {
     problems.clear();
     problems.addAll(once);
     return requests;
+  }
+
+  private static List<FieldError> notes(Dialect dialect, Asked asked, GpuRequest request) {
+    List<FieldError> notes = new ArrayList<>(dialect.reader().notes(asked));
+    if (request.count() > 1 && request.limitsCores()) {
+      notes.add(new FieldError(asked.pathOf(asked.names().iterator().next()), GpuRequest.NOT_ACROSS_CARDS));
+    }
+    return notes;
   }
 }

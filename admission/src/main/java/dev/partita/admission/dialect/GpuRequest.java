@@ -1,6 +1,7 @@
 package dev.partita.admission.dialect;
 
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
@@ -15,10 +16,23 @@ public record GpuRequest(int count, Portion portion, CardChoice choice, ShareOpt
   /** Most devices of one allocation (resource.k8s.io/v1, AllocationResultsMaxSize). */
   public static final int MAX_COUNT = 32;
 
+  /** What is said of a container with core limits on several cards: not_across_cards in hook-lib's cores.c. */
+  public static final String NOT_ACROSS_CARDS =
+      "asks for several cards with a core limit, which is not enforced: programs that work together on them would wait for each other"
+          + " without end";
+
   public GpuRequest {
     if (count < 1 || count > MAX_COUNT) {
       throw new IllegalArgumentException("count must be from 1 to " + MAX_COUNT + ": " + count);
     }
+  }
+
+  /** Whether what its programs use of each card's time is limited. */
+  public boolean limitsCores() {
+    return portion instanceof Portion.Share share
+        && share.cores().isPresent()
+        && share.cores().getAsInt() < 100
+        && !options.coreLimit().equals(Optional.of("None"));
   }
 
   /** CEL expressions that every card has to satisfy. */

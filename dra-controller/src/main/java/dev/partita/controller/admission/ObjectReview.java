@@ -59,7 +59,7 @@ public final class ObjectReview implements Function<AdmissionRequest, Verdict> {
     return switch (request.group() + "/" + request.resource()) {
       case RESOURCE_GROUP + "/resourceclaims" -> claim(request);
       case RESOURCE_GROUP + "/resourceclaimtemplates" ->
-          request.operation().equals("CREATE") ? verdict(ofClaim(request.object().path("spec").path("spec"), "spec."), List.of()) : Verdict.allowed();
+          request.operation().equals("CREATE") ? template(request.object().path("spec").path("spec")) : Verdict.allowed();
       case RESOURCE_GROUP + "/deviceclasses" ->
           isSpecUnchanged(request) ? Verdict.allowed() : verdict(configs(request.object().path("spec").path("config"), "spec.config"), List.of());
       case Driver.API_GROUP + "/gpunodes" -> own(request, GpuNode.class, node -> GpuNodeRules.errors(node.getSpec()), GpuNodeRules::warnings);
@@ -78,14 +78,29 @@ public final class ObjectReview implements Function<AdmissionRequest, Verdict> {
     if (!errors.isEmpty()) {
       return verdict(errors, List.of());
     }
+    List<FieldError> warnings = warningsOfClaim(request.object().path("spec"), "");
     try {
       return quota
           .apply(request.namespace(), serialization.convertValue(request.object(), ResourceClaim.class))
           .<Verdict>map(why -> new Verdict.Forbidden(why, List.of()))
-          .orElseGet(Verdict::allowed);
+          .orElseGet(() -> verdict(List.of(), warnings));
     } catch (IllegalArgumentException e) {
       return verdict(List.of(unreadable("")), List.of());
     }
+  }
+
+  private Verdict template(JsonNode spec) {
+    List<FieldError> errors = ofClaim(spec, "spec.");
+    return verdict(errors, errors.isEmpty() ? warningsOfClaim(spec, "spec.") : List.of());
+  }
+
+  /** Of a spec in which nothing is wrong. */
+  private List<FieldError> warningsOfClaim(JsonNode spec, String prefix) {
+    return spec.isObject()
+        ? requests.warnings(serialization.convertValue(spec, ResourceClaimSpec.class)).stream()
+            .map(warning -> new FieldError(prefix + warning.path(), warning.problem()))
+            .toList()
+        : List.of();
   }
 
   /**
