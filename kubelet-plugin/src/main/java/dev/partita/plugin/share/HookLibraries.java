@@ -161,8 +161,9 @@ public final class HookLibraries implements AutoCloseable {
   }
 
   /**
-   * Keeps an installed file open. It is one and the same in all containers of the node, and root of one could hold a lease on it: then every
-   * program in another container that loads it would wait for 45 s. On a file that somebody else has open the kernel gives no such lease.
+   * Keeps an installed file open. It is one and the same in all containers of the node, and root of one could hold a
+   * lease on it: then every program in another container that loads it would wait for 45 s. On a file that somebody
+   * else has open the kernel gives no such lease.
    */
   private void hold(Path file) {
     if (UntrustedFile.openToRead(file) instanceof UntrustedFile.Opening.Opened opened) {

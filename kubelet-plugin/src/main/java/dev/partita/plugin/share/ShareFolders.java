@@ -30,11 +30,11 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
 /**
- * What shares consist of on the host: a folder with the quota file, which the plugin alone writes, and a usage region, which
- * containers write.
+ * What shares consist of on the host: a folder with the quota file, which the plugin alone writes, and a usage
+ * region, which containers write.
  *
- * <p>The folder is mounted in the claim's containers, which can hold a lease on the quota, so that whoever opens it would wait. What was
- * written last therefore also lies where no container can open it, and is read there.
+ * <p>The folder is mounted in the claim's containers, which can hold a lease on the quota, so that whoever opens it
+ * would wait. What was written last therefore also lies where no container can open it, and is read there.
  *
  * @param stateRoot holds {@code shares/<claim UID>/<share key>/quota} and {@code quotas/<claim UID>/<share key>}
  * @param runRoot holds {@code shares/<claim UID>/<share key>/usage}
@@ -53,7 +53,10 @@ public record ShareFolders(Path stateRoot, Path runRoot, UsageRegions regions) {
   /** PARTITA_QUOTA_LIMIT of hook-lib/include/partita/quota_file.h. */
   private static final int MOST_QUOTA_BYTES = 4096;
 
-  /** How long a preparation waits until a region has its size again: only a container that is in the middle of changing it takes longer. */
+  /**
+   * How long a preparation waits until a region has its size again: only a container that is in the middle of
+   * changing it takes longer.
+   */
   private static final long RESIZE_MILLIS = 500;
 
   private static final Function CHOWN = NativeLibrary.getInstance("c").getFunction("lchown");
@@ -72,8 +75,8 @@ public record ShareFolders(Path stateRoot, Path runRoot, UsageRegions regions) {
   }
 
   /**
-   * Writes the quota, and makes the usage region if it is not there: a region in use is kept as it is, and so is the overhead that
-   * was written before.
+   * Writes the quota, and makes the usage region if it is not there: a region in use is kept as it is, and so is the
+   * overhead that was written before.
    */
   public void write(ClaimRef claim, Grant grant, Grant.Share share) throws IOException {
     Path folder = Files.createDirectories(quotaFolder(claim.uid(), grant.shareKey()));
@@ -91,7 +94,8 @@ public record ShareFolders(Path stateRoot, Path runRoot, UsageRegions regions) {
     } else {
       keepSize(usage);
     }
-    regions.read(usage, UntrustedFile::size, -1L); // so that it is open before there is a container that could take a lease
+    // So that it is open before there is a container that could take a lease.
+    regions.read(usage, UntrustedFile::size, -1L);
   }
 
   /** What the quota file says that contexts and modules take, in bytes; empty if there is no file. */
@@ -222,7 +226,8 @@ public record ShareFolders(Path stateRoot, Path runRoot, UsageRegions regions) {
       }
       case UntrustedFile.Opening.Leased ignored -> true; // by a process that lives
       case UntrustedFile.Opening.Failed failed -> {
-        // One that may not be opened is of a container that has taken the permissions away: who lives in it is not known, and may never be.
+        // One that may not be opened is of a container that has taken the permissions away: who lives in it is not
+        // known, and may never be.
         if (failed.error() == RecordLocks.ENOENT || failed.error() == RecordLocks.EACCES) {
           yield false;
         }
@@ -249,8 +254,9 @@ public record ShareFolders(Path stateRoot, Path runRoot, UsageRegions regions) {
   }
 
   /**
-   * Takes a region away from root, whom containers run as: only a file's owner gets a lease on it. Without the right to do that it stays
-   * root's, and a container with the capabilities CHOWN or SETUID is not kept from it: what it gains by that is bounded by {@link UsageRegions}.
+   * Takes a region away from root, whom containers run as: only a file's owner gets a lease on it. Without the right
+   * to do that it stays root's, and a container with the capabilities CHOWN or SETUID is not kept from it: what it
+   * gains by that is bounded by {@link UsageRegions}.
    */
   private static void disown(Path usage) {
     CHOWN.invokeInt(new Object[] {usage.toString(), NOBODYS_UID, NOBODYS_UID});

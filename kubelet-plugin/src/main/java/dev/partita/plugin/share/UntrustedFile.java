@@ -12,12 +12,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * An open file that a container has open, too. Through the C library, for two things that Java cannot say.
  *
- * <p>An ordinary open(2) waits, for 45 seconds by default, while a process holds a lease on the file (fcntl(2), F_SETLEASE); root of a
- * container can take one on every file that is mounted for it. With O_NONBLOCK the kernel answers EWOULDBLOCK at once. And a mapping of the
- * file would end this process with SIGBUS when a container cuts the file, so that its bytes are read and written by call.
+ * <p>An ordinary open(2) waits, for 45 seconds by default, while a process holds a lease on the file (fcntl(2),
+ * F_SETLEASE); root of a container can take one on every file that is mounted for it. With O_NONBLOCK the kernel
+ * answers EWOULDBLOCK at once. And a mapping of the file would end this process with SIGBUS when a container cuts the
+ * file, so that its bytes are read and written by call.
  *
- * <p>What still waits is a change of the file, {@link #write} and {@link #cut}: for as long as another process is in the middle of one,
- * which lets the file grow by gigabytes, for example. So that is nothing for a thread that others wait for. Reading waits for nobody.
+ * <p>What still waits is a change of the file, {@link #write} and {@link #cut}: for as long as another process is in
+ * the middle of one, which lets the file grow by gigabytes, for example. So that is nothing for a thread that others
+ * wait for. Reading waits for nobody.
  */
 public final class UntrustedFile {
   // The same on 64-bit x86 and ARM, but for O_NOFOLLOW.
@@ -73,16 +75,19 @@ public final class UntrustedFile {
     record Failed(int error) implements Opening {}
   }
 
-  /** Opens a file for reading and writing, or for reading alone where its permissions do not allow more. Waits for nobody. */
+  /**
+   * Opens a file for reading and writing, or for reading alone where its permissions do not allow more. Waits for
+   * nobody.
+   */
   static Opening open(Path path) {
     Opening both = open(path, O_RDWR | O_NONBLOCK);
     return both instanceof Opening.Failed failed && failed.error() == EACCES ? open(path, O_RDONLY | O_NONBLOCK) : both;
   }
 
   /**
-   * The same, but waits until a lease is broken, for as long as {@code fs.lease-break-time} says. Nobody gets another lease meanwhile, as
-   * the kernel refuses leases on a file that is being opened for writing: who holds one again and again can keep {@link #open} from
-   * ever getting in between, but not this.
+   * The same, but waits until a lease is broken, for as long as {@code fs.lease-break-time} says. Nobody gets another
+   * lease meanwhile, as the kernel refuses leases on a file that is being opened for writing: who holds one again and
+   * again can keep {@link #open} from ever getting in between, but not this.
    */
   static Opening openWaiting(Path path) {
     return open(path, O_RDWR);
@@ -111,7 +116,10 @@ public final class UntrustedFile {
     return new Opening.Opened(file);
   }
 
-  /** Takes part in the use of the descriptor, which stays open until all have released it; false if it is closed already. */
+  /**
+   * Takes part in the use of the descriptor, which stays open until all have released it; false if it is closed
+   * already.
+   */
   synchronized boolean retain() {
     if (users > 0) {
       users++;

@@ -16,18 +16,19 @@ import java.util.function.Function;
 /**
  * Keeps the node's usage regions open for writing, from the moment they are made until they are removed.
  *
- * <p>While a file is open for writing, the kernel gives nobody a lease on it, so that no container can make this process wait for one. What
- * a container does between two plugins is left: its region counts as unreadable until the kernel has broken the lease, and nothing else
- * waits for that.
+ * <p>While a file is open for writing, the kernel gives nobody a lease on it, so that no container can make this
+ * process wait for one. What a container does between two plugins is left: its region counts as unreadable until the
+ * kernel has broken the lease, and nothing else waits for that.
  *
- * <p>Regions are changed by threads of their own, one for each at most: a change can be held up by a container for as long as it lets the
- * file grow.
+ * <p>Regions are changed by threads of their own, one for each at most: a change can be held up by a container for as
+ * long as it lets the file grow.
  */
 public final class UsageRegions implements AutoCloseable {
   private final Map<Path, UntrustedFile> open = new HashMap<>();
   private final Set<Path> leased = new HashSet<>(); // a thread waits for each
   private final Set<Path> changing = new HashSet<>();
-  private final ExecutorService threads = Executors.newCachedThreadPool(Thread.ofPlatform().name("region").daemon().factory());
+  private final ExecutorService threads =
+      Executors.newCachedThreadPool(Thread.ofPlatform().name("region").daemon().factory());
   private boolean closed;
 
   /**
@@ -50,8 +51,8 @@ public final class UsageRegions implements AutoCloseable {
   }
 
   /**
-   * Changes a region, in a thread of its own. While an earlier change of the region is not through nothing is done: whoever has something
-   * to write there finds it unwritten the next time it looks.
+   * Changes a region, in a thread of its own. While an earlier change of the region is not through nothing is done:
+   * whoever has something to write there finds it unwritten the next time it looks.
    *
    * @return to wait for the change, which is none if nothing is done
    */
@@ -128,6 +129,19 @@ public final class UsageRegions implements AutoCloseable {
     UntrustedFile file = open.remove(region);
     if (file != null) {
       file.release();
+    }
+  }
+
+  /**
+   * Closes regions that another plugin, or somebody, has removed.
+   *
+   * @param looked those that are read all the time, which shows when one of them was removed
+   */
+  public synchronized void forgetRemoved(Set<Path> looked) {
+    for (Map.Entry<Path, UntrustedFile> each : Map.copyOf(open).entrySet()) {
+      if (!looked.contains(each.getKey()) && each.getValue().isUnlinked()) {
+        forget(each.getKey());
+      }
     }
   }
 

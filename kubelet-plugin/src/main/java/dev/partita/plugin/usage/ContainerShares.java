@@ -1,5 +1,6 @@
 package dev.partita.plugin.usage;
 
+import dev.partita.plugin.claim.ClaimRef;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,14 +11,16 @@ import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
 /**
- * Knows which shares the container of a process has, by the kernel's word: those whose usage regions are mounted where it runs, and those
- * of claims that its pod has.
+ * Knows which shares the container of a process has, by the kernel's word: those whose usage regions are mounted
+ * where it runs, and those of claims that its pod has.
  *
- * <p>A record lock alone does not say whose a process is. The kernel names the process that took it, which may have ended since: a child
- * that shares its parent's descriptors (clone(2), CLONE_FILES) takes the lock and ends, the lock stays with the parent, and the next process
- * that gets the child's pid seems to hold it, be it another tenant's. So a lock counts only for a process whose container has the share.
+ * <p>A record lock alone does not say whose a process is. The kernel names the process that took it, which may have
+ * ended since: a child that shares its parent's descriptors (clone(2), CLONE_FILES) takes the lock and ends, the lock
+ * stays with the parent, and the next process that gets the child's pid seems to hold it, be it another tenant's. So
+ * a lock counts only for a process whose container has the share.
  *
- * <p>What was found of a process is kept for as long as it is asked for in every look: neither its mounts of regions nor its pod change.
+ * <p>What was found of a process is kept for as long as it is asked for in every look: neither its mounts of regions
+ * nor its pod change.
  */
 final class ContainerShares {
   private record Started(long pid, long start) {}
@@ -61,7 +64,9 @@ final class ContainerShares {
    */
   boolean has(long pid, long start, WatchedShare share) {
     Place place = place(pid, start);
-    return place.uncontained() || place.mounted().contains(share.ref()) || ofPod(place, List.of(share)).contains(share.ref());
+    return place.uncontained()
+        || place.mounted().contains(share.ref())
+        || ofPod(place, List.of(share)).contains(share.ref());
   }
 
   /** All shares whose regions are mounted where it runs. */
@@ -78,8 +83,12 @@ final class ContainerShares {
   }
 
   private Set<ShareRef> ofPod(Place place, List<WatchedShare> shares) {
-    Set<String> claims = place.pod().map(pod -> pods.of(pod, shares.stream().map(WatchedShare::claim).toList())).orElse(Set.of());
-    return shares.stream().map(WatchedShare::ref).filter(ref -> claims.contains(ref.uid())).collect(Collectors.toCollection(TreeSet::new));
+    List<ClaimRef> asked = shares.stream().map(WatchedShare::claim).toList();
+    Set<String> claims = place.pod().map(pod -> pods.of(pod, asked)).orElse(Set.of());
+    return shares.stream()
+        .map(WatchedShare::ref)
+        .filter(ref -> claims.contains(ref.uid()))
+        .collect(Collectors.toCollection(TreeSet::new));
   }
 
   private Place place(long pid, long start) {

@@ -17,14 +17,20 @@ final class CoreLimits {
     return share.cores() > 0 && share.cores() < NONE && share.coreLimit() != CoreLimit.NONE;
   }
 
-  /** What a container may have with all these shares of one card, in percent; 100 is no limit: core_rules_sum in hook-lib's core_policy.c. */
+  /**
+   * What a container may have with all these shares of one card, in percent; 100 is no limit: core_rules_sum in
+   * hook-lib's core_policy.c.
+   */
   static int together(List<Grant.Share> shares) {
-    return shares.stream().allMatch(CoreLimits::isLimited) ? Math.min(NONE, shares.stream().mapToInt(Grant.Share::cores).sum()) : NONE;
+    return shares.stream().allMatch(CoreLimits::isLimited)
+        ? Math.min(NONE, shares.stream().mapToInt(Grant.Share::cores).sum())
+        : NONE;
   }
 
   /**
-   * On how many cards a container with these shares is limited. On more than one the library does not hold its programs to that, since
-   * those that work together across cards would wait for each other without end: not_across_cards in hook-lib's cores.c.
+   * On how many cards a container with these shares is limited. On more than one the library does not hold its
+   * programs to that, since those that work together across cards would wait for each other without end:
+   * not_across_cards in hook-lib's cores.c.
    */
   static long limitedCards(Collection<WatchedShare> shares) {
     return shares.stream().collect(Collectors.groupingBy(WatchedShare::card)).values().stream()

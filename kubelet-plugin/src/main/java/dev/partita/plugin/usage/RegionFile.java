@@ -11,8 +11,8 @@ import java.util.concurrent.Future;
 /** A share's usage region, as a ledger. What is written into it is written by and by: a container can hold that up. */
 record RegionFile(UsageRegions regions, Path path) {
   /**
-   * What the region says now; {@link Ledger#NONE} if it cannot be read. What a container has added behind its end is cut off: the region
-   * lies in the node's memory.
+   * What the region says now; {@link Ledger#NONE} if it cannot be read. What a container has added behind its end is
+   * cut off: the region lies in the node's memory.
    *
    * @param mostNanos of processor time that the search for its processes may take
    */

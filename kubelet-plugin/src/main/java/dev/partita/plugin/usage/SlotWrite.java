@@ -24,12 +24,13 @@ record SlotWrite(UsageRegion.Slot slot, int field, List<Long> numbers) {
 
   /** The newest sample that NVML had of the process: percent of the card, one byte an engine. */
   static SlotWrite sample(UsageRegion.Slot slot, ProcessSample sample) {
-    return new SlotWrite(slot, UsageRegion.SLOT_SAMPLED, List.of(sample.timestampMicros(), UsageRegion.utilization(sample)));
+    List<Long> numbers = List.of(sample.timestampMicros(), UsageRegion.utilization(sample));
+    return new SlotWrite(slot, UsageRegion.SLOT_SAMPLED, numbers);
   }
 
   /**
-   * Writes it, if the region has its size and the slot still has that owner. An owner that goes between the look and the write leaves a
-   * wrong figure until the slot's next owner clears it.
+   * Writes it, if the region has its size and the slot still has that owner. An owner that goes between the look and
+   * the write leaves a wrong figure until the slot's next owner clears it.
    */
   void into(UntrustedFile region) {
     if (region.size() != ShareFolders.USAGE_SIZE) {

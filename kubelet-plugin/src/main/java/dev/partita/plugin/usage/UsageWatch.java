@@ -188,6 +188,7 @@ public final class UsageWatch {
   /** Looks once. */
   void look() throws IOException {
     List<WatchedShare> shares = WatchedShare.of(checkpoint.readAll());
+    folders.regions().forgetRemoved(shares.stream().map(share -> usage(share.ref())).collect(Collectors.toSet()));
     Map<String, CardTime> used = times.drain();
     Map<ShareRef, ShareUse> uses = shares.isEmpty() ? Map.of() : read(shares, used);
     least.keep(book.least());
@@ -239,7 +240,9 @@ public final class UsageWatch {
               held.getOrDefault(card, List.of()).forEach(p -> add(p, time.of(p.pid()), card, ofCard, before, after, processes));
             });
     Map<ShareRef, ShareUse> uses = UsageReckoning.of(shares, after, processes, book);
-    acrossCards(shares, processes).forEach(ref -> uses.computeIfPresent(ref, (r, use) -> use.with(new CoreState.SeveralCards())));
+    for (ShareRef across : acrossCards(shares, processes)) {
+      uses.computeIfPresent(across, (ref, use) -> use.with(new CoreState.SeveralCards()));
+    }
     Map<ShareRef, List<SlotWrite>> writes = new HashMap<>();
     uses.values().forEach(use -> addOverheads(use, after.getOrDefault(use.share().ref(), Ledger.NONE), writes));
     addSamples(shares, after, writes);
@@ -304,11 +307,16 @@ public final class UsageWatch {
     into.add(new CardProcess(process.pid(), start.getAsLong(), card, process.bytes(), former, seats, container, gpuNanos));
   }
 
-  /** Of locks that bear its pid only those of shares that its container has: the others were taken by a process that has ended. */
-  private List<CardProcess.SeatOf> seats(long pid, long start, List<WatchedShare> shares, Map<ShareRef, Ledger> ledgers) {
+  /**
+   * Of locks that bear its pid only those of shares that its container has: the others were taken by a process that has
+   * ended.
+   */
+  private List<CardProcess.SeatOf> seats(
+      long pid, long start, List<WatchedShare> shares, Map<ShareRef, Ledger> ledgers) {
     List<CardProcess.SeatOf> seats = new ArrayList<>();
     for (WatchedShare share : shares) {
-      List<Ledger.Seat> own = ledgers.getOrDefault(share.ref(), Ledger.NONE).seats().stream().filter(seat -> seat.pid() == pid).toList();
+      List<Ledger.Seat> all = ledgers.getOrDefault(share.ref(), Ledger.NONE).seats();
+      List<Ledger.Seat> own = all.stream().filter(seat -> seat.pid() == pid).toList();
       if (!own.isEmpty() && containers.has(pid, start, share)) {
         own.forEach(seat -> seats.add(new CardProcess.SeatOf(share.ref(), seat.slot())));
       }
@@ -319,13 +327,15 @@ public final class UsageWatch {
   private static void addOverheads(ShareUse use, Ledger ledger, Map<ShareRef, List<SlotWrite>> into) {
     for (ProcessUse process : use.processes()) {
       ledger.seats().stream()
-          .filter(seat -> seat.pid() == process.pid() && Math.abs(seat.slot().overheadBytes() - process.overheadBytes()) >= UsageRegion.UNIT)
+          .filter(seat -> seat.pid() == process.pid())
+          .filter(seat -> Math.abs(seat.slot().overheadBytes() - process.overheadBytes()) >= UsageRegion.UNIT)
           .forEach(seat -> add(use.share().ref(), SlotWrite.overhead(seat.slot(), process.overheadBytes()), into));
     }
   }
 
   /** For NVML in the containers, whose driver gives it the host's pids with samples: there nobody can tell whose they are. */
-  private void addSamples(List<WatchedShare> shares, Map<ShareRef, Ledger> ledgers, Map<ShareRef, List<SlotWrite>> into) {
+  private void addSamples(
+      List<WatchedShare> shares, Map<ShareRef, Ledger> ledgers, Map<ShareRef, List<SlotWrite>> into) {
     Map<String, List<WatchedShare>> cards = shares.stream().collect(Collectors.groupingBy(WatchedShare::card));
     newest.keySet().retainAll(cards.keySet());
     newest.values().removeIf(time -> time > ChronoUnit.MICROS.between(Instant.EPOCH, clock.instant()) + SET_BACK);
@@ -346,7 +356,8 @@ public final class UsageWatch {
 
   private static boolean isSeated(long pid, List<WatchedShare> shares, Map<ShareRef, Ledger> ledgers) {
     return shares.stream()
-        .anyMatch(share -> ledgers.getOrDefault(share.ref(), Ledger.NONE).seats().stream().anyMatch(seat -> seat.pid() == pid));
+        .flatMap(share -> ledgers.getOrDefault(share.ref(), Ledger.NONE).seats().stream())
+        .anyMatch(seat -> seat.pid() == pid);
   }
 
   private static void add(ShareRef ref, SlotWrite write, Map<ShareRef, List<SlotWrite>> into) {
@@ -354,7 +365,11 @@ public final class UsageWatch {
   }
 
   private RegionFile region(ShareRef ref) {
-    return new RegionFile(folders.regions(), folders.usageFile(ref.uid(), ref.key()));
+    return new RegionFile(folders.regions(), usage(ref));
+  }
+
+  private Path usage(ShareRef ref) {
+    return folders.usageFile(ref.uid(), ref.key());
   }
 
   private long deviceOfRegions() {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
@@ -77,6 +78,18 @@ class UsageRegionsTest {
     Files.delete(region);
     regions.forgetBelow(folder);
     assertThat(descriptorsOf(region)).isZero();
+  }
+
+  @Test
+  void aRegionThatAnotherPluginRemovedIsClosed() throws Exception {
+    Path region = Files.write(folder.resolve("usage"), new byte[] {1});
+    Path other = Files.write(folder.resolve("other"), new byte[] {1});
+    assertThat(firstByte(region)).isEqualTo((byte) 1);
+    assertThat(firstByte(other)).isEqualTo((byte) 1);
+    Files.delete(region);
+    regions.forgetRemoved(Set.of());
+    assertThat(descriptorsOf(region)).isZero();
+    assertThat(descriptorsOf(other)).as("it is there").isEqualTo(1);
   }
 
   private byte firstByte(Path region) {
