@@ -41,10 +41,13 @@ public final class CdiFolder {
     return folder.resolve(prefix + id + SUFFIX);
   }
 
-  /** Writes or replaces a spec. When this returns, it is on the disk; whoever reads at any moment finds the old or the new one. */
+  /**
+   * Writes or replaces a spec; whoever reads at any moment finds the old or the new one. It is not forced to the disk: the folder is a
+   * tmpfs on most nodes, and specs are written anew after a start of the machine in any case.
+   */
   public void write(String id, CdiSpec spec) throws IOException {
     Files.createDirectories(folder);
-    DurableFile.write(fileOf(id), CdiJson.write(spec), READABLE);
+    DurableFile.replace(fileOf(id), CdiJson.write(spec), READABLE);
   }
 
   /** Reads a spec; empty if there is none. */
@@ -59,7 +62,7 @@ public final class CdiFolder {
 
   /** Removes a spec; whether it was there. */
   public boolean remove(String id) throws IOException {
-    return DurableFile.remove(fileOf(id));
+    return Files.deleteIfExists(fileOf(id));
   }
 
   /** The ids of all specs, sorted. */

@@ -15,41 +15,74 @@ import java.util.UUID;
 import java.util.stream.Stream;
 
 /**
- * Files that are either the old or the new content after a crash at any moment, and stay what they are once a call has
- * returned: a temporary file beside the target, fsync, rename, fsync of the folder.
+ * Files that are either the old or the new content after a crash of the program at any moment: a temporary file beside the target, and
+ * a rename. {@link #write} keeps that through a power cut too, by an fsync of the file and of its folder; {@link #replace} leaves that
+ * out, for files that are written anew after every start of the machine before anybody reads them.
  */
 public final class DurableFile {
   private static final String TEMPORARY_SUFFIX = ".partita-tmp";
 
+  /** The JDK copies what is written into memory of its own of the same size, and keeps that for the thread's next write. */
+  private static final int MOST_AT_ONCE = 64 << 10;
+
   private DurableFile() {}
+
+  /** Makes renames and removals in a folder survive a power cut. */
+  public interface FolderSync {
+    void sync(Path folder) throws IOException;
+  }
 
   /** Writes or replaces a file whose permissions are then exactly the given ones. The folder must be there. */
   public static void write(Path target, byte[] content, Set<PosixFilePermission> permissions) throws IOException {
-    Path folder = folderOf(target);
-    Path temporary = folder.resolve("." + target.getFileName() + "." + UUID.randomUUID() + TEMPORARY_SUFFIX);
+    write(target, content, permissions, DurableFile::syncFolder);
+  }
+
+  /**
+   * The same with a way to sync the folder.
+   *
+   * @param sync may be shared by several writers
+   */
+  public static void write(Path target, byte[] content, Set<PosixFilePermission> permissions, FolderSync sync) throws IOException {
+    put(target, content, permissions, true);
+    sync.sync(folderOf(target));
+  }
+
+  /** The same, but after a power cut the file may have the old content, the new one or none. */
+  public static void replace(Path target, byte[] content, Set<PosixFilePermission> permissions) throws IOException {
+    put(target, content, permissions, false);
+  }
+
+  private static void put(Path target, byte[] content, Set<PosixFilePermission> permissions, boolean force) throws IOException {
+    Path temporary = folderOf(target).resolve("." + target.getFileName() + "." + UUID.randomUUID() + TEMPORARY_SUFFIX);
     FileAttribute<Set<PosixFilePermission>> attribute = PosixFilePermissions.asFileAttribute(permissions);
     try {
       try (FileChannel channel =
           FileChannel.open(temporary, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), attribute)) {
-        ByteBuffer rest = ByteBuffer.wrap(content);
-        while (rest.hasRemaining()) {
-          channel.write(rest);
+        for (int from = 0; from < content.length; ) {
+          from += channel.write(ByteBuffer.wrap(content, from, Math.min(MOST_AT_ONCE, content.length - from)));
         }
         Files.setPosixFilePermissions(temporary, permissions); // the umask has taken some away
-        channel.force(true);
+        if (force) {
+          channel.force(true);
+        }
       }
       Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-    } finally {
+    } catch (IOException | RuntimeException e) {
       Files.deleteIfExists(temporary);
+      throw e;
     }
-    syncFolder(folder);
   }
 
   /** Removes a file durably; whether it was there. */
   public static boolean remove(Path target) throws IOException {
+    return remove(target, DurableFile::syncFolder);
+  }
+
+  /** The same with a way to sync the folder. */
+  public static boolean remove(Path target, FolderSync sync) throws IOException {
     boolean removed = Files.deleteIfExists(target);
     if (removed) {
-      syncFolder(folderOf(target));
+      sync.sync(folderOf(target));
     }
     return removed;
   }

@@ -169,7 +169,7 @@ public final class KubeletPlugin implements AutoCloseable {
     Clock clock = Clock.systemUTC();
     Clock evenClock = SteadyClock.start();
     String pool = Driver.poolOf(settings.nodeName());
-    Checkpoint checkpoint = new Checkpoint(settings.stateRoot().resolve("claims"), clock);
+    Checkpoint checkpoint = opened(new Checkpoint(settings.stateRoot().resolve("claims"), clock));
     ShareFolders folders = new ShareFolders(settings.stateRoot(), settings.runRoot(), opened(new UsageRegions()));
     CdiFolder cdi = new CdiFolder(settings.cdiRoot(), CdiName.KIND.vendor() + "-" + CdiName.KIND.deviceClass());
 

@@ -190,7 +190,7 @@ final class TestNode implements AutoCloseable {
     }
   }
 
-  private static Claim named(ResourceClaim claim) {
+  static Claim named(ResourceClaim claim) {
     return Claim.newBuilder()
         .setNamespace(claim.getMetadata().getNamespace())
         .setName(claim.getMetadata().getName())

@@ -230,7 +230,8 @@ public final class CardReports implements AutoCloseable {
     ReportFile file = files.get(ref);
     if (file == null) {
       Path folder = folders.quotaFolder(ref.uid(), ref.key());
-      lock.run(
+      lock.onClaim(
+          ref.uid(),
           () -> {
             if (Files.isDirectory(folder)) { // else it was released
               files.put(ref, ReportFile.make(folder.resolve(CardReport.NAME), report.text()));

@@ -13,14 +13,18 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Clock;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
-import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,8 +33,11 @@ import org.slf4j.LoggerFactory;
  * be read is set aside under {@code <UID>.claim.unreadable-<time>} and counts as not there: whoever needs it makes it anew from
  * the claim. One that another version of the plugin has written is not touched: its claim can be neither prepared nor released, and
  * {@link #foreign} tells of it.
+ *
+ * <p>Records are kept in memory, and only files that have changed are read again, whoever changed them: another plugin of a rolling
+ * update writes here, too.
  */
-public final class Checkpoint {
+public final class Checkpoint implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Checkpoint.class);
   private static final String SUFFIX = ".claim";
   private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rw-------");
@@ -42,18 +49,34 @@ public final class Checkpoint {
   /** Writers share it; who sets a record aside has it alone, so that no record is taken for the unreadable one that it replaces. */
   private final ReadWriteLock replacing = new ReentrantReadWriteLock();
 
+  private final FolderChanges changes;
+  private final GroupedSync sync = new GroupedSync();
+  private final ReentrantLock memory = new ReentrantLock();
+  private final SortedMap<String, PreparedClaim> known = new TreeMap<>(); // by UID; under the lock
+  private final SortedMap<String, ForeignRecord> foreign = new TreeMap<>(); // likewise, of other versions
+  private boolean complete; // whether all records are known, but for what changes tells; under the lock
+
   /** The folder is made if it is not there. */
   public Checkpoint(Path folder, Clock clock) throws IOException {
     this.folder = folder;
     this.clock = clock;
     Files.createDirectories(folder);
+    this.changes = new FolderChanges(folder);
   }
 
-  /** When this returns, the record is on the disk. */
+  /**
+   * Writes a claim's record. When this returns, a completed one is on the disk. One that was only started survives the plugin, but maybe
+   * not a power cut, as nothing of what it stands for does.
+   */
   public void write(PreparedClaim claim) throws IOException {
+    Path file = fileOf(claim.claim().uid());
+    byte[] record = ClaimRecord.write(claim);
     replacing.readLock().lock();
     try {
-      DurableFile.write(fileOf(claim.claim().uid()), ClaimRecord.write(claim), PRIVATE);
+      switch (claim.phase()) {
+        case STARTED -> DurableFile.replace(file, record, PRIVATE);
+        case COMPLETED -> DurableFile.write(file, record, PRIVATE, sync);
+      }
     } finally {
       replacing.readLock().unlock();
     }
@@ -65,6 +88,52 @@ public final class Checkpoint {
    * @throws OtherVersionException if another version of the plugin has written it
    */
   public Optional<PreparedClaim> read(String uid) throws IOException {
+    fileOf(uid); // refuses what is no UID
+    memory.lock();
+    try {
+      learnChanges();
+      @Nullable ForeignRecord ofAnother = foreign.get(uid);
+      if (ofAnother != null) {
+        throw new OtherVersionException(fileOf(uid).toString(), ofAnother.version());
+      }
+      return Optional.ofNullable(known.get(uid));
+    } finally {
+      memory.unlock();
+    }
+  }
+
+  /** All claims' records of this version, by UID. */
+  public List<PreparedClaim> readAll() throws IOException {
+    memory.lock();
+    try {
+      learnChanges();
+      return List.copyOf(known.values());
+    } finally {
+      memory.unlock();
+    }
+  }
+
+  private void learnChanges() throws IOException {
+    Optional<Set<String>> changed = changes.take();
+    boolean all = !complete || changed.isEmpty();
+    complete = false; // until everything that is told here has been read
+    if (all) {
+      known.clear();
+      foreign.clear();
+    }
+    for (String uid : all ? uids() : uidsOf(changed.orElseThrow())) {
+      foreign.remove(uid);
+      Optional<PreparedClaim> record = readFile(uid);
+      if (record.isPresent()) {
+        known.put(uid, record.get());
+      } else {
+        known.remove(uid);
+      }
+    }
+    complete = true;
+  }
+
+  private Optional<PreparedClaim> readFile(String uid) throws IOException {
     Path file = fileOf(uid);
     Optional<byte[]> found = bytes(file);
     if (found.isEmpty()) {
@@ -73,7 +142,8 @@ public final class Checkpoint {
     byte[] record = found.get();
     Optional<String> otherVersion = ClaimRecord.otherVersion(record);
     if (otherVersion.isPresent()) {
-      throw new OtherVersionException(file.toString(), otherVersion.get());
+      foreign.put(uid, ClaimRecord.foreign(uid, otherVersion.get(), record));
+      return Optional.empty();
     }
     try {
       PreparedClaim claim = ClaimRecord.read(record);
@@ -87,34 +157,20 @@ public final class Checkpoint {
     }
   }
 
-  /** All claims' records of this version, by UID. */
-  public List<PreparedClaim> readAll() throws IOException {
-    List<PreparedClaim> claims = new ArrayList<>();
-    for (String uid : uids()) {
-      try {
-        read(uid).ifPresent(claims::add);
-      } catch (OtherVersionException e) {
-        // not ours: foreign() has it
-      }
-    }
-    return claims;
-  }
-
   /** The records that other versions of the plugin have written, by UID. */
   public List<ForeignRecord> foreign() throws IOException {
-    List<ForeignRecord> records = new ArrayList<>();
-    for (String uid : uids()) {
-      Optional<byte[]> record = bytes(fileOf(uid));
-      record
-          .flatMap(ClaimRecord::otherVersion)
-          .ifPresent(version -> records.add(ClaimRecord.foreign(uid, version, record.get())));
+    memory.lock();
+    try {
+      learnChanges();
+      return List.copyOf(foreign.values());
+    } finally {
+      memory.unlock();
     }
-    return records;
   }
 
   /** Forgets a claim; whether there was a record. */
   public boolean remove(String uid) throws IOException {
-    return DurableFile.remove(fileOf(uid));
+    return DurableFile.remove(fileOf(uid), sync);
   }
 
   /** Removes what a writer that was killed has left. */
@@ -130,16 +186,24 @@ public final class Checkpoint {
     }
   }
 
+  @Override
+  public void close() {
+    changes.close();
+  }
+
   private List<String> uids() throws IOException {
     try (Stream<Path> files = Files.list(folder)) {
-      return files
-          .map(file -> String.valueOf(file.getFileName()))
-          .filter(name -> name.endsWith(SUFFIX))
-          .map(name -> name.substring(0, name.length() - SUFFIX.length()))
-          .filter(ClaimRef::isUid)
-          .sorted()
-          .toList();
+      return uidsOf(files.map(file -> String.valueOf(file.getFileName())).toList());
     }
+  }
+
+  private static List<String> uidsOf(Collection<String> fileNames) {
+    return fileNames.stream()
+        .filter(name -> name.endsWith(SUFFIX))
+        .map(name -> name.substring(0, name.length() - SUFFIX.length()))
+        .filter(ClaimRef::isUid)
+        .sorted()
+        .toList();
   }
 
   private void setAside(Path file, byte[] unreadable, String problem) throws IOException {

@@ -64,16 +64,27 @@ public record ContainerView(Map<String, List<String>> env, boolean mixed) {
       String claimName, List<Grant> grants, List<Pod> pods, Map<String, List<Grant>> others) {
     Map<String, List<Grant>> byClaim = new HashMap<>(others);
     byClaim.put(claimName, grants);
-    List<Set<Grant>> containers = new ArrayList<>();
-    for (Pod pod : pods) {
-      for (Container container : containersOf(pod)) {
-        Set<Grant> held = grantsOf(pod, container, byClaim);
-        if (grants.stream().anyMatch(held::contains)) {
-          containers.add(held);
-        }
-      }
-    }
-    return of(grants, containers);
+    return ofContainers(grants, pods.stream().flatMap(pod -> containersOf(pod, byClaim).stream()).toList());
+  }
+
+  /**
+   * The view from some containers.
+   *
+   * @param grants the claim's devices
+   * @param containers what each has, of all claims; those that have nothing of this one do not matter
+   */
+  public static ContainerView ofContainers(List<Grant> grants, List<Set<Grant>> containers) {
+    return of(grants, containers.stream().filter(held -> grants.stream().anyMatch(held::contains)).toList());
+  }
+
+  /**
+   * What each container of a pod has.
+   *
+   * @param byClaim devices of the pod's claims, by the claims' names
+   */
+  public static List<Set<Grant>> containersOf(Pod pod, Map<String, List<Grant>> byClaim) {
+    Map<String, String> names = claimNamesByEntry(pod);
+    return containersOf(pod).stream().map(container -> grantsOf(pod, container, names, byClaim)).toList();
   }
 
   /** Names of all claims that a pod uses. */
@@ -140,9 +151,8 @@ public record ContainerView(Map<String, List<String>> env, boolean mixed) {
     };
   }
 
-  private static Set<Grant> grantsOf(Pod pod, Container container, Map<String, List<Grant>> byClaim) {
+  private static Set<Grant> grantsOf(Pod pod, Container container, Map<String, String> names, Map<String, List<Grant>> byClaim) {
     Set<Grant> held = new LinkedHashSet<>();
-    Map<String, String> names = claimNamesByEntry(pod);
     if (container.getResources() != null) {
       for (ResourceClaim entry : orEmpty(container.getResources().getClaims())) {
         add(held, byClaim.get(names.getOrDefault(entry.getName(), "")), entry.getRequest());

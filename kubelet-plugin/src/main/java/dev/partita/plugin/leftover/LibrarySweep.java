@@ -48,6 +48,10 @@ public final class LibrarySweep {
 
   /** Sweeps once. */
   void sweep() throws IOException {
+    if (libraries.installed().equals(Set.of(libraries.current()))) {
+      unnamedSince.clear(); // nothing to remove, which is as good as always: nobody needs to stand still for that
+      return;
+    }
     lock.run(
         () -> {
           Instant now = clock.instant();

@@ -27,7 +27,12 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -47,7 +52,6 @@ public final class ClaimPreparer implements ClaimService {
   private final Step.Executor steps;
   private final OperationLock lock;
   private final ClaimReports reports;
-  private final Containers containers;
   private final ReleasesUnderWay releases;
   private final HeldClaims held;
   private final ClaimPods pods;
@@ -80,7 +84,6 @@ public final class ClaimPreparer implements ClaimService {
     this.steps = steps;
     this.lock = lock;
     this.reports = reports;
-    this.containers = new Containers(api, pool);
     this.releases = new ReleasesUnderWay(api, checkpoint, pool);
     this.held = held;
     this.pods = pods;
@@ -89,7 +92,8 @@ public final class ClaimPreparer implements ClaimService {
   @Override
   public Map<ClaimRef, Outcome> prepare(Collection<ClaimRef> claims) {
     Patience patience = Patience.ofKubelet();
-    return AtOnce.each(claims, claim -> prepare(claim, Step.release(claim.uid()), patience));
+    CallReads reads = new CallReads(api, pool);
+    return AtOnce.each(claims, claim -> prepare(claim, takeBack(claim.uid()), patience, reads));
   }
 
   @Override
@@ -99,7 +103,7 @@ public final class ClaimPreparer implements ClaimService {
 
   /** Prepares a single claim. */
   Outcome prepare(ClaimRef claim) {
-    return prepare(claim, Step.release(claim.uid()), Patience.ofKubelet());
+    return prepare(claim, takeBack(claim.uid()), Patience.ofKubelet(), new CallReads(api, pool));
   }
 
   /**
@@ -107,13 +111,13 @@ public final class ClaimPreparer implements ClaimService {
    * only the record is taken back, so that it is missed again.
    */
   public Outcome rebuild(ClaimRef claim) {
-    return prepare(claim, List.of(new Step.RemoveRecord(claim.uid())), Patience.NONE);
+    return prepare(claim, Step.forget(claim.uid()), Patience.NONE, new CallReads(api, pool));
   }
 
-  private Outcome prepare(ClaimRef claim, List<Step> takeBack, Patience patience) {
+  private Outcome prepare(ClaimRef claim, List<Step> takeBack, Patience patience, CallReads reads) {
     Outcome outcome;
     try {
-      outcome = tryToPrepare(claim, takeBack, patience);
+      outcome = tryToPrepare(claim, takeBack, patience, reads);
     } catch (KubernetesClientException e) {
       outcome = new Failed("the API server does not answer as it should: " + ApiCalls.explain(e));
     } catch (IOException | IllegalStateException e) {
@@ -150,11 +154,12 @@ public final class ClaimPreparer implements ClaimService {
 
   /** Takes a claim's state off the node; whether there was a record of it. */
   public boolean release(String uid) throws IOException {
-    return lock.run(
+    return lock.onClaim(
+        uid,
         () -> {
-          boolean known = checkpoint.read(uid).isPresent();
-          execute(Step.release(uid));
-          return known;
+          Optional<PreparedClaim> record = checkpoint.read(uid);
+          releaseNow(uid, record);
+          return record.isPresent();
         });
   }
 
@@ -164,14 +169,20 @@ public final class ClaimPreparer implements ClaimService {
    * @param record as it was read before; empty if there was none
    */
   public boolean releaseIfStill(String uid, Optional<PreparedClaim> record) throws IOException {
-    return lock.run(
+    return lock.onClaim(
+        uid,
         () -> {
           boolean still = checkpoint.read(uid).equals(record);
           if (still) {
-            execute(Step.release(uid));
+            releaseNow(uid, record);
           }
           return still;
         });
+  }
+
+  private void releaseNow(String uid, Optional<PreparedClaim> record) throws IOException {
+    onCards(record.map(PreparedClaim::grants).orElse(List.of()), Step.releaseFiles(uid));
+    execute(Step.forget(uid));
   }
 
   /**
@@ -184,7 +195,8 @@ public final class ClaimPreparer implements ClaimService {
     if (!(inventory.current() instanceof Inventory.Cards cards)) {
       return Optional.of("no driver answers");
     }
-    return lock.run(
+    return lock.onClaim(
+        record.claim().uid(),
         () -> {
           if (!checkpoint.read(record.claim().uid()).equals(Optional.of(record))) {
             return Optional.empty();
@@ -192,20 +204,22 @@ public final class ClaimPreparer implements ClaimService {
           PreparedClaim again = onPresentNodes(record, cards);
           Optional<String> lost = lost(again.grants(), cards);
           if (lost.isEmpty()) {
-            execute(Step.replay(again));
+            onCards(again.grants(), Step.files(again));
+            execute(Step.complete(again));
           }
           return lost;
         });
   }
 
   /** Tries until the claim is prepared, refused, or kubelet has waited long enough for another claim to be released. */
-  private Outcome tryToPrepare(ClaimRef ref, List<Step> takeBack, Patience patience) throws IOException {
+  private Outcome tryToPrepare(ClaimRef ref, List<Step> takeBack, Patience patience, CallReads ofCall) throws IOException {
+    CallReads reads = ofCall;
     while (true) {
-      Optional<ResourceClaim> claim = api.claim(ref);
+      Optional<ResourceClaim> claim = reads.claim(ref);
       if (claim.isEmpty()) {
         return new Failed("claim " + ref + " does not exist any more");
       }
-      switch (tryOnce(ref, claim.get(), takeBack)) {
+      switch (tryOnce(ref, claim.get(), takeBack, reads)) {
         case Refused refused -> {
           return new Failed(refused.reason());
         }
@@ -213,28 +227,30 @@ public final class ClaimPreparer implements ClaimService {
           if (!releases.await(clash.others(), patience)) {
             return new Failed(clash.reason());
           }
+          reads = new CallReads(api, pool); // what was read before the wait may not be so any more
         }
-        case Prepared(PreparedClaim prepared) -> {
+        case Prepared prepared -> {
           return answer(ref, claim.get(), prepared);
         }
       }
     }
   }
 
-  private PreparedOrRefused tryOnce(ClaimRef ref, ResourceClaim claim, List<Step> takeBack) throws IOException {
+  private PreparedOrRefused tryOnce(ClaimRef ref, ResourceClaim claim, List<Step> takeBack, CallReads reads) throws IOException {
     pods.see(claim);
     GpuNodeSpec knobs = node.get();
     Inventory.Cards cards = cardsFor(claim, knobs);
     AllocationReading.Outcome reading = AllocationReading.read(claim, pool, cards, knobs);
     ContainerView view =
         reading instanceof AllocationReading.Granted granted
-            ? containers.view(ref, claim, granted.grants(), cards)
+            ? new Containers(reads, cards, knobs).view(ref, claim, granted.grants())
             : new ContainerView(Map.of(), false);
-    return lock.run(() -> decideAndExecute(ref, claim, cards, reading, view, takeBack));
+    return lock.onClaim(ref.uid(), () -> decideAndExecute(ref, claim, cards, reading, view, takeBack));
   }
 
-  private Outcome answer(ClaimRef ref, ResourceClaim claim, PreparedClaim prepared) throws IOException {
-    if (api.claim(ref).isEmpty()) {
+  private Outcome answer(ClaimRef ref, ResourceClaim claim, Prepared outcome) throws IOException {
+    PreparedClaim prepared = outcome.claim();
+    if (outcome.again().join().isEmpty()) {
       release(ref.uid());
       return new Failed("claim " + ref + " was deleted while it was being prepared");
     }
@@ -246,7 +262,18 @@ public final class ClaimPreparer implements ClaimService {
 
   private sealed interface PreparedOrRefused {}
 
-  private record Prepared(PreparedClaim claim) implements PreparedOrRefused {}
+  /**
+   * The claim is prepared.
+   *
+   * @param again the claim as it is read once more
+   */
+  private record Prepared(PreparedClaim claim, Again again) implements PreparedOrRefused {}
+
+  /** A reading of the claim that is under way. */
+  private interface Again {
+    /** Waits for it; throws what it threw. */
+    Optional<ResourceClaim> join();
+  }
 
   private record Refused(String reason) implements PreparedOrRefused {}
 
@@ -274,12 +301,12 @@ public final class ClaimPreparer implements ClaimService {
         if (!earlier.get().bootId().equals(bootId)) {
           execute(List.of(new Step.RemoveShares(ref.uid()))); // a region that outlived its kernel has pids and times that mean nothing now
         }
-        execute(Step.replay(again));
-        return new Prepared(again);
+        onCards(again.grants(), Step.files(again));
+        return complete(again);
       }
     } else if (earlier.isPresent()) {
       LOG.info("claim {}: has another allocation than when it was prepared; the earlier one is released", ref);
-      execute(Step.release(ref.uid()));
+      releaseNow(ref.uid(), earlier);
     }
     if (reading instanceof AllocationReading.Refused refused) {
       return new Refused(refused.reason());
@@ -292,20 +319,49 @@ public final class ClaimPreparer implements ClaimService {
     if (lost.isPresent()) {
       return new Refused(lost.get());
     }
-    List<PreparedClaim> prepared = new ArrayList<>(checkpoint.readAll());
-    prepared.addAll(held.withoutRecord(ref.uid(), prepared, cards));
-    Optional<Clash> clash = Clash.between(grants, ref, prepared);
-    if (clash.isPresent()) {
-      return new Clashing(clash.get());
-    }
     PreparedClaim wanted = new PreparedClaim(ref, Phase.COMPLETED, bootId, grants, view.env(), view.mixed());
     try {
-      execute(Step.prepare(wanted));
+      Optional<Clash> clash = lock.onCards(cardsOf(grants), () -> beginUnlessItClashes(wanted, cards));
+      if (clash.isPresent()) {
+        return new Clashing(clash.get());
+      }
+      return complete(wanted); // without the cards: from its first record on the others count with it, so nobody waits for this one's disk
     } catch (IOException | RuntimeException e) {
-      rollBack(ref, takeBack, e);
+      rollBack(wanted, takeBack, e);
       throw e;
     }
-    return new Prepared(wanted);
+  }
+
+  /** Completes a preparation while the claim is read once more: if it is deleted from now on, kubelet's release comes after this. */
+  private Prepared complete(PreparedClaim wanted) throws IOException {
+    Again again = readAgain(wanted.claim());
+    execute(Step.complete(wanted));
+    return new Prepared(wanted, again);
+  }
+
+  private Again readAgain(ClaimRef ref) {
+    FutureTask<Optional<ResourceClaim>> reading = new FutureTask<>(() -> api.claim(ref));
+    Thread.ofVirtual().name("claim-again").start(reading);
+    return () -> {
+      try {
+        return reading.get();
+      } catch (ExecutionException e) {
+        throw e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e.getCause());
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new IllegalStateException("the plugin is stopping", e);
+      }
+    };
+  }
+
+  private Optional<Clash> beginUnlessItClashes(PreparedClaim wanted, Inventory.Cards cards) throws IOException {
+    List<PreparedClaim> prepared = new ArrayList<>(checkpoint.readAll());
+    prepared.addAll(held.withoutRecord(wanted.claim().uid(), prepared, cards));
+    Optional<Clash> clash = Clash.between(wanted.grants(), wanted.claim(), prepared);
+    if (clash.isEmpty()) {
+      execute(Step.begin(wanted));
+    }
+    return clash;
   }
 
   /** An earlier preparation as it would be now. */
@@ -363,13 +419,30 @@ public final class ClaimPreparer implements ClaimService {
     };
   }
 
-  private void rollBack(ClaimRef ref, List<Step> takeBack, Exception cause) {
+  private static List<Step> takeBack(String uid) {
+    return Stream.concat(Step.releaseFiles(uid).stream(), Step.forget(uid).stream()).toList();
+  }
+
+  private void rollBack(PreparedClaim wanted, List<Step> takeBack, Exception cause) {
     try {
-      execute(takeBack);
+      onCards(wanted.grants(), takeBack);
     } catch (IOException | RuntimeException e) {
       cause.addSuppressed(e);
-      LOG.warn("claim {}: what a failed preparation has left cannot be removed yet: {}", ref, e.toString());
+      LOG.warn("claim {}: what a failed preparation has left cannot be removed yet: {}", wanted.claim(), e.toString());
     }
+  }
+
+  private void onCards(List<Grant> grants, List<Step> steps) throws IOException {
+    lock.onCards(
+        cardsOf(grants),
+        () -> {
+          execute(steps);
+          return true;
+        });
+  }
+
+  private static Set<String> cardsOf(List<Grant> grants) {
+    return grants.stream().map(grant -> grant.card().uuid()).collect(Collectors.toSet());
   }
 
   private void execute(List<Step> all) throws IOException {

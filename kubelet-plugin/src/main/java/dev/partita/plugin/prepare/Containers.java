@@ -1,7 +1,6 @@
 package dev.partita.plugin.prepare;
 
 import dev.partita.api.node.GpuNodeSpec;
-import dev.partita.plugin.claim.AllocationReading;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.container.ContainerView;
@@ -12,53 +11,43 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Looks at the containers that a claim is for.
  *
- * @param pool this node's pool
+ * @param reads what the call has read of the API server
+ * @param cards this node's
+ * @param node the node's knobs
  */
-record Containers(ClaimReader api, String pool) {
+record Containers(CallReads reads, Inventory.Cards cards, GpuNodeSpec node) {
   private static final Logger LOG = LoggerFactory.getLogger(Containers.class);
 
   /** The claim from inside its containers; a claim that is reserved for nobody is seen as one container's. */
-  ContainerView view(ClaimRef ref, ResourceClaim claim, List<Grant> grants, Inventory.Cards cards) {
+  ContainerView view(ClaimRef ref, ResourceClaim claim, List<Grant> grants) {
     List<ResourceClaimConsumerReference> consumers =
         claim.getStatus() == null || claim.getStatus().getReservedFor() == null ? List.of() : claim.getStatus().getReservedFor();
     if (consumers.isEmpty()) {
       return ContainerView.ofClaimAlone(grants);
     }
     try {
-      List<Pod> pods = new ArrayList<>();
-      Map<String, List<Grant>> others = new HashMap<>();
+      List<Set<Grant>> containers = new ArrayList<>();
+      boolean known = false;
       for (ResourceClaimConsumerReference consumer : consumers) {
-        Optional<Pod> pod =
-            "pods".equals(consumer.getResource()) ? api.pod(ref.namespace(), consumer.getName()) : Optional.empty();
-        if (pod.isPresent() && Objects.equals(consumer.getUid(), pod.get().getMetadata().getUid())) {
-          pods.add(pod.get());
-          ContainerView.claimNames(pod.get()).stream()
-              .filter(name -> !name.equals(ref.name()))
-              .forEach(name -> others.computeIfAbsent(name, n -> grantsOf(ref.namespace(), n, cards)));
+        Optional<Pod> pod = reads.pod(ref.namespace(), consumer);
+        if (pod.isPresent()) {
+          known = true;
+          containers.addAll(reads.containers(pod.get(), cards, node));
         }
       }
-      return pods.isEmpty() ? ContainerView.ofUnknown(grants) : ContainerView.ofPods(ref.name(), grants, pods, others);
+      return known ? ContainerView.ofContainers(grants, containers) : ContainerView.ofUnknown(grants);
     } catch (KubernetesClientException e) {
       LOG.warn("claim {}: its pods cannot be read, so its containers get no numbered variables: {}", ref, ApiCalls.explain(e));
       return ContainerView.ofUnknown(grants);
     }
-  }
-
-  private List<Grant> grantsOf(String namespace, String name, Inventory.Cards cards) {
-    return api.claim(namespace, name)
-        .map(claim -> AllocationReading.read(claim, pool, cards, GpuNodeSpec.DEFAULT))
-        .map(outcome -> outcome instanceof AllocationReading.Granted granted ? granted.grants() : List.<Grant>of())
-        .orElse(List.of());
   }
 }

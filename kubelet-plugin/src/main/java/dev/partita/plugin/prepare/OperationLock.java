@@ -1,18 +1,47 @@
 package dev.partita.plugin.prepare;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.jspecify.annotations.Nullable;
 
-/** Lets one operation at a time change the node's state, among the threads of this plugin and among plugins. */
+/**
+ * Keeps operations apart that change the same of the node's state, among the threads of this plugin and among plugins: those on one
+ * claim, those on one card, and those on the whole node, which stand alone. For example, claims of different cards are prepared at the
+ * same time, and two claims of one card check one after the other whether they fit beside each other.
+ *
+ * <p>The order is node, claim, cards, and cards by their places in the file, so that nobody waits in a ring. Each claim and each card
+ * has a byte of the lock file, by a hash; that two have the same byte costs time and nothing else. A lock on the whole file, which is what
+ * a plugin before this one took, excludes them all.
+ */
 public final class OperationLock implements AutoCloseable {
-  private final ReentrantLock threads = new ReentrantLock();
+  private static final int BYTES_OF_A_KIND = 1 << 12;
+
+  /**
+   * Between two tries for what another plugin holds. Nobody is let wait in the kernel: it takes the process for the waiter, not the
+   * thread, and so two plugins, each with a thread that holds and one that waits, for a deadlock (EDEADLK, fcntl(2)).
+   */
+  private static final Duration BETWEEN_TRIES = Duration.ofMillis(2);
+
+  private final ReadWriteLock node = new ReentrantReadWriteLock();
+  private final Map<Long, ReentrantLock> threads = new ConcurrentHashMap<>(); // by byte
   private final FileChannel file;
-  private volatile long heldSince; // System.nanoTime; 0 while nobody of this plugin holds it
+  private final Map<Object, Long> begun = new ConcurrentHashMap<>(); // operations under way, by System.nanoTime
 
   /**
    * @param path a file for this purpose only; made if it is not there
@@ -26,31 +55,96 @@ public final class OperationLock implements AutoCloseable {
     T run() throws IOException;
   }
 
-  /** Waits until nobody else is at it, then runs. An operation does not start another one. */
+  /** Waits until nobody else is at anything, then runs. An operation does not start another one. */
   public <T> T run(Operation<T> operation) throws IOException {
-    threads.lock();
-    try {
-      FileLock lock = file.lock();
-      heldSince = Math.max(1, System.nanoTime());
-      try {
-        return operation.run();
-      } finally {
-        heldSince = 0;
-        lock.release();
-      }
+    node.writeLock().lock();
+    try (FileLock _ = take(0, Long.MAX_VALUE)) {
+      return timed(operation);
     } finally {
-      threads.unlock();
+      node.writeLock().unlock();
     }
   }
 
-  /** How long this plugin's operation of the moment has been holding the lock; zero if there is none. */
+  /** For how long this plugin's longest operation of the moment has been under way, without its wait for others; zero if there is none. */
   public Duration heldFor() {
-    long since = heldSince;
-    return since == 0 ? Duration.ZERO : Duration.ofNanos(System.nanoTime() - since);
+    long now = System.nanoTime();
+    return begun.values().stream().map(since -> Duration.ofNanos(now - since)).max(Duration::compareTo).orElse(Duration.ZERO);
+  }
+
+  /** Waits until nobody else is at the claim, then runs. */
+  public <T> T onClaim(String uid, Operation<T> operation) throws IOException {
+    node.readLock().lock();
+    try {
+      return holding(List.of(byteOf(uid)).iterator(), () -> timed(operation));
+    } finally {
+      node.readLock().unlock();
+    }
+  }
+
+  /**
+   * Waits until nobody else is at any of the cards, then runs. Only within {@link #onClaim}.
+   *
+   * @param uuids the cards
+   */
+  <T> T onCards(Collection<String> uuids, Operation<T> operation) throws IOException {
+    SortedSet<Long> bytes = new TreeSet<>();
+    uuids.forEach(uuid -> bytes.add(BYTES_OF_A_KIND + byteOf(uuid)));
+    return holding(bytes.iterator(), operation);
   }
 
   @Override
   public void close() throws IOException {
     file.close();
+  }
+
+  private <T> T timed(Operation<T> operation) throws IOException {
+    Object key = new Object();
+    begun.put(key, System.nanoTime());
+    try {
+      return operation.run();
+    } finally {
+      begun.remove(key);
+    }
+  }
+
+  private <T> T holding(Iterator<Long> bytes, Operation<T> operation) throws IOException {
+    if (!bytes.hasNext()) {
+      return operation.run();
+    }
+    long next = bytes.next();
+    ReentrantLock thread = threads.computeIfAbsent(next, b -> new ReentrantLock());
+    thread.lock();
+    try (FileLock _ = take(next, 1)) {
+      return holding(bytes, operation);
+    } finally {
+      thread.unlock();
+    }
+  }
+
+  private static long byteOf(String name) {
+    return Math.floorMod(name.hashCode() * 0x9e3779b9, BYTES_OF_A_KIND);
+  }
+
+  private FileLock take(long position, long size) throws IOException {
+    while (true) {
+      FileLock taken = tryToTake(position, size);
+      if (taken != null) {
+        return taken;
+      }
+      try {
+        Thread.sleep(BETWEEN_TRIES);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new InterruptedIOException("the plugin stops while another one is at it");
+      }
+    }
+  }
+
+  private @Nullable FileLock tryToTake(long position, long size) throws IOException {
+    try {
+      return file.tryLock(position, size, false);
+    } catch (OverlappingFileLockException e) { // held by a plugin in this very process
+      return null;
+    }
   }
 }

@@ -41,32 +41,25 @@ public sealed interface Step {
 
   /** Carries out steps. */
   interface Executor {
-    /** Returns when the effect is durable. */
+    /** Returns when the effect would survive the end of this program, and a completed or removed record a power cut. */
     void execute(Step step) throws java.io.IOException;
   }
 
-  /** Prepares a claim: the record goes ahead, and is completed when everything else is there. */
-  static List<Step> prepare(PreparedClaim claim) {
+  /** Begins to prepare a claim: the record goes ahead. */
+  static List<Step> begin(PreparedClaim claim) {
     List<Step> steps = new ArrayList<>();
     steps.add(new WriteRecord(claim.in(Phase.STARTED)));
     steps.addAll(files(claim));
-    steps.add(new WriteRecord(claim.in(Phase.COMPLETED)));
     return steps;
   }
 
-  /** Makes the files of a claim that is prepared anew: a reboot takes the CDI folder's and the usage regions with it. */
-  static List<Step> replay(PreparedClaim claim) {
-    List<Step> steps = new ArrayList<>(files(claim));
-    steps.add(new WriteRecord(claim.in(Phase.COMPLETED)));
-    return steps;
+  /** Completes the record of a claim when everything else is there. */
+  static List<Step> complete(PreparedClaim claim) {
+    return List.of(new WriteRecord(claim.in(Phase.COMPLETED)));
   }
 
-  /** Takes a claim back; the record goes last, so that a crash in between is seen. */
-  static List<Step> release(String uid) {
-    return List.of(new RemoveSpec(uid), new RemoveShares(uid), new EndInstances(uid), new RemoveRecord(uid));
-  }
-
-  private static List<Step> files(PreparedClaim claim) {
+  /** Makes the files of a claim, also of one that is prepared anew: a reboot takes the CDI folder's and the usage regions with it. */
+  static List<Step> files(PreparedClaim claim) {
     List<Step> steps = new ArrayList<>();
     if (!claim.grants().isEmpty()) {
       steps.add(new InstallLibraries());
@@ -85,5 +78,15 @@ public sealed interface Step {
       steps.add(new WriteSpec(claim));
     }
     return steps;
+  }
+
+  /** Takes a claim's files back. */
+  static List<Step> releaseFiles(String uid) {
+    return List.of(new RemoveSpec(uid), new RemoveShares(uid), new EndInstances(uid));
+  }
+
+  /** Takes the record back, last, so that a crash in between is seen. */
+  static List<Step> forget(String uid) {
+    return List.of(new RemoveRecord(uid));
   }
 }

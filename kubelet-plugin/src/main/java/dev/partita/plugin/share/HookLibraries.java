@@ -13,10 +13,12 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
@@ -45,6 +47,7 @@ public final class HookLibraries implements AutoCloseable {
   private final Path source;
   private final Path installRoot;
   private final Map<Path, UntrustedFile> held = new ConcurrentHashMap<>();
+  private volatile Checked checked = new Checked("", Map.of());
 
   /**
    * @param source folder that they come with the plugin in
@@ -55,22 +58,70 @@ public final class HookLibraries implements AutoCloseable {
     this.installRoot = installRoot;
   }
 
+  /**
+   * What was found right by its content.
+   *
+   * @param digest of what comes with the plugin
+   * @param files the kernel's marks of those and of the installed files at that time
+   */
+  private record Checked(String digest, Map<Path, FileMark> files) {}
+
   /** Where they are installed. */
   public record Installed(Path cuda, Path nvml, Path hook) {}
 
   /** The file that is not in the folder that they come in, if one is missing. */
-  public java.util.Optional<Path> missing() {
+  public Optional<Path> missing() {
     return NAMES.stream().map(source::resolve).filter(file -> !Files.isRegularFile(file)).findFirst();
   }
 
   /**
    * Installs them if they are not there yet, and mends what is not as it was installed: a disk, or somebody, may have changed it, and
-   * every container would run it. Durable when it returns; any number may do this at once.
+   * every container would run it. Files that have the same marks from the kernel as when they were compared last are not compared
+   * again. Durable when it returns; any number may do this at once.
    */
   public Installed install() throws IOException {
-    Path libraries = libraries();
+    Checked last = checked;
+    if (!last.digest().isEmpty() && marks(last.digest()).equals(Optional.of(last.files()))) {
+      return installed(last.digest());
+    }
     Map<String, byte[]> content = content();
-    Path folder = libraries.resolve(digest(content));
+    String digest = digest(content);
+    install(content, digest);
+    NAMES.forEach(name -> hold(libraries().resolve(digest).resolve(name)));
+    Optional<Map<Path, FileMark>> marks = marks(digest);
+    if (marks.isPresent() && hasOnlySettled(marks.get()) && isAsInstalled(libraries().resolve(digest), content)) {
+      checked = new Checked(digest, marks.get());
+    }
+    return installed(digest);
+  }
+
+  private Installed installed(String digest) {
+    Path folder = libraries().resolve(digest);
+    return new Installed(folder.resolve(CUDA), folder.resolve(NVML), folder.resolve(HOOK));
+  }
+
+  private static boolean hasOnlySettled(Map<Path, FileMark> marks) {
+    return marks.values().stream().allMatch(FileMark::isSettled);
+  }
+
+  /** The marks of the files that come with the plugin and of the installed ones; empty if one is not there. */
+  private Optional<Map<Path, FileMark>> marks(String digest) throws IOException {
+    Map<Path, FileMark> marks = new HashMap<>();
+    for (Path folder : List.of(source, libraries().resolve(digest))) {
+      for (String name : NAMES) {
+        Optional<FileMark> mark = FileMark.of(folder.resolve(name));
+        if (mark.isEmpty()) {
+          return Optional.empty();
+        }
+        marks.put(folder.resolve(name), mark.get());
+      }
+    }
+    return Optional.of(marks);
+  }
+
+  private void install(Map<String, byte[]> content, String digest) throws IOException {
+    Path libraries = libraries();
+    Path folder = libraries.resolve(digest);
     if (Files.isDirectory(folder)) {
       mend(folder, content);
     } else {
@@ -89,10 +140,6 @@ public final class HookLibraries implements AutoCloseable {
       }
       DurableFile.syncFolder(libraries);
     }
-    for (String name : NAMES) {
-      hold(folder.resolve(name));
-    }
-    return new Installed(folder.resolve(CUDA), folder.resolve(NVML), folder.resolve(HOOK));
   }
 
   /** The name of the folder that {@link #install} installs them in. */
@@ -144,6 +191,15 @@ public final class HookLibraries implements AutoCloseable {
         DurableFile.write(installed, file.getValue(), EXECUTABLE);
       }
     }
+  }
+
+  private static boolean isAsInstalled(Path folder, Map<String, byte[]> content) throws IOException {
+    for (Map.Entry<String, byte[]> file : content.entrySet()) {
+      if (!isAsInstalled(folder.resolve(file.getKey()), file.getValue())) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** One that a process holds a lease on is not: what takes its place is another file. */

@@ -30,8 +30,9 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
 /**
- * What shares consist of on the host: a folder with the quota file, which the plugin alone writes, and a usage
- * region, which containers write.
+ * What shares consist of on the host: a folder with the quota file, which the plugin alone writes, and a usage region, which
+ * containers write. Neither is forced to the disk: no container outlives its kernel, and kubelet has a claim prepared again before
+ * it starts one after that, which writes both anew.
  *
  * <p>The folder is mounted in the claim's containers, which can hold a lease on the quota, so that whoever opens it
  * would wait. What was written last therefore also lies where no container can open it, and is read there.
@@ -89,7 +90,7 @@ public record ShareFolders(Path stateRoot, Path runRoot, UsageRegions regions) {
     Path usage = usageFile(claim.uid(), grant.shareKey());
     Files.createDirectories(Objects.requireNonNull(usage.getParent()));
     if (!Files.exists(usage)) {
-      DurableFile.write(usage, new byte[USAGE_SIZE], SHARED);
+      DurableFile.replace(usage, new byte[USAGE_SIZE], SHARED);
       disown(usage);
     } else {
       keepSize(usage);
@@ -135,7 +136,7 @@ public record ShareFolders(Path stateRoot, Path runRoot, UsageRegions regions) {
   /** The quota first: if this ends in between, the same is written once more. */
   private void writeQuota(String uid, String shareKey, String text) throws IOException {
     byte[] bytes = text.getBytes(StandardCharsets.US_ASCII);
-    DurableFile.write(quotaFolder(uid, shareKey).resolve(QuotaFile.NAME), bytes, READABLE);
+    DurableFile.replace(quotaFolder(uid, shareKey).resolve(QuotaFile.NAME), bytes, READABLE);
     Path copy = copy(uid, shareKey);
     Path temporary = Files.createDirectories(Objects.requireNonNull(copy.getParent())).resolve(shareKey + ".new");
     Files.write(temporary, bytes);

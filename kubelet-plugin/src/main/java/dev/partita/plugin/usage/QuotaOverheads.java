@@ -46,7 +46,8 @@ final class QuotaOverheads {
       }
       boolean lower = !now.isBefore(neededAt.computeIfAbsent(share.ref(), r -> now).plus(DOWN_AFTER));
       if (pages > there.getAsLong() || (pages < there.getAsLong() && lower)) {
-        lock.run(
+        lock.onClaim(
+            share.claim().uid(),
             () -> {
               folders.writeOverhead(share.claim(), share.grant(), share.share(), pages);
               return true;

@@ -29,6 +29,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -52,6 +53,11 @@ class CheckpointTest {
   @BeforeEach
   void open() throws IOException {
     checkpoint = new Checkpoint(folder, Clock.fixed(Instant.parse("2026-01-02T03:04:05Z"), ZoneOffset.UTC));
+  }
+
+  @AfterEach
+  void close() {
+    checkpoint.close();
   }
 
   @Test
@@ -151,5 +157,53 @@ class CheckpointTest {
         HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(body.getBytes(StandardCharsets.UTF_8)));
     Files.writeString(folder.resolve("uid-1.claim"), "partita-checkpoint 1 sha256:" + digest + "\n" + body);
     assertThat(checkpoint.read("uid-1")).contains(CLAIM);
+  }
+
+  @Test
+  void whatAnotherPluginWritesAndRemovesIsSeenAtOnce() throws IOException {
+    PreparedClaim second = new PreparedClaim(new ClaimRef("default", "second", "uid-2"), Phase.STARTED, "boot-1", List.of(), Map.of(), false);
+    try (Checkpoint other = new Checkpoint(folder, Clock.systemUTC())) {
+      assertThat(checkpoint.readAll()).isEmpty();
+      for (int round = 0; round < 50; round++) {
+        other.write(CLAIM);
+        assertThat(checkpoint.readAll()).containsExactly(CLAIM);
+        other.write(second);
+        assertThat(checkpoint.read("uid-2")).contains(second);
+        other.write(second.in(Phase.COMPLETED));
+        assertThat(checkpoint.readAll()).containsExactly(CLAIM, second.in(Phase.COMPLETED));
+        assertThat(other.remove("uid-1")).isTrue();
+        assertThat(checkpoint.read("uid-1")).isEmpty();
+        assertThat(other.remove("uid-2")).isTrue();
+        assertThat(checkpoint.readAll()).isEmpty();
+      }
+    }
+  }
+
+  @Test
+  void aFolderThatWasReplacedIsReadAnew() throws IOException {
+    checkpoint.write(CLAIM);
+    assertThat(checkpoint.readAll()).containsExactly(CLAIM);
+    Path aside = folder.resolveSibling(folder.getFileName() + "-aside");
+    Files.move(folder, aside);
+    Files.createDirectory(folder);
+    assertThat(checkpoint.readAll()).isEmpty();
+    checkpoint.write(CLAIM);
+    assertThat(checkpoint.readAll()).containsExactly(CLAIM);
+    Files.delete(aside.resolve("uid-1.claim"));
+    Files.delete(aside);
+  }
+
+  @Test
+  void moreChangesThanTheKernelKeepsAreNotLost() throws IOException {
+    assertThat(checkpoint.readAll()).isEmpty();
+    checkpoint.write(CLAIM);
+    for (int i = 0; i < 9_000; i++) { // two events each, and 16,384 are kept by default
+      Files.createFile(folder.resolve("x" + i));
+      Files.delete(folder.resolve("x" + i));
+    }
+    checkpoint.remove("uid-1");
+    assertThat(checkpoint.readAll()).isEmpty();
+    checkpoint.write(CLAIM);
+    assertThat(checkpoint.readAll()).containsExactly(CLAIM);
   }
 }

@@ -71,6 +71,7 @@ class LibrarySweepTest {
   @AfterEach
   void close() throws IOException {
     lock.close();
+    checkpoint.close();
   }
 
   @Test

@@ -55,7 +55,9 @@ final class NodeOfPlugins {
   NodeOfPlugins(Path root, KubernetesClient client) throws IOException {
     this.root = root;
     this.client = client;
-    layOutDriverAndLibraries();
+    if (!Files.exists(root.resolve("driver"))) { // else of a node on which plugins of another process are
+      layOutDriverAndLibraries();
+    }
   }
 
   private void layOutDriverAndLibraries() throws IOException {
@@ -110,10 +112,10 @@ final class NodeOfPlugins {
     DriverRoot driver = new DriverRoot(root.resolve("driver"), "/run/driver");
     UsageRegions regions = new UsageRegions();
     ShareFolders folders = new ShareFolders(root.resolve("state"), root.resolve("run"), regions);
-    Checkpoint checkpoint = new Checkpoint(root.resolve("state/claims"), clock);
     InventoryReader reader = new InventoryReader(driver, root.resolve("sys"), library -> cards, new Reserve.Amount(0), true);
     HookLibraries libraries = new HookLibraries(root.resolve("hook"), root.resolve("opt"));
-    try (regions;
+    try (Checkpoint checkpoint = new Checkpoint(root.resolve("state/claims"), clock);
+        regions;
         libraries;
         NodeInventory inventory = new NodeInventory(reader, reading -> {});
         ClaimReports reports = new ClaimReports(client, calls, NODE, clock);
