@@ -15,6 +15,7 @@ import dev.partita.cdi.CdiSpec;
 import dev.partita.cdi.Mount;
 import k8s.io.kubelet.pkg.apis.dra.v1.Device;
 import k8s.io.kubelet.pkg.apis.dra.v1.NodePrepareResourceResponse;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatus;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatusBuilder;
@@ -22,6 +23,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.runtime.RawExtension;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
+import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,6 +32,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 
@@ -38,6 +41,9 @@ import org.junit.jupiter.api.Test;
 class KubeletPluginTest {
   @SuppressWarnings("NullAway.Init") // set by the extension
   KubernetesClient client;
+
+  @SuppressWarnings("NullAway.Init") // set by the extension
+  KubernetesMockServer server;
 
   @Test
   void preparesTwoSharesOfOneCardInOneClaimApart() throws Exception {
@@ -100,6 +106,24 @@ class KubeletPluginTest {
       assertThat(node.root.resolve("state/shares/" + uid)).doesNotExist();
       assertThat(node.root.resolve("run/shares/" + uid)).doesNotExist();
       assertThat(node.unprepare(claim)).isEmpty();
+    }
+  }
+
+  @Test
+  void theClaimsOfAPodArePreparedInOneCallThatReadsThePodOnceAndNumbersTheirCardTogether() throws Exception {
+    try (TestNode node = TestNode.withCards("node-p", "h200x1");
+        KubeletPlugin _ = node.start(client)) {
+      List<String> names = IntStream.range(0, 10).mapToObj(i -> "of-pod-" + i).toList();
+      Pod pod = client.resource(TestClaims.podOf("many", names)).create();
+      List<ResourceClaim> claims =
+          names.stream().map(name -> api().created(TestClaims.reserved(claim(name, share("node-p", "gpu", 0, "1Gi", "")), pod))).toList();
+      assertThat(TestNode.prepareAll(node.draSocket(), Duration.ofSeconds(45), claims).values())
+          .hasSize(10)
+          .allSatisfy(one -> assertThat(one.getError()).isEmpty());
+      for (ResourceClaim claim : claims) {
+        assertThat(spec(node, claim).devices().getFirst().containerEdits().env()).contains("CUDA_DEVICE_MEMORY_LIMIT_0=10240m");
+      }
+      assertThat(TestApi.pathsOfGets(server)).filteredOn(path -> path.endsWith("/pods/many")).hasSize(1);
     }
   }
 

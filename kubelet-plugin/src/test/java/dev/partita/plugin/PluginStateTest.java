@@ -16,14 +16,10 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
-import io.fabric8.mockwebserver.http.RecordedRequest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -59,7 +55,7 @@ class PluginStateTest {
         assertThat(node.unprepare(claim)).isEmpty();
         assertThat(node.cdiFile(claim)).doesNotExist();
       }
-      assertThat(requests()).as("claims are asked for one by one").noneMatch(path -> path.matches(".*/resourceclaims(\\?.*)?"));
+      assertThat(TestApi.pathsOfGets(server)).as("claims are asked for one by one").noneMatch(path -> path.matches(".*/resourceclaims(\\?.*)?"));
     }
   }
 
@@ -198,16 +194,6 @@ class PluginStateTest {
         assertThat(node.cdiFile(released)).doesNotExist();
       }
     }
-  }
-
-  private List<String> requests() throws InterruptedException {
-    List<String> paths = new ArrayList<>();
-    for (RecordedRequest next = server.takeRequest(1, TimeUnit.MILLISECONDS); next != null; next = server.takeRequest(1, TimeUnit.MILLISECONDS)) {
-      if ("GET".equals(next.getMethod())) {
-        paths.add(String.valueOf(next.getPath()));
-      }
-    }
-    return paths;
   }
 
   private static void removeDriver(TestNode node) throws IOException {

@@ -7,9 +7,14 @@ import dev.partita.api.node.GpuNodeStatus;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
+import io.fabric8.mockwebserver.http.RecordedRequest;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
 /** What tests ask of the API server that a plugin talks to. */
@@ -46,6 +51,17 @@ record TestApi(KubernetesClient client) {
     return client.events().v1().events().inNamespace("default").list().getItems().stream()
         .filter(e -> claim.equals(e.getRegarding().getName()) && reason.equals(e.getReason()))
         .findFirst();
+  }
+
+  /** The paths of all GET requests that the server has got since it was asked last. */
+  static List<String> pathsOfGets(KubernetesMockServer server) throws InterruptedException {
+    List<String> paths = new ArrayList<>();
+    for (RecordedRequest next = server.takeRequest(1, TimeUnit.MILLISECONDS); next != null; next = server.takeRequest(1, TimeUnit.MILLISECONDS)) {
+      if ("GET".equals(next.getMethod())) {
+        paths.add(String.valueOf(next.getPath()));
+      }
+    }
+    return paths;
   }
 
   private static int countOf(Event event) {

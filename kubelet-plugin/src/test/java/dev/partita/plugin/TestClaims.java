@@ -1,6 +1,9 @@
 package dev.partita.plugin;
 
 import dev.partita.api.Driver;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.PodResourceClaimBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceAllocationConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceAllocationConfigurationBuilder;
@@ -8,6 +11,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResultBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -88,6 +92,33 @@ public final class TestClaims {
         .endDevices()
         .endAllocation()
         .endStatus()
+        .build();
+  }
+
+  /** The claim, reserved for a pod. */
+  public static ResourceClaim reserved(ResourceClaim claim, Pod pod) {
+    claim
+        .getStatus()
+        .setReservedFor(List.of(new ResourceClaimConsumerReference("", pod.getMetadata().getName(), "pods", pod.getMetadata().getUid())));
+    return claim;
+  }
+
+  /** A pod whose only container uses all of these claims. */
+  public static Pod podOf(String name, List<String> claims) {
+    return new PodBuilder()
+        .withNewMetadata()
+        .withName(name)
+        .withNamespace("default")
+        .endMetadata()
+        .withNewSpec()
+        .withResourceClaims(claims.stream().map(claim -> new PodResourceClaimBuilder().withName(claim).withResourceClaimName(claim).build()).toList())
+        .addNewContainer()
+        .withName("main")
+        .withNewResources()
+        .withClaims(claims.stream().map(claim -> new io.fabric8.kubernetes.api.model.ResourceClaimBuilder().withName(claim).build()).toList())
+        .endResources()
+        .endContainer()
+        .endSpec()
         .build();
   }
 }

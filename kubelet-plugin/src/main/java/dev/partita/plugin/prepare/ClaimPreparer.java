@@ -26,8 +26,11 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.function.Supplier;
@@ -91,9 +94,10 @@ public final class ClaimPreparer implements ClaimService {
 
   @Override
   public Map<ClaimRef, Outcome> prepare(Collection<ClaimRef> claims) {
-    Patience patience = Patience.ofKubelet();
-    CallReads reads = new CallReads(api, pool);
-    return AtOnce.each(claims, claim -> prepare(claim, takeBack(claim.uid()), patience, reads));
+    Call call = new Call(Patience.ofKubelet(), new CallReads(api, pool), new ConcurrentLinkedQueue<>());
+    Map<ClaimRef, Outcome> outcomes = AtOnce.each(claims, claim -> prepare(claim, takeBack(claim.uid()), call));
+    call.reports().forEach(Runnable::run); // not before: they would take the API server from claims that kubelet still waits for
+    return outcomes;
   }
 
   @Override
@@ -103,7 +107,7 @@ public final class ClaimPreparer implements ClaimService {
 
   /** Prepares a single claim. */
   Outcome prepare(ClaimRef claim) {
-    return prepare(claim, takeBack(claim.uid()), Patience.ofKubelet(), new CallReads(api, pool));
+    return Objects.requireNonNull(prepare(Set.of(claim)).get(claim));
   }
 
   /**
@@ -111,13 +115,25 @@ public final class ClaimPreparer implements ClaimService {
    * only the record is taken back, so that it is missed again.
    */
   public Outcome rebuild(ClaimRef claim) {
-    return prepare(claim, Step.forget(claim.uid()), Patience.NONE, new CallReads(api, pool));
+    Call call = new Call(Patience.NONE, new CallReads(api, pool), new ConcurrentLinkedQueue<>());
+    Outcome outcome = prepare(claim, Step.forget(claim.uid()), call);
+    call.reports().forEach(Runnable::run);
+    return outcome;
   }
 
-  private Outcome prepare(ClaimRef claim, List<Step> takeBack, Patience patience, CallReads reads) {
+  /**
+   * What the claims of one call have in common.
+   *
+   * @param patience of who waits for the answer
+   * @param reads what has been read of the API server
+   * @param reports what is to be told when all claims are through
+   */
+  private record Call(Patience patience, CallReads reads, Queue<Runnable> reports) {}
+
+  private Outcome prepare(ClaimRef claim, List<Step> takeBack, Call call) {
     Outcome outcome;
     try {
-      outcome = tryToPrepare(claim, takeBack, patience, reads);
+      outcome = tryToPrepare(claim, takeBack, call);
     } catch (KubernetesClientException e) {
       outcome = new Failed("the API server does not answer as it should: " + ApiCalls.explain(e));
     } catch (IOException | IllegalStateException e) {
@@ -128,7 +144,7 @@ public final class ClaimPreparer implements ClaimService {
     }
     if (outcome instanceof Failed failed) {
       LOG.warn("claim {}: not prepared: {}", claim, failed.error());
-      reports.failed(claim, failed.error());
+      call.reports().add(() -> reports.failed(claim, failed.error()));
     }
     return outcome;
   }
@@ -212,8 +228,8 @@ public final class ClaimPreparer implements ClaimService {
   }
 
   /** Tries until the claim is prepared, refused, or kubelet has waited long enough for another claim to be released. */
-  private Outcome tryToPrepare(ClaimRef ref, List<Step> takeBack, Patience patience, CallReads ofCall) throws IOException {
-    CallReads reads = ofCall;
+  private Outcome tryToPrepare(ClaimRef ref, List<Step> takeBack, Call call) throws IOException {
+    CallReads reads = call.reads();
     while (true) {
       Optional<ResourceClaim> claim = reads.claim(ref);
       if (claim.isEmpty()) {
@@ -224,13 +240,13 @@ public final class ClaimPreparer implements ClaimService {
           return new Failed(refused.reason());
         }
         case Clashing(Clash clash) -> {
-          if (!releases.await(clash.others(), patience)) {
+          if (!releases.await(clash.others(), call.patience())) {
             return new Failed(clash.reason());
           }
           reads = new CallReads(api, pool); // what was read before the wait may not be so any more
         }
         case Prepared prepared -> {
-          return answer(ref, claim.get(), prepared);
+          return answer(ref, claim.get(), prepared, call);
         }
       }
     }
@@ -248,7 +264,7 @@ public final class ClaimPreparer implements ClaimService {
     return lock.onClaim(ref.uid(), () -> decideAndExecute(ref, claim, cards, reading, view, takeBack));
   }
 
-  private Outcome answer(ClaimRef ref, ResourceClaim claim, Prepared outcome) throws IOException {
+  private Outcome answer(ClaimRef ref, ResourceClaim claim, Prepared outcome, Call call) throws IOException {
     PreparedClaim prepared = outcome.claim();
     if (outcome.again().join().isEmpty()) {
       release(ref.uid());
@@ -256,7 +272,7 @@ public final class ClaimPreparer implements ClaimService {
     }
     LOG.info("claim {}: prepared: {}", ref, AllocationReading.deviceKeys(prepared.grants()));
     held.isThere(ref.uid());
-    reports.prepared(prepared);
+    call.reports().add(() -> reports.prepared(prepared));
     return new Ready(prepared.grants().stream().map(grant -> ready(ref, claim, grant)).toList());
   }
 
