@@ -14,7 +14,6 @@ import dev.partita.e2e.cluster.Workspace;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
@@ -34,22 +33,16 @@ class FaultTableIT {
 
   /** What strikes. */
   enum Fault {
-    PLUGIN_KILLED(scene -> scene.kill(new Daemons(scene.cluster.client()).awaitPlugin(scene.node).getMetadata().getUid())),
-    CONTROLLERS_KILLED(scene -> new Controllers(scene.cluster).ready().forEach(new Controllers(scene.cluster)::kill)),
-    KUBELET_KILLED(scene -> scene.lab().restart(scene.node + ".kubelet")),
-    CONTAINERD_KILLED(scene -> scene.lab().restart(scene.node + ".containerd")),
-    API_SERVER_KILLED(scene -> scene.lab().restart("apiserver")),
-    ETCD_KILLED(scene -> scene.lab().restart("etcd")),
-    SCHEDULER_KILLED(scene -> scene.lab().restart("scheduler")),
-    CONTROLLER_MANAGER_KILLED(scene -> scene.lab().restart("kcm")),
-    CDI_FOLDER_WIPED(scene -> scene.cluster.files().shell(scene.node, "rm -f /var/run/cdi/*")),
-    POD_DELETED_BY_FORCE(scene -> scene.workspace.client().pods().inNamespace(scene.workspace.namespace()).withName("going").withGracePeriod(0).delete());
-
-    private final Consumer<Scene> strike;
-
-    Fault(Consumer<Scene> strike) {
-      this.strike = strike;
-    }
+    PLUGIN_KILLED,
+    CONTROLLERS_KILLED,
+    KUBELET_KILLED,
+    CONTAINERD_KILLED,
+    API_SERVER_KILLED,
+    ETCD_KILLED,
+    SCHEDULER_KILLED,
+    CONTROLLER_MANAGER_KILLED,
+    CDI_FOLDER_WIPED,
+    POD_DELETED_BY_FORCE
   }
 
   private record Scene(RealCluster cluster, Workspace workspace, String node) {
@@ -57,8 +50,29 @@ class FaultTableIT {
       return cluster.lab().orElseThrow();
     }
 
-    void kill(String podUid) {
-      cluster.files().signal(node, podUid, "KILL");
+    void strike(Fault fault) {
+      switch (fault) {
+        case PLUGIN_KILLED -> {
+          String plugin = new Daemons(cluster.client()).awaitPlugin(node).getMetadata().getUid();
+          cluster.files().signal(node, plugin, "KILL");
+        }
+        case CONTROLLERS_KILLED -> {
+          Controllers controllers = new Controllers(cluster);
+          controllers.ready().forEach(controllers::kill);
+        }
+        case KUBELET_KILLED -> lab().restart(node + ".kubelet");
+        case CONTAINERD_KILLED -> lab().restart(node + ".containerd");
+        case API_SERVER_KILLED -> lab().restart("apiserver");
+        case ETCD_KILLED -> lab().restart("etcd");
+        case SCHEDULER_KILLED -> lab().restart("scheduler");
+        case CONTROLLER_MANAGER_KILLED -> lab().restart("kcm");
+        case CDI_FOLDER_WIPED -> cluster.files().shell(node, "rm -f /var/run/cdi/*");
+        case POD_DELETED_BY_FORCE -> delete("going", 0);
+      }
+    }
+
+    void delete(String pod, long grace) {
+      workspace.client().pods().inNamespace(workspace.namespace()).withName(pod).withGracePeriod(grace).delete();
     }
 
     void awaitAnswers() {
@@ -77,8 +91,8 @@ class FaultTableIT {
       PodUnderTest going = workspace.pod("going", scene.node(), Ask.share("2Gi"), "exec sleep 600").awaitRunning();
       List<String> claims = new ArrayList<>(Stream.of(holding, going).map(pod -> pod.claim().uid()).toList());
       PodUnderTest coming = workspace.pod("coming", scene.node(), Ask.share("2Gi"), "partita-probe alloc 1Gi");
-      workspace.client().pods().inNamespace(workspace.namespace()).withName("going").withGracePeriod(1).delete();
-      fault.strike.accept(scene);
+      scene.delete("going", 1);
+      scene.strike(fault);
       scene.awaitAnswers();
 
       claims.add(coming.claim().uid());
@@ -91,7 +105,7 @@ class FaultTableIT {
       coming.deleteAndAwait();
       await("traces on " + scene.node())
           .atMost(Workspace.PATIENCE)
-          .untilAsserted(() -> assertThat(claims.stream().map(uid -> cluster.files().tracesOf(uid, scene.node())).filter(traces -> !traces.isEmpty())).isEmpty());
+          .untilAsserted(() -> assertThat(claims).allSatisfy(uid -> assertThat(cluster.files().tracesOf(uid, scene.node())).isEmpty()));
       workspace.pod("all-of-the-node", scene.node(), Ask.wholeCards(RealCluster.CARDS), "true").awaitLog();
       ROWS.add(row.formatted(fault, "prepared, preparing, releasing", "yes", "nothing"));
     } catch (RuntimeException | AssertionError failure) {
