@@ -61,7 +61,7 @@ public final class Cluster implements AutoCloseable {
     try (KubernetesClient any = server.createClient()) {
       ConfigBuilder config = new ConfigBuilder(any.getConfiguration()).withRequestTimeout(90_000);
       client = new KubernetesClientBuilder().withConfig(config.build()).build();
-      asInMain = ControllerClient.of(config.withRequestRetryBackoffLimit(0).build());
+      asInMain = ControllerClient.of(config.withRequestRetryBackoffLimit(0).withUserAgent(ServerRules.CONTROLLER).build());
     }
   }
 
@@ -112,6 +112,11 @@ public final class Cluster implements AutoCloseable {
       throw new java.io.UncheckedIOException(e);
     }
     return this;
+  }
+
+  /** As controllers have one, which is closed with this. */
+  KubernetesClient controllersClient() {
+    return asInMain;
   }
 
   /** Where the controller that was started first answers questions. */

@@ -58,6 +58,17 @@ class PublicationTest {
   }
 
   @Test
+  void aClassOfOursThatSomebodyChangedSelectsWhatItDidAgain() {
+    cluster.start();
+    var share = cluster.client.resources(DeviceClass.class).withName("gpu.partita.dev");
+    eventually().until(() -> share.get() != null);
+    var selectors = share.get().getSpec().getSelectors();
+    share.edit(made -> new DeviceClassBuilder(made).editSpec().withSelectors().endSpec().build());
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB)); // classes are looked at with the cards
+    eventually().until(() -> share.get().getSpec().getSelectors().equals(selectors));
+  }
+
+  @Test
   void anotherDriversSlicesAndAForeignClassAreNotTouched() {
     cluster.client.resource(GpuNodes.foreignSlice("node-0")).create();
     DeviceClass foreign =

@@ -27,6 +27,9 @@ import org.jspecify.annotations.Nullable;
 
 /** What a real API server does and the mock does not: conflicts of status updates, conditions of deletions, evictions. */
 final class ServerRules extends KubernetesCrudDispatcher {
+  /** The User-Agent of controllers; tests have others. */
+  static final String CONTROLLER = "controller-under-test";
+
   private static final String EVICTION = "/eviction";
 
   private static final Duration QUIET = Duration.ofMillis(200);
@@ -167,6 +170,9 @@ final class ServerRules extends KubernetesCrudDispatcher {
   /** The mock deletes whatever version there is. */
   @Override
   public MockResponse dispatch(RecordedRequest request) {
+    if (CONTROLLER.equals(request.getHeader("User-Agent"))) {
+      UsedRights.record(request);
+    }
     if (isForbidden(request)) {
       refusals.incrementAndGet();
       return answer(403, "Forbidden");

@@ -37,7 +37,7 @@ class UnconvertedPodsTest {
     waiting("default", "left-alone", Map.of("gpu.partita.dev/admission", "disabled"));
     waiting(WebhookObjects.NAMES.namespace(), "of-ours", Map.of());
     waiting("default", "first", Map.of());
-    try (DraController controller = DraController.start(SETTINGS, cluster.client)) {
+    try (DraController controller = DraController.start(SETTINGS, cluster.controllersClient())) {
       eventually().until(() -> told().contains("first"));
       waiting("default", "second", Map.of());
       eventually().until(() -> told().contains("second"));

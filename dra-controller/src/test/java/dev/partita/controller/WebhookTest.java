@@ -72,6 +72,21 @@ class WebhookTest {
     assertThat(patch).contains("resourceClaimTemplateName", "gpu.partita.dev/allocation").contains("\"op\":\"remove\"");
   }
 
+  /** They may have been made just before: what the controller has not seen yet it asks for. */
+  @Test
+  void whatAPodNamesIsLookedUpWhereTheControllerDoesNotKnowIt() throws IOException {
+    cluster.claim("of-a-class-to-come", "to-come.example", Map.of());
+    DraController controller = start("only");
+    for (String named : List.of("\"resourceClaimTemplateName\": \"to-come\"", "\"resourceClaimName\": \"of-a-class-to-come\"")) {
+      String pod = "{\"metadata\": {\"name\": \"p\"}, \"spec\": {\"containers\": [], \"resourceClaims\": [{\"name\": \"a\", " + named + "}]}}";
+      JsonNode response = ask(controller, "/mutate-pods", ApiServerCall.review("", "pods", "default", pod));
+      assertThat(response.path("allowed").asBoolean()).isTrue();
+      assertThat(response.has("patch")).as("nothing of it is ours").isFalse();
+    }
+    assertThat(UsedRights.soFar())
+        .contains("resource.k8s.io/resourceclaimtemplates get", "resource.k8s.io/deviceclasses get");
+  }
+
   @Test
   void whereKubeSchedulerAllocatesAClaimBeyondTheQuotaIsRefused() throws IOException {
     quota("40Gi");
@@ -182,7 +197,7 @@ class WebhookTest {
     DraController controller =
         DraController.start(
             new ControllerSettings(identity, Optional.of(QUICK), Optional.empty(), Optional.empty(), ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.of(webhook)),
-            cluster.client);
+            cluster.controllersClient());
     controllers.add(controller);
     return controller;
   }

@@ -37,6 +37,9 @@ import org.junit.jupiter.api.Test;
 /** A controller whose token is stolen: it is held to what a controller does, with objects of our driver. */
 @OnRealCluster
 class ControllerRightsIT {
+  /** What no card has, so that the controller leaves the pod its gate. */
+  private static final Ask NOWHERE = Ask.share("200Gi");
+
   private static KubernetesClient controller(RealCluster cluster) {
     return TokenClient.of(cluster.client(), RealCluster.NAMESPACE, Controllers.NAME);
   }
@@ -60,7 +63,7 @@ class ControllerRightsIT {
   @Test
   void ofAGatedPodItTakesItsOwnGateAndChangesNothingElse(RealCluster cluster, Workspace workspace) {
     PodTraits gated = PodTraits.on(cluster.quietNodes().getFirst()).label("app", "a").gate("example.com/other");
-    PodUnderTest pod = workspace.podWithoutClaim("gated", gated.gate(PodTraits.ALLOCATION_GATE), "true");
+    PodUnderTest pod = workspace.pod("gated", gated.gate(PodTraits.ALLOCATION_GATE), NOWHERE, "true");
     try (KubernetesClient controller = controller(cluster)) {
       var its = controller.pods().inNamespace(workspace.namespace()).withName(pod.name());
       for (String change :
@@ -116,7 +119,8 @@ class ControllerRightsIT {
         """
             .formatted(name));
     try (KubernetesClient controller = controller(cluster)) {
-      ResourceSlice other = Objects.requireNonNull(cluster.client().resources(ResourceSlice.class).withName(name).get());
+      ResourceSlice other =
+          Objects.requireNonNull(cluster.client().resources(ResourceSlice.class).withName(name).get());
       assertHeld("partita-own-slices", () -> controller.resource(other).delete());
       ResourceSlice grown =
           new ResourceSliceBuilder(other).editSpec().addNewDevice().withName("a").endDevice().endSpec().build();
@@ -285,6 +289,19 @@ class ControllerRightsIT {
       assertForbidden(() -> controller.resource(pod).inNamespace(workspace.namespace()).create());
       assertForbidden(() -> controller.pods().inNamespace(RealCluster.NAMESPACE).withName("any").delete());
     }
+  }
+
+  /** Whatever other tests had it do until now. */
+  @Test
+  void nothingThatOursTryIsRefusedForWantOfARight(RealCluster cluster) {
+    assertThat(cluster.client().pods().inNamespace(RealCluster.NAMESPACE).list().getItems())
+        .isNotEmpty()
+        .allSatisfy(
+            pod ->
+                assertThat(new Daemons(cluster.client()).log(pod))
+                    .doesNotContain(" cannot get resource", " cannot list resource", " cannot watch resource")
+                    .doesNotContain(" cannot create resource", " cannot update resource", " cannot patch resource")
+                    .doesNotContain(" cannot delete resource", "ValidatingAdmissionPolicy 'partita-own-"));
   }
 
   /** YAML in flow style to a JSON patch of one step. */

@@ -10,6 +10,7 @@ import dev.partita.e2e.cluster.NeedsSteadyController;
 import dev.partita.e2e.cluster.NeedsSteadyPlugins;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.OurContainers;
+import dev.partita.e2e.cluster.PodTraits;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Tenant;
@@ -117,7 +118,7 @@ class HostileTenantIT {
   /** Such an annotation is on every claim that the controller has allocated. */
   @Test
   void heMayTakeAProposalOffHisClaimButNotChangeIt(RealCluster cluster, Workspace workspace) {
-    PodUnderTest pod = workspace.pod("own", node(cluster), Ask.share("1Gi"), "exec partita-probe hold 512Mi");
+    PodUnderTest pod = workspace.pod("own", node(cluster), Ask.share("2Gi"), "exec partita-probe hold 1Gi");
     ClaimUnderTest claim = pod.awaitLine("holding").claim();
     assertThat(claim.proposal()).isNotEmpty();
     var his = tenant.claim(claim.name());
@@ -125,7 +126,7 @@ class HostileTenantIT {
     his.patch(of(PatchType.JSON_MERGE), "{\"metadata\": {\"labels\": {\"touched\": \"yes\"}}}");
     his.patch(of(PatchType.JSON_MERGE), DROP_PROPOSAL);
     assertThat(claim.proposal()).isEmpty();
-    String allocations = pod.exec("partita-probe alloc 2Gi; partita-probe alloc 256Mi");
+    String allocations = pod.exec("partita-probe alloc 3Gi; partita-probe alloc 256Mi");
     assertThat(allocations).as("his pod goes on").containsSubsequence("OUT_OF_MEMORY", "CUDA_SUCCESS");
   }
 
@@ -209,26 +210,21 @@ class HostileTenantIT {
   }
 
   /**
-   * Only a controller knows whose such a class is, and none is asked here: kube-scheduler tries, and is refused. Then
-   * the controller, which keeps the books, gives him a card that is free.
+   * Only a controller knows whose such a class is, and none is asked here: kube-scheduler tries, and is refused. The
+   * controller, which would give him a card that is free, waits for the rest of the pod's gang.
    */
   @Test
   void kubeSchedulerGivesHimNothingOfWhatTheControllerAllocates(RealCluster cluster, Workspace workspace) {
     String everyCard = workspace.withoutAdmission().deviceClassOf("gpu.partita.dev");
     tenant.create(claim("v1", request("v1", everyCard, "{operator: Exists}")));
     ClaimUnderTest claim = new ClaimUnderTest(workspace, "asks");
-    PodUnderTest pod = workspace.podOf(claim, "greedy", node(cluster), "exec sleep 600");
+    PodTraits oneOfTwo = PodTraits.on(node(cluster)).gang("pair", 2);
+    PodUnderTest pod = workspace.podOf(claim, "greedy", oneOfTwo, "true");
 
     assertThat(workspace.awaitEvent("Pod", pod.name(), "FailedScheduling", "partita-allocations").message())
         .contains("name the keys of the taints");
-    pod.awaitRunning();
-    assertThat(claim.devices())
-        .singleElement()
-        .satisfies(
-            device ->
-                assertThat(device.getTolerations())
-                    .as("the mark of what kube-scheduler took is not on it")
-                    .allSatisfy(toleration -> assertThat(toleration.getEffect()).isEqualTo("NoExecute")));
+    assertThat(claim.devices()).isEmpty();
+    assertThat(pod.node()).isEmpty();
   }
 
   private static String claim(String version, String request) {

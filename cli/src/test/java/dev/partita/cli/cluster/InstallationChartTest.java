@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 /** What the chart says to clusters with rules of their own, and how it is upgraded there. */
 class InstallationChartTest {
-  /** The next plugin of a node registers with kubelet before the one before it goes: they must not be in each other's way. */
+  /** The next plugin of a node registers before the one before it goes: they must not be in each other's way. */
   @Test
   void anUpgradeLeavesNoNodeWithoutAPlugin() {
     var rolling = only(DaemonSet.class, Map.of()).getSpec().getUpdateStrategy().getRollingUpdate();

@@ -1,13 +1,19 @@
 package dev.partita.cli.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingAdmissionPolicy;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
 import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
 import io.fabric8.kubernetes.api.model.rbac.Role;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class RightsChartTest {
@@ -21,6 +27,34 @@ class RightsChartTest {
               assertThat(rule.getVerbs()).doesNotContain("*", "impersonate", "escalate", "bind");
               assertThat(rule.getResources()).doesNotContain("*", "secrets", "configmaps");
             });
+  }
+
+  /** The controller's own tests note which rights it uses; all of them have run before these where the whole is built. */
+  @Test
+  void theControllerHasTheRightsThatItsTestsUseAndNoOthers() throws IOException {
+    Path used = Path.of("../dra-controller/target/rights-used.txt");
+    assumeTrue(Files.exists(used), "the controller's tests have not all run here: mvn -pl dra-controller,cli -am test");
+    Stream<List<PolicyRule>> rules =
+        Stream.concat(
+            Chart.roles().filter(RightsChartTest::isTheControllers).map(ClusterRole::getRules),
+            Chart.rendered(Map.of())
+                .filter(Role.class::isInstance)
+                .map(Role.class::cast)
+                .filter(RightsChartTest::isTheControllers)
+                .map(Role::getRules));
+    List<String> granted = rules.flatMap(List::stream).flatMap(RightsChartTest::rights).distinct().toList();
+    assertThat(granted).containsExactlyInAnyOrderElementsOf(Files.readAllLines(used));
+  }
+
+  private static boolean isTheControllers(HasMetadata role) {
+    return role.getMetadata().getName().equals("partita-dra-controller");
+  }
+
+  /** One by one, as in {@code resource.k8s.io/resourceclaims patch}. */
+  private static Stream<String> rights(PolicyRule rule) {
+    return rule.getApiGroups().stream()
+        .flatMap(group -> rule.getResources().stream().map(resource -> group + "/" + resource))
+        .flatMap(resource -> rule.getVerbs().stream().map(verb -> resource + " " + verb));
   }
 
   @Test
