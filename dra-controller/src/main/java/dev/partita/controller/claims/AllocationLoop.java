@@ -151,7 +151,7 @@ public final class AllocationLoop implements AutoCloseable {
             retries,
             nominations,
             preemption);
-    this.queue = new PodQueue(view, loads, turns, retries, budget, processorTime);
+    this.queue = new PodQueue(view, loads, turns, retries, budget, processorTime, evenClock);
     this.explanations = new Explanations(view, turns);
     this.follower = new PodFollower(view, loads, priorities, decider.mixFeed(), leftovers, turns, queue);
     this.listener = event -> loop.post(new WorkItem.Observed(event));

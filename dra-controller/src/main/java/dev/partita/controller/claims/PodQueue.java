@@ -15,6 +15,7 @@ import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Collections;
@@ -38,23 +39,28 @@ final class PodQueue {
   private static final Logger LOG = LoggerFactory.getLogger(PodQueue.class);
 
   /** How long a decision may take at first; twice as long after every one in a row that took longer, up to {@link #LONGEST}. */
-  private static final Duration BUDGET = Duration.ofMillis(100);
+  private static final Duration BUDGET = Duration.ofMillis(50);
 
-  private static final Duration LONGEST = Duration.ofMillis(500);
+  private static final Duration LONGEST = Duration.ofMillis(200);
+
+  /** The same for one that was set aside because that was not enough, in a slot of its own. */
+  private static final Duration LONGEST_OF_ALL = Duration.ofSeconds(1);
 
   /**
    * How often in a row a decision may take too long before its pod is set aside. What was found out is not found out again, so that
    * most come to their end; and who has just been started takes seconds for what takes him microseconds later.
    */
-  private static final int TRIES = 3;
+  private static final int TRIES = 4;
 
-  /** A gang may take so much longer, for each of its pods that are more than fit into {@link #LONGEST}. */
+  /** A gang may take so much for each of its pods then, if that is more. */
   private static final Duration OF_ONE_IN_A_GANG = Duration.ofMillis(1);
 
   /** What took long and came to nothing is decided again after so many times as long, so that it takes no more than that part of the time. */
   private static final int PART_OF_THE_TIME = 20;
 
-  private static final int SMALL_PART_OF_THE_TIME = 100;
+  /** How much less of it what takes longer than {@link #LONGEST_OF_ALL} may take: else more than one in a hundred would meet with it. */
+  private static final int SMALL_PART = 5;
+
   private static final Duration LONG = Duration.ofMillis(100);
 
   /** For so many pods it is looked at one by one whether a node has room for them now; of more than that, all are decided. */
@@ -68,11 +74,14 @@ final class PodQueue {
   private final LongSupplier processorTime;
   private final FairQueue<Turn> queue = new FairQueue<>(System::nanoTime);
   private final SetAside<String> aside = new SetAside<>();
+  private final SearchSlots slots;
   private final Map<String, Load> roomBefore = new HashMap<>();
   private boolean mayHelpAll;
 
   /** @param processorTime of this thread, in ns */
-  PodQueue(ClusterView view, NodeLoads loads, PodTurns turns, Retries retries, DecisionBudget budget, LongSupplier processorTime) {
+  PodQueue(
+      ClusterView view, NodeLoads loads, PodTurns turns, Retries retries, DecisionBudget budget, LongSupplier processorTime, Clock evenClock) {
+    this.slots = new SearchSlots(evenClock, PART_OF_THE_TIME);
     this.view = view;
     this.loads = loads;
     this.turns = turns;
@@ -193,6 +202,7 @@ final class PodQueue {
 
   /** The pod is over or gone. */
   void forget(String uid) {
+    slots.forget(uid);
     aside.succeeded(uid);
   }
 
@@ -202,7 +212,12 @@ final class PodQueue {
       return;
     }
     String id = id(turn, pods.getFirst());
-    Duration most = budget(turn, pods.size(), aside.failures(id));
+    boolean isLong = aside.failures(id) > TRIES;
+    if (isLong && !hasSlot(turn, id)) {
+      aside.rests(id);
+      return;
+    }
+    Duration most = isLong ? longest(turn, pods.size()) : budget(aside.failures(id));
     long start = processorTime.getAsLong();
     budget.begin(most);
     boolean inVain = false;
@@ -223,12 +238,23 @@ final class PodQueue {
       setAside(turn, id, pods, took(start), "the controller failed (" + e.getClass().getSimpleName() + ", see its log)");
     } finally {
       budget.end();
+      if (isLong) {
+        Duration took = took(start);
+        slots.done(id, took.compareTo(LONGEST_OF_ALL) > 0 ? took.multipliedBy(SMALL_PART) : took);
+      }
       queue.used(turn.key().namespace(), took(start));
     }
     if (inVain && took(start).compareTo(LONG) > 0) {
       aside.rests(id);
       retries.after(took(start).multipliedBy(PART_OF_THE_TIME), new WorkItem.AsideOver(turn, id));
     }
+  }
+
+  /** Whether it may take long now; if not, it is decided when it may. */
+  private boolean hasSlot(Turn turn, String id) {
+    Optional<Duration> pause = slots.ask(id);
+    pause.filter(Duration::isPositive).ifPresent(later -> retries.after(later.plusMillis(1), new WorkItem.AsideOver(turn, id)));
+    return pause.isPresent() && pause.get().isZero();
   }
 
   private void goOnLater(Turn turn, String id, List<Pod> pods, Duration took, String why) {
@@ -246,16 +272,18 @@ final class PodQueue {
     return Duration.ofNanos(processorTime.getAsLong() - start);
   }
 
-  private static Duration budget(Turn turn, int pods, int failures) {
-    Duration longest = turn instanceof Turn.OfGang ? Collections.max(List.of(LONGEST, OF_ONE_IN_A_GANG.multipliedBy(pods))) : LONGEST;
-    Duration doubled = BUDGET.multipliedBy(1L << Math.min(failures, Integer.SIZE / 2));
-    return Collections.min(List.of(longest, doubled));
+  private static Duration budget(int failures) {
+    Duration doubled = BUDGET.multipliedBy(1L << Math.min(failures, TRIES));
+    return Collections.min(List.of(LONGEST, doubled));
+  }
+
+  private static Duration longest(Turn turn, int pods) {
+    return turn instanceof Turn.OfGang ? Collections.max(List.of(LONGEST_OF_ALL, OF_ONE_IN_A_GANG.multipliedBy(pods))) : LONGEST_OF_ALL;
   }
 
   /** Leaves alone whom a decision failed about, and says so. */
   private void setAside(Turn turn, String id, List<Pod> pods, Duration took, String why) {
-    int part = took.compareTo(LONGEST) > 0 ? SMALL_PART_OF_THE_TIME : PART_OF_THE_TIME;
-    Duration pause = Collections.max(List.of(aside.failed(id), took.multipliedBy(part)));
+    Duration pause = Collections.max(List.of(aside.failed(id), took.multipliedBy(PART_OF_THE_TIME)));
     retries.after(pause, new WorkItem.AsideOver(turn, id));
     for (Pod pod : pods) {
       try {

@@ -1,12 +1,14 @@
 package dev.partita.controller.claims;
 
 import dev.partita.controller.allocate.Outcome;
+import dev.partita.controller.turns.TasksByTurns;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.time.Clock;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
@@ -17,7 +19,7 @@ import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Carries out what was decided for pods, several decisions at a time, and reports how it went. */
+/** Carries out what was decided for pods, several decisions at a time and by turns of their namespaces, and reports how it went. */
 final class PodWriter implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PodWriter.class);
 
@@ -39,6 +41,8 @@ final class PodWriter implements AutoCloseable {
   private final Consumer<WorkItem> reports;
   private final ThreadPoolExecutor threads = threads(AT_ONCE, "allocation-writer-");
   private final ExecutorService gates = threads(GATES_AT_ONCE, "gate-opener-");
+  private final TasksByTurns writes = new TasksByTurns();
+  private final TasksByTurns openings = new TasksByTurns();
   private final Semaphore inARush = new Semaphore(GATES_IN_A_RUSH);
 
   PodWriter(AllocationWriter writer, AllocationGate gate, ClusterView view, Clock clock, Predicate<ResourceClaim> spent, Consumer<WorkItem> reports) {
@@ -52,7 +56,10 @@ final class PodWriter implements AutoCloseable {
 
   /** Begins to write what these pods are to get, all or nothing as far as that can be had. */
   void write(List<PodPlan> plans, ClaimNotes notes) {
-    threads.execute(
+    inTurn(
+        threads,
+        writes,
+        plans.stream().map(plan -> plan.pod().getMetadata().getNamespace()).findFirst(),
         () -> {
           AllocationTransaction transaction = new AllocationTransaction(writer, view, clock, notes, spent, plans);
           boolean done = false;
@@ -80,7 +87,10 @@ final class PodWriter implements AutoCloseable {
 
   /** Removes the pod's scheduling gate: nothing of it is left for the controller to do. */
   void open(Pod pod) {
-    gates.execute(
+    inTurn(
+        gates,
+        openings,
+        Optional.of(pod.getMetadata().getNamespace()),
         () -> {
           boolean done = false;
           try {
@@ -104,7 +114,10 @@ final class PodWriter implements AutoCloseable {
 
   /** Takes back allocations that nobody has reserved, and proposals that nobody pursues. */
   void release(List<ResourceClaim> claims, String why) {
-    threads.execute(
+    inTurn(
+        threads,
+        writes,
+        claims.stream().map(claim -> claim.getMetadata().getNamespace()).findFirst(),
         () -> {
           for (ResourceClaim claim : claims) {
             try {
@@ -122,6 +135,15 @@ final class PodWriter implements AutoCloseable {
   public void close() {
     Writers.end(threads); // first, for who writes opens gates
     Writers.end(gates);
+  }
+
+  /** @param namespace whose task it is; empty if there is nothing to do */
+  private static void inTurn(ExecutorService threads, TasksByTurns tasks, Optional<String> namespace, Runnable task) {
+    namespace.ifPresent(
+        its -> {
+          tasks.add(its, task);
+          threads.execute(tasks::runNext);
+        });
   }
 
   private static ThreadPoolExecutor threads(int count, String name) {

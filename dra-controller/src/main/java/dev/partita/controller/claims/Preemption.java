@@ -48,6 +48,9 @@ final class Preemption {
   /** What a search for room may take of the thread's time: everybody waits for it. */
   private static final Duration SEARCH = Duration.ofMillis(500);
 
+  /** Of so many parts of the time one is for such searches. */
+  private static final int PARTS = 5;
+
   private static final long DEFAULT_GRACE_SECONDS = 30;
 
   private final ClusterView view;
@@ -81,7 +84,7 @@ final class Preemption {
     this.retries = retries;
     this.priorities = priorities;
     this.budget = budget;
-    this.slots = new SearchSlots(clock);
+    this.slots = new SearchSlots(clock, PARTS);
   }
 
   /**

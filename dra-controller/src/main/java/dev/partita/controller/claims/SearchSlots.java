@@ -13,16 +13,16 @@ import org.jspecify.annotations.Nullable;
  * wait. For one thread.
  */
 final class SearchSlots {
-  /** Of so many parts of the time one is for searching. */
-  private static final int PARTS = 5;
-
   private final Clock clock;
+  private final int parts;
   private final Map<String, Instant> slots = new HashMap<>();
   private Instant next = Instant.EPOCH;
   private Duration length = Duration.ZERO;
 
-  SearchSlots(Clock clock) {
+  /** @param parts of so many parts of the time one is for searching */
+  SearchSlots(Clock clock, int parts) {
     this.clock = clock;
+    this.parts = parts;
   }
 
   /** Zero if the pod may search now; how long it has to wait if a slot was given to it; empty if it waits for one already. */
@@ -33,7 +33,7 @@ final class SearchSlots {
       return now.isBefore(given) ? Optional.empty() : Optional.of(Duration.ZERO);
     }
     Instant slot = next.isAfter(now) ? next : now;
-    next = slot.plus(length.multipliedBy(PARTS));
+    next = slot.plus(length.multipliedBy(parts));
     if (slot.isAfter(now)) {
       slots.put(podUid, slot);
     }

@@ -28,7 +28,7 @@ class SearchSlotsTest {
             public Instant instant() {
               return now;
             }
-          });
+          }, 5);
 
   @Test
   void searchesTakeAFifthOfTheTimeAndEveryPodHasItsTurn() {

@@ -1,0 +1,45 @@
+package dev.partita.controller.turns;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tasks of namespaces, which are done by turns: one of each namespace, and of each the oldest. So whoever has a thousand of them
+ * keeps another's only one waiting for no longer than his next one takes. Safe for threads.
+ */
+public final class TasksByTurns {
+  private final Map<String, Deque<Runnable>> byNamespace = new LinkedHashMap<>(); // the first one is next
+
+  /** Has the task done by one of the following calls of {@link #runNext}, of which there is to be one for each task. */
+  public synchronized void add(String namespace, Runnable task) {
+    byNamespace.computeIfAbsent(namespace, _ -> new ArrayDeque<>()).add(task);
+  }
+
+  /** Does the task whose turn it is; nothing, if there is none. */
+  public void runNext() {
+    @Nullable Runnable next = next();
+    if (next != null) {
+      next.run();
+    }
+  }
+
+  private synchronized @Nullable Runnable next() {
+    Iterator<Map.Entry<String, Deque<Runnable>>> namespaces = byNamespace.entrySet().iterator();
+    if (!namespaces.hasNext()) {
+      return null;
+    }
+    Map.Entry<String, Deque<Runnable>> first = namespaces.next();
+    String namespace = first.getKey();
+    Deque<Runnable> tasks = first.getValue();
+    Runnable next = tasks.removeFirst();
+    namespaces.remove();
+    if (!tasks.isEmpty()) {
+      byNamespace.put(namespace, tasks); // behind all others
+    }
+    return next;
+  }
+}
