@@ -130,7 +130,7 @@ public final class AllocationLoop implements AutoCloseable {
     this.stale = new StaleReasons(pause -> retries.after(pause, new WorkItem.SayAgain()));
     this.writer =
         new PodWriter(new AllocationWriter(client, edge), new AllocationGate(client, edge, view), view, clock, ledger::isSpent, loop::post);
-    this.leftovers = new Leftovers(view, ledger, others, claim -> !(claims.read(claim) instanceof ClaimReading.Foreign), writer, retries);
+    this.leftovers = new Leftovers(view, ledger, others, this::isOurs, writer, retries);
     LongSupplier processorTime = ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime;
     DecisionBudget budget = new DecisionBudget(processorTime);
     PodDecider decider = new PodDecider(view, ledger, loads, vetoes, budget, heartbeat);
@@ -266,6 +266,12 @@ public final class AllocationLoop implements AutoCloseable {
       case WorkItem.Finished(ObjectKey pod, boolean failed) -> finished(pod, failed, pods);
       case WorkItem.Explain _ -> throw new IllegalArgumentException("is for the whole batch: " + item);
     }
+  }
+
+  /** Whether a request of the claim is for our devices. */
+  private boolean isOurs(ResourceClaim claim) {
+    return RequestPart.of(claim.getSpec()).stream()
+        .anyMatch(part -> Ownership.isOurs(part.className(), view.deviceClass(part.className()), part.selectors()));
   }
 
   private static boolean isOnNode(@Nullable Pod pod) {
