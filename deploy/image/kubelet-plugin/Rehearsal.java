@@ -55,7 +55,7 @@ final class Rehearsal implements AutoCloseable {
   private static final int SHARES = 200;
   private static final int STARTS = Integer.getInteger("starts", 7);
   private static final Duration IDLE = Duration.ofSeconds(Integer.getInteger("idle", 60));
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final Duration PATIENCE = Duration.ofMinutes(5);
 
   private final Path plugin;
   private final Path root;
