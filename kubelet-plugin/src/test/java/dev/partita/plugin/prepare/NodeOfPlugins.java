@@ -159,6 +159,7 @@ final class NodeOfPlugins {
     assertThat(files("cdi")).isEmpty();
     assertThat(files("state/claims")).isEmpty();
     assertThat(files("state/shares")).isEmpty();
+    assertThat(files("state/quotas")).isEmpty();
     assertThat(files("run/shares")).isEmpty();
     assertThat(cards.instances).isEmpty();
   }
