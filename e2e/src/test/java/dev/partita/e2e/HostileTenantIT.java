@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.ClaimUnderTest;
+import dev.partita.e2e.cluster.Lab;
 import dev.partita.e2e.cluster.NeedsSteadyController;
 import dev.partita.e2e.cluster.NeedsSteadyPlugins;
 import dev.partita.e2e.cluster.OnRealCluster;
@@ -15,15 +16,26 @@ import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Tenant;
 import dev.partita.e2e.cluster.Workspace;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
  * What somebody may do to others who has the built-in role {@code edit} in one namespace, and nothing else. Whatever he
@@ -41,6 +53,8 @@ class HostileTenantIT {
   private static final String DROP_PROPOSAL = "{\"metadata\": {\"annotations\": {\"" + PROPOSAL + "\": null}}}";
   private static final String DROP_FINALIZERS = "{\"metadata\": {\"finalizers\": null}}";
   private static final String REMOVE_FINALIZERS = "[{\"op\": \"remove\", \"path\": \"/metadata/finalizers\"}]";
+
+  @TempDir Path folder = Path.of("");
 
   private Tenant tenant;
   private OurContainers before;
@@ -243,5 +257,118 @@ class HostileTenantIT {
   private static String request(String version, String deviceClass, String tolerations) {
     String fields = "deviceClassName: %s, tolerations: [%s]".formatted(deviceClass, tolerations);
     return "{name: gpu, " + (version.equals("v1beta1") ? fields : "exactly: {" + fields + "}") + "}";
+  }
+
+  // ---- expressions and numbers as large as the API takes them
+
+  @Test
+  void selectorsNestedAsDeeplyAsTheApiTakesThemHoldUpNobody(RealCluster cluster, Workspace workspace) {
+    List<String> made = new ArrayList<>();
+    for (int levels : new int[] {40, 120, 199, 225, 249}) {
+      List<String> nests =
+          List.of(
+              "(".repeat(levels) + "true" + ")".repeat(levels),
+              "!".repeat(levels) + "true",
+              "[".repeat(levels) + "]".repeat(levels) + " == []",
+              "true ? ".repeat(levels) + "true" + " : false".repeat(levels),
+              "size(string(".repeat(levels / 2) + "1" + "))".repeat(levels / 2) + " > 0");
+      for (int i = 0; i < nests.size(); i++) {
+        String name = "nest-" + levels + "-" + i;
+        try {
+          workspace.podOf(workspace.claim(name, selecting(nests.get(i))), name, node(cluster), "true");
+          made.add(name);
+        } catch (KubernetesClientException refused) { // by the API server, which has limits of its own
+          assertThat(refused.getCode()).as(refused.getMessage()).isEqualTo(422);
+        }
+      }
+    }
+    assertThat(made).as("what the API server takes").hasSizeGreaterThan(5);
+    made.forEach(name -> awaitDecided(workspace, name));
+  }
+
+  @Test
+  void aPodWithAHundredClaimsOfThirtyTwoRequestsIsToldThatItAsksForTooMuch(RealCluster cluster, Workspace workspace) {
+    String requests =
+        IntStream.range(0, 32)
+            .mapToObj(i -> "{name: r%d, exactly: {deviceClassName: gpu.partita.dev, capacity: {requests: {memory: 1Gi}}}}".formatted(i))
+            .collect(Collectors.joining(", "));
+    List<String> names = IntStream.range(0, 100).mapToObj(i -> "many-" + i).toList();
+    names.forEach(name -> workspace.claimOfSpec(name, "{devices: {requests: [" + requests + "]}}"));
+    tenant.create(
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: many}
+        spec:
+          nodeSelector: {kubernetes.io/hostname: %s}
+          resourceClaims: [%s]
+          containers: [{name: main, image: none, resources: {claims: [%s]}}]
+        """
+            .formatted(
+                node(cluster),
+                names.stream().map(name -> "{name: " + name + ", resourceClaimName: " + name + "}").collect(Collectors.joining(", ")),
+                names.stream().map(name -> "{name: " + name + "}").collect(Collectors.joining(", "))));
+    awaitDecided(workspace, "many");
+  }
+
+  private static Ask selecting(String expression) {
+    return new Ask(Ask.ANY_SHARE, 1, Map.of("memory", "1Gi"), "", expression);
+  }
+
+  /** Waits until the pod has a place, or is told why it has none. */
+  private static void awaitDecided(Workspace workspace, String pod) {
+    await("pod " + pod + " to be decided")
+        .atMost(Workspace.PATIENCE)
+        .until(
+            () -> {
+              Pod found = workspace.client().pods().inNamespace(workspace.namespace()).withName(pod).get();
+              return found.getSpec().getNodeName() != null
+                  || found.getStatus().getConditions().stream().anyMatch(condition -> condition.getType().equals("gpu.partita.dev/Allocated"));
+            });
+  }
+
+  // ---- root in a container, against the plugin of its node
+
+  /** It takes leases on its claim's files, has a child lock its region that shares its descriptors and ends, and lets the region grow. */
+  @Test
+  void rootInAContainerThatHoldsItsFilesAgainstThePluginHarmsNoOtherClaim(RealCluster cluster, Workspace workspace)
+      throws IOException, InterruptedException {
+    Lab lab = cluster.lab().orElseGet(() -> Assumptions.abort("only a lab makes images here"));
+    Path program = folder.resolve("hostile");
+    Process compiler =
+        new ProcessBuilder("cc", "-static", "-O1", "-o", program.toString(), cluster.home() + "/e2e/src/test/c/hostile.c").inheritIO().start();
+    assertThat(compiler.waitFor()).isZero();
+    Path archive = folder.resolve("hostile.tar");
+    lab.image("localhost/partita-e2e/hostile:1", archive, List.of(program + ":/usr/bin/hostile"));
+    assertThat(cluster.command().run("cluster", "load", archive.toString()).status()).isZero();
+
+    ClaimUnderTest claim = workspace.claim("held", Ask.share("1Gi"));
+    PodUnderTest before = workspace.pod("before", node(cluster), Ask.share("2Gi"), "exec partita-probe hold 1Gi").awaitLine("holding");
+    tenant.create(
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: hostile}
+        spec:
+          terminationGracePeriodSeconds: 0
+          nodeSelector: {kubernetes.io/hostname: %s}
+          resourceClaims: [{name: gpu, resourceClaimName: %s}]
+          containers:
+          - name: main
+            image: localhost/partita-e2e/hostile:1
+            imagePullPolicy: IfNotPresent
+            securityContext: {runAsUser: 0, capabilities: {add: [LEASE]}}
+            command: [sh, -c, 'exec hostile /run/partita/shares/*/usage /etc/partita/shares/*/quota /etc/partita/shares/*/card']
+            resources: {claims: [{name: gpu}], limits: {memory: 64Mi}}
+        """
+            .formatted(node(cluster), claim.name()));
+    new PodUnderTest(workspace, "hostile").awaitLine("holding on");
+    for (int i = 0; i < 3; i++) {
+      Instant asked = Instant.now();
+      assertThat(workspace.pod("beside-" + i, node(cluster), Ask.share("1Gi"), "partita-probe alloc 512Mi").awaitLog()).contains("CUDA_SUCCESS");
+      assertThat(Duration.between(asked, Instant.now())).as("one lease would hold a prepare up for 45 s").isLessThan(Duration.ofSeconds(30));
+    }
+    assertThat(before.exec("partita-probe alloc 3Gi")).as("a neighbour's limit").contains("OUT_OF_MEMORY");
+    assertThat(before.phase()).isEqualTo("Running");
   }
 }
