@@ -34,6 +34,9 @@ public final class ClaimEvents implements AutoCloseable {
 
   private static final int REMEMBERED = 10_000;
 
+  /** About 1 KiB each. */
+  private static final int MOST_WAITING = 10_000;
+
   private record Key(String uid, ClaimEvent.Reason reason) {}
 
   private record Said(String note, Instant when) {}
@@ -42,7 +45,12 @@ public final class ClaimEvents implements AutoCloseable {
   private final ApiEdge edge;
   private final Clock clock;
   private final String instance;
-  private final EventLoop<ClaimEvent> loop;
+  private final EventLoop<Key> loop;
+
+  /** The last event of each claim and reason that is still to be said. All access holds it. */
+  private final LinkedHashMap<Key, ClaimEvent> waiting = new LinkedHashMap<>();
+
+  private long dropped;
   private final Map<Key, Said> said =
       new LinkedHashMap<>(64, 0.75f, true) {
         @Override
@@ -63,9 +71,23 @@ public final class ClaimEvents implements AutoCloseable {
     loop.start();
   }
 
-  /** Says it, soon. */
+  /**
+   * Says it, soon. Of what waits for its turn, behind an API server that is slow, the last of each claim and reason is said, and no more than
+   * {@link #MOST_WAITING} wait: then what has waited longest is not said, and how much that was is logged.
+   */
   public void tell(ClaimEvent event) {
-    loop.post(event);
+    Key key = new Key(event.claim().uid(), event.reason());
+    synchronized (waiting) {
+      if (event.reason() == ClaimEvent.Reason.Allocated) {
+        waiting.computeIfPresent(new Key(event.claim().uid(), ClaimEvent.Reason.Unallocatable), (_, complaint) -> complaint.lasting() ? complaint : null);
+      }
+      waiting.putLast(key, event);
+      if (waiting.size() > MOST_WAITING) {
+        waiting.pollFirstEntry();
+        dropped++;
+      }
+    }
+    loop.post(key);
   }
 
   /** Says what there is still to say, as far as that takes no longer than {@link #FAREWELL}. */
@@ -74,37 +96,45 @@ public final class ClaimEvents implements AutoCloseable {
     loop.finish(FAREWELL);
   }
 
-  private void write(Set<ClaimEvent> batch) {
-    Map<Key, ClaimEvent> latest = new LinkedHashMap<>();
-    for (ClaimEvent event : batch) {
-      if (event.reason() == ClaimEvent.Reason.Allocated) {
-        latest.computeIfPresent(new Key(event.claim().uid(), ClaimEvent.Reason.Unallocatable), (key, complaint) -> complaint.lasting() ? complaint : null);
+  private void write(Set<Key> batch) {
+    for (Key key : batch) {
+      @Nullable ClaimEvent event;
+      long lost;
+      synchronized (waiting) {
+        event = waiting.remove(key);
+        lost = dropped;
+        dropped = 0;
       }
-      latest.put(new Key(event.claim().uid(), event.reason()), event);
+      if (lost > 0) {
+        LOG.warn("{} events on claims not written: more than {} waited", lost, MOST_WAITING);
+      }
+      if (event != null) {
+        write(key, event);
+      }
     }
-    latest.forEach(
-        (key, event) -> {
-          EventObject object = object(event);
-          @Nullable Said before = said.get(key);
-          Instant now = clock.instant();
-          if (before != null && before.note().equals(object.note()) && before.when().plus(QUIET).isAfter(now)) {
-            return;
-          }
-          said.put(key, new Said(object.note(), now));
-          LOG.info("claim {}: {}: {}", event.claim(), event.reason(), object.note());
-          try {
-            write(object, now, before == null);
-          } catch (ApiEdge.NotLeadingException e) {
-            LOG.debug("claim {}: event {} not written: {}", event.claim(), event.reason(), e.getMessage());
-          } catch (RuntimeException e) {
-            said.remove(key); // if it is decided once more, it is news
-            if (ApiEdge.isNamespaceEnding(e)) {
-              LOG.debug("claim {}: event {} not written, its namespace is being deleted", event.claim(), event.reason());
-            } else {
-              LOG.warn("claim {}: event {} not written: {}", event.claim(), event.reason(), e.getMessage());
-            }
-          }
-        });
+  }
+
+  private void write(Key key, ClaimEvent event) {
+    EventObject object = object(event);
+    @Nullable Said before = said.get(key);
+    Instant now = clock.instant();
+    if (before != null && before.note().equals(object.note()) && before.when().plus(QUIET).isAfter(now)) {
+      return;
+    }
+    said.put(key, new Said(object.note(), now));
+    LOG.info("claim {}: {}: {}", event.claim(), event.reason(), object.note());
+    try {
+      write(object, now, before == null);
+    } catch (ApiEdge.NotLeadingException e) {
+      LOG.debug("claim {}: event {} not written: {}", event.claim(), event.reason(), e.getMessage());
+    } catch (RuntimeException e) {
+      said.remove(key); // if it is decided once more, it is news
+      if (ApiEdge.isNamespaceEnding(e)) {
+        LOG.debug("claim {}: event {} not written, its namespace is being deleted", event.claim(), event.reason());
+      } else {
+        LOG.warn("claim {}: event {} not written: {}", event.claim(), event.reason(), e.getMessage());
+      }
+    }
   }
 
   /** @param first nothing of that reason was said of the claim yet, as far as this instance knows: then there is nothing to read */

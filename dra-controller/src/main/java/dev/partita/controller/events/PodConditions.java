@@ -7,6 +7,7 @@ import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.edge.JsonPatch;
 import dev.partita.controller.watch.Backoff;
 import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.Faults;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodCondition;
@@ -47,6 +48,9 @@ public final class PodConditions implements AutoCloseable {
   private static final int MOST_DOUBLINGS = 5;
 
   private static final int REMEMBERED = 10_000;
+
+  /** Pods of which something is still to be said: more than a cluster has that we are made for. */
+  private static final int MOST_WAITING = 50_000;
   private static final int ATTEMPTS = 3;
   private static final int UNPROCESSABLE = 422;
 
@@ -83,6 +87,10 @@ public final class PodConditions implements AutoCloseable {
   /** Has the pod say it, soon. */
   public void tell(Pod pod, AllocatedCondition condition) {
     PodRef ref = new PodRef(ObjectKey.of(pod), pod.getMetadata().getUid());
+    if (wanted.size() >= MOST_WAITING && !wanted.containsKey(ref)) {
+      LOG.warn("pod {}: condition not written: {} other pods wait for theirs", ref.key(), MOST_WAITING);
+      return;
+    }
     boolean first = wanted.put(ref, condition) == null;
     if (first || condition.status() != AllocatedCondition.Status.False) {
       after(GATHER, ref);
@@ -136,8 +144,9 @@ public final class PodConditions implements AutoCloseable {
       } else {
         tryAgain(ref, condition);
       }
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) { // the timer would keep it to itself
       LOG.error("pod {}: condition not written", ref.key(), e);
+      Faults.endUnlessOfTheItem(e);
     }
   }
 

@@ -1,35 +1,40 @@
 package dev.partita.controller.watch;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.LinkedHashSet;
-import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Executors;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One thread that handles events in batches: what arrives within a moment of the first is handled with it, and equal events
- * once. A handler that throws loses its batch, is logged, and the loop goes on.
+ * One thread that handles events in batches: what arrives within a moment of the first is handled with it, and equal events once.
+ *
+ * <p>Events that are equal to one that waits fold into it, so no more wait than there are different ones: events that name an object are bounded by the
+ * number of objects, however often these change and however long a handler takes.
+ *
+ * <p>Each event stands for itself: when a handler fails with a batch, its events are handled once more one by one, and only the one that fails again is
+ * lost, and logged. So a handler must not mind being told of something twice. What is no failure of an event ends the process ({@link Faults}).
  */
 public final class EventLoop<E> implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(EventLoop.class);
 
-  /** What comes after an empty one is not handled. */
-  private final LinkedBlockingQueue<Optional<E>> queue = new LinkedBlockingQueue<>();
+  /** Characters of an event in a log line. */
+  private static final int MOST_SHOWN = 200;
 
   private final Duration gather;
   private final Consumer<Set<E>> handler;
   private final Thread thread;
   private final ScheduledExecutorService timer;
+  private final Object lock = new Object();
   private volatile boolean closed;
+
+  // Both held by the lock.
+  private Set<E> waiting = new LinkedHashSet<>();
+  private boolean finishing;
 
   /**
    * @param gather how long to wait for more after the first event
@@ -45,8 +50,13 @@ public final class EventLoop<E> implements AutoCloseable {
     thread.start();
   }
 
+  /** Nothing, if an equal event waits, or the loop is finishing. */
   public void post(E event) {
-    queue.add(Optional.of(event));
+    synchronized (lock) {
+      if (!finishing && waiting.add(event)) {
+        lock.notifyAll();
+      }
+    }
   }
 
   /** Posts the event when the pause is over, unless the loop is closed by then. */
@@ -72,7 +82,10 @@ public final class EventLoop<E> implements AutoCloseable {
   /** Stops after everything that was posted before, or when that time is over. */
   public void finish(Duration most) {
     timer.shutdownNow();
-    queue.add(Optional.empty());
+    synchronized (lock) {
+      finishing = true;
+      lock.notifyAll();
+    }
     try {
       if (!thread.join(most)) {
         LOG.warn("{}: more waited than could be handled in {} ms", thread.getName(), most.toMillis());
@@ -84,37 +97,57 @@ public final class EventLoop<E> implements AutoCloseable {
   }
 
   private void run() {
-    while (!closed) {
-      try {
-        Set<E> batch = batch();
-        if (!batch.isEmpty()) {
-          handler.accept(batch);
-        }
-      } catch (InterruptedException e) {
-        return;
-      } catch (RuntimeException e) {
-        if (!closed) {
-          LOG.error("{}: a batch of events was not handled", thread.getName(), e);
-        }
+    try {
+      for (Set<E> batch = batch(); !batch.isEmpty(); batch = batch()) {
+        handle(batch);
       }
+    } catch (InterruptedException e) {
+      // closed
     }
   }
 
-  private Set<E> batch() throws InterruptedException {
-    List<Optional<E>> taken = new ArrayList<>();
-    taken.add(queue.take());
-    long end = System.nanoTime() + gather.toNanos();
-    for (long left = gather.toNanos(); left > 0 && taken.getLast().isPresent(); left = end - System.nanoTime()) {
-      Optional<E> next = queue.poll(left, TimeUnit.NANOSECONDS);
-      if (next == null) {
-        break;
+  private void handle(Set<E> batch) {
+    if (closed || isHandled(batch) || closed || batch.size() == 1) {
+      return;
+    }
+    for (E event : batch) {
+      if (closed) {
+        return;
       }
-      taken.add(next);
-      queue.drainTo(taken);
+      boolean _ = isHandled(Set.of(event));
     }
-    if (taken.contains(Optional.empty())) {
-      closed = true;
+  }
+
+  private boolean isHandled(Set<E> batch) {
+    try {
+      handler.accept(batch);
+      return true;
+    } catch (RuntimeException | StackOverflowError | AssertionError e) {
+      if (!closed) {
+        LOG.error("{}: {} not handled", thread.getName(), batch.size() == 1 ? shown(batch.iterator().next()) : batch.size() + " events together", e);
+      }
+      return false;
     }
-    return taken.stream().takeWhile(Optional::isPresent).map(Optional::get).collect(Collectors.toCollection(LinkedHashSet::new));
+  }
+
+  private static String shown(Object event) {
+    String shown = event.toString();
+    return shown.length() > MOST_SHOWN ? shown.substring(0, MOST_SHOWN) + "…" : shown;
+  }
+
+  /** Empty when everything is handled and nothing more comes. */
+  private Set<E> batch() throws InterruptedException {
+    synchronized (lock) {
+      while (waiting.isEmpty() && !finishing) {
+        lock.wait();
+      }
+      long end = System.nanoTime() + gather.toNanos();
+      for (long left = gather.toNanos(); left > 0 && !finishing; left = end - System.nanoTime()) {
+        TimeUnit.NANOSECONDS.timedWait(lock, left);
+      }
+      Set<E> batch = waiting;
+      waiting = new LinkedHashSet<>();
+      return batch;
+    }
   }
 }

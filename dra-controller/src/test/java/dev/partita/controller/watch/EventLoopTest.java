@@ -11,6 +11,8 @@ import java.util.concurrent.Semaphore;
 import java.util.function.Consumer;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class EventLoopTest {
   private static final Duration LONG = Duration.ofSeconds(60);
@@ -26,11 +28,35 @@ class EventLoopTest {
     assertThat(handled).containsExactly(Set.of("a", "b"));
   }
 
+  @ParameterizedTest
+  @MethodSource("failures")
+  void anEventThatCannotBeHandledIsLostAndNoOtherOfItsBatch(Throwable failure) {
+    List<String> seen = new CopyOnWriteArrayList<>();
+    try (EventLoop<String> loop = loop(LONG, batch -> {
+      if (batch.contains("bad")) {
+        throwAsIs(failure);
+      }
+      seen.addAll(batch);
+    })) {
+      List.of("before", "bad", "after").forEach(loop::post);
+      loop.start();
+      loop.finish(LONG);
+    }
+    assertThat(seen).containsExactly("before", "after");
+  }
+
+  static List<Throwable> failures() {
+    return List.of(
+        new IllegalStateException("as it should in this test"),
+        new AssertionError("as it should in this test"),
+        new StackOverflowError("as it should in this test"));
+  }
+
   @Test
-  void aHandlerThatThrowsLosesItsBatchAndNoOther() {
+  void aLoopGoesOnAfterAFailure() {
     try (EventLoop<String> loop = loop(Duration.ZERO, batch -> {
       if (batch.contains("bad")) {
-        throw new IllegalStateException("as it should in this test");
+        throw new StackOverflowError("as it should in this test");
       }
       handled.add(batch);
     })) {
@@ -38,6 +64,40 @@ class EventLoopTest {
       loop.post("bad");
       loop.post("good");
       Awaitility.await().until(() -> handled.equals(List.of(Set.of("good"))));
+    }
+  }
+
+  @Test
+  void whatWaitsBehindASlowHandlerIsNoMoreThanThereAreDifferentEvents() throws InterruptedException {
+    CountDownLatch begun = new CountDownLatch(1);
+    Semaphore go = new Semaphore(0);
+    EventLoop<String> loop = loop(Duration.ZERO, batch -> {
+      begun.countDown();
+      go.acquireUninterruptibly();
+      handled.add(batch);
+    });
+    loop.start();
+    loop.post("in hand");
+    begun.await();
+    for (int i = 0; i < 100_000; i++) {
+      loop.post("claim-" + i % 3);
+    }
+    go.release(2);
+    loop.finish(LONG);
+    assertThat(handled).containsExactly(Set.of("in hand"), Set.of("claim-0", "claim-1", "claim-2"));
+  }
+
+  @Test
+  void aFailureOfTheProcessIsNoneOfAnEvent() {
+    assertThat(List.of(new OutOfMemoryError(), new NoClassDefFoundError(), new InternalError())).noneMatch(Faults::isOfTheItem);
+    assertThat(failures()).allMatch(Faults::isOfTheItem);
+  }
+
+  private static void throwAsIs(Throwable failure) {
+    switch (failure) {
+      case RuntimeException e -> throw e;
+      case Error e -> throw e;
+      default -> throw new IllegalArgumentException(failure);
     }
   }
 
