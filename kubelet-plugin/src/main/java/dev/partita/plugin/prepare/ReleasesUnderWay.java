@@ -26,7 +26,7 @@ record ReleasesUnderWay(ClaimReader api, Checkpoint checkpoint, String pool) {
   /**
    * Waits until one of the claims that nothing needs any more is released.
    *
-   * @param prepared claims as their records say; one that is needed is not waited for
+   * @param prepared claims; one that is needed, or that has no record here, is not waited for
    * @return whether one was released; otherwise it is not to be expected, or patience is over
    */
   boolean await(List<PreparedClaim> prepared, Patience patience) throws IOException {
@@ -34,8 +34,9 @@ record ReleasesUnderWay(ClaimReader api, Checkpoint checkpoint, String pool) {
       return false;
     }
     List<PreparedClaim> ending = new ArrayList<>();
+    List<PreparedClaim> records = checkpoint.readAll();
     for (PreparedClaim record : prepared) {
-      if (!isNeeded(record, api.claim(record.claim()))) {
+      if (records.contains(record) && !isNeeded(record, api.claim(record.claim()))) {
         ending.add(record);
       }
     }

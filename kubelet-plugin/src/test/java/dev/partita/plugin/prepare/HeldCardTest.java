@@ -7,12 +7,18 @@ import static dev.partita.plugin.prepare.NodeOfPlugins.NODE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.plugin.dra.ClaimService.Failed;
+import dev.partita.plugin.dra.ClaimService.Outcome;
 import dev.partita.plugin.dra.ClaimService.Ready;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.grpc.Context;
+import io.grpc.Context.CancellableContext;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Nobody gets what the node holds, be there a claim for it or not. */
@@ -72,8 +78,18 @@ class HeldCardTest extends OnNodeOfPlugins {
     refused(node.newClaim(share(NODE, "a", 0, "1Gi", "")), uid); // nothing says which card it has
   }
 
+  /** Kubelet's patience is over at once here: for a release it would be waited. */
   private void refused(ResourceClaim claim, String why) throws IOException {
-    assertThat(node.prepare(claim))
+    Outcome outcome;
+    try (ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
+        CancellableContext call = Context.current().withDeadlineAfter(4, TimeUnit.SECONDS, timer)) {
+      outcome = call.call(() -> node.prepare(claim));
+    } catch (IOException | RuntimeException e) {
+      throw e;
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+    assertThat(outcome)
         .isInstanceOfSatisfying(Failed.class, failed -> assertThat(failed.error()).contains(why));
   }
 
