@@ -9,17 +9,17 @@ import java.util.HashMap;
 import java.util.Map;
 
 /** A claim in the namespace default with one request, {@code gpu}, as tests fill it in. */
-final class ClaimForm {
+public final class ClaimForm {
   private final String name;
   private final ExactDeviceRequestBuilder request = new ExactDeviceRequestBuilder();
   private final Map<String, Object> config = new HashMap<>();
 
-  ClaimForm(String name, String className) {
+  public ClaimForm(String name, String className) {
     this.name = name;
     request.withDeviceClassName(className);
   }
 
-  ClaimForm capacity(Map<String, String> amounts) {
+  public ClaimForm capacity(Map<String, String> amounts) {
     Map<String, Quantity> requests = new HashMap<>();
     amounts.forEach((capacity, amount) -> requests.put(capacity, new Quantity(amount)));
     request.withNewCapacity().withRequests(requests).endCapacity();
@@ -51,7 +51,7 @@ final class ClaimForm {
     return this;
   }
 
-  ResourceClaim claim() {
+  public ResourceClaim claim() {
     ResourceClaimBuilder claim =
         new ResourceClaimBuilder()
             .withNewMetadata()

@@ -16,6 +16,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -25,14 +26,23 @@ public final class ClaimReader {
   static final int MAX_RESULTS = ClaimAsk.MOST_RESULTS;
 
   private final Function<String, @Nullable DeviceClass> classes;
-  private final DeviceSelectors selectors;
+  private final Function<String, Optional<String>> compileError;
 
   /**
    * @param classes a DeviceClass by name; null if there is none
    */
   public ClaimReader(Function<String, @Nullable DeviceClass> classes, DeviceSelectors selectors) {
+    this(classes, selectors::compileError);
+  }
+
+  private ClaimReader(Function<String, @Nullable DeviceClass> classes, Function<String, Optional<String>> compileError) {
     this.classes = classes;
-    this.selectors = selectors;
+    this.compileError = compileError;
+  }
+
+  /** One that takes selectors as they are, for who only wants to know how much is asked for: it never compiles an expression. */
+  static ClaimReader ofAmounts(Function<String, @Nullable DeviceClass> classes) {
+    return new ClaimReader(classes, _ -> Optional.empty());
   }
 
   /** A reference to the claim. */
@@ -77,7 +87,7 @@ public final class ClaimReader {
           if (deviceClass == null) {
             problems.add(part.path() + ".deviceClassName: there is no DeviceClass " + part.className());
           } else {
-            new RequestReader(part, deviceClass, devices.getConfig(), selectors, problems).read().ifPresent(alternatives::add);
+            new RequestReader(part, deviceClass, devices.getConfig(), compileError, problems).read().ifPresent(alternatives::add);
           }
         }
         if (!alternatives.isEmpty()) {

@@ -10,7 +10,6 @@ import dev.partita.controller.allocate.DeviceAsk.Count;
 import dev.partita.controller.allocate.DeviceAsk.Selector;
 import dev.partita.controller.allocate.DeviceAsk.Toleration;
 import dev.partita.controller.allocate.MemoryAsk;
-import dev.partita.controller.selector.DeviceSelectors;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClaimConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
@@ -24,6 +23,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.Function;
 
 /** Reads one request, or one alternative of a request, and reports what is wrong with it. */
 final class RequestReader {
@@ -35,19 +35,19 @@ final class RequestReader {
   private final RequestPart part;
   private final DeviceClass deviceClass;
   private final List<DeviceClaimConfiguration> configs;
-  private final DeviceSelectors selectors;
+  private final Function<String, Optional<String>> compileError;
   private final List<String> problems;
 
   RequestReader(
       RequestPart part,
       DeviceClass deviceClass,
       List<DeviceClaimConfiguration> configs,
-      DeviceSelectors selectors,
+      Function<String, Optional<String>> compileError,
       List<String> problems) {
     this.part = part;
     this.deviceClass = deviceClass;
     this.configs = configs;
-    this.selectors = selectors;
+    this.compileError = compileError;
     this.problems = problems;
   }
 
@@ -130,7 +130,7 @@ final class RequestReader {
       if (expression.isEmpty()) {
         problems.add(where + ": only cel is supported");
       } else {
-        selectors.compileError(expression).ifPresent(error -> problems.add(where + ".cel.expression: " + error));
+        compileError.apply(expression).ifPresent(error -> problems.add(where + ".cel.expression: " + error));
         into.add(new Selector(origin, expression));
       }
     }

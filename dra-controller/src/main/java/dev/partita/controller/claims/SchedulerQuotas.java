@@ -1,5 +1,6 @@
 package dev.partita.controller.claims;
 
+import dev.partita.api.SteadyClock;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.controller.allocate.ClaimAsk;
 import dev.partita.controller.allocate.DeviceAsk;
@@ -17,13 +18,19 @@ import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -34,32 +41,64 @@ import org.jspecify.annotations.Nullable;
  * long as there is no quota or no such node.
  *
  * <p>Claims that are made before the watch shows those from a moment ago do not see them.
+ *
+ * <p>Informers never wait for it: their threads only note what has changed. Selectors are evaluated without the lock that holds the
+ * books, so that a claim whose selectors take long holds up no other claim; and when they take longer than {@link #PATIENCE}, that claim is
+ * refused: to let it through would let anybody by who writes a selector that is slow enough.
  */
 public final class SchedulerQuotas implements AutoCloseable {
   /** For a claim that has no name or UID yet. */
   private static final String TO_BE_GIVEN = "new";
 
+  /** How long one claim may take: API servers wait for 10 s. */
+  static final Duration PATIENCE = Duration.ofSeconds(3);
+
+  /** Claims whose changes are noted until somebody asks; beyond that all are counted anew, which takes no memory meanwhile. */
+  static final int MOST_NOTED = 50_000;
+
   private record Waiting(String namespace, ClaimAsk ask) {}
 
+  /** What the selectors of a claim mean. */
+  interface Devices {
+    boolean isAnyMeant(GpuHost host, ClaimAsk ask, Runnable inTime);
+  }
+
+  private static final class TooSlow extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+  }
+
   private final ClusterView view;
-  private final DeviceSelectors selectors = new DeviceSelectors();
+  private final Devices devices;
+  private final Clock evenClock;
   private final ClaimReader reader;
+  private final ClaimReader amounts;
   private final Consumer<ClusterEvent> listener = this::changed;
 
-  // All of what follows is held by this.
-  private final Set<ObjectKey> changedClaims = new HashSet<>();
+  // What informers' threads note. No lock is held for it.
+  private final Set<ObjectKey> changedClaims = ConcurrentHashMap.newKeySet();
+  private volatile boolean worldChanged = true;
+  private volatile boolean allChanged = true;
+  private volatile boolean counting;
+
+  /** Held by threads of admission alone, to count and to reckon; never while a selector is compiled or evaluated. */
+  private final ReentrantLock books = new ReentrantLock();
+
   private final Map<ObjectKey, String> uids = new HashMap<>();
   private final Map<String, Waiting> waiting = new HashMap<>();
   private QuotaLedger ledger = new QuotaLedger();
   private List<HeldBookings> held = List.of();
   private Inventory inventory = Inventory.EMPTY;
-  private boolean worldChanged = true;
-  private boolean classesChanged = true;
-  private boolean counting;
 
   public SchedulerQuotas(ClusterView view) {
+    this(view, new Selected(), SteadyClock.start());
+  }
+
+  SchedulerQuotas(ClusterView view, Devices devices, Clock evenClock) {
     this.view = view;
-    this.reader = new ClaimReader(view::deviceClass, selectors);
+    this.devices = devices;
+    this.evenClock = evenClock;
+    this.reader = new ClaimReader(view::deviceClass, new DeviceSelectors());
+    this.amounts = ClaimReader.ofAmounts(view::deviceClass);
     view.listen(listener);
   }
 
@@ -69,26 +108,74 @@ public final class SchedulerQuotas implements AutoCloseable {
   }
 
   /** Why a namespace may not have that claim; empty if it may, or it is not for our devices. */
-  public synchronized Optional<String> refusal(String namespace, ResourceClaim claim) {
-    if (!matters()) {
+  public Optional<String> refusal(String namespace, ResourceClaim claim) {
+    if (!matters() || !(reader.read(named(namespace, claim)) instanceof ClaimReading.Understood(ClaimAsk ask))) {
       return Optional.empty();
     }
-    count();
-    Map<String, List<ClaimAsk>> asked =
-        waiting.values().stream().collect(Collectors.groupingBy(Waiting::namespace, Collectors.mapping(Waiting::ask, Collectors.toList())));
-    return reader.read(named(namespace, claim)) instanceof ClaimReading.Understood(ClaimAsk ask)
-        ? ledger.refusal(namespace, ask, asked, host -> host.allocator() == Allocator.Scheduler && isMeant(host, ask))
-        : Optional.empty();
+    Instant end = evenClock.instant().plus(PATIENCE);
+    try {
+      return refusal(namespace, ask, end);
+    } catch (TooSlow e) {
+      return Optional.of("its selectors take more than " + PATIENCE.toSeconds() + " s to evaluate, so that quotas cannot be checked");
+    }
   }
 
-  private synchronized void changed(ClusterEvent event) {
+  private Optional<String> refusal(String namespace, ClaimAsk ask, Instant end) {
+    Optional<Map<String, List<ClaimAsk>>> asked = counted();
+    if (asked.isEmpty()) {
+      return Optional.of("quotas are being counted; try again in a moment");
+    }
+    Runnable inTime = () -> inTime(end);
+    Optional<String> first = Optional.empty();
+    for (GpuHost host : hosts()) {
+      if (host.allocator() == Allocator.Scheduler && devices.isAnyMeant(host, ask, inTime)) {
+        Optional<String> refusal = refusal(namespace, ask, asked.get(), host);
+        if (refusal.isEmpty()) {
+          return refusal;
+        }
+        first = first.or(() -> refusal);
+      }
+      inTime.run();
+    }
+    return first;
+  }
+
+  private void inTime(Instant end) {
+    if (evenClock.instant().isAfter(end)) {
+      throw new TooSlow();
+    }
+  }
+
+  private Optional<String> refusal(String namespace, ClaimAsk ask, Map<String, List<ClaimAsk>> asked, GpuHost host) {
+    books.lock();
+    try {
+      return ledger.refusal(namespace, ask, asked, host);
+    } finally {
+      books.unlock();
+    }
+  }
+
+  private List<GpuHost> hosts() {
+    books.lock();
+    try {
+      return List.copyOf(inventory.hosts().values());
+    } finally {
+      books.unlock();
+    }
+  }
+
+  private void changed(ClusterEvent event) {
     switch (event) {
       case ClusterEvent.ClaimChanged(ObjectKey claim, String _) -> {
         if (counting) {
           changedClaims.add(claim);
+          if (changedClaims.size() > MOST_NOTED) {
+            allChanged = true;
+            changedClaims.clear();
+          }
         }
       }
-      case ClusterEvent.ClassChanged _ -> classesChanged = true;
+      case ClusterEvent.ClassChanged _ -> allChanged = true;
       case ClusterEvent.GpuNodeChanged _, ClusterEvent.NodeChanged _, ClusterEvent.QuotaChanged _, ClusterEvent.NamespaceChanged _ ->
           worldChanged = true;
       case ClusterEvent.PodChanged _, ClusterEvent.SliceChanged _, ClusterEvent.TemplateChanged _ -> {}
@@ -107,15 +194,36 @@ public final class SchedulerQuotas implements AutoCloseable {
     return matters;
   }
 
+  /** Counts what has changed. What claims wait for, by namespace; empty if others count for too long. */
+  private Optional<Map<String, List<ClaimAsk>>> counted() {
+    try {
+      if (!books.tryLock(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+        return Optional.empty();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return Optional.empty();
+    }
+    try {
+      count();
+      return Optional.of(
+          waiting.values().stream().collect(Collectors.groupingBy(Waiting::namespace, Collectors.mapping(Waiting::ask, Collectors.toList()))));
+    } finally {
+      books.unlock();
+    }
+  }
+
+  /** What is noted from now on is looked at the next time: so a note goes before the view is read. */
   private void count() {
-    if (!counting || classesChanged) {
+    if (!counting || allChanged) {
+      allChanged = false;
+      counting = true;
       ledger = new QuotaLedger();
       waiting.clear();
       uids.clear();
-      view.claims().forEach(claim -> changedClaims.add(ObjectKey.of(claim)));
       worldChanged = true;
-      classesChanged = false;
-      counting = true;
+      changedClaims.clear();
+      view.claims().forEach(claim -> countAnew(ObjectKey.of(claim)));
     }
     if (worldChanged) {
       worldChanged = false;
@@ -124,8 +232,10 @@ public final class SchedulerQuotas implements AutoCloseable {
       held.forEach(of -> ledger.remove(of.key()));
       held = inventory.hosts().values().stream().flatMap(host -> HeldBookings.of(host).stream()).toList();
     }
-    changedClaims.forEach(this::countAnew);
-    changedClaims.clear();
+    for (ObjectKey claim : List.copyOf(changedClaims)) {
+      changedClaims.remove(claim);
+      countAnew(claim);
+    }
     held.forEach(this::countHeld);
   }
 
@@ -143,7 +253,7 @@ public final class SchedulerQuotas implements AutoCloseable {
     uids.put(key, uid);
     if (AllocatedClaim.isAllocated(claim)) {
       ledger.put(uid, key.namespace(), AllocatedClaim.bookings(claim));
-    } else if (reader.read(claim) instanceof ClaimReading.Understood(ClaimAsk ask)) {
+    } else if (amounts.read(claim) instanceof ClaimReading.Understood(ClaimAsk ask)) {
       Optional<Proposal> proposal = Proposal.of(claim).filter(proposed -> proposed.isWithin(ask));
       if (proposal.isPresent()) {
         ledger.put(uid, key.namespace(), proposal.get().bookings());
@@ -162,17 +272,30 @@ public final class SchedulerQuotas implements AutoCloseable {
     }
   }
 
-  /** Whether the selectors and the placement of every request leave it a device of the host. */
-  private boolean isMeant(GpuHost host, ClaimAsk ask) {
-    return ask.requests().stream()
-        .allMatch(
-            request -> request.alternatives().stream().anyMatch(each -> host.devices().stream().anyMatch(device -> isSelected(device, each))));
-  }
+  /** Asks the selectors and the placement of every request whether they leave it a device. Each thread that asks has memories of its own. */
+  private static final class Selected implements Devices {
+    private final ConcurrentLinkedQueue<DeviceSelectors> idle = new ConcurrentLinkedQueue<>();
 
-  private boolean isSelected(Device device, DeviceAsk ask) {
-    return ask.placement().models().allows(device.card().model())
-        && ask.placement().uuids().allows(device.card().gpu().uuid())
-        && ask.selectors().stream().allMatch(selector -> selectors.evaluate(selector.expression(), device) instanceof Verdict.Matches);
+    @Override
+    public boolean isAnyMeant(GpuHost host, ClaimAsk ask, Runnable inTime) {
+      DeviceSelectors selectors = Optional.ofNullable(idle.poll()).orElseGet(DeviceSelectors::new);
+      try {
+        return ask.requests().stream()
+            .allMatch(
+                request ->
+                    request.alternatives().stream()
+                        .anyMatch(each -> host.devices().stream().anyMatch(device -> isSelected(device, each, selectors, inTime))));
+      } finally {
+        idle.add(selectors);
+      }
+    }
+
+    private static boolean isSelected(Device device, DeviceAsk ask, DeviceSelectors selectors, Runnable inTime) {
+      inTime.run();
+      return ask.placement().models().allows(device.card().model())
+          && ask.placement().uuids().allows(device.card().gpu().uuid())
+          && ask.selectors().stream().allMatch(selector -> selectors.evaluate(selector.expression(), device) instanceof Verdict.Matches);
+    }
   }
 
   /** A claim that is about to be made may have neither name nor UID, which references have. */

@@ -91,27 +91,11 @@ public final class QuotaLedger {
   }
 
   /**
-   * Why one more claim of a namespace is too much wherever it goes, for who cannot choose where that is, such as admission; empty if
-   * there is a host where it may not be.
+   * Why one more claim of a namespace is too much on a host, for who cannot choose where it goes, such as admission; empty if it may not be.
    *
    * @param waiting what has been asked for already and not been given, by namespace: it counts with the least that it could take
-   * @param hosts where it could go
    */
-  public Optional<String> refusal(String namespace, ClaimAsk ask, Map<String, List<ClaimAsk>> waiting, Predicate<GpuHost> hosts) {
-    Optional<String> first = Optional.empty();
-    for (GpuHost host : world.inventory().hosts().values()) {
-      if (hosts.test(host)) {
-        Optional<String> refusal = refusal(namespace, ask, waiting, host);
-        if (refusal.isEmpty()) {
-          return refusal;
-        }
-        first = first.or(() -> refusal);
-      }
-    }
-    return first;
-  }
-
-  private Optional<String> refusal(String namespace, ClaimAsk ask, Map<String, List<ClaimAsk>> waiting, GpuHost host) {
+  public Optional<String> refusal(String namespace, ClaimAsk ask, Map<String, List<ClaimAsk>> waiting, GpuHost host) {
     for (Quota quota : of(namespace)) {
       List<ClaimAsk> before = waiting.entrySet().stream().filter(asked -> quota.covers(asked.getKey())).flatMap(asked -> asked.getValue().stream()).toList();
       for (Quota.Counted counted : quota.limits()) {

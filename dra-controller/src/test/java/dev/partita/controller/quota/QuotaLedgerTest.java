@@ -82,9 +82,9 @@ class QuotaLedgerTest {
     assertThat(ledger.refusal("a-dev", List.of(ask(1)), host("h-0"))).contains("namespace quota team-a/h200: 20 GiB of 20 GiB memory, 1 GiB asked");
     assertThat(ledger.refusal("a-dev", List.of(ask(10)), host("a-0"))).isEmpty();
     assertThat(ledger.refusal("a-dev", List.of(ask(11)), host("a-0"))).contains("namespace quota team-a/cheap: 0 bytes of 10 GiB memory, 11 GiB asked");
-    assertThat(ledger.refusal("a-dev", ask(10), Map.of(), host -> true)).as("there is a host for it").isEmpty();
-    assertThat(ledger.refusal("a-dev", ask(11), Map.of(), host -> true)).as("nowhere").isPresent();
-    assertThat(ledger.refusal("a-dev", ask(10), Map.of(), host -> host.name().equals("h-0"))).as("not on the one where it may go").isPresent();
+    assertThat(ledger.refusal("a-dev", ask(10), Map.of(), host("a-0"))).as("there is a host for it").isEmpty();
+    assertThat(List.of(host("a-0"), host("h-0"))).as("nowhere").allMatch(host -> ledger.refusal("a-dev", ask(11), Map.of(), host).isPresent());
+    assertThat(ledger.refusal("a-dev", ask(10), Map.of(), host("h-0"))).as("not on the one where it may go").isPresent();
   }
 
   @Test
@@ -92,9 +92,9 @@ class QuotaLedgerTest {
     quota(limit("", memory("40Gi")));
     ledger.put("1", "a-dev", List.of(share("h-0", 0, 16)));
     Map<String, List<ClaimAsk>> waiting = Map.of("a-prod", List.of(ask(8), ask(8)), "b", List.of(ask(100)));
-    assertThat(ledger.refusal("a-dev", ask(8), waiting, host -> true)).isEmpty();
-    assertThat(ledger.refusal("a-dev", ask(9), waiting, host -> true)).contains("namespace quota team-a: 32 GiB of 40 GiB memory, 9 GiB asked");
-    assertThat(ledger.refusal("b", ask(100), waiting, host -> true)).as("another team's").isEmpty();
+    assertThat(ledger.refusal("a-dev", ask(8), waiting, host("h-0"))).isEmpty();
+    assertThat(ledger.refusal("a-dev", ask(9), waiting, host("h-0"))).contains("namespace quota team-a: 32 GiB of 40 GiB memory, 9 GiB asked");
+    assertThat(ledger.refusal("b", ask(100), waiting, host("h-0"))).as("another team's").isEmpty();
   }
 
   @Test

@@ -1,0 +1,131 @@
+package dev.partita.controller.claims;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.quota.Amounts;
+import dev.partita.api.quota.GpuQuota;
+import dev.partita.api.quota.GpuQuotaSpec;
+import dev.partita.controller.ClaimForm;
+import dev.partita.controller.Cluster;
+import dev.partita.controller.GpuNodes;
+import dev.partita.controller.HeldClock;
+import dev.partita.controller.watch.ClusterEvent;
+import dev.partita.controller.watch.ClusterView;
+import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
+import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class SchedulerQuotasTest {
+  private final Cluster cluster = Cluster.empty();
+  private final ClusterView view = new ClusterView(cluster.client);
+  private final HeldClock clock = new HeldClock(Instant.EPOCH);
+
+  @BeforeEach
+  void aQuotaOf40GibWhereKubeSchedulerAllocates() {
+    cluster.client.resource(new NamespaceBuilder().withNewMetadata().withName("default").addToLabels("team", "a").endMetadata().build()).create();
+    cluster.add(GpuNodes.leftToScheduler("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.client.resource(
+            new DeviceClassBuilder()
+                .withNewMetadata()
+                .withName("gpu.partita.dev")
+                .endMetadata()
+                .withNewSpec()
+                .addNewSelector()
+                .withNewCel("device.driver == 'gpu.partita.dev' && device.attributes['gpu.partita.dev'].mode == 'shared'")
+                .endSelector()
+                .endSpec()
+                .build())
+        .create();
+    GpuQuota quota = new GpuQuota();
+    quota.getMetadata().setName("team-a");
+    quota.setSpec(
+        new GpuQuotaSpec(
+            new LabelSelectorBuilder().addToMatchLabels("team", "a").build(),
+            List.of(new GpuQuotaSpec.Limit("", List.of(), null, new Amounts(new Quantity("40Gi"), null, null, null), Amounts.UNLIMITED))));
+    cluster.client.resource(quota).create();
+    view.start();
+  }
+
+  @AfterEach
+  void close() {
+    cluster.awaitQuiet();
+    view.close();
+    cluster.close();
+  }
+
+  @Test
+  void aClaimWhoseSelectorsTakeLongHoldsUpNeitherInformersNorOtherClaims() throws Exception {
+    CountDownLatch evaluating = new CountDownLatch(1);
+    CountDownLatch go = new CountDownLatch(1);
+    try (SchedulerQuotas quotas =
+        new SchedulerQuotas(
+            view,
+            (host, ask, inTime) -> {
+              if (ask.claim().name().equals("slow")) {
+                evaluating.countDown();
+                await(go);
+              }
+              return true;
+            },
+            clock)) {
+      CompletableFuture<Optional<String>> slow = CompletableFuture.supplyAsync(() -> quotas.refusal("default", claim("slow", "8Gi")));
+      assertThat(evaluating.await(60, TimeUnit.SECONDS)).isTrue();
+      CompletableFuture<ClusterEvent> told = new CompletableFuture<>(); // after the quotas, which listened first
+      view.listen(
+          event -> {
+            if (event instanceof ClusterEvent.ClaimChanged) {
+              told.complete(event);
+            }
+          });
+      cluster.client.resource(claim("made-meanwhile", "36Gi")).create();
+      assertThat(told).succeedsWithin(Duration.ofSeconds(60));
+      CompletableFuture<Optional<String>> other = CompletableFuture.supplyAsync(() -> quotas.refusal("default", claim("other", "8Gi")));
+      assertThat(other).succeedsWithin(Duration.ofSeconds(60));
+      assertThat(other.join()).as("what was made meanwhile counts").isPresent();
+      assertThat(slow).isNotDone();
+      go.countDown();
+      assertThat(slow).succeedsWithin(Duration.ofSeconds(60));
+    }
+  }
+
+  @Test
+  void aClaimWhoseSelectorsTakeTooLongIsRefused() {
+    try (SchedulerQuotas quotas =
+        new SchedulerQuotas(
+            view,
+            (host, ask, inTime) -> {
+              clock.advance(SchedulerQuotas.PATIENCE.plusMillis(1));
+              inTime.run();
+              return true;
+            },
+            clock)) {
+      assertThat(quotas.refusal("default", claim("slow", "8Gi")))
+          .contains("its selectors take more than 3 s to evaluate, so that quotas cannot be checked");
+    }
+  }
+
+  private static ResourceClaim claim(String name, String memory) {
+    return new ClaimForm(name, "gpu.partita.dev").capacity(Map.of("memory", memory)).claim();
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+}
