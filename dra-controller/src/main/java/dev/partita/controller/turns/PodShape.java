@@ -2,6 +2,7 @@ package dev.partita.controller.turns;
 
 import dev.partita.controller.allocate.ClaimAsk;
 import dev.partita.controller.allocate.ClaimRef;
+import dev.partita.controller.decode.LeftOut;
 import dev.partita.controller.nodes.PodRequests;
 import io.fabric8.kubernetes.api.model.NodeSelector;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -19,6 +20,7 @@ import java.util.Optional;
  * @param priority what is kept for pods of lower priority is free for it
  * @param node the node that it is bound to
  * @param affinity required node affinity
+ * @param leftOut fields that were too large to be kept: such a pod has no place because of them
  * @param allocatedElsewhere where its allocated claims let it run
  * @param asks its open claims, without their names
  */
@@ -30,6 +32,7 @@ public record PodShape(
     Optional<NodeSelector> affinity,
     List<Toleration> tolerations,
     PodRequests requests,
+    List<String> leftOut,
     List<NodeSelector> allocatedElsewhere,
     List<ClaimAsk> asks) {
   private static final ClaimRef ANY = new ClaimRef("", "", "");
@@ -47,6 +50,7 @@ public record PodShape(
             .flatMap(affinity -> Optional.ofNullable(affinity.getRequiredDuringSchedulingIgnoredDuringExecution())),
         Objects.requireNonNullElse(spec.getTolerations(), List.of()),
         PodRequests.of(pod),
+        LeftOut.of(pod),
         allocatedElsewhere,
         asks.stream().map(ask -> new ClaimAsk(ANY, ask.requests(), ask.constraints(), ask.preferences())).toList());
   }

@@ -2,8 +2,8 @@ package dev.partita.controller.agreement;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.api.Driver;
 import dev.partita.api.DeviceMode;
+import dev.partita.api.Driver;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.agreement.Recorded.Answer;
 import dev.partita.controller.agreement.Recorded.Case;
