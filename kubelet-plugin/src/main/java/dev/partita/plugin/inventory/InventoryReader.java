@@ -174,12 +174,17 @@ public final class InventoryReader implements AutoCloseable, MigControl {
     openReader().endInstance(card, gpuInstance);
   }
 
+  /** Before the first reading of the cards, too: a claim with a MIG instance can be released as soon as the plugin runs. */
   private CardReader openReader() throws NvmlException {
     Path library = lastLibrary;
     if (library == null) {
-      throw new NvmlException("NVML", 0, "there is no driver that answers");
+      library = presentLibrary().orElseThrow(() -> new NvmlException("NVML", 0, "there is no driver that answers"));
     }
     return reader(library);
+  }
+
+  private Optional<Path> presentLibrary() {
+    return root.search() instanceof DriverSearch.Found found ? found.files().nvml().map(DriverFile::localPath) : Optional.empty();
   }
 
   @Override

@@ -120,7 +120,6 @@ final class NodeOfPlugins {
         NodeInventory inventory = new NodeInventory(reader, reading -> {});
         ClaimReports reports = new ClaimReports(client, calls, NODE, clock);
         OperationLock lock = new OperationLock(root.resolve("state/operation.lock"))) {
-      inventory.refresh(); // as every plugin does when it starts
       NodeSteps real =
           new NodeSteps(
               checkpoint,
