@@ -72,6 +72,11 @@ public final class ClaimPods {
     }
   }
 
+  /** Forgets a claim that is released. */
+  public synchronized void forget(String claimUid) throws IOException {
+    Files.deleteIfExists(folder.resolve(claimUid));
+  }
+
   /**
    * Forgets all claims but these, if they were not among them the last time either: one that is being prepared has no
    * record yet.

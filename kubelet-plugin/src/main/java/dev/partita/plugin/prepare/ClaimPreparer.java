@@ -198,6 +198,7 @@ public final class ClaimPreparer implements ClaimService {
 
   private void releaseNow(String uid, Optional<PreparedClaim> record) throws IOException {
     onCards(record.map(PreparedClaim::grants).orElse(List.of()), Step.releaseFiles(uid));
+    pods.forget(uid); // before the record: as long as that is there, this is done again
     execute(Step.forget(uid));
   }
 
@@ -253,7 +254,6 @@ public final class ClaimPreparer implements ClaimService {
   }
 
   private PreparedOrRefused tryOnce(ClaimRef ref, ResourceClaim claim, List<Step> takeBack, CallReads reads) throws IOException {
-    pods.see(claim);
     GpuNodeSpec knobs = node.get();
     Inventory.Cards cards = cardsFor(claim, knobs);
     AllocationReading.Outcome reading = AllocationReading.read(claim, pool, cards, knobs);
@@ -318,7 +318,7 @@ public final class ClaimPreparer implements ClaimService {
           execute(List.of(new Step.RemoveShares(ref.uid()))); // a region that outlived its kernel has pids and times that mean nothing now
         }
         onCards(again.grants(), Step.files(again));
-        return complete(again);
+        return complete(again, claim);
       }
     } else if (earlier.isPresent()) {
       LOG.info("claim {}: has another allocation than when it was prepared; the earlier one is released", ref);
@@ -341,7 +341,7 @@ public final class ClaimPreparer implements ClaimService {
       if (clash.isPresent()) {
         return new Clashing(clash.get());
       }
-      return complete(wanted); // without the cards: from its first record on the others count with it, so nobody waits for this one's disk
+      return complete(wanted, claim); // without the cards: from its first record on the others count with it, so nobody waits for this one's disk
     } catch (IOException | RuntimeException e) {
       rollBack(wanted, takeBack, e);
       throw e;
@@ -349,7 +349,8 @@ public final class ClaimPreparer implements ClaimService {
   }
 
   /** Completes a preparation while the claim is read once more: if it is deleted from now on, kubelet's release comes after this. */
-  private Prepared complete(PreparedClaim wanted) throws IOException {
+  private Prepared complete(PreparedClaim wanted, ResourceClaim claim) throws IOException {
+    pods.see(claim);
     Again again = readAgain(wanted.claim());
     execute(Step.complete(wanted));
     return new Prepared(wanted, again);
@@ -442,6 +443,7 @@ public final class ClaimPreparer implements ClaimService {
   private void rollBack(PreparedClaim wanted, List<Step> takeBack, Exception cause) {
     try {
       onCards(wanted.grants(), takeBack);
+      pods.forget(wanted.claim().uid());
     } catch (IOException | RuntimeException e) {
       cause.addSuppressed(e);
       LOG.warn("claim {}: what a failed preparation has left cannot be removed yet: {}", wanted.claim(), e.toString());

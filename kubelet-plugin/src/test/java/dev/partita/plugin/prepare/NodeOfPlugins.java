@@ -161,6 +161,7 @@ final class NodeOfPlugins {
     assertThat(files("state/shares")).isEmpty();
     assertThat(files("state/quotas")).isEmpty();
     assertThat(files("run/shares")).isEmpty();
+    assertThat(files("run/pods")).isEmpty();
     assertThat(cards.instances).isEmpty();
   }
 
