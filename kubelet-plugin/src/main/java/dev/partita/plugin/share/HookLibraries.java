@@ -2,8 +2,7 @@ package dev.partita.plugin.share;
 
 import dev.partita.cdi.DurableFile;
 import java.io.IOException;
-import java.nio.file.DirectoryNotEmptyException;
-import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -133,8 +132,11 @@ public final class HookLibraries implements AutoCloseable {
           DurableFile.write(unfinished.resolve(file.getKey()), file.getValue(), EXECUTABLE);
         }
         Files.move(unfinished, folder, StandardCopyOption.ATOMIC_MOVE);
-      } catch (FileAlreadyExistsException | DirectoryNotEmptyException e) {
-        LOG.debug("another plugin was faster", e);
+      } catch (FileSystemException e) { // rename(2) says ENOTEMPTY, for which an atomic move has no exception of its own
+        if (!Files.isDirectory(folder)) {
+          throw e;
+        }
+        LOG.debug("another one was faster", e);
       } finally {
         removeFolder(unfinished); // on a full disk each try would leave some more
       }

@@ -8,8 +8,16 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -46,6 +54,29 @@ class HookLibrariesTest {
     Files.delete(folder);
     assertThat(libraries.install().hook()).isExecutable();
     assertThat(installed()).containsExactly(folder);
+  }
+
+  /** Claims of different cards are prepared at the same time, also the first ones of a node. */
+  @Test
+  void anyNumberInstallThemAtOnce() throws Exception {
+    int threads = 8;
+    try (ExecutorService pool = Executors.newFixedThreadPool(threads)) {
+      for (int round = 0; round < 20; round++) {
+        HookLibraries fresh = new HookLibraries(root.resolve("source"), root.resolve("install-" + round));
+        CyclicBarrier start = new CyclicBarrier(threads);
+        Callable<HookLibraries.Installed> install =
+            () -> {
+              start.await();
+              return fresh.install();
+            };
+        Set<HookLibraries.Installed> installed = new HashSet<>();
+        for (Future<HookLibraries.Installed> one : pool.invokeAll(Collections.nCopies(threads, install))) {
+          installed.add(one.get());
+        }
+        assertThat(installed).singleElement().satisfies(all -> assertThat(all.hook()).isExecutable());
+        fresh.close();
+      }
+    }
   }
 
   @Test
