@@ -196,7 +196,10 @@ class PolicyIT {
 
       PodUnderTest owed = lender.pod("owed", there, Ask.wholeCards(1), "partita-probe alloc 130Gi; exec sleep 600");
 
-      assertThat(borrower.awaitEvent("Pod", borrowed.name(), "Preempted").message()).contains("for pod " + lender.namespace() + "/owed");
+      assertThat(borrower.awaitEvent("Pod", borrowed.name(), "Preempted").message())
+          .as("a pod of another namespace is named by its UID alone")
+          .contains("for pod " + owed.uid() + ",")
+          .doesNotContain(lender.namespace(), "owed");
       borrowed.awaitGone();
       assertThat(owed.awaitLine("alloc").log()).contains("alloc 139586437120 CUDA_SUCCESS");
       assertThat(own.isStaying()).isTrue();

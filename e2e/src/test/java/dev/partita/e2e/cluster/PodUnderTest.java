@@ -51,6 +51,10 @@ public record PodUnderTest(Workspace workspace, String name) {
     return pod == null || pod.getStatus() == null ? "" : String.valueOf(pod.getStatus().getPhase());
   }
 
+  public String uid() {
+    return Objects.requireNonNull(resource().get()).getMetadata().getUid();
+  }
+
   /** The node that it is bound to; empty while it is not. */
   public String node() {
     Pod pod = resource().get();
