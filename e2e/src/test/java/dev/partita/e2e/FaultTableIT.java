@@ -11,6 +11,10 @@ import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -75,6 +79,19 @@ class FaultTableIT {
       workspace.client().pods().inNamespace(workspace.namespace()).withName(pod).withGracePeriod(grace).delete();
     }
 
+    /** After a call that failed kubelet waits for up to 160 s unless the pod changes: so it is changed. */
+    void awaitEnd(PodUnderTest pod) {
+      await("pod " + pod.name() + " to end")
+          .atMost(Workspace.PATIENCE)
+          .pollInterval(Duration.ofSeconds(2))
+          .until(
+              () -> {
+                String now = "{\"metadata\": {\"annotations\": {\"looked-at\": \"" + Instant.now() + "\"}}}";
+                workspace.client().pods().inNamespace(workspace.namespace()).withName(pod.name()).patch(PatchContext.of(PatchType.JSON_MERGE), now);
+                return List.of("Succeeded", "Failed").contains(pod.phase());
+              });
+    }
+
     void awaitAnswers() {
       await("the cluster to answer").atMost(Workspace.PATIENCE).ignoreExceptions().until(() -> cluster.files().shell(node, "echo back"), "back"::equals);
     }
@@ -85,7 +102,7 @@ class FaultTableIT {
   void whatIsHeldStaysWhatIsAskedForComesAndWhatIsReleasedGoes(Fault fault, RealCluster cluster, Workspace workspace) {
     Assumptions.assumeTrue(cluster.lab().isPresent(), "Kubernetes' own daemons can be killed on a lab only");
     Scene scene = new Scene(cluster, workspace, cluster.brokenNode());
-    String row = "%-26s %-28s %-9s %s";
+    String row = "%-26s %-31s %-9s %s";
     try {
       PodUnderTest holding = workspace.pod("holding", scene.node(), Ask.share("2Gi"), "exec partita-probe hold 1Gi").awaitLine("holding");
       PodUnderTest going = workspace.pod("going", scene.node(), Ask.share("2Gi"), "exec sleep 600").awaitRunning();
@@ -96,6 +113,7 @@ class FaultTableIT {
       scene.awaitAnswers();
 
       claims.add(coming.claim().uid());
+      scene.awaitEnd(coming);
       assertThat(coming.awaitLog()).as("what is being prepared").contains("CUDA_SUCCESS");
       going.awaitGone();
       assertThat(holding.phase()).isEqualTo("Running");
@@ -116,7 +134,7 @@ class FaultTableIT {
 
   @AfterAll
   static void print() {
-    System.out.println("%-26s %-28s %-9s %s".formatted("fault", "step of three claims", "survived", "leaked"));
+    System.out.println("%-26s %-31s %-9s %s".formatted("fault", "step of three claims", "survived", "leaked"));
     ROWS.forEach(System.out::println);
   }
 }
