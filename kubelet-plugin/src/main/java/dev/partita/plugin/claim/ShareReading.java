@@ -35,9 +35,16 @@ final class ShareReading {
     Map<String, Quantity> consumed = result.getConsumedCapacity() == null ? Map.of() : result.getConsumedCapacity();
     long sold = gpu.sellableBytes(node);
     long most = Math.max(gpu.memoryBytes(), sold);
-    BigDecimal bytes = capacity(consumed, DeviceAttribute.MEMORY).orElse(BigDecimal.valueOf(sold));
+    BigDecimal bytes;
+    BigDecimal percent;
+    try {
+      bytes = capacity(consumed, DeviceAttribute.MEMORY).orElse(BigDecimal.valueOf(sold));
+      percent = capacity(consumed, DeviceAttribute.CORES).orElse(BigDecimal.ZERO);
+    } catch (IllegalArgumentException | ArithmeticException e) {
+      return new Refused(" has a capacity allocated that is no amount: " + e.getMessage());
+    }
     if (bytes.signum() <= 0 || bytes.compareTo(BigDecimal.valueOf(most)) > 0) {
-      return new Refused(" has " + bytes.toPlainString() + " bytes of memory allocated, the card has " + most);
+      return new Refused(" has " + bytes + " bytes of memory allocated, the card has " + most);
     }
     boolean all = bytes.compareTo(BigDecimal.valueOf(sold)) >= 0;
     if (config.memoryPercent().orElse(100) < 100 && all) {
@@ -50,9 +57,8 @@ final class ShareReading {
           " has a part of the card's memory allocated, and its config asks for a card of its own: kube-scheduler allocated it, which knows no"
               + " placement.exclusive; ask for no amount, or have the controller allocate on this node");
     }
-    BigDecimal percent = capacity(consumed, DeviceAttribute.CORES).orElse(BigDecimal.ZERO);
     if (percent.signum() < 0 || percent.compareTo(BigDecimal.valueOf(100)) > 0) {
-      return new Refused(" has " + percent.toPlainString() + " cores allocated, a card has 100");
+      return new Refused(" has " + percent + " cores allocated, a card has 100");
     }
     long allocated = bytes.longValue();
     long memory = Math.min(percentOf(allocated, config.oversubscribe()), Grant.Share.MOST_BYTES);
