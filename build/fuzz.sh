@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Fuzzes what tenants and containers write and our Java programs read, from the corpus in the tree, with Jazzer: every *FuzzTest in turn.
 # usage: build/fuzz.sh [SECONDS [NAME]]    for all together (60 by default); only the class of that name
+# PARTITA_FUZZ_SEED=N tries the same inputs as every other run with that seed, as CI does: what is new is for people to look for.
 # An input that fails a test is written into the test's corpus (src/test/resources), where `mvn verify` replays it from then on.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
@@ -23,7 +24,7 @@ for target in "${targets[@]}"; do
   log=$module/target/fuzz-${class##*.}.log
   if (cd "$module" && "$java" -Xmx1g --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow \
       -cp "target/test-classes:target/classes:$(cat target/test.classpath)" com.code_intelligence.jazzer.Jazzer \
-      --target_class="$class" --instrumentation_includes='dev.partita.**' -max_total_time="$each" -timeout=10 -rss_limit_mb=3000) > "$log" 2>&1; then
+      --target_class="$class" --instrumentation_includes='dev.partita.**' -seed="${PARTITA_FUZZ_SEED:-0}" -max_total_time="$each" -timeout=10 -rss_limit_mb=3000) > "$log" 2>&1; then
     passed=$((passed + 1))
     echo "fuzz: ${class##*.}: $(sed -n 's/^Done \([0-9]*\) runs in \([0-9]*\) second.*/\1 inputs in \2 s/p' "$log")"
   else

@@ -146,7 +146,7 @@ public final class AllocationReading {
     if (shareId != null && !SHARE_ID.matcher(shareId).matches()) {
       return refuse(at + " has a shareID that is not a UUID: \"" + result.getShareID() + "\"");
     }
-    Decoded<GpuShareConfig> decoded = configFor(result.getRequest(), configs);
+    Decoded<GpuShareConfig> decoded = configFor(String.valueOf(result.getRequest()), configs);
     if (decoded instanceof Decoded.Invalid<GpuShareConfig> invalid) {
       return refuse("the device config for request " + result.getRequest() + " is wrong: " + invalid.message());
     }
