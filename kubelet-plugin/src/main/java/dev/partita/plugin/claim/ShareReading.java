@@ -43,7 +43,7 @@ final class ShareReading {
     } catch (IllegalArgumentException | ArithmeticException e) {
       return new Refused(" has a capacity allocated that is no amount: " + e.getMessage());
     }
-    if (bytes.signum() <= 0 || bytes.compareTo(BigDecimal.valueOf(most)) > 0) {
+    if (bytes.compareTo(BigDecimal.ONE) < 0 || bytes.compareTo(BigDecimal.valueOf(most)) > 0) {
       return new Refused(" has " + bytes + " bytes of memory allocated, the card has " + most);
     }
     boolean all = bytes.compareTo(BigDecimal.valueOf(sold)) >= 0;
