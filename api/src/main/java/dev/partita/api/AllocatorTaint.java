@@ -12,9 +12,12 @@ public final class AllocatorTaint {
    */
   public static boolean isCoveredBy(
       @Nullable String key, @Nullable String operator, @Nullable String value, @Nullable String effect) {
-    return isEmptyOr(key, Driver.ALLOCATOR_TAINT)
-        && isEmptyOr(effect, "NoSchedule")
-        && ("Exists".equals(operator) || Driver.CONTROLLER_TAINT_VALUE.equals(value));
+    return isMeantBy(key, effect) && ("Exists".equals(operator) || Driver.CONTROLLER_TAINT_VALUE.equals(value));
+  }
+
+  /** Whether a toleration of this key and effect is about the taint, whatever its operator and value. */
+  public static boolean isMeantBy(@Nullable String key, @Nullable String effect) {
+    return isEmptyOr(key, Driver.ALLOCATOR_TAINT) && isEmptyOr(effect, "NoSchedule");
   }
 
   private static boolean isEmptyOr(@Nullable String given, String expected) {

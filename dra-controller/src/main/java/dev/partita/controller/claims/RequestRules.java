@@ -141,16 +141,12 @@ public final class RequestRules {
   }
 
   private static Optional<DeviceToleration> inResults(DeviceToleration toleration) {
-    if (!isEmptyOr(toleration.getKey(), Driver.ALLOCATOR_TAINT) || !isEmptyOr(toleration.getEffect(), "NoSchedule")) {
+    if (!AllocatorTaint.isMeantBy(toleration.getKey(), toleration.getEffect())) {
       return Optional.of(toleration);
     }
     boolean everyEffect = toleration.getEffect() == null || toleration.getEffect().isEmpty();
     return everyEffect
         ? Optional.of(new DeviceTolerationBuilder(toleration).withEffect("NoExecute").build())
         : Optional.empty();
-  }
-
-  private static boolean isEmptyOr(@Nullable String given, String expected) {
-    return given == null || given.isEmpty() || given.equals(expected);
   }
 }
