@@ -161,7 +161,7 @@ class WebhookTest {
 
   @Test
   void anInstanceThatStopsGivesTheLeaseBackAndAnswersUntilApiServersKnow() throws IOException, InterruptedException {
-    DraController leaving = start("leaving", Duration.ofSeconds(20));
+    DraController leaving = start("leaving", Duration.ofMinutes(5));
     eventually().until(leaving::leads);
     DraController staying = start("staying");
     Thread closing = Thread.ofVirtual().start(leaving::close);

@@ -307,7 +307,7 @@ public final class AllocationLoop implements AutoCloseable {
   }
 
   private void begin(Set<ObjectKey> pods) {
-    inventory = inventory.refreshed(view.gpuNodes());
+    inventory = view.inventory();
     inventory.hosts().keySet().forEach(this::roomChanged);
     quotas.stale();
     quotas.changed(inventory);
@@ -325,7 +325,7 @@ public final class AllocationLoop implements AutoCloseable {
   private void observe(ClusterEvent event, Set<ObjectKey> pods) {
     switch (event) {
       case ClusterEvent.GpuNodeChanged changed -> {
-        Inventory fresh = inventory.refreshed(view.gpuNodes());
+        Inventory fresh = view.inventory();
         if (!fresh.equals(inventory)) {
           inventory = fresh;
           ledger.held().report(fresh);

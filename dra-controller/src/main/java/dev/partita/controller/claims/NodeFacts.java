@@ -38,7 +38,7 @@ final class NodeFacts {
 
   /** Whether the node's slices have appeared since this was last asked. */
   boolean published(String node) {
-    if (view.slices(node).isEmpty()) {
+    if (!view.isPublished(node)) {
       published.remove(node);
       return false;
     }

@@ -289,7 +289,7 @@ final class PodDecider implements Decider {
     if (node == null) {
       return Optional.of("there is no such Node");
     }
-    if (view.slices(host.name()).isEmpty()) {
+    if (!view.isPublished(host.name())) {
       return Optional.of("its slices are not published: the node's plugin or kubelet is away");
     }
     if (open.allocatedElsewhere().stream().anyMatch(selector -> !NodeFit.selects(selector, node))) {

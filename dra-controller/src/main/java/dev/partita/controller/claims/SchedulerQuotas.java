@@ -227,7 +227,7 @@ public final class SchedulerQuotas implements AutoCloseable {
     }
     if (worldChanged) {
       worldChanged = false;
-      inventory = inventory.refreshed(view.gpuNodes());
+      inventory = view.inventory();
       ledger.refresh(QuotaWorld.of(view, inventory));
       held.forEach(of -> ledger.remove(of.key()));
       held = inventory.hosts().values().stream().flatMap(host -> HeldBookings.of(host).stream()).toList();

@@ -2,11 +2,9 @@ package dev.partita.controller.inventory;
 
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 
 /**
  * One way in which a card is offered: what a ResourceSlice lists and a CEL selector sees. Compared by identity: the same
@@ -15,8 +13,8 @@ import java.util.TreeMap;
 public final class Device {
   private final DeviceName name;
   private final Card card;
-  private final Map<String, AttributeValue> attributes;
-  private final Map<String, Capacity> capacities;
+  private final SortedArrayMap<AttributeValue> attributes;
+  private final SortedArrayMap<Capacity> capacities;
   private final List<Taint> taints;
 
   /**
@@ -26,13 +24,13 @@ public final class Device {
   Device(
       DeviceName name,
       Card card,
-      Map<String, AttributeValue> attributes,
-      Map<String, Capacity> capacities,
+      SortedArrayMap<AttributeValue> attributes,
+      SortedArrayMap<Capacity> capacities,
       List<Taint> taints) {
     this.name = name;
     this.card = card;
-    this.attributes = Collections.unmodifiableMap(new TreeMap<>(attributes));
-    this.capacities = Collections.unmodifiableMap(new TreeMap<>(capacities));
+    this.attributes = attributes;
+    this.capacities = capacities;
     this.taints = List.copyOf(taints);
   }
 

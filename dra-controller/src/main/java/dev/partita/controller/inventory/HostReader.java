@@ -24,10 +24,11 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** Reads a GpuNode: which devices its cards are offered as, with which attributes and capacities. */
+/** Reads GpuNodes: which devices their cards are offered as, with which attributes and capacities. For one thread. */
 final class HostReader {
   /** Smallest share of memory, in bytes. */
   static final long MEMORY_MIN = 1L << 20;
@@ -42,9 +43,9 @@ final class HostReader {
 
   private static final int MAX_TAINT_VALUE = 63;
 
-  private HostReader() {}
+  private final SharedValues shared = new SharedValues();
 
-  static GpuHost read(GpuNode node) {
+  GpuHost read(GpuNode node) {
     String name = node.getMetadata().getName();
     GpuNodeSpec spec = Objects.requireNonNullElse(node.getSpec(), GpuNodeSpec.DEFAULT);
     GpuNodeStatus status = node.getStatus();
@@ -57,7 +58,8 @@ final class HostReader {
         if (gpu.index() < 0 || gpu.memoryBytes() <= 0 || !seen.add(gpu.index())) {
           continue; // nothing that a device could be made of
         }
-        Card card = new Card(new CardKey(name, gpu.index()), gpu, gpu.sellableBytes(spec));
+        MigGeometry mig = shared.derived(gpu.migProfiles(), MigGeometry::of);
+        Card card = new Card(new CardKey(name, gpu.index()), gpu, gpu.sellableBytes(spec), mig);
         cards.add(card);
         if (spec.withhold().contains(gpu.uuid())) {
           continue; // what is taken of it still counts
@@ -122,12 +124,12 @@ final class HostReader {
     return message != null && !message.isBlank() ? message : reason != null ? reason : "the GpuNode is not Ready";
   }
 
-  private static Device whole(Card card, GpuNodeStatus status) {
+  private Device whole(Card card, GpuNodeStatus status) {
     Capacity memory = new Capacity(card.gpu().memoryBytes(), Optional.empty());
     return device(card, new DeviceName.Whole(card.key().index()), attributes(card.gpu(), DeviceMode.WHOLE, status), Map.of(DeviceAttribute.MEMORY, memory));
   }
 
-  private static Optional<Device> share(Card card, GpuNodeStatus status) {
+  private Optional<Device> share(Card card, GpuNodeStatus status) {
     long memory = card.sellableMemory();
     if (memory < MEMORY_MIN) {
       return Optional.empty(); // the reserve leaves nothing to share
@@ -142,7 +144,7 @@ final class HostReader {
   }
 
   /** The smallest profile first, and of one that placement first which leaves most for others: kube-scheduler takes the first that fits. */
-  private static List<Device> instances(Card card, GpuNodeStatus status) {
+  private List<Device> instances(Card card, GpuNodeStatus status) {
     List<Device> devices = new ArrayList<>();
     for (MigGeometry.Kind kind : card.mig().kinds()) {
       List<MigSlot> slots = new ArrayList<>();
@@ -162,8 +164,16 @@ final class HostReader {
     return devices;
   }
 
-  private static Device device(Card card, DeviceName name, Map<String, AttributeValue> attributes, Map<String, Capacity> capacities) {
-    return new Device(name, card, attributes, capacities, taints(card.gpu()));
+  private Device device(
+      Card card, DeviceName name, Map<String, AttributeValue> attributes, Map<String, Capacity> capacities) {
+    SortedMap<String, AttributeValue> values = new TreeMap<>(attributes);
+    values.replaceAll((attribute, value) -> shared.one(value));
+    return new Device(
+        name,
+        card,
+        SortedArrayMap.of(values, shared),
+        shared.one(SortedArrayMap.of(new TreeMap<>(capacities), shared)),
+        shared.one(taints(card.gpu())));
   }
 
   private static Map<String, AttributeValue> attributes(Gpu gpu, DeviceMode mode, GpuNodeStatus status) {

@@ -13,14 +13,16 @@ import org.jspecify.annotations.Nullable;
 
 /** Every node's cards at one moment. Nodes that report nothing new keep their objects from one inventory to the next. */
 public final class Inventory {
-  public static final Inventory EMPTY = new Inventory(new TreeMap<>(), Map.of());
+  public static final Inventory EMPTY = new Inventory(new TreeMap<>(), Map.of(), new HostReader());
 
   private final SortedMap<String, GpuHost> hosts;
   private final Map<String, Source> sources;
+  private final HostReader reader;
 
-  private Inventory(SortedMap<String, GpuHost> hosts, Map<String, Source> sources) {
+  private Inventory(SortedMap<String, GpuHost> hosts, Map<String, Source> sources, HostReader reader) {
     this.hosts = Collections.unmodifiableSortedMap(hosts);
     this.sources = sources;
+    this.reader = reader;
   }
 
   /** Hosts by name of the node. */
@@ -36,19 +38,20 @@ public final class Inventory {
   public Inventory refreshed(Collection<GpuNode> gpuNodes) {
     SortedMap<String, GpuHost> freshHosts = new TreeMap<>();
     Map<String, Source> freshSources = new HashMap<>();
+    HostReader next = this == EMPTY ? new HostReader() : reader; // what it shares ends with who began from nothing
     boolean changed = gpuNodes.size() != hosts.size();
     for (GpuNode node : gpuNodes) {
       String name = node.getMetadata().getName();
       Source source = Source.of(node);
       GpuHost known = hosts.get(name);
       if (known == null || !source.equals(sources.get(name))) {
-        known = HostReader.read(node);
+        known = next.read(node);
         changed = true;
       }
       freshHosts.put(name, known);
       freshSources.put(name, source);
     }
-    return changed ? new Inventory(freshHosts, freshSources) : this;
+    return changed ? new Inventory(freshHosts, freshSources, next) : this;
   }
 
   /** What of a GpuNode matters to this controller. */

@@ -16,9 +16,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.LinkedHashSet;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -58,7 +56,6 @@ public final class PublicationLoop implements AutoCloseable {
   private final ClaimNodes claimNodes = new ClaimNodes();
   private final Set<String> toBeOrdered = ConcurrentHashMap.newKeySet();
   private final Backoff<Work> failures = new Backoff<>(AFTER_FAILURE, MOST_DOUBLINGS);
-  private Inventory inventory = Inventory.EMPTY;
   private volatile boolean slowCluster;
 
   public PublicationLoop(KubernetesClient client, ApiEdge edge, ClusterView view, Clock clock) {
@@ -76,7 +73,7 @@ public final class PublicationLoop implements AutoCloseable {
     loop.post(new Work.Classes());
     Set<String> nodes = new LinkedHashSet<>();
     view.gpuNodes().forEach(node -> nodes.add(node.getMetadata().getName()));
-    view.slices().forEach(slice -> nodes.add(slice.getSpec().getNodeName()));
+    nodes.addAll(view.publishedNodes());
     nodes.forEach(node -> loop.post(new Work.Node(node)));
     loop.start();
   }
@@ -95,7 +92,7 @@ public final class PublicationLoop implements AutoCloseable {
       }
       case ClusterEvent.NodeChanged(String node) -> {
         boolean exists = view.node(node) != null;
-        boolean published = !view.slices(node).isEmpty();
+        boolean published = view.isPublished(node);
         if (exists ? !published && view.gpuNode(node) != null : published) { // a heartbeat is no news
           loop.post(new Work.Node(node));
         }
@@ -110,7 +107,7 @@ public final class PublicationLoop implements AutoCloseable {
       case ClusterEvent.PodChanged changed -> {
         // A plugin's pod that became ready lets its node's slices be published again.
         String node = view.nodeOfPluginPod(changed.uid());
-        if (node != null && view.slices(node).isEmpty()) {
+        if (node != null && !view.isPublished(node)) {
           loop.post(new Work.Node(node));
         }
       }
@@ -132,9 +129,7 @@ public final class PublicationLoop implements AutoCloseable {
   }
 
   private void handle(Set<Work> batch) {
-    Map<String, GpuNode> gpuNodes = new HashMap<>();
-    view.gpuNodes().forEach(node -> gpuNodes.put(node.getMetadata().getName(), node));
-    inventory = inventory.refreshed(gpuNodes.values());
+    Inventory inventory = view.inventory();
     Set<Work> due = new LinkedHashSet<>();
     for (Work work : batch) {
       if (work instanceof Work.Again(Work failed)) {
@@ -148,7 +143,7 @@ public final class PublicationLoop implements AutoCloseable {
       try {
         switch (work) {
           case Work.Classes _ -> classes.publish(inventory);
-          case Work.Node(String node) -> publish(work, node, inventory.host(node), gpuNodes.get(node));
+          case Work.Node(String node) -> publish(work, node, inventory.host(node), view.gpuNode(node));
           case Work.Again _ -> throw new IllegalArgumentException("is for what failed: " + work);
         }
         failures.succeeded(work);

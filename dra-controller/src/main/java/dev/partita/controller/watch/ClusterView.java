@@ -3,7 +3,10 @@ package dev.partita.controller.watch;
 import dev.partita.api.Driver;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.quota.GpuQuota;
+import dev.partita.controller.decode.CompactStore;
 import dev.partita.controller.decode.InformerClient;
+import dev.partita.controller.decode.PackedStore;
+import dev.partita.controller.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.Namespaced;
@@ -17,17 +20,20 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.fabric8.kubernetes.client.informers.cache.Cache;
+import io.fabric8.kubernetes.client.informers.cache.ItemStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,6 +54,9 @@ public final class ClusterView implements AutoCloseable {
   /** How many objects a list is asked for at a time, as client-go asks: one answer with all would be held in memory as a whole. */
   private static final long PAGE = 500;
 
+  /** The same of slices: one has the size of a hundred claims until it is packed. */
+  private static final long PAGE_OF_SLICES = 50;
+
   private final KubernetesClient client;
   private final List<SharedIndexInformer<?>> informers = new ArrayList<>();
   private final List<Heartbeat> heartbeats = new ArrayList<>();
@@ -61,9 +70,12 @@ public final class ClusterView implements AutoCloseable {
   private final SharedIndexInformer<ResourceClaimTemplate> templates;
   private final SharedIndexInformer<DeviceClass> classes;
   private final SharedIndexInformer<ResourceSlice> slices;
+  private final PackedStore<ResourceSlice> packedSlices;
   private final SharedIndexInformer<GpuQuota> quotas;
   private final OptionalKind quotaKind = new OptionalKind(HasMetadata.getFullResourceName(GpuQuota.class), "what namespaces may have is not limited");
   private final SharedIndexInformer<Namespace> namespaces;
+  private final Object inventoryLock = new Object();
+  private Inventory inventory = Inventory.EMPTY;
 
   /**
    * Prepares the informers; {@link #start} runs them.
@@ -72,13 +84,14 @@ public final class ClusterView implements AutoCloseable {
    */
   public ClusterView(KubernetesClient main) {
     client = InformerClient.of(main.getConfiguration());
+    packedSlices = new PackedStore<>(client.getKubernetesSerialization(), ResourceSlice.class, ClusterView::withoutDevices);
     gpuNodes = informer(GpuNode.class, o -> new ClusterEvent.GpuNodeChanged(o.getMetadata().getName()));
     nodes = informer(Node.class, o -> new ClusterEvent.NodeChanged(o.getMetadata().getName()));
     pods = informer(Pod.class, o -> new ClusterEvent.PodChanged(ObjectKey.of(o), o.getMetadata().getUid()));
     claims = informer(ResourceClaim.class, o -> new ClusterEvent.ClaimChanged(ObjectKey.of(o), o.getMetadata().getUid()));
     templates = informer(ResourceClaimTemplate.class, o -> new ClusterEvent.TemplateChanged(ObjectKey.of(o)));
     classes = informer(DeviceClass.class, o -> new ClusterEvent.ClassChanged(o.getMetadata().getName()));
-    slices = informer(ResourceSlice.class, ClusterView::sliceEvent);
+    slices = informer(ResourceSlice.class, packedSlices, PAGE_OF_SLICES, ClusterView::sliceEvent);
     quotas = informer(GpuQuota.class, o -> new ClusterEvent.QuotaChanged(o.getMetadata().getName()));
     namespaces = informer(Namespace.class, o -> new ClusterEvent.NamespaceChanged(o.getMetadata().getName()));
     pods.addIndexers(
@@ -236,14 +249,30 @@ public final class ClusterView implements AutoCloseable {
     return namespaces.getStore().list();
   }
 
-  /** Our driver's slices of that node. */
+  /** Our driver's slices of that node, unpacked for the caller. Who only asks whether there are any asks {@link #isPublished}. */
   public List<ResourceSlice> slices(String node) {
-    return slices.getIndexer().byIndex(BY_NODE, node);
+    return slices.getIndexer().indexKeys(BY_NODE, node).stream().map(packedSlices::whole).filter(Objects::nonNull).toList();
   }
 
-  /** All of our driver's slices. */
-  public List<ResourceSlice> slices() {
-    return slices.getStore().list().stream().filter(ClusterView::isOurs).toList();
+  /** Whether there is a slice of our driver's for that node. */
+  public boolean isPublished(String node) {
+    return !slices.getIndexer().indexKeys(BY_NODE, node).isEmpty();
+  }
+
+  /** Nodes for which there are slices of our driver's. */
+  public Set<String> publishedNodes() {
+    return packedSlices.values().filter(ClusterView::isOurs).map(slice -> slice.getSpec().getNodeName()).collect(Collectors.toSet());
+  }
+
+  /**
+   * Every node's cards, as the GpuNodes say now. All callers get the same objects as long as nothing of substance
+   * changes.
+   */
+  public Inventory inventory() {
+    synchronized (inventoryLock) {
+      inventory = inventory.refreshed(gpuNodes());
+      return inventory;
+    }
   }
 
   @Override
@@ -253,11 +282,17 @@ public final class ClusterView implements AutoCloseable {
   }
 
   private <T extends HasMetadata> SharedIndexInformer<T> informer(Class<T> type, Function<T, @Nullable ClusterEvent> event) {
+    return informer(type, new CompactStore<>(), PAGE, event);
+  }
+
+  private <T extends HasMetadata> SharedIndexInformer<T> informer(
+      Class<T> type, ItemStore<T> store, long page, Function<T, @Nullable ClusterEvent> event) {
     var resources = client.resources(type);
     SharedIndexInformer<T> informer =
         Namespaced.class.isAssignableFrom(type)
-            ? resources.inAnyNamespace().withLimit(PAGE).runnableInformer(0)
-            : resources.withLimit(PAGE).runnableInformer(0);
+            ? resources.inAnyNamespace().withLimit(page).runnableInformer(0)
+            : resources.withLimit(page).runnableInformer(0);
+    informer.itemStore(store);
     informer.exceptionHandler(
         (started, problem) -> {
           if (type != GpuQuota.class || !quotaKind.isMissing(problem)) {
@@ -307,6 +342,11 @@ public final class ClusterView implements AutoCloseable {
 
   private static @Nullable ClusterEvent sliceEvent(ResourceSlice slice) {
     return isOurs(slice) ? new ClusterEvent.SliceChanged(slice.getSpec().getNodeName()) : null;
+  }
+
+  private static void withoutDevices(ResourceSlice slice) {
+    slice.getSpec().setDevices(List.of());
+    slice.getSpec().setSharedCounters(List.of());
   }
 
   private static boolean isOurs(ResourceSlice slice) {

@@ -23,6 +23,21 @@ class InventoryTest {
   }
 
   @Test
+  void cardsThatAreAlikeShareWhatIsEqual() {
+    Inventory inventory =
+        Inventory.EMPTY.refreshed(
+            List.of(
+                GpuNodes.ready("node-0", 1, "NVIDIA H200", GpuNodes.GIB),
+                GpuNodes.ready("node-1", 1, "NVIDIA H200", GpuNodes.GIB)));
+    Device one = Objects.requireNonNull(inventory.host("node-0")).devices().getFirst();
+    Device other = Objects.requireNonNull(inventory.host("node-1")).devices().getFirst();
+    assertThat(one.attribute("model").orElseThrow()).isSameAs(other.attribute("model").orElseThrow());
+    assertThat(one.attribute("driverVersion").orElseThrow()).isSameAs(other.attribute("driverVersion").orElseThrow());
+    assertThat(one.capacities()).isSameAs(other.capacities());
+    assertThat(one.attribute("uuid")).isNotEqualTo(other.attribute("uuid"));
+  }
+
+  @Test
   void theReserveIsKeptOutOfShares() {
     GpuNodeSpec spec = new GpuNodeSpec(Allocator.Controller, List.of(), new Quantity("512Mi"));
     GpuHost host = host(spec, 2 * GpuNodes.GIB);

@@ -34,12 +34,12 @@ final class GeneratedApiServer {
   }
 
   /**
-   * Arguments: nodes, cards of each, pods, claims, bytes of annotations of each pod. Prints its port; ends with its
+   * Arguments: nodes, cards of each, pods, claims, bytes of annotations of each pod, pods that wait. Prints its port; ends with its
    * standard input.
    */
   public static void main(String[] arguments) throws IOException {
     int[] sizes = List.of(arguments).stream().mapToInt(Integer::parseInt).toArray();
-    GeneratedApiServer api = new GeneratedApiServer(new GeneratedCluster(sizes[0], sizes[1], sizes[2], sizes[3], sizes[4]));
+    GeneratedApiServer api = new GeneratedApiServer(new GeneratedCluster(sizes[0], sizes[1], sizes[2], sizes[3], sizes[4], sizes[5]));
     HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 64);
     server.setExecutor(Executors.newCachedThreadPool());
     server.createContext("/", api::handle);
@@ -73,6 +73,11 @@ final class GeneratedApiServer {
       } else if (exchange.getRequestMethod().equals("PUT")) {
         ObjectNode object = (ObjectNode) GeneratedCluster.JSON.readTree(exchange.getRequestBody());
         write(plural, object, "MODIFIED");
+        send(exchange, 200, object.toString());
+      } else if (exchange.getRequestMethod().equals("PATCH") && kind != null) {
+        exchange.getRequestBody().readAllBytes(); // conditions of pods: nobody reads them here
+        ObjectNode object = GeneratedCluster.JSON.createObjectNode().put("kind", kind.kind()).put("apiVersion", kind.apiVersion());
+        object.putObject("metadata").put("name", path[at + 1]);
         send(exchange, 200, object.toString());
       } else if (path[0].equals("version")) {
         send(exchange, 200, "{\"major\":\"1\",\"minor\":\"36\"}");

@@ -29,17 +29,18 @@ import java.util.stream.IntStream;
  * fields, probes and status included.
  *
  * @param annotations bytes of annotations of each pod
+ * @param waiting how many of the pods with claims, the last of them, wait: they ask for more memory than a card has
  */
-record GeneratedCluster(int nodes, int cards, int pods, int claims, int annotations) {
+record GeneratedCluster(int nodes, int cards, int pods, int claims, int annotations, int waiting) {
   static final ObjectMapper JSON = new ObjectMapper();
 
   /** The kinds that there are, by plural, each with its objects in order. */
   Map<String, Kind> kinds() {
     Map<String, Kind> kinds = new LinkedHashMap<>();
     kinds.put("nodes", new Kind("v1", "Node", nodes, this::node));
-    kinds.put("pods", new Kind("v1", "Pod", pods, this::pod));
+    kinds.put("pods", new Kind("v1", "Pod", pods, i -> waits(i) ? waitingPod(i) : pod(i)));
     kinds.put("namespaces", new Kind("v1", "Namespace", 1, i -> "{\"metadata\":{" + meta("default", "", i) + "}}"));
-    kinds.put("resourceclaims", new Kind("resource.k8s.io/v1", "ResourceClaim", claims, this::claim));
+    kinds.put("resourceclaims", new Kind("resource.k8s.io/v1", "ResourceClaim", claims, i -> waits(i) ? waitingClaim(i) : claim(i)));
     kinds.put("resourceclaimtemplates", new Kind("resource.k8s.io/v1", "ResourceClaimTemplate", 0, i -> ""));
     kinds.put("deviceclasses", new Kind("resource.k8s.io/v1", "DeviceClass", 0, i -> ""));
     kinds.put("resourceslices", new Kind("resource.k8s.io/v1", "ResourceSlice", nodes, renamed(slice(), "slice-")));
@@ -122,6 +123,34 @@ record GeneratedCluster(int nodes, int cards, int pods, int claims, int annotati
         .formatted(
             meta(name, ",\"namespace\":\"default\",\"labels\":{%s},\"annotations\":{\"note\":\"%s\"},\"ownerReferences\":[{\"kind\":\"ReplicaSet\",\"name\":\"workload\",\"uid\":\"u\"}]".formatted(texts("label", 6), "a".repeat(annotations)), i),
             claim, "node-" + i % Math.max(1, nodes), container, container.replace("\"main\"", "\"sidecar\""), conditions, i, claimStatus);
+  }
+
+  private boolean waits(int i) {
+    return i < claims && i >= claims - waiting;
+  }
+
+  private String waitingPod(int i) {
+    ObjectNode pod = read(pod(i));
+    pod.withObject("/spec").remove("nodeName");
+    ObjectNode status = JSON.createObjectNode().put("phase", "Pending");
+    status.set("resourceClaimStatuses", pod.path("status").path("resourceClaimStatuses"));
+    pod.set("status", status);
+    return pod.toString();
+  }
+
+  private String waitingClaim(int i) {
+    ObjectNode claim = read(claim(i).replace("\"memory\":\"32Gi\"", "\"memory\":\"%dGi\"".formatted(200 + i % 50)));
+    claim.remove("status");
+    claim.withObject("/metadata").remove("annotations");
+    return claim.toString();
+  }
+
+  private static ObjectNode read(String text) {
+    try {
+      return (ObjectNode) JSON.readTree(text);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   private static String claimName(int i) {

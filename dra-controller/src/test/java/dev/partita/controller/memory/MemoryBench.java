@@ -46,11 +46,12 @@ final class MemoryBench {
     String only = arguments.length > 1 ? arguments[1] : "";
     System.out.println("| cluster | ready after, s | live heap, MiB | resident, MiB | at most, MiB |");
     System.out.println("| --- | ---: | ---: | ---: | ---: |");
-    Taken empty = row(only, image, "no nodes, no pods", 0, 0, 0, 0);
-    Taken nodes = row(only, image, "5,000 nodes of 8 cards", NODES, 0, 0, 0);
-    Taken pods = row(only, image, "the same, 20,000 pods", NODES, PODS, 0, 0);
-    Taken claims = row(only, image, "the same, 20,000 pods with a claim each", NODES, PODS, PODS, 0);
-    row(only, image, "1,200 pods with 256 KiB of annotations each", 10, 1_200, 0, 256 << 10);
+    Taken empty = row(only, image, "no nodes, no pods", 0, 0, 0, 0, 0);
+    Taken nodes = row(only, image, "5,000 nodes of 8 cards", NODES, 0, 0, 0, 0);
+    Taken pods = row(only, image, "the same, 20,000 pods", NODES, PODS, 0, 0, 0);
+    Taken claims = row(only, image, "the same, 20,000 pods with a claim each", NODES, PODS, PODS, 0, 0);
+    row(only, image, "the same, and 1,000 of them wait with more than a card has", NODES, PODS, PODS, 0, 1_000);
+    row(only, image, "1,200 pods with 256 KiB of annotations each", 10, 1_200, 0, 256 << 10, 0);
     if (List.of(empty, nodes, pods, claims).stream().allMatch(taken -> taken.live > 0)) {
       System.out.printf(
           Locale.ROOT,
@@ -61,12 +62,12 @@ final class MemoryBench {
     }
   }
 
-  private static Taken row(String only, Path image, String what, int nodes, int pods, int claims, int annotations) throws IOException, InterruptedException {
+  private static Taken row(String only, Path image, String what, int nodes, int pods, int claims, int annotations, int waiting) throws IOException, InterruptedException {
     if (!what.contains(only)) {
       return new Taken(0, 0, 0, Duration.ZERO);
     }
     try {
-      Taken taken = run(image, nodes, pods, claims, annotations);
+      Taken taken = run(image, nodes, pods, claims, annotations, waiting);
       System.out.printf(
           Locale.ROOT,
           "| %s | %.0f | %.0f | %.0f | %.0f |%n",
@@ -86,12 +87,12 @@ final class MemoryBench {
     return bytes / 1024.0 / 1024.0;
   }
 
-  private static Taken run(Path image, int nodes, int pods, int claims, int annotations) throws IOException, InterruptedException {
+  private static Taken run(Path image, int nodes, int pods, int claims, int annotations, int waiting) throws IOException, InterruptedException {
     Path java = Path.of(System.getProperty("java.home"), "bin", "java");
     Process api =
         new ProcessBuilder(
                 java.toString(), "-Xmx1g", "-cp", System.getProperty("java.class.path"), GeneratedApiServer.class.getName(),
-                "" + nodes, "" + CARDS, "" + pods, "" + claims, "" + annotations)
+                "" + nodes, "" + CARDS, "" + pods, "" + claims, "" + annotations, "" + waiting)
             .redirectError(ProcessBuilder.Redirect.INHERIT)
             .start();
     Path folder = Files.createTempDirectory("partita-memory");

@@ -1,0 +1,73 @@
+package dev.partita.controller.decode;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.function.Consumer;
+import java.util.zip.Deflater;
+import java.util.zip.DeflaterOutputStream;
+import java.util.zip.InflaterInputStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An informer's store of objects that are large and seldom read. The informer and whoever is told of a change get what
+ * is left of an object when its large parts are taken away; the whole is kept as compressed JSON, of which every reader
+ * gets a copy of its own. The ResourceSlice of a node of 8 cards takes some 120 KiB as an object and less than 2 KiB
+ * packed; to unpack it takes a fraction of a millisecond.
+ */
+public final class PackedStore<T extends HasMetadata> extends CompactStore<T> {
+  private final ConcurrentMap<String, byte[]> wholes = new ConcurrentHashMap<>();
+  private final KubernetesSerialization serialization;
+  private final Class<T> type;
+  private final Consumer<T> lighten;
+
+  /**
+   * Makes an empty store.
+   *
+   * @param lighten takes the large parts away from the object
+   */
+  public PackedStore(KubernetesSerialization serialization, Class<T> type, Consumer<T> lighten) {
+    this.serialization = serialization;
+    this.type = type;
+    this.lighten = lighten;
+  }
+
+  @Override
+  public @Nullable T put(String key, T object) {
+    wholes.put(key, pack(object));
+    lighten.accept(object);
+    return super.put(key, object);
+  }
+
+  @Override
+  public @Nullable T remove(String key) {
+    @Nullable T before = super.remove(key);
+    wholes.remove(key);
+    return before;
+  }
+
+  /** The whole object of that key, for the caller alone; null if there is none. */
+  public @Nullable T whole(String key) {
+    byte @Nullable [] bytes = wholes.get(key);
+    return bytes == null ? null : serialization.unmarshal(new InflaterInputStream(new ByteArrayInputStream(bytes)), type);
+  }
+
+  private byte[] pack(T object) {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream(2048);
+    Deflater deflater = new Deflater(Deflater.BEST_SPEED);
+    try (DeflaterOutputStream out = new DeflaterOutputStream(bytes, deflater)) {
+      out.write(serialization.asJson(object).getBytes(StandardCharsets.UTF_8));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } finally {
+      deflater.end();
+    }
+    return bytes.toByteArray();
+  }
+}

@@ -1,0 +1,44 @@
+package dev.partita.controller.inventory;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+
+/**
+ * Gives one object for all equal values: thousands of cards have the same model, driver and capacities. It remembers a
+ * fixed number, the ones that were asked for last; what it has forgotten is merely not shared.
+ */
+final class SharedValues {
+  private static final int MOST = 4096;
+
+  private final Map<Object, Object> known =
+      new LinkedHashMap<>(16, 0.75f, true) {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Object, Object> eldest) {
+          return size() > MOST;
+        }
+      };
+
+  private record Derived(Object from) {}
+
+  /** The value itself, or an equal one that was here before. */
+  @SuppressWarnings("unchecked")
+  synchronized <T> T one(T value) {
+    Object before = known.putIfAbsent(value, value);
+    return before == null ? value : (T) before;
+  }
+
+  /** What is made of the key, or what was made of an equal one before. */
+  @SuppressWarnings("unchecked")
+  synchronized <K, T> T derived(K key, Function<K, T> make) {
+    return (T) known.computeIfAbsent(new Derived(key), of -> make.apply(key));
+  }
+
+  /** Likewise of an array, which nobody may change. */
+  String[] names(String[] names) {
+    return derived(List.of(names), same -> names);
+  }
+}
