@@ -1,14 +1,11 @@
 package dev.partita.controller.allocate;
 
-import dev.partita.controller.allocate.ClaimAsk.RequestAsk;
 import dev.partita.controller.allocate.ForecastSearch.Advice;
 import dev.partita.controller.allocate.NodeSearch.Choice;
 import dev.partita.controller.allocate.NodeSearch.Found;
-import dev.partita.controller.selector.DeviceSelectors;
 import dev.partita.controller.budget.DecisionBudget;
+import dev.partita.controller.selector.DeviceSelectors;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -70,7 +67,7 @@ public final class Allocator {
 
   /** The same on one host, whatever else speaks against it: empty if its cards cannot serve the claims. */
   public Optional<Outcome.Allocated> placeOn(String host, List<ClaimAsk> claims, FreeCards cards) {
-    @Nullable Standing standing = cards.standings().get(host);
+    @Nullable Standing standing = cards.index().standings().get(host);
     if (standing == null) {
       return Optional.empty();
     }
@@ -95,9 +92,9 @@ public final class Allocator {
     Decision decision = new Decision(needs, candidates, cards);
     Optional<Fleet> fleet = cards.forecast(decision::fits);
     if (fleet.isPresent()) {
-      return new ForecastSearch(fleet.get(), cards, decision::fits).hostWithoutCards(needs, decision::isRefused);
+      return new ForecastSearch(fleet.get(), cards.index(), decision::fits).hostWithoutCards(needs, decision::isRefused);
     }
-    return cards.standings().values().stream().filter(host -> !decision.isRefused(host)).map(host -> host.host().name()).findFirst();
+    return cards.index().standings().values().stream().filter(host -> !decision.isRefused(host)).map(host -> host.host().name()).findFirst();
   }
 
   private static Outcome.Allocated allocated(Found found) {
@@ -116,14 +113,14 @@ public final class Allocator {
 
   private Explanation explain(List<ClaimAsk> claims, Candidates candidates, FreeCards cards, boolean oneByOne) {
     Function<DeviceAsk, AskFits> fits = ask -> new AskFits(eligibility, selectors, ask);
-    Wording wording = new Wording(cards.shelves(), fits);
+    Wording wording = new Wording(cards.index().shelves(), fits);
     List<ClaimAsk> written = claims.stream().map(claim -> claim.asking(ask -> wording.asWritten(claim, ask))).toList();
     Candidates asked =
         host -> {
           budget.step();
           return candidates.refusal(host);
         };
-    return reasons.explain(written, cards.standings().values(), asked, fits, oneByOne);
+    return reasons.explain(written, cards.index().standings().values(), asked, fits, oneByOne);
   }
 
   /** What is found out in the course of one decision. */
@@ -142,8 +139,8 @@ public final class Allocator {
 
     /** The best placement of the first choice that has one. */
     Optional<Found> ranked(List<Choice> choices) {
-      OrderedSearch search = new OrderedSearch(cards, this::fits);
-      Optional<ForecastSearch> forecast = budget.apart(LEARNING, () -> cards.forecast(this::fits)).map(fleet -> new ForecastSearch(fleet, cards, this::fits));
+      OrderedSearch search = new OrderedSearch(cards.index(), this::fits);
+      Optional<ForecastSearch> forecast = budget.apart(LEARNING, () -> cards.forecast(this::fits)).map(fleet -> new ForecastSearch(fleet, cards.index(), this::fits));
       for (Choice choice : choices) {
         Advice advice = forecast.isEmpty() ? new Advice.NotMine() : forecast.get().best(needs, choice, this::isRefused);
         Optional<Found> best =
@@ -161,16 +158,16 @@ public final class Allocator {
 
     /** What the choices say beyond what they mean: for when no host has that. */
     List<Choice> asWritten(List<Choice> choices) {
-      return new Wording(cards.shelves(), this::fits).asWritten(choices);
+      return new Wording(cards.index().shelves(), this::fits).asWritten(choices);
     }
 
     /** The same by looking at hosts one after the other. */
     HostScan scan() {
-      return new HostScan(cards, this::fits, this::isRefused, reasons, budget);
+      return new HostScan(cards.index(), this::fits, this::isRefused, eligibility, budget);
     }
 
     private AskFits fits(DeviceAsk ask) {
-      return fits.computeIfAbsent(ask, a -> cards.fits(a, b -> new AskFits(eligibility, selectors, b)));
+      return fits.computeIfAbsent(ask, a -> cards.index().fits(a, b -> new AskFits(eligibility, selectors, b)));
     }
 
     private boolean isRefused(Standing standing) {

@@ -10,14 +10,20 @@ import dev.partita.controller.allocate.DeviceAsk.Selector;
 import dev.partita.controller.inventory.AttributeValue;
 import dev.partita.controller.inventory.Capacity;
 import dev.partita.controller.inventory.Card;
+import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Device;
+import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.MigGeometry;
 import dev.partita.controller.selector.DeviceSelectors;
 import dev.partita.controller.selector.Verdict;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -223,5 +229,24 @@ final class Eligibility {
       }
     }
     return new CardRefusal.NotSelected(selector.origin(), selector.expression());
+  }
+
+  /** Devices that a request for all means, of a card either one or MIG instances: it must have every one. */
+  int devicesOfAll(GpuHost host, DeviceAsk ask, Accounts accounts) {
+    Set<CardKey> undivided = new HashSet<>();
+    Map<CardKey, Integer> instances = new HashMap<>();
+    for (Device device : host.devices()) {
+      CardKey card = device.card().key();
+      if (!isOneOfAll(device, ask, accounts.of(card))) {
+        continue;
+      }
+      if (device.mode() == DeviceMode.MIG) {
+        instances.merge(card, 1, Integer::sum);
+      } else {
+        undivided.add(card);
+      }
+    }
+    instances.keySet().removeAll(undivided);
+    return undivided.size() + instances.values().stream().mapToInt(Integer::intValue).sum();
   }
 }

@@ -7,9 +7,11 @@ import dev.partita.controller.allocate.forecast.Frequency;
 import dev.partita.controller.allocate.forecast.HostState;
 import dev.partita.controller.allocate.forecast.Scarcity;
 import dev.partita.controller.budget.OverBudgetException;
+import dev.partita.controller.inventory.Inventory;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -31,9 +33,9 @@ final class Fleet {
   private final Mix mix;
   private final HostRooms rooms;
   private final FleetHosts hosts = new FleetHosts();
-  private final ChangedNames changed = new ChangedNames();
   private final IdentityHashMap<Shelf, Integer> kinds = new IdentityHashMap<>();
-  private boolean outdated = true;
+  private Inventory inventory = Inventory.EMPTY;
+  private HostChanges.Moment seen = HostChanges.Moment.NEVER;
   private long mixNumber = -1;
   private Optional<Forecast> forecast = Optional.empty();
   private Optional<Scarcity> scarcity = Optional.empty();
@@ -50,29 +52,19 @@ final class Fleet {
     this.rooms = rooms;
   }
 
-  /** Hosts came or went. */
-  void outdated() {
-    outdated = true;
-  }
-
-  /** That host's cards changed. */
-  void changed(String host) {
-    changed.add(host);
-  }
-
   /** Whether pods are known to take CPU or memory from the hosts. As long as they do not, the order of free cards says all there is to say. */
   boolean hasForecast() {
     return mix.snapshot().needsRoom();
   }
 
-  /**
-   * Follows hosts, rooms and mix.
-   *
-   * @param standings all hosts, in order of name
-   */
-  void refresh(Map<String, Standing> standings, Function<DeviceAsk, AskFits> fits) {
-    changed.addAll(rooms.takeChanged());
-    Set<String> names = changed.take();
+  /** Follows hosts, rooms and mix. */
+  void refresh(HostIndex index, Function<DeviceAsk, AskFits> fits) {
+    Map<String, Standing> standings = index.standings();
+    Set<String> names = new HashSet<>(rooms.takeChanged());
+    Optional<Set<String>> changed = index.changes().since(seen);
+    boolean outdated = changed.isEmpty() || inventory != index.inventory();
+    seen = index.changes().now();
+    inventory = index.inventory();
     if (outdated) {
       hosts.clear();
       kinds.clear();
@@ -80,6 +72,7 @@ final class Fleet {
       standings.values().forEach(standing -> hosts.add(host(standing)));
       costs.clear();
     } else {
+      names.addAll(changed.get());
       for (String name : names) {
         int position = hosts.position(name);
         @Nullable Standing standing = standings.get(name);
@@ -91,7 +84,6 @@ final class Fleet {
     if (outdated || mix.snapshot().number() != mixNumber) {
       learn(fits);
     }
-    outdated = false;
   }
 
   private FleetHost host(Standing standing) {

@@ -17,10 +17,10 @@ import java.util.function.Predicate;
 /** Places a share of one card, or whole cards of one kind, where the forecast says that it costs least. */
 final class ForecastSearch {
   private final Fleet fleet;
-  private final FreeCards cards;
+  private final HostIndex cards;
   private final Function<DeviceAsk, AskFits> fits;
 
-  ForecastSearch(Fleet fleet, FreeCards cards, Function<DeviceAsk, AskFits> fits) {
+  ForecastSearch(Fleet fleet, HostIndex cards, Function<DeviceAsk, AskFits> fits) {
     this.fleet = fleet;
     this.cards = cards;
     this.fits = fits;

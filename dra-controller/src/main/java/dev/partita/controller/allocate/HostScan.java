@@ -3,7 +3,6 @@ package dev.partita.controller.allocate;
 import dev.partita.controller.allocate.NodeSearch.Choice;
 import dev.partita.controller.allocate.NodeSearch.Found;
 import dev.partita.controller.budget.DecisionBudget;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
@@ -20,18 +19,18 @@ import org.jspecify.annotations.Nullable;
  * of a {@link Ranking}.
  */
 final class HostScan {
-  private final FreeCards cards;
+  private final HostIndex cards;
   private final Function<DeviceAsk, AskFits> fits;
   private final Predicate<Standing> refused;
-  private final Reasons reasons;
+  private final Eligibility eligibility;
   private final DecisionBudget budget;
 
   /** @param budget a look at a host may take 20,000 steps */
-  HostScan(FreeCards cards, Function<DeviceAsk, AskFits> fits, Predicate<Standing> refused, Reasons reasons, DecisionBudget budget) {
+  HostScan(HostIndex cards, Function<DeviceAsk, AskFits> fits, Predicate<Standing> refused, Eligibility eligibility, DecisionBudget budget) {
     this.cards = cards;
     this.fits = fits;
     this.refused = refused;
-    this.reasons = reasons;
+    this.eligibility = eligibility;
     this.budget = budget;
   }
 
@@ -65,7 +64,7 @@ final class HostScan {
   private HostScan lasting(List<Choice> choices) {
     IdentityHashMap<DeviceAsk, AskFits> own = new IdentityHashMap<>();
     choices.stream().flatMap(choice -> choice.asks().stream()).flatMap(List::stream).forEach(ask -> own.put(ask, fits.apply(ask)));
-    return new HostScan(cards, ask -> Objects.requireNonNull(own.get(ask)), _ -> false, reasons, budget);
+    return new HostScan(cards, ask -> Objects.requireNonNull(own.get(ask)), _ -> false, eligibility, budget);
   }
 
   /** The same by looking at every host. */
@@ -139,7 +138,7 @@ final class HostScan {
         boolean enough =
             switch (ask.count()) {
               case DeviceAsk.Count.Exactly(int devices) -> free >= devices;
-              case DeviceAsk.Count.All all -> free > 0 && free == reasons.devicesOfAll(standing.host(), ask, cards.accounts());
+              case DeviceAsk.Count.All all -> free > 0 && free == eligibility.devicesOfAll(standing.host(), ask, cards.accounts());
             };
         if (!enough) {
           return false;

@@ -2,9 +2,8 @@ package dev.partita.controller.allocate;
 
 import dev.partita.api.DeviceMode;
 import dev.partita.api.config.GpuShareConfig.Packing;
+import dev.partita.controller.allocate.ClaimPlacement.DevicePlacement;
 import dev.partita.controller.allocate.DeviceAsk.Reading;
-import dev.partita.controller.allocate.Outcome.ClaimPlacement;
-import dev.partita.controller.allocate.Outcome.DevicePlacement;
 import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Device;

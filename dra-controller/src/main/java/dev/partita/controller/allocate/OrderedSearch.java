@@ -19,14 +19,14 @@ import java.util.function.Predicate;
 
 /**
  * Finds the best host for the two kinds of asks that are nearly all of them, a share of one card and whole cards of one host, by
- * looking it up in {@link FreeCards}. For these the score of a placement follows from the state of the cards before it is made,
+ * looking it up in {@link HostIndex}. For these the score of a placement follows from the state of the cards before it is made,
  * so hosts come in order of their score, and the first one that the pod can use is the best one.
  */
 final class OrderedSearch {
-  private final FreeCards cards;
+  private final HostIndex cards;
   private final Function<DeviceAsk, AskFits> fits;
 
-  OrderedSearch(FreeCards cards, Function<DeviceAsk, AskFits> fits) {
+  OrderedSearch(HostIndex cards, Function<DeviceAsk, AskFits> fits) {
     this.cards = cards;
     this.fits = fits;
   }

@@ -80,7 +80,7 @@ final class Ranking {
    *
    * @param asked the same choices with the claims that ask now
    */
-  Optional<Found> best(FreeCards cards, List<Choice> asked, HostScan placing, Predicate<Standing> refused) {
+  Optional<Found> best(HostIndex cards, List<Choice> asked, HostScan placing, Predicate<Standing> refused) {
     follow(cards);
     @Nullable Entry next = order.isEmpty() ? null : order.first();
     while (next != null) {
@@ -102,7 +102,7 @@ final class Ranking {
     return Optional.empty();
   }
 
-  private void follow(FreeCards cards) {
+  private void follow(HostIndex cards) {
     Optional<Set<String>> changed = cards.changes().since(seen);
     SortedMap<String, Standing> standings = cards.standings();
     if (changed.isEmpty()) {

@@ -1,20 +1,14 @@
 package dev.partita.controller.allocate;
 
-import dev.partita.api.DeviceMode;
 import dev.partita.controller.allocate.ClaimAsk.RequestAsk;
-import dev.partita.controller.inventory.CardKey;
-import dev.partita.controller.inventory.Device;
-import dev.partita.controller.inventory.GpuHost;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.Set;
 import java.util.function.Function;
 
 /** Says for every host, and every card of it, why it cannot serve a pod's claims. Looks at all of them, once at hosts that are alike: asked only when none can. */
@@ -122,26 +116,7 @@ final class Reasons {
   private int wanted(DeviceAsk ask, Standing standing) {
     return switch (ask.count()) {
       case DeviceAsk.Count.Exactly(int devices) -> devices;
-      case DeviceAsk.Count.All all -> Math.max(1, devicesOfAll(standing.host(), ask, standing::account));
+      case DeviceAsk.Count.All all -> Math.max(1, eligibility.devicesOfAll(standing.host(), ask, standing::account));
     };
-  }
-
-  /** Devices that a request for all means, of a card either one or MIG instances: it must have every one. */
-  int devicesOfAll(GpuHost host, DeviceAsk ask, Accounts accounts) {
-    Set<CardKey> undivided = new HashSet<>();
-    Map<CardKey, Integer> instances = new HashMap<>();
-    for (Device device : host.devices()) {
-      CardKey card = device.card().key();
-      if (!eligibility.isOneOfAll(device, ask, accounts.of(card))) {
-        continue;
-      }
-      if (device.mode() == DeviceMode.MIG) {
-        instances.merge(card, 1, Integer::sum);
-      } else {
-        undivided.add(card);
-      }
-    }
-    instances.keySet().removeAll(undivided);
-    return undivided.size() + instances.values().stream().mapToInt(Integer::intValue).sum();
   }
 }

@@ -1,8 +1,8 @@
 package dev.partita.controller.claims;
 
 import dev.partita.api.node.GpuNode;
+import dev.partita.controller.allocate.ClaimPlacement;
 import dev.partita.controller.allocate.ClaimRef;
-import dev.partita.controller.allocate.Outcome;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.held.HeldBookings;
 import dev.partita.controller.inventory.Card;
@@ -12,8 +12,8 @@ import dev.partita.controller.proposal.Proposal;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
 import dev.partita.controller.watch.ResourceVersion;
-import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocationResult;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
 import java.time.Clock;
@@ -82,7 +82,7 @@ final class AllocationTransaction {
 
   private boolean propose() {
     for (PodPlan plan : plans) {
-      for (Outcome.ClaimPlacement placement : plan.outcome().claims()) {
+      for (ClaimPlacement placement : plan.outcome().claims()) {
         Proposal proposal = Proposal.of(plan.outcome().node(), placement.bookings());
         ResourceClaim claim = Objects.requireNonNull(plan.claims().get(placement.claim().uid()), placement.claim().name());
         Optional<ResourceClaim> now = attempt(placement.claim(), claim, "not proposed", () -> writer.propose(claim, proposal),
@@ -151,7 +151,7 @@ final class AllocationTransaction {
     for (PodPlan plan : plans) {
       ResourceClaimConsumerReference user =
           new ResourceClaimConsumerReference(null, plan.pod().getMetadata().getName(), "pods", plan.pod().getMetadata().getUid());
-      for (Outcome.ClaimPlacement placement : plan.outcome().claims()) {
+      for (ClaimPlacement placement : plan.outcome().claims()) {
         String node = plan.outcome().node();
         ResourceClaim claim = Objects.requireNonNull(proposed.get(placement.claim()), placement.claim().name());
         AllocationResult allocation = AllocationStatus.of(claim, placement, node, classes, UUID::randomUUID, clock.instant());

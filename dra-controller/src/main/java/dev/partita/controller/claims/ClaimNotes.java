@@ -1,14 +1,14 @@
 package dev.partita.controller.claims;
 
 import dev.partita.api.Bytes;
-import dev.partita.api.event.EventObject;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.config.GpuShareConfig;
+import dev.partita.api.event.EventObject;
+import dev.partita.controller.allocate.ClaimPlacement;
+import dev.partita.controller.allocate.ClaimPlacement.DevicePlacement;
 import dev.partita.controller.allocate.ClaimRef;
 import dev.partita.controller.allocate.DeviceAsk;
-import dev.partita.controller.allocate.Outcome;
-import dev.partita.controller.allocate.Outcome.DevicePlacement;
 import dev.partita.controller.events.AllocatedCondition;
 import dev.partita.controller.events.ClaimEvent;
 import dev.partita.controller.events.ClaimEvents;
@@ -66,7 +66,7 @@ final class ClaimNotes {
     claims.forEach(claim -> events.tell(new ClaimEvent(ClaimReader.ref(claim), ClaimEvent.Reason.Unallocatable, why, true)));
   }
 
-  void allocated(Outcome.ClaimPlacement placement, String node) {
+  void allocated(ClaimPlacement placement, String node) {
     String words = placement.devices().stream().map(device -> words(device, node)).collect(Collectors.joining("; "));
     tell(placement.claim(), ClaimEvent.Reason.Allocated, words);
   }

@@ -1,8 +1,8 @@
 package dev.partita.controller.claims;
 
 import dev.partita.controller.allocate.Books;
+import dev.partita.controller.allocate.ClaimPlacement;
 import dev.partita.controller.allocate.DeviceAsk;
-import dev.partita.controller.allocate.Outcome;
 import dev.partita.controller.held.HeldBookings;
 import dev.partita.controller.inventory.Card;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -26,7 +26,7 @@ final class Overcommitment {
    * @param spent whether what is proposed for a claim is known to be past: it had become an allocation, which is gone
    */
   static Optional<Card> find(
-      List<Outcome.ClaimPlacement> placements,
+      List<ClaimPlacement> placements,
       Collection<ResourceClaim> claims,
       Collection<HeldBookings> held,
       Predicate<ResourceClaim> spent) {

@@ -3,6 +3,7 @@ package dev.partita.controller.claims;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.controller.allocate.Candidates;
 import dev.partita.controller.allocate.ClaimAsk;
+import dev.partita.controller.allocate.ClaimPlacement;
 import dev.partita.controller.allocate.ClaimRef;
 import dev.partita.controller.allocate.Explanation;
 import dev.partita.controller.allocate.Outcome;
@@ -248,7 +249,7 @@ final class PodDecider implements Decider {
   }
 
   private Optional<QuotaLedger.Excess> excess(String namespace, Outcome.Allocated allocated) {
-    return ledger.quotas().excess(namespace, allocated.claims().stream().map(Outcome.ClaimPlacement::bookings).toList());
+    return ledger.quotas().excess(namespace, allocated.claims().stream().map(ClaimPlacement::bookings).toList());
   }
 
   private Optional<Outcome.Allocated> placeOn(GpuHost host, String namespace, List<ClaimAsk> asks, Inventory inventory) {

@@ -1,6 +1,6 @@
 package dev.partita.controller.claims;
 
-import dev.partita.controller.allocate.Outcome;
+import dev.partita.controller.allocate.ClaimPlacement;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.nodes.NodeFit;
 import dev.partita.controller.nodes.NodeLoads;
@@ -280,7 +280,7 @@ final class PodTurns {
   /** What the pod is to get counts as taken from now on. */
   void assume(PodPlan plan) {
     nominations.suspend(plan.pod().getMetadata().getUid());
-    for (Outcome.ClaimPlacement placement : plan.outcome().claims()) {
+    for (ClaimPlacement placement : plan.outcome().claims()) {
       ledger.assume(placement.claim(), plan.outcome().node(), placement.bookings());
     }
     loads.put(plan.pod().getMetadata().getUid(), plan.outcome().node(), PodRequests.of(plan.pod()));

@@ -1,6 +1,6 @@
 package dev.partita.controller.claims;
 
-import dev.partita.controller.allocate.Outcome;
+import dev.partita.controller.allocate.ClaimPlacement;
 import dev.partita.controller.turns.TasksByTurns;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
@@ -71,7 +71,7 @@ final class PodWriter implements AutoCloseable {
             LOG.error("pods {}: not written", plans.stream().map(plan -> ObjectKey.of(plan.pod())).toList(), e);
           }
           for (PodPlan plan : plans) {
-            for (Outcome.ClaimPlacement placement : plan.outcome().claims()) {
+            for (ClaimPlacement placement : plan.outcome().claims()) {
               reports.accept(new WorkItem.Written(placement.claim(), transaction.version(placement.claim())));
             }
           }

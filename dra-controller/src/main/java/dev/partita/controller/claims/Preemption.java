@@ -1,6 +1,7 @@
 package dev.partita.controller.claims;
 
 import dev.partita.controller.allocate.Booking;
+import dev.partita.controller.allocate.ClaimPlacement;
 import dev.partita.controller.allocate.Outcome;
 import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.budget.OverBudgetException;
@@ -325,7 +326,7 @@ final class Preemption {
   }
 
   private static List<List<Booking>> bookings(Outcome.Allocated outcome) {
-    return outcome.claims().stream().map(Outcome.ClaimPlacement::bookings).toList();
+    return outcome.claims().stream().map(ClaimPlacement::bookings).toList();
   }
 
   private static long grace(Pod pod) {

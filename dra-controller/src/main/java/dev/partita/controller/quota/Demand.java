@@ -1,9 +1,9 @@
 package dev.partita.controller.quota;
 
+import dev.partita.api.DeviceName;
 import dev.partita.controller.allocate.ClaimAsk;
 import dev.partita.controller.allocate.ClaimAsk.RequestAsk;
 import dev.partita.controller.allocate.DeviceAsk;
-import dev.partita.api.DeviceName;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
 import java.util.List;

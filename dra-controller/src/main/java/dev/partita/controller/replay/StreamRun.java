@@ -4,6 +4,7 @@ import dev.partita.controller.allocate.Allocator;
 import dev.partita.controller.allocate.Books;
 import dev.partita.controller.allocate.Candidates;
 import dev.partita.controller.allocate.ClaimAsk;
+import dev.partita.controller.allocate.ClaimPlacement;
 import dev.partita.controller.allocate.FreeCards;
 import dev.partita.controller.allocate.HostRooms;
 import dev.partita.controller.allocate.HostRooms.Room;
@@ -146,7 +147,7 @@ public final class StreamRun {
     if (outcome.isEmpty()) {
       return Answer.NONE;
     }
-    Outcome.ClaimPlacement placement = outcome.get().claims().getFirst();
+    ClaimPlacement placement = outcome.get().claims().getFirst();
     books.put(name, placement.bookings());
     return new Answer(
         Optional.of(outcome.get().node()), placement.devices().stream().map(device -> device.device().card().key().index()).sorted().toList());

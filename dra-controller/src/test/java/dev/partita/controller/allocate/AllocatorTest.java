@@ -111,7 +111,7 @@ class AllocatorTest {
     cluster.take("a", "node-0", 0, GIB, 0);
     DeviceAsk alone = Asks.alone(Asks.share("gpu", 1, 8 * GIB, 25));
     Outcome.Allocated allocated = (Outcome.Allocated) cluster.allocate(Asks.claim("x", alone));
-    Outcome.ClaimPlacement placement = allocated.claims().getFirst();
+    ClaimPlacement placement = allocated.claims().getFirst();
     assertThat(placement.devices().getFirst().device()).hasToString("gpu-1-shared on node-0");
     assertThat(placement.devices().getFirst().memory()).isEqualTo(8 * GIB);
     assertThat(placement.devices().getFirst().cores()).isEqualTo(25);
@@ -397,7 +397,7 @@ class AllocatorTest {
     ClaimAsk all = Asks.claim("all", Asks.monitor(Asks.ask("gpu", List.of(Asks.mode(DeviceMode.SHARED)), new Count.All(), OptionalLong.empty(), OptionalLong.empty())));
     assertThat(cluster.placed(all)).containsExactlyInAnyOrder("gpu-0-shared on node-0", "gpu-1-shared on node-0", "gpu-2-shared on node-0");
     Outcome.Allocated both = (Outcome.Allocated) cluster.allocate(one, Asks.claim("use", Asks.whole("gpu", 1)));
-    assertThat(both.claims()).extracting(Outcome.ClaimPlacement::bookings).containsExactly(
+    assertThat(both.claims()).extracting(ClaimPlacement::bookings).containsExactly(
         List.of(), List.of(new Booking(new CardKey("node-0", 2), DeviceMode.WHOLE, 0, 0)));
   }
 

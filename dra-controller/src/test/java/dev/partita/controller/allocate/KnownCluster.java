@@ -3,8 +3,7 @@ package dev.partita.controller.allocate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.node.GpuNode;
-import dev.partita.controller.allocate.Outcome.ClaimPlacement;
-import dev.partita.controller.allocate.Outcome.DevicePlacement;
+import dev.partita.controller.allocate.ClaimPlacement.DevicePlacement;
 import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Inventory;

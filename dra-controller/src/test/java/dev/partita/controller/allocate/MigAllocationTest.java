@@ -48,7 +48,7 @@ class MigAllocationTest {
       cards.refresh(inventory);
       return switch (allocator.allocate(PodNeeds.NONE, List.of(claim), host -> Optional.empty(), cards)) {
         case Outcome.Allocated allocated -> {
-          Outcome.ClaimPlacement placement = allocated.claims().getFirst();
+          ClaimPlacement placement = allocated.claims().getFirst();
           books.put(claim.claim().uid(), placement.bookings());
           yield placement.devices().stream().map(device -> device.device().name().toString()).toList();
         }

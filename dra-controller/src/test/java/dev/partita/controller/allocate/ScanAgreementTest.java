@@ -87,7 +87,7 @@ class ScanAgreementTest {
           assertThat(allocator.explain(pod, candidates, cards)).as("step %s: %s", step, pod).isEqualTo(allocator.explainOneByOne(pod, candidates, cards));
           if (outcome.isPresent()) {
             allocated++;
-            for (Outcome.ClaimPlacement placement : outcome.get().claims()) {
+            for (ClaimPlacement placement : outcome.get().claims()) {
               books.put(placement.claim().name(), placement.bookings());
               live.add(placement.claim().name());
             }

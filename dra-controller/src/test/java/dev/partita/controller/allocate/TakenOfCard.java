@@ -2,8 +2,7 @@ package dev.partita.controller.allocate;
 
 import dev.partita.api.DeviceMode;
 import dev.partita.api.MigSlot;
-import dev.partita.controller.allocate.Outcome.ClaimPlacement;
-import dev.partita.controller.allocate.Outcome.DevicePlacement;
+import dev.partita.controller.allocate.ClaimPlacement.DevicePlacement;
 import dev.partita.controller.inventory.CardKey;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import dev.partita.api.config.GpuShareConfig;
 import dev.partita.controller.GpuNodes;
+import dev.partita.controller.allocate.ClaimPlacement;
+import dev.partita.controller.allocate.ClaimPlacement.DevicePlacement;
 import dev.partita.controller.allocate.DeviceAsk;
-import dev.partita.controller.allocate.Outcome.ClaimPlacement;
-import dev.partita.controller.allocate.Outcome.DevicePlacement;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceAllocationConfiguration;

@@ -6,6 +6,7 @@ import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.node.GpuNode;
 import dev.partita.controller.Cluster;
 import dev.partita.controller.GpuNodes;
+import dev.partita.controller.allocate.ClaimPlacement;
 import dev.partita.controller.allocate.DeviceAsk;
 import dev.partita.controller.allocate.Outcome;
 import dev.partita.controller.edge.ApiEdge;
@@ -78,13 +79,13 @@ class AllocationTransactionTest {
     };
   }
 
-  private Outcome.ClaimPlacement placement(ResourceClaim claim) {
+  private ClaimPlacement placement(ResourceClaim claim) {
     DeviceAsk ask =
         new DeviceAsk(
             "gpu", List.of(), new DeviceAsk.Count.Exactly(1), OptionalLong.of(60 * GpuNodes.GIB), OptionalLong.empty(), List.of(),
             GpuShareConfig.DEFAULT.placement());
     var device = host.devices().stream().filter(d -> d.allowsMultipleAllocations()).findFirst().orElseThrow();
-    return new Outcome.ClaimPlacement(ClaimReader.ref(claim), List.of(new Outcome.DevicePlacement(ask, device, 60 * GpuNodes.GIB, 0)));
+    return new ClaimPlacement(ClaimReader.ref(claim), List.of(new ClaimPlacement.DevicePlacement(ask, device, 60 * GpuNodes.GIB, 0)));
   }
 
   private static ClusterView view(Cluster cluster) {
