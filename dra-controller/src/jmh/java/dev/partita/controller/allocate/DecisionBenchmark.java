@@ -2,8 +2,15 @@ package dev.partita.controller.allocate;
 
 import dev.partita.api.DeviceMode;
 import dev.partita.controller.GpuNodes;
+import dev.partita.controller.booking.Booking;
+import dev.partita.controller.booking.Books;
+import dev.partita.controller.booking.HostRooms;
+import dev.partita.controller.forecast.Mix;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.match.Candidates;
+import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.PodNeeds;
 import dev.partita.controller.selector.DeviceSelectors;
 import java.util.ArrayList;
 import java.util.List;

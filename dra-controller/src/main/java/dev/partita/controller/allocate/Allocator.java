@@ -1,9 +1,23 @@
 package dev.partita.controller.allocate;
 
-import dev.partita.controller.allocate.ForecastSearch.Advice;
-import dev.partita.controller.allocate.NodeSearch.Choice;
-import dev.partita.controller.allocate.NodeSearch.Found;
 import dev.partita.controller.budget.DecisionBudget;
+import dev.partita.controller.forecast.Fleet;
+import dev.partita.controller.forecast.ForecastSearch;
+import dev.partita.controller.forecast.ForecastSearch.Advice;
+import dev.partita.controller.index.AskFits;
+import dev.partita.controller.index.HostScan;
+import dev.partita.controller.index.OrderedSearch;
+import dev.partita.controller.index.Standing;
+import dev.partita.controller.match.Candidates;
+import dev.partita.controller.match.Eligibility;
+import dev.partita.controller.place.Choices;
+import dev.partita.controller.place.NodeSearch.Choice;
+import dev.partita.controller.place.NodeSearch.Found;
+import dev.partita.controller.reasons.Explanation;
+import dev.partita.controller.reasons.Reasons;
+import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.PodNeeds;
 import dev.partita.controller.selector.DeviceSelectors;
 import java.time.Duration;
 import java.util.HashMap;

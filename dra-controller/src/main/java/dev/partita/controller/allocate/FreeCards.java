@@ -1,6 +1,13 @@
 package dev.partita.controller.allocate;
 
+import dev.partita.controller.booking.Books;
+import dev.partita.controller.booking.HostRooms;
+import dev.partita.controller.forecast.Fleet;
+import dev.partita.controller.forecast.Mix;
+import dev.partita.controller.index.AskFits;
+import dev.partita.controller.index.HostIndex;
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.request.DeviceAsk;
 import java.util.Optional;
 import java.util.function.Function;
 

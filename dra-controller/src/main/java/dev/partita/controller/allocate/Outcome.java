@@ -1,5 +1,7 @@
 package dev.partita.controller.allocate;
 
+import dev.partita.controller.place.ClaimPlacement;
+import dev.partita.controller.reasons.Explanation;
 import java.util.List;
 
 /** What the allocator decided for all the claims of a pod. */

@@ -1,7 +1,7 @@
 package dev.partita.controller.claims;
 
-import dev.partita.controller.allocate.ClaimAsk;
-import dev.partita.controller.allocate.DeviceAsk;
+import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.DeviceAsk;
 import io.fabric8.kubernetes.api.model.Namespace;
 import java.util.Map;
 import java.util.Objects;

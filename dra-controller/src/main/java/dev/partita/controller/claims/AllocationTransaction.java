@@ -1,14 +1,14 @@
 package dev.partita.controller.claims;
 
 import dev.partita.api.node.GpuNode;
-import dev.partita.controller.allocate.ClaimPlacement;
-import dev.partita.controller.allocate.ClaimRef;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.held.HeldBookings;
 import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.proposal.Proposal;
+import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
 import dev.partita.controller.watch.ResourceVersion;

@@ -2,9 +2,9 @@ package dev.partita.controller.claims;
 
 import dev.partita.api.config.GpuShareConfig.Affinity;
 import dev.partita.api.config.GpuShareConfig.Placement;
-import dev.partita.controller.allocate.ClaimAsk;
-import dev.partita.controller.allocate.DeviceAsk;
-import dev.partita.controller.allocate.MemoryAsk;
+import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.MemoryAsk;
 import java.util.Collection;
 import java.util.List;
 import java.util.SortedSet;

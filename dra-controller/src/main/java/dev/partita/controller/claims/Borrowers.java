@@ -1,7 +1,7 @@
 package dev.partita.controller.claims;
 
 import dev.partita.api.DeviceMode;
-import dev.partita.controller.allocate.Booking;
+import dev.partita.controller.booking.Booking;
 import dev.partita.controller.preempt.Victim;
 import java.util.Comparator;
 import java.util.HashMap;

@@ -1,17 +1,17 @@
 package dev.partita.controller.claims;
 
-import dev.partita.controller.allocate.Accounts;
-import dev.partita.controller.allocate.Booking;
-import dev.partita.controller.allocate.Books;
-import dev.partita.controller.allocate.ClaimRef;
 import dev.partita.controller.allocate.FreeCards;
-import dev.partita.controller.allocate.HostRooms;
-import dev.partita.controller.allocate.Mix;
+import dev.partita.controller.booking.Accounts;
+import dev.partita.controller.booking.Booking;
+import dev.partita.controller.booking.Books;
+import dev.partita.controller.booking.HostRooms;
+import dev.partita.controller.forecast.Mix;
 import dev.partita.controller.held.HeldLedger;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.proposal.OthersProposals;
 import dev.partita.controller.proposal.Proposal;
 import dev.partita.controller.quota.QuotaLedger;
+import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.watch.ResourceVersion;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.HashMap;

@@ -2,10 +2,10 @@ package dev.partita.controller.claims;
 
 import dev.partita.api.Driver;
 import dev.partita.controller.decode.LeftOut;
-import dev.partita.controller.allocate.ClaimAsk;
-import dev.partita.controller.allocate.ClaimAsk.RequestAsk;
-import dev.partita.controller.allocate.ClaimRef;
-import dev.partita.controller.allocate.DeviceAsk;
+import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.ClaimAsk.RequestAsk;
+import dev.partita.controller.request.ClaimRef;
+import dev.partita.controller.request.DeviceAsk;
 import dev.partita.controller.selector.DeviceSelectors;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequest;
@@ -15,8 +15,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 

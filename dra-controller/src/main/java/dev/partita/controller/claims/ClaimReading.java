@@ -1,6 +1,6 @@
 package dev.partita.controller.claims;
 
-import dev.partita.controller.allocate.ClaimAsk;
+import dev.partita.controller.request.ClaimAsk;
 import java.util.List;
 
 /** What a ResourceClaim turned out to be. */

@@ -1,7 +1,7 @@
 package dev.partita.controller.claims;
 
-import dev.partita.controller.allocate.ClaimAsk;
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.request.ClaimAsk;
 import dev.partita.controller.turns.AlikePods;
 import io.fabric8.kubernetes.api.model.NodeSelector;
 import io.fabric8.kubernetes.api.model.Pod;

@@ -1,14 +1,14 @@
 package dev.partita.controller.claims;
 
 import dev.partita.api.DeviceName;
-import dev.partita.controller.allocate.Explanation;
-import dev.partita.controller.allocate.NodeRefusal;
 import dev.partita.controller.explain.Answer;
 import dev.partita.controller.explain.PodExplanation;
 import dev.partita.controller.explain.PodExplanation.NodeReason;
 import dev.partita.controller.explain.PodExplanation.State;
 import dev.partita.controller.explain.Question;
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.reasons.Explanation;
+import dev.partita.controller.reasons.NodeRefusal;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;

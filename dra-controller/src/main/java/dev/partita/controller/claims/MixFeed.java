@@ -1,8 +1,8 @@
 package dev.partita.controller.claims;
 
-import dev.partita.controller.allocate.ClaimAsk;
-import dev.partita.controller.allocate.Mix;
+import dev.partita.controller.forecast.Mix;
 import dev.partita.controller.nodes.NodeFit;
+import dev.partita.controller.request.ClaimAsk;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;

@@ -1,6 +1,6 @@
 package dev.partita.controller.claims;
 
-import dev.partita.controller.allocate.Booking;
+import dev.partita.controller.booking.Booking;
 import dev.partita.controller.nodes.PodRequests;
 import dev.partita.controller.preempt.Victim;
 import java.time.Instant;

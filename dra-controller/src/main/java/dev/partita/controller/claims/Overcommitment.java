@@ -1,10 +1,10 @@
 package dev.partita.controller.claims;
 
-import dev.partita.controller.allocate.Books;
-import dev.partita.controller.allocate.ClaimPlacement;
-import dev.partita.controller.allocate.DeviceAsk;
+import dev.partita.controller.booking.Books;
 import dev.partita.controller.held.HeldBookings;
 import dev.partita.controller.inventory.Card;
+import dev.partita.controller.place.ClaimPlacement;
+import dev.partita.controller.request.DeviceAsk;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.Collection;
 import java.util.List;

@@ -1,19 +1,19 @@
 package dev.partita.controller.claims;
 
 import dev.partita.api.node.GpuNodeSpec.Allocator;
-import dev.partita.controller.allocate.Candidates;
-import dev.partita.controller.allocate.ClaimAsk;
-import dev.partita.controller.allocate.ClaimPlacement;
-import dev.partita.controller.allocate.ClaimRef;
-import dev.partita.controller.allocate.Explanation;
 import dev.partita.controller.allocate.Outcome;
-import dev.partita.controller.allocate.PodNeeds;
 import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.match.Candidates;
 import dev.partita.controller.nodes.NodeFit;
 import dev.partita.controller.nodes.NodeLoads;
+import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.quota.QuotaLedger;
+import dev.partita.controller.reasons.Explanation;
+import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.ClaimRef;
+import dev.partita.controller.request.PodNeeds;
 import dev.partita.controller.selector.DeviceSelectors;
 import dev.partita.controller.turns.AlikePods;
 import dev.partita.controller.turns.PodShape;

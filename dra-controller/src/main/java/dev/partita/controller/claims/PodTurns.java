@@ -1,10 +1,10 @@
 package dev.partita.controller.claims;
 
-import dev.partita.controller.allocate.ClaimPlacement;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.nodes.NodeFit;
 import dev.partita.controller.nodes.NodeLoads;
 import dev.partita.controller.nodes.PodRequests;
+import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.turns.AlikePods;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;

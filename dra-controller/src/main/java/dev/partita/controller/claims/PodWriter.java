@@ -1,6 +1,6 @@
 package dev.partita.controller.claims;
 
-import dev.partita.controller.allocate.ClaimPlacement;
+import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.turns.TasksByTurns;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;

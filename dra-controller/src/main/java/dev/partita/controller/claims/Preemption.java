@@ -1,8 +1,7 @@
 package dev.partita.controller.claims;
 
-import dev.partita.controller.allocate.Booking;
-import dev.partita.controller.allocate.ClaimPlacement;
 import dev.partita.controller.allocate.Outcome;
+import dev.partita.controller.booking.Booking;
 import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.budget.OverBudgetException;
 import dev.partita.controller.claims.Nomination.Grounds;
@@ -10,6 +9,7 @@ import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.nodes.NodeLoads;
 import dev.partita.controller.nodes.PodRequests;
+import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.preempt.Victim;
 import dev.partita.controller.preempt.VictimChoice;
 import dev.partita.controller.watch.ClusterView;

@@ -2,8 +2,6 @@ package dev.partita.controller.claims;
 
 import dev.partita.api.SteadyClock;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
-import dev.partita.controller.allocate.ClaimAsk;
-import dev.partita.controller.allocate.DeviceAsk;
 import dev.partita.controller.held.HeldBookings;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
@@ -11,6 +9,8 @@ import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.proposal.Proposal;
 import dev.partita.controller.quota.QuotaLedger;
 import dev.partita.controller.quota.QuotaWorld;
+import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.DeviceAsk;
 import dev.partita.controller.selector.DeviceSelectors;
 import dev.partita.controller.selector.Verdict;
 import dev.partita.controller.watch.ClusterEvent;

@@ -1,7 +1,7 @@
 package dev.partita.controller.claims;
 
-import dev.partita.controller.allocate.ClaimRef;
-import dev.partita.controller.allocate.Explanation;
+import dev.partita.controller.reasons.Explanation;
+import dev.partita.controller.request.ClaimRef;
 import java.util.Optional;
 
 /** Why a pod has no place. */

@@ -1,8 +1,8 @@
 package dev.partita.controller.claims;
 
-import dev.partita.controller.allocate.ClaimRef;
 import dev.partita.controller.explain.Answer;
 import dev.partita.controller.explain.Question;
+import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.turns.Turn;
 import dev.partita.controller.watch.ClusterEvent;
 import dev.partita.controller.watch.ObjectKey;

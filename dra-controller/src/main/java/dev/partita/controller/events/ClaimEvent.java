@@ -1,6 +1,6 @@
 package dev.partita.controller.events;
 
-import dev.partita.controller.allocate.ClaimRef;
+import dev.partita.controller.request.ClaimRef;
 
 /**
  * Something to tell on a claim.

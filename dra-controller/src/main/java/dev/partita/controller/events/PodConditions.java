@@ -1,8 +1,8 @@
 package dev.partita.controller.events;
 
 import dev.partita.api.Driver;
-import dev.partita.controller.decode.LeftOut;
 import dev.partita.api.SteadyClock;
+import dev.partita.controller.decode.LeftOut;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.edge.JsonPatch;
 import dev.partita.controller.watch.Backoff;

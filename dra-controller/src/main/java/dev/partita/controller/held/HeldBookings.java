@@ -6,7 +6,7 @@ import dev.partita.api.MigSlot;
 import dev.partita.api.node.HeldClaim;
 import dev.partita.api.node.HeldDevice;
 import dev.partita.api.node.MigProfile.Placement;
-import dev.partita.controller.allocate.Booking;
+import dev.partita.controller.booking.Booking;
 import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.GpuHost;

@@ -1,6 +1,6 @@
 package dev.partita.controller.held;
 
-import dev.partita.controller.allocate.Booking;
+import dev.partita.controller.booking.Booking;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.quota.QuotaLedger;

@@ -1,8 +1,8 @@
 package dev.partita.controller.nodes;
 
-import dev.partita.controller.allocate.HostRooms.Room;
-import dev.partita.controller.allocate.PodNeeds;
+import dev.partita.controller.booking.HostRooms.Room;
 import dev.partita.controller.decode.LeftOut;
+import dev.partita.controller.request.PodNeeds;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeSelector;
 import io.fabric8.kubernetes.api.model.NodeSelectorRequirement;

@@ -1,6 +1,6 @@
 package dev.partita.controller.proposal;
 
-import dev.partita.controller.allocate.ClaimAsk;
+import dev.partita.controller.request.ClaimAsk;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.time.Clock;
 import java.time.Duration;

@@ -1,11 +1,11 @@
 package dev.partita.controller.quota;
 
 import dev.partita.api.DeviceName;
-import dev.partita.controller.allocate.ClaimAsk;
-import dev.partita.controller.allocate.ClaimAsk.RequestAsk;
-import dev.partita.controller.allocate.DeviceAsk;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.ClaimAsk.RequestAsk;
+import dev.partita.controller.request.DeviceAsk;
 import java.util.List;
 
 /** What claims will take at least, before it is decided what they get. */

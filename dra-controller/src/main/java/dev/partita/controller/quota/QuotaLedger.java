@@ -2,11 +2,11 @@ package dev.partita.controller.quota;
 
 import dev.partita.api.DeviceName;
 import dev.partita.api.quota.GpuQuotaStatus;
-import dev.partita.controller.allocate.Booking;
-import dev.partita.controller.allocate.ClaimAsk;
+import dev.partita.controller.booking.Booking;
 import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.request.ClaimAsk;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;

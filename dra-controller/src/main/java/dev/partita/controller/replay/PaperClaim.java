@@ -2,11 +2,11 @@ package dev.partita.controller.replay;
 
 import dev.partita.api.DeviceMode;
 import dev.partita.api.config.GpuShareConfig.Placement;
-import dev.partita.controller.allocate.ClaimAsk;
-import dev.partita.controller.allocate.ClaimAsk.RequestAsk;
-import dev.partita.controller.allocate.ClaimRef;
-import dev.partita.controller.allocate.Constraint;
-import dev.partita.controller.allocate.DeviceAsk;
+import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.ClaimAsk.RequestAsk;
+import dev.partita.controller.request.ClaimRef;
+import dev.partita.controller.request.Constraint;
+import dev.partita.controller.request.DeviceAsk;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;

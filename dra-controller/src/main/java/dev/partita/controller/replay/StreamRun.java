@@ -1,19 +1,19 @@
 package dev.partita.controller.replay;
 
 import dev.partita.controller.allocate.Allocator;
-import dev.partita.controller.allocate.Books;
-import dev.partita.controller.allocate.Candidates;
-import dev.partita.controller.allocate.ClaimAsk;
-import dev.partita.controller.allocate.ClaimPlacement;
 import dev.partita.controller.allocate.FreeCards;
-import dev.partita.controller.allocate.HostRooms;
-import dev.partita.controller.allocate.HostRooms.Room;
-import dev.partita.controller.allocate.Mix;
 import dev.partita.controller.allocate.Outcome;
-import dev.partita.controller.allocate.PodNeeds;
+import dev.partita.controller.booking.Books;
+import dev.partita.controller.booking.HostRooms;
+import dev.partita.controller.booking.HostRooms.Room;
+import dev.partita.controller.forecast.Mix;
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.match.Candidates;
+import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.replay.ClusterStream.StreamNode;
 import dev.partita.controller.replay.ClusterStream.StreamPod;
+import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.PodNeeds;
 import dev.partita.controller.selector.DeviceSelectors;
 import java.util.List;
 import java.util.Optional;

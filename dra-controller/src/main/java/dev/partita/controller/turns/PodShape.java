@@ -1,9 +1,9 @@
 package dev.partita.controller.turns;
 
-import dev.partita.controller.allocate.ClaimAsk;
-import dev.partita.controller.allocate.ClaimRef;
 import dev.partita.controller.decode.LeftOut;
 import dev.partita.controller.nodes.PodRequests;
+import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.ClaimRef;
 import io.fabric8.kubernetes.api.model.NodeSelector;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Toleration;

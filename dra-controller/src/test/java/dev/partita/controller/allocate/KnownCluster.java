@@ -3,10 +3,17 @@ package dev.partita.controller.allocate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.node.GpuNode;
-import dev.partita.controller.allocate.ClaimPlacement.DevicePlacement;
+import dev.partita.controller.booking.Account;
+import dev.partita.controller.booking.Books;
+import dev.partita.controller.booking.HostRooms;
+import dev.partita.controller.forecast.Mix;
 import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.match.Candidates;
+import dev.partita.controller.place.ClaimPlacement;
+import dev.partita.controller.place.ClaimPlacement.DevicePlacement;
+import dev.partita.controller.request.PodNeeds;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;

@@ -3,6 +3,8 @@ package dev.partita.controller.allocate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.controller.GpuNodes;
+import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.DeviceAsk;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;

@@ -4,7 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.DeviceAttribute;
 import dev.partita.controller.GpuNodes;
-import dev.partita.controller.allocate.ClaimAsk.RequestAsk;
+import dev.partita.controller.place.Choices;
+import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.ClaimAsk.RequestAsk;
+import dev.partita.controller.request.ClaimRef;
+import dev.partita.controller.request.Constraint;
+import dev.partita.controller.request.PodNeeds;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

@@ -3,6 +3,9 @@ package dev.partita.controller.allocate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.DeviceMode;
+import dev.partita.controller.match.CardRefusal;
+import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.MemoryAsk;
 import java.util.List;
 import java.util.Objects;
 

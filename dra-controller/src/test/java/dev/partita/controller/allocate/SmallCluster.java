@@ -4,8 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.DeviceMode;
 import dev.partita.api.node.GpuNode;
+import dev.partita.controller.booking.Booking;
+import dev.partita.controller.booking.Books;
+import dev.partita.controller.booking.HostRooms;
+import dev.partita.controller.forecast.Mix;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.PodNeeds;
 import dev.partita.controller.selector.DeviceSelectors;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,8 +2,11 @@ package dev.partita.controller.allocate;
 
 import dev.partita.api.DeviceMode;
 import dev.partita.api.MigSlot;
-import dev.partita.controller.allocate.ClaimPlacement.DevicePlacement;
+import dev.partita.controller.booking.Account;
 import dev.partita.controller.inventory.CardKey;
+import dev.partita.controller.place.ClaimPlacement;
+import dev.partita.controller.place.ClaimPlacement.DevicePlacement;
+import dev.partita.controller.request.DeviceAsk;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;

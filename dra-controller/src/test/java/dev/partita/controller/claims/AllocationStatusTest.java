@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import dev.partita.api.config.GpuShareConfig;
 import dev.partita.controller.GpuNodes;
-import dev.partita.controller.allocate.ClaimPlacement;
-import dev.partita.controller.allocate.ClaimPlacement.DevicePlacement;
-import dev.partita.controller.allocate.DeviceAsk;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.place.ClaimPlacement;
+import dev.partita.controller.place.ClaimPlacement.DevicePlacement;
+import dev.partita.controller.request.DeviceAsk;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceAllocationConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import dev.partita.api.config.GpuShareConfig.Packing;
 import dev.partita.controller.GpuNodes;
-import dev.partita.controller.allocate.ClaimAsk;
-import dev.partita.controller.allocate.Constraint;
-import dev.partita.controller.allocate.DeviceAsk;
-import dev.partita.controller.allocate.MemoryAsk;
 import dev.partita.controller.classes.ClassPlan;
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.Constraint;
+import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.MemoryAsk;
 import dev.partita.controller.selector.DeviceSelectors;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;

@@ -3,8 +3,8 @@ package dev.partita.controller.events;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.controller.Cluster;
-import dev.partita.controller.allocate.ClaimRef;
 import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.request.ClaimRef;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import java.time.Clock;
 import java.time.Duration;

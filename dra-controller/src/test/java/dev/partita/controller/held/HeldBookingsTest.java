@@ -13,7 +13,7 @@ import dev.partita.api.node.HeldDevice;
 import dev.partita.api.node.HeldDevice.Kind;
 import dev.partita.api.node.MigProfile.Placement;
 import dev.partita.controller.GpuNodes;
-import dev.partita.controller.allocate.Booking;
+import dev.partita.controller.booking.Booking;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Inventory;
 import java.util.List;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.code_intelligence.jazzer.api.FuzzedDataProvider;
 import com.code_intelligence.jazzer.junit.FuzzTest;
-import dev.partita.controller.allocate.Booking;
+import dev.partita.controller.booking.Booking;
 import java.util.Optional;
 
 /** A claim's annotation can be written by others than the controller: it is no proposal, or one that is read back alike. */

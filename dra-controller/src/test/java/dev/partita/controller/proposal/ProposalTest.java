@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
-import dev.partita.controller.allocate.Booking;
+import dev.partita.controller.booking.Booking;
 import dev.partita.controller.inventory.CardKey;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -10,7 +10,7 @@ import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.api.node.GpuNodeSpec.PublishedMode;
 import dev.partita.controller.GpuNodes;
-import dev.partita.controller.allocate.Booking;
+import dev.partita.controller.booking.Booking;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;

@@ -3,10 +3,10 @@ package dev.partita.controller.turns;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.config.GpuShareConfig.Placement;
-import dev.partita.controller.allocate.ClaimAsk;
-import dev.partita.controller.allocate.ClaimAsk.RequestAsk;
-import dev.partita.controller.allocate.ClaimRef;
-import dev.partita.controller.allocate.DeviceAsk;
+import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.ClaimAsk.RequestAsk;
+import dev.partita.controller.request.ClaimRef;
+import dev.partita.controller.request.DeviceAsk;
 import io.fabric8.kubernetes.api.model.NodeSelectorRequirement;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;

@@ -1,9 +1,0 @@
-package dev.partita.controller.allocate;
-
-import dev.partita.controller.inventory.CardKey;
-
-/** What is taken of every card, to read. */
-@FunctionalInterface
-public interface Accounts {
-  Account of(CardKey card);
-}

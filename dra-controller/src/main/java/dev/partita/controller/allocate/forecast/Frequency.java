@@ -1,8 +1,0 @@
-package dev.partita.controller.allocate.forecast;
-
-/**
- * How often a demand arrives.
- *
- * @param arrivals how many pods, in comparison with others
- */
-public record Frequency(Demand demand, long arrivals) {}

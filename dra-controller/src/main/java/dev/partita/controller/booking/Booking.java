@@ -1,0 +1,53 @@
+package dev.partita.controller.booking;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.api.DeviceName;
+import dev.partita.controller.inventory.CardKey;
+import dev.partita.controller.inventory.Device;
+
+/**
+ * What one allocated device takes of its card.
+ *
+ * @param card the card
+ * @param device as what it is taken
+ * @param memory bytes that a share takes; 0 for a whole card or a MIG instance
+ * @param cores percent that a share is guaranteed; 0 for a whole card or a MIG instance
+ */
+public record Booking(CardKey card, DeviceName device, long memory, int cores) {
+  /** Bytes and percent that count of a share, whatever somebody says: a million of them can be added up. */
+  public static final long MOST_MEMORY = Long.MAX_VALUE / 1_000_000;
+
+  public static final long MOST_CORES = 100;
+
+  public Booking {
+    if (memory < 0 || cores < 0) {
+      throw new IllegalArgumentException("a booking takes nothing negative: " + memory + " bytes, " + cores + " %");
+    }
+    if (device.index() != card.index()) {
+      throw new IllegalArgumentException(device + " is no device of card " + card);
+    }
+  }
+
+  /** A card as a whole, or a share. */
+  public Booking(CardKey card, DeviceMode mode, long memory, int cores) {
+    this(card, DeviceName.of(card.index(), mode), memory, cores);
+  }
+
+  /**
+   * What a device takes.
+   *
+   * @param memory bytes, of a share
+   * @param cores percent, of a share
+   * @param exclusive whether it takes all of its card, whatever part it has
+   */
+  public static Booking of(Device device, long memory, int cores, boolean exclusive) {
+    CardKey card = device.card().key();
+    return exclusive && device.mode() == DeviceMode.SHARED
+        ? new Booking(card, DeviceMode.WHOLE, 0, 0)
+        : new Booking(card, device.name(), memory, cores);
+  }
+
+  public DeviceMode mode() {
+    return device.mode();
+  }
+}

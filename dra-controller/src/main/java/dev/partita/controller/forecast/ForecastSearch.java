@@ -1,0 +1,123 @@
+package dev.partita.controller.forecast;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.api.config.GpuShareConfig.Packing;
+import dev.partita.controller.forecast.Offers.Offer;
+import dev.partita.controller.index.AskFits;
+import dev.partita.controller.index.HostIndex;
+import dev.partita.controller.index.Rack;
+import dev.partita.controller.index.Standing;
+import dev.partita.controller.inventory.Card;
+import dev.partita.controller.match.Fit;
+import dev.partita.controller.place.NodeSearch;
+import dev.partita.controller.place.NodeSearch.Choice;
+import dev.partita.controller.place.NodeSearch.Found;
+import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.PodNeeds;
+import java.util.BitSet;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Predicate;
+
+/** Places a share of one card, or whole cards of one kind, where the forecast says that it costs least. */
+public final class ForecastSearch {
+  private final Fleet fleet;
+  private final HostIndex cards;
+  private final Function<DeviceAsk, AskFits> fits;
+
+  public ForecastSearch(Fleet fleet, HostIndex cards, Function<DeviceAsk, AskFits> fits) {
+    this.fleet = fleet;
+    this.cards = cards;
+    this.fits = fits;
+  }
+
+  /**
+   * Hosts of one shape: what one such host cannot place none can.
+   *
+   * @param cards for whole cards which of them are untouched, for shares what is taken of each
+   */
+  private record Alike(Rack rack, Object cards) {}
+
+  /** What the forecast says of a choice. */
+  public sealed interface Advice {
+    /** The cheapest placement. */
+    record Place(Found found) implements Advice {}
+
+    /** No host can serve it. */
+    record Nowhere() implements Advice {}
+
+    /** It has no say in it: another search is to be asked. */
+    record NotMine() implements Advice {}
+  }
+
+  /** The cheapest placement of the choice. */
+  public Advice best(PodNeeds needs, Choice choice, Predicate<Standing> refused) {
+    List<DeviceAsk> asks = choice.asks().stream().flatMap(List::stream).toList();
+    if (asks.size() != 1 || !leavesItToUs(asks.getFirst())) {
+      return new Advice.NotMine();
+    }
+    DeviceAsk ask = asks.getFirst();
+    Optional<Offers> offers = fleet.offers(Mix.kind(needs, ask), fits);
+    if (offers.isEmpty()) {
+      return new Advice.NotMine();
+    }
+    boolean one = isOne(ask);
+    boolean doubtful = false;
+    Set<Alike> impossible = new HashSet<>();
+    for (Optional<Offer> next = offers.get().next(); next.isPresent(); next = offers.get().next()) {
+      Offer offer = next.get();
+      Standing standing = offer.standing();
+      if ((!one && impossible.contains(alike(ask, standing))) || refused.test(standing)) {
+        continue;
+      }
+      Optional<Found> found = NodeSearch.search(standing.host(), cards.accounts(), choice, a -> possible(a, offer, one));
+      if (found.isPresent()) {
+        return new Advice.Place(found.get());
+      }
+      if (one) {
+        doubtful = true; // another card of the host might do: parts are rounded
+      } else {
+        impossible.add(alike(ask, standing));
+      }
+    }
+    return doubtful ? new Advice.NotMine() : new Advice.Nowhere();
+  }
+
+  /** The host on which a pod that needs no cards costs least. */
+  public Optional<String> hostWithoutCards(PodNeeds needs, Predicate<Standing> refused) {
+    Offers offers = fleet.offers(new Mix.Kind(needs, Optional.empty()), fits).orElseThrow();
+    for (Optional<Offer> next = offers.next(); next.isPresent(); next = offers.next()) {
+      if (!refused.test(next.get().standing())) {
+        return next.map(offer -> offer.standing().host().name());
+      }
+    }
+    return Optional.empty();
+  }
+
+  private Alike alike(DeviceAsk ask, Standing standing) {
+    boolean whole = fits.apply(ask).on(standing).stream().allMatch(fit -> fit.mode() == DeviceMode.WHOLE);
+    return new Alike(standing.rack(), whole ? standing.untouched() : standing.fullness());
+  }
+
+  /** Of one device the cards that cost the same: which of them is taken is for what they belong to. */
+  private List<Fit.Fits> possible(DeviceAsk ask, Offer offer, boolean one) {
+    List<Fit.Fits> all = fits.apply(ask).on(offer.standing());
+    if (!one) {
+      return all;
+    }
+    List<Card> cards = offer.standing().host().cards();
+    BitSet alike = offer.cards();
+    return all.stream().filter(fit -> alike.get(cards.indexOf(fit.device().card()))).toList();
+  }
+
+  private static boolean leavesItToUs(DeviceAsk ask) {
+    return ask.access() == DeviceAsk.Access.OWN && ask.placement().nodes() == Packing.AUTO && ask.placement().gpus() == Packing.AUTO;
+  }
+
+  private static boolean isOne(DeviceAsk ask) {
+    return ask.count() instanceof DeviceAsk.Count.Exactly(int devices) && devices == 1;
+  }
+}

@@ -1,0 +1,93 @@
+package dev.partita.controller.index;
+
+import dev.partita.api.DeviceAttribute;
+import dev.partita.controller.inventory.AttributeValue;
+import dev.partita.controller.inventory.Device;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What a card is, but for where it is and what it is called: whatever reads none of {@link #OF_ONE_CARD} says the same of all
+ * cards of a kind.
+ *
+ * @param sellableMemory bytes that its shares may hold together
+ * @param devices what it is offered as
+ */
+record CardKind(long sellableMemory, List<DeviceKind> devices) {
+  /** Attributes that tell cards of a kind apart, by name without domain. */
+  static final Set<String> OF_ONE_CARD =
+      Set.of(
+          DeviceAttribute.UUID,
+          DeviceAttribute.INDEX,
+          DeviceAttribute.MINOR,
+          DeviceAttribute.PCI_BUS_ID,
+          DeviceAttribute.NVLINK_DOMAIN,
+          withoutDomain(DeviceAttribute.PCIE_ROOT),
+          withoutDomain(DeviceAttribute.NUMA_NODE));
+
+  CardKind {
+    devices = List.copyOf(devices);
+  }
+
+  /**
+   * One of the ways in which it is offered. Of the attributes of one card it counts which there are: a card that lacks one is of another kind. Those
+   * are left out when kinds are compared, and not when they are made: a fleet has thousands of cards of a few kinds.
+   */
+  static final class DeviceKind {
+    private final Device device;
+    private final int hash;
+
+    DeviceKind(Device device) {
+      this.device = device;
+      int sum = device.mode().hashCode();
+      for (Map.Entry<String, AttributeValue> attribute : device.attributes().entrySet()) {
+        String name = attribute.getKey();
+        sum = 31 * sum + name.hashCode() + (isOfOneCard(name) ? 0 : attribute.getValue().hashCode());
+      }
+      this.hash = sum;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      return other == this
+          || (other instanceof DeviceKind its
+              && its.hash == hash
+              && its.device.mode() == device.mode()
+              && its.device.capacities().equals(device.capacities())
+              && its.device.taints().equals(device.taints())
+              && haveEqualAttributes(its.device, device));
+    }
+
+    /** Both have them in order of name. */
+    private static boolean haveEqualAttributes(Device one, Device other) {
+      if (one.attributes().size() != other.attributes().size()) {
+        return false;
+      }
+      Iterator<Map.Entry<String, AttributeValue>> others = other.attributes().entrySet().iterator();
+      for (Map.Entry<String, AttributeValue> attribute : one.attributes().entrySet()) {
+        Map.Entry<String, AttributeValue> its = others.next();
+        boolean equal = isOfOneCard(attribute.getKey()) || attribute.getValue().equals(its.getValue());
+        if (!equal || !attribute.getKey().equals(its.getKey())) {
+          return false;
+        }
+      }
+      return true;
+    }
+
+    @Override
+    public int hashCode() {
+      return hash;
+    }
+  }
+
+  /** Whether an attribute tells cards of a kind apart. */
+  static boolean isOfOneCard(String attribute) {
+    return OF_ONE_CARD.contains(withoutDomain(attribute));
+  }
+
+  static String withoutDomain(String attribute) {
+    return attribute.substring(attribute.indexOf('/') + 1);
+  }
+}

@@ -1,0 +1,210 @@
+package dev.partita.controller.index;
+
+import dev.partita.api.DeviceAttribute;
+import dev.partita.controller.booking.Accounts;
+import dev.partita.controller.booking.Books;
+import dev.partita.controller.inventory.AttributeValue;
+import dev.partita.controller.inventory.Card;
+import dev.partita.controller.inventory.CardKey;
+import dev.partita.controller.inventory.Device;
+import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.request.DeviceAsk;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps the cards of all hosts in the order in which an ask would take them, so that the best one is looked up and not
+ * searched for. It follows an inventory and the books: when a decision changes something, only the hosts concerned are put
+ * in order anew. For one thread.
+ */
+public final class HostIndex {
+  /** Kinds of claims for which an order of all hosts is kept. */
+  private static final int MAX_RANKINGS = 32;
+
+  /** Asks of which is remembered what could serve them. */
+  private static final int MAX_ASKS = 512;
+
+  private final Books books;
+  private final SortedMap<String, Standing> standings = new TreeMap<>();
+  private final Map<CardKind, Shelf> shelves = new HashMap<>();
+  private final Map<Spot.Key, Spot> spots = new HashMap<>();
+  private final Map<HostShape, Rack> racks = new HashMap<>();
+  private final Map<String, Set<String>> hostsByUuid = new HashMap<>();
+  private final HostChanges changes = new HostChanges();
+  private final Map<Ranking.Kind, Ranking> rankings =
+      new LinkedHashMap<>(64, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Ranking.Kind, Ranking> eldest) {
+          return size() > MAX_RANKINGS;
+        }
+      };
+  private final Map<DeviceAsk, AskFits> asks =
+      new LinkedHashMap<>(64, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<DeviceAsk, AskFits> eldest) {
+          return size() > MAX_ASKS;
+        }
+      };
+  private Inventory inventory = Inventory.EMPTY;
+
+  public HostIndex(Books books) {
+    this.books = books;
+  }
+
+  /** Forgets all that follows from inventory and books: it is made anew when it is needed next. */
+  public void forget() {
+    standings.clear();
+    shelves.clear();
+    spots.clear();
+    racks.clear();
+    hostsByUuid.clear();
+    rankings.clear();
+    asks.clear();
+    inventory = Inventory.EMPTY;
+  }
+
+  /** Follows the books, and the inventory if it is another one than last time. */
+  public void refresh(Inventory now) {
+    if (now != inventory) {
+      follow(now);
+      inventory = now;
+    }
+    for (String node : books.takeChangedNodes()) {
+      @Nullable Standing before = standings.get(node);
+      if (before != null) {
+        remove(before);
+        add(before.now(books));
+      }
+    }
+  }
+
+  /** What it followed last. */
+  public Inventory inventory() {
+    return inventory;
+  }
+
+  public Accounts accounts() {
+    return books;
+  }
+
+  /** All hosts by name. */
+  public SortedMap<String, Standing> standings() {
+    return Collections.unmodifiableSortedMap(standings);
+  }
+
+  /** All hosts in the order in which claims of that kind would take them: kept from one decision to the next. */
+  Ranking ranking(Ranking.Kind kind, Supplier<Ranking> first) {
+    return rankings.computeIfAbsent(kind, k -> first.get());
+  }
+
+  /** What could serve the ask if its cards were empty: kept until kinds of cards go. */
+  public AskFits fits(DeviceAsk ask, Function<DeviceAsk, AskFits> first) {
+    return asks.computeIfAbsent(ask, first);
+  }
+
+  public HostChanges changes() {
+    return changes;
+  }
+
+  /** The hosts that have one of these devices, in order of name. */
+  Collection<Standing> withDevices(Set<String> uuids) {
+    SortedMap<String, Standing> hosts = new TreeMap<>();
+    for (String uuid : uuids) {
+      for (String host : hostsByUuid.getOrDefault(uuid, Set.of())) {
+        hosts.put(host, Objects.requireNonNull(standings.get(host), host));
+      }
+    }
+    return hosts.values();
+  }
+
+  /** One for each kind of card that there is. */
+  public Collection<Shelf> shelves() {
+    return Collections.unmodifiableCollection(shelves.values());
+  }
+
+  /** One for each shape of hosts that there is. */
+  Collection<Rack> racks() {
+    return Collections.unmodifiableCollection(racks.values());
+  }
+
+  private void follow(Inventory now) {
+    boolean gone = false;
+    for (Standing standing : List.copyOf(standings.values())) {
+      if (!standing.host().equals(now.host(standing.host().name()))) {
+        remove(standing);
+        standings.remove(standing.host().name());
+        changes.add(standing.host().name());
+        uuids(standing.host()).forEach(uuid -> hostsByUuid.computeIfPresent(uuid, (u, hosts) -> without(hosts, standing.host().name())));
+        gone = true;
+      }
+    }
+    for (GpuHost host : now.hosts().values()) {
+      if (!standings.containsKey(host.name())) {
+        add(standing(host));
+        uuids(host).forEach(uuid -> hostsByUuid.computeIfAbsent(uuid, u -> new TreeSet<>()).add(host.name()));
+      }
+    }
+    if (gone) {
+      Set<Shelf> used = new HashSet<>();
+      standings.values().forEach(standing -> used.addAll(standing.shelves()));
+      shelves.values().retainAll(used);
+      spots.values().removeIf(spot -> !used.contains(spot.shelf()));
+      racks.values().removeIf(rack -> rack.byUntouched().isEmpty());
+      asks.clear();
+    }
+  }
+
+  private Standing standing(GpuHost host) {
+    Map<CardKey, List<Device>> devices = new HashMap<>();
+    host.devices().forEach(device -> devices.computeIfAbsent(device.card().key(), key -> new ArrayList<>()).add(device));
+    List<Spot> ofCards = new ArrayList<>();
+    for (Card card : host.cards()) {
+      List<Device> offered = devices.getOrDefault(card.key(), List.of());
+      CardKind kind = new CardKind(card.sellableMemory(), offered.stream().map(CardKind.DeviceKind::new).toList());
+      Shelf shelf = shelves.computeIfAbsent(kind, k -> new Shelf(offered));
+      ofCards.add(spots.computeIfAbsent(Spot.Key.of(shelf, offered), key -> new Spot(shelf, offered)));
+    }
+    Rack rack = racks.computeIfAbsent(HostShape.of(ofCards.stream().map(Spot::shelf).toList(), host.devices()), shape -> new Rack());
+    return Standing.of(host, List.copyOf(ofCards), rack, books);
+  }
+
+  private void add(Standing standing) {
+    standings.put(standing.host().name(), standing);
+    changes.add(standing.host().name());
+    standing.rack().add(standing.untouched(), Place.of(0, standing));
+    for (Standing.Room room : standing.rooms()) {
+      room.shelf().add(room.untouched(), room.cores(), Place.of(room.memory(), standing));
+    }
+  }
+
+  private static List<String> uuids(GpuHost host) {
+    return host.devices().stream().flatMap(device -> device.attribute(DeviceAttribute.UUID).stream()).map(AttributeValue::toString).distinct().toList();
+  }
+
+  private static @Nullable Set<String> without(Set<String> hosts, String host) {
+    hosts.remove(host);
+    return hosts.isEmpty() ? null : hosts;
+  }
+
+  private void remove(Standing standing) {
+    standing.rack().remove(standing.untouched(), Place.of(0, standing));
+    for (Standing.Room room : standing.rooms()) {
+      room.shelf().remove(room.untouched(), room.cores(), Place.of(room.memory(), standing));
+    }
+  }
+}

@@ -1,0 +1,154 @@
+package dev.partita.controller.index;
+
+import dev.partita.controller.budget.DecisionBudget;
+import dev.partita.controller.match.Eligibility;
+import dev.partita.controller.match.Fit;
+import dev.partita.controller.place.NodeSearch;
+import dev.partita.controller.place.NodeSearch.Choice;
+import dev.partita.controller.place.NodeSearch.Found;
+import dev.partita.controller.request.DeviceAsk;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Places choices on hosts, for asks that no order of cards answers: on those hosts that have the devices which an ask names; otherwise in the order
+ * of a {@link Ranking}.
+ */
+public final class HostScan {
+  private final HostIndex cards;
+  private final Function<DeviceAsk, AskFits> fits;
+  private final Predicate<Standing> refused;
+  private final Eligibility eligibility;
+  private final DecisionBudget budget;
+
+  /** @param budget a look at a host may take 20,000 steps */
+  public HostScan(HostIndex cards, Function<DeviceAsk, AskFits> fits, Predicate<Standing> refused, Eligibility eligibility, DecisionBudget budget) {
+    this.cards = cards;
+    this.fits = fits;
+    this.refused = refused;
+    this.eligibility = eligibility;
+    this.budget = budget;
+  }
+
+  AskFits fits(DeviceAsk ask) {
+    return fits.apply(ask);
+  }
+
+  /** The best placement on any host, of the first choice that the host can serve. */
+  public Optional<Found> best(List<Choice> choices) {
+    Optional<Set<String>> devices = devices(choices);
+    if (devices.isPresent()) {
+      return bestOf(cards.withDevices(devices.get()), choices);
+    }
+    for (int from = 0; from < choices.size(); ) {
+      int rank = choices.get(from).rank();
+      int to = from + 1;
+      while (to < choices.size() && choices.get(to).rank() == rank) {
+        to++;
+      }
+      List<Choice> equal = choices.subList(from, to);
+      Optional<Found> best = cards.ranking(Ranking.Kind.of(equal), () -> new Ranking(equal, lasting(equal))).best(cards, equal, this, refused);
+      if (best.isPresent()) {
+        return best;
+      }
+      from = to;
+    }
+    return Optional.empty();
+  }
+
+  /** The same for asks of these choices, without what is known only of the pod that asks now. */
+  private HostScan lasting(List<Choice> choices) {
+    IdentityHashMap<DeviceAsk, AskFits> own = new IdentityHashMap<>();
+    choices.stream().flatMap(choice -> choice.asks().stream()).flatMap(List::stream).forEach(ask -> own.put(ask, fits.apply(ask)));
+    return new HostScan(cards, ask -> Objects.requireNonNull(own.get(ask)), _ -> false, eligibility, budget);
+  }
+
+  /** The same by looking at every host. */
+  public Optional<Found> bestOfAll(List<Choice> choices) {
+    return bestOf(cards.standings().values(), choices);
+  }
+
+  private Optional<Found> bestOf(Collection<Standing> hosts, List<Choice> choices) {
+    @Nullable Found best = null;
+    for (Standing standing : hosts) {
+      if (!refused.test(standing)) {
+        best = better(best, standing, choices);
+      }
+    }
+    return Optional.ofNullable(best);
+  }
+
+  /** The devices without which none of the choices can be served; empty if there are no such devices. */
+  private Optional<Set<String>> devices(List<Choice> choices) {
+    Set<String> devices = new HashSet<>();
+    for (Choice choice : choices) {
+      Optional<Set<String>> named = choice.asks().stream().flatMap(List::stream).flatMap(ask -> fits.apply(ask).uuids().stream()).findFirst();
+      if (named.isEmpty()) {
+        return Optional.empty();
+      }
+      devices.addAll(named.get());
+    }
+    return Optional.of(devices);
+  }
+
+  private @Nullable Found better(@Nullable Found best, Standing standing, List<Choice> choices) {
+    IdentityHashMap<DeviceAsk, List<Fit.Fits>> onHost = new IdentityHashMap<>();
+    Function<DeviceAsk, List<Fit.Fits>> possible = ask -> onHost.computeIfAbsent(ask, a -> fits.apply(a).on(standing));
+    for (Choice choice : choices) {
+      if (best != null && best.score().rank() < choice.rank()) {
+        return best;
+      }
+      Optional<Found> found = on(standing, choice, possible);
+      if (found.isPresent()) {
+        return best == null || found.get().score().compareTo(best.score()) < 0 ? found.get() : best;
+      }
+    }
+    return best;
+  }
+
+  /** A placement of the first choice that the host can serve. */
+  public Optional<Found> first(Standing standing, List<Choice> choices) {
+    IdentityHashMap<DeviceAsk, List<Fit.Fits>> onHost = new IdentityHashMap<>();
+    Function<DeviceAsk, List<Fit.Fits>> possible = ask -> onHost.computeIfAbsent(ask, a -> fits.apply(a).on(standing));
+    for (Choice choice : choices) {
+      Optional<Found> found = on(standing, choice, possible);
+      if (found.isPresent()) {
+        return found;
+      }
+    }
+    return Optional.empty();
+  }
+
+  private Optional<Found> on(Standing standing, Choice choice, Function<DeviceAsk, List<Fit.Fits>> possible) {
+    budget.longStep();
+    return enoughCards(choice, standing, possible) ? NodeSearch.search(standing.host(), cards.accounts(), choice, possible) : Optional.empty();
+  }
+
+  private boolean enoughCards(Choice choice, Standing standing, Function<DeviceAsk, List<Fit.Fits>> possible) {
+    for (List<DeviceAsk> asks : choice.asks()) {
+      for (DeviceAsk ask : asks) {
+        int free = 0;
+        for (Fit.Fits fit : possible.apply(ask)) {
+          free += Eligibility.now(fit, cards.accounts().of(fit.device().card().key())) instanceof Fit.Fits ? 1 : 0;
+        }
+        boolean enough =
+            switch (ask.count()) {
+              case DeviceAsk.Count.Exactly(int devices) -> free >= devices;
+              case DeviceAsk.Count.All all -> free > 0 && free == eligibility.devicesOfAll(standing.host(), ask, cards.accounts());
+            };
+        if (!enough) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+}

@@ -1,0 +1,262 @@
+package dev.partita.controller.index;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.api.config.GpuShareConfig.Packing;
+import dev.partita.controller.inventory.Device;
+import dev.partita.controller.match.Fit;
+import dev.partita.controller.place.NodeSearch;
+import dev.partita.controller.place.NodeSearch.Choice;
+import dev.partita.controller.place.NodeSearch.Found;
+import dev.partita.controller.place.PlacementScore;
+import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.Constraint;
+import dev.partita.controller.request.DeviceAsk;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Collection;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.Optional;
+import java.util.PriorityQueue;
+import java.util.function.Function;
+import java.util.function.Predicate;
+
+/**
+ * Finds the best host for the two kinds of asks that are nearly all of them, a share of one card and whole cards of one host, by
+ * looking it up in {@link HostIndex}. For these the score of a placement follows from the state of the cards before it is made,
+ * so hosts come in order of their score, and the first one that the pod can use is the best one.
+ */
+public final class OrderedSearch {
+  private final HostIndex cards;
+  private final Function<DeviceAsk, AskFits> fits;
+
+  public OrderedSearch(HostIndex cards, Function<DeviceAsk, AskFits> fits) {
+    this.cards = cards;
+    this.fits = fits;
+  }
+
+  /** Hosts that one order holds, the best first, as long as there are any. */
+  private static final class Queue implements Comparable<Queue> {
+    private final Iterator<Place> places;
+    private final Function<Place, PlacementScore> score;
+    private final boolean alike;
+    private Place head;
+    private PlacementScore headScore;
+
+    /** @param alike what one of its hosts cannot place, none can */
+    Queue(Iterator<Place> places, Function<Place, PlacementScore> score, boolean alike) {
+      this.places = places;
+      this.score = score;
+      this.alike = alike;
+      this.head = places.next();
+      this.headScore = score.apply(head);
+    }
+
+    boolean advance() {
+      if (!places.hasNext()) {
+        return false;
+      }
+      head = places.next();
+      headScore = score.apply(head);
+      return true;
+    }
+
+    @Override
+    public int compareTo(Queue other) {
+      return headScore.compareTo(other.headScore);
+    }
+  }
+
+  /** Whether the choice is of these two kinds: else every host has to be looked at. */
+  public boolean knows(Choice choice) {
+    List<DeviceAsk> asks = asks(choice);
+    for (DeviceAsk ask : asks) {
+      if (!isOrdered(ask)) {
+        return false;
+      }
+    }
+    return !asks.isEmpty() && (areWholes(asks) || isOneShare(asks));
+  }
+
+  /**
+   * The best placement of a choice that it {@linkplain #knows knows}.
+   *
+   * @param refused whether the pod cannot use the host
+   * @return empty if no host can serve it
+   */
+  public Optional<Found> best(Choice choice, Predicate<Standing> refused) {
+    List<DeviceAsk> asks = asks(choice);
+    return first(choice, areWholes(asks) ? wholes(choice.rank(), asks) : shares(choice, asks.getFirst()), refused);
+  }
+
+  private static List<DeviceAsk> asks(Choice choice) {
+    return choice.asks().size() == 1 ? choice.asks().getFirst() : choice.asks().stream().flatMap(List::stream).toList();
+  }
+
+  private boolean isOrdered(DeviceAsk ask) {
+    return ask.access() == DeviceAsk.Access.OWN && ask.reading() == DeviceAsk.Reading.AS_MEANT && ask.placement().nodes() != Packing.SPREAD && ask.count() instanceof DeviceAsk.Count.Exactly && fits.apply(ask).ofKinds();
+  }
+
+  private boolean areWholes(List<DeviceAsk> asks) {
+    for (DeviceAsk ask : asks) {
+      if (!only(ask, DeviceMode.WHOLE)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private boolean isOneShare(List<DeviceAsk> asks) {
+    return asks.size() == 1
+        && count(asks.getFirst()) == 1
+        && asks.getFirst().placement().gpus() != Packing.SPREAD
+        && only(asks.getFirst(), DeviceMode.SHARED);
+  }
+
+  /** Whether the ask would be served in that mode on every kind of card that can serve it. */
+  private boolean only(DeviceAsk ask, DeviceMode mode) {
+    AskFits askFits = fits.apply(ask);
+    for (Shelf kind : cards.shelves()) {
+      Optional<Fit.Fits> fit = askFits.ofKind(kind);
+      if (fit.isPresent() && fit.get().mode() != mode) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private Optional<Found> first(Choice choice, PriorityQueue<Queue> queues, Predicate<Standing> refused) {
+    while (!queues.isEmpty()) {
+      Queue queue = queues.remove();
+      Standing standing = queue.head.host();
+      boolean usable = !refused.test(standing);
+      if (usable) {
+        Optional<Found> found = NodeSearch.search(standing.host(), cards.accounts(), choice, ask -> fits.apply(ask).on(standing));
+        if (found.isPresent()) {
+          return found;
+        }
+      }
+      if (!(usable && queue.alike) && queue.advance()) {
+        queues.add(queue);
+      }
+    }
+    return Optional.empty();
+  }
+
+  private PriorityQueue<Queue> shares(Choice choice, DeviceAsk ask) {
+    PriorityQueue<Queue> queues = new PriorityQueue<>();
+    List<Constraint> constraints = constraints(choice, ask);
+    AskFits askFits = fits.apply(ask);
+    for (Shelf shelf : cards.shelves()) {
+      Optional<Fit.Fits> possible = askFits.ofKind(shelf);
+      if (possible.isPresent() && allow(constraints, possible.get().device())) {
+        addShares(queues, choice.rank(), possible.get(), false, shelf);
+        addShares(queues, choice.rank(), possible.get(), true, shelf);
+      }
+    }
+    return queues;
+  }
+
+  private static List<Constraint> constraints(Choice choice, DeviceAsk ask) {
+    List<Constraint> constraints = new ArrayList<>();
+    for (ClaimAsk claim : choice.claims()) {
+      for (Constraint constraint : claim.constraints()) {
+        if (constraint.covers(ask.name())) {
+          constraints.add(constraint);
+        }
+      }
+    }
+    return constraints;
+  }
+
+  private static boolean allow(List<Constraint> constraints, Device device) {
+    for (Constraint constraint : constraints) {
+      if (!constraint.allows(device, List.of())) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static void addShares(PriorityQueue<Queue> queues, int rank, Fit.Fits fits, boolean untouched, Shelf shelf) {
+    for (Map.Entry<Integer, NavigableSet<Place>> level : shelf.places(untouched).tailMap(fits.cores(), true).entrySet()) {
+      addShares(queues, rank, fits, untouched, level.getKey(), level.getValue());
+    }
+  }
+
+  /** Begun cards on which the share would leave cores without memory come after all others, so they make an order of their own. */
+  private static void addShares(
+      PriorityQueue<Queue> queues, int rank, Fit.Fits fits, boolean untouched, int cores, NavigableSet<Place> places) {
+    long sellable = fits.device().card().sellableMemory();
+    long enough = fits.memory();
+    if (untouched || fits.cores() == 0) {
+      int stranded = untouched ? PlacementScore.stranded(sellable, fits.memory(), fits.cores()) : 0;
+      add(queues, places.tailSet(Place.from(enough), true), p -> score(rank, untouched ? 1 : 0, stranded, fits, cores, p));
+      return;
+    }
+    long balanced = enough + PlacementScore.needed(sellable, cores - fits.cores());
+    add(queues, places.tailSet(Place.from(balanced), true), p -> score(rank, 0, 0, fits, cores, p));
+    add(queues, places.subSet(Place.from(enough), true, Place.from(balanced), false), p -> score(rank, 2, 0, fits, cores, p));
+  }
+
+  private static void add(PriorityQueue<Queue> queues, NavigableSet<Place> places, Function<Place, PlacementScore> score) {
+    Iterator<Place> inOrder = places.iterator();
+    if (inOrder.hasNext()) {
+      queues.add(new Queue(inOrder, score, false));
+    }
+  }
+
+  /** What {@link PlacementScore#ofNode} says once the share is placed there. */
+  private static PlacementScore score(int rank, int opened, int stranded, Fit.Fits fits, int cores, Place place) {
+    long sellable = fits.device().card().sellableMemory();
+    long before = PlacementScore.parts(sellable, place.memory(), cores);
+    long after = PlacementScore.parts(sellable, place.memory() - fits.memory(), cores - fits.cores());
+    return new PlacementScore(rank, opened, stranded, after, place.free() - before + after, place.node());
+  }
+
+  private PriorityQueue<Queue> wholes(int rank, List<DeviceAsk> asks) {
+    int wanted = asks.stream().mapToInt(OrderedSearch::count).sum();
+    Collection<List<Shelf>> useful = asks.stream().map(this::kinds).toList();
+    PriorityQueue<Queue> queues = new PriorityQueue<>();
+    for (Rack rack : cards.racks()) {
+      for (Map.Entry<BitSet, NavigableSet<Place>> group : rack.byUntouched().entrySet()) {
+        if (group.getKey().cardinality() >= wanted && enough(group, asks, useful)) {
+          long cost = 2L * wanted * PlacementScore.CARD;
+          queues.add(
+              new Queue(group.getValue().iterator(), p -> new PlacementScore(rank, 0, 0, 0, p.free() - cost, p.node()), true));
+        }
+      }
+    }
+    return queues;
+  }
+
+  /** Whether each ask by itself finds enough untouched cards. */
+  private static boolean enough(Map.Entry<BitSet, NavigableSet<Place>> group, List<DeviceAsk> asks, Collection<List<Shelf>> useful) {
+    List<Shelf> kinds = group.getValue().first().host().shelves();
+    Iterator<List<Shelf>> usefulKinds = useful.iterator();
+    for (DeviceAsk ask : asks) {
+      List<Shelf> wanted = usefulKinds.next();
+      if (group.getKey().stream().filter(position -> wanted.contains(kinds.get(position))).count() < count(ask)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private List<Shelf> kinds(DeviceAsk ask) {
+    AskFits askFits = fits.apply(ask);
+    List<Shelf> kinds = new ArrayList<>();
+    for (Shelf kind : cards.shelves()) {
+      if (askFits.ofKind(kind).isPresent()) {
+        kinds.add(kind);
+      }
+    }
+    return kinds;
+  }
+
+  private static int count(DeviceAsk ask) {
+    return ask.count() instanceof DeviceAsk.Count.Exactly(int devices) ? devices : 0;
+  }
+}

@@ -1,0 +1,177 @@
+package dev.partita.controller.index;
+
+import com.google.common.collect.ImmutableSortedSet;
+import dev.partita.controller.booking.Account;
+import dev.partita.controller.index.HostChanges.Moment;
+import dev.partita.controller.place.NodeSearch.Choice;
+import dev.partita.controller.place.NodeSearch.Found;
+import dev.partita.controller.place.PlacementScore;
+import dev.partita.controller.request.Constraint;
+import dev.partita.controller.request.DeviceAsk;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All hosts in the order in which claims of one kind would take them, for claims that no order of cards answers. A host stands where the least
+ * that a placement there can score puts it, until it is the first one: then a placement is looked for, and it moves to where that puts it. What was found
+ * is kept until the host changes, so that a decision looks at the hosts that changed since the last one of its kind, and places on few of them. For one thread.
+ */
+final class Ranking {
+  private final List<Choice> choices;
+  private final boolean ofKinds;
+  private final boolean ofSpots;
+  private final HostScan scan;
+  private final List<ScoreFloor> floors;
+  private TreeSet<Entry> order = new TreeSet<>();
+  private final Map<String, Entry> byHost = new HashMap<>();
+  private final Map<State, Optional<PlacementScore>> known = new HashMap<>();
+  private Moment seen = Moment.NEVER;
+
+  /**
+   * @param choices of one rank, the first that a host can serve is meant; whoever asks must ask for the same
+   * @param scan places them on a host
+   */
+  Ranking(List<Choice> choices, HostScan scan) {
+    this.choices = List.copyOf(choices);
+    this.scan = scan;
+    List<AskFits> asks = choices.stream().flatMap(choice -> choice.asks().stream()).flatMap(List::stream).map(scan::fits).toList();
+    this.ofKinds = asks.stream().allMatch(AskFits::ofKinds);
+    this.ofSpots = asks.stream().allMatch(AskFits::ofSpots);
+    this.floors = choices.stream().map(choice -> new ScoreFloor(choice, scan::fits)).toList();
+  }
+
+  /** What choices are the same in, whoever asks. */
+  record Kind(int rank, List<List<OfClaim>> choices) {
+    static Kind of(List<Choice> choices) {
+      return new Kind(choices.getFirst().rank(), choices.stream().map(Kind::of).toList());
+    }
+
+    private static List<OfClaim> of(Choice choice) {
+      List<OfClaim> claims = new ArrayList<>();
+      for (int i = 0; i < choice.claims().size(); i++) {
+        claims.add(new OfClaim(choice.claims().get(i).constraints(), choice.asks().get(i)));
+      }
+      return claims;
+    }
+  }
+
+  /** What of a claim decides about its placement. */
+  record OfClaim(List<Constraint> constraints, List<DeviceAsk> asks) {}
+
+  /** @param exact whether a placement with that score was found, else there is none with a lower one */
+  private record Entry(PlacementScore score, boolean exact, Standing standing) implements Comparable<Entry> {
+    @Override
+    public int compareTo(Entry other) {
+      return score.compareTo(other.score);
+    }
+  }
+
+  /** Hosts of one rack whose cards are equally full can serve the same asks equally well, if the asks go by kinds of cards and their spots. */
+  private record State(Rack rack, List<Spot> spots, List<Account> accounts) {}
+
+  /**
+   * The best host that is not refused, with the placement of these choices there.
+   *
+   * @param asked the same choices with the claims that ask now
+   */
+  Optional<Found> best(HostIndex cards, List<Choice> asked, HostScan placing, Predicate<Standing> refused) {
+    follow(cards);
+    @Nullable Entry next = order.isEmpty() ? null : order.first();
+    while (next != null) {
+      Entry entry = next;
+      if (refused.test(entry.standing())) {
+        next = order.higher(entry);
+      } else if (entry.exact()) {
+        return placing.first(entry.standing(), asked);
+      } else {
+        order.remove(entry);
+        byHost.remove(entry.score().node());
+        exact(entry.standing()).ifPresent(score -> {
+          assert score.compareTo(entry.score()) >= 0 : score + " is below " + entry.score();
+          add(new Entry(score, true, entry.standing()));
+        });
+        next = order.ceiling(entry);
+      }
+    }
+    return Optional.empty();
+  }
+
+  private void follow(HostIndex cards) {
+    Optional<Set<String>> changed = cards.changes().since(seen);
+    SortedMap<String, Standing> standings = cards.standings();
+    if (changed.isEmpty()) {
+      order.clear();
+      byHost.clear();
+      known.clear();
+      addAll(standings.values());
+    } else {
+      for (String host : changed.get()) {
+        @Nullable Entry before = byHost.remove(host);
+        if (before != null) {
+          order.remove(before);
+        }
+        @Nullable Standing now = standings.get(host);
+        if (now != null) {
+          add(now);
+        }
+      }
+    }
+    if (known.size() > 2 * standings.size()) {
+      known.clear();
+    }
+    seen = cards.changes().now();
+  }
+
+  /** Hosts that are alike are looked at once, and are in order of name already. */
+  private void addAll(Collection<Standing> standings) {
+    Map<Object, List<Standing>> alike = new LinkedHashMap<>();
+    for (Standing standing : standings) {
+      alike.computeIfAbsent(ofSpots ? standing.fullness() : new Object(), _ -> new ArrayList<>(1)).add(standing);
+    }
+    List<Entry> entries = new ArrayList<>(standings.size());
+    for (List<Standing> group : alike.values()) {
+      least(group.getFirst()).ifPresent(
+          least -> group.forEach(standing -> entries.add(new Entry(least.on(standing.host().name()), false, standing))));
+    }
+    order = new TreeSet<>(ImmutableSortedSet.copyOf(entries));
+    entries.forEach(entry -> byHost.put(entry.score().node(), entry));
+  }
+
+  private void add(Standing standing) {
+    least(standing).ifPresent(score -> add(new Entry(score, false, standing)));
+  }
+
+  private Optional<PlacementScore> least(Standing standing) {
+    @Nullable PlacementScore least = null;
+    for (ScoreFloor floor : floors) {
+      Optional<PlacementScore> score = floor.on(standing);
+      if (score.isPresent() && (least == null || score.get().compareTo(least) < 0)) {
+        least = score.get();
+      }
+    }
+    return Optional.ofNullable(least);
+  }
+
+  private void add(Entry entry) {
+    order.add(entry);
+    byHost.put(entry.score().node(), entry);
+  }
+
+  private Optional<PlacementScore> exact(Standing standing) {
+    if (!ofSpots) {
+      return scan.first(standing, choices).map(Found::score);
+    }
+    State state = new State(standing.rack(), ofKinds ? List.of() : standing.spots(), standing.accounts());
+    return known.computeIfAbsent(state, s -> scan.first(standing, choices).map(Found::score)).map(score -> score.on(standing.host().name()));
+  }
+}

@@ -1,0 +1,291 @@
+package dev.partita.controller.match;
+
+import dev.partita.api.Bytes;
+import dev.partita.api.DeviceMode;
+import dev.partita.api.DeviceName;
+import dev.partita.api.MigSlot;
+import java.util.Collections;
+import java.util.List;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+/** Why a card cannot serve an ask. The further down this list, the closer the card came. */
+public sealed interface CardRefusal {
+  /** Nothing of the card is offered to anybody. */
+  record NotOffered() implements CardRefusal {
+    @Override
+    public String toString() {
+      return "not offered at all (spec.withhold or spec.reservedMemory of the GpuNode)";
+    }
+  }
+
+  /** The card is not offered in the mode that the ask's selectors want. */
+  record OtherMode(String asked) implements CardRefusal {
+    @Override
+    public String toString() {
+      return "not offered as " + asked;
+    }
+  }
+
+  /** The card is of another model than the one asked for. */
+  record OtherModel(String model, String asked) implements CardRefusal {
+    @Override
+    public String toString() {
+      return "model is " + model + ", asked " + asked;
+    }
+  }
+
+  /** The claim avoids cards of that model. */
+  record AvoidedModel(String model) implements CardRefusal {
+    @Override
+    public String toString() {
+      return "model is " + model + ", which the claim avoids";
+    }
+  }
+
+  /** The claim names cards, and this is none of them. */
+  record OtherCard() implements CardRefusal {
+    @Override
+    public String toString() {
+      return "not one of the UUIDs that the claim chooses";
+    }
+  }
+
+  /** The claim avoids this very card. */
+  record AvoidedCard() implements CardRefusal {
+    @Override
+    public String toString() {
+      return "UUID is one that the claim avoids";
+    }
+  }
+
+  /** A selector does not hold. */
+  record NotSelected(String origin, String expression) implements CardRefusal {
+    @Override
+    public String toString() {
+      return "not selected by " + origin + ": " + expression;
+    }
+  }
+
+  /** A selector cannot be evaluated. */
+  record SelectorFailed(String origin, String error) implements CardRefusal {
+    @Override
+    public String toString() {
+      return "selector of " + origin + " failed: " + error;
+    }
+  }
+
+  /** The device has no such capacity. */
+  record NoSuchCapacity(DeviceMode mode, String capacity) implements CardRefusal {
+    @Override
+    public String toString() {
+      return what(mode) + " has no capacity " + capacity;
+    }
+  }
+
+  /** What is asked is to hold more than there is of it on the card, which only a share can. */
+  record NotOversubscribed(DeviceMode mode) implements CardRefusal {
+    @Override
+    public String toString() {
+      return what(mode) + " cannot oversubscribe: only a share can";
+    }
+  }
+
+  /** A card for oneself is asked, and part of it as a MIG instance. */
+  record NotExclusive() implements CardRefusal {
+    @Override
+    public String toString() {
+      return "a MIG instance does not keep others off its card: only a share or a whole card can be exclusive";
+    }
+  }
+
+  /** The card is smaller than what is asked, even when it is empty. */
+  record TooSmall(long total, long asked, String model) implements CardRefusal {
+    @Override
+    public String toString() {
+      return "has " + Bytes.words(total) + ", asked " + Bytes.words(asked);
+    }
+  }
+
+  /** More cores are asked than a card has. */
+  record TooManyCores(long asked) implements CardRefusal {
+    @Override
+    public String toString() {
+      return "asked " + asked + " % cores, a card has 100 %";
+    }
+  }
+
+  /** The card has a taint that the claim does not tolerate. */
+  record Tainted(String key, String value) implements CardRefusal {
+    @Override
+    public String toString() {
+      return "taint " + key + (value.isEmpty() ? "" : "=" + value);
+    }
+  }
+
+  /** Somebody has the card as a whole. */
+  record TakenWhole() implements CardRefusal {
+    @Override
+    public String toString() {
+      return "taken as a whole";
+    }
+  }
+
+  /** The card is asked for as a whole, or for a share that wants it for itself, but has shares. */
+  record HasShares(int shares) implements CardRefusal {
+    @Override
+    public String toString() {
+      return "asked whole, has " + shares + (shares == 1 ? " share" : " shares");
+    }
+  }
+
+  /** A share or the whole is asked of a card that MIG instances are allocated of. */
+  record CutIntoInstances(int instances) implements CardRefusal {
+    @Override
+    public String toString() {
+      return "has " + instances + (instances == 1 ? " MIG instance" : " MIG instances");
+    }
+  }
+
+  /** A MIG instance is asked of a card that shares are allocated of. */
+  record SharesInTheWay(int shares) implements CardRefusal {
+    @Override
+    public String toString() {
+      return "asked a MIG instance, has " + shares + (shares == 1 ? " share" : " shares");
+    }
+  }
+
+  /**
+   * Where the profile could lie, others do.
+   *
+   * @param card the card's index
+   * @param profile the profile asked for
+   * @param starts first memory slices of its placements that are not free
+   * @param others what is in the way
+   */
+  record PlacementsOverlap(int card, String profile, SortedSet<Integer> starts, SortedSet<MigSlot> others) implements CardRefusal {
+    public PlacementsOverlap {
+      starts = Collections.unmodifiableSortedSet(new TreeSet<>(starts));
+      others = Collections.unmodifiableSortedSet(new TreeSet<>(others));
+    }
+
+    @Override
+    public String toString() {
+      String places = starts.stream().map(String::valueOf).collect(Collectors.joining(", "));
+      String there = others.stream().map(slot -> new DeviceName.Mig(card, slot).toString()).collect(Collectors.joining(", "));
+      return (starts.size() == 1 ? "placement " : "placements ") + places + " of " + profile + (starts.size() == 1 ? " overlaps " : " overlap ") + there;
+    }
+  }
+
+  /** There are as many instances of the profile as there may be at once. */
+  record NoMoreOfProfile(String profile, int count) implements CardRefusal {
+    @Override
+    public String toString() {
+      return count + " of " + count + " instances of " + profile + " are taken";
+    }
+  }
+
+  /** Too little memory is free. */
+  record MemoryTaken(long free, long asked) implements CardRefusal {
+    @Override
+    public String toString() {
+      String freeWords = Bytes.words(free);
+      String askedWords = Bytes.words(asked);
+      return freeWords.equals(askedWords)
+          ? free + " bytes free of " + asked + " bytes asked"
+          : freeWords + " free of " + askedWords + " asked";
+    }
+  }
+
+  /** Too few cores are free. */
+  record CoresTaken(int free, int asked) implements CardRefusal {
+    @Override
+    public String toString() {
+      return free + " % cores free of " + asked + " % asked";
+    }
+  }
+
+  /**
+   * Something of the card is taken, and the node holds some of that for claims that are gone: nobody but the node can
+   * give it back.
+   *
+   * @param why what speaks against the card
+   * @param claimUids for which claims
+   */
+  record HeldOnNode(CardRefusal why, List<String> claimUids) implements CardRefusal {
+    private static final int MOST_NAMED = 3;
+
+    public HeldOnNode {
+      claimUids = List.copyOf(claimUids);
+    }
+
+    @Override
+    public String toString() {
+      String uids = claimUids.stream().limit(MOST_NAMED).collect(Collectors.joining(", "));
+      int more = claimUids.size() - MOST_NAMED;
+      String whose = claimUids.size() == 1 ? "a claim that is gone (UID " : "claims that are gone (UIDs ";
+      String end = more > 0 ? " and " + more + " more)" : ")";
+      return why + ", of which some is held on the node by " + whose + uids + end;
+    }
+  }
+
+  /** The same of a card of which the node holds something for these claims. */
+  default CardRefusal heldFor(List<String> claimUids) {
+    boolean taken =
+        switch (this) {
+          case TakenWhole _, HasShares _, CutIntoInstances _, SharesInTheWay _ -> true;
+          case PlacementsOverlap _, NoMoreOfProfile _, MemoryTaken _, CoresTaken _ -> true;
+          default -> false;
+        };
+    return taken && !claimUids.isEmpty() ? new HeldOnNode(this, claimUids) : this;
+  }
+
+  /** How close the card came: the larger, the closer. */
+  default int closeness() {
+    return switch (this) {
+      case NotOffered r -> -1;
+      case OtherMode r -> 0;
+      case OtherModel r -> 1;
+      case AvoidedModel r -> 1;
+      case OtherCard r -> 2;
+      case AvoidedCard r -> 2;
+      case NotSelected r -> 2;
+      case SelectorFailed r -> 3;
+      case NoSuchCapacity r -> 4;
+      case NotOversubscribed r -> 4;
+      case NotExclusive r -> 4;
+      case TooManyCores r -> 5;
+      case TooSmall r -> 6;
+      case Tainted r -> 7;
+      case TakenWhole r -> 8;
+      case HasShares r -> 9;
+      case CutIntoInstances r -> 9;
+      case SharesInTheWay r -> 9;
+      case PlacementsOverlap r -> 10;
+      case NoMoreOfProfile r -> 11;
+      case MemoryTaken r -> 10;
+      case CoresTaken r -> 11;
+      case HeldOnNode r -> r.why().closeness();
+    };
+  }
+
+  private static String what(DeviceMode mode) {
+    return mode == DeviceMode.MIG ? "a MIG instance" : "a whole card";
+  }
+
+  /** What two devices of one card say together: the closer one's reason, and of placements of one profile that are not free all. */
+  static CardRefusal together(CardRefusal first, CardRefusal second) {
+    if (first instanceof PlacementsOverlap a && second instanceof PlacementsOverlap b && a.profile().equals(b.profile())) {
+      SortedSet<Integer> starts = new TreeSet<>(a.starts());
+      starts.addAll(b.starts());
+      SortedSet<MigSlot> others = new TreeSet<>(a.others());
+      others.addAll(b.others());
+      return new PlacementsOverlap(a.card(), a.profile(), starts, others);
+    }
+    if (first instanceof TooSmall a && second instanceof TooSmall b) {
+      return b.total() > a.total() ? b : a;
+    }
+    return second.closeness() > first.closeness() ? second : first;
+  }
+}

@@ -1,0 +1,175 @@
+package dev.partita.controller.place;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.api.config.GpuShareConfig.Packing;
+import dev.partita.controller.booking.Account;
+import dev.partita.controller.booking.Accounts;
+import dev.partita.controller.inventory.Card;
+import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.match.Fit;
+import java.util.function.Function;
+
+/**
+ * How good a placement is; the smaller the better, compared from the first component to the last. What is free is counted in
+ * parts of which a card has {@link #CARD} of memory and as many of cores: whole numbers, so that sums do not depend on their order.
+ *
+ * @param rank how far down the alternatives of firstAvailable it is
+ * @param opened untouched cards that shares open; a begun card counts double if a share leaves cores on it that it leaves too
+ *     little memory for
+ * @param stranded by how much more of the memory than of the cores is taken of the cards that are opened, in percent: cores that
+ *     more such shares will leave unused. Of MIG instances, how much less can be made of their cards than before: {@link
+ *     dev.partita.controller.inventory.MigGeometry#room}
+ * @param leftover what stays free on the cards that are used
+ * @param free what stays free on the node; negative where pods are to be spread
+ * @param node name, so that equal placements are decided the same way every time
+ */
+public record PlacementScore(int rank, int opened, int stranded, long leftover, long free, String node) implements Comparable<PlacementScore> {
+  /** Fine enough to tell a byte from none on every card below 900 GiB, coarse enough to add up thousands of cards. */
+  public static final long CARD = 1_000_000_000_000L;
+
+  /** Percent of cores that may be left without memory. */
+  private static final int CORES_UNHEEDED = 10;
+
+  @Override
+  public int compareTo(PlacementScore other) {
+    if (rank != other.rank) {
+      return Integer.compare(rank, other.rank);
+    }
+    if (opened != other.opened) {
+      return Integer.compare(opened, other.opened);
+    }
+    if (stranded != other.stranded) {
+      return Integer.compare(stranded, other.stranded);
+    }
+    if (leftover != other.leftover) {
+      return Long.compare(leftover, other.leftover);
+    }
+    return free != other.free ? Long.compare(free, other.free) : node.compareTo(other.node);
+  }
+
+  /** The score of the same placement on a host that is alike, card by card. */
+  public PlacementScore on(String otherNode) {
+    return new PlacementScore(rank, opened, stranded, leftover, free, otherNode);
+  }
+
+  /** How good a card is for a device, as it stands before. */
+  static long ofCard(Fit.Fits fits, Account before, Packing packing) {
+    if (fits.isMonitor() || fits.mode() == DeviceMode.WHOLE) {
+      return 0;
+    }
+    Card card = fits.device().card();
+    Account after = before.plus(fits.device().name(), fits.memory(), fits.cores());
+    if (packing == Packing.SPREAD) {
+      return -free(card, after) - (before.isUntouched() ? 10 * CARD : 0) + (after.instances().isEmpty() ? 0 : stranded(card, before, after));
+    }
+    return new CardCost(opened(card, before, after), stranded(card, before, after), free(card, after)).packed();
+  }
+
+  /**
+   * What one card adds to the score of a placement that uses it.
+   *
+   * @param opened at most 2
+   * @param stranded at most 100
+   * @param leftover at most two cards
+   */
+  public record CardCost(int opened, int stranded, long leftover) implements Comparable<CardCost> {
+    /** As one number: the first difference decides, as for nodes. */
+    public long packed() {
+      return opened * 1_000L * CARD + stranded * 3L * CARD + leftover;
+    }
+
+    public CardCost plus(CardCost other) {
+      return new CardCost(opened + other.opened, stranded + other.stranded, leftover + other.leftover);
+    }
+
+    @Override
+    public int compareTo(CardCost other) {
+      int byOpened = Integer.compare(opened, other.opened);
+      int byStranded = byOpened != 0 ? byOpened : Integer.compare(stranded, other.stranded);
+      return byStranded != 0 ? byStranded : Long.compare(leftover, other.leftover);
+    }
+
+    public static CardCost of(long packed) {
+      return new CardCost((int) (packed / (1_000L * CARD)), (int) (packed % (1_000L * CARD) / (3L * CARD)), packed % (1_000L * CARD) % (3L * CARD));
+    }
+
+    /** Of a card without MIG instances, of which a share takes so much. */
+    public static CardCost ofShare(Card card, Account before, long memory, int cores) {
+      long sellable = card.sellableMemory();
+      long freeMemory = sellable - before.memory() - memory;
+      int freeCores = Account.CORES - before.cores() - cores;
+      long leftover = parts(sellable, freeMemory, freeCores);
+      if (before.isUntouched()) {
+        return new CardCost(1, PlacementScore.stranded(sellable, memory, cores), leftover);
+      }
+      return new CardCost(cores > 0 && freeMemory < needed(sellable, freeCores) ? 2 : 0, 0, leftover);
+    }
+  }
+
+  static PlacementScore ofNode(
+      int rank, GpuHost host, Accounts before, Function<Card, Account> after, Packing packing) {
+    int opened = 0;
+    int stranded = 0;
+    long leftover = 0;
+    long free = 0;
+    for (Card card : host.cards()) {
+      Account was = before.of(card.key());
+      Account is = after.apply(card);
+      long left = free(card, is);
+      free += left;
+      if (!was.equals(is) && is.wholes() == 0) {
+        opened += opened(card, was, is);
+        stranded += stranded(card, was, is);
+        leftover += left;
+      }
+    }
+    return packing == Packing.SPREAD
+        ? new PlacementScore(rank, 0, 0, 0, -free, host.name())
+        : new PlacementScore(rank, opened, stranded, leftover, free, host.name());
+  }
+
+  private static int opened(Card card, Account before, Account after) {
+    if (before.isUntouched()) {
+      return 1;
+    }
+    if (!after.instances().isEmpty()) {
+      return 0;
+    }
+    long freeMemory = card.sellableMemory() - after.memory();
+    return after.cores() > before.cores() && freeMemory < needed(card.sellableMemory(), Account.CORES - after.cores()) ? 2 : 0;
+  }
+
+  /** Bytes that have to stay free on a card of that much memory (bytes) lest its free cores (percent) find no memory. */
+  public static long needed(long sellableMemory, int freeCores) {
+    return Math.ceilDiv(sellableMemory * Math.max(0, freeCores - CORES_UNHEEDED), Account.CORES);
+  }
+
+  private static int stranded(Card card, Account before, Account after) {
+    if (!after.instances().isEmpty()) {
+      return card.mig().room(before.instances()) - card.mig().room(after.instances());
+    }
+    return before.isUntouched() ? stranded(card.sellableMemory(), after.memory(), after.cores()) : 0;
+  }
+
+  /** See {@link PlacementScore}; 0 where no cores are asked. */
+  public static int stranded(long sellableMemory, long memory, int cores) {
+    return cores == 0 ? 0 : (int) Math.max(0, memory * 100 / Math.max(1, sellableMemory) - cores);
+  }
+
+  /** What is free of a card. */
+  public static long free(Card card, Account account) {
+    if (!account.instances().isEmpty()) {
+      int all = Integer.bitCount(card.mig().slices());
+      return 2 * CARD * Math.max(0, all - Integer.bitCount(card.mig().slices(account.instances()))) / Math.max(1, all);
+    }
+    return account.wholes() > 0
+        ? 0
+        : parts(card.sellableMemory(), card.sellableMemory() - account.memory(), Account.CORES - account.cores());
+  }
+
+  /** That much memory (bytes) and cores (percent) of a card with that much memory, in parts. */
+  public static long parts(long sellableMemory, long freeMemory, int freeCores) {
+    double memory = (double) Math.max(0, freeMemory) / Math.max(1, sellableMemory);
+    return Math.round(memory * CARD) + Math.max(0, freeCores) * (CARD / Account.CORES);
+  }
+}

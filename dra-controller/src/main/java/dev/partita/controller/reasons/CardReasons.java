@@ -1,0 +1,141 @@
+package dev.partita.controller.reasons;
+
+import dev.partita.api.DeviceName;
+import dev.partita.api.MigSlot;
+import dev.partita.controller.booking.Account;
+import dev.partita.controller.index.Alike;
+import dev.partita.controller.index.AskFits;
+import dev.partita.controller.index.Spot;
+import dev.partita.controller.index.Standing;
+import dev.partita.controller.inventory.CardKey;
+import dev.partita.controller.inventory.Device;
+import dev.partita.controller.inventory.MigGeometry;
+import dev.partita.controller.match.CardRefusal;
+import dev.partita.controller.match.Eligibility;
+import dev.partita.controller.match.Fit;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/** What speaks against cards for one ask: said once for all cards that are alike and equally full. */
+final class CardReasons {
+  private final Eligibility eligibility;
+  private final AskFits ask;
+  private final boolean oneByOne;
+  private final Map<State, OnCard> known = new HashMap<>();
+  private final Map<Instances, Integer> instances = new HashMap<>();
+  private final Map<Alike, List<Fit>> inPrinciple = new HashMap<>();
+
+  /** @param oneByOne whether to judge every card by itself all the same */
+  CardReasons(Eligibility eligibility, AskFits ask, boolean oneByOne) {
+    this.eligibility = eligibility;
+    this.ask = ask;
+    this.oneByOne = oneByOne || !ask.ofSpots();
+  }
+
+  private record State(Alike cards, Account account) {}
+
+  /**
+   * What is said of a card.
+   *
+   * @param devices how many it could give the ask at once
+   * @param refusal why it can give none
+   */
+  private record OnCard(int devices, Optional<CardRefusal> refusal) {}
+
+  /** MIG instances of a card of which as many as there is room for are to be had. */
+  private record Instances(MigGeometry geometry, List<MigSlot> open, List<MigSlot> others) {}
+
+  /**
+   * What is said of a host's cards.
+   *
+   * @param fitting how many could serve the ask
+   * @param devices how many devices these could give it at once; no more than are wanted are counted of a card
+   * @param refusals why the others cannot, by index
+   */
+  record OnHost(int fitting, int devices, SortedMap<Integer, CardRefusal> refusals) {}
+
+  /** Whether it says the same of hosts whose cards are at the same spots and equally full. */
+  boolean ofSpots() {
+    return !oneByOne;
+  }
+
+  /** @param wanted how many devices the ask needs of the host */
+  OnHost on(Standing standing, int wanted) {
+    int fitting = 0;
+    int given = 0;
+    SortedMap<Integer, CardRefusal> refusals = new TreeMap<>();
+    Map<CardKey, List<Device>> devices = new HashMap<>();
+    for (int i = 0; i < standing.spots().size(); i++) {
+      Spot spot = standing.spots().get(i);
+      CardKey card = standing.host().cards().get(i).key();
+      if (spot.example().isEmpty()) {
+        refusals.put(card.index(), new CardRefusal.NotOffered());
+        continue;
+      }
+      OnCard said;
+      if (!oneByOne && !spot.hasInstances()) {
+        said = known.computeIfAbsent(new State(ask.cards(standing, i), standing.accounts().get(i)), state -> onUndivided(state, wanted));
+      } else {
+        if (devices.isEmpty()) {
+          standing.host().devices().forEach(device -> devices.computeIfAbsent(device.card().key(), key -> new ArrayList<>()).add(device));
+        }
+        said = on(devices.getOrDefault(card, List.of()).stream().map(this::inPrinciple).toList(), standing.accounts().get(i), wanted);
+      }
+      if (said.refusal().isPresent()) {
+        refusals.put(card.index(), said.refusal().get().heldFor(standing.host().heldOn(card.index())));
+      } else {
+        fitting++;
+        given += said.devices();
+      }
+    }
+    return new OnHost(fitting, given, refusals);
+  }
+
+  private Fit inPrinciple(Device device) {
+    return eligibility.inPrinciple(device, ask.ask());
+  }
+
+  /** A card of which no instances are offered. */
+  private OnCard onUndivided(State state, int wanted) {
+    return on(inPrinciple.computeIfAbsent(state.cards(), cards -> cards.example().stream().map(this::inPrinciple).toList()), state.account(), wanted);
+  }
+
+  /** What the ask does not mean of a card neither serves it nor is what it lacks. */
+  private OnCard on(List<Fit> devices, Account account, int wanted) {
+    List<Fit.Fits> meant = ask.meant(devices);
+    List<Fit.Fits> open = meant.stream().filter(fits -> Eligibility.now(fits, account) instanceof Fit.Fits).toList();
+    if (!open.isEmpty()) {
+      return new OnCard(atOnce(open, account, wanted), Optional.empty());
+    }
+    Optional<CardRefusal> refusal = Optional.empty();
+    for (Fit device : meant.isEmpty() ? devices : meant) {
+      if (Eligibility.now(device, account) instanceof Fit.Refused(CardRefusal why)) {
+        refusal = Optional.of(refusal.map(before -> CardRefusal.together(before, why)).orElse(why));
+      }
+    }
+    return new OnCard(0, refusal);
+  }
+
+  /** Of a card one device, unless these are MIG instances, or only to be looked at. */
+  private int atOnce(List<Fit.Fits> open, Account account, int wanted) {
+    Fit.Fits any = open.getFirst();
+    if (wanted == 1 || any.isMonitor()) {
+      return Math.min(wanted, open.size());
+    }
+    List<MigSlot> slots = new ArrayList<>();
+    for (Fit.Fits fits : open) {
+      if (fits.device().name() instanceof DeviceName.Mig mig) {
+        slots.add(mig.slot());
+      }
+    }
+    return slots.isEmpty()
+        ? 1
+        : instances.computeIfAbsent(
+            new Instances(any.device().card().mig(), slots, account.instances()), its -> its.geometry().atOnce(its.open(), its.others(), wanted));
+  }
+}

@@ -1,0 +1,129 @@
+package dev.partita.controller.reasons;
+
+import dev.partita.controller.index.AskFits;
+import dev.partita.controller.index.Fullness;
+import dev.partita.controller.index.Standing;
+import dev.partita.controller.match.Candidates;
+import dev.partita.controller.match.Eligibility;
+import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.ClaimAsk.RequestAsk;
+import dev.partita.controller.request.DeviceAsk;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.function.Function;
+
+/** Says for every host, and every card of it, why it cannot serve a pod's claims. Looks at all of them, once at hosts that are alike: asked only when none can. */
+public final class Reasons {
+  private final Eligibility eligibility;
+
+  public Reasons(Eligibility eligibility) {
+    this.eligibility = eligibility;
+  }
+
+  /**
+   * @param claims read in the widest way
+   * @param hosts every one of them, which none of the claims' placements fits
+   * @param fits of each ask
+   * @param oneByOne whether to judge every card by itself, whatever others are like
+   */
+  public Explanation explain(
+      List<ClaimAsk> claims, Collection<Standing> hosts, Candidates candidates, Function<DeviceAsk, AskFits> fits, boolean oneByOne) {
+    IdentityHashMap<DeviceAsk, CardReasons> known = new IdentityHashMap<>();
+    Function<DeviceAsk, CardReasons> reasons = ask -> known.computeIfAbsent(ask, a -> new CardReasons(eligibility, fits.apply(a), oneByOne));
+    boolean ofSpots =
+        claims.stream().flatMap(claim -> claim.requests().stream()).flatMap(request -> request.alternatives().stream()).allMatch(ask -> reasons.apply(ask).ofSpots());
+    Map<Fullness, NodeRefusal> ofAlike = new HashMap<>();
+    List<NodeRefusal> nodes = new ArrayList<>(hosts.size());
+    for (Standing host : hosts) {
+      Optional<String> podUnfit = candidates.refusal(host.host());
+      if (podUnfit.isPresent()) {
+        nodes.add(new NodeRefusal.PodUnfit(host.host().name(), host.host().cards().size(), podUnfit.get()));
+      } else if (ofSpots && host.host().held().isEmpty()) {
+        nodes.add(ofAlike.computeIfAbsent(host.fullness(), _ -> refusal(claims, host, reasons)).on(host.host().name()));
+      } else {
+        nodes.add(refusal(claims, host, reasons));
+      }
+    }
+    return new Explanation(nodes);
+  }
+
+  private NodeRefusal refusal(List<ClaimAsk> claims, Standing standing, Function<DeviceAsk, CardReasons> reasons) {
+    String node = standing.host().name();
+    int cards = standing.host().cards().size();
+    int ofPod = ClaimAsk.leastDevices(claims);
+    if (ofPod > ClaimAsk.MOST_OF_POD) {
+      return tooManyOfPod(ofPod, standing);
+    }
+    ofPod = 0;
+    for (ClaimAsk claim : claims) {
+      int ofClaim = 0;
+      for (RequestAsk request : claim.requests()) {
+        Optional<NodeRefusal> unfit = Optional.empty();
+        OptionalInt least = OptionalInt.empty();
+        for (DeviceAsk ask : request.alternatives()) {
+          int wanted = wanted(ask, standing);
+          Optional<NodeRefusal> why = unfit(claim, ask, wanted, standing, reasons.apply(ask));
+          if (why.isPresent()) {
+            unfit = why;
+          } else {
+            least = OptionalInt.of(Math.min(wanted, least.orElse(wanted)));
+          }
+        }
+        if (least.isEmpty()) {
+          return unfit.orElseThrow();
+        }
+        ofClaim += least.getAsInt();
+      }
+      if (ofClaim > ClaimAsk.MOST_RESULTS) {
+        return tooMany(claim, ofClaim, standing);
+      }
+      ofPod += ofClaim;
+    }
+    if (ofPod > ClaimAsk.MOST_OF_POD) {
+      return tooManyOfPod(ofPod, standing);
+    }
+    boolean constrained = claims.stream().anyMatch(claim -> !claim.constraints().isEmpty());
+    return new NodeRefusal.NotTogether(
+        node, cards, "each request fits, but not all of them together" + (constrained ? " under the claim's constraints" : ""));
+  }
+
+  private static Optional<NodeRefusal> unfit(ClaimAsk claim, DeviceAsk ask, int wanted, Standing standing, CardReasons reasons) {
+    CardReasons.OnHost said = reasons.on(standing, wanted);
+    if (said.devices() >= wanted) {
+      return wanted > ClaimAsk.MOST_RESULTS ? Optional.of(tooMany(claim, wanted, standing)) : Optional.empty();
+    }
+    return Optional.of(
+        new NodeRefusal.CardsUnfit(
+            standing.host().name(),
+            standing.host().cards().size(),
+            claim.claim(),
+            ask.name(),
+            wanted,
+            said.fitting(),
+            said.devices(),
+            said.refusals()));
+  }
+
+  private static NodeRefusal tooMany(ClaimAsk claim, int wanted, Standing standing) {
+    String why = "claim " + claim.claim().name() + " asks for " + wanted + " devices there; one claim can hold " + ClaimAsk.MOST_RESULTS;
+    return new NodeRefusal.NotTogether(standing.host().name(), standing.host().cards().size(), why);
+  }
+
+  private static NodeRefusal tooManyOfPod(int wanted, Standing standing) {
+    String why = "the pod's claims ask for " + wanted + " devices there; the claims of one pod can hold " + ClaimAsk.MOST_OF_POD;
+    return new NodeRefusal.NotTogether(standing.host().name(), standing.host().cards().size(), why);
+  }
+
+  private int wanted(DeviceAsk ask, Standing standing) {
+    return switch (ask.count()) {
+      case DeviceAsk.Count.Exactly(int devices) -> devices;
+      case DeviceAsk.Count.All all -> Math.max(1, eligibility.devicesOfAll(standing.host(), ask, standing::account));
+    };
+  }
+}

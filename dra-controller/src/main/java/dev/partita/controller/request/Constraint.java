@@ -1,0 +1,48 @@
+package dev.partita.controller.request;
+
+import dev.partita.controller.inventory.AttributeValue;
+import dev.partita.controller.inventory.Device;
+import java.util.List;
+import java.util.Optional;
+
+/** What the devices of several requests must have in common, or not. A device without the attribute never satisfies it. */
+public sealed interface Constraint {
+  /** Fully qualified name of the attribute. */
+  String attribute();
+
+  /** Requests, or {@code request/subrequest}, that it holds for; empty for all. */
+  List<String> requests();
+
+  /** All have the same value. */
+  record Match(String attribute, List<String> requests) implements Constraint {
+    public Match {
+      requests = List.copyOf(requests);
+    }
+  }
+
+  /** No two have the same value. */
+  record Distinct(String attribute, List<String> requests) implements Constraint {
+    public Distinct {
+      requests = List.copyOf(requests);
+    }
+  }
+
+  /** Whether it holds for devices under that result name. */
+  default boolean covers(String resultName) {
+    int slash = resultName.indexOf('/');
+    String request = slash < 0 ? resultName : resultName.substring(0, slash);
+    return requests().isEmpty() || requests().contains(request) || requests().contains(resultName);
+  }
+
+  /** Whether it still holds when the device joins the others, which satisfy it. */
+  default boolean allows(Device device, List<Device> others) {
+    Optional<AttributeValue> value = device.attribute(attribute());
+    if (value.isEmpty()) {
+      return false;
+    }
+    return switch (this) {
+      case Match match -> others.stream().allMatch(other -> other.attribute(attribute()).equals(value));
+      case Distinct distinct -> others.stream().noneMatch(other -> other.attribute(attribute()).equals(value));
+    };
+  }
+}

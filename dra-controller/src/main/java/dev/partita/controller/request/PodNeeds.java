@@ -1,0 +1,15 @@
+package dev.partita.controller.request;
+
+/**
+ * What a pod requests of a node beside cards.
+ *
+ * @param milliCpu thousandths of a CPU
+ * @param memory bytes
+ */
+public record PodNeeds(long milliCpu, long memory) {
+  public static final PodNeeds NONE = new PodNeeds(0, 0);
+
+  public boolean isNothing() {
+    return milliCpu <= 0 && memory <= 0;
+  }
+}
