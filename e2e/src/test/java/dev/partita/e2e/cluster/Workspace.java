@@ -277,10 +277,13 @@ public final class Workspace implements AutoCloseable {
         .collect(Collectors.joining("\n"));
   }
 
-  /** Deletes all pods by one call, and at once those that no node has: many large ones take long one by one. */
-  public void deleteAllPods() {
-    var _ = client().raw("/api/v1/namespaces/" + namespace + "/pods", "DELETE", null);
-    await("the pods to be gone").atMost(PATIENCE).until(() -> client().pods().inNamespace(namespace).list(ONE).getItems().isEmpty());
+  /** Deletes all pods with a label by one call: many large ones take long one by one. */
+  public void deletePods(String label) {
+    var _ = client().raw("/api/v1/namespaces/" + namespace + "/pods?labelSelector=" + label, "DELETE", null);
+    await("the pods to be gone")
+        .pollInterval(Duration.ofSeconds(1)) // each look reads a large one
+        .atMost(PATIENCE)
+        .until(() -> client().pods().inNamespace(namespace).withLabelSelector(label).list(ONE).getItems().isEmpty());
   }
 
   public KubernetesClient client() {
