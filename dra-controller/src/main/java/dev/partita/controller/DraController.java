@@ -163,16 +163,19 @@ public final class DraController implements AutoCloseable {
   }
 
   /**
-   * What a restart would mend: a thread that does not come round, or threads that wait for each other. An API server that does not answer is nothing of
-   * the kind.
+   * What a restart would mend: a thread that does not come round, a lock that is held too long, or threads that wait for
+   * each other. An API server that does not answer is nothing of the kind.
    */
   private Optional<String> illness() {
     @Nullable Term now;
+    @Nullable AdmissionEndpoint asked;
     synchronized (this) {
       now = term;
+      asked = admission;
     }
     Optional<String> deciding = now == null ? Optional.empty() : now.stuck(MOST_AT_ONE);
-    return deciding.or(() -> view.problem(MOST_AT_ONE)).or(deadlocks);
+    Optional<String> reviewing = asked == null ? Optional.empty() : asked.stuck(MOST_AT_ONE);
+    return deciding.or(() -> reviewing).or(() -> view.problem(MOST_AT_ONE)).or(deadlocks);
   }
 
   /** Why it cannot be asked: it has not seen the cluster, or has no certificate to be asked with. */

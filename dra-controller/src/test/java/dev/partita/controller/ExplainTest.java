@@ -86,7 +86,7 @@ class ExplainTest {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.start();
     cluster.claim("c", "gpu.partita.dev", Map.of("memory", "100Gi"));
-    assertThat(explained("/explain/claim/default/c")).as("nobody uses it").isEmpty();
+    eventually().untilAsserted(() -> assertThat(explained("/explain/claim/default/c")).as("nobody uses it").isEmpty());
     cluster.pod("p", "c");
     cluster.result("c");
     eventually().until(() -> explained("/explain/pod/default/p").getFirst().state() == State.Settled);

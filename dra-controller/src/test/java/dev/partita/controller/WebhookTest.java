@@ -83,8 +83,9 @@ class WebhookTest {
       assertThat(response.path("allowed").asBoolean()).isTrue();
       assertThat(response.has("patch")).as("nothing of it is ours").isFalse();
     }
-    assertThat(UsedRights.soFar())
-        .contains("resource.k8s.io/resourceclaimtemplates get", "resource.k8s.io/deviceclasses get");
+    String api = "GET /apis/resource.k8s.io/v1/";
+    assertThat(SentRequests.soFar())
+        .contains(api + "namespaces/default/resourceclaimtemplates/to-come", api + "deviceclasses/to-come.example");
   }
 
   @Test

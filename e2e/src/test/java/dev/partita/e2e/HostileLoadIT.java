@@ -7,15 +7,20 @@ import dev.partita.e2e.cluster.Controllers;
 import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.OurContainers;
+import dev.partita.e2e.cluster.Parallel;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Tenant;
 import dev.partita.e2e.cluster.Workspace;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.IntStream;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
@@ -30,39 +35,66 @@ class HostileLoadIT {
   private static final Duration KILLED_AFTER = Duration.ofSeconds(60);
 
   private static final int CONNECTIONS = 300; // of each port; a container may have 1,024 files open
-  private static final int LARGE_PODS = 400;
+  private static final int LARGE_PODS = 1_200;
   private static final int HOPELESS_PODS = 400;
 
+  /** How many calls the tenant has under way at once. */
+  private static final int CALLS = 6;
+
+  private static final String PART = "part";
+
   @Test
-  void noConnectionNoLargePodAndNoHopelessPodKeepsANeighbourWaiting(RealCluster cluster, Workspace workspace) {
+  void noConnectionNoLargePodAndNoHopelessPodKeepsANeighbourWaiting(RealCluster cluster, Workspace workspace)
+      throws Exception {
     String node = cluster.quietNodes().getFirst();
     OurContainers before = OurContainers.of(cluster, node);
     try (Tenant tenant = Tenant.in(workspace);
-        Workspace neighbour = workspace.another()) {
+        Workspace neighbour = workspace.another();
+        ExecutorService calls = Executors.newFixedThreadPool(CALLS + 1)) {
       Instant start = Instant.now();
       tenant.create(connecting(cluster, node));
       tenant.create(template());
+      Future<?> making = calls.submit(() -> makePods(tenant, calls));
       List<Duration> waits = new ArrayList<>();
-      IntStream.range(0, Math.max(LARGE_PODS, HOPELESS_PODS))
-          .forEach(
-              i -> {
-                if (i < LARGE_PODS) {
-                  tenant.create(large(i));
-                }
-                if (i < HOPELESS_PODS) {
-                  tenant.create(hopeless(i));
-                }
-                if (i % 100 == 50) {
-                  waits.add(servedWithin(neighbour, node, i));
-                }
-              });
-      for (int i = 1000; Duration.between(start, Instant.now()).compareTo(KILLED_AFTER.plusSeconds(20)) < 0; i++) {
-        waits.add(servedWithin(neighbour, node, i));
-      }
+      boolean over;
+      do {
+        over = making.isDone() && Duration.between(start, Instant.now()).compareTo(KILLED_AFTER.plusSeconds(20)) > 0;
+        waits.add(servedWithin(neighbour, node, waits.size()));
+      } while (!over);
+      making.get();
+      System.out.println("hostile load: lasted " + Duration.between(start, Instant.now()));
       System.out.println("hostile load: a neighbour's pods had ended after " + waits);
       assertThat(waits).allMatch(wait -> wait.compareTo(Duration.ofSeconds(30)) < 0);
       assertThat(OurContainers.of(cluster, node)).as("containers of ours that were started again").isEqualTo(before);
+      Parallel.run(calls, CALLS, part -> workspace.deletePods(PART + "=" + part));
+      System.out.println("hostile load: was over after " + Duration.between(start, Instant.now()));
     }
+  }
+
+  /** Makes all large and all hopeless pods; null for a task's result. */
+  private static @Nullable Object makePods(Tenant tenant, ExecutorService calls) throws Exception {
+    String filler = "x".repeat((256 << 10) - 100);
+    Pod hopeless = (Pod) tenant.parsed(hopeless());
+    Parallel.run(
+        calls,
+        LARGE_PODS,
+        i -> {
+          tenant.create(large(i, filler));
+          if (i < HOPELESS_PODS) {
+            tenant.create(
+                new PodBuilder(hopeless)
+                    .editMetadata()
+                    .withName("hopeless-" + i)
+                    .addToLabels(PART, part(i))
+                    .endMetadata()
+                    .build());
+          }
+        });
+    return null;
+  }
+
+  private static String part(int number) {
+    return Integer.toString(number % CALLS);
   }
 
   /** From the pod's creation to its end. */
@@ -104,16 +136,21 @@ class HostileLoadIT {
         .formatted(RealCluster.PROBE_IMAGE, CONNECTIONS, script);
   }
 
-  private static String large(int number) {
-    return """
-        apiVersion: v1
-        kind: Pod
-        metadata: {name: large-%d, annotations: {filler: "%s"}}
-        spec:
-          schedulingGates: [{name: tenant.example/never}]
-          containers: [{name: main, image: none}]
-        """
-        .formatted(number, "x".repeat((256 << 10) - 100));
+  private static Pod large(int number, String filler) {
+    return new PodBuilder()
+        .withNewMetadata()
+        .withName("large-" + number)
+        .addToLabels(PART, part(number))
+        .addToAnnotations("filler", filler)
+        .endMetadata()
+        .withNewSpec()
+        .addNewSchedulingGate("tenant.example/never")
+        .addNewContainer()
+        .withName("main")
+        .withImage("none")
+        .endContainer()
+        .endSpec()
+        .build();
   }
 
   private static String template() {
@@ -125,15 +162,14 @@ class HostileLoadIT {
         """;
   }
 
-  private static String hopeless(int number) {
+  private static String hopeless() {
     return """
         apiVersion: v1
         kind: Pod
-        metadata: {name: hopeless-%d}
+        metadata: {name: hopeless}
         spec:
           resourceClaims: [{name: gpu, resourceClaimTemplateName: hopeless}]
           containers: [{name: main, image: none, resources: {claims: [{name: gpu}]}}]
-        """
-        .formatted(number);
+        """;
   }
 }

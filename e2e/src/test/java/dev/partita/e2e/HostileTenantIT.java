@@ -6,9 +6,11 @@ import static org.awaitility.Awaitility.await;
 
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.ClaimUnderTest;
+import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.Lab;
 import dev.partita.e2e.cluster.NeedsSteadyController;
 import dev.partita.e2e.cluster.NeedsSteadyPlugins;
+import dev.partita.e2e.cluster.OnBrokenNode;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.OurContainers;
 import dev.partita.e2e.cluster.PodTraits;
@@ -325,6 +327,40 @@ class HostileTenantIT {
               return found.getSpec().getNodeName() != null
                   || found.getStatus().getConditions().stream().anyMatch(condition -> condition.getType().equals("gpu.partita.dev/Allocated"));
             });
+  }
+
+  // ---- what is said to him of others
+
+  /** All priorities are below the default, so that no other test's pod is a victim. */
+  @Test
+  @OnBrokenNode // it takes the whole node
+  void ofPodsWithWhichHeCompetesForCardsHeLearnsTheUidsAloneAndTheyLearnHisAlone(
+      RealCluster cluster, Workspace workspace) {
+    new Daemons(cluster.client()).awaitFreeCards(cluster.brokenNode());
+    PodTraits there = PodTraits.on(cluster.brokenNode());
+    String ends = "trap 'exit 0' TERM; sleep 600 & wait";
+    try (Workspace others = workspace.another()) {
+      PodTraits dear = there.priorityClass(others.priorityClass("dear", -50));
+      PodTraits cheap = there.priorityClass(others.priorityClass("cheap", -900));
+      PodUnderTest kept = others.pod("neighbours-first", dear, Ask.wholeCards(3), ends).awaitRunning();
+      PodUnderTest victim = others.pod("neighbours-second", cheap, Ask.wholeCards(1), ends).awaitRunning();
+      String uid = victim.uid();
+      PodTraits his = there.priorityClass(workspace.priorityClass("his", -100));
+
+      PodUnderTest waits = workspace.pod("tenants-first", his, Ask.wholeCards(2), "true");
+      workspace.awaitEvent("ResourceClaim", waits.claim().name(), "Unallocatable");
+      PodUnderTest evicts = workspace.pod("tenants-second", his, Ask.wholeCards(1), "exec sleep 600");
+      workspace.awaitEvent("ResourceClaim", evicts.claim().name(), "Unallocatable", "preempts pod " + uid);
+      others.awaitEvent("Pod", victim.name(), "Preempted", "for pod " + evicts.uid());
+      evicts.awaitRunning();
+      String card = evicts.claim().devices().getFirst().getDevice();
+      PodUnderTest late = others.pod("neighbours-third", cheap, Ask.wholeCards(1).onCardOf(card), "true");
+      others.awaitEvent("ResourceClaim", late.claim().name(), "Unallocatable");
+
+      assertThat(kept.isStaying()).isTrue();
+      assertThat(workspace.everythingSaid()).doesNotContain(others.namespace(), "neighbours-");
+      assertThat(others.everythingSaid()).doesNotContain(workspace.namespace(), "tenants-");
+    }
   }
 
   // ---- root in a container, against the plugin of its node

@@ -14,6 +14,7 @@ import dev.partita.e2e.cluster.Workspace;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.Secret;
+import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -111,6 +112,35 @@ class PluginRightsIT {
       ResourceClaim lie = there.get();
       lie.getStatus().getDevices().getFirst().getConditions().getFirst().setStatus("False");
       assertForbidden(() -> plugin.resource(lie).updateStatus());
+    }
+  }
+
+  @Test
+  void itWritesNoEventsOfOthersAndNoneOnPods(RealCluster cluster, Workspace workspace) {
+    String event =
+        """
+        apiVersion: events.k8s.io/v1
+        kind: Event
+        metadata: {name: %2$s}
+        eventTime: "2026-01-01T00:00:00.000000Z"
+        type: Normal
+        reason: Any
+        action: Any
+        reportingController: %3$s
+        reportingInstance: any
+        regarding: {apiVersion: v1, kind: %4$s, name: any, namespace: %1$s}
+        """;
+    String own = "gpu.partita.dev/kubelet-plugin";
+    String namespace = workspace.namespace();
+    Event others =
+        (Event) workspace.create(event.formatted(namespace, "others", "kubelet", "ResourceClaim")).getFirst();
+    Event onAPod = (Event) workspace.dryRun(event.formatted(namespace, "on-a-pod", own, "Pod"));
+    onAPod.getMetadata().setUid(null);
+    try (KubernetesClient plugin = pluginOf(cluster, cluster.nodes().getFirst())) {
+      assertThatThrownBy(() -> plugin.resource(others).update()).hasMessageContaining("'partita-own-events'");
+      assertThatThrownBy(() -> plugin.resource(onAPod).create()).hasMessageContaining("'partita-own-events'");
+      assertForbidden(() -> plugin.resource(others).delete());
+      assertForbidden(() -> plugin.resources(Event.class).inNamespace(namespace).list());
     }
   }
 

@@ -135,16 +135,16 @@ class PolicyIT {
   void aPodOfHigherPriorityEvictsTheLeastImportantThatADisruptionBudgetLetsGo(RealCluster cluster, Workspace workspace) {
     new Daemons(cluster.client()).awaitFreeCards(cluster.brokenNode());
     PodTraits there = PodTraits.on(cluster.brokenNode());
-    PodUnderTest guarded = running(workspace, "guarded", there.priorityClass(priorityClass(workspace, "lowest", -1000)).label("app", "guarded"), 1);
-    PodUnderTest cheap = running(workspace, "cheap", there.priorityClass(priorityClass(workspace, "low", -900)), 1);
-    PodUnderTest dear = running(workspace, "dear", there.priorityClass(priorityClass(workspace, "middle", -500)), 2);
+    PodUnderTest guarded = running(workspace, "guarded", there.priorityClass(workspace.priorityClass("lowest", -1000)).label("app", "guarded"), 1);
+    PodUnderTest cheap = running(workspace, "cheap", there.priorityClass(workspace.priorityClass("low", -900)), 1);
+    PodUnderTest dear = running(workspace, "dear", there.priorityClass(workspace.priorityClass("middle", -500)), 2);
     workspace.create("{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: guarded}, spec: {minAvailable: 1, selector: {matchLabels: {app: guarded}}}}");
     await("the budget to be counted")
         .atMost(Workspace.PATIENCE)
         .until(() -> Optional.ofNullable(budget(workspace).getStatus()).map(status -> status.getCurrentHealthy()).orElse(0) == 1);
 
     PodUnderTest urgent =
-        workspace.pod("urgent", there.priorityClass(priorityClass(workspace, "high", -100)), Ask.wholeCards(1), "partita-probe alloc 130Gi; exec sleep 600");
+        workspace.pod("urgent", there.priorityClass(workspace.priorityClass("high", -100)), Ask.wholeCards(1), "partita-probe alloc 130Gi; exec sleep 600");
 
     String victim = workspace.namespace() + "/cheap";
     workspace.awaitEvent("ResourceClaim", urgent.claim().name(), UNALLOCATABLE, "preempts " + victim + " on " + cluster.brokenNode());
@@ -163,11 +163,11 @@ class PolicyIT {
   void allOfAGangGetsTheRoomOfPodsOfLowerPriority(RealCluster cluster, Workspace workspace) {
     new Daemons(cluster.client()).awaitFreeCards(cluster.brokenNode());
     PodTraits there = PodTraits.on(cluster.brokenNode());
-    PodTraits low = there.priorityClass(priorityClass(workspace, "low", -900));
+    PodTraits low = there.priorityClass(workspace.priorityClass("low", -900));
     List<PodUnderTest> cheap = List.of(running(workspace, "cheap0", low, 1), running(workspace, "cheap1", low, 1));
-    PodUnderTest dear = running(workspace, "dear", there.priorityClass(priorityClass(workspace, "middle", -500)), 2);
+    PodUnderTest dear = running(workspace, "dear", there.priorityClass(workspace.priorityClass("middle", -500)), 2);
 
-    PodTraits member = there.priorityClass(priorityClass(workspace, "high", -100)).gang("train", 2);
+    PodTraits member = there.priorityClass(workspace.priorityClass("high", -100)).gang("train", 2);
     List<PodUnderTest> gang = new ArrayList<>();
     for (int i = 0; i < 2; i++) {
       gang.add(workspace.pod("train" + i, member, Ask.wholeCards(1), "partita-probe alloc 130Gi; exec sleep 600"));
@@ -189,7 +189,7 @@ class PolicyIT {
     try (Workspace borrower = lender.another()) {
       limit(lender, "{guaranteed: {cards: 1}}");
       limit(borrower, "{guaranteed: {cards: 3}, burst: {cards: 1}}");
-      PodTraits there = PodTraits.on(cluster.brokenNode()).priorityClass(priorityClass(lender, "same", -100));
+      PodTraits there = PodTraits.on(cluster.brokenNode()).priorityClass(lender.priorityClass("same", -100));
       PodUnderTest own = running(borrower, "own", there, 3);
       PodUnderTest borrowed = running(borrower, "borrowed", there, 1);
       await("the quota to say that something is borrowed").atMost(Workspace.PATIENCE).until(() -> String.valueOf(quotaStatus(borrower).get("limits")).contains("borrows=true"));
@@ -213,12 +213,5 @@ class PolicyIT {
 
   private static PodDisruptionBudget budget(Workspace workspace) {
     return Objects.requireNonNull(workspace.client().policy().v1().podDisruptionBudget().inNamespace(workspace.namespace()).withName("guarded").get());
-  }
-
-  /** A class of the workspace's own; its name. */
-  private static String priorityClass(Workspace workspace, String name, int value) {
-    String unique = workspace.namespace() + "-" + name;
-    workspace.createInCluster("{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: %s}, value: %d}".formatted(unique, value));
-    return unique;
   }
 }

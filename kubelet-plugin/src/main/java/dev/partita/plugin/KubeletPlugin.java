@@ -84,7 +84,7 @@ public final class KubeletPlugin implements AutoCloseable {
    * @throws PluginStartException if a folder, a port or a file of the settings cannot be used
    */
   public static KubeletPlugin start(PluginSettings settings, KubernetesClient client) {
-    return start(settings, plugin -> client, NodeInventory.Patience.STANDARD);
+    return start(settings, plugin -> client, NodeInventory.Patience.STANDARD, OPERATION_ALLOWED);
   }
 
   /**
@@ -93,14 +93,23 @@ public final class KubeletPlugin implements AutoCloseable {
    * @param client makes the client once the sockets are there, and the plugin closes it: making one takes longer than all before it
    */
   static KubeletPlugin start(PluginSettings settings, Supplier<KubernetesClient> client) {
-    return start(settings, plugin -> plugin.opened(client.get()), NodeInventory.Patience.STANDARD);
+    return start(
+        settings, plugin -> plugin.opened(client.get()), NodeInventory.Patience.STANDARD, OPERATION_ALLOWED);
   }
 
+  /**
+   * The same.
+   *
+   * @param operationAllowed for how long an operation on the node's claims may hold its locks
+   */
   static KubeletPlugin start(
-      PluginSettings settings, Function<KubeletPlugin, KubernetesClient> client, NodeInventory.Patience patience) {
+      PluginSettings settings,
+      Function<KubeletPlugin, KubernetesClient> client,
+      NodeInventory.Patience patience,
+      Duration operationAllowed) {
     KubeletPlugin plugin = new KubeletPlugin();
     try {
-      plugin.open(settings, client, patience);
+      plugin.open(settings, client, patience, operationAllowed);
       return plugin;
     } catch (IOException e) {
       plugin.close();
@@ -125,7 +134,11 @@ public final class KubeletPlugin implements AutoCloseable {
   }
 
   /** Kubelet comes first: it knows the plugin at once, and claims can be released whatever the driver and the API server do. */
-  private void open(PluginSettings settings, Function<KubeletPlugin, KubernetesClient> client, NodeInventory.Patience patience)
+  private void open(
+      PluginSettings settings,
+      Function<KubeletPlugin, KubernetesClient> client,
+      NodeInventory.Patience patience,
+      Duration operationAllowed)
       throws IOException {
     HookLibraries libraries = opened(new HookLibraries(settings.hookLibraries(), settings.installRoot()));
     libraries
@@ -140,7 +153,7 @@ public final class KubeletPlugin implements AutoCloseable {
     Loops loops = new Loops(System::nanoTime, driver::keepsWaiting);
     Loops reporting = new Loops(System::nanoTime, Loops.Excuse.NONE); // goes on until what the others have left is written
     if (settings.healthPort() != 0) {
-      opened(listenForHealth(settings.healthPort(), loops, reporting, lock));
+      opened(listenForHealth(settings.healthPort(), loops, reporting, lock, operationAllowed));
     }
     ClaimServiceOnceStarted claims = new ClaimServiceOnceStarted();
     PluginSockets kubelet =
@@ -263,18 +276,21 @@ public final class KubeletPlugin implements AutoCloseable {
     return part;
   }
 
-  private HealthEndpoint listenForHealth(int port, Loops loops, Loops reporting, OperationLock lock) {
+  private HealthEndpoint listenForHealth(
+      int port, Loops loops, Loops reporting, OperationLock lock, Duration operationAllowed) {
     try {
       return HealthEndpoint.listen(
-          port, () -> loops.standstill().or(reporting::standstill).or(() -> heldTooLong(lock)), () -> readiness.get());
+          port,
+          () -> loops.standstill().or(reporting::standstill).or(() -> heldTooLong(lock, operationAllowed)),
+          () -> readiness.get());
     } catch (IOException e) {
       throw new PluginStartException("port " + port + " for health cannot be used (" + e.getMessage() + "); choose another --health-port");
     }
   }
 
-  private static Optional<String> heldTooLong(OperationLock lock) {
+  private static Optional<String> heldTooLong(OperationLock lock, Duration allowed) {
     Duration held = lock.heldFor();
-    return held.compareTo(OPERATION_ALLOWED) > 0
+    return held.compareTo(allowed) > 0
         ? Optional.of("one operation on the node's claims has been under way for " + held.toSeconds() + " s")
         : Optional.empty();
   }

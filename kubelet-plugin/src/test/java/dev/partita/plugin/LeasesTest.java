@@ -38,7 +38,7 @@ class LeasesTest {
   @Test
   void nobodyGetsALeaseThatThePluginOrAnotherContainerWouldWaitFor() throws Exception {
     try (TestNode node = TestNode.withCards("node-l", "h200x1");
-        KubeletPlugin _ = KubeletPlugin.start(node.settings().usagePeriod(Duration.ofMillis(100)).build(), client)) {
+        KubeletPlugin _ = TestNode.start(node.settings().usagePeriod(Duration.ofMillis(100)).build(), client)) {
       ResourceClaim claim = created("mine", 0);
       ResourceClaim other = created("other", 0);
       assertThat(node.prepare(claim).getError()).isEmpty();
@@ -60,7 +60,7 @@ class LeasesTest {
       ResourceClaim hostile = created("hostile", 0);
       ResourceClaim neighbour = created("neighbour", 0);
       TestContainer container;
-      try (KubeletPlugin _ = KubeletPlugin.start(settings(node).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(settings(node).build(), client)) {
         assertThat(node.prepare(hostile).getError()).isEmpty();
         container = TestContainer.of(node, neighbour);
         await().atMost(SOON).until(() -> Files.exists(file(node, "state", hostile, "card")));
@@ -71,7 +71,7 @@ class LeasesTest {
         for (Holder holder : List.of(usage, card, quota)) {
           assertThat(holder.nextLine()).isEqualTo("held");
         }
-        try (KubeletPlugin _ = KubeletPlugin.start(settings(node).build(), client);
+        try (KubeletPlugin _ = TestNode.start(settings(node).build(), client);
             TestContainer.Running _ = container.hold("1Gi")) {
           await("the neighbour's contexts to count").atMost(SOON).until(() -> Files.readString(file(node, "state", neighbour, "quota")).contains("overhead "));
           long number = number(node, neighbour);
@@ -91,7 +91,7 @@ class LeasesTest {
     try (TestNode node = TestNode.withCards("node-n", "h200x1")) {
       assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
       ResourceClaim claim = created("contexts", 0);
-      try (KubeletPlugin _ = KubeletPlugin.start(settings(node).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(settings(node).build(), client)) {
         TestContainer container = TestContainer.of(node, claim);
         try (Holder quota = new Holder(file(node, "state", claim, "quota"));
             TestContainer.Running _ = container.holdPastTheShadow("1Gi")) {

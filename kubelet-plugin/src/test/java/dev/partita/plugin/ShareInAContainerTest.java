@@ -20,7 +20,7 @@ class ShareInAContainerTest {
   void aProgramSeesItsShareAndIsHeldToIt() throws Exception {
     try (TestNode node = TestNode.withCards("node-s", "h200x2")) {
       assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
-      try (KubeletPlugin _ = KubeletPlugin.start(TestContainer.settings(node).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(TestContainer.settings(node).build(), client)) {
         TestContainer quarter = TestContainer.of(node, client.resource(claim("quarter", share("node-s", "gpu", 0, "8Gi", "25"))).create());
         TestContainer neighbour = TestContainer.of(node, client.resource(claim("neighbour", share("node-s", "gpu", 0, "20Gi", ""))).create());
         TestContainer whole = TestContainer.of(node, client.resource(claim("all", whole("node-s", "gpu", 1))).create());
@@ -39,7 +39,7 @@ class ShareInAContainerTest {
   void anImagesOwnLibcudaInFrontDoesNotGetRoundTheShare() throws Exception {
     try (TestNode node = TestNode.withCards("node-i", "h200x1")) {
       assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
-      try (KubeletPlugin _ = KubeletPlugin.start(TestContainer.settings(node).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(TestContainer.settings(node).build(), client)) {
         String driver = node.driverRoot() + "/usr/lib/x86_64-linux-gnu/libcuda.so.1";
         TestContainer carrying =
             TestContainer.of(node, client.resource(claim("held", share("node-i", "gpu", 0, "8Gi", ""))).create())

@@ -1,6 +1,7 @@
 package dev.partita.plugin;
 
 import static dev.partita.plugin.TestClaims.claim;
+import static dev.partita.plugin.TestClaims.instance;
 import static dev.partita.plugin.TestClaims.share;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -17,9 +18,11 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** A plugin that starts while the driver does not come back from nvmlInit. */
+/** A driver that does not come back from a call: from nvmlInit while the plugin starts, or while it holds a lock. */
 @EnableKubernetesMockClient(crud = true)
 class SilentDriverTest {
   private static final NodeInventory.Patience PATIENCE = new NodeInventory.Patience(Duration.ofMillis(300), Duration.ofMillis(500));
@@ -39,7 +42,7 @@ class SilentDriverTest {
       }
       node.simulator("fault", "--root", node.driverRoot().toString(), "--function", "nvmlInit_v2", "--delay-us", HANG_MICROS, "--times", "1");
       int port = freePort();
-      try (KubeletPlugin _ = KubeletPlugin.start(node.settings().healthPort(port).build(), plugin -> client, PATIENCE)) {
+      try (KubeletPlugin _ = start(node.settings().healthPort(port).build(), Duration.ofMinutes(3))) {
         assertThat(node.register().getName()).isEqualTo("gpu.partita.dev");
         assertThat(ask(port, "/healthz")).isEqualTo("200 ok");
         assertThat(node.unprepare(earlier)).isEmpty();
@@ -55,6 +58,34 @@ class SilentDriverTest {
         await().atMost(SOON).until(() -> ask(port, "/readyz"), "200 ok"::equals);
       }
     }
+  }
+
+  /** NVML does not come back from making an instance, which is done with the claim's lock held. */
+  @Test
+  void anOperationThatHoldsItsLockTooLongIsSeenByTheLivenessProbeUntilItEnds() throws Exception {
+    try (TestNode node = TestNode.withCards("node-l", "h200")) {
+      ResourceClaim claim = api().created(claim("slow", instance("node-l", "gpu", 0, "1g-18gb-6")));
+      int port = freePort();
+      Duration allowed = Duration.ofSeconds(1);
+      try (KubeletPlugin _ = start(node.settings().mig(true).healthPort(port).build(), allowed)) {
+        await().atMost(SOON).until(() -> ask(port, "/healthz"), "200 ok"::equals);
+        node.simulator(
+            "fault", "--root", node.driverRoot().toString(), "--function", "nvmlDeviceCreateGpuInstanceWithPlacement",
+            "--delay-us", "8000000", "--times", "1");
+        CompletableFuture<String> error =
+            CompletableFuture.supplyAsync(() -> node.prepare(claim).getError(), Thread::startVirtualThread);
+        await()
+            .atMost(SOON)
+            .until(() -> ask(port, "/healthz"), said -> said.startsWith("503 one operation on the node's claims has"));
+        assertThat(error).isNotDone();
+        assertThat(error.get(SOON.toSeconds(), TimeUnit.SECONDS)).isEmpty();
+        await().atMost(SOON).until(() -> ask(port, "/healthz"), "200 ok"::equals);
+      }
+    }
+  }
+
+  private KubeletPlugin start(PluginSettings settings, Duration operationAllowed) {
+    return KubeletPlugin.start(settings, plugin -> client, PATIENCE, operationAllowed);
   }
 
   private static int freePort() throws IOException {

@@ -97,7 +97,12 @@ final class TestNode implements AutoCloseable {
   }
 
   KubeletPlugin start(KubernetesClient client) throws IOException {
-    return KubeletPlugin.start(settings().build(), client);
+    return start(settings().build(), client);
+  }
+
+  /** Starts a plugin that asks the API server as the chart lets it: see {@link SentRequests}. */
+  static KubeletPlugin start(PluginSettings settings, KubernetesClient client) {
+    return KubeletPlugin.start(settings, () -> SentRequests.like(client));
   }
 
   Path registrationSocket() {

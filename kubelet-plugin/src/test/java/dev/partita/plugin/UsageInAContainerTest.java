@@ -33,7 +33,7 @@ class UsageInAContainerTest {
   void whatAContextTakesCountsAgainstTheShareAndIsShownApart() throws Exception {
     try (TestNode node = TestNode.withCards("node-u", "h200x1")) {
       assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
-      try (KubeletPlugin _ = KubeletPlugin.start(settings(node).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(settings(node).build(), client)) {
         ResourceClaim claim = client.resource(claim("contexts", share("node-u", "gpu", 0, "8Gi", ""))).create();
         TestContainer container = TestContainer.of(node, claim);
         assertThat(quota(node, claim)).contains("generation 1\n").doesNotContain("\noverhead ");
@@ -55,7 +55,7 @@ class UsageInAContainerTest {
         node.prepare(next);
         await().atMost(SOON).until(() -> quota(node, next), text -> text.contains("overhead 314572800\n")); // known by now
       }
-      try (KubeletPlugin _ = KubeletPlugin.start(settings(node).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(settings(node).build(), client)) {
         ResourceClaim later = client.resource(claim("later", share("node-u", "gpu", 0, "1Gi", ""))).create();
         node.prepare(later);
         await().atMost(SOON).until(() -> quota(node, later), text -> text.contains("overhead 314572800\n")); // and by the next plugin
@@ -67,7 +67,7 @@ class UsageInAContainerTest {
   void aContainerIsShownWhatItsOwnProcessesUseOfTheCard() throws Exception {
     try (TestNode node = TestNode.withCards("node-w", "h200x1")) {
       assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
-      try (KubeletPlugin _ = KubeletPlugin.start(settings(node).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(settings(node).build(), client)) {
         ResourceClaim idle = client.resource(claim("idle", share("node-w", "gpu", 0, "8Gi", ""))).create();
         ResourceClaim claim = client.resource(claim("busy", share("node-w", "gpu", 0, "8Gi", ""))).create();
         TestContainer neighbour = TestContainer.of(node, idle);
@@ -85,7 +85,7 @@ class UsageInAContainerTest {
   void whoHoldsMoreThanItsShareWithALibraryOfItsOwnIsFound() throws Exception {
     try (TestNode node = TestNode.withCards("node-v", "h200x1")) {
       assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
-      try (KubeletPlugin _ = KubeletPlugin.start(settings(node).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(settings(node).build(), client)) {
         ResourceClaim honest = client.resource(claim("honest", share("node-v", "gpu", 0, "8Gi", ""))).create();
         ResourceClaim claim = client.resource(claim("thief", share("node-v", "gpu", 0, "8Gi", ""))).create();
         TestContainer neighbour = TestContainer.of(node, honest);
@@ -111,7 +111,7 @@ class UsageInAContainerTest {
   void whoHoldsMemoryOfItsShareWithALibraryOfItsOwnIsFoundBeforeItExceedsIt() throws Exception {
     try (TestNode node = TestNode.withCards("node-w", "h200x1")) {
       assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
-      try (KubeletPlugin _ = KubeletPlugin.start(settings(node).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(settings(node).build(), client)) {
         ResourceClaim claim = client.resource(claim("sly", share("node-w", "gpu", 0, "8Gi", ""))).create();
         TestContainer container = TestContainer.of(node, claim);
         try (TestContainer.Running bad = container.holdPastTheShadow("5Gi")) {
@@ -127,7 +127,7 @@ class UsageInAContainerTest {
   void whoHoldsMoreThanItsShareIsKilledWhereThatIsAskedForAndNobodyElse() throws Exception {
     try (TestNode node = TestNode.withCards("node-x", "h200x1")) {
       assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
-      try (KubeletPlugin _ = KubeletPlugin.start(settings(node).onExcess(OnExcess.KILL).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(settings(node).onExcess(OnExcess.KILL).build(), client)) {
         ResourceClaim claim = client.resource(claim("killed", share("node-x", "gpu", 0, "8Gi", ""))).create();
         TestContainer container = TestContainer.of(node, claim);
         try (TestContainer.Running good = container.hold("2Gi");
@@ -145,7 +145,7 @@ class UsageInAContainerTest {
   void whoUsesMoreOfTheCardThanItsCoreLimitWithALibraryOfItsOwnIsFoundAndNotKilled() throws Exception {
     try (TestNode node = TestNode.withCards("node-y", "h200x1")) {
       assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
-      try (KubeletPlugin _ = KubeletPlugin.start(settings(node).onExcess(OnExcess.KILL).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(settings(node).onExcess(OnExcess.KILL).build(), client)) {
         ResourceClaim honest = client.resource(claim("patient", share("node-y", "gpu", 0, "8Gi", "30"))).create();
         ResourceClaim claim = client.resource(claim("greedy", share("node-y", "gpu", 0, "8Gi", "30"))).create();
         TestContainer neighbour = TestContainer.of(node, honest);
@@ -168,7 +168,7 @@ class UsageInAContainerTest {
   void coreLimitsOnSeveralCardsOfAContainerAreSaidNotToHoldAndNobodyIsSaidToExceedThem() throws Exception {
     try (TestNode node = TestNode.withCards("node-s", "h200x2")) {
       assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
-      try (KubeletPlugin _ = KubeletPlugin.start(settings(node).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(settings(node).build(), client)) {
         ResourceClaim two = client.resource(claim("two", share("node-s", "a", 0, "8Gi", "20"), share("node-s", "b", 1, "8Gi", "20"))).create();
         ResourceClaim one = client.resource(claim("one", share("node-s", "gpu", 0, "8Gi", "20"))).create();
         try (TestContainer.Running _ = TestContainer.ofAll(node, two).spin();
@@ -190,7 +190,7 @@ class UsageInAContainerTest {
     try (TestNode node = TestNode.withCards("node-z", "h200x1")) {
       assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
       node.simulator("fault", "--root", node.driverRoot().toString(), "--function", "nvmlDeviceGetProcessUtilization", "--error", "3"); // NVML_ERROR_NOT_SUPPORTED
-      try (KubeletPlugin _ = KubeletPlugin.start(settings(node).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(settings(node).build(), client)) {
         ResourceClaim claim = client.resource(claim("unseen", share("node-z", "gpu", 0, "8Gi", "30"))).create();
         try (TestContainer.Running _ = TestContainer.of(node, claim).spinPastTheShadow()) {
           Condition unknown = await().atMost(SOON).until(() -> condition(device("unseen"), "WithinCoreLimit"), Optional::isPresent).orElseThrow();

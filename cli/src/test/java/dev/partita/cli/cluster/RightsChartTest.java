@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -29,25 +30,42 @@ class RightsChartTest {
             });
   }
 
-  /** The controller's own tests note which rights it uses; all of them have run before these where the whole is built. */
+  /** The controller's own tests note what it asks for; all of them have run before these where the whole is built. */
   @Test
   void theControllerHasTheRightsThatItsTestsUseAndNoOthers() throws IOException {
-    Path used = Path.of("../dra-controller/target/rights-used.txt");
-    assumeTrue(Files.exists(used), "the controller's tests have not all run here: mvn -pl dra-controller,cli -am test");
-    Stream<List<PolicyRule>> rules =
-        Stream.concat(
-            Chart.roles().filter(RightsChartTest::isTheControllers).map(ClusterRole::getRules),
+    assertThat(granted("partita-dra-controller"))
+        .containsExactlyInAnyOrderElementsOf(used("dra-controller", UsedRights.Besides.BINDING));
+  }
+
+  /** Likewise. */
+  @Test
+  void thePluginHasTheRightsThatItsTestsUseAndNoOthers() throws IOException {
+    assertThat(granted("partita-kubelet-plugin"))
+        .containsExactlyInAnyOrderElementsOf(used("kubelet-plugin", UsedRights.Besides.DRIVER_ON_NODE));
+  }
+
+  private static Set<String> used(String module, UsedRights.Besides also) throws IOException {
+    Path requests = Path.of("..", module, "target", "requests-sent.txt");
+    assumeTrue(Files.exists(requests), "its tests have not all run here: mvn -pl " + module + ",cli -am test");
+    return UsedRights.of(requests, also);
+  }
+
+  private static List<String> granted(String name) {
+    return Stream.concat(
+            Chart.roles().filter(role -> isNamed(role, name)).map(ClusterRole::getRules),
             Chart.rendered(Map.of())
                 .filter(Role.class::isInstance)
                 .map(Role.class::cast)
-                .filter(RightsChartTest::isTheControllers)
-                .map(Role::getRules));
-    List<String> granted = rules.flatMap(List::stream).flatMap(RightsChartTest::rights).distinct().toList();
-    assertThat(granted).containsExactlyInAnyOrderElementsOf(Files.readAllLines(used));
+                .filter(role -> isNamed(role, name))
+                .map(Role::getRules))
+        .flatMap(List::stream)
+        .flatMap(RightsChartTest::rights)
+        .distinct()
+        .toList();
   }
 
-  private static boolean isTheControllers(HasMetadata role) {
-    return role.getMetadata().getName().equals("partita-dra-controller");
+  private static boolean isNamed(HasMetadata role, String name) {
+    return role.getMetadata().getName().equals(name);
   }
 
   /** One by one, as in {@code resource.k8s.io/resourceclaims patch}. */

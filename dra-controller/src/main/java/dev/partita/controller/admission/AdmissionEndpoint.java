@@ -10,7 +10,9 @@ import dev.partita.controller.claims.SchedulerQuotas;
 import dev.partita.controller.watch.ClusterView;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 
 /** The admission webhooks of one instance: the server, what it serves with, and what it asks. */
 public final class AdmissionEndpoint implements AutoCloseable {
@@ -45,6 +47,11 @@ public final class AdmissionEndpoint implements AutoCloseable {
   /** Whether it has a certificate to serve with. */
   public boolean isReady() {
     return keys.isThere();
+  }
+
+  /** What is wrong if a review has held up all others for longer than that. For any thread. */
+  public Optional<String> stuck(Duration most) {
+    return quotas.stuck(most);
   }
 
   /** Answers on, and has API servers leave: before {@link #close}, once the Service no longer names this instance. */

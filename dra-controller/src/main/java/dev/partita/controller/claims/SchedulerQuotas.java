@@ -2,6 +2,7 @@ package dev.partita.controller.claims;
 
 import dev.partita.api.SteadyClock;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
+import dev.partita.controller.health.TimedLock;
 import dev.partita.controller.held.HeldBookings;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
@@ -29,8 +30,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -81,7 +80,7 @@ public final class SchedulerQuotas implements AutoCloseable {
   private volatile boolean counting;
 
   /** Held by threads of admission alone, to count and to reckon; never while a selector is compiled or evaluated. */
-  private final ReentrantLock books = new ReentrantLock();
+  private final TimedLock books;
 
   private final Map<ObjectKey, String> uids = new HashMap<>();
   private final Map<String, Waiting> waiting = new HashMap<>();
@@ -97,6 +96,7 @@ public final class SchedulerQuotas implements AutoCloseable {
     this.view = view;
     this.devices = devices;
     this.evenClock = evenClock;
+    this.books = new TimedLock("the quotas' books", evenClock);
     this.reader = new ClaimReader(view::deviceClass, new DeviceSelectors());
     this.amounts = ClaimReader.ofAmounts(view::deviceClass);
     view.listen(listener);
@@ -105,6 +105,16 @@ public final class SchedulerQuotas implements AutoCloseable {
   @Override
   public void close() {
     view.unlisten(listener);
+  }
+
+  /** What is wrong if one claim has had the books for longer than that: every other one is refused meanwhile. */
+  public Optional<String> stuck(Duration most) {
+    return books.heldTooLong(most);
+  }
+
+  /** For tests. */
+  TimedLock books() {
+    return books;
   }
 
   /** Why a namespace may not have that claim; empty if it may, or it is not for our devices. */
@@ -197,7 +207,7 @@ public final class SchedulerQuotas implements AutoCloseable {
   /** Counts what has changed. What claims wait for, by namespace; empty if others count for too long. */
   private Optional<Map<String, List<ClaimAsk>>> counted() {
     try {
-      if (!books.tryLock(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+      if (!books.tryLock(PATIENCE)) {
         return Optional.empty();
       }
     } catch (InterruptedException e) {

@@ -30,6 +30,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -50,6 +51,9 @@ class FailedDecisionTest {
 
   /** What decisions about these pods end in, by name. */
   private final Map<String, Failure> failing = new ConcurrentHashMap<>();
+
+  /** Until when decisions about these pods do not come back, by name. */
+  private final Map<String, CountDownLatch> hanging = new ConcurrentHashMap<>();
 
   private final List<Instant> attempts = Collections.synchronizedList(new ArrayList<>());
 
@@ -83,6 +87,7 @@ class FailedDecisionTest {
 
     @Override
     public Decision decide(Pod pod, Inventory inventory, Instant now, Map<String, String> placed, Optional<AlikePods> alike) {
+      Optional.ofNullable(hanging.get(pod.getMetadata().getName())).ifPresent(FailedDecisionTest::await);
       Optional<Failure> failure = Optional.ofNullable(failing.get(pod.getMetadata().getName()));
       if (failure.isPresent()) {
         attempts.add(Instant.now());
@@ -152,6 +157,32 @@ class FailedDecisionTest {
     }
     for (int i = 1; i < 4; i++) {
       assertThat(Duration.between(attempts.get(i - 1), attempts.get(i))).isGreaterThanOrEqualTo(Duration.ofMillis(450L << (i - 1)));
+    }
+  }
+
+  @Test
+  void thatDoesNotComeBackIsToldToTheLivenessProbeUntilItDoes() {
+    start(1);
+    CountDownLatch back = new CountDownLatch(1);
+    hanging.put("slow", back);
+    cluster.claim("slow", "gpu.partita.dev", Map.of("memory", "1Gi"));
+    cluster.pod("slow", "slow");
+    Duration most = Duration.ofMillis(500);
+    eventually()
+        .untilAsserted(
+            () ->
+                assertThat(loop.stuck(most))
+                    .hasValueSatisfying(words -> assertThat(words).startsWith("the decision about a pod has not come")));
+    back.countDown();
+    eventually().until(() -> cluster.isAllocated("slow"));
+    eventually().until(() -> loop.stuck(most).isEmpty());
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 

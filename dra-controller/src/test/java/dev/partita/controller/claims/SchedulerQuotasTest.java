@@ -9,6 +9,8 @@ import dev.partita.controller.ClaimForm;
 import dev.partita.controller.Cluster;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.HeldClock;
+import dev.partita.controller.health.HealthServer;
+import dev.partita.controller.http.HttpListener;
 import dev.partita.controller.watch.ClusterEvent;
 import dev.partita.controller.watch.ClusterView;
 import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
@@ -16,6 +18,11 @@ import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -115,6 +122,32 @@ class SchedulerQuotasTest {
             clock)) {
       assertThat(quotas.refusal("default", claim("slow", "8Gi")))
           .contains("its selectors take more than 3 s to evaluate, so that quotas cannot be checked");
+    }
+  }
+
+  @Test
+  void whoHoldsTheBooksForTooLongIsSeenByTheLivenessProbeUntilHeLetsGo() throws Exception {
+    Duration most = Duration.ofMinutes(1);
+    try (SchedulerQuotas quotas = new SchedulerQuotas(view, (host, ask, inTime) -> true, clock);
+        HttpListener health = HealthServer.start(0, () -> quotas.stuck(most), Optional::empty)) {
+      quotas.books().lock();
+      clock.advance(most);
+      assertThat(health(health.port())).isEqualTo("200 ok");
+      clock.advance(Duration.ofSeconds(1));
+      assertThat(health(health.port())).isEqualTo("503 the lock of the quotas' books has been held for 61 s");
+      quotas.books().unlock();
+      assertThat(health(health.port())).isEqualTo("200 ok");
+      assertThat(quotas.refusal("default", claim("fits", "8Gi"))).isEmpty();
+      clock.advance(most.plusSeconds(1));
+      assertThat(health(health.port())).isEqualTo("200 ok");
+    }
+  }
+
+  private static String health(int port) throws Exception {
+    try (HttpClient http = HttpClient.newHttpClient()) {
+      URI healthz = URI.create("http://localhost:" + port + "/healthz");
+      HttpResponse<String> answer = http.send(HttpRequest.newBuilder(healthz).build(), BodyHandlers.ofString());
+      return answer.statusCode() + " " + answer.body().strip();
     }
   }
 

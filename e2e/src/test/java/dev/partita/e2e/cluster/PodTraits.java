@@ -13,9 +13,17 @@ import java.util.TreeMap;
  * @param priorityClass empty for the cluster's default
  * @param hostPorts ports of its node that it wants for itself
  * @param restartPolicy what becomes of a container that has ended
+ * @param graceSeconds for how long its program may go on when it is told to end
  */
 public record PodTraits(
-    Map<String, String> nodes, Map<String, String> labels, Map<String, String> annotations, List<String> gates, String priorityClass, List<Integer> hostPorts, String restartPolicy) {
+    Map<String, String> nodes,
+    Map<String, String> labels,
+    Map<String, String> annotations,
+    List<String> gates,
+    String priorityClass,
+    List<Integer> hostPorts,
+    String restartPolicy,
+    int graceSeconds) {
   /** The gate that the controller takes off. */
   public static final String ALLOCATION_GATE = "gpu.partita.dev/allocation";
 
@@ -26,15 +34,15 @@ public record PodTraits(
 
   /** A pod for the nodes with this label. */
   public static PodTraits onNodesWith(String label, String value) {
-    return new PodTraits(Map.of(label, value), Map.of(), Map.of(), List.of(), "", List.of(), "Never");
+    return new PodTraits(Map.of(label, value), Map.of(), Map.of(), List.of(), "", List.of(), "Never", 1);
   }
 
   public PodTraits label(String name, String value) {
-    return new PodTraits(nodes, with(labels, name, value), annotations, gates, priorityClass, hostPorts, restartPolicy);
+    return new PodTraits(nodes, with(labels, name, value), annotations, gates, priorityClass, hostPorts, restartPolicy, graceSeconds);
   }
 
   public PodTraits annotation(String name, String value) {
-    return new PodTraits(nodes, labels, with(annotations, name, value), gates, priorityClass, hostPorts, restartPolicy);
+    return new PodTraits(nodes, labels, with(annotations, name, value), gates, priorityClass, hostPorts, restartPolicy, graceSeconds);
   }
 
   /** One of a gang of this many. */
@@ -45,20 +53,25 @@ public record PodTraits(
   public PodTraits gate(String gate) {
     List<String> more = new ArrayList<>(gates);
     more.add(gate);
-    return new PodTraits(nodes, labels, annotations, more, priorityClass, hostPorts, restartPolicy);
+    return new PodTraits(nodes, labels, annotations, more, priorityClass, hostPorts, restartPolicy, graceSeconds);
   }
 
   public PodTraits priorityClass(String name) {
-    return new PodTraits(nodes, labels, annotations, gates, name, hostPorts, restartPolicy);
+    return new PodTraits(nodes, labels, annotations, gates, name, hostPorts, restartPolicy, graceSeconds);
   }
 
   public PodTraits hostPort(int port) {
-    return new PodTraits(nodes, labels, annotations, gates, priorityClass, List.of(port), restartPolicy);
+    return new PodTraits(nodes, labels, annotations, gates, priorityClass, List.of(port), restartPolicy, graceSeconds);
   }
 
   /** Its container is started again whenever it has ended. */
   public PodTraits startedAgain() {
-    return new PodTraits(nodes, labels, annotations, gates, priorityClass, hostPorts, "Always");
+    return new PodTraits(nodes, labels, annotations, gates, priorityClass, hostPorts, "Always", graceSeconds);
+  }
+
+  /** Its program may go on for so long when it is told to end. */
+  public PodTraits grace(int seconds) {
+    return new PodTraits(nodes, labels, annotations, gates, priorityClass, hostPorts, restartPolicy, seconds);
   }
 
   private static Map<String, String> with(Map<String, String> map, String name, String value) {

@@ -147,6 +147,11 @@ public record PodUnderTest(Workspace workspace, String name) {
 
   /** Deletes it at once, as nobody else would do for a pod on a {@link PaperNode}. */
   public void deleteOnPaper() {
+    deleteByForce();
+  }
+
+  /** Takes it out of the API at once, whatever its containers do: {@code kubectl delete --grace-period=0 --force}. */
+  public void deleteByForce() {
     resource().withGracePeriod(0).delete();
   }
 

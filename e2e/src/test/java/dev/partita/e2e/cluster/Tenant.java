@@ -48,8 +48,18 @@ public record Tenant(String namespace, KubernetesClient client) implements AutoC
 
   /** Makes an object in his namespace. */
   public HasMetadata create(String yaml) {
+    return create(parsed(yaml));
+  }
+
+  /** Makes an object in his namespace. */
+  public HasMetadata create(HasMetadata object) {
+    return client.resource(object).inNamespace(namespace).create();
+  }
+
+  /** The object that a YAML document describes. */
+  public HasMetadata parsed(String yaml) {
     byte[] document = ("---\n" + yaml).getBytes(StandardCharsets.UTF_8); // else a flow mapping is taken for JSON
-    return client.load(new ByteArrayInputStream(document)).inNamespace(namespace).create().getFirst();
+    return client.load(new ByteArrayInputStream(document)).items().getFirst();
   }
 
   /** A claim of his namespace. */

@@ -3,6 +3,8 @@ package dev.partita.e2e.cluster;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.ListOptions;
+import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -15,11 +17,16 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.UUID;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** A test's own namespace, and what it does there; closing it deletes everything in it. */
 public final class Workspace implements AutoCloseable {
   /** How long anything that a cluster does may take on a busy machine of two cores. */
   public static final Duration PATIENCE = Duration.ofMinutes(2);
+
+  /** A list may be cut after its first object. */
+  private static final ListOptions ONE = new ListOptionsBuilder().withLimit(1L).build();
 
   /** Resources of a container that uses the pod's claim. */
   private static final String CLAIMING = "{claims: [{name: gpu}]}";
@@ -109,6 +116,13 @@ public final class Workspace implements AutoCloseable {
     return namespace;
   }
 
+  /** A class of pods of this priority, which bears this namespace's name; its name. */
+  public String priorityClass(String name, int value) {
+    String unique = namespace + "-" + name;
+    createInCluster("{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: %s}, value: %d}".formatted(unique, value));
+    return unique;
+  }
+
   /** A claim of its own, which pods share by its name. */
   public ClaimUnderTest claim(String name, Ask ask) {
     return claimOfSpec(name, ask.spec());
@@ -196,7 +210,7 @@ public final class Workspace implements AutoCloseable {
         metadata: {name: %s, labels: %s, annotations: %s}
         spec:
           restartPolicy: %s
-          terminationGracePeriodSeconds: 1
+          terminationGracePeriodSeconds: %d
           priorityClassName: "%s"
           schedulingGates: %s
           nodeSelector: %s
@@ -218,6 +232,7 @@ public final class Workspace implements AutoCloseable {
                 json(traits.labels()),
                 json(traits.annotations()),
                 traits.restartPolicy(),
+                traits.graceSeconds(),
                 traits.priorityClass(),
                 json(traits.gates().stream().map(gate -> Map.of("name", gate)).toList()),
                 json(traits.nodes()),
@@ -250,6 +265,25 @@ public final class Workspace implements AutoCloseable {
             () -> events().stream().filter(e -> e.kind().equals(kind) && e.name().equals(name) && e.reason().equals(reason) && e.message().contains(part)).findFirst(),
             java.util.Optional::isPresent)
         .orElseThrow();
+  }
+
+  /** All that whoever may read this namespace learns of its pods and claims: themselves, and what is said of them. */
+  public String everythingSaid() {
+    return Stream.of(
+            "/api/v1/namespaces/%s/pods",
+            "/apis/events.k8s.io/v1/namespaces/%s/events",
+            "/apis/resource.k8s.io/v1/namespaces/%s/resourceclaims")
+        .map(path -> client().raw(path.formatted(namespace)))
+        .collect(Collectors.joining("\n"));
+  }
+
+  /** Deletes all pods with a label by one call: many large ones take long one by one. */
+  public void deletePods(String label) {
+    var _ = client().raw("/api/v1/namespaces/" + namespace + "/pods?labelSelector=" + label, "DELETE", null);
+    await("the pods to be gone")
+        .pollInterval(Duration.ofSeconds(1)) // each look reads a large one
+        .atMost(PATIENCE)
+        .until(() -> client().pods().inNamespace(namespace).withLabelSelector(label).list(ONE).getItems().isEmpty());
   }
 
   public KubernetesClient client() {

@@ -1,0 +1,54 @@
+package dev.partita.controller.health;
+
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/** A lock that knows for how long it has been held, so that health can tell that whoever holds it hangs. */
+public final class TimedLock {
+  private final ReentrantLock lock = new ReentrantLock();
+  private final String what;
+  private final Clock evenClock;
+  private volatile @Nullable Instant since;
+
+  /**
+   * @param what it guards, for people
+   * @param evenClock one for how long something lasts
+   */
+  public TimedLock(String what, Clock evenClock) {
+    this.what = what;
+    this.evenClock = evenClock;
+  }
+
+  public void lock() {
+    lock.lock();
+    since = evenClock.instant();
+  }
+
+  /** Waits no longer than that; whether it was had. */
+  public boolean tryLock(Duration most) throws InterruptedException {
+    boolean had = lock.tryLock(most.toNanos(), TimeUnit.NANOSECONDS);
+    if (had) {
+      since = evenClock.instant();
+    }
+    return had;
+  }
+
+  public void unlock() {
+    since = null;
+    lock.unlock();
+  }
+
+  /** What is wrong if it has been held for longer than that. For any thread. */
+  public Optional<String> heldTooLong(Duration most) {
+    @Nullable Instant begin = since;
+    Duration held = begin == null ? Duration.ZERO : Duration.between(begin, evenClock.instant());
+    return held.compareTo(most) > 0
+        ? Optional.of("the lock of " + what + " has been held for " + held.toSeconds() + " s")
+        : Optional.empty();
+  }
+}
