@@ -1,5 +1,6 @@
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import dev.partita.plugin.PluginLog;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
@@ -72,7 +73,7 @@ final class Rehearsal implements AutoCloseable {
   }
 
   public static void main(String[] args) throws Exception {
-    System.setProperty("logback.configurationFile", "partita-kubelet-plugin-logback.xml"); // else gRPC tells of every byte
+    System.setProperty(PluginLog.PROPERTY, ""); // else gRPC tells of every byte
     Path plugin = Path.of(args[1]).toAbsolutePath().normalize();
     try (Rehearsal rehearsal = new Rehearsal(plugin, Path.of(args[2]).toAbsolutePath().normalize())) {
       switch (args[0]) {
