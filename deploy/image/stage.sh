@@ -72,7 +72,7 @@ rehearse() {
   made=$root/deploy/target/plugin-$key.aot
   if [ ! -e "$made" ]; then
     rm -f "$root"/deploy/target/plugin-*.aot
-    "$jdk/bin/java" --enable-native-access=ALL-UNNAMED -cp "$plugin/app/*" "$root/deploy/image/kubelet-plugin/Rehearsal.java" \
+    "$jdk/bin/java" --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow -cp "$plugin/app/*" "$root/deploy/image/kubelet-plugin/Rehearsal.java" \
       rehearse "$plugin" "$root/hook-lib/target/dist"
     mv "$plugin/plugin.aot" "$made"
   fi
@@ -89,12 +89,14 @@ java_image dra-controller dev.partita.controller.Main \
 
 # The plugin: heap, metaspace, direct memory and code add up to less than its container's limit, 384 MiB
 # in the chart. The heap stays near what is alive (MinHeapFreeRatio), and what malloc kept is given back now and then (TrimNativeHeap…).
+# gRPC's buffers come in pieces of 32 KiB, in the place of 2 MiB for each of two threads: kubelet's calls are a few hundred bytes.
 # The cache is mapped where it was made for, or else each start would write to all of its pages.
 java_image kubelet-plugin dev.partita.plugin.Main \
   -XX:TieredStopAtLevel=1 -XX:+UseSerialGC \
-  -Xms24m -Xmx96m -Xmn8m -XX:MinHeapFreeRatio=5 -XX:MaxHeapFreeRatio=15 \
+  -Xms12m -Xmx96m -Xmn4m -XX:MinHeapFreeRatio=5 -XX:MaxHeapFreeRatio=15 \
   -XX:MaxMetaspaceSize=96m -XX:MaxDirectMemorySize=32m -XX:ReservedCodeCacheSize=32m \
-  -XX:TrimNativeHeapInterval=60000 -XX:CompileThresholdScaling=2 \
+  -XX:TrimNativeHeapInterval=60000 -XX:CompileThresholdScaling=4 \
+  -Dio.grpc.netty.shaded.io.netty.allocator.maxOrder=2 \
   -XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0 -XX:AOTCache=/usr/lib/partita/plugin.aot
 mkdir -p "$stage/root/usr/lib/partita/hook"
 cp "$hook"/lib/* "$stage/root/usr/lib/partita/hook/"

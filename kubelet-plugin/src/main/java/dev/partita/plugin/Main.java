@@ -138,9 +138,8 @@ public final class Main implements Callable<Integer> {
 
   /** Runs the plugin until SIGTERM or SIGINT. */
   public static void main(String[] args) {
-    // Not named logback.xml: whoever embeds the plugin has a configuration of its own.
     if (System.getProperty("logback.configurationFile") == null) {
-      System.setProperty("logback.configurationFile", "partita-kubelet-plugin-logback.xml");
+      System.setProperty(PluginLog.PROPERTY, "");
     }
     Thread.setDefaultUncaughtExceptionHandler((thread, e) -> logger().error("the thread {} has ended: {}", thread.getName(), e.toString()));
     System.exit(commandLine().execute(args));

@@ -34,16 +34,18 @@ import k8s.io.kubelet.pkg.apis.dra.v1.NodeUnprepareResourcesRequest;
 import org.junit.jupiter.api.Test;
 
 /**
- * Measures how long kubelet waits for NodePrepareResources: the whole plugin over its unix socket, with the simulator's NVML, 8 cards and the
- * files on a real disk. The API server is fabric8's mock in the same process, so that its work is on the same processors. Not run by a
- * build; PERFORMANCE.md has the command.
+ * Measures how long kubelet waits for NodePrepareResources: the whole plugin over its unix socket, with the simulator's NVML and 8 cards.
+ * First everything is on a tmpfs, which warms the JVM as well; then the state is on a real disk, and what is below /run and /var/run/cdi on
+ * the tmpfs, as nodes have it. There are few rounds of that: ext4 gives no inode away again within minutes, and walks over all that were
+ * deleted since for each new file, which no node has thousands of. The API server is fabric8's mock in the same process, so that its work is
+ * on the same processors. Not run by a build; PERFORMANCE.md has the command.
  */
 @EnableKubernetesMockClient(crud = true)
 class PrepareBenchmark {
   private static final String NODE = "node-of-bench";
   private static final int WARM_UP = Integer.getInteger("partita.bench.warmup", 300);
-  private static final int SINGLE = Integer.getInteger("partita.bench.single", 500);
-  private static final int ROUNDS = Integer.getInteger("partita.bench.rounds", 10);
+  private static final int SINGLE = Integer.getInteger("partita.bench.single", 100);
+  private static final int ROUNDS = Integer.getInteger("partita.bench.rounds", 5);
   private static final int AT_ONCE = 100;
 
   @SuppressWarnings("NullAway.Init") // set by the extension
@@ -55,13 +57,25 @@ class PrepareBenchmark {
   void nodePrepareResources() throws Exception {
     Logger requests = Logger.getLogger("io.fabric8.mockwebserver");
     requests.setLevel(Level.WARNING); // a line for each costs more than the request
-    try (TestNode node = TestNode.withCards(NODE, "h200x8");
-        KubeletPlugin _ = KubeletPlugin.start(node.settings().hookLibraries(TestNode.DIST.resolve("lib")).inventoryPeriod(Duration.ofSeconds(20)).build(), client)) {
+    try (TestFolder run = TestFolder.onTmpfs()) {
+      System.out.println("all on a tmpfs:");
+      try (TestNode node = TestNode.withCards(NODE, "h200x8", run.path())) {
+        measure(node, run.path().resolve("first"), WARM_UP);
+      }
+      System.out.println("the state on a disk:");
+      try (TestNode node = TestNode.withCards(NODE, "h200x8")) {
+        measure(node, run.path().resolve("second"), 10);
+      }
+    }
+  }
+
+  private void measure(TestNode node, Path run, int warmUp) throws IOException {
+    try (KubeletPlugin _ = KubeletPlugin.start(settings(node, run), client)) {
       TestNode.call(
           node.draSocket(),
           channel -> {
             try {
-              measure(node, channel);
+              measure(node, channel, warmUp);
               return true;
             } catch (Exception e) {
               throw new IllegalStateException(e);
@@ -70,12 +84,21 @@ class PrepareBenchmark {
     }
   }
 
-  private void measure(TestNode node, ManagedChannel channel) throws Exception {
+  private static PluginSettings settings(TestNode node, Path run) throws IOException {
+    return node.settings()
+        .hookLibraries(TestNode.DIST.resolve("lib"))
+        .inventoryPeriod(Duration.ofSeconds(20))
+        .runRoot(run.resolve("partita"))
+        .cdiRoot(run.resolve("cdi"))
+        .build();
+  }
+
+  private void measure(TestNode node, ManagedChannel channel, int warmUp) throws Exception {
     DRAPluginGrpc.DRAPluginBlockingStub kubelet = DRAPluginGrpc.newBlockingStub(channel);
     Path bare = Files.createDirectories(node.root.resolve("state/bare"));
     double[] single = new double[SINGLE];
     double[] fsyncs = new double[SINGLE];
-    for (int i = -WARM_UP; i < SINGLE; i++) {
+    for (int i = -warmUp; i < SINGLE; i++) {
       List<ResourceClaim> one = claimsOfOnePod(1);
       double forced = milliseconds(() -> durably(bare.resolve("record")));
       double took = milliseconds(() -> prepare(kubelet, one));
@@ -92,7 +115,7 @@ class PrepareBenchmark {
     double[] oneCall = new double[ROUNDS];
     double[] calls = new double[ROUNDS];
     double[] requests = new double[ROUNDS];
-    for (int round = -2; round < ROUNDS; round++) {
+    for (int round = -Math.min(warmUp / 30, 10); round < ROUNDS; round++) {
       List<ResourceClaim> ofOnePod = claimsOfOnePod(AT_ONCE);
       double together = milliseconds(() -> prepare(kubelet, ofOnePod));
       double readings = milliseconds(() -> readTwice(ofOnePod));

@@ -20,12 +20,10 @@ import io.grpc.netty.shaded.io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.nio.NioIoHandler;
 import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioDomainSocketChannel;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.UnixDomainSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -48,16 +46,32 @@ final class TestNode implements AutoCloseable {
 
   /** Skips the test if the simulated driver has not been built. */
   static TestNode withCards(String name, String gpus) throws IOException, InterruptedException {
-    TestNode node = withoutDriver(name);
+    return withCards(withoutDriver(name), gpus);
+  }
+
+  /**
+   * The same in a folder.
+   *
+   * @param folder whose path is short
+   */
+  static TestNode withCards(String name, String gpus, Path folder) throws IOException, InterruptedException {
+    return withCards(in(name, Files.createTempDirectory(folder, "pkp")), gpus);
+  }
+
+  private static TestNode withCards(TestNode node, String gpus) throws IOException, InterruptedException {
     Path program = DIST.resolve("bin/partita-sim-driver");
     assumeTrue(Files.isExecutable(program), program + " is not there: build hook-lib first");
-    node.simulator("install", "--root", node.driverRoot().toString(), "--node", name, "--gpus", gpus);
+    node.simulator("install", "--root", node.driverRoot().toString(), "--node", node.name, "--gpus", gpus);
     return node;
   }
 
   /** A node on which no driver is installed. The path is short, since socket paths may only have 107 bytes. */
   static TestNode withoutDriver(String name) throws IOException {
-    TestNode node = new TestNode(name, Files.createTempDirectory("pkp"));
+    return in(name, Files.createTempDirectory("pkp"));
+  }
+
+  private static TestNode in(String name, Path root) throws IOException {
+    TestNode node = new TestNode(name, root);
     Files.createDirectories(node.driverRoot());
     return node;
   }
@@ -205,12 +219,6 @@ final class TestNode implements AutoCloseable {
 
   @Override
   public void close() {
-    try (Stream<Path> files = Files.walk(root)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(file);
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    TestFolder.delete(root);
   }
 }

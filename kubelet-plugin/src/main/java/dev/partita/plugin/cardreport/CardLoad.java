@@ -76,6 +76,16 @@ final class CardLoad {
     return reports(members, used, sampled(now));
   }
 
+  /** The same while no process uses the card, but makes no reports: what was told before still holds. */
+  void pass(Moment now) {
+    Moment former = last;
+    if (former == null || now.nanos() - former.nanos() >= 2 * period * 1000) {
+      at += former == null ? 0 : now.nanos() - former.nanos();
+      last = now;
+      percents = Map.of();
+    }
+  }
+
   private void takeSample(ProcessSample sample, long before, Map<Long, Long> used) {
     long time = sample.timestampMicros();
     if (time + SAME_PERIOD >= newest) { // else it was idle in the newest period

@@ -62,6 +62,8 @@ public final class CardReports implements AutoCloseable {
   private final BooleanSupplier seesAll;
   private Map<ShareRef, ShareUse> grouped = Map.of();
   private Map<String, List<ShareUse>> shared = Map.of(); // grouped, by card
+  private List<String> needed = List.of(); // cards with shares that need reports
+  private List<String> asked = List.of(); // cards whose samples are asked for
   private Set<String> used = Set.of(); // cards that processes use, or may use
   private boolean failed;
 
@@ -141,8 +143,7 @@ public final class CardReports implements AutoCloseable {
       loads.clear();
       times.retain(List.of());
     }
-    Map<String, List<ProcessSample>> newer = ask(shared);
-    List<String> needed = shared.keySet().stream().filter(card -> needed(shared.getOrDefault(card, List.of()))).toList();
+    Map<String, List<ProcessSample>> newer = ask();
     loads.keySet().retainAll(needed);
     told.retainAll(needed);
     told.removeAll(used);
@@ -171,12 +172,18 @@ public final class CardReports implements AutoCloseable {
             .filter(card -> !all || card.getValue().stream().anyMatch(use -> !use.processes().isEmpty()))
             .map(Map.Entry::getKey)
             .collect(Collectors.toSet());
+    needed = shared.keySet().stream().filter(card -> isNeeded(sharesOf(card))).toList();
+    asked = shared.keySet().stream().filter(card -> needed.contains(card) || isLimited(sharesOf(card))).toList();
     retain(now.keySet());
   }
 
   private void reportOn(String card, List<ProcessSample> newer, List<IOException> failures) {
-    List<ShareUse> ofCard = shared.getOrDefault(card, List.of());
+    List<ShareUse> ofCard = sharesOf(card);
     CardLoad load = loads.computeIfAbsent(card, c -> new CardLoad());
+    if (told.contains(card) && ofCard.stream().allMatch(use -> files.containsKey(use.share().ref()))) {
+      load.pass(clock.get());
+      return;
+    }
     Map<ShareRef, CardReport> reports = load.take(newer, ofCard.stream().map(CardReports::member).toList(), clock.get());
     boolean said = told.contains(card);
     for (Map.Entry<ShareRef, CardReport> report : reports.entrySet()) {
@@ -195,20 +202,21 @@ public final class CardReports implements AutoCloseable {
   }
 
   /** Before anything is written: a report that cannot be is no reason to miss samples. */
-  private Map<String, List<ProcessSample>> ask(Map<String, List<ShareUse>> cards) {
+  private Map<String, List<ProcessSample>> ask() {
     Map<String, List<ProcessSample>> answers = new HashMap<>();
-    cards.forEach(
-        (card, ofCard) -> {
-          if (needed(ofCard) || ofCard.stream().anyMatch(use -> use.share().share().coreLimit() == CoreLimit.HARD)) {
-            CardSamples answer = used.contains(card) ? samples.of(card, times.newest(card)) : NOBODY;
-            CardLoad.Moment now = clock.get();
-            answer = setBack.judge(answer, now);
-            times.take(card, answer, now.nanos());
-            answers.put(card, answer.known());
-          }
-        });
+    for (String card : asked) {
+      CardSamples answer = used.contains(card) ? samples.of(card, times.newest(card)) : NOBODY;
+      CardLoad.Moment now = clock.get();
+      answer = setBack.judge(answer, now);
+      times.take(card, answer, now.nanos());
+      answers.put(card, answer.known());
+    }
     times.retain(answers.keySet());
     return answers;
+  }
+
+  private List<ShareUse> sharesOf(String card) {
+    return shared.getOrDefault(card, List.of());
   }
 
   /** {@link System#nanoTime} is CLOCK_MONOTONIC; a reader for whom it is not sees a time that cannot be, and does without. */
@@ -216,7 +224,11 @@ public final class CardReports implements AutoCloseable {
     return new CardLoad.Moment(System.nanoTime(), ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now()));
   }
 
-  private static boolean needed(List<ShareUse> ofCard) {
+  private static boolean isLimited(List<ShareUse> ofCard) {
+    return ofCard.stream().anyMatch(use -> use.share().share().coreLimit() == CoreLimit.HARD);
+  }
+
+  private static boolean isNeeded(List<ShareUse> ofCard) {
     return ofCard.stream().map(use -> use.share().ref().uid()).distinct().count() > 1
         || ofCard.stream().anyMatch(use -> use.share().share().coreLimit() == CoreLimit.SOFT);
   }

@@ -54,6 +54,7 @@ public final class Checkpoint implements AutoCloseable {
   private final ReentrantLock memory = new ReentrantLock();
   private final SortedMap<String, PreparedClaim> known = new TreeMap<>(); // by UID; under the lock
   private final SortedMap<String, ForeignRecord> foreign = new TreeMap<>(); // likewise, of other versions
+  private @Nullable List<PreparedClaim> all; // the records of this version as they were given last; null if they have changed since
   private boolean complete; // whether all records are known, but for what changes tells; under the lock
 
   /** The folder is made if it is not there. */
@@ -102,12 +103,17 @@ public final class Checkpoint implements AutoCloseable {
     }
   }
 
-  /** All claims' records of this version, by UID. */
+  /** All claims' records of this version, by UID. The same list again as long as none has changed. */
   public List<PreparedClaim> readAll() throws IOException {
     memory.lock();
     try {
       learnChanges();
-      return List.copyOf(known.values());
+      List<PreparedClaim> given = all;
+      if (given == null) {
+        given = List.copyOf(known.values());
+        all = given;
+      }
+      return given;
     } finally {
       memory.unlock();
     }
@@ -115,13 +121,15 @@ public final class Checkpoint implements AutoCloseable {
 
   private void learnChanges() throws IOException {
     Optional<Set<String>> changed = changes.take();
-    boolean all = !complete || changed.isEmpty();
+    boolean anew = !complete || changed.isEmpty();
     complete = false; // until everything that is told here has been read
-    if (all) {
+    if (anew) {
       known.clear();
       foreign.clear();
+      all = null;
     }
-    for (String uid : all ? uids() : uidsOf(changed.orElseThrow())) {
+    for (String uid : anew ? uids() : uidsOf(changed.orElseThrow())) {
+      all = null;
       foreign.remove(uid);
       Optional<PreparedClaim> record = readFile(uid);
       if (record.isPresent()) {

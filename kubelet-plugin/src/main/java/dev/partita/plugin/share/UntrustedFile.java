@@ -51,9 +51,18 @@ public final class UntrustedFile {
   private static final Function PWRITE = C.getFunction("pwrite");
   private static final Function FTRUNCATE = C.getFunction("ftruncate");
 
+  /** AT_EMPTY_PATH asks for a path of no characters. */
+  private static final Memory NO_PATH = noPath();
+
   private final int descriptor;
   private final Memory status = new Memory(STATX_BYTES);
   private int users = 1;
+
+  private static Memory noPath() {
+    Memory path = new Memory(1);
+    path.clear();
+    return path;
+  }
 
   private UntrustedFile(int descriptor) {
     this.descriptor = descriptor;
@@ -145,6 +154,11 @@ public final class UntrustedFile {
     return stat() ? status.getLong(SIZE) : -1;
   }
 
+  /** In bytes; -1 if the kernel does not say, if its name was removed, or if it is closed already. */
+  synchronized long sizeUnlessUnlinked() {
+    return users > 0 && stat() && status.getInt(LINKS) > 0 ? status.getLong(SIZE) : -1;
+  }
+
   /** Whether its name was removed, so that a file of that name is another one. */
   synchronized boolean isUnlinked() {
     return stat() && status.getInt(LINKS) == 0;
@@ -155,7 +169,7 @@ public final class UntrustedFile {
   }
 
   private boolean stat() {
-    return STATX.invokeInt(new Object[] {descriptor, "", AT_EMPTY_PATH, STATX_BASIC_STATS, status}) == 0;
+    return STATX.invokeInt(new Object[] {descriptor, NO_PATH, AT_EMPTY_PATH, STATX_BASIC_STATS, status}) == 0;
   }
 
   /** The bytes there; zeros behind the end of the file, which a container can cut at any moment. */

@@ -2,9 +2,13 @@ package dev.partita.plugin.share;
 
 import dev.partita.plugin.share.UntrustedFile.Opening;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -48,6 +52,23 @@ public final class UsageRegions implements AutoCloseable {
       case Opening.Leased ignored -> otherwise;
       case Opening.Failed ignored -> otherwise;
     };
+  }
+
+  /**
+   * The first of several regions that has more bytes than that, which a container must have added; empty if none has. One that cannot be
+   * opened now is left out.
+   */
+  public Optional<Path> larger(Collection<Path> regions, long bytes) {
+    return regions.stream().filter(region -> size(region) > bytes).findFirst();
+  }
+
+  private long size(Path region) {
+    UntrustedFile known;
+    synchronized (this) {
+      known = open.get(region);
+    }
+    long size = known == null ? -1 : known.sizeUnlessUnlinked();
+    return size >= 0 ? size : read(region, UntrustedFile::size, -1L);
   }
 
   /**
@@ -138,11 +159,14 @@ public final class UsageRegions implements AutoCloseable {
    * @param looked those that are read all the time, which shows when one of them was removed
    */
   public synchronized void forgetRemoved(Set<Path> looked) {
-    for (Map.Entry<Path, UntrustedFile> each : Map.copyOf(open).entrySet()) {
-      if (!looked.contains(each.getKey()) && each.getValue().isUnlinked()) {
-        forget(each.getKey());
-      }
-    }
+    List<Path> removed = new ArrayList<>();
+    open.forEach(
+        (region, file) -> {
+          if (!looked.contains(region) && file.isUnlinked()) {
+            removed.add(region);
+          }
+        });
+    removed.forEach(this::forget);
   }
 
   /** Closes all regions below a folder. */

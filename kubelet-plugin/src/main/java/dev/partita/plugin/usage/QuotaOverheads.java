@@ -1,5 +1,6 @@
 package dev.partita.plugin.usage;
 
+import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.prepare.OperationLock;
 import dev.partita.plugin.share.ShareFolders;
 import java.io.IOException;
@@ -25,8 +26,19 @@ final class QuotaOverheads {
 
   private final ShareFolders folders;
   private final OperationLock lock;
+  /** How long a figure that was read is believed: another plugin of a rolling update writes there, too. */
+  private static final Duration KNOWN_FOR = Duration.ofSeconds(30);
+
   private final Map<ShareRef, Instant> neededAt = new HashMap<>();
+  private final Map<ShareRef, Known> known = new HashMap<>();
   private final Onsets failures = new Onsets();
+
+  /**
+   * What a quota file says.
+   *
+   * @param prepared the preparation that it was written by: a later one writes it anew
+   */
+  private record Known(PreparedClaim prepared, long bytes, Instant until) {}
 
   QuotaOverheads(ShareFolders folders, OperationLock lock) {
     this.folders = folders;
@@ -37,10 +49,15 @@ final class QuotaOverheads {
   void write(WatchedShare share, long bytes, Instant now) {
     try {
       long pages = Math.min((bytes + PAGE - 1) / PAGE * PAGE, share.share().memoryBytes());
+      if (isKnown(share, pages, now)) {
+        neededAt.put(share.ref(), now);
+        return;
+      }
       OptionalLong there = folders.overhead(share.ref().uid(), share.ref().key());
       if (there.isEmpty()) {
         return; // being released
       }
+      known.put(share.ref(), new Known(share.prepared(), there.getAsLong(), now.plus(KNOWN_FOR)));
       if (pages >= there.getAsLong()) {
         neededAt.put(share.ref(), now);
       }
@@ -52,6 +69,7 @@ final class QuotaOverheads {
               folders.writeOverhead(share.claim(), share.grant(), share.share(), pages);
               return true;
             });
+        known.remove(share.ref());
         neededAt.put(share.ref(), now);
       }
     } catch (IOException e) {
@@ -61,9 +79,16 @@ final class QuotaOverheads {
     }
   }
 
+  @SuppressWarnings("ReferenceEquality") // a claim that was prepared anew has another record, and maybe an equal one
+  private boolean isKnown(WatchedShare share, long pages, Instant now) {
+    Known last = known.get(share.ref());
+    return last != null && last.prepared() == share.prepared() && last.bytes() == pages && now.isBefore(last.until());
+  }
+
   /** Forgets all other shares. */
   void retain(Collection<ShareRef> shares) {
     neededAt.keySet().retainAll(shares);
+    known.keySet().retainAll(shares);
     failures.retain(shares);
   }
 }

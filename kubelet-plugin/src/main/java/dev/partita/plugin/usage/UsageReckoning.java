@@ -24,6 +24,7 @@ import java.util.function.ToLongFunction;
  */
 final class UsageReckoning {
   private final List<WatchedShare> shares;
+  private final Map<ShareRef, WatchedShare> byRef = new HashMap<>();
   private final Map<ShareRef, Ledger> ledgers;
   private final long plausible;
   private final Map<ShareRef, List<ProcessUse>> uses = new HashMap<>();
@@ -33,6 +34,7 @@ final class UsageReckoning {
     this.shares = shares;
     this.ledgers = ledgers;
     this.plausible = plausible;
+    shares.forEach(share -> byRef.put(share.ref(), share));
   }
 
   /**
@@ -45,10 +47,8 @@ final class UsageReckoning {
   static Map<ShareRef, ShareUse> of(
       List<WatchedShare> shares, Map<ShareRef, Ledger> ledgers, List<CardProcess> processes, OverheadBook book) {
     UsageReckoning reckoning = new UsageReckoning(shares, ledgers, book.plausible());
-    Map<ShareRef, WatchedShare> byRef = new HashMap<>();
-    shares.forEach(share -> byRef.put(share.ref(), share));
     for (CardProcess process : processes) {
-      List<WatchedShare> charged = process.shares().stream().flatMap(ref -> Optional.ofNullable(byRef.get(ref)).stream()).toList();
+      List<WatchedShare> charged = process.shares().stream().flatMap(ref -> Optional.ofNullable(reckoning.byRef.get(ref)).stream()).toList();
       if (!charged.isEmpty()) {
         String model = charged.getFirst().grant().card().productName();
         OptionalLong overhead = book.take(process.key(), model, process.reading());
@@ -132,10 +132,10 @@ final class UsageReckoning {
 
   /** What the share holds beyond its limit; no more than what it and those beside it in containers hold beyond the sum of theirs. */
   private long excess(WatchedShare share, ToLongFunction<ProcessUse> held, ToLongFunction<Grant.Share> limit) {
-    Set<ShareRef> group = together.getOrDefault(share.ref(), Set.of());
     ToLongFunction<WatchedShare> own =
         one -> uses.getOrDefault(one.ref(), List.of()).stream().mapToLong(held).sum() - limit.applyAsLong(one.share());
-    long all = shares.stream().filter(other -> other.equals(share) || group.contains(other.ref())).mapToLong(own).sum();
-    return Math.min(own.applyAsLong(share), all);
+    long alone = own.applyAsLong(share);
+    long others = beside(share.ref()).stream().flatMap(ref -> Optional.ofNullable(byRef.get(ref)).stream()).mapToLong(own).sum();
+    return Math.min(alone, alone + others);
   }
 }

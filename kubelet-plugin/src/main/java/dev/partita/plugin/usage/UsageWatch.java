@@ -1,6 +1,7 @@
 package dev.partita.plugin.usage;
 
 import dev.partita.plugin.checkpoint.Checkpoint;
+import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claimstatus.ClaimReports;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.nvml.ProcessMemory;
@@ -46,6 +47,15 @@ public final class UsageWatch {
   /** Microseconds: samples later than that were made before the time of day was set back, or do not carry it. */
   private static final long SET_BACK = 1_000_000;
 
+  /**
+   * How long everything is looked at every time after the last change or use: until then a state has lasted, a quota has its lower figure,
+   * and what was held back has been told.
+   */
+  private static final Duration SETTLING = Duration.ofSeconds(10);
+
+  /** From then on everything is looked at this often; in between only whether anything has happened. */
+  private static final Duration BETWEEN_WHOLE_LOOKS = Duration.ofSeconds(10);
+
   /** A look at many shares on a busy node takes seconds. */
   private static final Duration ALLOWED = Duration.ofMinutes(2);
 
@@ -69,7 +79,10 @@ public final class UsageWatch {
   private final Set<ShareRef> overLocked = new HashSet<>(); // whose last search did not come to its end
   private final Map<String, Long> newest = new HashMap<>(); // by card: microseconds of the newest sample
   private volatile Map<ShareRef, ShareUse> current = Map.of();
-  private boolean idle; // whether nobody used a card that has shares at the last look
+  private Watched watched = new Watched(List.of(), List.of(), Set.of(), Set.of());
+  private boolean idle; // whether nobody used a card that has shares at the last whole look
+  private Instant settled; // when that will have been so for long enough
+  private Instant nextWhole;
   private boolean failed;
 
   /**
@@ -139,7 +152,18 @@ public final class UsageWatch {
     this.evenClock = evenClock;
     this.least = least;
     this.book = new OverheadBook(plausibleOverhead, least.kept());
+    this.settled = evenClock.instant();
+    this.nextWhole = settled;
   }
+
+  /**
+   * What is watched.
+   *
+   * @param records of the claims, as the checkpoint gave them
+   * @param regions of the shares
+   * @param cards of the shares
+   */
+  private record Watched(List<PreparedClaim> records, List<WatchedShare> shares, Set<Path> regions, Set<String> cards) {}
 
   /** Looks now and then every period. */
   public void start(Loops loops, Duration period) {
@@ -185,15 +209,57 @@ public final class UsageWatch {
     }
   }
 
-  /** Looks once. */
+  /**
+   * Looks once. While nobody uses a card that has shares, NVML is asked first, and the ledgers, of processes that hold nothing, are not read;
+   * when that and everything else has stayed so for a while, only whether it still is is looked at most times.
+   */
   void look() throws IOException {
-    List<WatchedShare> shares = WatchedShare.of(checkpoint.readAll());
-    folders.regions().forgetRemoved(shares.stream().map(share -> usage(share.ref())).collect(Collectors.toSet()));
+    Instant now = evenClock.instant();
+    boolean same = watchRecords();
+    boolean restful = idle && isIdle();
+    if (same && restful && now.isBefore(nextWhole)) {
+      return;
+    }
+    nextWhole = now; // should this one fail
+    lookAtAll(restful, now);
+    if (!same || !restful) {
+      settled = now.plus(SETTLING);
+    }
+    nextWhole = now.isBefore(settled) ? now : now.plus(BETWEEN_WHOLE_LOOKS);
+  }
+
+  /** Whether there are the same shares as before. */
+  @SuppressWarnings("ReferenceEquality") // the checkpoint gives the same list until a record changes
+  private boolean watchRecords() throws IOException {
+    List<PreparedClaim> records = checkpoint.readAll();
+    if (records == watched.records()) {
+      return true;
+    }
+    List<WatchedShare> shares = WatchedShare.of(records);
+    Set<Path> regions = shares.stream().map(share -> usage(share.ref())).collect(Collectors.toSet());
+    watched = new Watched(records, shares, regions, shares.stream().map(WatchedShare::card).collect(Collectors.toSet()));
+    return false;
+  }
+
+  /** Whether no process is on a card that has shares, and no container lets a region grow, which takes no GPU. */
+  private boolean isIdle() {
+    if (watched.shares().isEmpty()) {
+      return true;
+    }
+    Map<String, List<ProcessMemory>> held = nvml.get();
+    return watched.cards().stream().allMatch(card -> held.getOrDefault(card, List.of()).isEmpty())
+        && folders.regions().larger(watched.regions(), ShareFolders.USAGE_SIZE).isEmpty();
+  }
+
+  private void lookAtAll(boolean restful, Instant now) {
+    List<WatchedShare> shares = watched.shares();
+    folders.regions().forgetRemoved(watched.regions());
     Map<String, CardTime> used = times.drain();
-    Map<ShareRef, ShareUse> uses = shares.isEmpty() ? Map.of() : read(shares, used);
+    Map<ShareRef, ShareUse> uses =
+        restful || shares.isEmpty() ? UsageReckoning.of(shares, Map.of(), List.of(), book) : readLedgers(shares, used);
+    idle = restful || (host.seesAll() && uses.values().stream().allMatch(use -> use.processes().isEmpty()));
     least.keep(book.least());
     current = uses;
-    Instant now = evenClock.instant();
     Map<ShareRef, MemoryState> lasting = new HashMap<>();
     Map<ShareRef, Long> overheads = new HashMap<>();
     for (ShareUse use : uses.values()) {
@@ -208,21 +274,6 @@ public final class UsageWatch {
     reprisal.retain(uses.keySet());
     reports.tell(uses.values(), lasting, cores.take(uses, used, host.seesAll(), clock.instant()), overheads, now);
     uses.values().forEach(use -> reprisal.against(use, lasting.getOrDefault(use.share().ref(), use.memory())));
-  }
-
-  /** While nobody uses a card that has shares, NVML is asked first, and the ledgers, of processes that hold nothing, are not read. */
-  private Map<ShareRef, ShareUse> read(List<WatchedShare> shares, Map<String, CardTime> used) {
-    if (idle && isIdle(shares)) {
-      return UsageReckoning.of(shares, Map.of(), List.of(), book);
-    }
-    Map<ShareRef, ShareUse> uses = readLedgers(shares, used);
-    idle = host.seesAll() && uses.values().stream().allMatch(use -> use.processes().isEmpty());
-    return uses;
-  }
-
-  private boolean isIdle(List<WatchedShare> shares) {
-    Map<String, List<ProcessMemory>> held = nvml.get();
-    return shares.stream().allMatch(share -> held.getOrDefault(share.card(), List.of()).isEmpty());
   }
 
   private Map<ShareRef, ShareUse> readLedgers(List<WatchedShare> shares, Map<String, CardTime> used) {

@@ -105,6 +105,21 @@ class CardLoadTest {
   }
 
   @Test
+  void whatPassesWithoutReportsCountsAsItDoesWithThem() {
+    CardLoad other = new CardLoad();
+    take();
+    other.take(List.of(), List.of(), now);
+    for (int i = 0; i < 20; i++) {
+      take();
+      other.pass(now);
+    }
+    now = new CardLoad.Moment(now.nanos() + POLL, now.epochMicros() + POLL / 1000);
+    List<CardLoad.Member> members = List.of(new CardLoad.Member(A, 1, Set.of(10L)));
+    CardReport with = of(load.take(List.of(), members, now), A);
+    assertThat(of(other.take(List.of(), members, now), A).atNanos()).isEqualTo(with.atNanos()).isPositive();
+  }
+
+  @Test
   void everyReportIsAsLongAsAnyOther() {
     CardReport small = new CardReport(1, 2, 3, 4, false, 5);
     CardReport large = new CardReport(Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE, 100, true, Long.MAX_VALUE);

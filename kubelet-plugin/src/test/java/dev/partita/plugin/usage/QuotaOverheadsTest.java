@@ -64,6 +64,22 @@ class QuotaOverheadsTest {
     }
   }
 
+  @Test
+  void aQuotaThatWasWrittenAnewGetsTheFigureAgainAtOnce() throws IOException {
+    ShareFolders folders = new ShareFolders(root.resolve("state"), root.resolve("run"), new UsageRegions());
+    try (OperationLock lock = new OperationLock(root.resolve("lock"))) {
+      QuotaOverheads quotas = new QuotaOverheads(folders, lock);
+      for (int preparation = 0; preparation < 2; preparation++) { // with nobody looking in between
+        WatchedShare share = share();
+        folders.write(share.claim(), share.grant(), share.share());
+        quotas.write(share, 2 << 20, START.plusSeconds(3L * preparation));
+        quotas.write(share, 2 << 20, START.plusSeconds(3L * preparation + 1));
+        assertThat(folders.overhead(share.ref().uid(), share.ref().key())).hasValue(2 << 20);
+        folders.remove(share.ref().uid());
+      }
+    }
+  }
+
   private static WatchedShare share() {
     ClaimRef claim = new ClaimRef("default", "claim", "0b5e8a9e-0000-4000-8000-000000000001");
     PreparedClaim prepared =

@@ -1,0 +1,172 @@
+package dev.partita.plugin.usage;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.partita.plugin.checkpoint.Checkpoint;
+import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.Grants;
+import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.claimstatus.ClaimReports;
+import dev.partita.plugin.kube.ApiCalls;
+import dev.partita.plugin.nvml.CardSamples;
+import dev.partita.plugin.nvml.ProcessMemory;
+import dev.partita.plugin.prepare.ClaimReader;
+import dev.partita.plugin.prepare.OperationLock;
+import dev.partita.plugin.share.ShareFolders;
+import dev.partita.plugin.share.UsageRegions;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Shares that nobody uses are hardly looked at, and what happens to them is noticed with the next look all the same. */
+@EnableKubernetesMockClient(crud = true)
+class QuietNodeTest {
+  @SuppressWarnings("NullAway.Init") // set by the extension
+  KubernetesClient client;
+
+  @TempDir @SuppressWarnings("NullAway.Init")
+  Path root;
+
+  private Instant now = Instant.parse("2026-01-01T00:00:00Z");
+  private Map<String, List<ProcessMemory>> held = Map.of();
+  private int asked;
+
+  @SuppressWarnings("NullAway.Init") // as all below, set before every test
+  private UsageRegions regions;
+
+  @SuppressWarnings("NullAway.Init")
+  private OperationLock lock;
+
+  @SuppressWarnings("NullAway.Init")
+  private ClaimReports reports;
+
+  @SuppressWarnings("NullAway.Init")
+  private ShareFolders folders;
+
+  @SuppressWarnings("NullAway.Init")
+  private Checkpoint checkpoint;
+
+  @SuppressWarnings("NullAway.Init")
+  private UsageWatch watch;
+
+  @BeforeEach
+  void watchOneShareUntilAllIsQuiet() throws IOException {
+    regions = new UsageRegions();
+    lock = new OperationLock(root.resolve("lock"));
+    reports = new ClaimReports(client, ApiCalls.standard(), "node", Clock.systemUTC());
+    folders = new ShareFolders(root.resolve("state"), root.resolve("run"), regions);
+    checkpoint = new Checkpoint(root.resolve("claims"), Clock.systemUTC());
+    prepare(share(1));
+    Clock clock = InstantSource.offset(() -> now, Duration.ZERO).withZone(ZoneOffset.UTC);
+    watch =
+        UsageWatch.over(
+            checkpoint,
+            folders,
+            this::held,
+            (card, newer) -> new CardSamples.Told(List.of()),
+            new ClaimReader(client, ApiCalls.standard()),
+            lock,
+            reports,
+            OnExcess.REPORT,
+            UsageWatch.PLAUSIBLE_OVERHEAD,
+            clock,
+            clock);
+    assumeTrue(watch.seesAll(), "processes of other pid namespaces are not seen");
+    for (int second = 0; second < 30; second++) {
+      lookASecondLater();
+    }
+  }
+
+  @AfterEach
+  void close() throws IOException {
+    reports.close();
+    lock.close();
+    regions.close();
+    checkpoint.close();
+  }
+
+  @Test
+  @SuppressWarnings("ReferenceEquality") // each whole look has a map of its own
+  void whileNothingHappensOnlyNvmlIsAskedAndAllIsLookedAtNowAndThen() throws IOException {
+    int before = asked;
+    int whole = 0;
+    for (int second = 0; second < 60; second++) {
+      Map<ShareRef, ShareUse> last = watch.current();
+      lookASecondLater();
+      whole += watch.current() == last ? 0 : 1;
+    }
+    assertThat(asked - before).isEqualTo(60);
+    assertThat(whole).isEqualTo(6);
+  }
+
+  @Test
+  void aProcessOnTheCardIsSeenWithTheNextLookAndForAWhileAfterItHasGone() throws IOException {
+    held = Map.of("GPU-0", List.of(new ProcessMemory(ProcessHandle.current().pid(), 1 << 30)));
+    assertWholeLooks(3);
+    held = Map.of();
+    assertWholeLooks(10);
+  }
+
+  @Test
+  void aNewShareIsSeenWithTheNextLook() throws IOException {
+    prepare(share(2));
+    lookASecondLater();
+    assertThat(watch.current()).containsOnlyKeys(share(1).ref(), share(2).ref());
+  }
+
+  @Test
+  void aRegionThatAContainerLetsGrowIsCutWhileNobodyUsesTheCard() throws IOException {
+    Path region = folders.usageFile(share(1).ref().uid(), share(1).ref().key());
+    try (RandomAccessFile file = new RandomAccessFile(region.toFile(), "rw")) {
+      file.setLength(ShareFolders.USAGE_SIZE + (1 << 20));
+    }
+    lookASecondLater();
+    await().untilAsserted(() -> assertThat(Files.size(region)).isEqualTo(ShareFolders.USAGE_SIZE));
+  }
+
+  private void assertWholeLooks(int looks) throws IOException {
+    for (int i = 0; i < looks; i++) {
+      Map<ShareRef, ShareUse> last = watch.current();
+      lookASecondLater();
+      assertThat(watch.current()).isNotSameAs(last);
+    }
+  }
+
+  private void lookASecondLater() throws IOException {
+    now = now.plusSeconds(1);
+    watch.look();
+  }
+
+  private Map<String, List<ProcessMemory>> held() {
+    asked++;
+    return held;
+  }
+
+  private void prepare(WatchedShare share) throws IOException {
+    checkpoint.write(share.prepared());
+    folders.write(share.claim(), share.grant(), share.share());
+  }
+
+  private static WatchedShare share(int number) {
+    ClaimRef claim = new ClaimRef("default", "claim-" + number, "0b5e8a9e-0000-4000-8000-00000000000" + number);
+    PreparedClaim prepared =
+        new PreparedClaim(claim, PreparedClaim.Phase.COMPLETED, "boot", List.of(Grants.share("a", 0, "key", 8, 25)), Map.of(), false);
+    return WatchedShare.of(List.of(prepared)).getFirst();
+  }
+}
