@@ -2,7 +2,6 @@ package dev.partita.controller;
 
 import dev.partita.controller.ControllerSettings.Webhook;
 import dev.partita.controller.certificate.CertificateKeeper;
-import dev.partita.controller.claims.AllocationLoop;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.events.ClaimEvents;
 import dev.partita.controller.events.PodConditions;
@@ -10,6 +9,7 @@ import dev.partita.controller.events.PodEvents;
 import dev.partita.controller.explain.Answer;
 import dev.partita.controller.explain.Question;
 import dev.partita.controller.quota.QuotaStatusWriter;
+import dev.partita.controller.schedule.AllocationLoop;
 import dev.partita.controller.slices.PublicationLoop;
 import dev.partita.controller.templates.TemplateLoop;
 import dev.partita.controller.unconverted.UnconvertedPods;

@@ -10,7 +10,7 @@ import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeRules;
 import dev.partita.api.quota.GpuQuota;
 import dev.partita.api.quota.GpuQuotaRules;
-import dev.partita.controller.claims.RequestRules;
+import dev.partita.controller.claim.RequestRules;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimSpec;

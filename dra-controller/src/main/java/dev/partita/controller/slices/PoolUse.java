@@ -6,7 +6,7 @@ import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
 import dev.partita.controller.booking.Booking;
-import dev.partita.controller.claims.AllocatedClaim;
+import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.watch.AllocatedDevices;
 import io.fabric8.kubernetes.api.model.resource.v1.Device;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceCapacity;

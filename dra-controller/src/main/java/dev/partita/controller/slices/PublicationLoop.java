@@ -2,7 +2,7 @@ package dev.partita.controller.slices;
 
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
-import dev.partita.controller.claims.AllocatedClaim;
+import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.classes.ClassPublisher;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.inventory.GpuHost;

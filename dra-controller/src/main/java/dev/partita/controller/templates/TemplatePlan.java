@@ -4,7 +4,7 @@ import dev.partita.admission.convert.ClaimTemplate;
 import dev.partita.admission.convert.ConvertedRequests;
 import dev.partita.api.Driver;
 import dev.partita.api.config.Decoded;
-import dev.partita.controller.claims.PodClaims;
+import dev.partita.controller.claim.PodClaims;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplateBuilder;

@@ -1,0 +1,28 @@
+package dev.partita.controller.claim;
+
+import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.DeviceAsk;
+import io.fabric8.kubernetes.api.model.Namespace;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who may look at devices that others have. The API server asks for the same label when a claim is made (KEP-5018); that it is still
+ * there when the claim is allocated is asked here.
+ */
+public final class AdminAccess {
+  static final String LABEL = "resource.kubernetes.io/admin-access";
+  public static final String REFUSAL = "adminAccess: needs the label " + LABEL + "=true on the namespace";
+
+  private AdminAccess() {}
+
+  public static boolean isAsked(ClaimAsk claim) {
+    return claim.requests().stream().flatMap(request -> request.alternatives().stream()).anyMatch(ask -> ask.access() == DeviceAsk.Access.MONITOR);
+  }
+
+  public static boolean isAllowed(@Nullable Namespace namespace) {
+    return namespace != null
+        && "true".equals(Objects.requireNonNullElse(namespace.getMetadata().getLabels(), Map.<String, String>of()).get(LABEL));
+  }
+}

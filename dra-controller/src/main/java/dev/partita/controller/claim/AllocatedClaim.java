@@ -1,0 +1,148 @@
+package dev.partita.controller.claim;
+
+import dev.partita.api.DeviceAttribute;
+import dev.partita.api.DeviceMode;
+import dev.partita.api.DeviceName;
+import dev.partita.api.Driver;
+import dev.partita.controller.booking.Booking;
+import dev.partita.controller.decode.LeftOut;
+import dev.partita.controller.inventory.CardKey;
+import dev.partita.controller.proposal.Proposal;
+import dev.partita.controller.watch.AllocatedDevices;
+import io.fabric8.kubernetes.api.model.NodeSelector;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.resource.v1.AllocationResult;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceAllocationConfiguration;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** What an allocation, whoever wrote it, takes of our cards. */
+public final class AllocatedClaim {
+  private static final String POOL_SUFFIX = Driver.poolOf("");
+
+  private AllocatedClaim() {}
+
+  public static boolean isAllocated(ResourceClaim claim) {
+    return allocation(claim).isPresent();
+  }
+
+  /** Whether somebody may be using it: then its devices are not free even if nobody says where they are. */
+  static boolean isReserved(ResourceClaim claim) {
+    return !reservedFor(claim).isEmpty();
+  }
+
+  /** Whether it holds nothing but our devices, and nobody has reserved it: then it can be taken back. */
+  public static boolean isUnusedAndOurs(ResourceClaim claim) {
+    List<DeviceRequestAllocationResult> results = AllocatedDevices.of(claim);
+    return !isReserved(claim) && !results.isEmpty() && results.stream().allMatch(result -> Driver.NAME.equals(result.getDriver()));
+  }
+
+  /** UIDs of those that it is reserved for. */
+  public static Set<String> reservedFor(ResourceClaim claim) {
+    return claim.getStatus() == null
+        ? Set.of()
+        : claim.getStatus().getReservedFor().stream().map(ResourceClaimConsumerReference::getUid).collect(Collectors.toUnmodifiableSet());
+  }
+
+  /** The node of the devices of ours that it has; empty if it has none. */
+  public static Optional<String> nodeOfOurs(ResourceClaim claim) {
+    return AllocatedDevices.of(claim).stream()
+        .filter(result -> Driver.NAME.equals(result.getDriver()) && result.getPool().endsWith(POOL_SUFFIX))
+        .map(result -> result.getPool().substring(0, result.getPool().length() - POOL_SUFFIX.length()))
+        .findFirst();
+  }
+
+  /**
+   * What it takes of our cards, an entry a device. An exclusive share counts as the whole card, and so does one without a shareID or without consumed capacity: nobody
+   * can say how much of it is free. Devices that are accessed for administration take nothing.
+   */
+  public static List<Booking> bookings(ResourceClaim claim) {
+    List<Booking> bookings = new ArrayList<>();
+    for (DeviceRequestAllocationResult result : AllocatedDevices.of(claim)) {
+      Optional<DeviceName> device = Optional.ofNullable(result.getDevice()).flatMap(DeviceName::parse);
+      if (!Driver.NAME.equals(result.getDriver())
+          || Boolean.TRUE.equals(result.getAdminAccess())
+          || device.isEmpty()
+          || !result.getPool().endsWith(POOL_SUFFIX)) {
+        continue;
+      }
+      String node = result.getPool().substring(0, result.getPool().length() - POOL_SUFFIX.length());
+      CardKey card = new CardKey(node, device.get().index());
+      Map<String, Quantity> consumed = result.getConsumedCapacity();
+      if (device.get() instanceof DeviceName.Mig mig) {
+        bookings.add(new Booking(card, mig, 0, 0));
+        continue;
+      }
+      boolean dedicated =
+          device.get().mode() == DeviceMode.WHOLE
+              || result.getShareID() == null
+              || consumed == null
+              || !consumed.containsKey(DeviceAttribute.MEMORY)
+              || isExclusive(claim, result);
+      bookings.add(
+          dedicated
+              ? new Booking(card, DeviceMode.WHOLE, 0, 0)
+              : new Booking(
+                  card,
+                  DeviceMode.SHARED,
+                  amount(consumed.get(DeviceAttribute.MEMORY), Booking.MOST_MEMORY),
+                  (int) amount(consumed.get(DeviceAttribute.CORES), Booking.MOST_CORES)));
+    }
+    return bookings;
+  }
+
+  private static boolean isExclusive(ResourceClaim claim, DeviceRequestAllocationResult result) {
+    List<DeviceAllocationConfiguration> configs =
+        allocation(claim).flatMap(allocation -> Optional.ofNullable(allocation.getDevices())).map(devices -> devices.getConfig()).orElse(List.of());
+    if (LeftOut.of(claim).contains("status.allocation.devices.config")) {
+      return true; // nobody knows: as if it were
+    }
+    return !configs.isEmpty() && Configs.ofAllocation(configs, result.getRequest()).filter(config -> config.placement().exclusive()).isPresent();
+  }
+
+  /** What it would take with another allocation. */
+  public static List<Booking> bookings(ResourceClaim claim, AllocationResult allocation) {
+    return bookings(new ResourceClaimBuilder(claim).editOrNewStatus().withAllocation(allocation).endStatus().build());
+  }
+
+  /** What it takes, or is about to take: its bookings, or those proposed for it as long as it has no allocation. */
+  public static List<Booking> taken(ResourceClaim claim) {
+    return isAllocated(claim) ? bookings(claim) : Proposal.of(claim).map(Proposal::bookings).orElse(List.of());
+  }
+
+  /** Whether something is proposed for it that has not become an allocation. */
+  public static boolean isProposed(ResourceClaim claim) {
+    return !isAllocated(claim) && Proposal.isOn(claim);
+  }
+
+  /** Where the allocation can be used: null for everywhere. */
+  public static @Nullable NodeSelector nodeSelector(ResourceClaim claim) {
+    return allocation(claim).map(AllocationResult::getNodeSelector).orElse(null);
+  }
+
+  private static Optional<AllocationResult> allocation(ResourceClaim claim) {
+    return Optional.ofNullable(claim.getStatus()).flatMap(status -> Optional.ofNullable(status.getAllocation()));
+  }
+
+  private static long amount(@Nullable Quantity quantity, long most) {
+    return quantity == null
+        ? 0
+        : quantity
+            .getNumericalAmount()
+            .setScale(0, RoundingMode.CEILING)
+            .min(BigDecimal.valueOf(most))
+            .max(BigDecimal.ZERO)
+            .longValue();
+  }
+}

@@ -1,0 +1,20 @@
+package dev.partita.controller.claim;
+
+import dev.partita.controller.request.ClaimAsk;
+import java.util.List;
+
+/** What a ResourceClaim turned out to be. */
+public sealed interface ClaimReading {
+  /** No request is for this driver's devices: somebody else's. */
+  record Foreign() implements ClaimReading {}
+
+  /** It can be allocated. */
+  record Understood(ClaimAsk ask) implements ClaimReading {}
+
+  /** It can never be allocated as it stands; each problem begins with the path of its field. */
+  record Unusable(List<String> problems) implements ClaimReading {
+    public Unusable {
+      problems = List.copyOf(problems);
+    }
+  }
+}

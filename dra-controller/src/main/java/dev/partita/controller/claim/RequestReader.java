@@ -1,0 +1,180 @@
+package dev.partita.controller.claim;
+
+import dev.partita.api.DeviceAttribute;
+import dev.partita.api.Driver;
+import dev.partita.api.config.FieldError;
+import dev.partita.api.config.GpuShareConfig;
+import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceAsk.Access;
+import dev.partita.controller.request.DeviceAsk.Count;
+import dev.partita.controller.request.DeviceAsk.Selector;
+import dev.partita.controller.request.DeviceAsk.Toleration;
+import dev.partita.controller.request.MemoryAsk;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClaimConfiguration;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceToleration;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.function.Function;
+
+/** Reads one request, or one alternative of a request, and reports what is wrong with it. */
+final class RequestReader {
+  /** Beyond every card, and far from overflowing a sum. */
+  private static final BigDecimal BEYOND = BigDecimal.valueOf(Long.MAX_VALUE / 4);
+
+  private static final Set<String> CAPACITIES = Set.of(DeviceAttribute.MEMORY, DeviceAttribute.CORES, DeviceAttribute.MULTIPROCESSORS);
+
+  private final RequestPart part;
+  private final DeviceClass deviceClass;
+  private final List<DeviceClaimConfiguration> configs;
+  private final Function<String, Optional<String>> compileError;
+  private final List<String> problems;
+
+  RequestReader(
+      RequestPart part,
+      DeviceClass deviceClass,
+      List<DeviceClaimConfiguration> configs,
+      Function<String, Optional<String>> compileError,
+      List<String> problems) {
+    this.part = part;
+    this.deviceClass = deviceClass;
+    this.configs = configs;
+    this.compileError = compileError;
+    this.problems = problems;
+  }
+
+  /** What is asked for; empty if a problem was reported. */
+  Optional<DeviceAsk> read() {
+    int before = problems.size();
+    part.unknown().forEach(field -> problem(field, "is not supported"));
+    Optional<Count> count = count();
+    List<Selector> expressions = new ArrayList<>();
+    read(expressions, "class " + part.className(), "DeviceClass " + part.className() + ": spec", ClaimReader.expressions(deviceClass.getSpec().getSelectors()));
+    read(expressions, "request " + part.name(), part.path(), ClaimReader.expressions(part.selectors()));
+    Map<String, Quantity> asked = part.amounts();
+    asked.keySet().stream()
+        .filter(name -> !CAPACITIES.contains(name))
+        .sorted()
+        .forEach(name -> problem("capacity.requests[" + name + "]", "is not a capacity of a GPU; known are memory and cores, and multiprocessors of MIG instances"));
+    multiprocessors(asked).ifPresent(expressions::add);
+    GpuShareConfig config = Configs.of(configs, part.name(), deviceClass);
+    RequestRules.memoryTwice(part, configs).ifPresent(error -> problems.add(error.toString()));
+    RequestRules.forSharesOnly(part, deviceClass, config).ifPresent(error -> problems.add(error.toString()));
+    List<FieldError> tolerated = new ArrayList<>();
+    RequestRules.tolerated(part, tolerated); // admission may have been off
+    tolerated.forEach(error -> problems.add(error.toString()));
+    MemoryAsk memory = memory(asked, config);
+    OptionalLong cores = amount(asked, DeviceAttribute.CORES);
+    List<Toleration> tolerations = tolerations();
+    if (problems.size() > before) {
+      return Optional.empty();
+    }
+    return count.map(
+        number -> new DeviceAsk(
+                part.name(), expressions, number, memory, cores, tolerations, config.placement(),
+                part.adminAccess() ? Access.MONITOR : Access.OWN, config.oversubscribe()));
+  }
+
+  /** MIG instances are not divided: like a selector, an amount says which of them will do. */
+  private Optional<Selector> multiprocessors(Map<String, Quantity> asked) {
+    OptionalLong least = amount(asked, DeviceAttribute.MULTIPROCESSORS);
+    String capacities = "device.capacity[\"" + Driver.NAME + "\"]";
+    return least.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            new Selector(
+                "request " + part.name(),
+                "\"%1$s\" in %2$s && !%2$s.%1$s.isLessThan(quantity(\"%3$d\"))".formatted(DeviceAttribute.MULTIPROCESSORS, capacities, least.getAsLong())));
+  }
+
+  /** An amount, or a part of each card; an amount in a request stands for itself whatever its class says. */
+  private MemoryAsk memory(Map<String, Quantity> asked, GpuShareConfig config) {
+    OptionalLong bytes = amount(asked, DeviceAttribute.MEMORY);
+    if (bytes.isPresent()) {
+      return MemoryAsk.of(bytes);
+    }
+    return config.memoryPercent().isPresent() ? new MemoryAsk.Percent(config.memoryPercent().getAsInt()) : new MemoryAsk.Unsaid();
+  }
+
+  private Optional<Count> count() {
+    String mode = part.mode().filter(m -> !m.isEmpty()).orElse("ExactCount");
+    return switch (mode) {
+      case "ExactCount" -> {
+        long devices = part.count().orElse(1L);
+        if (devices < 1 || devices > Integer.MAX_VALUE) {
+          problem("count", "must be from 1 to " + ClaimReader.MAX_RESULTS + ", not " + devices);
+          yield Optional.empty();
+        }
+        yield Optional.of(new Count.Exactly((int) devices));
+      }
+      case "All" -> Optional.of(new Count.All());
+      default -> {
+        problem("allocationMode", mode + " is not supported; known are ExactCount and All");
+        yield Optional.empty();
+      }
+    };
+  }
+
+  private void read(List<Selector> into, String origin, String path, List<String> expressions) {
+    for (int i = 0; i < expressions.size(); i++) {
+      String expression = expressions.get(i);
+      String where = path + ".selectors[" + i + "]";
+      if (expression.isEmpty()) {
+        problems.add(where + ": only cel is supported");
+      } else {
+        compileError.apply(expression).ifPresent(error -> problems.add(where + ".cel.expression: " + error));
+        into.add(new Selector(origin, expression));
+      }
+    }
+  }
+
+  private OptionalLong amount(Map<String, Quantity> asked, String capacity) {
+    Quantity quantity = asked.get(capacity);
+    if (quantity == null) {
+      return OptionalLong.empty();
+    }
+    try {
+      BigDecimal amount = quantity.getNumericalAmount();
+      if (amount.signum() < 0) {
+        problem("capacity.requests[" + capacity + "]", "must not be negative: " + quantity);
+        return OptionalLong.empty();
+      }
+      return OptionalLong.of(amount.setScale(0, RoundingMode.CEILING).min(BEYOND).longValue());
+    } catch (IllegalArgumentException | ArithmeticException e) {
+      problem("capacity.requests[" + capacity + "]", "is not a quantity: " + quantity);
+      return OptionalLong.empty();
+    }
+  }
+
+  private List<Toleration> tolerations() {
+    List<Toleration> tolerations = new ArrayList<>();
+    for (DeviceToleration toleration : part.tolerations()) {
+      String operator = Objects.requireNonNullElse(toleration.getOperator(), "Equal");
+      if (!operator.equals("Exists") && !operator.equals("Equal")) {
+        problem("tolerations", "operator " + operator + " is not supported");
+      }
+      tolerations.add(
+          new Toleration(
+              given(toleration.getKey()),
+              operator.equals("Exists") ? Optional.empty() : Optional.of(given(toleration.getValue()).orElse("")),
+              given(toleration.getEffect())));
+    }
+    return tolerations;
+  }
+
+  private static Optional<String> given(@org.jspecify.annotations.Nullable String text) {
+    return Optional.ofNullable(text).filter(t -> !t.isEmpty());
+  }
+
+  private void problem(String field, String words) {
+    problems.add(part.path() + "." + field + ": " + words);
+  }
+}

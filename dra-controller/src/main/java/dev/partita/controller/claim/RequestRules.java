@@ -1,0 +1,152 @@
+package dev.partita.controller.claim;
+
+import dev.partita.api.AllocatorTaint;
+import dev.partita.api.DeviceAttribute;
+import dev.partita.api.Driver;
+import dev.partita.api.config.FieldError;
+import dev.partita.api.config.GpuShareConfig;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClaimConfiguration;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceToleration;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceTolerationBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimSpec;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** What a claim's own spec tells to be wrong with its requests for our devices, so that it need not be made. */
+public final class RequestRules {
+  private static final BigDecimal ALL_CORES = BigDecimal.valueOf(100);
+
+  private final Function<String, @Nullable DeviceClass> classes;
+
+  /**
+   * @param classes a DeviceClass by name; null if there is none, or none is known yet
+   */
+  public RequestRules(Function<String, @Nullable DeviceClass> classes) {
+    this.classes = classes;
+  }
+
+  /** All that is wrong; paths begin with {@code spec}, as they do in a ResourceClaim. */
+  public List<FieldError> errors(ResourceClaimSpec spec) {
+    List<FieldError> errors = new ArrayList<>();
+    for (RequestPart part : RequestPart.of(spec)) {
+      if (Ownership.isOurs(part.className(), classes.apply(part.className()), part.selectors())) {
+        @Nullable DeviceClass deviceClass = classes.apply(part.className());
+        memoryTwice(part, spec.getDevices().getConfig()).ifPresent(errors::add);
+        forSharesOnly(part, deviceClass, Configs.of(spec.getDevices().getConfig(), part.name(), deviceClass)).ifPresent(errors::add);
+        tolerated(part, errors);
+      }
+    }
+    return errors;
+  }
+
+  /**
+   * What is in order, and still not what one may expect: a claim of shares of several cards with core limits. Each request counts with its
+   * alternative of most cards, and different requests as different cards, which they need not be.
+   */
+  public List<FieldError> warnings(ResourceClaimSpec spec) {
+    Map<String, Long> cards = new HashMap<>();
+    for (RequestPart part : RequestPart.of(spec)) {
+      @Nullable DeviceClass deviceClass = classes.apply(part.className());
+      if (Ownership.isOurs(part.className(), deviceClass, part.selectors()) && !part.adminAccess() && limitsCores(part, spec, deviceClass)) {
+        long count = part.mode().equals(Optional.of("All")) ? 2 : part.count().orElse(1L);
+        cards.merge(part.name().split("/", 2)[0], count, Math::max);
+      }
+    }
+    return cards.values().stream().mapToLong(Long::longValue).sum() < 2
+        ? List.of()
+        : List.of(
+            new FieldError(
+                "spec.devices.requests",
+                "ask for several cards with a core limit, which is not enforced in a container that gets more than one of them: programs"
+                    + " that work together on them would wait for each other without end"));
+  }
+
+  private static boolean limitsCores(RequestPart part, ResourceClaimSpec spec, @Nullable DeviceClass deviceClass) {
+    Quantity cores = part.amounts().get(DeviceAttribute.CORES);
+    if (cores == null || cores.getNumericalAmount().signum() <= 0 || cores.getNumericalAmount().compareTo(ALL_CORES) >= 0) {
+      return false;
+    }
+    return Configs.of(spec.getDevices().getConfig(), part.name(), deviceClass).coreLimit() != GpuShareConfig.CoreLimit.NONE;
+  }
+
+  /** An amount of memory where the claim's own config says a part; what its class says does not count beside an amount. */
+  static Optional<FieldError> memoryTwice(RequestPart part, List<DeviceClaimConfiguration> configs) {
+    boolean amount = part.amounts().containsKey(DeviceAttribute.MEMORY);
+    return amount && Configs.ofClaim(configs, part.name()).filter(config -> config.memoryPercent().isPresent()).isPresent()
+        ? Optional.of(
+            new FieldError(
+                part.path() + ".capacity.requests[" + DeviceAttribute.MEMORY + "]",
+                "cannot be used together with memoryPercent of the claim's GpuShareConfig; leave one of them out"))
+        : Optional.empty();
+  }
+
+  /**
+   * What the config says of shares where the class gives none: no card can serve that, and kube-scheduler, which reads no configs, would allocate one all
+   * the same. Of several alternatives another one may do.
+   */
+  static Optional<FieldError> forSharesOnly(RequestPart part, @Nullable DeviceClass deviceClass, GpuShareConfig config) {
+    boolean mig = part.className().equals(Driver.MIG_CLASS);
+    boolean undivided = (mig || part.className().equals(Driver.WHOLE_CLASS)) && (deviceClass == null || Ownership.isManaged(deviceClass));
+    if (!undivided || part.adminAccess() || part.isAlternative()) {
+      return Optional.empty();
+    }
+    boolean oversubscribed = config.oversubscribe() != GpuShareConfig.NOT_OVERSUBSCRIBED;
+    boolean exclusive = mig && config.placement().exclusive();
+    return oversubscribed || exclusive
+        ? Optional.of(
+            new FieldError(
+                part.path() + ".deviceClassName",
+                part.className() + " gives " + (mig ? "MIG instances" : "whole cards") + ", and " + (oversubscribed ? "oversubscribe" : "placement.exclusive")
+                    + " of the GpuShareConfig is for shares only; leave it out, or use a class of shares such as " + Driver.SHARE_CLASS))
+        : Optional.empty();
+  }
+
+  /**
+   * Tolerations of the taint that keeps kube-scheduler from what the controller allocates: it would take such a device for free. Who
+   * only looks at devices takes nothing.
+   */
+  static void tolerated(RequestPart part, List<FieldError> errors) {
+    for (int i = 0; i < part.tolerations().size() && !part.adminAccess(); i++) {
+      if (coversAllocatorTaint(part.tolerations().get(i))) {
+        errors.add(
+            new FieldError(
+                part.path() + ".tolerations[" + i + "]",
+                "would let kube-scheduler allocate what Partita's controller allocates (taint " + Driver.ALLOCATOR_TAINT
+                    + "); name the keys of the taints that the request is to tolerate, such as " + Driver.HEALTH_TAINT));
+      }
+    }
+  }
+
+  private static boolean coversAllocatorTaint(DeviceToleration toleration) {
+    return AllocatorTaint.isCoveredBy(
+        toleration.getKey(), toleration.getOperator(), toleration.getValue(), toleration.getEffect());
+  }
+
+  /**
+   * What a result says of a request's tolerations. One of the allocator's taint in a result is a mark of what kube-scheduler took past the
+   * controller, which no plugin prepares; against evictions (NoExecute) the request is tolerant as before.
+   *
+   * <p>A request that tolerates every taint, {@code {operator: Exists}}, gives {@code {operator: Exists, effect: NoExecute}}.
+   */
+  static List<DeviceToleration> inResults(List<DeviceToleration> tolerations) {
+    return tolerations.stream().flatMap(toleration -> inResults(toleration).stream()).toList();
+  }
+
+  private static Optional<DeviceToleration> inResults(DeviceToleration toleration) {
+    if (!AllocatorTaint.isMeantBy(toleration.getKey(), toleration.getEffect())) {
+      return Optional.of(toleration);
+    }
+    boolean everyEffect = toleration.getEffect() == null || toleration.getEffect().isEmpty();
+    return everyEffect
+        ? Optional.of(new DeviceTolerationBuilder(toleration).withEffect("NoExecute").build())
+        : Optional.empty();
+  }
+}

@@ -1,0 +1,430 @@
+package dev.partita.controller.schedule;
+
+import dev.partita.api.SteadyClock;
+import dev.partita.controller.budget.DecisionBudget;
+import dev.partita.controller.claim.ClaimReader;
+import dev.partita.controller.claim.ClaimReading;
+import dev.partita.controller.claim.Ownership;
+import dev.partita.controller.claim.PodClaims;
+import dev.partita.controller.claim.Priorities;
+import dev.partita.controller.claim.RequestPart;
+import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.events.ClaimEvents;
+import dev.partita.controller.events.PodConditions;
+import dev.partita.controller.events.PodEvents;
+import dev.partita.controller.explain.Answer;
+import dev.partita.controller.explain.Question;
+import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.nodes.NodeFit;
+import dev.partita.controller.nodes.NodeLoads;
+import dev.partita.controller.proposal.OthersProposals;
+import dev.partita.controller.quota.QuotaRefresh;
+import dev.partita.controller.quota.QuotaStatusWriter;
+import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.ClaimRef;
+import dev.partita.controller.selector.DeviceSelectors;
+import dev.partita.controller.state.ClaimLedger;
+import dev.partita.controller.state.NodeFacts;
+import dev.partita.controller.state.Nominations;
+import dev.partita.controller.state.Vetoes;
+import dev.partita.controller.turns.Fatal;
+import dev.partita.controller.turns.Turn;
+import dev.partita.controller.watch.ClusterEvent;
+import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.EventLoop;
+import dev.partita.controller.watch.Heartbeat;
+import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.lang.management.ManagementFactory;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Allocates the claims of pods, one term of leadership long. One thread decides, pod by pod, by priority and then by age, as long
+ * as no namespace uses much more of its time than others that wait ({@link dev.partita.controller.turns.FairQueue}); what it
+ * decides counts at once and is written beside it. After each {@link #SLICE} it takes note of what has happened meanwhile. A pod
+ * for which there is no place waits until something changes that could help: it is not polled, and it holds up nobody.
+ */
+public final class AllocationLoop implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(AllocationLoop.class);
+  private static final Duration GATHER = Duration.ofMillis(10);
+
+  /** For how long decisions are made before what has happened meanwhile is looked at. */
+  private static final Duration SLICE = Duration.ofMillis(100);
+
+  private final ClusterView view;
+  private final QuotaStatusWriter quotaStatus;
+  private final Clock evenClock = SteadyClock.start(); // how long something lasts, whoever sets the time of day
+  private final EventLoop<WorkItem> loop;
+  private final Consumer<ClusterEvent> listener;
+  private final PodWriter writer;
+  private final Evictor evictor;
+
+  private final Heartbeat heartbeat = new Heartbeat("the decision about a pod");
+
+  // Only the loop's thread touches what follows.
+  private final ClaimLedger ledger;
+  private final NodeLoads loads = new NodeLoads(this::roomChanged);
+  private final Priorities priorities = new Priorities();
+  private final Vetoes vetoes = new Vetoes();
+  private final Retries retries;
+  private final StaleReasons stale;
+  private final Leftovers leftovers;
+  private final NodeFacts nodeFacts;
+  private final Nominations nominations;
+  private final Preemption preemption;
+  private final PodFollower follower;
+  private final PodTurns turns;
+  private final PodQueue queue;
+  private final Explanations explanations;
+  private final QuotaRefresh quotas;
+  private Inventory inventory = Inventory.EMPTY;
+  private Duration saying = Duration.ZERO;
+  private boolean isSaying;
+
+  /** @param clock the time of day; how long something lasts goes by one that nobody sets */
+  public AllocationLoop(
+      KubernetesClient client,
+      ApiEdge edge,
+      ClusterView view,
+      ClaimEvents events,
+      PodEvents podEvents,
+      PodConditions conditions,
+      QuotaStatusWriter quotaStatus,
+      Clock clock) {
+    this(client, edge, view, events, podEvents, conditions, quotaStatus, clock, decider -> decider);
+  }
+
+  /** @param decides what is asked in the place of what decides about pods */
+  AllocationLoop(
+      KubernetesClient client,
+      ApiEdge edge,
+      ClusterView view,
+      ClaimEvents events,
+      PodEvents podEvents,
+      PodConditions conditions,
+      QuotaStatusWriter quotaStatus,
+      Clock clock,
+      UnaryOperator<Decider> decides) {
+    this.view = view;
+    ClaimReader claims = new ClaimReader(view::deviceClass, new DeviceSelectors());
+    OthersProposals others = new OthersProposals(claim -> asked(claims.read(claim)), evenClock);
+    this.ledger =
+        new ClaimLedger(uid -> PodClaims.mayUse(view.podByUid(uid)), uid -> isOnNode(view.podByUid(uid)), others);
+    this.quotas = new QuotaRefresh(view, ledger.quotas());
+    this.quotaStatus = quotaStatus;
+    this.nodeFacts = new NodeFacts(view);
+    this.loop = new EventLoop<>("allocation", GATHER, items -> heartbeat.during(() -> handle(items)));
+    this.retries = new Retries(loop);
+    this.stale = new StaleReasons(pause -> retries.after(pause, new WorkItem.SayAgain()));
+    this.writer =
+        new PodWriter(new AllocationWriter(client, edge), new AllocationGate(client, edge, view), view, clock, ledger::isSpent, loop::post);
+    this.leftovers = new Leftovers(view, ledger, others, this::isOurs, writer, retries);
+    LongSupplier processorTime = ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime;
+    DecisionBudget budget = new DecisionBudget(processorTime);
+    PodDecider decider = new PodDecider(view, ledger, loads, vetoes, budget, heartbeat);
+    this.evictor = new Evictor(client, edge.apart("evictions"), podEvents, loop::post); // a pod with several budgets is answered by 500
+    this.nominations = new Nominations(ledger, loads);
+    this.preemption = new Preemption(view, evenClock, ledger, loads, nominations, evictor, retries, priorities, budget);
+    this.turns =
+        new PodTurns(
+            view,
+            clock,
+            evenClock,
+            ledger,
+            loads,
+            decides.apply(decider),
+            writer,
+            leftovers,
+            new ClaimNotes(events, conditions),
+            retries,
+            nominations,
+            preemption);
+    this.queue = new PodQueue(view, loads, turns, retries, budget, processorTime, evenClock);
+    this.explanations = new Explanations(view, turns);
+    this.follower = new PodFollower(view, loads, priorities, decider.mixFeed(), leftovers, turns, queue);
+    this.listener = event -> loop.post(new WorkItem.Observed(event));
+  }
+
+  /** Begins to allocate. */
+  public void start() {
+    loop.post(new WorkItem.Begin());
+    view.listen(listener);
+    loop.start();
+  }
+
+  /** What is wrong if it has been at one event or one decision for longer than that. For any thread. */
+  public Optional<String> stuck(Duration most) {
+    return heartbeat.stuck(most);
+  }
+
+  /** How a pod stands, or the pods that use a claim: as it would be decided now. */
+  public CompletionStage<Answer> explain(Question question) {
+    CompletableFuture<Answer> answer = new CompletableFuture<>();
+    loop.post(new WorkItem.Explain(question, answer));
+    return answer;
+  }
+
+  /** Stops deciding; writes that are under way end or are refused by the edge. */
+  @Override
+  public void close() {
+    view.unlisten(listener);
+    loop.close();
+    writer.close();
+    evictor.close();
+  }
+
+  private void handle(Set<WorkItem> items) {
+    Set<ObjectKey> pods = new LinkedHashSet<>();
+    List<WorkItem.Explain> questions = new ArrayList<>();
+    for (WorkItem item : items) {
+      heartbeat.beat();
+      if (item instanceof WorkItem.Explain question) {
+        questions.add(question);
+      } else {
+        guarded(item, () -> handle(item, pods));
+      }
+    }
+    guarded("quotas", () -> helpsIf(quotas.changed(inventory)));
+    queue.want(pods);
+    guarded("pods", this::go);
+    questions.forEach(this::explain);
+    guarded("the status of quotas", () -> quotaStatus.tell(ledger.quotas().statuses()));
+  }
+
+  /** Decides for a while; what is left is gone on with after what has been posted meanwhile. */
+  private void go() {
+    boolean more = true;
+    long start = System.nanoTime();
+    try {
+      more = queue.go(SLICE, inventory);
+    } finally {
+      if (nominations.gaveUp()) {
+        queue.helps();
+        more = true;
+      }
+      saying = saying.plusNanos(System.nanoTime() - start);
+      if (more) {
+        loop.post(new WorkItem.GoOn());
+      } else if (isSaying) {
+        isSaying = false;
+        stale.said(saying);
+      }
+    }
+  }
+
+  private void helpsIf(boolean helps) {
+    if (helps) {
+      queue.helps();
+    }
+  }
+
+  private void handle(WorkItem item, Set<ObjectKey> pods) {
+    switch (item) {
+      case WorkItem.Begin _ -> begin(pods);
+      case WorkItem.Observed(ClusterEvent event) -> observe(event, pods);
+      case WorkItem.Again(ObjectKey pod) -> pods.add(pod);
+      case WorkItem.AsideOver(Turn turn, String id) -> queue.asideOver(turn, id);
+      case WorkItem.GoOn _ -> {} // it is gone on with after every batch
+      case WorkItem.SayAgain _ -> {
+        queue.helps();
+        isSaying = true;
+        saying = Duration.ZERO;
+      }
+      case WorkItem.VetoOver(ObjectKey claim) -> addPodsOf(claim, pods);
+      case WorkItem.NotReleased(ObjectKey claim, String claimUid) -> leftovers.notReleased(claim, claimUid);
+      case WorkItem.TryAgain(ObjectKey pod) -> {
+        retries.tried(pod);
+        pods.add(pod);
+      }
+      case WorkItem.ClaimAgain(ObjectKey claim, String claimUid) -> {
+        leftovers.withdraw(claim, claimUid);
+        observeClaim(claim, claimUid, pods); // what was proposed for it may not count any more
+      }
+      case WorkItem.ReleaseAgain(ObjectKey claim, String claimUid) -> {
+        leftovers.tried(claimUid);
+        leftovers.withdraw(claim, claimUid);
+        leftovers.look(claim, inventory);
+        addPodsOf(claim, pods); // one that waits may have to give back what it has there
+      }
+      case WorkItem.EvictionRefused(ObjectKey pod, String podUid, String victimUid) -> {
+        preemption.refused(pod, podUid, victimUid);
+        pods.add(pod);
+      }
+      case WorkItem.Written(ClaimRef claim, Optional<String> version) -> written(claim, version, pods);
+      case WorkItem.Finished(ObjectKey pod, boolean failed) -> finished(pod, failed, pods);
+      case WorkItem.Explain _ -> throw new IllegalArgumentException("is for the whole batch: " + item);
+    }
+  }
+
+  /** Whether a request of the claim is for our devices. */
+  private boolean isOurs(ResourceClaim claim) {
+    return RequestPart.of(claim.getSpec()).stream()
+        .anyMatch(part -> Ownership.isOurs(part.className(), view.deviceClass(part.className()), part.selectors()));
+  }
+
+  private static boolean isOnNode(@Nullable Pod pod) {
+    return pod != null && PodClaims.takesRoom(pod);
+  }
+
+  private static Optional<ClaimAsk> asked(ClaimReading reading) {
+    return reading instanceof ClaimReading.Understood(ClaimAsk ask) ? Optional.of(ask) : Optional.empty();
+  }
+
+  /** One thing that cannot be handled must not take the others with it. */
+  private static void guarded(Object what, Runnable handling) {
+    try {
+      handling.run();
+    } catch (RuntimeException | Error e) {
+      Fatal.rethrow(e);
+      LOG.error("{}: not handled", what, e);
+    }
+  }
+
+  private void addPodsOf(ObjectKey claim, Set<ObjectKey> pods) {
+    view.podsOf(claim).forEach(pod -> pods.add(ObjectKey.of(pod)));
+  }
+
+  private void explain(WorkItem.Explain asked) {
+    try {
+      asked.answer().complete(explanations.answer(asked.question(), inventory));
+    } catch (RuntimeException | Error e) {
+      Fatal.rethrow(e);
+      LOG.error("{}: not explained", asked.question(), e);
+      asked.answer().completeExceptionally(e);
+    }
+  }
+
+  private void begin(Set<ObjectKey> pods) {
+    inventory = view.inventory();
+    inventory.hosts().keySet().forEach(this::roomChanged);
+    quotas.stale();
+    quotas.changed(inventory);
+    ledger.held().report(inventory);
+    for (ResourceClaim claim : view.claims()) {
+      guarded(ObjectKey.of(claim), () -> ledger.observe(claim.getMetadata().getUid(), claim));
+    }
+    view.claims().forEach(claim -> guarded(ObjectKey.of(claim), () -> leftovers.look(ObjectKey.of(claim), inventory)));
+    view.pods().forEach(pod -> guarded(ObjectKey.of(pod), () -> turns.countPlaced(pod)));
+    for (Pod pod : view.pods()) {
+      guarded(ObjectKey.of(pod), () -> follower.follow(ObjectKey.of(pod), pod.getMetadata().getUid(), inventory, pods));
+    }
+  }
+
+  private void observe(ClusterEvent event, Set<ObjectKey> pods) {
+    switch (event) {
+      case ClusterEvent.GpuNodeChanged changed -> {
+        Inventory fresh = view.inventory();
+        if (!fresh.equals(inventory)) {
+          inventory = fresh;
+          ledger.held().report(fresh);
+          fresh.hosts().keySet().forEach(this::roomChanged);
+          quotas.stale();
+          queue.helps();
+        }
+      }
+      case ClusterEvent.NodeChanged(String node) -> {
+        if (nodeFacts.changed(node)) {
+          roomChanged(node);
+          quotas.stale();
+          queue.helps();
+        }
+      }
+      case ClusterEvent.ClassChanged _ -> queue.helps();
+      case ClusterEvent.TemplateChanged _ -> {}
+      case ClusterEvent.QuotaChanged _ -> quotas.stale();
+      case ClusterEvent.NamespaceChanged _ -> {
+        quotas.stale();
+        queue.helps(); // its labels may allow adminAccess now
+      }
+      case ClusterEvent.SliceChanged(String node) -> {
+        helpsIf(nodeFacts.published(node));
+      }
+      case ClusterEvent.PodChanged(ObjectKey pod, String uid) -> {
+        follower.follow(pod, uid, inventory, pods);
+        if (ledger.held().podChanged(uid)) {
+          pods.addAll(turns.waiting());
+        }
+      }
+      case ClusterEvent.ClaimChanged(ObjectKey claim, String uid) -> observeClaim(claim, uid, pods);
+    }
+  }
+
+  /** Only hosts with cards matter to the allocator. */
+  private void roomChanged(String name) {
+    @Nullable Node node = view.node(name);
+    if (node == null || inventory.host(name) == null) {
+      ledger.rooms().remove(name);
+    } else {
+      ledger.rooms().put(name, NodeFit.room(node, loads.of(name)));
+    }
+  }
+
+  private void observeClaim(ObjectKey key, String uid, Set<ObjectKey> pods) {
+    @Nullable ResourceClaim claim = view.claim(key);
+    boolean same = claim != null && claim.getMetadata().getUid().equals(uid);
+    changed(key, uid, ledger.observe(uid, same ? claim : null), same);
+    if (!same) {
+      vetoes.forget(uid);
+      leftovers.forget(uid);
+    }
+    addPodsOf(key, pods);
+    leftovers.look(key, inventory);
+  }
+
+  private void written(ClaimRef claim, Optional<String> version, Set<ObjectKey> pods) {
+    ObjectKey key = new ObjectKey(claim.namespace(), claim.name());
+    if (version.isEmpty()) {
+      ledger.dropped(claim.uid());
+      queue.helps();
+      addPodsOf(key, pods); // those who share it had nothing to wait for as long as it was taken for allocated
+      leftovers.look(key, inventory);
+      return;
+    }
+    changed(key, claim.uid(), ledger.written(claim.uid(), version.get()), true);
+    stale.taken(turns.numberWaiting()); // it counts since it was decided
+  }
+
+  private void changed(ObjectKey claim, String uid, ClaimLedger.Change change, boolean exists) {
+    switch (change) {
+      case ClaimLedger.Change.Freed freed -> {
+        freed.vetoed().filter(node -> exists).ifPresent(node -> veto(claim, uid, node));
+        view.podsOf(claim).forEach(pod -> turns.giveBackRoom(ObjectKey.of(pod)));
+        queue.helps();
+      }
+      case ClaimLedger.Change.Taken _ -> stale.taken(turns.numberWaiting());
+      case ClaimLedger.Change.None _ -> {}
+    }
+  }
+
+  private void veto(ObjectKey claim, String uid, String node) {
+    LOG.info("claim {}:{}: allocation on {} was taken back before it was used, another node is tried first", claim, uid, node);
+    Duration length = vetoes.add(uid, node, evenClock.instant());
+    retries.after(length, new WorkItem.VetoOver(claim));
+  }
+
+  private void finished(ObjectKey pod, boolean failed, Set<ObjectKey> pods) {
+    turns.finished(pod, failed);
+    if (failed) {
+      queue.helps(); // what was assumed for it is free again
+    } else {
+      pods.add(pod); // it may have changed in the meantime
+    }
+  }
+}

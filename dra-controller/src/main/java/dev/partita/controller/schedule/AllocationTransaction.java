@@ -1,0 +1,218 @@
+package dev.partita.controller.schedule;
+
+import dev.partita.api.node.GpuNode;
+import dev.partita.controller.claim.AllocatedClaim;
+import dev.partita.controller.claim.AllocationStatus;
+import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.held.HeldBookings;
+import dev.partita.controller.inventory.Card;
+import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.place.ClaimPlacement;
+import dev.partita.controller.proposal.Proposal;
+import dev.partita.controller.request.ClaimRef;
+import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ObjectKey;
+import dev.partita.controller.watch.ResourceVersion;
+import io.fabric8.kubernetes.api.model.resource.v1.AllocationResult;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The writing of what was decided for some pods together, so that no two instances can over-commit a card: every claim's
+ * allocation is proposed on the claim; once this instance sees its proposals, and with them everything that was written before
+ * them, it looks whether the cards hold them all; only then the allocations are written, each under the version of its proposal.
+ */
+final class AllocationTransaction {
+  private static final Logger LOG = LoggerFactory.getLogger(AllocationTransaction.class);
+
+  /** How long a proposal may take to come back from the API server's watch. */
+  private static final Duration ECHO = Duration.ofSeconds(10);
+
+  private final AllocationWriter writer;
+  private final ClusterView view;
+  private final Function<String, @Nullable DeviceClass> classes;
+  private final Clock clock;
+  private final ClaimNotes notes;
+  private final Predicate<ResourceClaim> spent;
+  private final List<PodPlan> plans;
+  private final Map<ClaimRef, ResourceClaim> proposed = new LinkedHashMap<>();
+  private final Map<ClaimRef, String> written = new LinkedHashMap<>();
+
+  /** @param spent whether what is proposed for a claim is known to be past */
+  AllocationTransaction(AllocationWriter writer, ClusterView view, Clock clock, ClaimNotes notes, Predicate<ResourceClaim> spent, List<PodPlan> plans) {
+    this.writer = writer;
+    this.view = view;
+    this.classes = view::deviceClass;
+    this.clock = clock;
+    this.notes = notes;
+    this.spent = spent;
+    this.plans = List.copyOf(plans);
+  }
+
+  /**
+   * Writes. What could not be written in the end is not proposed any more either, as far as the server can be reached.
+   *
+   * @return whether everything was written
+   */
+  boolean run() throws InterruptedException {
+    boolean done = propose() && isSeen() && fits() && write();
+    if (!done) {
+      withdraw();
+    }
+    return done;
+  }
+
+  /** The version that the allocation of the claim was written in; empty if it was not. */
+  Optional<String> version(ClaimRef claim) {
+    return Optional.ofNullable(written.get(claim));
+  }
+
+  private boolean propose() {
+    for (PodPlan plan : plans) {
+      for (ClaimPlacement placement : plan.outcome().claims()) {
+        Proposal proposal = Proposal.of(plan.outcome().node(), placement.bookings());
+        ResourceClaim claim = Objects.requireNonNull(plan.claims().get(placement.claim().uid()), placement.claim().name());
+        Optional<ResourceClaim> now = attempt(placement.claim(), claim, "not proposed", () -> writer.propose(claim, proposal),
+            read -> !AllocatedClaim.isAllocated(read) && Proposal.of(read).equals(Optional.of(proposal)));
+        if (now.isEmpty()) {
+          return false;
+        }
+        proposed.put(placement.claim(), now.get());
+      }
+    }
+    return true;
+  }
+
+  private boolean isSeen() throws InterruptedException {
+    for (Map.Entry<ClaimRef, ResourceClaim> proposal : proposed.entrySet()) {
+      ObjectKey key = ObjectKey.of(proposal.getValue());
+      String version = proposal.getValue().getMetadata().getResourceVersion();
+      boolean seen =
+          view.await(
+              key,
+              () -> {
+                @Nullable ResourceClaim shown = view.claim(key);
+                return shown != null && ResourceVersion.hasReached(shown, version);
+              },
+              ECHO);
+      if (!seen) {
+        LOG.warn("claim {}: what was proposed for it did not come back in {} s", proposal.getKey(), ECHO.toSeconds());
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private boolean fits() {
+    for (PodPlan plan : plans) {
+      List<ResourceClaim> claims = view.claimsOn(plan.outcome().node());
+      if (!plan.outcome().claims().stream().allMatch(placement -> isAmong(claims, placement.claim()))) {
+        return false; // changed already: it could not be written any more
+      }
+      Optional<Card> over = Overcommitment.find(plan.outcome().claims(), claims, held(plan.outcome().node()), spent);
+      if (over.isPresent()) {
+        LOG.info("pod {}: {} was given to another claim at the same time", ObjectKey.of(plan.pod()), over.get().key());
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private List<HeldBookings> held(String node) {
+    @Nullable GpuNode gpuNode = view.gpuNode(node);
+    if (gpuNode == null || gpuNode.getStatus() == null || gpuNode.getStatus().held().isEmpty()) {
+      return List.of();
+    }
+    @Nullable GpuHost host = Inventory.EMPTY.refreshed(List.of(gpuNode)).host(node);
+    return host == null ? List.of() : HeldBookings.of(host);
+  }
+
+  /** Whether the claim is there exactly as it was proposed. */
+  private boolean isAmong(List<ResourceClaim> claims, ClaimRef ref) {
+    String version = Objects.requireNonNull(proposed.get(ref), ref.name()).getMetadata().getResourceVersion();
+    return claims.stream()
+        .anyMatch(c -> c.getMetadata().getUid().equals(ref.uid()) && c.getMetadata().getResourceVersion().equals(version));
+  }
+
+  private boolean write() {
+    for (PodPlan plan : plans) {
+      ResourceClaimConsumerReference user =
+          new ResourceClaimConsumerReference(null, plan.pod().getMetadata().getName(), "pods", plan.pod().getMetadata().getUid());
+      for (ClaimPlacement placement : plan.outcome().claims()) {
+        String node = plan.outcome().node();
+        ResourceClaim claim = Objects.requireNonNull(proposed.get(placement.claim()), placement.claim().name());
+        AllocationResult allocation = AllocationStatus.of(claim, placement, node, classes, UUID::randomUUID, clock.instant());
+        if (!AllocatedClaim.bookings(claim, allocation).equals(placement.bookings())) {
+          LOG.info("claim {}: its class takes another part of a card by now, it is decided upon anew", placement.claim());
+          return false;
+        }
+        List<ResourceClaimConsumerReference> users = plan.reserved().contains(placement.claim().uid()) ? List.of(user) : List.of();
+        Optional<ResourceClaim> now = attempt(placement.claim(), claim, "allocation on " + node + " not written",
+            () -> writer.write(claim, allocation, users),
+            read -> AllocatedClaim.isAllocated(read) && AllocatedClaim.bookings(read).equals(placement.bookings()));
+        if (now.isEmpty()) {
+          return false;
+        }
+        proposed.remove(placement.claim());
+        written.put(placement.claim(), now.get().getMetadata().getResourceVersion());
+        notes.allocated(placement, node);
+      }
+    }
+    return true;
+  }
+
+  private void withdraw() {
+    proposed.forEach(
+        (ref, claim) -> {
+          try {
+            writer.release(claim);
+          } catch (RuntimeException e) {
+            LOG.debug("claim {}: proposal not withdrawn, it will be when nobody pursues it: {}", ref, e.getMessage());
+          }
+        });
+  }
+
+  @FunctionalInterface
+  private interface Write {
+    ResourceClaim run();
+  }
+
+  /**
+   * An answer can be lost on its way although the write was done; then trying again gives a conflict with oneself.
+   *
+   * @param done whether the claim, read again, is as this write makes it
+   */
+  private Optional<ResourceClaim> attempt(ClaimRef ref, ResourceClaim claim, String failure, Write write, Predicate<ResourceClaim> done) {
+    try {
+      return Optional.of(write.run());
+    } catch (RuntimeException e) {
+      if (ApiEdge.isConflict(e) || ApiEdge.isNotFound(e)) {
+        LOG.info("claim {}: changed in the meantime, is decided upon anew", ref);
+      } else {
+        LOG.warn("claim {}: {}: {}", ref, failure, e.getMessage());
+      }
+    }
+    try {
+      @Nullable ResourceClaim now = writer.read(claim);
+      return Optional.ofNullable(now).filter(read -> read.getMetadata().getUid().equals(ref.uid())).filter(done);
+    } catch (RuntimeException e) {
+      LOG.warn("claim {}: not read either: {}", ref, e.getMessage());
+      return Optional.empty();
+    }
+  }
+}

@@ -1,0 +1,41 @@
+package dev.partita.controller.schedule;
+
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** What to do about a pod. */
+sealed interface Decision {
+  /** Nothing is ours to do, or something must happen first that will be heard of. */
+  record Nothing() implements Decision {}
+
+  /** kube-scheduler allocates on every node that it could run on; a node of the controller's may come. */
+  record LeaveToScheduler() implements Decision {}
+
+  /**
+   * None of its claims is left for the controller to allocate: those of ours are allocated.
+   *
+   * @param node where it will run, if the allocations say so
+   */
+  record Settled(Optional<String> node) implements Decision {}
+
+  /** A claim that it refers to does not exist, was not yet made from its template, or is being deleted. */
+  record ClaimMissing() implements Decision {}
+
+  /** Write this. */
+  record Allocate(PodPlan plan) implements Decision {}
+
+  /**
+   * No node will do now.
+   *
+   * @param claims those that wait
+   * @param unused claims of the pod that are allocated already, which nobody uses: to be given back, for half a pod's claims
+   *     help nobody
+   * @param trial whether a host would do if something else had changed
+   */
+  record Wait(List<ResourceClaim> claims, List<ResourceClaim> unused, WhyWaiting why, Trial trial) implements Decision {}
+
+  /** Some claims can never be allocated as they stand. */
+  record Refuse(Map<ResourceClaim, List<String>> problems) implements Decision {}
+}

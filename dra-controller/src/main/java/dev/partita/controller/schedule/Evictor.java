@@ -1,0 +1,104 @@
+package dev.partita.controller.schedule;
+
+import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.events.PodEvents;
+import dev.partita.controller.preempt.Victim;
+import dev.partita.controller.state.Nomination;
+import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.DeleteOptionsBuilder;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.policy.v1.Eviction;
+import io.fabric8.kubernetes.api.model.policy.v1.EvictionBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Evicts pods through the Eviction API, which keeps PodDisruptionBudgets and grace periods. */
+final class Evictor implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Evictor.class);
+
+  private final KubernetesClient client;
+  private final ApiEdge edge;
+  private final PodEvents events;
+  private final Consumer<WorkItem> reports;
+  private final ExecutorService thread =
+      Executors.newSingleThreadExecutor(Thread.ofPlatform().name("evictor").daemon().factory());
+
+  Evictor(KubernetesClient client, ApiEdge edge, PodEvents events, Consumer<WorkItem> reports) {
+    this.client = client;
+    this.edge = edge;
+    this.events = events;
+    this.reports = reports;
+  }
+
+  /**
+   * Begins to evict the victims: first all on trial, so that none goes in vain because another one may not.
+   *
+   * @param nominations by the pod for which it is
+   */
+  void evict(Map<Pod, Nomination> nominations) {
+    thread.execute(
+        () -> {
+          for (boolean onTrial : new boolean[] {true, false}) {
+            for (Map.Entry<Pod, Nomination> one : nominations.entrySet()) {
+              if (!areEvicted(one.getKey(), one.getValue(), onTrial)) {
+                return;
+              }
+            }
+          }
+        });
+  }
+
+  private boolean areEvicted(Pod preemptor, Nomination nomination, boolean onTrial) {
+    for (Victim victim : nomination.victims()) {
+      if (!isEvicted(victim, onTrial)) {
+        reports.accept(new WorkItem.EvictionRefused(ObjectKey.of(preemptor), nomination.podUid(), victim.uid()));
+        return false;
+      }
+      if (!onTrial) {
+        String why = nomination.toVictim(victim, ObjectKey.of(preemptor).toString());
+        LOG.info("pod {}: {}; that pod is {}", victim, why, ObjectKey.of(preemptor));
+        events.warn(victim.namespace(), victim.name(), victim.uid(), "Preempted", "Preempt", why);
+      }
+    }
+    return true;
+  }
+
+  private boolean isEvicted(Victim victim, boolean onTrial) {
+    Eviction eviction =
+        new EvictionBuilder()
+            .withNewMetadata()
+            .withName(victim.name())
+            .withNamespace(victim.namespace())
+            .endMetadata()
+            .withDeleteOptions(
+                new DeleteOptionsBuilder()
+                    .withNewPreconditions(null, victim.uid())
+                    .withDryRun(onTrial ? List.of("All") : List.of())
+                    .build())
+            .build();
+    try {
+      boolean done = edge.call(() -> client.pods().inNamespace(victim.namespace()).withName(victim.name()).evict(eviction));
+      if (!done) {
+        LOG.info("pod {}: not evicted: a PodDisruptionBudget does not allow it now", victim);
+      }
+      return done;
+    } catch (RuntimeException e) {
+      if (ApiEdge.isNotFound(e) || ApiEdge.isConflict(e)) {
+        return true; // gone already, or another one by that name
+      }
+      LOG.warn("pod {}: not evicted: {}", victim, e.getMessage());
+      return false;
+    }
+  }
+
+  @Override
+  public void close() {
+    Writers.end(thread);
+  }
+}

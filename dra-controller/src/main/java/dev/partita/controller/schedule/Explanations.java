@@ -1,0 +1,110 @@
+package dev.partita.controller.schedule;
+
+import dev.partita.api.DeviceName;
+import dev.partita.controller.claim.Gang;
+import dev.partita.controller.claim.PodClaims;
+import dev.partita.controller.explain.Answer;
+import dev.partita.controller.explain.PodExplanation;
+import dev.partita.controller.explain.PodExplanation.NodeReason;
+import dev.partita.controller.explain.PodExplanation.State;
+import dev.partita.controller.explain.Question;
+import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.reasons.Explanation;
+import dev.partita.controller.reasons.NodeRefusal;
+import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.Pod;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** Says in full how pods stand, by deciding about them without doing it. For one thread. */
+final class Explanations {
+  private static final int SUMMARY = 2_000;
+
+  private final ClusterView view;
+  private final PodTurns turns;
+
+  Explanations(ClusterView view, PodTurns turns) {
+    this.view = view;
+    this.turns = turns;
+  }
+
+  Answer answer(Question question, Inventory inventory) {
+    ObjectKey key = new ObjectKey(question.namespace(), question.name());
+    return switch (question.kind()) {
+      case POD -> {
+        @Nullable Pod pod = view.pod(key);
+        yield pod == null ? new Answer.Unknown() : new Answer.Explained(List.of(explain(pod, inventory)));
+      }
+      case CLAIM ->
+          view.claim(key) == null
+              ? new Answer.Unknown()
+              : new Answer.Explained(view.podsOf(key).stream().sorted(PodTurns.ORDER).map(pod -> explain(pod, inventory)).toList());
+    };
+  }
+
+  private PodExplanation explain(Pod pod, Inventory inventory) {
+    if (!PodClaims.isLive(pod)) {
+      return said(pod, State.Over, "it is over or being deleted");
+    }
+    if (turns.isWriting(ObjectKey.of(pod))) {
+      return said(pod, State.Placed, "what was decided for it is being written");
+    }
+    Decision decision = turns.consider(pod, inventory, Map.of());
+    Optional<String> gang = Gang.of(pod).flatMap(this::missing);
+    return switch (decision) {
+      case Decision.Nothing _ ->
+          PodClaims.of(pod).isEmpty()
+              ? said(pod, State.ClaimMissing, "its claims have not been made from their templates yet")
+              : said(pod, State.Placed, "what was decided for it is being written");
+      case Decision.ClaimMissing _ -> said(pod, State.ClaimMissing, "a claim that it names does not exist, or is being deleted");
+      case Decision.LeaveToScheduler _ -> said(pod, State.LeftToScheduler, "kube-scheduler allocates on every node that it could run on");
+      case Decision.Settled(Optional<String> node) ->
+          said(pod, State.Settled, "nothing of it is left to allocate" + node.map(name -> "; it is to run on " + name).orElse(""));
+      case Decision.Refuse(var problems) -> said(pod, State.Refused, ClaimNotes.words(problems));
+      case Decision.Allocate(PodPlan plan) ->
+          gang.map(why -> said(pod, State.Waiting, why))
+              .orElseGet(() -> said(pod, State.Placed, "there is a place for it on " + plan.outcome().node()));
+      case Decision.Wait wait ->
+          new PodExplanation(
+              pod.getMetadata().getNamespace(),
+              pod.getMetadata().getName(),
+              State.Waiting,
+              gang.map(why -> why + "; ").orElse("") + wait.why().summary(SUMMARY),
+              switch (wait.why()) {
+                case WhyWaiting.Explained(Explanation explanation) -> explanation.nodes().stream().map(Explanations::reason).toList();
+                case WhyWaiting.KnownOfAlike _ -> List.of();
+              });
+    };
+  }
+
+  /** Why the pod's gang is not looked at yet. */
+  private Optional<String> missing(ObjectKey gang) {
+    List<Pod> there = view.podsOfGang(gang).stream().filter(Gang::isThere).toList();
+    return Gang.state(gang, there) instanceof Gang.State.Waits(String why) ? Optional.of(why) : Optional.empty();
+  }
+
+  private static PodExplanation said(Pod pod, State state, String summary) {
+    return new PodExplanation(pod.getMetadata().getNamespace(), pod.getMetadata().getName(), state, summary, List.of());
+  }
+
+  private static NodeReason reason(NodeRefusal refusal) {
+    SortedMap<String, String> byCard = new TreeMap<>();
+    String why =
+        switch (refusal) {
+          case NodeRefusal.PodUnfit unfit -> unfit.why();
+          case NodeRefusal.NotTogether together -> together.why();
+          case NodeRefusal.CardsUnfit unfit -> {
+            unfit.refusals().forEach((card, reason) -> byCard.put(new DeviceName.Whole(card).toString(), reason.toString()));
+            yield "claim " + unfit.claim().name() + ", request " + unfit.request() + ": " + unfit.fitting() + " of " + unfit.cards()
+                + (unfit.cards() == 1 ? " card fits, " : " cards fit, ") + unfit.wanted() + " wanted"
+                + (unfit.devices() == unfit.fitting() ? "" : ", " + unfit.devices() + " to be had at once");
+          }
+        };
+    return new NodeReason(refusal.node(), refusal.cards(), why, byCard);
+  }
+}

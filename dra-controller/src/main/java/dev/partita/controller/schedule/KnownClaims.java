@@ -1,0 +1,115 @@
+package dev.partita.controller.schedule;
+
+import dev.partita.admission.webhook.ClaimLookup;
+import dev.partita.controller.claim.ClaimReader;
+import dev.partita.controller.claim.Ownership;
+import dev.partita.controller.claim.RequestPart;
+import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimSpec;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.Resource;
+import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Which claims and templates are ours, by what the informers have; what they do not have yet, for it was made together with the pod that
+ * names it, is read. A claim with a request of ours is, as it is for {@link ClaimReader}.
+ */
+public final class KnownClaims implements ClaimLookup {
+  private static final Logger LOG = LoggerFactory.getLogger(KnownClaims.class);
+
+  /** A pod is to be made meanwhile: after that it is taken for one whose claims are not ours. */
+  private static final Duration PATIENCE = Duration.ofSeconds(1);
+
+  /** Whoever may make pods has this much read; a pod names as many claims as its author likes. */
+  static final int MOST_READS = 16;
+
+  private static final Pattern NAME = Pattern.compile("[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?");
+
+  private final KubernetesClient client;
+  private final ClusterView view;
+
+  public KnownClaims(KubernetesClient client, ClusterView view) {
+    this.client = client;
+    this.view = view;
+  }
+
+  @Override
+  public ClaimLookup forOnePod() {
+    return new OfOnePod();
+  }
+
+  @Override
+  public boolean isOurClaim(String namespace, String claim) {
+    return forOnePod().isOurClaim(namespace, claim);
+  }
+
+  @Override
+  public boolean isOurTemplate(String namespace, String template) {
+    return forOnePod().isOurTemplate(namespace, template);
+  }
+
+  /** For one thread. */
+  private final class OfOnePod implements ClaimLookup {
+    private final long end = System.nanoTime() + PATIENCE.toNanos();
+    private int reads;
+
+    @Override
+    public boolean isOurClaim(String namespace, String claim) {
+      @Nullable ResourceClaim known = view.claim(new ObjectKey(namespace, claim));
+      @Nullable ResourceClaim found = known != null ? known : read(claim, client.resources(ResourceClaim.class).inNamespace(namespace)::withName);
+      return found != null && isOurs(found.getSpec());
+    }
+
+    @Override
+    public boolean isOurTemplate(String namespace, String template) {
+      @Nullable ResourceClaimTemplate known = view.template(new ObjectKey(namespace, template));
+      @Nullable ResourceClaimTemplate found =
+          known != null ? known : read(template, client.resources(ResourceClaimTemplate.class).inNamespace(namespace)::withName);
+      return found != null && isOurs(found.getSpec().getSpec());
+    }
+
+    private boolean isOurs(@Nullable ResourceClaimSpec spec) {
+      return RequestPart.of(spec).stream()
+          .anyMatch(part -> Ownership.isOurs(part.className(), deviceClass(part.className()), part.selectors()));
+    }
+
+    private @Nullable DeviceClass deviceClass(String name) {
+      @Nullable DeviceClass known = view.deviceClass(name);
+      return known != null ? known : read(name, client.resources(DeviceClass.class)::withName);
+    }
+
+    /** Null if there is none, or nobody says in time. */
+    private <T extends HasMetadata> @Nullable T read(String name, Function<String, Resource<T>> named) {
+      long left = end - System.nanoTime();
+      if (!NAME.matcher(name).matches() || left <= 0 || reads == MOST_READS) {
+        return null; // the pod is not checked yet: this is anything that somebody wrote, and would become part of a path
+      }
+      reads++;
+      FutureTask<@Nullable T> reading = new FutureTask<>(named.apply(name)::get);
+      Thread.ofVirtual().name("admission-lookup").start(reading);
+      try {
+        return reading.get(left, TimeUnit.NANOSECONDS);
+      } catch (ExecutionException | TimeoutException e) {
+        LOG.warn("what a new pod names could not be read: {}", e.getCause() == null ? "no answer in " + PATIENCE.toSeconds() + " s" : e.getCause().getMessage());
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+      reading.cancel(true);
+      return null;
+    }
+  }
+}

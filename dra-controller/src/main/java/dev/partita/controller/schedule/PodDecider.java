@@ -1,0 +1,315 @@
+package dev.partita.controller.schedule;
+
+import dev.partita.api.node.GpuNodeSpec.Allocator;
+import dev.partita.controller.allocate.Outcome;
+import dev.partita.controller.budget.DecisionBudget;
+import dev.partita.controller.claim.AdminAccess;
+import dev.partita.controller.claim.AllocatedClaim;
+import dev.partita.controller.claim.AllocationStatus;
+import dev.partita.controller.claim.BeyondScheduler;
+import dev.partita.controller.claim.ClaimReader;
+import dev.partita.controller.claim.ClaimReading;
+import dev.partita.controller.claim.Gang;
+import dev.partita.controller.claim.PodClaims;
+import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.match.Candidates;
+import dev.partita.controller.nodes.NodeFit;
+import dev.partita.controller.nodes.NodeLoads;
+import dev.partita.controller.place.ClaimPlacement;
+import dev.partita.controller.quota.QuotaLedger;
+import dev.partita.controller.reasons.Explanation;
+import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.ClaimRef;
+import dev.partita.controller.request.PodNeeds;
+import dev.partita.controller.selector.DeviceSelectors;
+import dev.partita.controller.state.ClaimLedger;
+import dev.partita.controller.state.MixFeed;
+import dev.partita.controller.state.Vetoes;
+import dev.partita.controller.turns.AlikePods;
+import dev.partita.controller.turns.PodShape;
+import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.Heartbeat;
+import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeSelector;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Decides about one pod: reads its claims, gathers what speaks for and against each node, and asks the allocator. */
+final class PodDecider implements Decider {
+  private final Heartbeat heartbeat;
+  private final ClusterView view;
+  private final ClaimLedger ledger;
+  private final NodeLoads loads;
+  private final Vetoes vetoes;
+  private final ClaimReader reader;
+  private final MixFeed mixFeed;
+  private final DecisionBudget budget;
+  private dev.partita.controller.allocate.Allocator allocator;
+
+  PodDecider(ClusterView view, ClaimLedger ledger, NodeLoads loads, Vetoes vetoes, DecisionBudget budget, Heartbeat heartbeat) {
+    this.budget = budget;
+    this.heartbeat = heartbeat;
+    this.view = view;
+    this.ledger = ledger;
+    this.loads = loads;
+    this.vetoes = vetoes;
+    this.reader = new ClaimReader(view::deviceClass, new DeviceSelectors(budget));
+    this.mixFeed = new MixFeed(view, reader, ledger.mix());
+    this.allocator = allocator(budget);
+  }
+
+  private static dev.partita.controller.allocate.Allocator allocator(DecisionBudget budget) {
+    return new dev.partita.controller.allocate.Allocator(new DeviceSelectors(budget), budget);
+  }
+
+  /** What is learnt from pods as they arrive. */
+  MixFeed mixFeed() {
+    return mixFeed;
+  }
+
+  @Override
+  public Reading read(Pod pod, Map<String, String> placed) {
+    heartbeat.beat();
+    Optional<List<ObjectKey>> names = PodClaims.of(pod);
+    if (names.isEmpty()) {
+      return new Reading.Decided(new Decision.ClaimMissing()); // kube-controller-manager is to make it from its template
+    }
+    List<NodeSelector> allocatedElsewhere = new ArrayList<>();
+    List<ResourceClaim> unused = new ArrayList<>();
+    Map<String, ResourceClaim> open = new LinkedHashMap<>();
+    List<ClaimAsk> asks = new ArrayList<>();
+    Map<ResourceClaim, List<String>> problems = new LinkedHashMap<>();
+    for (ObjectKey name : names.get()) {
+      @Nullable ResourceClaim claim = view.claim(name);
+      if (claim == null || claim.getMetadata().getDeletionTimestamp() != null) {
+        return new Reading.Decided(new Decision.ClaimMissing());
+      }
+      @Nullable String node = placed.get(claim.getMetadata().getUid());
+      if (node != null) {
+        allocatedElsewhere.add(AllocationStatus.onlyOn(node));
+        continue;
+      }
+      if (ledger.isAssumed(claim.getMetadata().getUid())
+          || (AllocatedClaim.isProposed(claim) && !ledger.isSpent(claim))) {
+        return new Reading.Decided(new Decision.Nothing()); // its next change comes back here
+      }
+      if (AllocatedClaim.isAllocated(claim)) {
+        Optional.ofNullable(AllocatedClaim.nodeSelector(claim)).ifPresent(allocatedElsewhere::add);
+        if (AllocatedClaim.isUnusedAndOurs(claim) && view.podsOf(name).size() == 1) {
+          unused.add(claim);
+        }
+        continue;
+      }
+      switch (reader.read(claim)) {
+        case ClaimReading.Foreign foreign -> {}
+        case ClaimReading.Understood(ClaimAsk ask) when AdminAccess.isAsked(ask) && !AdminAccess.isAllowed(view.namespace(name.namespace())) ->
+            problems.put(claim, List.of(AdminAccess.REFUSAL));
+        case ClaimReading.Understood(ClaimAsk ask) -> {
+          open.put(claim.getMetadata().getUid(), claim);
+          asks.add(ask);
+        }
+        case ClaimReading.Unusable(List<String> words) -> problems.put(claim, words);
+      }
+    }
+    mixFeed.arrived(pod, names.get());
+    if (!problems.isEmpty()) {
+      return new Reading.Decided(new Decision.Refuse(problems));
+    }
+    return asks.isEmpty()
+        ? new Reading.Decided(new Decision.Settled(allocatedElsewhere.stream().flatMap(s -> NodeFit.onlyNode(s).stream()).findFirst()))
+        : new Reading.Open(allocatedElsewhere, unused, open, asks, names.get().size());
+  }
+
+  @Override
+  public Decision decide(Pod pod, Inventory inventory, Instant now, Map<String, String> placed, Optional<AlikePods> alike) {
+    return switch (read(pod, placed)) {
+      case Reading.Decided(Decision decision) -> decision;
+      case Reading.Open open -> decide(pod, open, inventory, now, alike);
+    };
+  }
+
+  private Decision decide(Pod pod, Reading.Open open, Inventory inventory, Instant now, Optional<AlikePods> alike) {
+    List<ClaimAsk> asks = open.asks();
+    String namespace = pod.getMetadata().getNamespace();
+    Function<GpuHost, Optional<String>> unfit =
+        host -> refusal(pod, host, open, now).or(() -> ledger.quotas().refusal(namespace, asks, host));
+    SortedSet<String> unknown = BeyondScheduler.fields(asks);
+    String scheduled = "kube-scheduler allocates there" + (unknown.isEmpty() ? "" : ", and it knows no " + String.join(", ", unknown));
+    Candidates candidates = host -> unfit.apply(host).or(() -> isScheduled(host) ? Optional.of(scheduled) : Optional.empty());
+    Collection<GpuHost> hosts = inventory.hosts().values();
+    if (unknown.isEmpty() && !hosts.isEmpty() && hosts.stream().allMatch(PodDecider::isScheduled)) {
+      return new Decision.LeaveToScheduler();
+    }
+    Function<WhyWaiting, Decision> waits =
+        why ->
+            new Decision.Wait(
+                List.copyOf(open.claims().values()),
+                open.unused(),
+                why,
+                host -> candidates.refusal(host).isPresent() ? Optional.empty() : placeOn(host, namespace, asks, inventory));
+    Optional<PodShape> shape =
+        alike.filter(_ -> open.claims().keySet().stream().noneMatch(vetoes::isAny)).map(_ -> PodShape.of(pod, open.allocatedElsewhere(), asks));
+    Optional<WhyWaiting> known = alike.flatMap(pods -> shape.flatMap(pods::of)).map(said -> known(said, asks));
+    if (known.isPresent()) {
+      return waits.apply(known.get());
+    }
+    return switch (allocate(pod, asks, candidates, inventory)) {
+      case Outcome.Allocated allocated -> new Decision.Allocate(new PodPlan(pod, allocated, open.claims(), reserved(pod, open.named(), open.claims())));
+      case Outcome.Unallocatable(Explanation explanation) -> {
+        if (unknown.isEmpty() && isForScheduler(pod, asks, unfit, candidates, inventory)) {
+          yield new Decision.LeaveToScheduler();
+        }
+        WhyWaiting why = new WhyWaiting.Explained(explanation);
+        shape.flatMap(of -> said(why, asks).map(said -> Map.entry(of, said))).ifPresent(pair -> alike.orElseThrow().put(pair.getKey(), pair.getValue()));
+        yield waits.apply(why);
+      }
+    };
+  }
+
+  private static WhyWaiting known(AlikePods.Said said, List<ClaimAsk> asks) {
+    Optional<ClaimRef> fault = said.claimAtFault().isPresent() ? Optional.of(asks.get(said.claimAtFault().getAsInt()).claim()) : Optional.empty();
+    return new WhyWaiting.KnownOfAlike(said.summary(), fault);
+  }
+
+  /** What can be said of others that are alike: nothing, where the words name a claim. */
+  private static Optional<AlikePods.Said> said(WhyWaiting why, List<ClaimAsk> asks) {
+    String summary = why.summary(ClaimNotes.MAX_EXPLANATION);
+    if (asks.stream().anyMatch(ask -> summary.contains("claim " + ask.claim().name()))) {
+      return Optional.empty();
+    }
+    List<ClaimRef> claims = asks.stream().map(ClaimAsk::claim).toList();
+    OptionalInt fault = why.claimAtFault().map(claims::indexOf).filter(index -> index >= 0).map(OptionalInt::of).orElse(OptionalInt.empty());
+    return Optional.of(new AlikePods.Said(summary, fault));
+  }
+
+  @Override
+  public void forgetSearches() {
+    allocator = allocator(budget);
+    ledger.forgetOrder();
+  }
+
+  /**
+   * Whether kube-scheduler is to see the pod, for which the controller has no place: the pod can run only where kube-scheduler allocates; or there are
+   * cards for it there, going by what is known of them. A gang's pods stay together with the controller, for kube-scheduler knows no gangs.
+   *
+   * @param unfit what speaks against a host, whoever allocates there
+   * @param candidates the same, and that kube-scheduler allocates there
+   */
+  private boolean isForScheduler(
+      Pod pod, List<ClaimAsk> asks, Function<GpuHost, Optional<String>> unfit, Candidates candidates, Inventory inventory) {
+    Collection<GpuHost> hosts = inventory.hosts().values();
+    if (hosts.stream().noneMatch(host -> isScheduled(host) && unfit.apply(host).isEmpty())) {
+      return false;
+    }
+    if (hosts.stream().allMatch(host -> candidates.refusal(host).isPresent())) {
+      return true;
+    }
+    Candidates scheduled = host -> isScheduled(host) ? unfit.apply(host) : Optional.of("the controller allocates there");
+    return Gang.of(pod).isEmpty() && allocator.place(PodNeeds.NONE, asks, scheduled, ledger.freeCards(inventory)).isPresent();
+  }
+
+  /**
+   * Places the claims where quotas allow what they take there. Where only cards of some models would be too much, they are left out before the
+   * claims have to wait.
+   */
+  private Outcome allocate(Pod pod, List<ClaimAsk> asks, Candidates candidates, Inventory inventory) {
+    String namespace = pod.getMetadata().getNamespace();
+    // Where the pod counts already, room for it is not to be looked for once more; candidates see to that.
+    PodNeeds needs = loads.counts(pod.getMetadata().getUid()) ? PodNeeds.NONE : NodeFit.needs(pod);
+    List<QuotaLedger.Excess> excesses = new ArrayList<>();
+    Candidates allowed =
+        host -> candidates.refusal(host).or(() -> excesses.stream().filter(e -> e.hosts().test(host)).map(QuotaLedger.Excess::why).findFirst());
+    while (true) {
+      Outcome outcome = allocator.allocate(needs, asks, allowed, ledger.freeCards(inventory));
+      if (!(outcome instanceof Outcome.Allocated allocated)) {
+        Set<String> models = excesses.stream().flatMap(excess -> excess.models().stream()).collect(Collectors.toSet());
+        return models.isEmpty() ? outcome : otherwise(outcome, allocate(pod, avoiding(asks, models), candidates, inventory));
+      }
+      Optional<QuotaLedger.Excess> excess = excess(namespace, allocated);
+      if (excess.isEmpty()) {
+        return outcome;
+      }
+      Predicate<GpuHost> same = host -> host.name().equals(allocated.node());
+      excesses.add(new QuotaLedger.Excess(excess.get().why(), same.or(excess.get().hosts()), excess.get().models()));
+    }
+  }
+
+  /** The second if it is a placement: else what was said first, of what was asked for. */
+  private static Outcome otherwise(Outcome first, Outcome second) {
+    return second instanceof Outcome.Allocated ? second : first;
+  }
+
+  private static List<ClaimAsk> avoiding(List<ClaimAsk> asks, Set<String> models) {
+    return asks.stream().map(ask -> ask.avoiding(models)).toList();
+  }
+
+  private Optional<QuotaLedger.Excess> excess(String namespace, Outcome.Allocated allocated) {
+    return ledger.quotas().excess(namespace, allocated.claims().stream().map(ClaimPlacement::bookings).toList());
+  }
+
+  private Optional<Outcome.Allocated> placeOn(GpuHost host, String namespace, List<ClaimAsk> asks, Inventory inventory) {
+    Optional<Outcome.Allocated> found = allocator.placeOn(host.name(), asks, ledger.freeCards(inventory));
+    Optional<QuotaLedger.Excess> excess = found.flatMap(allocated -> excess(namespace, allocated));
+    if (excess.isEmpty()) {
+      return found;
+    }
+    Set<String> models = excess.get().models();
+    return models.isEmpty() ? Optional.empty() : placeOn(host, namespace, avoiding(asks, models), inventory);
+  }
+
+  /**
+   * UIDs of the claims that are reserved for the pod together with the allocation: a pod's only claim, where kube-scheduler has not seen
+   * the pod yet, which spares it the write. What a pod has in several claims, or a gang, may have to be taken back while kube-scheduler
+   * looks at the pod: it must reserve by itself then, or it would bind the pod without noticing.
+   */
+  private Set<String> reserved(Pod pod, int named, Map<String, ResourceClaim> claims) {
+    if (AllocationGate.isOn(pod) && named == 1 && Gang.of(pod).isEmpty()) {
+      return Set.copyOf(claims.keySet());
+    }
+    return claims.entrySet().stream()
+        .filter(claim -> PodClaims.isContested(view.podsOf(ObjectKey.of(claim.getValue()))))
+        .map(Map.Entry::getKey)
+        .collect(Collectors.toSet());
+  }
+
+  private static boolean isScheduled(GpuHost host) {
+    return host.allocator() == Allocator.Scheduler;
+  }
+
+  private Optional<String> refusal(
+      Pod pod, GpuHost host, Reading.Open open, Instant now) {
+    if (!host.isReady()) {
+      return host.unready();
+    }
+    @Nullable Node node = view.node(host.name());
+    if (node == null) {
+      return Optional.of("there is no such Node");
+    }
+    if (!view.isPublished(host.name())) {
+      return Optional.of("its slices are not published: the node's plugin or kubelet is away");
+    }
+    if (open.allocatedElsewhere().stream().anyMatch(selector -> !NodeFit.selects(selector, node))) {
+      return Optional.of("another claim of the pod is allocated elsewhere");
+    }
+    if (open.claims().keySet().stream().anyMatch(uid -> vetoes.holds(uid, host.name(), now))) {
+      return Optional.of("kube-scheduler found no room for the pod there");
+    }
+    return NodeFit.refusal(pod, node, loads.without(pod.getMetadata().getUid(), host.name()));
+  }
+}

@@ -1,0 +1,102 @@
+package dev.partita.controller.schedule;
+
+import dev.partita.controller.claim.Gang;
+import dev.partita.controller.claim.PodClaims;
+import dev.partita.controller.claim.Priorities;
+import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.nodes.Load;
+import dev.partita.controller.nodes.NodeLoads;
+import dev.partita.controller.nodes.PodRequests;
+import dev.partita.controller.state.MixFeed;
+import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.Pod;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** What the change of a pod means: for what its node has left, for its claims, and for those that wait. For one thread. */
+final class PodFollower {
+  private final ClusterView view;
+  private final NodeLoads loads;
+  private final Priorities priorities;
+  private final MixFeed mixFeed;
+  private final Leftovers leftovers;
+  private final PodTurns turns;
+  private final PodQueue queue;
+  private final Map<String, List<ObjectKey>> claimsOfPod = new HashMap<>();
+  private final Map<String, ObjectKey> gangOfPod = new HashMap<>();
+
+  PodFollower(ClusterView view, NodeLoads loads, Priorities priorities, MixFeed mixFeed, Leftovers leftovers, PodTurns turns, PodQueue queue) {
+    this.view = view;
+    this.loads = loads;
+    this.priorities = priorities;
+    this.mixFeed = mixFeed;
+    this.leftovers = leftovers;
+    this.turns = turns;
+    this.queue = queue;
+  }
+
+  /**
+   * Follows a pod that has come, changed or gone.
+   *
+   * @param pods takes those that are to be decided about
+   */
+  void follow(ObjectKey key, String uid, Inventory inventory, Set<ObjectKey> pods) {
+    Optional<String> node = loads.nodeOf(uid).filter(name -> inventory.host(name) != null);
+    Optional<Load> before = node.map(loads::of);
+    @Nullable Pod named = view.pod(key);
+    @Nullable Pod pod = named != null && named.getMetadata().getUid().equals(uid) ? named : null;
+    boolean takesRoom = pod != null && PodClaims.takesRoom(pod);
+    if (pod != null && takesRoom) {
+      loads.put(uid, pod.getSpec().getNodeName(), PodRequests.of(pod));
+    }
+    if (pod != null && PodClaims.isLive(pod)) {
+      live(key, pod, inventory, pods);
+    } else {
+      if (!takesRoom) {
+        loads.remove(uid);
+      }
+      over(key, uid, inventory, pods);
+      if (named != null && pod == null) {
+        pods.add(key);
+      }
+    }
+    if (node.isPresent() && !before.equals(node.map(loads::of))) {
+      queue.roomChanged(node.get(), before.orElseThrow());
+    }
+  }
+
+  private void live(ObjectKey key, Pod pod, Inventory inventory, Set<ObjectKey> pods) {
+    String uid = pod.getMetadata().getUid();
+    if (PodClaims.isBound(pod) && inventory.host(pod.getSpec().getNodeName()) != null) {
+      mixFeed.arrivedWithoutCards(pod);
+    }
+    if (!pod.getSpec().getResourceClaims().isEmpty()) {
+      priorities.put(uid, PodTurns.priority(pod));
+    }
+    if (!pod.getSpec().getResourceClaims().isEmpty() || AllocationGate.isOn(pod)) {
+      pods.add(key);
+      PodClaims.of(pod).ifPresent(claims -> claimsOfPod.put(uid, claims));
+      Gang.of(pod).ifPresent(gang -> gangOfPod.put(uid, gang));
+    }
+  }
+
+  /** Any of the gang's pods: they are decided together. */
+  private Optional<ObjectKey> rest(ObjectKey gang) {
+    return view.podsOfGang(gang).stream().filter(PodClaims::isLive).findFirst().map(ObjectKey::of);
+  }
+
+  private void over(ObjectKey key, String uid, Inventory inventory, Set<ObjectKey> pods) {
+    priorities.remove(uid);
+    turns.forget(key, uid);
+    queue.forget(uid);
+    mixFeed.forget(uid);
+    Objects.requireNonNullElse(claimsOfPod.remove(uid), List.<ObjectKey>of()).forEach(claim -> leftovers.look(claim, inventory));
+    Optional.ofNullable(gangOfPod.remove(uid)).ifPresent(gang -> rest(gang).ifPresent(pods::add)); // it may have been the odd one
+  }
+}

@@ -1,0 +1,15 @@
+package dev.partita.controller.schedule;
+
+import dev.partita.controller.allocate.Outcome;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What a pod is to get.
+ *
+ * @param claims by UID, as they were decided upon
+ * @param reserved UIDs of those that are reserved for the pod together with the allocation
+ */
+record PodPlan(Pod pod, Outcome.Allocated outcome, Map<String, ResourceClaim> claims, Set<String> reserved) {}

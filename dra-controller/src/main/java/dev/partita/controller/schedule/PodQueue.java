@@ -1,0 +1,299 @@
+package dev.partita.controller.schedule;
+
+import dev.partita.controller.budget.DecisionBudget;
+import dev.partita.controller.budget.OverBudgetException;
+import dev.partita.controller.claim.Gang;
+import dev.partita.controller.claim.PodClaims;
+import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.nodes.Load;
+import dev.partita.controller.nodes.NodeFit;
+import dev.partita.controller.nodes.NodeLoads;
+import dev.partita.controller.turns.FairQueue;
+import dev.partita.controller.turns.Fatal;
+import dev.partita.controller.turns.Rank;
+import dev.partita.controller.turns.SetAside;
+import dev.partita.controller.turns.Turn;
+import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.Pod;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Gives pods their turns to be decided about, fairly to their namespaces, and takes care that no decision goes on for long. One that
+ * fails, or takes too long, sets aside its pod, or its gang, and nobody else. For one thread.
+ */
+final class PodQueue {
+  private static final Logger LOG = LoggerFactory.getLogger(PodQueue.class);
+
+  /** How long a decision may take at first; twice as long after every one in a row that took longer, up to {@link #LONGEST}. */
+  private static final Duration BUDGET = Duration.ofMillis(50);
+
+  private static final Duration LONGEST = Duration.ofMillis(200);
+
+  /** The same for one that was set aside because that was not enough, in a slot of its own. */
+  private static final Duration LONGEST_OF_ALL = Duration.ofSeconds(1);
+
+  /**
+   * How often in a row a decision may take too long before its pod is set aside. What was found out is not found out again, so that
+   * most come to their end; and who has just been started takes seconds for what takes him microseconds later.
+   */
+  private static final int TRIES = 4;
+
+  /** A gang may take so much for each of its pods then, if that is more. */
+  private static final Duration OF_ONE_IN_A_GANG = Duration.ofMillis(1);
+
+  /** What took long and came to nothing is decided again after so many times as long, so that it takes no more than that part of the time. */
+  private static final int PART_OF_THE_TIME = 20;
+
+  /** How much less of it what takes longer than {@link #LONGEST_OF_ALL} may take: else more than one in a hundred would meet with it. */
+  private static final int SMALL_PART = 5;
+
+  private static final Duration LONG = Duration.ofMillis(100);
+
+  /** For so many pods it is looked at one by one whether a node has room for them now; of more than that, all are decided. */
+  private static final int MOST_LOOKS = 2_000;
+
+  private final ClusterView view;
+  private final NodeLoads loads;
+  private final PodTurns turns;
+  private final Retries retries;
+  private final DecisionBudget budget;
+  private final LongSupplier processorTime;
+  private final FairQueue<Turn> queue = new FairQueue<>(System::nanoTime);
+  private final SetAside<String> aside = new SetAside<>();
+  private final SearchSlots slots;
+  private final Map<String, Load> roomBefore = new HashMap<>();
+  private boolean mayHelpAll;
+
+  /** @param processorTime of this thread, in ns */
+  PodQueue(
+      ClusterView view, NodeLoads loads, PodTurns turns, Retries retries, DecisionBudget budget, LongSupplier processorTime, Clock evenClock) {
+    this.slots = new SearchSlots(evenClock, PART_OF_THE_TIME);
+    this.view = view;
+    this.loads = loads;
+    this.turns = turns;
+    this.retries = retries;
+    this.budget = budget;
+    this.processorTime = processorTime;
+  }
+
+  /** Something changed that could help any pod that waits. */
+  void helps() {
+    mayHelpAll = true;
+  }
+
+  /**
+   * What pods request on the node has changed: those that it has room for now, and had not before, may get their place.
+   *
+   * @param before what they requested
+   */
+  void roomChanged(String node, Load before) {
+    roomBefore.putIfAbsent(node, before);
+  }
+
+  /** Has these pods decided when it is their turn; those that are being written for, or are set aside, are left out. */
+  void want(Collection<ObjectKey> pods) {
+    for (ObjectKey key : pods) {
+      if (queue.contains(new Turn.OfPod(key))) {
+        continue;
+      }
+      try {
+        @Nullable Pod pod = view.pod(key);
+        if (pod != null && PodClaims.isLive(pod) && !turns.isWriting(key)) {
+          want(pod);
+        }
+      } catch (RuntimeException | Error e) {
+        Fatal.rethrow(e);
+        LOG.error("pod {}: not looked at", key, e);
+      }
+    }
+  }
+
+  private void want(Pod pod) {
+    ObjectKey key = ObjectKey.of(pod);
+    Turn turn = Gang.of(pod).<Turn>map(Turn.OfGang::new).orElseGet(() -> new Turn.OfPod(key));
+    if (!aside.holds(id(turn, pod))) {
+      String created = Objects.requireNonNullElse(pod.getMetadata().getCreationTimestamp(), "");
+      queue.add(turn, key.namespace(), new Rank(PodTurns.priority(pod), created, key.toString()));
+    }
+  }
+
+  /** By what it is set aside: who is made anew under the name of a pod is somebody else. */
+  private static String id(Turn turn, Pod pod) {
+    return switch (turn) {
+      case Turn.OfPod _ -> pod.getMetadata().getUid();
+      case Turn.OfGang(ObjectKey gang) -> "gang " + gang;
+    };
+  }
+
+  /** What was set aside may be decided. */
+  void asideOver(Turn turn, String id) {
+    aside.over(id);
+    want(podsOf(turn).stream().map(ObjectKey::of).limit(1).toList());
+  }
+
+  private List<Pod> podsOf(Turn turn) {
+    return switch (turn) {
+      case Turn.OfPod(ObjectKey key) -> Optional.ofNullable(view.pod(key)).stream().toList();
+      case Turn.OfGang(ObjectKey gang) -> view.podsOfGang(gang).stream().filter(PodClaims::isLive).sorted(PodTurns.ORDER).toList();
+    };
+  }
+
+  /**
+   * Decides in turn, for so long.
+   *
+   * @return whether more is to be decided
+   */
+  boolean go(Duration most, Inventory inventory) {
+    wake();
+    long start = System.nanoTime();
+    Optional<Turn> next = queue.next();
+    while (next.isPresent()) {
+      take(next.get(), inventory);
+      if (System.nanoTime() - start > most.toNanos()) {
+        return !queue.isEmpty();
+      }
+      next = queue.next();
+    }
+    return false;
+  }
+
+  private void wake() {
+    if (mayHelpAll || !roomBefore.isEmpty()) {
+      turns.forgetWhyPodsWait();
+      List<ObjectKey> waiting = turns.waiting();
+      boolean all = mayHelpAll || roomBefore.size() * (long) waiting.size() > MOST_LOOKS;
+      want(all ? waiting : waitingForRoom(waiting));
+    }
+    mayHelpAll = false;
+    roomBefore.clear();
+  }
+
+  private Set<ObjectKey> waitingForRoom(List<ObjectKey> waiting) {
+    Set<ObjectKey> pods = new LinkedHashSet<>();
+    roomBefore.forEach(
+        (name, before) -> {
+          @Nullable Node node = view.node(name);
+          for (ObjectKey key : node == null ? List.<ObjectKey>of() : waiting) {
+            @Nullable Pod pod = view.pod(key);
+            if (pod != null
+                && node != null
+                && NodeFit.refusal(pod, node, before).isPresent()
+                && NodeFit.refusal(pod, node, loads.without(pod.getMetadata().getUid(), name)).isEmpty()) {
+              pods.add(key);
+            }
+          }
+        });
+    return pods;
+  }
+
+  /** The pod is over or gone. */
+  void forget(String uid) {
+    slots.forget(uid);
+    aside.succeeded(uid);
+  }
+
+  private void take(Turn turn, Inventory inventory) {
+    List<Pod> pods = podsOf(turn);
+    if (pods.isEmpty() || (turn instanceof Turn.OfPod && (turns.isWriting(turn.key()) || !PodClaims.isLive(pods.getFirst())))) {
+      return;
+    }
+    String id = id(turn, pods.getFirst());
+    boolean isLong = aside.failures(id) > TRIES;
+    if (isLong && !hasSlot(turn, id)) {
+      aside.rests(id);
+      return;
+    }
+    Duration most = isLong ? longest(turn, pods.size()) : budget(aside.failures(id));
+    long start = processorTime.getAsLong();
+    budget.begin(most);
+    boolean inVain = false;
+    try {
+      switch (turn) {
+        case Turn.OfPod _ -> turns.decide(pods.getFirst(), inventory);
+        case Turn.OfGang(ObjectKey gang) -> inVain = turns.decideGang(gang, inventory);
+      }
+      aside.succeeded(id);
+    } catch (OverBudgetException e) {
+      goOnLater(turn, id, pods, took(start), Objects.requireNonNull(e.getMessage()));
+    } catch (RuntimeException | Error e) {
+      Fatal.rethrow(e);
+      LOG.error("{}: not decided", turn, e);
+      if (e instanceof Error) {
+        turns.forgetSearches(); // it may have ended in the middle of anything
+      }
+      setAside(turn, id, pods, took(start), "the controller failed (" + e.getClass().getSimpleName() + ", see its log)");
+    } finally {
+      budget.end();
+      if (isLong) {
+        Duration took = took(start);
+        slots.done(id, took.compareTo(LONGEST_OF_ALL) > 0 ? took.multipliedBy(SMALL_PART) : took);
+      }
+      queue.used(turn.key().namespace(), took(start));
+    }
+    if (inVain && took(start).compareTo(LONG) > 0) {
+      aside.rests(id);
+      retries.after(took(start).multipliedBy(PART_OF_THE_TIME), new WorkItem.AsideOver(turn, id));
+    }
+  }
+
+  /** Whether it may take long now; if not, it is decided when it may. */
+  private boolean hasSlot(Turn turn, String id) {
+    Optional<Duration> pause = slots.ask(id);
+    pause.filter(Duration::isPositive).ifPresent(later -> retries.after(later.plusMillis(1), new WorkItem.AsideOver(turn, id)));
+    return pause.isPresent() && pause.get().isZero();
+  }
+
+  private void goOnLater(Turn turn, String id, List<Pod> pods, Duration took, String why) {
+    if (aside.failures(id) < TRIES) {
+      LOG.debug("{}: {}, is gone on with", turn, why);
+      aside.goesOn(id);
+      pods.stream().findFirst().ifPresent(this::want);
+    } else {
+      LOG.info("{}: {}", turn, why);
+      setAside(turn, id, pods, took, why);
+    }
+  }
+
+  private Duration took(long start) {
+    return Duration.ofNanos(processorTime.getAsLong() - start);
+  }
+
+  private static Duration budget(int failures) {
+    Duration doubled = BUDGET.multipliedBy(1L << Math.min(failures, TRIES));
+    return Collections.min(List.of(LONGEST, doubled));
+  }
+
+  private static Duration longest(Turn turn, int pods) {
+    return turn instanceof Turn.OfGang ? Collections.max(List.of(LONGEST_OF_ALL, OF_ONE_IN_A_GANG.multipliedBy(pods))) : LONGEST_OF_ALL;
+  }
+
+  /** Leaves alone whom a decision failed about, and says so. */
+  private void setAside(Turn turn, String id, List<Pod> pods, Duration took, String why) {
+    Duration pause = Collections.max(List.of(aside.failed(id), took.multipliedBy(PART_OF_THE_TIME)));
+    retries.after(pause, new WorkItem.AsideOver(turn, id));
+    for (Pod pod : pods) {
+      try {
+        turns.setAside(pod, why);
+      } catch (RuntimeException | Error e) {
+        Fatal.rethrow(e);
+        LOG.error("pod {}: that it is set aside is not said", ObjectKey.of(pod), e);
+      }
+    }
+  }
+}

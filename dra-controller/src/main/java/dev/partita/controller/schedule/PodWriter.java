@@ -1,0 +1,153 @@
+package dev.partita.controller.schedule;
+
+import dev.partita.controller.claim.ClaimReader;
+import dev.partita.controller.place.ClaimPlacement;
+import dev.partita.controller.turns.TasksByTurns;
+import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.time.Clock;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Carries out what was decided for pods, several decisions at a time and by turns of their namespaces, and reports how it went. */
+final class PodWriter implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(PodWriter.class);
+
+  /** Each waits for the API server most of the time. */
+  private static final int AT_ONCE = 16;
+
+  /**
+   * Fewer, and fewer still while allocations wait to be written: in a rush the API server is there for the claims that wait first, and kube-scheduler, which
+   * looks at opened pods one after the other and makes 50 requests a second unless told otherwise, has enough to do with these.
+   */
+  private static final int GATES_AT_ONCE = 4;
+  private static final int GATES_IN_A_RUSH = 2;
+
+  private final AllocationWriter writer;
+  private final AllocationGate gate;
+  private final ClusterView view;
+  private final Clock clock;
+  private final Predicate<ResourceClaim> spent;
+  private final Consumer<WorkItem> reports;
+  private final ThreadPoolExecutor threads = threads(AT_ONCE, "allocation-writer-");
+  private final ExecutorService gates = threads(GATES_AT_ONCE, "gate-opener-");
+  private final TasksByTurns writes = new TasksByTurns();
+  private final TasksByTurns openings = new TasksByTurns();
+  private final Semaphore inARush = new Semaphore(GATES_IN_A_RUSH);
+
+  PodWriter(AllocationWriter writer, AllocationGate gate, ClusterView view, Clock clock, Predicate<ResourceClaim> spent, Consumer<WorkItem> reports) {
+    this.writer = writer;
+    this.gate = gate;
+    this.view = view;
+    this.clock = clock;
+    this.spent = spent;
+    this.reports = reports;
+  }
+
+  /** Begins to write what these pods are to get, all or nothing as far as that can be had. */
+  void write(List<PodPlan> plans, ClaimNotes notes) {
+    inTurn(
+        threads,
+        writes,
+        plans.stream().map(plan -> plan.pod().getMetadata().getNamespace()).findFirst(),
+        () -> {
+          AllocationTransaction transaction = new AllocationTransaction(writer, view, clock, notes, spent, plans);
+          boolean done = false;
+          try {
+            done = transaction.run();
+          } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+          } catch (RuntimeException e) {
+            LOG.error("pods {}: not written", plans.stream().map(plan -> ObjectKey.of(plan.pod())).toList(), e);
+          }
+          for (PodPlan plan : plans) {
+            for (ClaimPlacement placement : plan.outcome().claims()) {
+              reports.accept(new WorkItem.Written(placement.claim(), transaction.version(placement.claim())));
+            }
+          }
+          for (PodPlan plan : plans) {
+            if (done && AllocationGate.isOn(plan.pod())) {
+              open(plan.pod());
+            } else {
+              reports.accept(new WorkItem.Finished(ObjectKey.of(plan.pod()), !done));
+            }
+          }
+        });
+  }
+
+  /** Removes the pod's scheduling gate: nothing of it is left for the controller to do. */
+  void open(Pod pod) {
+    inTurn(
+        gates,
+        openings,
+        Optional.of(pod.getMetadata().getNamespace()),
+        () -> {
+          boolean done = false;
+          try {
+            done = threads.getQueue().isEmpty() ? gate.remove(pod) : removeInARush(pod);
+          } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+          } finally {
+            reports.accept(new WorkItem.Finished(ObjectKey.of(pod), !done));
+          }
+        });
+  }
+
+  private boolean removeInARush(Pod pod) throws InterruptedException {
+    inARush.acquire();
+    try {
+      return gate.remove(pod);
+    } finally {
+      inARush.release();
+    }
+  }
+
+  /** Takes back allocations that nobody has reserved, and proposals that nobody pursues. */
+  void release(List<ResourceClaim> claims, String why) {
+    inTurn(
+        threads,
+        writes,
+        claims.stream().map(claim -> claim.getMetadata().getNamespace()).findFirst(),
+        () -> {
+          for (ResourceClaim claim : claims) {
+            try {
+              writer.release(claim);
+              LOG.info("claim {}: allocation taken back: {}", ClaimReader.ref(claim), why);
+            } catch (RuntimeException e) {
+              LOG.info("claim {}: allocation not taken back: {}", ClaimReader.ref(claim), e.getMessage());
+              reports.accept(new WorkItem.NotReleased(ObjectKey.of(claim), claim.getMetadata().getUid()));
+            }
+          }
+        });
+  }
+
+  @Override
+  public void close() {
+    Writers.end(threads); // first, for who writes opens gates
+    Writers.end(gates);
+  }
+
+  /** @param namespace whose task it is; empty if there is nothing to do */
+  private static void inTurn(ExecutorService threads, TasksByTurns tasks, Optional<String> namespace, Runnable task) {
+    namespace.ifPresent(
+        its -> {
+          tasks.add(its, task);
+          threads.execute(tasks::runNext);
+        });
+  }
+
+  private static ThreadPoolExecutor threads(int count, String name) {
+    return new ThreadPoolExecutor(count, count, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), Thread.ofPlatform().name(name, 0).daemon().factory());
+  }
+}

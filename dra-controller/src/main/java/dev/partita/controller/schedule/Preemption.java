@@ -1,0 +1,340 @@
+package dev.partita.controller.schedule;
+
+import dev.partita.controller.allocate.Outcome;
+import dev.partita.controller.booking.Booking;
+import dev.partita.controller.budget.DecisionBudget;
+import dev.partita.controller.budget.OverBudgetException;
+import dev.partita.controller.claim.PodClaims;
+import dev.partita.controller.claim.Priorities;
+import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.nodes.NodeLoads;
+import dev.partita.controller.nodes.PodRequests;
+import dev.partita.controller.place.ClaimPlacement;
+import dev.partita.controller.preempt.Victim;
+import dev.partita.controller.preempt.VictimChoice;
+import dev.partita.controller.state.ClaimLedger;
+import dev.partita.controller.state.Nomination;
+import dev.partita.controller.state.Nomination.Grounds;
+import dev.partita.controller.state.Nominations;
+import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes room for a pod that finds no place, at the cost of pods of lower priority, or of pods that borrow what is guaranteed to
+ * the pod's namespace. For one thread.
+ */
+final class Preemption {
+  private static final Logger LOG = LoggerFactory.getLogger(Preemption.class);
+
+  /** How long a victim may take beyond its grace period before something else is tried. */
+  private static final Duration PATIENCE = Duration.ofMinutes(5);
+
+  private static final Duration PROTECTED = Duration.ofSeconds(30);
+
+  /** What a search for room may take of the thread's time: everybody waits for it. */
+  private static final Duration SEARCH = Duration.ofMillis(500);
+
+  /** Of so many parts of the time one is for such searches. */
+  private static final int PARTS = 5;
+
+  private static final long DEFAULT_GRACE_SECONDS = 30;
+
+  private final ClusterView view;
+  private final Clock clock;
+  private final ClaimLedger ledger;
+  private final NodeLoads loads;
+  private final Nominations nominations;
+  private final Evictor evictor;
+  private final Retries retries;
+  private final Priorities priorities;
+  private final DecisionBudget budget;
+  private final SearchSlots slots;
+  private final Map<String, Instant> protectedUntil = new HashMap<>();
+
+  Preemption(
+      ClusterView view,
+      Clock clock,
+      ClaimLedger ledger,
+      NodeLoads loads,
+      Nominations nominations,
+      Evictor evictor,
+      Retries retries,
+      Priorities priorities,
+      DecisionBudget budget) {
+    this.view = view;
+    this.clock = clock;
+    this.ledger = ledger;
+    this.loads = loads;
+    this.nominations = nominations;
+    this.evictor = evictor;
+    this.retries = retries;
+    this.priorities = priorities;
+    this.budget = budget;
+    this.slots = new SearchSlots(clock, PARTS);
+  }
+
+  /**
+   * Looks for room for a pod that waits, and has victims evicted.
+   *
+   * @return what is being done, for people; empty if nothing is
+   */
+  Optional<String> makeRoom(Pod pod, Decision.Wait wait, Inventory inventory) {
+    Optional<Nomination> standing = underWay(pod);
+    if (standing.isPresent()) {
+      return standing.flatMap(Nomination::words);
+    }
+    nominations.remove(pod.getMetadata().getUid());
+    if (!mayEvict(pod)) {
+      return Optional.empty();
+    }
+    Optional<Room> fresh = inItsTurn(pod, () -> find(pod, wait, inventory, Set.of()));
+    fresh.ifPresent(room -> begin(Map.of(pod, room.nomination())));
+    return fresh.flatMap(room -> room.nomination().words());
+  }
+
+  /**
+   * A place that a pod has once others are gone.
+   *
+   * @param outcome what it is to get
+   * @param onNode where the others are
+   */
+  record Room(Nomination nomination, Outcome.Allocated outcome, VictimsOnNode onNode) {}
+
+  /** What is being done for the pod, as long as it may still help. */
+  Optional<Nomination> underWay(Pod pod) {
+    return nominations.of(pod.getMetadata().getUid()).filter(this::isUnderWay);
+  }
+
+  /** Whether anybody may have to go for the pod: because of its priority, or of what is guaranteed to its namespace. */
+  boolean mayEvict(Pod pod) {
+    return isAllowed(pod) && (mayReclaim(pod) || priorities.isAnyBelow(PodTurns.priority(pod)));
+  }
+
+  private boolean mayReclaim(Pod pod) {
+    return ledger.quotas().guarantees(pod.getMetadata().getNamespace());
+  }
+
+  /** Whether a quota guarantees the namespace all that these pods are to get, which counts as taken. */
+  boolean isGuaranteed(String namespace, List<Outcome.Allocated> outcomes) {
+    Set<String> claims = outcomes.stream().flatMap(outcome -> outcome.claims().stream()).map(placement -> placement.claim().uid()).collect(Collectors.toSet());
+    List<List<Booking>> together = outcomes.stream().flatMap(outcome -> bookings(outcome).stream()).toList();
+    return ledger.without(claims, () -> ledger.quotas().isGuaranteed(namespace, together));
+  }
+
+  private static boolean isAllowed(Pod pod) {
+    return !"Never".equals(pod.getSpec().getPreemptionPolicy()) && !PodClaims.isBound(pod);
+  }
+
+  /** Searches if it is the pod's turn to have a search; else it gets one later. */
+  <T> Optional<T> inItsTurn(Pod pod, Supplier<Optional<T>> search) {
+    String uid = pod.getMetadata().getUid();
+    Optional<Duration> pause = slots.ask(uid);
+    if (pause.isEmpty() || pause.get().isPositive()) {
+      pause.ifPresent(later -> retries.after(later, new WorkItem.Again(ObjectKey.of(pod))));
+      return Optional.empty();
+    }
+    long start = System.nanoTime();
+    try {
+      return budget.apart(SEARCH, search);
+    } catch (OverBudgetException e) {
+      LOG.info("pod {}: no room is made for it: the search {}", ObjectKey.of(pod), e.getMessage());
+      return Optional.empty();
+    } finally {
+      slots.done(uid, Duration.ofNanos(System.nanoTime() - start));
+    }
+  }
+
+  /**
+   * The cheapest room that pods of lower priority can make for a pod that waits; where they cannot, that which borrowers can.
+   *
+   * @param leaving UIDs of pods that are taken for gone already
+   */
+  Optional<Room> find(Pod pod, Decision.Wait wait, Inventory inventory, Set<String> leaving) {
+    return lifted(
+        pod,
+        () ->
+            choose(pod, wait, inventory, new Grounds.Priority(), leaving, onNode -> onNode.victims().keySet())
+                .or(() -> mayReclaim(pod) ? reclaim(pod, wait, inventory, leaving) : Optional.empty()));
+  }
+
+  /**
+   * Takes those who make that room for gone.
+   *
+   * @return ends that
+   */
+  Runnable vacate(Room room) {
+    List<Victim> victims = room.nomination().victims();
+    victims.forEach(victim -> loads.remove(victim.uid()));
+    Runnable back = ledger.lift(room.nomination().claims());
+    return () -> {
+      back.run();
+      victims.forEach(victim -> putBack(room.onNode(), victim));
+    };
+  }
+
+  /** Keeps these places for the pods, and has the victims evicted. */
+  void begin(Map<Pod, Nomination> fresh) {
+    fresh.forEach(
+        (pod, nomination) -> {
+          nominations.put(nomination);
+          retries.after(Duration.between(clock.instant(), nomination.until()), new WorkItem.Again(ObjectKey.of(pod)));
+        });
+    evictor.evict(fresh);
+  }
+
+  private <T> T lifted(Pod pod, Supplier<T> question) {
+    return nominations.without(pod.getMetadata().getUid(), PodTurns.priority(pod), question);
+  }
+
+  /** Nothing is kept any longer for the pod. */
+  void drop(Pod pod) {
+    nominations.remove(pod.getMetadata().getUid());
+  }
+
+  /** Nothing is kept any longer for a pod that does not come for it in time. */
+  void endIfOver(String podUid) {
+    nominations.of(podUid).filter(nomination -> !isUnderWay(nomination)).ifPresent(over -> nominations.remove(podUid));
+  }
+
+  /** The pod is over or gone. */
+  void forget(String podUid) {
+    nominations.remove(podUid);
+    slots.forget(podUid);
+  }
+
+  /** A victim may not be evicted, by a PodDisruptionBudget or otherwise: others are looked for. */
+  void refused(ObjectKey pod, String podUid, String victimUid) {
+    nominations.remove(podUid);
+    nominations.removeAwaiting(victimUid);
+    protectedUntil.values().removeIf(until -> until.isBefore(clock.instant()));
+    protectedUntil.put(victimUid, clock.instant().plus(PROTECTED));
+    retries.after(PROTECTED, new WorkItem.Again(pod));
+  }
+
+  private boolean isUnderWay(Nomination nomination) {
+    return clock.instant().isBefore(nomination.until())
+        && (nomination.awaited().stream().anyMatch(victim -> view.podByUid(victim) != null)
+            || nomination.claims().stream().anyMatch(ledger::isTaken));
+  }
+
+  private Optional<Room> reclaim(Pod pod, Decision.Wait wait, Inventory inventory, Set<String> leaving) {
+    Grounds guarantee = new Grounds.Guarantee(pod.getMetadata().getNamespace());
+    Borrowers borrowers = new Borrowers(ledger, nominations, PodTurns.priority(pod));
+    return choose(pod, wait, inventory, guarantee, leaving, borrowers::smallestFirst)
+        .or(() -> choose(pod, wait, inventory, guarantee, leaving, borrowers::largestFirst));
+  }
+
+  private Optional<Room> choose(
+      Pod pod, Decision.Wait wait, Inventory inventory, Grounds grounds, Set<String> leaving, Function<VictimsOnNode, Set<Victim>> who) {
+    Map<String, VictimsOnNode> nodes = new HashMap<>();
+    SortedMap<String, Set<Victim>> candidates = new TreeMap<>();
+    for (GpuHost host : inventory.hosts().values()) {
+      VictimsOnNode onNode = VictimsOnNode.of(view, host.name(), victim -> !leaving.contains(victim.getMetadata().getUid()) && mayGo(victim, pod, grounds));
+      if (!onNode.victims().isEmpty()) {
+        nodes.put(host.name(), onNode);
+        candidates.put(host.name(), who.apply(onNode));
+      }
+    }
+    VictimChoice.Place place =
+        (node, gone) -> {
+          GpuHost host = Objects.requireNonNull(inventory.host(node));
+          Optional<Outcome.Allocated> found = without(Objects.requireNonNull(nodes.get(node)), gone, () -> wait.trial().on(host));
+          return found.isPresent()
+              && switch (grounds) {
+                case Grounds.Priority() -> true;
+                case Grounds.Guarantee(String namespace) -> ledger.quotas().isGuaranteed(namespace, bookings(found.get()));
+              };
+        };
+    return VictimChoice.choose(candidates, place)
+        .map(
+            chosen -> {
+              VictimsOnNode onNode = Objects.requireNonNull(nodes.get(chosen.node()));
+              GpuHost host = Objects.requireNonNull(inventory.host(chosen.node()));
+              Outcome.Allocated outcome = without(onNode, Set.copyOf(chosen.victims()), () -> wait.trial().on(host)).orElseThrow();
+              long grace = chosen.victims().stream().mapToLong(victim -> grace(Objects.requireNonNull(onNode.victims().get(victim)))).max().orElse(0);
+              Set<String> freed = onNode.freedBy(Set.copyOf(chosen.victims()));
+              return new Room(nomination(pod, outcome, chosen.victims(), grounds, freed, grace), outcome, onNode);
+            });
+  }
+
+  /** A place that the pod has without anybody going for it. */
+  Nomination nomination(Pod pod, Outcome.Allocated outcome) {
+    return nomination(pod, outcome, List.of(), new Grounds.Priority(), Set.of(), 0);
+  }
+
+  private Nomination nomination(Pod pod, Outcome.Allocated outcome, List<Victim> victims, Grounds grounds, Set<String> freed, long grace) {
+    return new Nomination(
+        pod.getMetadata().getUid(),
+        pod.getMetadata().getNamespace(),
+        PodTurns.priority(pod),
+        outcome.node(),
+        bookings(outcome),
+        PodRequests.of(pod),
+        victims,
+        victims.stream().map(Victim::uid).collect(Collectors.toSet()),
+        grounds,
+        freed,
+        clock.instant().plusSeconds(grace).plus(PATIENCE));
+  }
+
+  /** Whether the preemptor may have the victim evicted at all. */
+  private boolean mayGo(Pod victim, Pod preemptor, Grounds grounds) {
+    @Nullable Instant until = protectedUntil.get(victim.getMetadata().getUid());
+    if (!PodClaims.isBound(victim) || (until != null && until.isAfter(clock.instant())) || VictimsOnNode.isStatic(victim)) {
+      return false;
+    }
+    int higher = Integer.compare(PodTurns.priority(preemptor), PodTurns.priority(victim));
+    return higher > 0 || (grounds instanceof Grounds.Guarantee && higher == 0 && borrows(victim));
+  }
+
+  private boolean borrows(Pod victim) {
+    for (ObjectKey key : PodClaims.of(victim).orElse(List.of())) {
+      @Nullable ResourceClaim claim = view.claim(key);
+      if (claim != null && ledger.quotas().isBorrowed(claim.getMetadata().getUid())) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private <T> T without(VictimsOnNode onNode, Set<Victim> gone, Supplier<T> question) {
+    try {
+      gone.forEach(victim -> loads.remove(victim.uid()));
+      return ledger.without(onNode.freedBy(gone), question);
+    } finally {
+      gone.forEach(victim -> putBack(onNode, victim));
+    }
+  }
+
+  private void putBack(VictimsOnNode onNode, Victim victim) {
+    loads.put(victim.uid(), onNode.node(), PodRequests.of(Objects.requireNonNull(onNode.victims().get(victim))));
+  }
+
+  private static List<List<Booking>> bookings(Outcome.Allocated outcome) {
+    return outcome.claims().stream().map(ClaimPlacement::bookings).toList();
+  }
+
+  private static long grace(Pod pod) {
+    return Objects.requireNonNullElse(pod.getSpec().getTerminationGracePeriodSeconds(), DEFAULT_GRACE_SECONDS);
+  }
+}

@@ -1,0 +1,37 @@
+package dev.partita.controller.schedule;
+
+import dev.partita.controller.watch.Backoff;
+import dev.partita.controller.watch.EventLoop;
+import dev.partita.controller.watch.ObjectKey;
+import java.time.Duration;
+
+/** Looks at things again after a pause. For one thread. */
+final class Retries {
+  static final Duration FIRST_PAUSE = Duration.ofMillis(100);
+  static final int MOST_DOUBLINGS = 8;
+
+  private final EventLoop<WorkItem> loop;
+  private final Backoff<ObjectKey> pods = new Backoff<>(FIRST_PAUSE, MOST_DOUBLINGS);
+
+  Retries(EventLoop<WorkItem> loop) {
+    this.loop = loop;
+  }
+
+  /** Looks at the pod again after a pause that grows with every failure in a row. */
+  void failed(ObjectKey pod) {
+    pods.failed(pod).ifPresent(pause -> after(pause, new WorkItem.TryAgain(pod)));
+  }
+
+  /** That pause is over. */
+  void tried(ObjectKey pod) {
+    pods.tried(pod);
+  }
+
+  void succeeded(ObjectKey pod) {
+    pods.succeeded(pod);
+  }
+
+  void after(Duration pause, WorkItem item) {
+    loop.postAfter(pause, item);
+  }
+}

@@ -1,0 +1,81 @@
+package dev.partita.controller.schedule;
+
+import dev.partita.controller.claim.AllocatedClaim;
+import dev.partita.controller.claim.PodClaims;
+import dev.partita.controller.preempt.Victim;
+import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+
+/**
+ * Pods of one node whose end would free cards.
+ *
+ * @param victims pods that may go, and that use no claim that another pod, which may not, uses as well
+ * @param users of every claim that can be freed, by the claim's UID: it is free when all of them are gone
+ */
+record VictimsOnNode(String node, Map<Victim, Pod> victims, Map<String, Set<String>> users) {
+  private static final String MIRROR = "kubernetes.io/config.mirror";
+
+  static VictimsOnNode of(ClusterView view, String node, Predicate<Pod> mayGo) {
+    Map<Victim, Pod> victims = new LinkedHashMap<>();
+    Map<String, Set<String>> users = new HashMap<>();
+    for (ResourceClaim claim : view.claimsOn(node)) {
+      if (!AllocatedClaim.isAllocated(claim)) {
+        continue;
+      }
+      List<Pod> pods = view.podsOf(ObjectKey.of(claim)).stream().filter(PodClaims::isLive).toList();
+      Set<String> known = pods.stream().map(pod -> pod.getMetadata().getUid()).collect(Collectors.toSet());
+      boolean freeable =
+          !pods.isEmpty()
+              && known.containsAll(claim.getStatus().getReservedFor().stream().map(user -> user.getUid()).toList())
+              && pods.stream().allMatch(mayGo);
+      if (freeable) {
+        pods.forEach(pod -> victims.put(victim(pod), pod));
+        users.put(claim.getMetadata().getUid(), known);
+      }
+    }
+    return new VictimsOnNode(node, victims, users);
+  }
+
+  /** UIDs of the claims that are free when these are gone. */
+  Set<String> freedBy(Set<Victim> gone) {
+    Set<String> uids = gone.stream().map(Victim::uid).collect(Collectors.toSet());
+    Set<String> freed = new HashSet<>();
+    users.forEach((claim, ofClaim) -> {
+      if (uids.containsAll(ofClaim)) {
+        freed.add(claim);
+      }
+    });
+    return freed;
+  }
+
+  /** UIDs of the claims that the pod uses, alone or with others that may go. */
+  List<String> claimsOf(Victim victim) {
+    return users.entrySet().stream().filter(claim -> claim.getValue().contains(victim.uid())).map(Map.Entry::getKey).toList();
+  }
+
+  /** Whether kubelet itself runs the pod: it would come back at once. */
+  static boolean isStatic(Pod pod) {
+    return Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.<String, String>of()).containsKey(MIRROR);
+  }
+
+  private static Victim victim(Pod pod) {
+    String started =
+        Optional.ofNullable(pod.getStatus())
+            .flatMap(status -> Optional.ofNullable(status.getStartTime()))
+            .orElse(Objects.requireNonNullElse(pod.getMetadata().getCreationTimestamp(), ""));
+    return new Victim(
+        pod.getMetadata().getUid(), pod.getMetadata().getNamespace(), pod.getMetadata().getName(), PodTurns.priority(pod), started);
+  }
+}

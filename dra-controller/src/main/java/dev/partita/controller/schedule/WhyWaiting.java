@@ -1,0 +1,35 @@
+package dev.partita.controller.schedule;
+
+import dev.partita.controller.reasons.Explanation;
+import dev.partita.controller.request.ClaimRef;
+import java.util.Optional;
+
+/** Why a pod has no place. */
+sealed interface WhyWaiting {
+  /** One text for people, of so many characters at most. */
+  String summary(int maxLength);
+
+  /** The claim that cannot be served, if it is the same one everywhere. */
+  Optional<ClaimRef> claimAtFault();
+
+  /** Found out for the pod itself, with every node and card. */
+  record Explained(Explanation explanation) implements WhyWaiting {
+    @Override
+    public String summary(int maxLength) {
+      return explanation.summary(maxLength);
+    }
+
+    @Override
+    public Optional<ClaimRef> claimAtFault() {
+      return explanation.claimAtFault();
+    }
+  }
+
+  /** Known from a pod of the same shape. */
+  record KnownOfAlike(String summary, Optional<ClaimRef> claimAtFault) implements WhyWaiting {
+    @Override
+    public String summary(int maxLength) {
+      return summary.length() > maxLength ? summary.substring(0, maxLength - 1) + "…" : summary;
+    }
+  }
+}

@@ -1,0 +1,65 @@
+package dev.partita.controller.schedule;
+
+import dev.partita.controller.explain.Answer;
+import dev.partita.controller.explain.Question;
+import dev.partita.controller.request.ClaimRef;
+import dev.partita.controller.turns.Turn;
+import dev.partita.controller.watch.ClusterEvent;
+import dev.partita.controller.watch.ObjectKey;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/** What the allocation loop is told. */
+sealed interface WorkItem {
+  /** This instance has begun to lead: everything is new. */
+  record Begin() implements WorkItem {}
+
+  record Observed(ClusterEvent event) implements WorkItem {}
+
+  /**
+   * A write came to its end.
+   *
+   * @param version the claim's new resourceVersion; empty if the write failed
+   */
+  record Written(ClaimRef claim, Optional<String> version) implements WorkItem {}
+
+  /** An allocation or a proposal could not be taken back. */
+  record NotReleased(ObjectKey claim, String claimUid) implements WorkItem {}
+
+  /** All writes for a pod have come to their end. */
+  record Finished(ObjectKey pod, boolean failed) implements WorkItem {}
+
+  /** Look at what is proposed for the claim again, for a while has passed. */
+  record ClaimAgain(ObjectKey claim, String claimUid) implements WorkItem {}
+
+  /** A node may be proposed for the claim again: to whoever uses it by now. */
+  record VetoOver(ObjectKey claim) implements WorkItem {}
+
+  /** A victim of the pod's preemption may not be evicted now. */
+  record EvictionRefused(ObjectKey pod, String podUid, String victimUid) implements WorkItem {}
+
+  /** Somebody wants to know. */
+  record Explain(Question question, CompletableFuture<Answer> answer) implements WorkItem {}
+
+  /** Say again why pods wait: more is taken than when it was said. */
+  record SayAgain() implements WorkItem {}
+
+  /** What was decided about the pod failed, and a while has passed. */
+  record TryAgain(ObjectKey pod) implements WorkItem {}
+
+  /**
+   * What was set aside may be decided again.
+   *
+   * @param id what it was set aside by
+   */
+  record AsideOver(Turn turn, String id) implements WorkItem {}
+
+  /** There was not time enough to decide all that is to be decided. */
+  record GoOn() implements WorkItem {}
+
+  /** The claim could not be given back, and a while has passed. */
+  record ReleaseAgain(ObjectKey claim, String claimUid) implements WorkItem {}
+
+  /** Look at the pod again, for a while has passed. */
+  record Again(ObjectKey pod) implements WorkItem {}
+}

@@ -1,0 +1,47 @@
+package dev.partita.controller.state;
+
+import dev.partita.controller.watch.ClusterView;
+import io.fabric8.kubernetes.api.model.Node;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** What of a Node matters to waiting pods, so that a heartbeat wakes none of them. For one thread. */
+public final class NodeFacts {
+  private final ClusterView view;
+  private final Map<String, List<Object>> known = new HashMap<>();
+  private final Set<String> published = new HashSet<>();
+
+  public NodeFacts(ClusterView view) {
+    this.view = view;
+  }
+
+  /** Whether the node has changed, since this was last asked, in a way that could make room for a pod. */
+  public boolean changed(String name) {
+    @Nullable Node node = view.node(name);
+    if (node == null) {
+      known.remove(name);
+      return false;
+    }
+    List<Object> facts =
+        List.of(
+            Objects.requireNonNullElse(node.getMetadata().getLabels(), Map.of()),
+            node.getSpec() == null ? "" : Objects.requireNonNullElse(node.getSpec().getTaints(), List.of()),
+            node.getSpec() != null && Boolean.TRUE.equals(node.getSpec().getUnschedulable()),
+            node.getStatus() == null ? "" : Objects.requireNonNullElse(node.getStatus().getAllocatable(), Map.of()));
+    return !facts.equals(known.put(name, facts));
+  }
+
+  /** Whether the node's slices have appeared since this was last asked. */
+  public boolean published(String node) {
+    if (!view.isPublished(node)) {
+      published.remove(node);
+      return false;
+    }
+    return published.add(node);
+  }
+}

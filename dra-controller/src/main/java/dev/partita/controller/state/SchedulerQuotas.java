@@ -1,0 +1,324 @@
+package dev.partita.controller.state;
+
+import dev.partita.api.SteadyClock;
+import dev.partita.api.node.GpuNodeSpec.Allocator;
+import dev.partita.controller.claim.AllocatedClaim;
+import dev.partita.controller.claim.ClaimReader;
+import dev.partita.controller.claim.ClaimReading;
+import dev.partita.controller.health.TimedLock;
+import dev.partita.controller.held.HeldBookings;
+import dev.partita.controller.inventory.Device;
+import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.proposal.Proposal;
+import dev.partita.controller.quota.QuotaLedger;
+import dev.partita.controller.quota.QuotaWorld;
+import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.selector.DeviceSelectors;
+import dev.partita.controller.selector.Verdict;
+import dev.partita.controller.watch.ClusterEvent;
+import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether a claim that is about to be made is more than a quota allows where kube-scheduler allocates: there nobody of ours is asked
+ * again. What claims have counts, and so does what they wait for. It holds in every instance, leading or not, and costs nothing as
+ * long as there is no quota or no such node.
+ *
+ * <p>Claims that are made before the watch shows those from a moment ago do not see them.
+ *
+ * <p>Informers never wait for it: their threads only note what has changed. Selectors are evaluated without the lock that holds the
+ * books, so that a claim whose selectors take long holds up no other claim; and when they take longer than {@link #PATIENCE}, that claim is
+ * refused: to let it through would let anybody by who writes a selector that is slow enough.
+ */
+public final class SchedulerQuotas implements AutoCloseable {
+  /** For a claim that has no name or UID yet. */
+  private static final String TO_BE_GIVEN = "new";
+
+  /** How long one claim may take: API servers wait for 10 s. */
+  static final Duration PATIENCE = Duration.ofSeconds(3);
+
+  /** Claims whose changes are noted until somebody asks; beyond that all are counted anew, which takes no memory meanwhile. */
+  static final int MOST_NOTED = 50_000;
+
+  private record Waiting(String namespace, ClaimAsk ask) {}
+
+  /** What the selectors of a claim mean. */
+  interface Devices {
+    boolean isAnyMeant(GpuHost host, ClaimAsk ask, Runnable inTime);
+  }
+
+  private static final class TooSlow extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+  }
+
+  private final ClusterView view;
+  private final Devices devices;
+  private final Clock evenClock;
+  private final ClaimReader reader;
+  private final ClaimReader amounts;
+  private final Consumer<ClusterEvent> listener = this::changed;
+
+  // What informers' threads note. No lock is held for it.
+  private final Set<ObjectKey> changedClaims = ConcurrentHashMap.newKeySet();
+  private volatile boolean worldChanged = true;
+  private volatile boolean allChanged = true;
+  private volatile boolean counting;
+
+  /** Held by threads of admission alone, to count and to reckon; never while a selector is compiled or evaluated. */
+  private final TimedLock books;
+
+  private final Map<ObjectKey, String> uids = new HashMap<>();
+  private final Map<String, Waiting> waiting = new HashMap<>();
+  private QuotaLedger ledger = new QuotaLedger();
+  private List<HeldBookings> held = List.of();
+  private Inventory inventory = Inventory.EMPTY;
+
+  public SchedulerQuotas(ClusterView view) {
+    this(view, new Selected(), SteadyClock.start());
+  }
+
+  SchedulerQuotas(ClusterView view, Devices devices, Clock evenClock) {
+    this.view = view;
+    this.devices = devices;
+    this.evenClock = evenClock;
+    this.books = new TimedLock("the quotas' books", evenClock);
+    this.reader = new ClaimReader(view::deviceClass, new DeviceSelectors());
+    this.amounts = ClaimReader.ofAmounts(view::deviceClass);
+    view.listen(listener);
+  }
+
+  @Override
+  public void close() {
+    view.unlisten(listener);
+  }
+
+  /** What is wrong if one claim has had the books for longer than that: every other one is refused meanwhile. */
+  public Optional<String> stuck(Duration most) {
+    return books.heldTooLong(most);
+  }
+
+  /** For tests. */
+  TimedLock books() {
+    return books;
+  }
+
+  /** Why a namespace may not have that claim; empty if it may, or it is not for our devices. */
+  public Optional<String> refusal(String namespace, ResourceClaim claim) {
+    if (!matters() || !(reader.read(named(namespace, claim)) instanceof ClaimReading.Understood(ClaimAsk ask))) {
+      return Optional.empty();
+    }
+    Instant end = evenClock.instant().plus(PATIENCE);
+    try {
+      return refusal(namespace, ask, end);
+    } catch (TooSlow e) {
+      return Optional.of("its selectors take more than " + PATIENCE.toSeconds() + " s to evaluate, so that quotas cannot be checked");
+    }
+  }
+
+  private Optional<String> refusal(String namespace, ClaimAsk ask, Instant end) {
+    Optional<Map<String, List<ClaimAsk>>> asked = counted();
+    if (asked.isEmpty()) {
+      return Optional.of("quotas are being counted; try again in a moment");
+    }
+    Runnable inTime = () -> inTime(end);
+    Optional<String> first = Optional.empty();
+    for (GpuHost host : hosts()) {
+      if (host.allocator() == Allocator.Scheduler && devices.isAnyMeant(host, ask, inTime)) {
+        Optional<String> refusal = refusal(namespace, ask, asked.get(), host);
+        if (refusal.isEmpty()) {
+          return refusal;
+        }
+        first = first.or(() -> refusal);
+      }
+      inTime.run();
+    }
+    return first;
+  }
+
+  private void inTime(Instant end) {
+    if (evenClock.instant().isAfter(end)) {
+      throw new TooSlow();
+    }
+  }
+
+  private Optional<String> refusal(String namespace, ClaimAsk ask, Map<String, List<ClaimAsk>> asked, GpuHost host) {
+    books.lock();
+    try {
+      return ledger.refusal(namespace, ask, asked, host);
+    } finally {
+      books.unlock();
+    }
+  }
+
+  private List<GpuHost> hosts() {
+    books.lock();
+    try {
+      return List.copyOf(inventory.hosts().values());
+    } finally {
+      books.unlock();
+    }
+  }
+
+  private void changed(ClusterEvent event) {
+    switch (event) {
+      case ClusterEvent.ClaimChanged(ObjectKey claim, String _) -> {
+        if (counting) {
+          changedClaims.add(claim);
+          if (changedClaims.size() > MOST_NOTED) {
+            allChanged = true;
+            changedClaims.clear();
+          }
+        }
+      }
+      case ClusterEvent.ClassChanged _ -> allChanged = true;
+      case ClusterEvent.GpuNodeChanged _, ClusterEvent.NodeChanged _, ClusterEvent.QuotaChanged _, ClusterEvent.NamespaceChanged _ ->
+          worldChanged = true;
+      case ClusterEvent.PodChanged _, ClusterEvent.SliceChanged _, ClusterEvent.TemplateChanged _ -> {}
+    }
+  }
+
+  /** Whether there is a quota and a node where it is for admission to hold it; if not, nothing is counted until there is. */
+  private boolean matters() {
+    boolean matters =
+        !view.quotas().isEmpty()
+            && view.gpuNodes().stream().anyMatch(node -> node.getSpec() != null && node.getSpec().allocator() == Allocator.Scheduler);
+    if (!matters) {
+      counting = false;
+      changedClaims.clear();
+    }
+    return matters;
+  }
+
+  /** Counts what has changed. What claims wait for, by namespace; empty if others count for too long. */
+  private Optional<Map<String, List<ClaimAsk>>> counted() {
+    try {
+      if (!books.tryLock(PATIENCE)) {
+        return Optional.empty();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return Optional.empty();
+    }
+    try {
+      count();
+      return Optional.of(
+          waiting.values().stream().collect(Collectors.groupingBy(Waiting::namespace, Collectors.mapping(Waiting::ask, Collectors.toList()))));
+    } finally {
+      books.unlock();
+    }
+  }
+
+  /** What is noted from now on is looked at the next time: so a note goes before the view is read. */
+  private void count() {
+    if (!counting || allChanged) {
+      allChanged = false;
+      counting = true;
+      ledger = new QuotaLedger();
+      waiting.clear();
+      uids.clear();
+      worldChanged = true;
+      changedClaims.clear();
+      view.claims().forEach(claim -> countAnew(ObjectKey.of(claim)));
+    }
+    if (worldChanged) {
+      worldChanged = false;
+      inventory = view.inventory();
+      ledger.refresh(QuotaWorld.of(view, inventory));
+      held.forEach(of -> ledger.remove(of.key()));
+      held = inventory.hosts().values().stream().flatMap(host -> HeldBookings.of(host).stream()).toList();
+    }
+    for (ObjectKey claim : List.copyOf(changedClaims)) {
+      changedClaims.remove(claim);
+      countAnew(claim);
+    }
+    held.forEach(this::countHeld);
+  }
+
+  private void countAnew(ObjectKey key) {
+    @Nullable String before = uids.remove(key);
+    if (before != null) {
+      ledger.remove(before);
+      waiting.remove(before);
+    }
+    @Nullable ResourceClaim claim = view.claim(key);
+    if (claim == null) {
+      return;
+    }
+    String uid = claim.getMetadata().getUid();
+    uids.put(key, uid);
+    if (AllocatedClaim.isAllocated(claim)) {
+      ledger.put(uid, key.namespace(), AllocatedClaim.bookings(claim));
+    } else if (amounts.read(claim) instanceof ClaimReading.Understood(ClaimAsk ask)) {
+      Optional<Proposal> proposal = Proposal.of(claim).filter(proposed -> proposed.isWithin(ask));
+      if (proposal.isPresent()) {
+        ledger.put(uid, key.namespace(), proposal.get().bookings());
+      } else if (claim.getMetadata().getDeletionTimestamp() == null) {
+        waiting.put(uid, new Waiting(key.namespace(), ask));
+      }
+    }
+  }
+
+  /** What a node holds for a claim counts unless the claim itself does. */
+  private void countHeld(HeldBookings of) {
+    if (ledger.namespaceOf(of.claimUid()).isPresent() && !of.besides()) {
+      ledger.remove(of.key());
+    } else {
+      ledger.put(of.key(), of.namespace().orElse(""), of.bookings());
+    }
+  }
+
+  /** Asks the selectors and the placement of every request whether they leave it a device. Each thread that asks has memories of its own. */
+  private static final class Selected implements Devices {
+    private final ConcurrentLinkedQueue<DeviceSelectors> idle = new ConcurrentLinkedQueue<>();
+
+    @Override
+    public boolean isAnyMeant(GpuHost host, ClaimAsk ask, Runnable inTime) {
+      DeviceSelectors selectors = Optional.ofNullable(idle.poll()).orElseGet(DeviceSelectors::new);
+      try {
+        return ask.requests().stream()
+            .allMatch(
+                request ->
+                    request.alternatives().stream()
+                        .anyMatch(each -> host.devices().stream().anyMatch(device -> isSelected(device, each, selectors, inTime))));
+      } finally {
+        idle.add(selectors);
+      }
+    }
+
+    private static boolean isSelected(Device device, DeviceAsk ask, DeviceSelectors selectors, Runnable inTime) {
+      inTime.run();
+      return ask.placement().models().allows(device.card().model())
+          && ask.placement().uuids().allows(device.card().gpu().uuid())
+          && ask.selectors().stream().allMatch(selector -> selectors.evaluate(selector.expression(), device) instanceof Verdict.Matches);
+    }
+  }
+
+  /** A claim that is about to be made may have neither name nor UID, which references have. */
+  private static ResourceClaim named(String namespace, ResourceClaim claim) {
+    return new ResourceClaimBuilder(claim)
+        .editOrNewMetadata()
+        .withNamespace(namespace)
+        .withName(Objects.requireNonNullElse(claim.getMetadata().getName(), TO_BE_GIVEN))
+        .withUid(TO_BE_GIVEN)
+        .endMetadata()
+        .build();
+  }
+}

@@ -1,0 +1,98 @@
+package dev.partita.controller.schedule;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.config.GpuShareConfig;
+import dev.partita.api.node.GpuNode;
+import dev.partita.controller.Cluster;
+import dev.partita.controller.GpuNodes;
+import dev.partita.controller.allocate.Outcome;
+import dev.partita.controller.claim.AllocatedClaim;
+import dev.partita.controller.claim.ClaimReader;
+import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.events.ClaimEvents;
+import dev.partita.controller.events.PodConditions;
+import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.place.ClaimPlacement;
+import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+
+class AllocationTransactionTest {
+  private static final GpuNode NODE = GpuNodes.ready("node-0", 1, "NVIDIA H200", 100 * GpuNodes.GIB);
+  private static final ApiEdge EDGE = new ApiEdge(() -> true);
+
+  private final GpuHost host = Objects.requireNonNull(Inventory.EMPTY.refreshed(List.of(NODE)).host("node-0"));
+
+  @Test
+  void ofTwoInstancesThatGiveTheSameCardToDifferentClaimsAtMostOneWrites() throws Exception {
+    try (Cluster cluster = Cluster.empty();
+        ClusterView first = view(cluster);
+        ClusterView second = view(cluster);
+        ClaimEvents events = new ClaimEvents(cluster.client, EDGE, Clock.systemUTC(), "test");
+        PodConditions conditions = new PodConditions(cluster.client, EDGE, first, Clock.systemUTC());
+        ExecutorService threads = Executors.newFixedThreadPool(2)) {
+      for (int round = 0; round < 15; round++) {
+        CyclicBarrier start = new CyclicBarrier(2);
+        Future<Boolean> a = threads.submit(attempt(cluster, first, new ClaimNotes(events, conditions), "a" + round, start));
+        Future<Boolean> b = threads.submit(attempt(cluster, second, new ClaimNotes(events, conditions), "b" + round, start));
+        int written = (a.get() ? 1 : 0) + (b.get() ? 1 : 0);
+        assertThat(written).as("round " + round).isLessThanOrEqualTo(1);
+        for (String name : List.of("a" + round, "b" + round)) {
+          var claim = cluster.client.resources(ResourceClaim.class).inNamespace("default").withName(name);
+          written -= cluster.isAllocated(name) ? 1 : 0;
+          assertThat(cluster.isAllocated(name) || !AllocatedClaim.isProposed(claim.get())).as("nothing is left of what was not written").isTrue();
+          claim.edit(c -> { c.getMetadata().setFinalizers(List.of()); return c; });
+          claim.delete();
+          ObjectKey key = new ObjectKey("default", name);
+          assertThat(first.await(key, () -> first.claim(key) == null, Duration.ofSeconds(8))).isTrue();
+          assertThat(second.await(key, () -> second.claim(key) == null, Duration.ofSeconds(8))).isTrue();
+        }
+        assertThat(written).isZero();
+      }
+    }
+  }
+
+  private Callable<Boolean> attempt(Cluster cluster, ClusterView view, ClaimNotes notes, String name, CyclicBarrier start) {
+    ResourceClaim claim = cluster.claim(name, "gpu.partita.dev", Map.of("memory", "60Gi"));
+    var pod = cluster.pod(name, name);
+    PodPlan plan =
+        new PodPlan(pod, new Outcome.Allocated("node-0", List.of(placement(claim))), Map.of(claim.getMetadata().getUid(), claim), Set.of());
+    return () -> {
+      start.await();
+      return new AllocationTransaction(
+              new AllocationWriter(cluster.client, EDGE), view, Clock.systemUTC(), notes, other -> false, List.of(plan))
+          .run();
+    };
+  }
+
+  private ClaimPlacement placement(ResourceClaim claim) {
+    DeviceAsk ask =
+        new DeviceAsk(
+            "gpu", List.of(), new DeviceAsk.Count.Exactly(1), OptionalLong.of(60 * GpuNodes.GIB), OptionalLong.empty(), List.of(),
+            GpuShareConfig.DEFAULT.placement());
+    var device = host.devices().stream().filter(d -> d.allowsMultipleAllocations()).findFirst().orElseThrow();
+    return new ClaimPlacement(ClaimReader.ref(claim), List.of(new ClaimPlacement.DevicePlacement(ask, device, 60 * GpuNodes.GIB, 0)));
+  }
+
+  private static ClusterView view(Cluster cluster) {
+    ClusterView view = new ClusterView(cluster.client);
+    view.start();
+    return view;
+  }
+}

@@ -1,0 +1,170 @@
+package dev.partita.controller.state;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.quota.Amounts;
+import dev.partita.api.quota.GpuQuota;
+import dev.partita.api.quota.GpuQuotaSpec;
+import dev.partita.controller.ClaimForm;
+import dev.partita.controller.Cluster;
+import dev.partita.controller.GpuNodes;
+import dev.partita.controller.HeldClock;
+import dev.partita.controller.health.HealthServer;
+import dev.partita.controller.http.HttpListener;
+import dev.partita.controller.watch.ClusterEvent;
+import dev.partita.controller.watch.ClusterView;
+import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
+import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class SchedulerQuotasTest {
+  private final Cluster cluster = Cluster.empty();
+  private final ClusterView view = new ClusterView(cluster.client);
+  private final HeldClock clock = new HeldClock(Instant.EPOCH);
+
+  @BeforeEach
+  void aQuotaOf40GibWhereKubeSchedulerAllocates() {
+    cluster.client.resource(new NamespaceBuilder().withNewMetadata().withName("default").addToLabels("team", "a").endMetadata().build()).create();
+    cluster.add(GpuNodes.leftToScheduler("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.client.resource(
+            new DeviceClassBuilder()
+                .withNewMetadata()
+                .withName("gpu.partita.dev")
+                .endMetadata()
+                .withNewSpec()
+                .addNewSelector()
+                .withNewCel("device.driver == 'gpu.partita.dev' && device.attributes['gpu.partita.dev'].mode == 'shared'")
+                .endSelector()
+                .endSpec()
+                .build())
+        .create();
+    GpuQuota quota = new GpuQuota();
+    quota.getMetadata().setName("team-a");
+    quota.setSpec(
+        new GpuQuotaSpec(
+            new LabelSelectorBuilder().addToMatchLabels("team", "a").build(),
+            List.of(new GpuQuotaSpec.Limit("", List.of(), null, new Amounts(new Quantity("40Gi"), null, null, null), Amounts.UNLIMITED))));
+    cluster.client.resource(quota).create();
+    view.start();
+  }
+
+  @AfterEach
+  void close() {
+    cluster.awaitQuiet();
+    view.close();
+    cluster.close();
+  }
+
+  @Test
+  void aClaimWhoseSelectorsTakeLongHoldsUpNeitherInformersNorOtherClaims() throws Exception {
+    CountDownLatch evaluating = new CountDownLatch(1);
+    CountDownLatch go = new CountDownLatch(1);
+    try (SchedulerQuotas quotas =
+        new SchedulerQuotas(
+            view,
+            (host, ask, inTime) -> {
+              if (ask.claim().name().equals("slow")) {
+                evaluating.countDown();
+                await(go);
+              }
+              return true;
+            },
+            clock)) {
+      CompletableFuture<Optional<String>> slow = review(() -> quotas.refusal("default", claim("slow", "8Gi")));
+      assertThat(evaluating.await(60, TimeUnit.SECONDS)).isTrue();
+      CompletableFuture<ClusterEvent> told = new CompletableFuture<>(); // after the quotas, which listened first
+      view.listen(
+          event -> {
+            if (event instanceof ClusterEvent.ClaimChanged) {
+              told.complete(event);
+            }
+          });
+      cluster.client.resource(claim("made-meanwhile", "36Gi")).create();
+      assertThat(told).succeedsWithin(Duration.ofSeconds(60));
+      CompletableFuture<Optional<String>> other = review(() -> quotas.refusal("default", claim("other", "8Gi")));
+      assertThat(other).succeedsWithin(Duration.ofSeconds(60));
+      assertThat(other.join()).as("what was made meanwhile counts").isPresent();
+      assertThat(slow).isNotDone();
+      go.countDown();
+      assertThat(slow).succeedsWithin(Duration.ofSeconds(60));
+    }
+  }
+
+  @Test
+  void aClaimWhoseSelectorsTakeTooLongIsRefused() {
+    try (SchedulerQuotas quotas =
+        new SchedulerQuotas(
+            view,
+            (host, ask, inTime) -> {
+              clock.advance(SchedulerQuotas.PATIENCE.plusMillis(1));
+              inTime.run();
+              return true;
+            },
+            clock)) {
+      assertThat(quotas.refusal("default", claim("slow", "8Gi")))
+          .contains("its selectors take more than 3 s to evaluate, so that quotas cannot be checked");
+    }
+  }
+
+  @Test
+  void whoHoldsTheBooksForTooLongIsSeenByTheLivenessProbeUntilHeLetsGo() throws Exception {
+    Duration most = Duration.ofMinutes(1);
+    try (SchedulerQuotas quotas = new SchedulerQuotas(view, (host, ask, inTime) -> true, clock);
+        HttpListener health = HealthServer.start(0, () -> quotas.stuck(most), Optional::empty)) {
+      quotas.books().lock();
+      clock.advance(most);
+      assertThat(health(health.port())).isEqualTo("200 ok");
+      clock.advance(Duration.ofSeconds(1));
+      assertThat(health(health.port())).isEqualTo("503 the lock of the quotas' books has been held for 61 s");
+      quotas.books().unlock();
+      assertThat(health(health.port())).isEqualTo("200 ok");
+      assertThat(quotas.refusal("default", claim("fits", "8Gi"))).isEmpty();
+      clock.advance(most.plusSeconds(1));
+      assertThat(health(health.port())).isEqualTo("200 ok");
+    }
+  }
+
+  private static String health(int port) throws Exception {
+    try (HttpClient http = HttpClient.newHttpClient()) {
+      URI healthz = URI.create("http://localhost:" + port + "/healthz");
+      HttpResponse<String> answer = http.send(HttpRequest.newBuilder(healthz).build(), BodyHandlers.ofString());
+      return answer.statusCode() + " " + answer.body().strip();
+    }
+  }
+
+  /** On a thread of its own, as a webhook's: on two processors the common pool has one thread, and the API's client needs it. */
+  private static <T> CompletableFuture<T> review(Supplier<T> asked) {
+    return CompletableFuture.supplyAsync(asked, task -> Thread.ofPlatform().daemon().start(task));
+  }
+
+  private static ResourceClaim claim(String name, String memory) {
+    return new ClaimForm(name, "gpu.partita.dev").capacity(Map.of("memory", memory)).claim();
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+}
