@@ -12,8 +12,6 @@ import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -22,9 +20,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Of a pod that is deleted by force nothing is left in the API at once, while its containers run on for as long as their
- * grace period lets them. Whoever gets its cards starts within 5 s of the first moment at which that can be: the pod's
- * deletion, or the end of that period. Runs alone, for it measures time.
+ * Of a pod that is deleted by force nothing is left in the API at once, while kubelet still ends its containers, which
+ * may take as long as their grace period. Whoever gets its cards runs at most 5 s later than a pod does that gets free
+ * cards, counted from the first moment at which that can be: the pod's deletion, or the end of that period. How long a
+ * pod takes that gets free cards is measured each time, for on a busy machine that is more than 5 s. Runs alone, for it
+ * measures time.
  */
 @OnRealCluster
 @Isolated("it measures time")
@@ -52,50 +52,67 @@ class ForceDeletedPodIT {
   @ParameterizedTest
   @ValueSource(ints = {1, 10})
   void aPodThatComesAfterItAndClaimsItsCardsStartsWithin5s(int grace, RealCluster cluster, Workspace workspace) {
-    PodTraits traits = PodTraits.on(cluster.brokenNode());
-    PodUnderTest first = workspace.pod("first", traits.grace(grace), WHOLE_NODE, GOES_ON).awaitLine("holding");
-    Instant deleted = Instant.now();
-    first.deleteByForce();
-    PodUnderTest next = workspace.pod("next", traits, WHOLE_NODE, "exec sleep 600");
-    assertStartedInTime(next, deleted, grace);
+    Holder first = Holder.start(workspace, "first", PodTraits.on(cluster.brokenNode()).grace(grace));
+    Instant deleted = first.deleteByForce();
+    PodUnderTest next = workspace.pod("next", PodTraits.on(cluster.brokenNode()), WHOLE_NODE, "exec sleep 600");
+    assertStartedInTime(next, deleted, first.usual().plusSeconds(grace));
   }
 
   @ParameterizedTest
   @ValueSource(ints = {1, 10})
   void aPodThatWaitsForItsCardsStartsWithin5s(int grace, RealCluster cluster, Workspace workspace) {
-    PodTraits traits = PodTraits.on(cluster.brokenNode());
-    PodUnderTest first = workspace.pod("first", traits.grace(grace), WHOLE_NODE, GOES_ON).awaitLine("holding");
-    PodUnderTest next = workspace.pod("next", traits, WHOLE_NODE, "exec sleep 600");
+    Holder first = Holder.start(workspace, "first", PodTraits.on(cluster.brokenNode()).grace(grace));
+    PodUnderTest next = workspace.pod("next", PodTraits.on(cluster.brokenNode()), WHOLE_NODE, "exec sleep 600");
     workspace.awaitEvent("ResourceClaim", next.claim().name(), "Unallocatable");
-    Instant deleted = Instant.now();
-    first.deleteByForce();
-    assertStartedInTime(next, deleted, grace);
+    Instant deleted = first.deleteByForce();
+    assertStartedInTime(next, deleted, first.usual().plusSeconds(grace));
   }
 
   /** One after the other, so that what one leaves behind on its node delays the next. */
   @Test
   void eachOfARowOfPodsThatAreDeletedByForceStartsWithin5s(RealCluster cluster, Workspace workspace) {
     PodTraits traits = PodTraits.on(cluster.brokenNode());
-    List<Duration> waits = new ArrayList<>();
-    PodUnderTest last = workspace.pod("pod-0", traits, WHOLE_NODE, GOES_ON).awaitLine("holding");
+    Holder first = Holder.start(workspace, "pod-0", traits);
+    Instant deleted = first.deleteByForce();
     for (int i = 1; i < 5; i++) {
-      Instant deleted = Instant.now();
-      last.deleteByForce();
-      last = workspace.pod("pod-" + i, traits, WHOLE_NODE, GOES_ON);
-      waits.add(assertStartedInTime(last, deleted, 1));
+      PodUnderTest next = workspace.pod("pod-" + i, traits, WHOLE_NODE, GOES_ON);
+      assertStartedInTime(next, deleted, first.usual().plusSeconds(1));
+      deleted = Instant.now();
+      next.deleteByForce();
     }
-    assertThat(waits).hasSize(4);
+  }
+
+  /**
+   * A pod that has got free cards.
+   *
+   * @param usual how long it took to run
+   */
+  private record Holder(PodUnderTest pod, Duration usual) {
+    static Holder start(Workspace workspace, String name, PodTraits traits) {
+      Instant asked = Instant.now();
+      PodUnderTest pod = workspace.pod(name, traits, WHOLE_NODE, GOES_ON).awaitRunning();
+      Duration usual = Duration.between(asked, Instant.now());
+      return new Holder(pod.awaitLine("holding"), usual);
+    }
+
+    /** When it was deleted. */
+    Instant deleteByForce() {
+      Instant deleted = Instant.now();
+      pod.deleteByForce();
+      return deleted;
+    }
   }
 
   /** By the clock of the one who deleted; it ends when the API says that the container runs. */
-  private static Duration assertStartedInTime(PodUnderTest next, Instant deleted, int grace) {
+  private static void assertStartedInTime(PodUnderTest next, Instant deleted, Duration atLeast) {
     await("the container of pod " + next.name())
         .pollInterval(Duration.ofMillis(50))
         .atMost(Workspace.PATIENCE)
         .until(() -> "Running".equals(next.phase()));
     Duration wait = Duration.between(deleted, Instant.now());
-    System.out.println("deleted by force, %d s of grace: the next pod ran after %d ms".formatted(grace, wait.toMillis()));
-    assertThat(wait).as("from the deletion until the next pod ran").isLessThan(SOON.plusSeconds(grace));
-    return wait;
+    System.out.println(
+        "deleted by force: the next pod ran after %d ms; with the grace period a pod on free cards takes %d ms"
+            .formatted(wait.toMillis(), atLeast.toMillis()));
+    assertThat(wait).as("from the deletion until the next pod ran").isLessThan(SOON.plus(atLeast));
   }
 }
