@@ -133,13 +133,15 @@ public final class AllocationLoop implements AutoCloseable {
     this.loop = new EventLoop<>("allocation", GATHER, items -> heartbeat.during(() -> handle(items)));
     this.retries = new Retries(loop);
     this.stale = new StaleReasons(pause -> retries.after(pause, new WorkItem.SayAgain()));
+    ClaimNotes notes = new ClaimNotes(events, conditions);
+    WriteListener listening = new WriteReports(notes, loop::post);
     this.writer =
-        new PodWriter(new AllocationWriter(client, edge), new AllocationGate(client, edge, view), view, clock, ledger::isSpent, loop::post);
+        new PodWriter(new AllocationWriter(client, edge), new AllocationGate(client, edge, view), view, clock, ledger::isSpent, listening);
     this.leftovers = new Leftovers(view, ledger, others, this::isOurs, writer, retries);
     LongSupplier processorTime = ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime;
     DecisionBudget budget = new DecisionBudget(processorTime);
     PodDecider decider = new PodDecider(view, ledger, loads, vetoes, budget, heartbeat);
-    this.evictor = new Evictor(client, edge.apart("evictions"), podEvents, loop::post); // a pod with several budgets is answered by 500
+    this.evictor = new Evictor(client, edge.apart("evictions"), podEvents, listening); // a pod with several budgets is answered by 500
     this.nominations = new Nominations(ledger, loads);
     this.preemption = new Preemption(view, evenClock, ledger, loads, nominations, evictor, retries, priorities, budget);
     this.turns =
@@ -152,7 +154,7 @@ public final class AllocationLoop implements AutoCloseable {
             decides.apply(decider),
             writer,
             leftovers,
-            new ClaimNotes(events, conditions),
+            notes,
             retries,
             nominations,
             preemption);

@@ -47,19 +47,19 @@ final class AllocationTransaction {
   private final ClusterView view;
   private final Function<String, @Nullable DeviceClass> classes;
   private final Clock clock;
-  private final ClaimNotes notes;
+  private final WriteListener listener;
   private final Predicate<ResourceClaim> spent;
   private final List<PodPlan> plans;
   private final Map<ClaimRef, ResourceClaim> proposed = new LinkedHashMap<>();
   private final Map<ClaimRef, String> written = new LinkedHashMap<>();
 
   /** @param spent whether what is proposed for a claim is known to be past */
-  AllocationTransaction(AllocationWriter writer, ClusterView view, Clock clock, ClaimNotes notes, Predicate<ResourceClaim> spent, List<PodPlan> plans) {
+  AllocationTransaction(AllocationWriter writer, ClusterView view, Clock clock, WriteListener listener, Predicate<ResourceClaim> spent, List<PodPlan> plans) {
     this.writer = writer;
     this.view = view;
     this.classes = view::deviceClass;
     this.clock = clock;
-    this.notes = notes;
+    this.listener = listener;
     this.spent = spent;
     this.plans = List.copyOf(plans);
   }
@@ -170,7 +170,7 @@ final class AllocationTransaction {
         }
         proposed.remove(placement.claim());
         written.put(placement.claim(), now.get().getMetadata().getResourceVersion());
-        notes.allocated(placement, node);
+        listener.allocated(placement, node);
       }
     }
     return true;

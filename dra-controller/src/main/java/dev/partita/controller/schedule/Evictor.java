@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,15 +24,15 @@ final class Evictor implements AutoCloseable {
   private final KubernetesClient client;
   private final ApiEdge edge;
   private final PodEvents events;
-  private final Consumer<WorkItem> reports;
+  private final WriteListener listener;
   private final ExecutorService thread =
       Executors.newSingleThreadExecutor(Thread.ofPlatform().name("evictor").daemon().factory());
 
-  Evictor(KubernetesClient client, ApiEdge edge, PodEvents events, Consumer<WorkItem> reports) {
+  Evictor(KubernetesClient client, ApiEdge edge, PodEvents events, WriteListener listener) {
     this.client = client;
     this.edge = edge;
     this.events = events;
-    this.reports = reports;
+    this.listener = listener;
   }
 
   /**
@@ -57,7 +56,7 @@ final class Evictor implements AutoCloseable {
   private boolean areEvicted(Pod preemptor, Nomination nomination, boolean onTrial) {
     for (Victim victim : nomination.victims()) {
       if (!isEvicted(victim, onTrial)) {
-        reports.accept(new WorkItem.EvictionRefused(ObjectKey.of(preemptor), nomination.podUid(), victim.uid()));
+        listener.evictionRefused(ObjectKey.of(preemptor), nomination.podUid(), victim.uid());
         return false;
       }
       if (!onTrial) {

@@ -279,7 +279,7 @@ final class PodTurns {
       waiting.remove(ObjectKey.of(plan.pod()));
       writing.add(ObjectKey.of(plan.pod()));
     }
-    writer.write(plans, notes);
+    writer.write(plans);
   }
 
   /** What the pod is to get counts as taken from now on. */

@@ -15,7 +15,6 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,30 +38,30 @@ final class PodWriter implements AutoCloseable {
   private final ClusterView view;
   private final Clock clock;
   private final Predicate<ResourceClaim> spent;
-  private final Consumer<WorkItem> reports;
+  private final WriteListener listener;
   private final ThreadPoolExecutor threads = threads(AT_ONCE, "allocation-writer-");
   private final ExecutorService gates = threads(GATES_AT_ONCE, "gate-opener-");
   private final TasksByTurns writes = new TasksByTurns();
   private final TasksByTurns openings = new TasksByTurns();
   private final Semaphore inARush = new Semaphore(GATES_IN_A_RUSH);
 
-  PodWriter(AllocationWriter writer, AllocationGate gate, ClusterView view, Clock clock, Predicate<ResourceClaim> spent, Consumer<WorkItem> reports) {
+  PodWriter(AllocationWriter writer, AllocationGate gate, ClusterView view, Clock clock, Predicate<ResourceClaim> spent, WriteListener listener) {
     this.writer = writer;
     this.gate = gate;
     this.view = view;
     this.clock = clock;
     this.spent = spent;
-    this.reports = reports;
+    this.listener = listener;
   }
 
   /** Begins to write what these pods are to get, all or nothing as far as that can be had. */
-  void write(List<PodPlan> plans, ClaimNotes notes) {
+  void write(List<PodPlan> plans) {
     inTurn(
         threads,
         writes,
         plans.stream().map(plan -> plan.pod().getMetadata().getNamespace()).findFirst(),
         () -> {
-          AllocationTransaction transaction = new AllocationTransaction(writer, view, clock, notes, spent, plans);
+          AllocationTransaction transaction = new AllocationTransaction(writer, view, clock, listener, spent, plans);
           boolean done = false;
           try {
             done = transaction.run();
@@ -73,14 +72,14 @@ final class PodWriter implements AutoCloseable {
           }
           for (PodPlan plan : plans) {
             for (ClaimPlacement placement : plan.outcome().claims()) {
-              reports.accept(new WorkItem.Written(placement.claim(), transaction.version(placement.claim())));
+              listener.written(placement.claim(), transaction.version(placement.claim()));
             }
           }
           for (PodPlan plan : plans) {
             if (done && AllocationGate.isOn(plan.pod())) {
               open(plan.pod());
             } else {
-              reports.accept(new WorkItem.Finished(ObjectKey.of(plan.pod()), !done));
+              listener.finished(ObjectKey.of(plan.pod()), !done);
             }
           }
         });
@@ -99,7 +98,7 @@ final class PodWriter implements AutoCloseable {
           } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
           } finally {
-            reports.accept(new WorkItem.Finished(ObjectKey.of(pod), !done));
+            listener.finished(ObjectKey.of(pod), !done);
           }
         });
   }
@@ -126,7 +125,7 @@ final class PodWriter implements AutoCloseable {
               LOG.info("claim {}: allocation taken back: {}", ClaimReader.ref(claim), why);
             } catch (RuntimeException e) {
               LOG.info("claim {}: allocation not taken back: {}", ClaimReader.ref(claim), e.getMessage());
-              reports.accept(new WorkItem.NotReleased(ObjectKey.of(claim), claim.getMetadata().getUid()));
+              listener.notReleased(ObjectKey.of(claim), claim.getMetadata().getUid());
             }
           }
         });

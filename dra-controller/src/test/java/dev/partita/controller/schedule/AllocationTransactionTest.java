@@ -76,7 +76,7 @@ class AllocationTransactionTest {
     return () -> {
       start.await();
       return new AllocationTransaction(
-              new AllocationWriter(cluster.client, EDGE), view, Clock.systemUTC(), notes, other -> false, List.of(plan))
+              new AllocationWriter(cluster.client, EDGE), view, Clock.systemUTC(), new WriteReports(notes, _ -> {}), other -> false, List.of(plan))
           .run();
     };
   }
