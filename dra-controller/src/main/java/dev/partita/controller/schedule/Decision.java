@@ -1,5 +1,6 @@
 package dev.partita.controller.schedule;
 
+import dev.partita.controller.commit.PodPlan;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.List;
 import java.util.Map;

@@ -3,6 +3,7 @@ package dev.partita.controller.schedule;
 import dev.partita.api.DeviceName;
 import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
+import dev.partita.controller.commit.PodPlan;
 import dev.partita.controller.explain.Answer;
 import dev.partita.controller.explain.PodExplanation;
 import dev.partita.controller.explain.PodExplanation.NodeReason;

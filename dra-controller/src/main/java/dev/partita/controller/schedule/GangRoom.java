@@ -1,6 +1,7 @@
 package dev.partita.controller.schedule;
 
 import dev.partita.controller.allocate.Outcome;
+import dev.partita.controller.commit.PodPlan;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.preempt.Victim;
 import dev.partita.controller.schedule.Preemption.Room;

@@ -3,6 +3,7 @@ package dev.partita.controller.schedule;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
+import dev.partita.controller.commit.PodPlan;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.turns.Turn;
 import dev.partita.controller.watch.ClusterView;

@@ -3,6 +3,7 @@ package dev.partita.controller.schedule;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.claim.PodClaims;
+import dev.partita.controller.commit.PodWriter;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.proposal.OthersProposals;

@@ -11,6 +11,8 @@ import dev.partita.controller.claim.ClaimReader;
 import dev.partita.controller.claim.ClaimReading;
 import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
+import dev.partita.controller.commit.AllocationGate;
+import dev.partita.controller.commit.PodPlan;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.match.Candidates;

@@ -3,6 +3,7 @@ package dev.partita.controller.schedule;
 import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.claim.Priorities;
+import dev.partita.controller.commit.AllocationGate;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.nodes.Load;
 import dev.partita.controller.nodes.NodeLoads;

@@ -6,6 +6,7 @@ import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.budget.OverBudgetException;
 import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.claim.Priorities;
+import dev.partita.controller.commit.Evictor;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.nodes.NodeLoads;

@@ -1,5 +1,6 @@
 package dev.partita.controller.schedule;
 
+import dev.partita.controller.commit.WriteListener;
 import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.watch.ObjectKey;

@@ -1,4 +1,4 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.commit;
 
 import dev.partita.api.Driver;
 import dev.partita.controller.claim.AllocatedClaim;
@@ -16,14 +16,14 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Writes an allocation into a claim, under the version of the claim that was decided upon. */
-final class AllocationWriter {
+public final class AllocationWriter {
   /** Without it kube-controller-manager would not clear the allocation when the claim is no longer used. */
   static final String FINALIZER = "resource.kubernetes.io/delete-protection";
 
   private final KubernetesClient client;
   private final ApiEdge edge;
 
-  AllocationWriter(KubernetesClient client, ApiEdge edge) {
+  public AllocationWriter(KubernetesClient client, ApiEdge edge) {
     this.client = client;
     this.edge = edge;
   }

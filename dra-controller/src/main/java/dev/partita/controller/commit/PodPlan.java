@@ -1,4 +1,4 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.commit;
 
 import dev.partita.controller.allocate.Outcome;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -12,4 +12,4 @@ import java.util.Set;
  * @param claims by UID, as they were decided upon
  * @param reserved UIDs of those that are reserved for the pod together with the allocation
  */
-record PodPlan(Pod pod, Outcome.Allocated outcome, Map<String, ResourceClaim> claims, Set<String> reserved) {}
+public record PodPlan(Pod pod, Outcome.Allocated outcome, Map<String, ResourceClaim> claims, Set<String> reserved) {}

@@ -1,4 +1,4 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.commit;
 
 import dev.partita.controller.claim.ClaimReader;
 import dev.partita.controller.place.ClaimPlacement;
@@ -20,7 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Carries out what was decided for pods, several decisions at a time and by turns of their namespaces, and reports how it went. */
-final class PodWriter implements AutoCloseable {
+public final class PodWriter implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PodWriter.class);
 
   /** Each waits for the API server most of the time. */
@@ -45,7 +45,7 @@ final class PodWriter implements AutoCloseable {
   private final TasksByTurns openings = new TasksByTurns();
   private final Semaphore inARush = new Semaphore(GATES_IN_A_RUSH);
 
-  PodWriter(AllocationWriter writer, AllocationGate gate, ClusterView view, Clock clock, Predicate<ResourceClaim> spent, WriteListener listener) {
+  public PodWriter(AllocationWriter writer, AllocationGate gate, ClusterView view, Clock clock, Predicate<ResourceClaim> spent, WriteListener listener) {
     this.writer = writer;
     this.gate = gate;
     this.view = view;
@@ -55,7 +55,7 @@ final class PodWriter implements AutoCloseable {
   }
 
   /** Begins to write what these pods are to get, all or nothing as far as that can be had. */
-  void write(List<PodPlan> plans) {
+  public void write(List<PodPlan> plans) {
     inTurn(
         threads,
         writes,
@@ -86,7 +86,7 @@ final class PodWriter implements AutoCloseable {
   }
 
   /** Removes the pod's scheduling gate: nothing of it is left for the controller to do. */
-  void open(Pod pod) {
+  public void open(Pod pod) {
     inTurn(
         gates,
         openings,
@@ -113,7 +113,7 @@ final class PodWriter implements AutoCloseable {
   }
 
   /** Takes back allocations that nobody has reserved, and proposals that nobody pursues. */
-  void release(List<ResourceClaim> claims, String why) {
+  public void release(List<ResourceClaim> claims, String why) {
     inTurn(
         threads,
         writes,

@@ -1,4 +1,4 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.commit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -10,11 +10,10 @@ import dev.partita.controller.allocate.Outcome;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.claim.ClaimReader;
 import dev.partita.controller.edge.ApiEdge;
-import dev.partita.controller.events.ClaimEvents;
-import dev.partita.controller.events.PodConditions;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.place.ClaimPlacement;
+import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.request.DeviceAsk;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
@@ -24,6 +23,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -37,6 +37,24 @@ class AllocationTransactionTest {
   private static final GpuNode NODE = GpuNodes.ready("node-0", 1, "NVIDIA H200", 100 * GpuNodes.GIB);
   private static final ApiEdge EDGE = new ApiEdge(() -> true);
 
+  private static final WriteListener NOBODY =
+      new WriteListener() {
+        @Override
+        public void allocated(ClaimPlacement placement, String node) {}
+
+        @Override
+        public void written(ClaimRef claim, Optional<String> version) {}
+
+        @Override
+        public void finished(ObjectKey pod, boolean failed) {}
+
+        @Override
+        public void notReleased(ObjectKey claim, String claimUid) {}
+
+        @Override
+        public void evictionRefused(ObjectKey pod, String podUid, String victimUid) {}
+      };
+
   private final GpuHost host = Objects.requireNonNull(Inventory.EMPTY.refreshed(List.of(NODE)).host("node-0"));
 
   @Test
@@ -44,13 +62,11 @@ class AllocationTransactionTest {
     try (Cluster cluster = Cluster.empty();
         ClusterView first = view(cluster);
         ClusterView second = view(cluster);
-        ClaimEvents events = new ClaimEvents(cluster.client, EDGE, Clock.systemUTC(), "test");
-        PodConditions conditions = new PodConditions(cluster.client, EDGE, first, Clock.systemUTC());
         ExecutorService threads = Executors.newFixedThreadPool(2)) {
       for (int round = 0; round < 15; round++) {
         CyclicBarrier start = new CyclicBarrier(2);
-        Future<Boolean> a = threads.submit(attempt(cluster, first, new ClaimNotes(events, conditions), "a" + round, start));
-        Future<Boolean> b = threads.submit(attempt(cluster, second, new ClaimNotes(events, conditions), "b" + round, start));
+        Future<Boolean> a = threads.submit(attempt(cluster, first, "a" + round, start));
+        Future<Boolean> b = threads.submit(attempt(cluster, second, "b" + round, start));
         int written = (a.get() ? 1 : 0) + (b.get() ? 1 : 0);
         assertThat(written).as("round " + round).isLessThanOrEqualTo(1);
         for (String name : List.of("a" + round, "b" + round)) {
@@ -68,7 +84,7 @@ class AllocationTransactionTest {
     }
   }
 
-  private Callable<Boolean> attempt(Cluster cluster, ClusterView view, ClaimNotes notes, String name, CyclicBarrier start) {
+  private Callable<Boolean> attempt(Cluster cluster, ClusterView view, String name, CyclicBarrier start) {
     ResourceClaim claim = cluster.claim(name, "gpu.partita.dev", Map.of("memory", "60Gi"));
     var pod = cluster.pod(name, name);
     PodPlan plan =
@@ -76,7 +92,7 @@ class AllocationTransactionTest {
     return () -> {
       start.await();
       return new AllocationTransaction(
-              new AllocationWriter(cluster.client, EDGE), view, Clock.systemUTC(), new WriteReports(notes, _ -> {}), other -> false, List.of(plan))
+              new AllocationWriter(cluster.client, EDGE), view, Clock.systemUTC(), NOBODY, other -> false, List.of(plan))
           .run();
     };
   }

@@ -1,4 +1,4 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.commit;
 
 import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.request.ClaimRef;
@@ -6,7 +6,7 @@ import dev.partita.controller.watch.ObjectKey;
 import java.util.Optional;
 
 /** Is told how writes to the API server ended, on the threads that write: what it does must not block. */
-interface WriteListener {
+public interface WriteListener {
   /** The claim's allocation is written. */
   void allocated(ClaimPlacement placement, String node);
 

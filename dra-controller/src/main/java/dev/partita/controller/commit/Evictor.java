@@ -1,4 +1,4 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.commit;
 
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.events.PodEvents;
@@ -18,7 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Evicts pods through the Eviction API, which keeps PodDisruptionBudgets and grace periods. */
-final class Evictor implements AutoCloseable {
+public final class Evictor implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Evictor.class);
 
   private final KubernetesClient client;
@@ -28,7 +28,7 @@ final class Evictor implements AutoCloseable {
   private final ExecutorService thread =
       Executors.newSingleThreadExecutor(Thread.ofPlatform().name("evictor").daemon().factory());
 
-  Evictor(KubernetesClient client, ApiEdge edge, PodEvents events, WriteListener listener) {
+  public Evictor(KubernetesClient client, ApiEdge edge, PodEvents events, WriteListener listener) {
     this.client = client;
     this.edge = edge;
     this.events = events;
@@ -40,7 +40,7 @@ final class Evictor implements AutoCloseable {
    *
    * @param nominations by the pod for which it is
    */
-  void evict(Map<Pod, Nomination> nominations) {
+  public void evict(Map<Pod, Nomination> nominations) {
     thread.execute(
         () -> {
           for (boolean onTrial : new boolean[] {true, false}) {

@@ -1,4 +1,4 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.commit;
 
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;

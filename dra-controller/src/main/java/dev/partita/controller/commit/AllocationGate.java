@@ -1,4 +1,4 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.commit;
 
 import dev.partita.api.Driver;
 import dev.partita.controller.edge.ApiEdge;
@@ -18,7 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The gate that keeps kube-scheduler from looking at a pod before the controller is done with its claims; removes it. */
-final class AllocationGate {
+public final class AllocationGate {
   private static final Logger LOG = LoggerFactory.getLogger(AllocationGate.class);
   private static final int ATTEMPTS = 3;
   private static final int UNPROCESSABLE = 422;
@@ -28,13 +28,13 @@ final class AllocationGate {
   private final ApiEdge edge;
   private final ClusterView view;
 
-  AllocationGate(KubernetesClient client, ApiEdge edge, ClusterView view) {
+  public AllocationGate(KubernetesClient client, ApiEdge edge, ClusterView view) {
     this.client = client;
     this.edge = edge;
     this.view = view;
   }
 
-  static boolean isOn(Pod pod) {
+  public static boolean isOn(Pod pod) {
     return index(pod) >= 0;
   }
 

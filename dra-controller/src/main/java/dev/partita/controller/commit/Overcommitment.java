@@ -1,4 +1,4 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.commit;
 
 import dev.partita.controller.booking.Books;
 import dev.partita.controller.claim.AllocatedClaim;
