@@ -19,6 +19,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -282,12 +283,21 @@ final class Rehearsal implements AutoCloseable {
     private long simulatorMillis() throws IOException {
       try (Stream<Path> threads = Files.list(Path.of("/proc/" + process.pid() + "/task"))) {
         for (Path thread : threads.toList()) {
-          if (Files.readString(thread.resolve("comm")).equals("xid\n")) {
+          if (name(thread).equals("xid")) {
             return millis(thread.resolve("stat"));
           }
         }
       }
       throw new IllegalStateException("no thread waits for XID errors");
+    }
+
+    /** Empty for one that has ended. */
+    private static String name(Path thread) throws IOException {
+      try {
+        return Files.readString(thread.resolve("comm")).strip();
+      } catch (NoSuchFileException e) {
+        return "";
+      }
     }
 
     private static long millis(Path stat) throws IOException {

@@ -59,6 +59,7 @@ public final class CardReports implements AutoCloseable {
   private final Map<String, CardLoad> loads = new HashMap<>();
   private final Map<ShareRef, ReportFile> files = new HashMap<>();
   private final Set<String> told = new HashSet<>(); // cards whose reports say that nobody uses them
+  private final Set<String> through = new HashSet<>(); // of these, the ones all of whose shares have such a report, until shares are grouped anew
   private final BooleanSupplier seesAll;
   private Map<ShareRef, ShareUse> grouped = Map.of();
   private Map<String, List<ShareUse>> shared = Map.of(); // grouped, by card
@@ -163,6 +164,7 @@ public final class CardReports implements AutoCloseable {
       return;
     }
     grouped = now;
+    through.clear();
     shared =
         now.values().stream()
             .collect(Collectors.groupingBy(use -> use.share().grant().card().uuid(), TreeMap::new, Collectors.toList()));
@@ -180,7 +182,7 @@ public final class CardReports implements AutoCloseable {
   private void reportOn(String card, List<ProcessSample> newer, List<IOException> failures) {
     List<ShareUse> ofCard = sharesOf(card);
     CardLoad load = loads.computeIfAbsent(card, c -> new CardLoad());
-    if (told.contains(card) && ofCard.stream().allMatch(use -> files.containsKey(use.share().ref()))) {
+    if (through.contains(card)) {
       load.pass(clock.get());
       return;
     }
@@ -198,6 +200,9 @@ public final class CardReports implements AutoCloseable {
     }
     if (!used.contains(card) && failures.isEmpty()) {
       told.add(card);
+      if (ofCard.stream().allMatch(use -> files.containsKey(use.share().ref()))) {
+        through.add(card);
+      }
     }
   }
 
