@@ -1,7 +1,7 @@
 package dev.partita.plugin;
 
 import dev.partita.api.Driver;
-import dev.partita.api.SteadyClock;
+import dev.partita.api.MonotonicClock;
 import dev.partita.cdi.CdiFolder;
 import dev.partita.plugin.cardreport.CardReports;
 import dev.partita.plugin.checkpoint.Checkpoint;
@@ -180,7 +180,7 @@ public final class KubeletPlugin implements AutoCloseable {
       ClaimServiceOnceStarted claims)
       throws IOException {
     Clock clock = Clock.systemUTC();
-    Clock evenClock = SteadyClock.start();
+    Clock monotonicClock = MonotonicClock.start();
     String pool = Driver.poolOf(settings.nodeName());
     Checkpoint checkpoint = opened(new Checkpoint(settings.stateRoot().resolve("claims"), clock));
     ShareFolders folders = new ShareFolders(settings.stateRoot(), settings.runRoot(), opened(new UsageRegions()));
@@ -230,7 +230,7 @@ public final class KubeletPlugin implements AutoCloseable {
             settings.onExcess(),
             settings.plausibleOverhead(),
             clock,
-            evenClock);
+            monotonicClock);
     CardReports cardReports = opened(new CardReports(usage::current, usage::seesAll, reader::samples, usage.times(), folders, lock));
     opened(loops);
     node.start();
@@ -255,8 +255,8 @@ public final class KubeletPlugin implements AutoCloseable {
             preparer,
             new Holdings(held, pods, new ClaimUsers(folders, cards), inventory),
             new SpecRenewal(inventory::current, checkpoint, cdi, preparer),
-            new LibrarySweep(libraries, checkpoint, cdi, lock, settings.leftoverGrace(), evenClock),
-            evenClock);
+            new LibrarySweep(libraries, checkpoint, cdi, lock, settings.leftoverGrace(), monotonicClock),
+            monotonicClock);
     sweep.start(loops, settings.sweepPeriod(), settings.inventoryPeriod());
     usage.start(loops, settings.usagePeriod());
     new XidWatch(reader, inventory, checkpoint, reports).start(loops);

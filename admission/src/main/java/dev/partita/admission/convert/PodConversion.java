@@ -2,7 +2,7 @@ package dev.partita.admission.convert;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.partita.admission.dialect.Asked;
+import dev.partita.admission.dialect.ResourceRequests;
 import dev.partita.admission.dialect.Dialect;
 import dev.partita.admission.dialect.GpuRequest;
 import dev.partita.admission.dialect.PodContext;
@@ -46,7 +46,7 @@ public final class PodConversion {
       JsonNode containers = spec.path(kind);
       for (int i = 0; i < containers.size(); i++) {
         JsonNode container = containers.path(i);
-        Asked asked = Asked.read(container, prefix + "spec." + kind + "[" + i + "]", problems);
+        ResourceRequests asked = ResourceRequests.read(container, prefix + "spec." + kind + "[" + i + "]", problems);
         if (!asked.isNothing()) {
           found.add(new Found(kind, i, container, asked));
         }
@@ -63,7 +63,7 @@ public final class PodConversion {
     return new ClaimedPod(object, prefix).with(requests);
   }
 
-  private record Found(String kind, int index, JsonNode container, Asked asked) {
+  private record Found(String kind, int index, JsonNode container, ResourceRequests asked) {
     boolean endsFirst() {
       return kind.equals("initContainers") && !container.path("restartPolicy").asText().equals("Always");
     }
@@ -71,7 +71,7 @@ public final class PodConversion {
 
   private static void podLevel(JsonNode spec, String prefix, List<FieldError> problems) {
     for (String kind : List.of("limits", "requests")) {
-      for (String name : Asked.namesIn(spec.path("resources").path(kind))) {
+      for (String name : ResourceRequests.namesIn(spec.path("resources").path(kind))) {
         problems.add(
             new FieldError(prefix + "spec.resources." + kind + "[" + name + "]", "is not converted: GPUs are asked for by containers, not by the pod"));
       }
@@ -123,7 +123,7 @@ public final class PodConversion {
     return requests;
   }
 
-  private static List<FieldError> notes(Dialect dialect, Asked asked, GpuRequest request) {
+  private static List<FieldError> notes(Dialect dialect, ResourceRequests asked, GpuRequest request) {
     List<FieldError> notes = new ArrayList<>(dialect.reader().notes(asked));
     if (request.count() > 1 && request.limitsCores()) {
       notes.add(new FieldError(asked.pathOf(asked.names().iterator().next()), GpuRequest.NOT_ACROSS_CARDS));

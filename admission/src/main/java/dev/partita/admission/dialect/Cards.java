@@ -9,7 +9,7 @@ final class Cards {
   private Cards() {}
 
   /** The number of cards; empty if none, or more than one claim can hold, which is a problem. */
-  static OptionalInt count(Asked asked, String resource, List<FieldError> problems) {
+  static OptionalInt count(ResourceRequests asked, String resource, List<FieldError> problems) {
     return count(asked.of(resource), asked.pathOf(resource), problems);
   }
 
@@ -22,7 +22,7 @@ final class Cards {
   }
 
   /** Percent of one card; empty if none are asked for, or more than there are, which is a problem. */
-  static OptionalInt percent(Asked asked, String resource, List<FieldError> problems) {
+  static OptionalInt percent(ResourceRequests asked, String resource, List<FieldError> problems) {
     long percent = asked.of(resource);
     if (percent > 100) {
       problems.add(new FieldError(asked.pathOf(resource), "must be from 0 to 100 percent of a card, not " + percent));

@@ -12,7 +12,7 @@ final class CoreUtilizationPolicy {
   private CoreUtilizationPolicy() {}
 
   /** The {@code coreLimit} that says the same; empty where the container says nothing or asks for the default. */
-  static Optional<String> coreLimit(Asked asked, List<FieldError> problems) {
+  static Optional<String> coreLimit(ResourceRequests asked, List<FieldError> problems) {
     JsonNode variables = asked.container().path("env");
     for (int i = 0; i < variables.size(); i++) {
       if (variables.path(i).path("name").asText().equals(NAME)) {

@@ -35,12 +35,12 @@ public enum Dialect {
   /** How its requests are read. */
   public DialectReader reader() {
     return switch (this) {
-      case NVIDIA -> PerCard.HAMI;
-      case GPU_MANAGER -> PartsOfCards.GPU_MANAGER;
+      case NVIDIA -> CardCountDialect.HAMI;
+      case GPU_MANAGER -> PercentDialect.GPU_MANAGER;
       case GPU_SHARE -> new GpuShare();
-      case ELASTIC_GPU -> PartsOfCards.ELASTIC_GPU;
-      case QGPU -> PartsOfCards.QGPU;
-      case VOLCANO -> PerCard.VOLCANO;
+      case ELASTIC_GPU -> PercentDialect.ELASTIC_GPU;
+      case QGPU -> PercentDialect.QGPU;
+      case VOLCANO -> CardCountDialect.VOLCANO;
     };
   }
 }

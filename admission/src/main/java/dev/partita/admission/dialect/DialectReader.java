@@ -15,10 +15,10 @@ public interface DialectReader {
    *
    * @param problems takes everything that cannot be converted, with the field's path; then nothing is given
    */
-  Optional<GpuRequest> read(Asked asked, PodContext pod, List<FieldError> problems);
+  Optional<GpuRequest> read(ResourceRequests asked, PodContext pod, List<FieldError> problems);
 
   /** What a container that is converted says beside that, which has no effect here: what to know of it, with the field's path. */
-  default List<FieldError> notes(Asked asked) {
+  default List<FieldError> notes(ResourceRequests asked) {
     return List.of();
   }
 }

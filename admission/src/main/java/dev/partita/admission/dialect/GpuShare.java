@@ -24,7 +24,7 @@ final class GpuShare implements DialectReader {
   }
 
   @Override
-  public Optional<GpuRequest> read(Asked asked, PodContext pod, List<FieldError> reported) {
+  public Optional<GpuRequest> read(ResourceRequests asked, PodContext pod, List<FieldError> reported) {
     List<FieldError> problems = new ArrayList<>();
     long gibibytes = asked.of(MEMORY);
     if (gibibytes == 0) {
@@ -48,7 +48,7 @@ final class GpuShare implements DialectReader {
     return Optional.of(new GpuRequest(count.getAsInt(), new Portion.Share(new Memory.Bytes(bytes), percent), CardChoice.ANY, ShareOptions.NONE));
   }
 
-  private static long count(Asked asked, PodContext pod, List<FieldError> problems) {
+  private static long count(ResourceRequests asked, PodContext pod, List<FieldError> problems) {
     Optional<String> label = pod.label(COUNT);
     if (label.isEmpty()) {
       return asked.of(COUNT) == 0 ? 1 : asked.of(COUNT);

@@ -36,7 +36,7 @@ enum HamiVariable {
   }
 
   /** What to know of the variables that a container sets, in their order; nothing of a switch that is off. */
-  static List<FieldError> notes(Asked asked) {
+  static List<FieldError> notes(ResourceRequests asked) {
     List<FieldError> notes = new ArrayList<>();
     JsonNode variables = asked.container().path("env");
     for (int i = 0; i < variables.size(); i++) {

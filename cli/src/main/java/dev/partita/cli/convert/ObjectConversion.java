@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.partita.admission.convert.ClaimTemplate;
 import dev.partita.admission.convert.Conversion;
 import dev.partita.admission.convert.PodConversion;
-import dev.partita.admission.dialect.Asked;
+import dev.partita.admission.dialect.ResourceRequests;
 import dev.partita.api.config.FieldError;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
 import java.util.ArrayList;
@@ -138,7 +138,7 @@ final class ObjectConversion {
             field -> {
               String where = path.isEmpty() ? field.getKey() : path + "." + field.getKey();
               if (field.getKey().equals("limits")) {
-                for (String name : Asked.namesIn(field.getValue())) {
+                for (String name : ResourceRequests.namesIn(field.getValue())) {
                   leftOut = true;
                   String kind = object.path("kind").asText("an object without a kind");
                   warn(object, new FieldError(where + "[" + name + "]", "is not converted: pods in " + kind + " are not known here"));

@@ -5,7 +5,7 @@ import dev.partita.cli.Waiting;
 import dev.partita.cli.demo.harness.ApiServer;
 import dev.partita.cli.demo.harness.ClaimLifecycle;
 import dev.partita.cli.demo.harness.ContainerRuntime;
-import dev.partita.cli.demo.harness.PodScheduler;
+import dev.partita.cli.demo.harness.DemoScheduler;
 import dev.partita.controller.ControllerSettings;
 import dev.partita.controller.DraController;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -25,7 +25,7 @@ final class DemoCluster implements AutoCloseable {
   private final ApiServer api;
   private final KubernetesClient client;
   private final ClaimLifecycle claims;
-  private final PodScheduler scheduler;
+  private final DemoScheduler scheduler;
   private final List<SimulatedNode> nodes = new ArrayList<>();
 
   /** Starts the API server. */
@@ -33,7 +33,7 @@ final class DemoCluster implements AutoCloseable {
     api = opened.add(ApiServer.start());
     client = opened.add(api.client());
     claims = new ClaimLifecycle(client);
-    scheduler = new PodScheduler(client);
+    scheduler = new DemoScheduler(client);
   }
 
   /** Installs what the Helm chart would, and starts the controller; nodes come by {@link #addNode}. */

@@ -4,12 +4,12 @@ import dev.partita.api.DeviceMode;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.booking.Books;
-import dev.partita.controller.booking.HostRooms;
-import dev.partita.controller.forecast.Mix;
+import dev.partita.controller.booking.HostCapacities;
+import dev.partita.controller.forecast.DemandHistory;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.match.Candidates;
-import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.PodNeeds;
 import dev.partita.controller.selector.DeviceSelectors;
 import java.util.ArrayList;
@@ -46,12 +46,12 @@ public class DecisionBenchmark {
   public boolean forecast;
 
   private final Books books = new Books();
-  private final HostRooms rooms = new HostRooms();
-  private final Mix mix = new Mix();
+  private final HostCapacities rooms = new HostCapacities();
+  private final DemandHistory mix = new DemandHistory();
   private final FreeCards cards = new FreeCards(books, rooms, mix);
   private final Allocator allocator = new Allocator(new DeviceSelectors());
-  private final ClaimAsk share = Asks.claim("share", Asks.share("gpu", 1, 8 * GpuNodes.GIB, 25));
-  private final ClaimAsk four = Asks.claim("four", Asks.whole("gpu", 4));
+  private final ClaimRequest share = Asks.claim("share", Asks.share("gpu", 1, 8 * GpuNodes.GIB, 25));
+  private final ClaimRequest four = Asks.claim("four", Asks.whole("gpu", 4));
   private PodNeeds needs = PodNeeds.NONE;
   private Inventory inventory = Inventory.EMPTY;
 
@@ -62,7 +62,7 @@ public class DecisionBenchmark {
       String name = "node-%05d".formatted(n);
       made.add(GpuNodes.ready(name, 8, "NVIDIA H200", 140 * GpuNodes.GIB));
       PodNeeds total = new PodNeeds(96_000, 384 * GpuNodes.GIB);
-      rooms.put(name, new HostRooms.Room(new PodNeeds(96_000 - 4_000L * (n % 12), 200 * GpuNodes.GIB), total));
+      rooms.put(name, new HostCapacities.Room(new PodNeeds(96_000 - 4_000L * (n % 12), 200 * GpuNodes.GIB), total));
       for (int g = 0; g < 4; g++) {
         CardKey card = new CardKey(name, g);
         books.put(name + g, List.of(new Booking(card, DeviceMode.SHARED, (8L + 8 * ((n + g) % 9)) * GpuNodes.GIB, 10 + 10 * ((n + g) % 7))));
@@ -85,7 +85,7 @@ public class DecisionBenchmark {
     return decide(four);
   }
 
-  private Optional<Outcome.Allocated> decide(ClaimAsk claim) {
+  private Optional<Outcome.Allocated> decide(ClaimRequest claim) {
     cards.refresh(inventory);
     Optional<Outcome.Allocated> outcome = allocator.place(needs, List.of(claim), EVERYWHERE, cards);
     outcome.ifPresent(allocated -> books.put("bench", allocated.claims().getFirst().bookings()));

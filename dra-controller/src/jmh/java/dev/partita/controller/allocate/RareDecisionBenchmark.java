@@ -10,7 +10,7 @@ import dev.partita.controller.booking.Books;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.match.Candidates;
-import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.DeviceAsk;
 import dev.partita.controller.request.PodNeeds;
 import dev.partita.controller.selector.DeviceSelectors;
@@ -132,14 +132,14 @@ public class RareDecisionBenchmark {
     return ((Outcome.Unallocatable) explanation()).explanation().summary(1024);
   }
 
-  private static ClaimAsk chosen(String expression) {
+  private static ClaimRequest chosen(String expression) {
     DeviceAsk.Selector selector = new DeviceAsk.Selector("request", expression);
     return Asks.claim(
         "chosen",
         Asks.ask("gpu", List.of(Asks.mode(DeviceMode.SHARED), selector), new DeviceAsk.Count.Exactly(1), OptionalLong.of(GpuNodes.GIB), OptionalLong.empty()));
   }
 
-  private Optional<Outcome.Allocated> decide(ClaimAsk... claims) {
+  private Optional<Outcome.Allocated> decide(ClaimRequest... claims) {
     cards.refresh(inventory);
     Optional<Outcome.Allocated> outcome =
         way.equals("lookup")

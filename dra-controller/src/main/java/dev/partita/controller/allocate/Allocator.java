@@ -1,21 +1,21 @@
 package dev.partita.controller.allocate;
 
 import dev.partita.controller.budget.DecisionBudget;
-import dev.partita.controller.forecast.Fleet;
+import dev.partita.controller.forecast.ForecastIndex;
 import dev.partita.controller.forecast.ForecastSearch;
 import dev.partita.controller.forecast.ForecastSearch.Advice;
-import dev.partita.controller.index.AskFits;
 import dev.partita.controller.index.HostScan;
+import dev.partita.controller.index.HostState;
 import dev.partita.controller.index.OrderedSearch;
-import dev.partita.controller.index.Standing;
+import dev.partita.controller.index.RequestMatcher;
 import dev.partita.controller.match.Candidates;
 import dev.partita.controller.match.Eligibility;
-import dev.partita.controller.place.Choices;
+import dev.partita.controller.place.Alternatives;
 import dev.partita.controller.place.NodeSearch.Choice;
 import dev.partita.controller.place.NodeSearch.Found;
 import dev.partita.controller.reasons.Explanation;
 import dev.partita.controller.reasons.Reasons;
-import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.DeviceAsk;
 import dev.partita.controller.request.PodNeeds;
 import dev.partita.controller.selector.DeviceSelectors;
@@ -60,19 +60,19 @@ public final class Allocator {
    * @param candidates what speaks against a host
    * @param cards every host's cards, refreshed
    */
-  public Outcome allocate(PodNeeds needs, List<ClaimAsk> claims, Candidates candidates, FreeCards cards) {
+  public Outcome allocate(PodNeeds needs, List<ClaimRequest> claims, Candidates candidates, FreeCards cards) {
     return place(needs, claims, candidates, cards)
         .<Outcome>map(allocated -> allocated)
         .orElseGet(() -> new Outcome.Unallocatable(explain(claims, candidates, cards)));
   }
 
   /** The same without the reasons, which take a look at every host: empty if no host can serve the claims. */
-  public Optional<Outcome.Allocated> place(PodNeeds needs, List<ClaimAsk> claims, Candidates candidates, FreeCards cards) {
-    if (ClaimAsk.leastDevices(claims) > ClaimAsk.MOST_OF_POD) {
+  public Optional<Outcome.Allocated> place(PodNeeds needs, List<ClaimRequest> claims, Candidates candidates, FreeCards cards) {
+    if (ClaimRequest.leastDevices(claims) > ClaimRequest.MOST_OF_POD) {
       return Optional.empty();
     }
     Decision decision = new Decision(needs, candidates, cards);
-    List<Choice> choices = Choices.of(claims);
+    List<Choice> choices = Alternatives.of(claims);
     boolean strictOrder = choices.stream().mapToInt(Choice::rank).distinct().count() == choices.size();
     return (strictOrder ? decision.ranked(choices) : decision.scan().best(choices))
         .or(() -> decision.scan().best(decision.asWritten(choices)))
@@ -80,20 +80,20 @@ public final class Allocator {
   }
 
   /** The same on one host, whatever else speaks against it: empty if its cards cannot serve the claims. */
-  public Optional<Outcome.Allocated> placeOn(String host, List<ClaimAsk> claims, FreeCards cards) {
-    @Nullable Standing standing = cards.index().standings().get(host);
+  public Optional<Outcome.Allocated> placeOn(String host, List<ClaimRequest> claims, FreeCards cards) {
+    @Nullable HostState standing = cards.index().standings().get(host);
     if (standing == null) {
       return Optional.empty();
     }
     Decision decision = new Decision(PodNeeds.NONE, any -> Optional.empty(), cards);
-    List<Choice> choices = Choices.of(claims);
+    List<Choice> choices = Alternatives.of(claims);
     return decision.scan().first(standing, choices).or(() -> decision.scan().first(standing, decision.asWritten(choices))).map(Allocator::allocated);
   }
 
   /** The same by looking at every host: what the lookup is checked against. */
-  Optional<Outcome.Allocated> placeByScan(List<ClaimAsk> claims, Candidates candidates, FreeCards cards) {
+  Optional<Outcome.Allocated> placeByScan(List<ClaimRequest> claims, Candidates candidates, FreeCards cards) {
     Decision decision = new Decision(PodNeeds.NONE, candidates, cards);
-    List<Choice> choices = Choices.of(claims);
+    List<Choice> choices = Alternatives.of(claims);
     return decision.scan().bestOfAll(choices).or(() -> decision.scan().bestOfAll(decision.asWritten(choices))).map(Allocator::allocated);
   }
 
@@ -104,7 +104,7 @@ public final class Allocator {
    */
   public Optional<String> hostWithoutCards(PodNeeds needs, Candidates candidates, FreeCards cards) {
     Decision decision = new Decision(needs, candidates, cards);
-    Optional<Fleet> fleet = cards.forecast(decision::fits);
+    Optional<ForecastIndex> fleet = cards.forecast(decision::fits);
     if (fleet.isPresent()) {
       return new ForecastSearch(fleet.get(), cards.index(), decision::fits).hostWithoutCards(needs, decision::isRefused);
     }
@@ -116,19 +116,19 @@ public final class Allocator {
   }
 
   /** Why no host can serve claims that {@link #place} found none for. */
-  Explanation explain(List<ClaimAsk> claims, Candidates candidates, FreeCards cards) {
+  Explanation explain(List<ClaimRequest> claims, Candidates candidates, FreeCards cards) {
     return explain(claims, candidates, cards, false);
   }
 
   /** The same by judging every card: what the other is checked against. */
-  Explanation explainOneByOne(List<ClaimAsk> claims, Candidates candidates, FreeCards cards) {
+  Explanation explainOneByOne(List<ClaimRequest> claims, Candidates candidates, FreeCards cards) {
     return explain(claims, candidates, cards, true);
   }
 
-  private Explanation explain(List<ClaimAsk> claims, Candidates candidates, FreeCards cards, boolean oneByOne) {
-    Function<DeviceAsk, AskFits> fits = ask -> new AskFits(eligibility, selectors, ask);
-    Wording wording = new Wording(cards.index().shelves(), fits);
-    List<ClaimAsk> written = claims.stream().map(claim -> claim.asking(ask -> wording.asWritten(claim, ask))).toList();
+  private Explanation explain(List<ClaimRequest> claims, Candidates candidates, FreeCards cards, boolean oneByOne) {
+    Function<DeviceAsk, RequestMatcher> fits = ask -> new RequestMatcher(eligibility, selectors, ask);
+    ModeFallback wording = new ModeFallback(cards.index().shelves(), fits);
+    List<ClaimRequest> written = claims.stream().map(claim -> claim.asking(ask -> wording.asWritten(claim, ask))).toList();
     Candidates asked =
         host -> {
           budget.step();
@@ -142,7 +142,7 @@ public final class Allocator {
     private final PodNeeds needs;
     private final Candidates candidates;
     private final FreeCards cards;
-    private final IdentityHashMap<DeviceAsk, AskFits> fits = new IdentityHashMap<>();
+    private final IdentityHashMap<DeviceAsk, RequestMatcher> fits = new IdentityHashMap<>();
     private final Map<String, Boolean> refused = new HashMap<>();
 
     Decision(PodNeeds needs, Candidates candidates, FreeCards cards) {
@@ -172,7 +172,7 @@ public final class Allocator {
 
     /** What the choices say beyond what they mean: for when no host has that. */
     List<Choice> asWritten(List<Choice> choices) {
-      return new Wording(cards.index().shelves(), this::fits).asWritten(choices);
+      return new ModeFallback(cards.index().shelves(), this::fits).asWritten(choices);
     }
 
     /** The same by looking at hosts one after the other. */
@@ -180,11 +180,11 @@ public final class Allocator {
       return new HostScan(cards.index(), this::fits, this::isRefused, eligibility, budget);
     }
 
-    private AskFits fits(DeviceAsk ask) {
-      return fits.computeIfAbsent(ask, a -> cards.index().fits(a, b -> new AskFits(eligibility, selectors, b)));
+    private RequestMatcher fits(DeviceAsk ask) {
+      return fits.computeIfAbsent(ask, a -> cards.index().fits(a, b -> new RequestMatcher(eligibility, selectors, b)));
     }
 
-    private boolean isRefused(Standing standing) {
+    private boolean isRefused(HostState standing) {
       budget.step();
       return refused.computeIfAbsent(standing.host().name(), name -> candidates.refusal(standing.host()).isPresent());
     }

@@ -1,11 +1,11 @@
 package dev.partita.controller.allocate;
 
 import dev.partita.controller.booking.Books;
-import dev.partita.controller.booking.HostRooms;
-import dev.partita.controller.forecast.Fleet;
-import dev.partita.controller.forecast.Mix;
-import dev.partita.controller.index.AskFits;
+import dev.partita.controller.booking.HostCapacities;
+import dev.partita.controller.forecast.DemandHistory;
+import dev.partita.controller.forecast.ForecastIndex;
 import dev.partita.controller.index.HostIndex;
+import dev.partita.controller.index.RequestMatcher;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.request.DeviceAsk;
 import java.util.Optional;
@@ -16,14 +16,14 @@ import java.util.function.Function;
  * ask for. It follows an inventory, the books, and what pods ask for. For one thread.
  */
 public final class FreeCards {
-  private final HostRooms rooms;
-  private final Mix mix;
+  private final HostCapacities rooms;
+  private final DemandHistory mix;
   private final HostIndex index;
-  private Fleet fleet;
+  private ForecastIndex fleet;
 
   /** Where nothing is known of CPU, memory and arrivals. */
   public FreeCards(Books books) {
-    this(books, new HostRooms(), new Mix());
+    this(books, new HostCapacities(), new DemandHistory());
   }
 
   /**
@@ -32,11 +32,11 @@ public final class FreeCards {
    * @param rooms what CPU and memory hosts have
    * @param mix what pods ask for
    */
-  public FreeCards(Books books, HostRooms rooms, Mix mix) {
+  public FreeCards(Books books, HostCapacities rooms, DemandHistory mix) {
     this.rooms = rooms;
     this.mix = mix;
     this.index = new HostIndex(books);
-    this.fleet = new Fleet(mix, rooms);
+    this.fleet = new ForecastIndex(mix, rooms);
   }
 
   /**
@@ -44,7 +44,7 @@ public final class FreeCards {
    * where it could not put it right.
    */
   public void forget() {
-    fleet = new Fleet(mix, rooms);
+    fleet = new ForecastIndex(mix, rooms);
     index.forget();
   }
 
@@ -58,7 +58,7 @@ public final class FreeCards {
   }
 
   /** The hosts as the forecast sees them, if there is one. */
-  Optional<Fleet> forecast(Function<DeviceAsk, AskFits> fits) {
+  Optional<ForecastIndex> forecast(Function<DeviceAsk, RequestMatcher> fits) {
     if (!fleet.hasForecast()) {
       return Optional.empty();
     }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 public final class Books implements Accounts {
   private final Map<String, List<Booking>> byClaim = new HashMap<>();
   private final Map<CardKey, Account> byCard = new HashMap<>();
-  private final ChangedNames changedNodes = new ChangedNames();
+  private final DirtySet changedNodes = new DirtySet();
 
   /** Replaces what the claim of that UID has taken. */
   public void put(String claimUid, List<Booking> bookings) {

@@ -1,6 +1,6 @@
 package dev.partita.controller.claim;
 
-import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.DeviceAsk;
 import io.fabric8.kubernetes.api.model.Namespace;
 import java.util.Map;
@@ -17,7 +17,7 @@ public final class AdminAccess {
 
   private AdminAccess() {}
 
-  public static boolean isAsked(ClaimAsk claim) {
+  public static boolean isAsked(ClaimRequest claim) {
     return claim.requests().stream().flatMap(request -> request.alternatives().stream()).anyMatch(ask -> ask.access() == DeviceAsk.Access.MONITOR);
   }
 

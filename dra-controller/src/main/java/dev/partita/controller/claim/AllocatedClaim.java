@@ -108,7 +108,7 @@ public final class AllocatedClaim {
     if (LeftOut.of(claim).contains("status.allocation.devices.config")) {
       return true; // nobody knows: as if it were
     }
-    return !configs.isEmpty() && Configs.ofAllocation(configs, result.getRequest()).filter(config -> config.placement().exclusive()).isPresent();
+    return !configs.isEmpty() && ShareConfigs.ofAllocation(configs, result.getRequest()).filter(config -> config.placement().exclusive()).isPresent();
   }
 
   /** What it would take with another allocation. */

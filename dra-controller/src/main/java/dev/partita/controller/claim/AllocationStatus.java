@@ -104,7 +104,7 @@ public final class AllocationStatus {
     }
     claim.getSpec().getDevices().getConfig().stream()
         .filter(config -> config.getOpaque() != null)
-        .filter(config -> names.stream().anyMatch(name -> Configs.covers(config.getRequests(), name)))
+        .filter(config -> names.stream().anyMatch(name -> ShareConfigs.covers(config.getRequests(), name)))
         .map(
             config ->
                 new DeviceAllocationConfigurationBuilder()

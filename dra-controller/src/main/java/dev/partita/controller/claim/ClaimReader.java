@@ -2,9 +2,9 @@ package dev.partita.controller.claim;
 
 import dev.partita.api.Driver;
 import dev.partita.controller.decode.LeftOut;
-import dev.partita.controller.request.ClaimAsk;
-import dev.partita.controller.request.ClaimAsk.RequestAsk;
 import dev.partita.controller.request.ClaimRef;
+import dev.partita.controller.request.ClaimRequest;
+import dev.partita.controller.request.ClaimRequest.RequestAsk;
 import dev.partita.controller.request.DeviceAsk;
 import dev.partita.controller.selector.DeviceSelectors;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 /** Reads what a ResourceClaim asks for. What it does not understand it names; it never leaves anything out in silence. */
 public final class ClaimReader {
   /** Most devices of one allocation (resource.k8s.io/v1, AllocationResultsMaxSize). */
-  static final int MAX_RESULTS = ClaimAsk.MOST_RESULTS;
+  static final int MAX_RESULTS = ClaimRequest.MOST_RESULTS;
 
   private final Function<String, @Nullable DeviceClass> classes;
   private final Function<String, Optional<String>> compileError;
@@ -98,7 +98,7 @@ public final class ClaimReader {
     reportCount(asks, problems);
     var constraints = ConstraintReader.read(devices.getConstraints(), asks, problems);
     return problems.isEmpty()
-        ? new ClaimReading.Understood(new ClaimAsk(ref(claim), asks, constraints, ConstraintReader.preferences(asks)))
+        ? new ClaimReading.Understood(new ClaimRequest(ref(claim), asks, constraints, ConstraintReader.preferences(asks)))
         : new ClaimReading.Unusable(problems);
   }
 
@@ -109,7 +109,7 @@ public final class ClaimReader {
   private void reportConfigs(ResourceClaim claim, List<RequestPart> parts, List<String> problems) {
     var configs = claim.getSpec().getDevices().getConfig();
     for (int i = 0; i < configs.size(); i++) {
-      Configs.report("spec.devices.config[" + i + "].opaque.parameters", configs.get(i).getOpaque(), problems);
+      ShareConfigs.report("spec.devices.config[" + i + "].opaque.parameters", configs.get(i).getOpaque(), problems);
     }
     Set<String> classNames = new LinkedHashSet<>();
     parts.forEach(part -> classNames.add(part.className()));
@@ -119,7 +119,7 @@ public final class ClaimReader {
         var ofClass = deviceClass.getSpec().getConfig();
         for (int i = 0; i < ofClass.size(); i++) {
           String path = "DeviceClass " + name + ": spec.config[" + i + "].opaque.parameters";
-          Configs.report(path, ofClass.get(i).getOpaque(), problems);
+          ShareConfigs.report(path, ofClass.get(i).getOpaque(), problems);
         }
       }
     }

@@ -1,6 +1,6 @@
 package dev.partita.controller.claim;
 
-import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.ClaimRequest;
 import java.util.List;
 
 /** What a ResourceClaim turned out to be. */
@@ -9,7 +9,7 @@ public sealed interface ClaimReading {
   record Foreign() implements ClaimReading {}
 
   /** It can be allocated. */
-  record Understood(ClaimAsk ask) implements ClaimReading {}
+  record Understood(ClaimRequest ask) implements ClaimReading {}
 
   /** It can never be allocated as it stands; each problem begins with the path of its field. */
   record Unusable(List<String> problems) implements ClaimReading {

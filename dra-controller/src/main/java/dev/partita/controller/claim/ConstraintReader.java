@@ -3,7 +3,7 @@ package dev.partita.controller.claim;
 import dev.partita.api.DeviceAttribute;
 import dev.partita.api.config.GpuShareConfig.Affinity;
 import dev.partita.api.config.GpuShareConfig.Placement;
-import dev.partita.controller.request.ClaimAsk.RequestAsk;
+import dev.partita.controller.request.ClaimRequest.RequestAsk;
 import dev.partita.controller.request.Constraint;
 import dev.partita.controller.request.DeviceAsk;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceConstraint;

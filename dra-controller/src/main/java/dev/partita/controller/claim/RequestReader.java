@@ -9,7 +9,7 @@ import dev.partita.controller.request.DeviceAsk.Access;
 import dev.partita.controller.request.DeviceAsk.Count;
 import dev.partita.controller.request.DeviceAsk.Selector;
 import dev.partita.controller.request.DeviceAsk.Toleration;
-import dev.partita.controller.request.MemoryAsk;
+import dev.partita.controller.request.MemoryRequest;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClaimConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
@@ -65,13 +65,13 @@ final class RequestReader {
         .sorted()
         .forEach(name -> problem("capacity.requests[" + name + "]", "is not a capacity of a GPU; known are memory and cores, and multiprocessors of MIG instances"));
     multiprocessors(asked).ifPresent(expressions::add);
-    GpuShareConfig config = Configs.of(configs, part.name(), deviceClass);
+    GpuShareConfig config = ShareConfigs.of(configs, part.name(), deviceClass);
     RequestRules.memoryTwice(part, configs).ifPresent(error -> problems.add(error.toString()));
     RequestRules.forSharesOnly(part, deviceClass, config).ifPresent(error -> problems.add(error.toString()));
     List<FieldError> tolerated = new ArrayList<>();
     RequestRules.tolerated(part, tolerated); // admission may have been off
     tolerated.forEach(error -> problems.add(error.toString()));
-    MemoryAsk memory = memory(asked, config);
+    MemoryRequest memory = memory(asked, config);
     OptionalLong cores = amount(asked, DeviceAttribute.CORES);
     List<Toleration> tolerations = tolerations();
     if (problems.size() > before) {
@@ -96,12 +96,12 @@ final class RequestReader {
   }
 
   /** An amount, or a part of each card; an amount in a request stands for itself whatever its class says. */
-  private MemoryAsk memory(Map<String, Quantity> asked, GpuShareConfig config) {
+  private MemoryRequest memory(Map<String, Quantity> asked, GpuShareConfig config) {
     OptionalLong bytes = amount(asked, DeviceAttribute.MEMORY);
     if (bytes.isPresent()) {
-      return MemoryAsk.of(bytes);
+      return MemoryRequest.of(bytes);
     }
-    return config.memoryPercent().isPresent() ? new MemoryAsk.Percent(config.memoryPercent().getAsInt()) : new MemoryAsk.Unsaid();
+    return config.memoryPercent().isPresent() ? new MemoryRequest.Percent(config.memoryPercent().getAsInt()) : new MemoryRequest.Unsaid();
   }
 
   private Optional<Count> count() {

@@ -40,7 +40,7 @@ public final class RequestRules {
       if (Ownership.isOurs(part.className(), classes.apply(part.className()), part.selectors())) {
         @Nullable DeviceClass deviceClass = classes.apply(part.className());
         memoryTwice(part, spec.getDevices().getConfig()).ifPresent(errors::add);
-        forSharesOnly(part, deviceClass, Configs.of(spec.getDevices().getConfig(), part.name(), deviceClass)).ifPresent(errors::add);
+        forSharesOnly(part, deviceClass, ShareConfigs.of(spec.getDevices().getConfig(), part.name(), deviceClass)).ifPresent(errors::add);
         tolerated(part, errors);
       }
     }
@@ -74,13 +74,13 @@ public final class RequestRules {
     if (cores == null || cores.getNumericalAmount().signum() <= 0 || cores.getNumericalAmount().compareTo(ALL_CORES) >= 0) {
       return false;
     }
-    return Configs.of(spec.getDevices().getConfig(), part.name(), deviceClass).coreLimit() != GpuShareConfig.CoreLimit.NONE;
+    return ShareConfigs.of(spec.getDevices().getConfig(), part.name(), deviceClass).coreLimit() != GpuShareConfig.CoreLimit.NONE;
   }
 
   /** An amount of memory where the claim's own config says a part; what its class says does not count beside an amount. */
   static Optional<FieldError> memoryTwice(RequestPart part, List<DeviceClaimConfiguration> configs) {
     boolean amount = part.amounts().containsKey(DeviceAttribute.MEMORY);
-    return amount && Configs.ofClaim(configs, part.name()).filter(config -> config.memoryPercent().isPresent()).isPresent()
+    return amount && ShareConfigs.ofClaim(configs, part.name()).filter(config -> config.memoryPercent().isPresent()).isPresent()
         ? Optional.of(
             new FieldError(
                 part.path() + ".capacity.requests[" + DeviceAttribute.MEMORY + "]",

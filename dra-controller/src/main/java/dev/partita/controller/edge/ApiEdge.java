@@ -25,15 +25,15 @@ public final class ApiEdge {
   private final Retry retry;
   private final CircuitBreaker breaker;
   private final BooleanSupplier leads;
-  private final RightOfWay way;
-  private final RightOfWay.Turn turn;
+  private final WritePriority way;
+  private final WritePriority.Turn turn;
 
   /**
    * @param leads asked before every attempt
    */
   public ApiEdge(BooleanSupplier leads) {
     this.leads = leads;
-    this.way = new RightOfWay(PATIENCE);
+    this.way = new WritePriority(PATIENCE);
     this.turn = way.first();
     this.retry =
         Retry.of(
@@ -46,7 +46,7 @@ public final class ApiEdge {
     this.breaker = breaker("api");
   }
 
-  private ApiEdge(ApiEdge other, RightOfWay.Turn turn, String name) {
+  private ApiEdge(ApiEdge other, WritePriority.Turn turn, String name) {
     this.retry = other.retry;
     this.breaker = breaker(name);
     this.leads = other.leads;

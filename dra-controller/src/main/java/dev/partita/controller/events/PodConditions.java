@@ -1,7 +1,7 @@
 package dev.partita.controller.events;
 
 import dev.partita.api.Driver;
-import dev.partita.api.SteadyClock;
+import dev.partita.api.MonotonicClock;
 import dev.partita.controller.decode.LeftOut;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.edge.JsonPatch;
@@ -62,7 +62,7 @@ public final class PodConditions implements AutoCloseable {
   private final ApiEdge edge;
   private final ClusterView view;
   private final Clock clock;
-  private final Clock evenClock = SteadyClock.start(); // the pause goes by it, which nobody sets
+  private final Clock monotonicClock = MonotonicClock.start(); // the pause goes by it, which nobody sets
   private final Map<PodRef, AllocatedCondition> wanted = new ConcurrentHashMap<>();
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("pod-conditions").daemon().factory());
@@ -119,7 +119,7 @@ public final class PodConditions implements AutoCloseable {
     try {
       @Nullable AllocatedCondition latest = wanted.get(ref);
       @Nullable Written before = written.get(ref);
-      Instant now = evenClock.instant();
+      Instant now = monotonicClock.instant();
       boolean echoing = before != null && before.when().plus(PAUSE).isAfter(now);
       if (latest != null && latest.status() == AllocatedCondition.Status.False && before != null && echoing) {
         after(Duration.between(now, before.when().plus(PAUSE)), ref);

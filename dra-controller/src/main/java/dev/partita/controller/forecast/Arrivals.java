@@ -57,7 +57,7 @@ final class Arrivals {
 
   private static int packed(Demand pod, int kind) {
     boolean possible = pod.canUse(kind) && pod.memoryOf(kind) <= Demand.CARD && pod.coresOf(kind) <= Demand.CARD;
-    return possible ? (int) HostState.card(0, pod.memoryOf(kind), pod.coresOf(kind)) : TOO_MUCH;
+    return possible ? (int) FreeParts.card(0, pod.memoryOf(kind), pod.coresOf(kind)) : TOO_MUCH;
   }
 
   private void findLeast(int first, int end) {

@@ -14,17 +14,17 @@ final class Filling {
   /** A bit above each half of a card: it stays where nothing had to be borrowed. */
   private static final int GUARDS = 0x8000_8000;
 
-  private static final int WHOLE = (int) HostState.card(0, Demand.CARD, Demand.CARD);
+  private static final int WHOLE = (int) FreeParts.card(0, Demand.CARD, Demand.CARD);
 
   private final Arrivals arrivals;
-  private final HostState state;
+  private final FreeParts state;
   private final long[] start;
   private final long[] open;
   private int from;
   private int to;
   private long idle;
 
-  Filling(Arrivals arrivals, HostState state) {
+  Filling(Arrivals arrivals, FreeParts state) {
     this.arrivals = arrivals;
     this.state = state;
     long[] cards = new long[state.cards()];
@@ -32,7 +32,7 @@ final class Filling {
     for (int i = 0; i < cards.length; i++) {
       long card = state.card(i);
       if ((int) card != 0) {
-        cards[count++] = ordered(arrivals.indexOf(HostState.kind(card)), (int) card);
+        cards[count++] = ordered(arrivals.indexOf(FreeParts.kind(card)), (int) card);
       }
     }
     this.start = Arrays.copyOf(cards, count);

@@ -97,7 +97,7 @@ public final class Forecast {
   }
 
   /** What is expected to stay idle on a host in that state, in parts of cards, summed over {@value #FILLS} fillings. */
-  public long cost(HostState state) {
+  public long cost(FreeParts state) {
     long before = known.get(state.fingerprint());
     if (before != KnownCosts.UNKNOWN) {
       return before;
@@ -108,15 +108,15 @@ public final class Forecast {
   }
 
   /** The same once the demand has taken its part of that card, of which the host has one. */
-  public long costAfter(HostState state, Demand demand, long card) {
+  public long costAfter(FreeParts state, Demand demand, long card) {
     long before = known.get(state.fingerprintAfter(demand, card));
     return before != KnownCosts.UNKNOWN ? before : cost(state.after(demand, card));
   }
 
-  private Arrivals arrivals(HostState state) {
+  private Arrivals arrivals(FreeParts state) {
     BitSet kinds = new BitSet();
     for (int i = 0; i < state.cards(); i++) {
-      kinds.set(HostState.kind(state.card(i)));
+      kinds.set(FreeParts.kind(state.card(i)));
     }
     return arrivals.computeIfAbsent(kinds, of -> new Arrivals(fills, of.stream().toArray()));
   }

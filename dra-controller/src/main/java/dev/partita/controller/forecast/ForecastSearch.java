@@ -2,11 +2,11 @@ package dev.partita.controller.forecast;
 
 import dev.partita.api.DeviceMode;
 import dev.partita.api.config.GpuShareConfig.Packing;
-import dev.partita.controller.forecast.Offers.Offer;
-import dev.partita.controller.index.AskFits;
+import dev.partita.controller.forecast.CheapestHosts.Offer;
 import dev.partita.controller.index.HostIndex;
-import dev.partita.controller.index.Rack;
-import dev.partita.controller.index.Standing;
+import dev.partita.controller.index.HostState;
+import dev.partita.controller.index.RequestMatcher;
+import dev.partita.controller.index.WholeCardIndex;
 import dev.partita.controller.inventory.Card;
 import dev.partita.controller.match.Fit;
 import dev.partita.controller.place.NodeSearch;
@@ -24,11 +24,11 @@ import java.util.function.Predicate;
 
 /** Places a share of one card, or whole cards of one kind, where the forecast says that it costs least. */
 public final class ForecastSearch {
-  private final Fleet fleet;
+  private final ForecastIndex fleet;
   private final HostIndex cards;
-  private final Function<DeviceAsk, AskFits> fits;
+  private final Function<DeviceAsk, RequestMatcher> fits;
 
-  public ForecastSearch(Fleet fleet, HostIndex cards, Function<DeviceAsk, AskFits> fits) {
+  public ForecastSearch(ForecastIndex fleet, HostIndex cards, Function<DeviceAsk, RequestMatcher> fits) {
     this.fleet = fleet;
     this.cards = cards;
     this.fits = fits;
@@ -39,7 +39,7 @@ public final class ForecastSearch {
    *
    * @param cards for whole cards which of them are untouched, for shares what is taken of each
    */
-  private record Alike(Rack rack, Object cards) {}
+  private record Alike(WholeCardIndex rack, Object cards) {}
 
   /** What the forecast says of a choice. */
   public sealed interface Advice {
@@ -54,13 +54,13 @@ public final class ForecastSearch {
   }
 
   /** The cheapest placement of the choice. */
-  public Advice best(PodNeeds needs, Choice choice, Predicate<Standing> refused) {
+  public Advice best(PodNeeds needs, Choice choice, Predicate<HostState> refused) {
     List<DeviceAsk> asks = choice.asks().stream().flatMap(List::stream).toList();
     if (asks.size() != 1 || !leavesItToUs(asks.getFirst())) {
       return new Advice.NotMine();
     }
     DeviceAsk ask = asks.getFirst();
-    Optional<Offers> offers = fleet.offers(Mix.kind(needs, ask), fits);
+    Optional<CheapestHosts> offers = fleet.offers(DemandHistory.kind(needs, ask), fits);
     if (offers.isEmpty()) {
       return new Advice.NotMine();
     }
@@ -69,7 +69,7 @@ public final class ForecastSearch {
     Set<Alike> impossible = new HashSet<>();
     for (Optional<Offer> next = offers.get().next(); next.isPresent(); next = offers.get().next()) {
       Offer offer = next.get();
-      Standing standing = offer.standing();
+      HostState standing = offer.standing();
       if ((!one && impossible.contains(alike(ask, standing))) || refused.test(standing)) {
         continue;
       }
@@ -87,8 +87,8 @@ public final class ForecastSearch {
   }
 
   /** The host on which a pod that needs no cards costs least. */
-  public Optional<String> hostWithoutCards(PodNeeds needs, Predicate<Standing> refused) {
-    Offers offers = fleet.offers(new Mix.Kind(needs, Optional.empty()), fits).orElseThrow();
+  public Optional<String> hostWithoutCards(PodNeeds needs, Predicate<HostState> refused) {
+    CheapestHosts offers = fleet.offers(new DemandHistory.Kind(needs, Optional.empty()), fits).orElseThrow();
     for (Optional<Offer> next = offers.next(); next.isPresent(); next = offers.next()) {
       if (!refused.test(next.get().standing())) {
         return next.map(offer -> offer.standing().host().name());
@@ -97,7 +97,7 @@ public final class ForecastSearch {
     return Optional.empty();
   }
 
-  private Alike alike(DeviceAsk ask, Standing standing) {
+  private Alike alike(DeviceAsk ask, HostState standing) {
     boolean whole = fits.apply(ask).on(standing).stream().allMatch(fit -> fit.mode() == DeviceMode.WHOLE);
     return new Alike(standing.rack(), whole ? standing.untouched() : standing.fullness());
   }

@@ -17,7 +17,7 @@ final class LargePods {
   }
 
   /** Parts of the host's free cards that are not of use to each of them by itself, summed up by weight. */
-  long lost(HostState state) {
+  long lost(FreeParts state) {
     long lost = weights * state.idle();
     for (Large large : all) {
       Demand demand = large.demand();
@@ -29,10 +29,10 @@ final class LargePods {
   }
 
   /** How many such pods the host could take if it took no others. */
-  private static long room(Demand demand, HostState state) {
+  private static long room(Demand demand, FreeParts state) {
     int fitting = 0;
     for (int i = 0; i < state.cards(); i++) {
-      fitting += HostState.fits(demand, state.card(i)) ? 1 : 0;
+      fitting += FreeParts.fits(demand, state.card(i)) ? 1 : 0;
     }
     long pods = fitting / demand.cards();
     pods = demand.milliCpu() > 0 ? Math.min(pods, state.milliCpu() / demand.milliCpu()) : pods;

@@ -28,7 +28,7 @@ final class PlacementCosts {
   }
 
   /** Works out anew what is not of the hosts' versions. */
-  void refresh(FleetHosts hosts) {
+  void refresh(ForecastHosts hosts) {
     for (int i = 0; i < version.length; i++) {
       if (version[i] != hosts.version(i)) {
         version[i] = hosts.version(i);
@@ -67,7 +67,7 @@ final class PlacementCosts {
     return idle[host];
   }
 
-  private void work(int position, FleetHost host) {
+  private void work(int position, ForecastHost host) {
     card[position] = -1;
     idle[position] = host.state().idle();
     if (!host.state().holds(demand)) {
@@ -78,34 +78,34 @@ final class PlacementCosts {
     if (demand.cards() == 1) {
       long best = Long.MAX_VALUE;
       for (int i = 0; i < host.cards(); i++) {
-        if (HostState.fits(demand, host.card(i)) && !host.occursBefore(i)) {
+        if (FreeParts.fits(demand, host.card(i)) && !host.occursBefore(i)) {
           long more = costAfter(host.state(), host.card(i)) - before;
           if (more < best) {
             best = more;
             card[position] = i;
-            int kind = HostState.kind(host.card(i));
+            int kind = FreeParts.kind(host.card(i));
             extra = (long) demand.memoryOf(kind) + demand.coresOf(kind);
           }
         }
       }
       growth[position] = Forecast.steps(best + price(host, extra));
     } else {
-      HostState after = host.after(demand);
+      FreeParts after = host.after(demand);
       card[position] = 0;
       extra = host.state().idle() - after.idle();
       growth[position] = Forecast.steps(cost(after) - before + price(host, extra));
     }
   }
 
-  private long cost(HostState state) {
+  private long cost(FreeParts state) {
     return forecast.isPresent() ? forecast.get().cost(state) : 0;
   }
 
-  private long costAfter(HostState state, long taken) {
+  private long costAfter(FreeParts state, long taken) {
     return forecast.isPresent() ? forecast.get().costAfter(state, demand, taken) : 0;
   }
 
-  private long price(FleetHost host, long parts) {
+  private long price(ForecastHost host, long parts) {
     return scarcity.isPresent() ? scarcity.get().cost(host.empty(), parts) : 0;
   }
 }

@@ -16,12 +16,12 @@ public final class Scarcity {
   private static final int MAX_KINDS = 256;
   private static final int MAX_HOSTS = 32;
 
-  private final Map<HostState, Integer> empty;
+  private final Map<FreeParts, Integer> empty;
   private final double all;
-  private final Map<HostState, Long> prices = new HashMap<>();
+  private final Map<FreeParts, Long> prices = new HashMap<>();
 
   /** @param empty how many hosts there are of which state when nothing is taken */
-  public Scarcity(List<Frequency> frequencies, Map<HostState, Integer> empty) {
+  public Scarcity(List<Frequency> frequencies, Map<FreeParts, Integer> empty) {
     this.empty = Map.copyOf(empty);
     this.all = offered(empty.keySet());
     List<Frequency> largest =
@@ -43,28 +43,28 @@ public final class Scarcity {
   /** For the largest kinds of hosts with several cards, the pod that takes all its cards, and CPU and memory but for a small rest. */
   List<Demand> largestPods() {
     int kinds = 0;
-    for (HostState host : empty.keySet()) {
+    for (FreeParts host : empty.keySet()) {
       for (int i = 0; i < host.cards(); i++) {
-        kinds = Math.max(kinds, HostState.kind(host.card(i)) + 1);
+        kinds = Math.max(kinds, FreeParts.kind(host.card(i)) + 1);
       }
     }
-    List<HostState> largest =
+    List<FreeParts> largest =
         empty.keySet().stream()
             .filter(host -> host.cards() > 1)
             .sorted(
-                Comparator.comparingInt(HostState::cards)
-                    .thenComparingInt(HostState::milliCpu)
-                    .thenComparingInt(HostState::memory)
+                Comparator.comparingInt(FreeParts::cards)
+                    .thenComparingInt(FreeParts::milliCpu)
+                    .thenComparingInt(FreeParts::memory)
                     .thenComparingLong(host -> host.card(0))
                     .reversed())
             .limit(MAX_HOSTS)
             .toList();
     List<Demand> pods = new ArrayList<>();
-    for (HostState host : largest) {
+    for (FreeParts host : largest) {
       int[] parts = new int[kinds];
       Arrays.fill(parts, -1);
       for (int i = 0; i < host.cards(); i++) {
-        parts[HostState.kind(host.card(i))] = Demand.CARD;
+        parts[FreeParts.kind(host.card(i))] = Demand.CARD;
       }
       pods.add(new Demand(nearlyAll(host.milliCpu()), nearlyAll(host.memory()), host.cards(), parts, parts));
     }
@@ -75,16 +75,16 @@ public final class Scarcity {
     return amount / 16 * 15;
   }
 
-  private List<HostState> able(Demand demand) {
+  private List<FreeParts> able(Demand demand) {
     return empty.keySet().stream().filter(host -> host.holds(demand)).toList();
   }
 
-  private double offered(Collection<HostState> hosts) {
+  private double offered(Collection<FreeParts> hosts) {
     return hosts.stream().mapToLong(host -> empty.getOrDefault(host, 0) * host.idle()).sum();
   }
 
   /** What that many parts of cards cost on a host that looks like this when it is empty, in the unit of {@link Forecast#cost}. */
-  public long cost(HostState host, long parts) {
+  public long cost(FreeParts host, long parts) {
     return parts * prices.getOrDefault(host, 0L) / 1_000_000 * Forecast.FILLS;
   }
 }

@@ -12,28 +12,28 @@ import org.jspecify.annotations.Nullable;
 public final class TimedLock {
   private final ReentrantLock lock = new ReentrantLock();
   private final String what;
-  private final Clock evenClock;
+  private final Clock monotonicClock;
   private volatile @Nullable Instant since;
 
   /**
    * @param what it guards, for people
-   * @param evenClock one for how long something lasts
+   * @param monotonicClock one for how long something lasts
    */
-  public TimedLock(String what, Clock evenClock) {
+  public TimedLock(String what, Clock monotonicClock) {
     this.what = what;
-    this.evenClock = evenClock;
+    this.monotonicClock = monotonicClock;
   }
 
   public void lock() {
     lock.lock();
-    since = evenClock.instant();
+    since = monotonicClock.instant();
   }
 
   /** Waits no longer than that; whether it was had. */
   public boolean tryLock(Duration most) throws InterruptedException {
     boolean had = lock.tryLock(most.toNanos(), TimeUnit.NANOSECONDS);
     if (had) {
-      since = evenClock.instant();
+      since = monotonicClock.instant();
     }
     return had;
   }
@@ -46,7 +46,7 @@ public final class TimedLock {
   /** What is wrong if it has been held for longer than that. For any thread. */
   public Optional<String> heldTooLong(Duration most) {
     @Nullable Instant begin = since;
-    Duration held = begin == null ? Duration.ZERO : Duration.between(begin, evenClock.instant());
+    Duration held = begin == null ? Duration.ZERO : Duration.between(begin, monotonicClock.instant());
     return held.compareTo(most) > 0
         ? Optional.of("the lock of " + what + " has been held for " + held.toSeconds() + " s")
         : Optional.empty();

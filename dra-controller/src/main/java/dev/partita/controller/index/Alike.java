@@ -3,8 +3,8 @@ package dev.partita.controller.index;
 import dev.partita.controller.inventory.Device;
 import java.util.List;
 
-/** Cards of which the same can be said, by asks that read no more of a card than what these have in common. */
-public sealed interface Alike permits Shelf, Spot {
+/** Cards that a request judges alike: every attribute that its selectors read is equal on all of them. */
+public sealed interface Alike permits CardClass, CardPosition {
   /** The devices of one of them, whichever. */
   List<Device> example();
 }

@@ -40,12 +40,12 @@ public final class HostIndex {
   private static final int MAX_ASKS = 512;
 
   private final Books books;
-  private final SortedMap<String, Standing> standings = new TreeMap<>();
-  private final Map<CardKind, Shelf> shelves = new HashMap<>();
-  private final Map<Spot.Key, Spot> spots = new HashMap<>();
-  private final Map<HostShape, Rack> racks = new HashMap<>();
+  private final SortedMap<String, HostState> standings = new TreeMap<>();
+  private final Map<CardKind, CardClass> shelves = new HashMap<>();
+  private final Map<CardPosition.Key, CardPosition> spots = new HashMap<>();
+  private final Map<HostShape, WholeCardIndex> racks = new HashMap<>();
   private final Map<String, Set<String>> hostsByUuid = new HashMap<>();
-  private final HostChanges changes = new HostChanges();
+  private final ChangeLog changes = new ChangeLog();
   private final Map<Ranking.Kind, Ranking> rankings =
       new LinkedHashMap<>(64, 0.75f, true) {
         @Override
@@ -53,10 +53,10 @@ public final class HostIndex {
           return size() > MAX_RANKINGS;
         }
       };
-  private final Map<DeviceAsk, AskFits> asks =
+  private final Map<DeviceAsk, RequestMatcher> asks =
       new LinkedHashMap<>(64, 0.75f, true) {
         @Override
-        protected boolean removeEldestEntry(Map.Entry<DeviceAsk, AskFits> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<DeviceAsk, RequestMatcher> eldest) {
           return size() > MAX_ASKS;
         }
       };
@@ -85,7 +85,7 @@ public final class HostIndex {
       inventory = now;
     }
     for (String node : books.takeChangedNodes()) {
-      @Nullable Standing before = standings.get(node);
+      @Nullable HostState before = standings.get(node);
       if (before != null) {
         remove(before);
         add(before.now(books));
@@ -103,7 +103,7 @@ public final class HostIndex {
   }
 
   /** All hosts by name. */
-  public SortedMap<String, Standing> standings() {
+  public SortedMap<String, HostState> standings() {
     return Collections.unmodifiableSortedMap(standings);
   }
 
@@ -113,17 +113,17 @@ public final class HostIndex {
   }
 
   /** What could serve the ask if its cards were empty: kept until kinds of cards go. */
-  public AskFits fits(DeviceAsk ask, Function<DeviceAsk, AskFits> first) {
+  public RequestMatcher fits(DeviceAsk ask, Function<DeviceAsk, RequestMatcher> first) {
     return asks.computeIfAbsent(ask, first);
   }
 
-  public HostChanges changes() {
+  public ChangeLog changes() {
     return changes;
   }
 
   /** The hosts that have one of these devices, in order of name. */
-  Collection<Standing> withDevices(Set<String> uuids) {
-    SortedMap<String, Standing> hosts = new TreeMap<>();
+  Collection<HostState> withDevices(Set<String> uuids) {
+    SortedMap<String, HostState> hosts = new TreeMap<>();
     for (String uuid : uuids) {
       for (String host : hostsByUuid.getOrDefault(uuid, Set.of())) {
         hosts.put(host, Objects.requireNonNull(standings.get(host), host));
@@ -133,18 +133,18 @@ public final class HostIndex {
   }
 
   /** One for each kind of card that there is. */
-  public Collection<Shelf> shelves() {
+  public Collection<CardClass> shelves() {
     return Collections.unmodifiableCollection(shelves.values());
   }
 
   /** One for each shape of hosts that there is. */
-  Collection<Rack> racks() {
+  Collection<WholeCardIndex> racks() {
     return Collections.unmodifiableCollection(racks.values());
   }
 
   private void follow(Inventory now) {
     boolean gone = false;
-    for (Standing standing : List.copyOf(standings.values())) {
+    for (HostState standing : List.copyOf(standings.values())) {
       if (!standing.host().equals(now.host(standing.host().name()))) {
         remove(standing);
         standings.remove(standing.host().name());
@@ -160,7 +160,7 @@ public final class HostIndex {
       }
     }
     if (gone) {
-      Set<Shelf> used = new HashSet<>();
+      Set<CardClass> used = new HashSet<>();
       standings.values().forEach(standing -> used.addAll(standing.shelves()));
       shelves.values().retainAll(used);
       spots.values().removeIf(spot -> !used.contains(spot.shelf()));
@@ -169,26 +169,26 @@ public final class HostIndex {
     }
   }
 
-  private Standing standing(GpuHost host) {
+  private HostState standing(GpuHost host) {
     Map<CardKey, List<Device>> devices = new HashMap<>();
     host.devices().forEach(device -> devices.computeIfAbsent(device.card().key(), key -> new ArrayList<>()).add(device));
-    List<Spot> ofCards = new ArrayList<>();
+    List<CardPosition> ofCards = new ArrayList<>();
     for (Card card : host.cards()) {
       List<Device> offered = devices.getOrDefault(card.key(), List.of());
       CardKind kind = new CardKind(card.sellableMemory(), offered.stream().map(CardKind.DeviceKind::new).toList());
-      Shelf shelf = shelves.computeIfAbsent(kind, k -> new Shelf(offered));
-      ofCards.add(spots.computeIfAbsent(Spot.Key.of(shelf, offered), key -> new Spot(shelf, offered)));
+      CardClass shelf = shelves.computeIfAbsent(kind, k -> new CardClass(offered));
+      ofCards.add(spots.computeIfAbsent(CardPosition.Key.of(shelf, offered), key -> new CardPosition(shelf, offered)));
     }
-    Rack rack = racks.computeIfAbsent(HostShape.of(ofCards.stream().map(Spot::shelf).toList(), host.devices()), shape -> new Rack());
-    return Standing.of(host, List.copyOf(ofCards), rack, books);
+    WholeCardIndex rack = racks.computeIfAbsent(HostShape.of(ofCards.stream().map(CardPosition::shelf).toList(), host.devices()), shape -> new WholeCardIndex());
+    return HostState.of(host, List.copyOf(ofCards), rack, books);
   }
 
-  private void add(Standing standing) {
+  private void add(HostState standing) {
     standings.put(standing.host().name(), standing);
     changes.add(standing.host().name());
-    standing.rack().add(standing.untouched(), Place.of(0, standing));
-    for (Standing.Room room : standing.rooms()) {
-      room.shelf().add(room.untouched(), room.cores(), Place.of(room.memory(), standing));
+    standing.rack().add(standing.untouched(), IndexEntry.of(0, standing));
+    for (HostState.Room room : standing.rooms()) {
+      room.shelf().add(room.untouched(), room.cores(), IndexEntry.of(room.memory(), standing));
     }
   }
 
@@ -201,10 +201,10 @@ public final class HostIndex {
     return hosts.isEmpty() ? null : hosts;
   }
 
-  private void remove(Standing standing) {
-    standing.rack().remove(standing.untouched(), Place.of(0, standing));
-    for (Standing.Room room : standing.rooms()) {
-      room.shelf().remove(room.untouched(), room.cores(), Place.of(room.memory(), standing));
+  private void remove(HostState standing) {
+    standing.rack().remove(standing.untouched(), IndexEntry.of(0, standing));
+    for (HostState.Room room : standing.rooms()) {
+      room.shelf().remove(room.untouched(), room.cores(), IndexEntry.of(room.memory(), standing));
     }
   }
 }

@@ -24,13 +24,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class HostScan {
   private final HostIndex cards;
-  private final Function<DeviceAsk, AskFits> fits;
-  private final Predicate<Standing> refused;
+  private final Function<DeviceAsk, RequestMatcher> fits;
+  private final Predicate<HostState> refused;
   private final Eligibility eligibility;
   private final DecisionBudget budget;
 
   /** @param budget a look at a host may take 20,000 steps */
-  public HostScan(HostIndex cards, Function<DeviceAsk, AskFits> fits, Predicate<Standing> refused, Eligibility eligibility, DecisionBudget budget) {
+  public HostScan(HostIndex cards, Function<DeviceAsk, RequestMatcher> fits, Predicate<HostState> refused, Eligibility eligibility, DecisionBudget budget) {
     this.cards = cards;
     this.fits = fits;
     this.refused = refused;
@@ -38,7 +38,7 @@ public final class HostScan {
     this.budget = budget;
   }
 
-  AskFits fits(DeviceAsk ask) {
+  RequestMatcher fits(DeviceAsk ask) {
     return fits.apply(ask);
   }
 
@@ -66,7 +66,7 @@ public final class HostScan {
 
   /** The same for asks of these choices, without what is known only of the pod that asks now. */
   private HostScan lasting(List<Choice> choices) {
-    IdentityHashMap<DeviceAsk, AskFits> own = new IdentityHashMap<>();
+    IdentityHashMap<DeviceAsk, RequestMatcher> own = new IdentityHashMap<>();
     choices.stream().flatMap(choice -> choice.asks().stream()).flatMap(List::stream).forEach(ask -> own.put(ask, fits.apply(ask)));
     return new HostScan(cards, ask -> Objects.requireNonNull(own.get(ask)), _ -> false, eligibility, budget);
   }
@@ -76,9 +76,9 @@ public final class HostScan {
     return bestOf(cards.standings().values(), choices);
   }
 
-  private Optional<Found> bestOf(Collection<Standing> hosts, List<Choice> choices) {
+  private Optional<Found> bestOf(Collection<HostState> hosts, List<Choice> choices) {
     @Nullable Found best = null;
-    for (Standing standing : hosts) {
+    for (HostState standing : hosts) {
       if (!refused.test(standing)) {
         best = better(best, standing, choices);
       }
@@ -99,7 +99,7 @@ public final class HostScan {
     return Optional.of(devices);
   }
 
-  private @Nullable Found better(@Nullable Found best, Standing standing, List<Choice> choices) {
+  private @Nullable Found better(@Nullable Found best, HostState standing, List<Choice> choices) {
     IdentityHashMap<DeviceAsk, List<Fit.Fits>> onHost = new IdentityHashMap<>();
     Function<DeviceAsk, List<Fit.Fits>> possible = ask -> onHost.computeIfAbsent(ask, a -> fits.apply(a).on(standing));
     for (Choice choice : choices) {
@@ -115,7 +115,7 @@ public final class HostScan {
   }
 
   /** A placement of the first choice that the host can serve. */
-  public Optional<Found> first(Standing standing, List<Choice> choices) {
+  public Optional<Found> first(HostState standing, List<Choice> choices) {
     IdentityHashMap<DeviceAsk, List<Fit.Fits>> onHost = new IdentityHashMap<>();
     Function<DeviceAsk, List<Fit.Fits>> possible = ask -> onHost.computeIfAbsent(ask, a -> fits.apply(a).on(standing));
     for (Choice choice : choices) {
@@ -127,12 +127,12 @@ public final class HostScan {
     return Optional.empty();
   }
 
-  private Optional<Found> on(Standing standing, Choice choice, Function<DeviceAsk, List<Fit.Fits>> possible) {
+  private Optional<Found> on(HostState standing, Choice choice, Function<DeviceAsk, List<Fit.Fits>> possible) {
     budget.longStep();
     return enoughCards(choice, standing, possible) ? NodeSearch.search(standing.host(), cards.accounts(), choice, possible) : Optional.empty();
   }
 
-  private boolean enoughCards(Choice choice, Standing standing, Function<DeviceAsk, List<Fit.Fits>> possible) {
+  private boolean enoughCards(Choice choice, HostState standing, Function<DeviceAsk, List<Fit.Fits>> possible) {
     for (List<DeviceAsk> asks : choice.asks()) {
       for (DeviceAsk ask : asks) {
         int free = 0;

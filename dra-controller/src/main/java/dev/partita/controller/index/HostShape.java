@@ -14,14 +14,14 @@ import java.util.Map;
  * @param kinds by position in the host's list of cards
  * @param agreement for each device and each of its attributes of one card, in order of name, the first device that has the same value
  */
-record HostShape(List<Shelf> kinds, List<Integer> agreement) {
+record HostShape(List<CardClass> kinds, List<Integer> agreement) {
   HostShape {
     kinds = List.copyOf(kinds);
     agreement = List.copyOf(agreement);
   }
 
   /** @param devices of the cards in their order */
-  static HostShape of(List<Shelf> kinds, List<Device> devices) {
+  static HostShape of(List<CardClass> kinds, List<Device> devices) {
     Map<String, Map<AttributeValue, Integer>> firsts = new HashMap<>();
     List<Integer> agreement = new ArrayList<>();
     for (int i = 0; i < devices.size(); i++) {

@@ -8,7 +8,7 @@ import dev.partita.controller.place.NodeSearch;
 import dev.partita.controller.place.NodeSearch.Choice;
 import dev.partita.controller.place.NodeSearch.Found;
 import dev.partita.controller.place.PlacementScore;
-import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.Constraint;
 import dev.partita.controller.request.DeviceAsk;
 import java.util.ArrayList;
@@ -30,23 +30,23 @@ import java.util.function.Predicate;
  */
 public final class OrderedSearch {
   private final HostIndex cards;
-  private final Function<DeviceAsk, AskFits> fits;
+  private final Function<DeviceAsk, RequestMatcher> fits;
 
-  public OrderedSearch(HostIndex cards, Function<DeviceAsk, AskFits> fits) {
+  public OrderedSearch(HostIndex cards, Function<DeviceAsk, RequestMatcher> fits) {
     this.cards = cards;
     this.fits = fits;
   }
 
   /** Hosts that one order holds, the best first, as long as there are any. */
   private static final class Queue implements Comparable<Queue> {
-    private final Iterator<Place> places;
-    private final Function<Place, PlacementScore> score;
+    private final Iterator<IndexEntry> places;
+    private final Function<IndexEntry, PlacementScore> score;
     private final boolean alike;
-    private Place head;
+    private IndexEntry head;
     private PlacementScore headScore;
 
     /** @param alike what one of its hosts cannot place, none can */
-    Queue(Iterator<Place> places, Function<Place, PlacementScore> score, boolean alike) {
+    Queue(Iterator<IndexEntry> places, Function<IndexEntry, PlacementScore> score, boolean alike) {
       this.places = places;
       this.score = score;
       this.alike = alike;
@@ -86,7 +86,7 @@ public final class OrderedSearch {
    * @param refused whether the pod cannot use the host
    * @return empty if no host can serve it
    */
-  public Optional<Found> best(Choice choice, Predicate<Standing> refused) {
+  public Optional<Found> best(Choice choice, Predicate<HostState> refused) {
     List<DeviceAsk> asks = asks(choice);
     return first(choice, areWholes(asks) ? wholes(choice.rank(), asks) : shares(choice, asks.getFirst()), refused);
   }
@@ -117,8 +117,8 @@ public final class OrderedSearch {
 
   /** Whether the ask would be served in that mode on every kind of card that can serve it. */
   private boolean only(DeviceAsk ask, DeviceMode mode) {
-    AskFits askFits = fits.apply(ask);
-    for (Shelf kind : cards.shelves()) {
+    RequestMatcher askFits = fits.apply(ask);
+    for (CardClass kind : cards.shelves()) {
       Optional<Fit.Fits> fit = askFits.ofKind(kind);
       if (fit.isPresent() && fit.get().mode() != mode) {
         return false;
@@ -127,10 +127,10 @@ public final class OrderedSearch {
     return true;
   }
 
-  private Optional<Found> first(Choice choice, PriorityQueue<Queue> queues, Predicate<Standing> refused) {
+  private Optional<Found> first(Choice choice, PriorityQueue<Queue> queues, Predicate<HostState> refused) {
     while (!queues.isEmpty()) {
       Queue queue = queues.remove();
-      Standing standing = queue.head.host();
+      HostState standing = queue.head.host();
       boolean usable = !refused.test(standing);
       if (usable) {
         Optional<Found> found = NodeSearch.search(standing.host(), cards.accounts(), choice, ask -> fits.apply(ask).on(standing));
@@ -148,8 +148,8 @@ public final class OrderedSearch {
   private PriorityQueue<Queue> shares(Choice choice, DeviceAsk ask) {
     PriorityQueue<Queue> queues = new PriorityQueue<>();
     List<Constraint> constraints = constraints(choice, ask);
-    AskFits askFits = fits.apply(ask);
-    for (Shelf shelf : cards.shelves()) {
+    RequestMatcher askFits = fits.apply(ask);
+    for (CardClass shelf : cards.shelves()) {
       Optional<Fit.Fits> possible = askFits.ofKind(shelf);
       if (possible.isPresent() && allow(constraints, possible.get().device())) {
         addShares(queues, choice.rank(), possible.get(), false, shelf);
@@ -161,7 +161,7 @@ public final class OrderedSearch {
 
   private static List<Constraint> constraints(Choice choice, DeviceAsk ask) {
     List<Constraint> constraints = new ArrayList<>();
-    for (ClaimAsk claim : choice.claims()) {
+    for (ClaimRequest claim : choice.claims()) {
       for (Constraint constraint : claim.constraints()) {
         if (constraint.covers(ask.name())) {
           constraints.add(constraint);
@@ -180,36 +180,36 @@ public final class OrderedSearch {
     return true;
   }
 
-  private static void addShares(PriorityQueue<Queue> queues, int rank, Fit.Fits fits, boolean untouched, Shelf shelf) {
-    for (Map.Entry<Integer, NavigableSet<Place>> level : shelf.places(untouched).tailMap(fits.cores(), true).entrySet()) {
+  private static void addShares(PriorityQueue<Queue> queues, int rank, Fit.Fits fits, boolean untouched, CardClass shelf) {
+    for (Map.Entry<Integer, NavigableSet<IndexEntry>> level : shelf.places(untouched).tailMap(fits.cores(), true).entrySet()) {
       addShares(queues, rank, fits, untouched, level.getKey(), level.getValue());
     }
   }
 
   /** Begun cards on which the share would leave cores without memory come after all others, so they make an order of their own. */
   private static void addShares(
-      PriorityQueue<Queue> queues, int rank, Fit.Fits fits, boolean untouched, int cores, NavigableSet<Place> places) {
+      PriorityQueue<Queue> queues, int rank, Fit.Fits fits, boolean untouched, int cores, NavigableSet<IndexEntry> places) {
     long sellable = fits.device().card().sellableMemory();
     long enough = fits.memory();
     if (untouched || fits.cores() == 0) {
       int stranded = untouched ? PlacementScore.stranded(sellable, fits.memory(), fits.cores()) : 0;
-      add(queues, places.tailSet(Place.from(enough), true), p -> score(rank, untouched ? 1 : 0, stranded, fits, cores, p));
+      add(queues, places.tailSet(IndexEntry.from(enough), true), p -> score(rank, untouched ? 1 : 0, stranded, fits, cores, p));
       return;
     }
     long balanced = enough + PlacementScore.needed(sellable, cores - fits.cores());
-    add(queues, places.tailSet(Place.from(balanced), true), p -> score(rank, 0, 0, fits, cores, p));
-    add(queues, places.subSet(Place.from(enough), true, Place.from(balanced), false), p -> score(rank, 2, 0, fits, cores, p));
+    add(queues, places.tailSet(IndexEntry.from(balanced), true), p -> score(rank, 0, 0, fits, cores, p));
+    add(queues, places.subSet(IndexEntry.from(enough), true, IndexEntry.from(balanced), false), p -> score(rank, 2, 0, fits, cores, p));
   }
 
-  private static void add(PriorityQueue<Queue> queues, NavigableSet<Place> places, Function<Place, PlacementScore> score) {
-    Iterator<Place> inOrder = places.iterator();
+  private static void add(PriorityQueue<Queue> queues, NavigableSet<IndexEntry> places, Function<IndexEntry, PlacementScore> score) {
+    Iterator<IndexEntry> inOrder = places.iterator();
     if (inOrder.hasNext()) {
       queues.add(new Queue(inOrder, score, false));
     }
   }
 
   /** What {@link PlacementScore#ofNode} says once the share is placed there. */
-  private static PlacementScore score(int rank, int opened, int stranded, Fit.Fits fits, int cores, Place place) {
+  private static PlacementScore score(int rank, int opened, int stranded, Fit.Fits fits, int cores, IndexEntry place) {
     long sellable = fits.device().card().sellableMemory();
     long before = PlacementScore.parts(sellable, place.memory(), cores);
     long after = PlacementScore.parts(sellable, place.memory() - fits.memory(), cores - fits.cores());
@@ -218,10 +218,10 @@ public final class OrderedSearch {
 
   private PriorityQueue<Queue> wholes(int rank, List<DeviceAsk> asks) {
     int wanted = asks.stream().mapToInt(OrderedSearch::count).sum();
-    Collection<List<Shelf>> useful = asks.stream().map(this::kinds).toList();
+    Collection<List<CardClass>> useful = asks.stream().map(this::kinds).toList();
     PriorityQueue<Queue> queues = new PriorityQueue<>();
-    for (Rack rack : cards.racks()) {
-      for (Map.Entry<BitSet, NavigableSet<Place>> group : rack.byUntouched().entrySet()) {
+    for (WholeCardIndex rack : cards.racks()) {
+      for (Map.Entry<BitSet, NavigableSet<IndexEntry>> group : rack.byUntouched().entrySet()) {
         if (group.getKey().cardinality() >= wanted && enough(group, asks, useful)) {
           long cost = 2L * wanted * PlacementScore.CARD;
           queues.add(
@@ -233,11 +233,11 @@ public final class OrderedSearch {
   }
 
   /** Whether each ask by itself finds enough untouched cards. */
-  private static boolean enough(Map.Entry<BitSet, NavigableSet<Place>> group, List<DeviceAsk> asks, Collection<List<Shelf>> useful) {
-    List<Shelf> kinds = group.getValue().first().host().shelves();
-    Iterator<List<Shelf>> usefulKinds = useful.iterator();
+  private static boolean enough(Map.Entry<BitSet, NavigableSet<IndexEntry>> group, List<DeviceAsk> asks, Collection<List<CardClass>> useful) {
+    List<CardClass> kinds = group.getValue().first().host().shelves();
+    Iterator<List<CardClass>> usefulKinds = useful.iterator();
     for (DeviceAsk ask : asks) {
-      List<Shelf> wanted = usefulKinds.next();
+      List<CardClass> wanted = usefulKinds.next();
       if (group.getKey().stream().filter(position -> wanted.contains(kinds.get(position))).count() < count(ask)) {
         return false;
       }
@@ -245,10 +245,10 @@ public final class OrderedSearch {
     return true;
   }
 
-  private List<Shelf> kinds(DeviceAsk ask) {
-    AskFits askFits = fits.apply(ask);
-    List<Shelf> kinds = new ArrayList<>();
-    for (Shelf kind : cards.shelves()) {
+  private List<CardClass> kinds(DeviceAsk ask) {
+    RequestMatcher askFits = fits.apply(ask);
+    List<CardClass> kinds = new ArrayList<>();
+    for (CardClass kind : cards.shelves()) {
       if (askFits.ofKind(kind).isPresent()) {
         kinds.add(kind);
       }

@@ -2,7 +2,7 @@ package dev.partita.controller.index;
 
 import com.google.common.collect.ImmutableSortedSet;
 import dev.partita.controller.booking.Account;
-import dev.partita.controller.index.HostChanges.Moment;
+import dev.partita.controller.index.ChangeLog.Moment;
 import dev.partita.controller.place.NodeSearch.Choice;
 import dev.partita.controller.place.NodeSearch.Found;
 import dev.partita.controller.place.PlacementScore;
@@ -31,7 +31,7 @@ final class Ranking {
   private final boolean ofKinds;
   private final boolean ofSpots;
   private final HostScan scan;
-  private final List<ScoreFloor> floors;
+  private final List<ScoreLowerBound> floors;
   private TreeSet<Entry> order = new TreeSet<>();
   private final Map<String, Entry> byHost = new HashMap<>();
   private final Map<State, Optional<PlacementScore>> known = new HashMap<>();
@@ -44,10 +44,10 @@ final class Ranking {
   Ranking(List<Choice> choices, HostScan scan) {
     this.choices = List.copyOf(choices);
     this.scan = scan;
-    List<AskFits> asks = choices.stream().flatMap(choice -> choice.asks().stream()).flatMap(List::stream).map(scan::fits).toList();
-    this.ofKinds = asks.stream().allMatch(AskFits::ofKinds);
-    this.ofSpots = asks.stream().allMatch(AskFits::ofSpots);
-    this.floors = choices.stream().map(choice -> new ScoreFloor(choice, scan::fits)).toList();
+    List<RequestMatcher> asks = choices.stream().flatMap(choice -> choice.asks().stream()).flatMap(List::stream).map(scan::fits).toList();
+    this.ofKinds = asks.stream().allMatch(RequestMatcher::ofKinds);
+    this.ofSpots = asks.stream().allMatch(RequestMatcher::ofSpots);
+    this.floors = choices.stream().map(choice -> new ScoreLowerBound(choice, scan::fits)).toList();
   }
 
   /** What choices are the same in, whoever asks. */
@@ -69,7 +69,7 @@ final class Ranking {
   record OfClaim(List<Constraint> constraints, List<DeviceAsk> asks) {}
 
   /** @param exact whether a placement with that score was found, else there is none with a lower one */
-  private record Entry(PlacementScore score, boolean exact, Standing standing) implements Comparable<Entry> {
+  private record Entry(PlacementScore score, boolean exact, HostState standing) implements Comparable<Entry> {
     @Override
     public int compareTo(Entry other) {
       return score.compareTo(other.score);
@@ -77,14 +77,14 @@ final class Ranking {
   }
 
   /** Hosts of one rack whose cards are equally full can serve the same asks equally well, if the asks go by kinds of cards and their spots. */
-  private record State(Rack rack, List<Spot> spots, List<Account> accounts) {}
+  private record State(WholeCardIndex rack, List<CardPosition> spots, List<Account> accounts) {}
 
   /**
    * The best host that is not refused, with the placement of these choices there.
    *
    * @param asked the same choices with the claims that ask now
    */
-  Optional<Found> best(HostIndex cards, List<Choice> asked, HostScan placing, Predicate<Standing> refused) {
+  Optional<Found> best(HostIndex cards, List<Choice> asked, HostScan placing, Predicate<HostState> refused) {
     follow(cards);
     @Nullable Entry next = order.isEmpty() ? null : order.first();
     while (next != null) {
@@ -108,7 +108,7 @@ final class Ranking {
 
   private void follow(HostIndex cards) {
     Optional<Set<String>> changed = cards.changes().since(seen);
-    SortedMap<String, Standing> standings = cards.standings();
+    SortedMap<String, HostState> standings = cards.standings();
     if (changed.isEmpty()) {
       order.clear();
       byHost.clear();
@@ -120,7 +120,7 @@ final class Ranking {
         if (before != null) {
           order.remove(before);
         }
-        @Nullable Standing now = standings.get(host);
+        @Nullable HostState now = standings.get(host);
         if (now != null) {
           add(now);
         }
@@ -133,13 +133,13 @@ final class Ranking {
   }
 
   /** Hosts that are alike are looked at once, and are in order of name already. */
-  private void addAll(Collection<Standing> standings) {
-    Map<Object, List<Standing>> alike = new LinkedHashMap<>();
-    for (Standing standing : standings) {
+  private void addAll(Collection<HostState> standings) {
+    Map<Object, List<HostState>> alike = new LinkedHashMap<>();
+    for (HostState standing : standings) {
       alike.computeIfAbsent(ofSpots ? standing.fullness() : new Object(), _ -> new ArrayList<>(1)).add(standing);
     }
     List<Entry> entries = new ArrayList<>(standings.size());
-    for (List<Standing> group : alike.values()) {
+    for (List<HostState> group : alike.values()) {
       least(group.getFirst()).ifPresent(
           least -> group.forEach(standing -> entries.add(new Entry(least.on(standing.host().name()), false, standing))));
     }
@@ -147,13 +147,13 @@ final class Ranking {
     entries.forEach(entry -> byHost.put(entry.score().node(), entry));
   }
 
-  private void add(Standing standing) {
+  private void add(HostState standing) {
     least(standing).ifPresent(score -> add(new Entry(score, false, standing)));
   }
 
-  private Optional<PlacementScore> least(Standing standing) {
+  private Optional<PlacementScore> least(HostState standing) {
     @Nullable PlacementScore least = null;
-    for (ScoreFloor floor : floors) {
+    for (ScoreLowerBound floor : floors) {
       Optional<PlacementScore> score = floor.on(standing);
       if (score.isPresent() && (least == null || score.get().compareTo(least) < 0)) {
         least = score.get();
@@ -167,7 +167,7 @@ final class Ranking {
     byHost.put(entry.score().node(), entry);
   }
 
-  private Optional<PlacementScore> exact(Standing standing) {
+  private Optional<PlacementScore> exact(HostState standing) {
     if (!ofSpots) {
       return scan.first(standing, choices).map(Found::score);
     }

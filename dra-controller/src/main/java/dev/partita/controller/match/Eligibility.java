@@ -17,7 +17,7 @@ import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.MigGeometry;
 import dev.partita.controller.request.DeviceAsk;
 import dev.partita.controller.request.DeviceAsk.Selector;
-import dev.partita.controller.request.MemoryAsk;
+import dev.partita.controller.request.MemoryRequest;
 import dev.partita.controller.selector.DeviceSelectors;
 import dev.partita.controller.selector.Verdict;
 import java.util.HashMap;
@@ -176,7 +176,7 @@ public final class Eligibility {
       return new Fit.Refused(new CardRefusal.NoSuchCapacity(device.mode(), DeviceAttribute.CORES));
     }
     long memory = total(device, DeviceAttribute.MEMORY);
-    if (ask.memory() instanceof MemoryAsk.Percent) {
+    if (ask.memory() instanceof MemoryRequest.Percent) {
       return new Fit.Refused(new CardRefusal.NoSuchCapacity(device.mode(), "memoryPercent"));
     }
     if (ask.oversubscribe() != GpuShareConfig.NOT_OVERSUBSCRIBED) {
@@ -185,7 +185,7 @@ public final class Eligibility {
     if (ask.placement().exclusive() && device.mode() == DeviceMode.MIG) {
       return new Fit.Refused(new CardRefusal.NotExclusive());
     }
-    if (ask.memory() instanceof MemoryAsk.Bytes(long asked) && asked > memory) {
+    if (ask.memory() instanceof MemoryRequest.Bytes(long asked) && asked > memory) {
       return new Fit.Refused(new CardRefusal.TooSmall(memory, asked, device.card().model()));
     }
     return new Fit.Fits(device, 0, 0);

@@ -1,6 +1,6 @@
 package dev.partita.controller.nodes;
 
-import dev.partita.controller.booking.HostRooms.Room;
+import dev.partita.controller.booking.HostCapacities.Room;
 import dev.partita.controller.decode.LeftOut;
 import dev.partita.controller.request.PodNeeds;
 import io.fabric8.kubernetes.api.model.Node;

@@ -11,7 +11,7 @@ import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.match.Eligibility;
 import dev.partita.controller.match.Fit;
 import dev.partita.controller.place.ClaimPlacement.DevicePlacement;
-import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.Constraint;
 import dev.partita.controller.request.DeviceAsk;
 import dev.partita.controller.request.DeviceAsk.Reading;
@@ -49,7 +49,7 @@ public final class NodeSearch {
    * @param fits what could serve it if the cards were empty: one device a card, or MIG instances
    * @param sibling the slot before it belongs to the same ask; their cards are interchangeable
    */
-  private record Slot(int claim, ClaimAsk owner, DeviceAsk ask, List<Fit.Fits> fits, boolean sibling) {}
+  private record Slot(int claim, ClaimRequest owner, DeviceAsk ask, List<Fit.Fits> fits, boolean sibling) {}
 
   private NodeSearch(GpuHost host, Accounts accounts, List<Slot> slots) {
     this.host = host;
@@ -58,7 +58,7 @@ public final class NodeSearch {
   }
 
   /** One of the alternatives that a claim leaves open, for every request of every claim. */
-  public record Choice(List<ClaimAsk> claims, List<List<DeviceAsk>> asks, int rank) {}
+  public record Choice(List<ClaimRequest> claims, List<List<DeviceAsk>> asks, int rank) {}
 
   /**
    * A placement of all asks.
@@ -82,7 +82,7 @@ public final class NodeSearch {
           slots.add(new Slot(claim, choice.claims().get(claim), ask, possible, i > 0));
         }
       }
-      if (slots.size() - before > ClaimAsk.MOST_RESULTS || slots.size() > ClaimAsk.MOST_OF_POD) {
+      if (slots.size() - before > ClaimRequest.MOST_RESULTS || slots.size() > ClaimRequest.MOST_OF_POD) {
         return Optional.empty();
       }
     }

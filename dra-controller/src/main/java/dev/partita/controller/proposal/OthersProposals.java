@@ -1,6 +1,6 @@
 package dev.partita.controller.proposal;
 
-import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.ClaimRequest;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.time.Clock;
 import java.time.Duration;
@@ -31,7 +31,7 @@ public final class OthersProposals {
   /** How long the proposals in a namespace do not count after they did. */
   static final Duration PAUSE = Duration.ofMinutes(10);
 
-  private final Function<ResourceClaim, Optional<ClaimAsk>> asks;
+  private final Function<ResourceClaim, Optional<ClaimRequest>> asks;
   private final Clock clock;
   private final Map<String, Instant> countedSince = new HashMap<>(); // by namespace
   private final Map<String, Instant> standsSince = new HashMap<>(); // by the claim's UID
@@ -42,7 +42,7 @@ public final class OthersProposals {
    * @param asks what a claim asks for; empty if it is not for our devices, or asks for what nobody can give it
    * @param clock one for how long something lasts
    */
-  public OthersProposals(Function<ResourceClaim, Optional<ClaimAsk>> asks, Clock clock) {
+  public OthersProposals(Function<ResourceClaim, Optional<ClaimRequest>> asks, Clock clock) {
     this.asks = asks;
     this.clock = clock;
   }

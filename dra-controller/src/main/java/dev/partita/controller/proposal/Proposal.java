@@ -5,9 +5,9 @@ import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.inventory.CardKey;
-import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.DeviceAsk;
-import dev.partita.controller.request.MemoryAsk;
+import dev.partita.controller.request.MemoryRequest;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.ArrayList;
 import java.util.List;
@@ -71,7 +71,7 @@ public record Proposal(String node, List<Booking> bookings, String id) {
     }
     String[] words = text.split(" ", -1);
     Matcher id = ID.matcher(words[words.length - 1]);
-    if (!id.matches() || words.length > ClaimAsk.MOST_RESULTS + 2) {
+    if (!id.matches() || words.length > ClaimRequest.MOST_RESULTS + 2) {
       return Optional.empty();
     }
     List<Booking> bookings = new ArrayList<>();
@@ -97,7 +97,7 @@ public record Proposal(String node, List<Booking> bookings, String id) {
    * Whether a claim with these requests could be given this: no more devices than it asks for, and no share with more memory or cores
    * than a request of it. So whoever writes a proposal on a claim of his can book no more than he could have asked for.
    */
-  public boolean isWithin(ClaimAsk ask) {
+  public boolean isWithin(ClaimRequest ask) {
     long devices = ask.requests().stream().mapToLong(Proposal::mostDevices).sum();
     List<DeviceAsk> alternatives =
         ask.requests().stream().flatMap(request -> request.alternatives().stream()).filter(Proposal::takes).toList();
@@ -107,10 +107,10 @@ public record Proposal(String node, List<Booking> bookings, String id) {
             .allMatch(share -> alternatives.stream().anyMatch(alternative -> isWithin(share, alternative)));
   }
 
-  private static long mostDevices(ClaimAsk.RequestAsk request) {
+  private static long mostDevices(ClaimRequest.RequestAsk request) {
     return request.alternatives().stream()
         .filter(Proposal::takes)
-        .mapToLong(ask -> ask.count() instanceof DeviceAsk.Count.Exactly(int count) ? count : ClaimAsk.MOST_RESULTS)
+        .mapToLong(ask -> ask.count() instanceof DeviceAsk.Count.Exactly(int count) ? count : ClaimRequest.MOST_RESULTS)
         .max()
         .orElse(0);
   }
@@ -121,7 +121,7 @@ public record Proposal(String node, List<Booking> bookings, String id) {
 
   /** A part in percent, and what is not said, depend on the card: these are held by the card's own size alone. */
   private static boolean isWithin(Booking share, DeviceAsk ask) {
-    boolean memory = !(ask.memory() instanceof MemoryAsk.Bytes(long bytes)) || share.memory() <= Math.max(bytes, LEAST_MEMORY);
+    boolean memory = !(ask.memory() instanceof MemoryRequest.Bytes(long bytes)) || share.memory() <= Math.max(bytes, LEAST_MEMORY);
     return memory && share.cores() <= ask.cores().orElse(0);
   }
 

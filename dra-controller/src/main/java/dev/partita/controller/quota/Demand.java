@@ -3,8 +3,8 @@ package dev.partita.controller.quota;
 import dev.partita.api.DeviceName;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
-import dev.partita.controller.request.ClaimAsk;
-import dev.partita.controller.request.ClaimAsk.RequestAsk;
+import dev.partita.controller.request.ClaimRequest;
+import dev.partita.controller.request.ClaimRequest.RequestAsk;
 import dev.partita.controller.request.DeviceAsk;
 import java.util.List;
 
@@ -15,9 +15,9 @@ final class Demand {
   private Demand() {}
 
   /** Least of memory, cores and cards by themselves: no placement on the host takes less of any. */
-  static Use least(List<ClaimAsk> asks, GpuHost host) {
+  static Use least(List<ClaimRequest> asks, GpuHost host) {
     Use sum = new Use(0, 0, 0, asks.stream().filter(Demand::takesAnything).count());
-    for (ClaimAsk claim : asks) {
+    for (ClaimRequest claim : asks) {
       for (RequestAsk request : claim.requests()) {
         sum = sum.plus(request.alternatives().stream().map(ask -> of(ask, host)).reduce(Use::min).orElse(Use.NONE));
       }
@@ -41,7 +41,7 @@ final class Demand {
         : device.card().sellableMemory();
   }
 
-  private static boolean takesAnything(ClaimAsk claim) {
+  private static boolean takesAnything(ClaimRequest claim) {
     return claim.requests().stream().flatMap(r -> r.alternatives().stream()).anyMatch(ask -> ask.access() == DeviceAsk.Access.OWN);
   }
 

@@ -6,7 +6,7 @@ import dev.partita.controller.booking.Booking;
 import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.GpuHost;
-import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.ClaimRequest;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -76,7 +76,7 @@ public final class QuotaLedger {
    * Why claims of a namespace would be too much on a host whichever of its cards they get; empty if they may not be. It reckons
    * with the least that they could take there: what they do take is for {@link #excess} to judge.
    */
-  public Optional<String> refusal(String namespace, List<ClaimAsk> asks, GpuHost host) {
+  public Optional<String> refusal(String namespace, List<ClaimRequest> asks, GpuHost host) {
     for (Quota quota : of(namespace)) {
       for (Quota.Counted counted : quota.limits()) {
         if (countsAll(counted.limit(), host)) {
@@ -95,9 +95,9 @@ public final class QuotaLedger {
    *
    * @param waiting what has been asked for already and not been given, by namespace: it counts with the least that it could take
    */
-  public Optional<String> refusal(String namespace, ClaimAsk ask, Map<String, List<ClaimAsk>> waiting, GpuHost host) {
+  public Optional<String> refusal(String namespace, ClaimRequest ask, Map<String, List<ClaimRequest>> waiting, GpuHost host) {
     for (Quota quota : of(namespace)) {
-      List<ClaimAsk> before = waiting.entrySet().stream().filter(asked -> quota.covers(asked.getKey())).flatMap(asked -> asked.getValue().stream()).toList();
+      List<ClaimRequest> before = waiting.entrySet().stream().filter(asked -> quota.covers(asked.getKey())).flatMap(asked -> asked.getValue().stream()).toList();
       for (Quota.Counted counted : quota.limits()) {
         if (countsAll(counted.limit(), host)) {
           Optional<String> refusal = counted.refusal(Demand.least(List.of(ask), host), Demand.least(before, host));

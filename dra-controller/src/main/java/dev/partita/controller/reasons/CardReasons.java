@@ -4,9 +4,9 @@ import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.index.Alike;
-import dev.partita.controller.index.AskFits;
-import dev.partita.controller.index.Spot;
-import dev.partita.controller.index.Standing;
+import dev.partita.controller.index.CardPosition;
+import dev.partita.controller.index.HostState;
+import dev.partita.controller.index.RequestMatcher;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.MigGeometry;
@@ -24,14 +24,14 @@ import java.util.TreeMap;
 /** What speaks against cards for one ask: said once for all cards that are alike and equally full. */
 final class CardReasons {
   private final Eligibility eligibility;
-  private final AskFits ask;
+  private final RequestMatcher ask;
   private final boolean oneByOne;
   private final Map<State, OnCard> known = new HashMap<>();
   private final Map<Instances, Integer> instances = new HashMap<>();
   private final Map<Alike, List<Fit>> inPrinciple = new HashMap<>();
 
   /** @param oneByOne whether to judge every card by itself all the same */
-  CardReasons(Eligibility eligibility, AskFits ask, boolean oneByOne) {
+  CardReasons(Eligibility eligibility, RequestMatcher ask, boolean oneByOne) {
     this.eligibility = eligibility;
     this.ask = ask;
     this.oneByOne = oneByOne || !ask.ofSpots();
@@ -65,13 +65,13 @@ final class CardReasons {
   }
 
   /** @param wanted how many devices the ask needs of the host */
-  OnHost on(Standing standing, int wanted) {
+  OnHost on(HostState standing, int wanted) {
     int fitting = 0;
     int given = 0;
     SortedMap<Integer, CardRefusal> refusals = new TreeMap<>();
     Map<CardKey, List<Device>> devices = new HashMap<>();
     for (int i = 0; i < standing.spots().size(); i++) {
-      Spot spot = standing.spots().get(i);
+      CardPosition spot = standing.spots().get(i);
       CardKey card = standing.host().cards().get(i).key();
       if (spot.example().isEmpty()) {
         refusals.put(card.index(), new CardRefusal.NotOffered());

@@ -1,12 +1,12 @@
 package dev.partita.controller.reasons;
 
-import dev.partita.controller.index.AskFits;
-import dev.partita.controller.index.Fullness;
-import dev.partita.controller.index.Standing;
+import dev.partita.controller.index.HostState;
+import dev.partita.controller.index.OccupancyKey;
+import dev.partita.controller.index.RequestMatcher;
 import dev.partita.controller.match.Candidates;
 import dev.partita.controller.match.Eligibility;
-import dev.partita.controller.request.ClaimAsk;
-import dev.partita.controller.request.ClaimAsk.RequestAsk;
+import dev.partita.controller.request.ClaimRequest;
+import dev.partita.controller.request.ClaimRequest.RequestAsk;
 import dev.partita.controller.request.DeviceAsk;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -33,14 +33,14 @@ public final class Reasons {
    * @param oneByOne whether to judge every card by itself, whatever others are like
    */
   public Explanation explain(
-      List<ClaimAsk> claims, Collection<Standing> hosts, Candidates candidates, Function<DeviceAsk, AskFits> fits, boolean oneByOne) {
+      List<ClaimRequest> claims, Collection<HostState> hosts, Candidates candidates, Function<DeviceAsk, RequestMatcher> fits, boolean oneByOne) {
     IdentityHashMap<DeviceAsk, CardReasons> known = new IdentityHashMap<>();
     Function<DeviceAsk, CardReasons> reasons = ask -> known.computeIfAbsent(ask, a -> new CardReasons(eligibility, fits.apply(a), oneByOne));
     boolean ofSpots =
         claims.stream().flatMap(claim -> claim.requests().stream()).flatMap(request -> request.alternatives().stream()).allMatch(ask -> reasons.apply(ask).ofSpots());
-    Map<Fullness, NodeRefusal> ofAlike = new HashMap<>();
+    Map<OccupancyKey, NodeRefusal> ofAlike = new HashMap<>();
     List<NodeRefusal> nodes = new ArrayList<>(hosts.size());
-    for (Standing host : hosts) {
+    for (HostState host : hosts) {
       Optional<String> podUnfit = candidates.refusal(host.host());
       if (podUnfit.isPresent()) {
         nodes.add(new NodeRefusal.PodUnfit(host.host().name(), host.host().cards().size(), podUnfit.get()));
@@ -53,15 +53,15 @@ public final class Reasons {
     return new Explanation(nodes);
   }
 
-  private NodeRefusal refusal(List<ClaimAsk> claims, Standing standing, Function<DeviceAsk, CardReasons> reasons) {
+  private NodeRefusal refusal(List<ClaimRequest> claims, HostState standing, Function<DeviceAsk, CardReasons> reasons) {
     String node = standing.host().name();
     int cards = standing.host().cards().size();
-    int ofPod = ClaimAsk.leastDevices(claims);
-    if (ofPod > ClaimAsk.MOST_OF_POD) {
+    int ofPod = ClaimRequest.leastDevices(claims);
+    if (ofPod > ClaimRequest.MOST_OF_POD) {
       return tooManyOfPod(ofPod, standing);
     }
     ofPod = 0;
-    for (ClaimAsk claim : claims) {
+    for (ClaimRequest claim : claims) {
       int ofClaim = 0;
       for (RequestAsk request : claim.requests()) {
         Optional<NodeRefusal> unfit = Optional.empty();
@@ -80,12 +80,12 @@ public final class Reasons {
         }
         ofClaim += least.getAsInt();
       }
-      if (ofClaim > ClaimAsk.MOST_RESULTS) {
+      if (ofClaim > ClaimRequest.MOST_RESULTS) {
         return tooMany(claim, ofClaim, standing);
       }
       ofPod += ofClaim;
     }
-    if (ofPod > ClaimAsk.MOST_OF_POD) {
+    if (ofPod > ClaimRequest.MOST_OF_POD) {
       return tooManyOfPod(ofPod, standing);
     }
     boolean constrained = claims.stream().anyMatch(claim -> !claim.constraints().isEmpty());
@@ -93,10 +93,10 @@ public final class Reasons {
         node, cards, "each request fits, but not all of them together" + (constrained ? " under the claim's constraints" : ""));
   }
 
-  private static Optional<NodeRefusal> unfit(ClaimAsk claim, DeviceAsk ask, int wanted, Standing standing, CardReasons reasons) {
+  private static Optional<NodeRefusal> unfit(ClaimRequest claim, DeviceAsk ask, int wanted, HostState standing, CardReasons reasons) {
     CardReasons.OnHost said = reasons.on(standing, wanted);
     if (said.devices() >= wanted) {
-      return wanted > ClaimAsk.MOST_RESULTS ? Optional.of(tooMany(claim, wanted, standing)) : Optional.empty();
+      return wanted > ClaimRequest.MOST_RESULTS ? Optional.of(tooMany(claim, wanted, standing)) : Optional.empty();
     }
     return Optional.of(
         new NodeRefusal.CardsUnfit(
@@ -110,17 +110,17 @@ public final class Reasons {
             said.refusals()));
   }
 
-  private static NodeRefusal tooMany(ClaimAsk claim, int wanted, Standing standing) {
-    String why = "claim " + claim.claim().name() + " asks for " + wanted + " devices there; one claim can hold " + ClaimAsk.MOST_RESULTS;
+  private static NodeRefusal tooMany(ClaimRequest claim, int wanted, HostState standing) {
+    String why = "claim " + claim.claim().name() + " asks for " + wanted + " devices there; one claim can hold " + ClaimRequest.MOST_RESULTS;
     return new NodeRefusal.NotTogether(standing.host().name(), standing.host().cards().size(), why);
   }
 
-  private static NodeRefusal tooManyOfPod(int wanted, Standing standing) {
-    String why = "the pod's claims ask for " + wanted + " devices there; the claims of one pod can hold " + ClaimAsk.MOST_OF_POD;
+  private static NodeRefusal tooManyOfPod(int wanted, HostState standing) {
+    String why = "the pod's claims ask for " + wanted + " devices there; the claims of one pod can hold " + ClaimRequest.MOST_OF_POD;
     return new NodeRefusal.NotTogether(standing.host().name(), standing.host().cards().size(), why);
   }
 
-  private int wanted(DeviceAsk ask, Standing standing) {
+  private int wanted(DeviceAsk ask, HostState standing) {
     return switch (ask.count()) {
       case DeviceAsk.Count.Exactly(int devices) -> devices;
       case DeviceAsk.Count.All all -> Math.max(1, eligibility.devicesOfAll(standing.host(), ask, standing::account));

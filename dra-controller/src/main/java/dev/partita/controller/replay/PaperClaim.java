@@ -2,9 +2,9 @@ package dev.partita.controller.replay;
 
 import dev.partita.api.DeviceMode;
 import dev.partita.api.config.GpuShareConfig.Placement;
-import dev.partita.controller.request.ClaimAsk;
-import dev.partita.controller.request.ClaimAsk.RequestAsk;
 import dev.partita.controller.request.ClaimRef;
+import dev.partita.controller.request.ClaimRequest;
+import dev.partita.controller.request.ClaimRequest.RequestAsk;
 import dev.partita.controller.request.Constraint;
 import dev.partita.controller.request.DeviceAsk;
 import java.util.ArrayList;
@@ -17,16 +17,16 @@ final class PaperClaim {
   private PaperClaim() {}
 
   /** Whole cards of any of these models; any model if there are none. */
-  static ClaimAsk whole(String name, int count, List<String> models, List<Constraint> constraints) {
+  static ClaimRequest whole(String name, int count, List<String> models, List<Constraint> constraints) {
     return claim(name, constraints, DeviceMode.WHOLE, count, models, OptionalLong.empty(), OptionalLong.empty());
   }
 
   /** Shares of that many bytes and percent, on cards of any of these models; any model if there are none. */
-  static ClaimAsk shares(String name, int count, List<String> models, List<Constraint> constraints, long memory, long cores) {
+  static ClaimRequest shares(String name, int count, List<String> models, List<Constraint> constraints, long memory, long cores) {
     return claim(name, constraints, DeviceMode.SHARED, count, models, OptionalLong.of(memory), OptionalLong.of(cores));
   }
 
-  private static ClaimAsk claim(
+  private static ClaimRequest claim(
       String name, List<Constraint> constraints, DeviceMode mode, int count, List<String> models, OptionalLong memory, OptionalLong cores) {
     List<DeviceAsk.Selector> selectors = new ArrayList<>();
     selectors.add(new DeviceAsk.Selector("class", attribute("mode") + quoted(mode.attributeValue())));
@@ -36,7 +36,7 @@ final class PaperClaim {
     }
     DeviceAsk ask =
         new DeviceAsk("gpu", selectors, new DeviceAsk.Count.Exactly(count), memory, cores, List.of(), Placement.DEFAULT);
-    return new ClaimAsk(new ClaimRef("default", name, name), List.of(new RequestAsk("gpu", List.of(ask))), constraints);
+    return new ClaimRequest(new ClaimRef("default", name, name), List.of(new RequestAsk("gpu", List.of(ask))), constraints);
   }
 
   private static String attribute(String name) {

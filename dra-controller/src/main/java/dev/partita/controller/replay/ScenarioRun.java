@@ -7,8 +7,8 @@ import dev.partita.controller.allocate.FreeCards;
 import dev.partita.controller.allocate.Outcome;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.booking.Books;
-import dev.partita.controller.booking.HostRooms;
-import dev.partita.controller.forecast.Mix;
+import dev.partita.controller.booking.HostCapacities;
+import dev.partita.controller.forecast.DemandHistory;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.match.Candidates;
@@ -16,7 +16,7 @@ import dev.partita.controller.replay.Scenarios.ClaimKind;
 import dev.partita.controller.replay.Scenarios.Numbers;
 import dev.partita.controller.replay.Scenarios.Prefilled;
 import dev.partita.controller.replay.Scenarios.Scenario;
-import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.Constraint;
 import dev.partita.controller.request.PodNeeds;
 import dev.partita.controller.selector.DeviceSelectors;
@@ -40,8 +40,8 @@ public final class ScenarioRun {
   private final Scenario scenario;
   private final Inventory inventory;
   private final Books books = new Books();
-  private final Mix mix = new Mix();
-  private final FreeCards cards = new FreeCards(books, new HostRooms(), mix);
+  private final DemandHistory mix = new DemandHistory();
+  private final FreeCards cards = new FreeCards(books, new HostCapacities(), mix);
   private final Allocator allocator = new Allocator(new DeviceSelectors());
   private final List<Live> live = new ArrayList<>();
   private final long[][] memoryUsed;
@@ -94,7 +94,7 @@ public final class ScenarioRun {
     for (; done < took.length && System.nanoTime() < deadline; done++) {
       @Nullable Live victim = scenario.churn() && !live.isEmpty() ? drop(victims.below(live.size())) : null;
       ClaimKind kind = file.draw(arrivals, scenario.mix());
-      ClaimAsk claim = ask(kind, "claim-" + done);
+      ClaimRequest claim = ask(kind, "claim-" + done);
       long start = System.nanoTime();
       if (victim != null) {
         books.remove(victim.uid());
@@ -208,7 +208,7 @@ public final class ScenarioRun {
         : new Booking(card, DeviceMode.SHARED, Math.max(1, kind.memoryMiB()) * MIB, kind.cores());
   }
 
-  private static ClaimAsk ask(ClaimKind kind, String name) {
+  private static ClaimRequest ask(ClaimKind kind, String name) {
     List<String> models = kind.model() == null ? List.of() : List.of(kind.model());
     List<Constraint> constraints =
         switch (kind.matchAttribute()) {

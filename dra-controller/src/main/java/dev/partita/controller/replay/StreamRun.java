@@ -4,15 +4,15 @@ import dev.partita.controller.allocate.Allocator;
 import dev.partita.controller.allocate.FreeCards;
 import dev.partita.controller.allocate.Outcome;
 import dev.partita.controller.booking.Books;
-import dev.partita.controller.booking.HostRooms;
-import dev.partita.controller.booking.HostRooms.Room;
-import dev.partita.controller.forecast.Mix;
+import dev.partita.controller.booking.HostCapacities;
+import dev.partita.controller.booking.HostCapacities.Room;
+import dev.partita.controller.forecast.DemandHistory;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.match.Candidates;
 import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.replay.ClusterStream.StreamNode;
 import dev.partita.controller.replay.ClusterStream.StreamPod;
-import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.PodNeeds;
 import dev.partita.controller.selector.DeviceSelectors;
 import java.util.List;
@@ -32,8 +32,8 @@ public final class StreamRun {
   private final ClusterStream stream;
   private final Others others;
   private final Inventory inventory;
-  private final HostRooms rooms = new HostRooms();
-  private final Mix mix = new Mix();
+  private final HostCapacities rooms = new HostCapacities();
+  private final DemandHistory mix = new DemandHistory();
   private final Books books = new Books();
   private final FreeCards cards = new FreeCards(books, rooms, mix);
   private final Allocator allocator = new Allocator(new DeviceSelectors());
@@ -124,7 +124,7 @@ public final class StreamRun {
     PodNeeds needs = new PodNeeds(pod.cpuMilli(), pod.memoryMiB() * MIB);
     Candidates candidates =
         host -> rooms.of(host.name()).holds(needs) ? Optional.empty() : Optional.of("too little CPU or memory is free on the node");
-    List<ClaimAsk> claims = claims(pod, name);
+    List<ClaimRequest> claims = claims(pod, name);
     mix.arrived(needs, claims);
     cards.refresh(inventory);
     Answer answer = claims.isEmpty() ? without(needs, candidates) : with(name, needs, claims, candidates);
@@ -132,7 +132,7 @@ public final class StreamRun {
     return answer;
   }
 
-  private static List<ClaimAsk> claims(StreamPod pod, String name) {
+  private static List<ClaimRequest> claims(StreamPod pod, String name) {
     if (pod.gpus() == 0) {
       return List.of();
     }
@@ -142,7 +142,7 @@ public final class StreamRun {
             : PaperClaim.shares(name, 1, pod.models(), List.of(), pod.milli() * MILLI_MEMORY, pod.milli() / 10));
   }
 
-  private Answer with(String name, PodNeeds needs, List<ClaimAsk> claims, Candidates candidates) {
+  private Answer with(String name, PodNeeds needs, List<ClaimRequest> claims, Candidates candidates) {
     Optional<Outcome.Allocated> outcome = allocator.place(needs, claims, candidates, cards);
     if (outcome.isEmpty()) {
       return Answer.NONE;

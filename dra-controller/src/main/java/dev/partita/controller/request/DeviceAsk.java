@@ -24,7 +24,7 @@ public record DeviceAsk(
     String name,
     List<Selector> selectors,
     Count count,
-    MemoryAsk memory,
+    MemoryRequest memory,
     OptionalLong cores,
     List<Toleration> tolerations,
     Placement placement,
@@ -41,7 +41,7 @@ public record DeviceAsk(
       String name,
       List<Selector> selectors,
       Count count,
-      MemoryAsk memory,
+      MemoryRequest memory,
       OptionalLong cores,
       List<Toleration> tolerations,
       Placement placement,
@@ -52,14 +52,14 @@ public record DeviceAsk(
 
   /** An ask for devices to have. */
   public DeviceAsk(
-      String name, List<Selector> selectors, Count count, MemoryAsk memory, OptionalLong cores, List<Toleration> tolerations, Placement placement) {
+      String name, List<Selector> selectors, Count count, MemoryRequest memory, OptionalLong cores, List<Toleration> tolerations, Placement placement) {
     this(name, selectors, count, memory, cores, tolerations, placement, Access.OWN, GpuShareConfig.NOT_OVERSUBSCRIBED);
   }
 
   /** Memory as an amount: so many bytes of each, or nothing said. */
   public DeviceAsk(
       String name, List<Selector> selectors, Count count, OptionalLong bytes, OptionalLong cores, List<Toleration> tolerations, Placement placement) {
-    this(name, selectors, count, MemoryAsk.of(bytes), cores, tolerations, placement);
+    this(name, selectors, count, MemoryRequest.of(bytes), cores, tolerations, placement);
   }
 
   /** The same chosen among cards in another way. */

@@ -1,6 +1,6 @@
 package dev.partita.controller.schedule;
 
-import dev.partita.api.SteadyClock;
+import dev.partita.api.MonotonicClock;
 import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.claim.ClaimReader;
 import dev.partita.controller.claim.ClaimReading;
@@ -25,8 +25,8 @@ import dev.partita.controller.nodes.NodeLoads;
 import dev.partita.controller.proposal.OthersProposals;
 import dev.partita.controller.quota.QuotaRefresh;
 import dev.partita.controller.quota.QuotaStatusWriter;
-import dev.partita.controller.request.ClaimAsk;
 import dev.partita.controller.request.ClaimRef;
+import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.selector.DeviceSelectors;
 import dev.partita.controller.state.ClaimLedger;
 import dev.partita.controller.state.NodeFacts;
@@ -75,7 +75,7 @@ public final class AllocationLoop implements AutoCloseable {
 
   private final ClusterView view;
   private final QuotaStatusWriter quotaStatus;
-  private final Clock evenClock = SteadyClock.start(); // how long something lasts, whoever sets the time of day
+  private final Clock monotonicClock = MonotonicClock.start(); // how long something lasts, whoever sets the time of day
   private final EventLoop<WorkItem> loop;
   private final Consumer<ClusterEvent> listener;
   private final PodWriter writer;
@@ -90,12 +90,12 @@ public final class AllocationLoop implements AutoCloseable {
   private final Vetoes vetoes = new Vetoes();
   private final Retries retries;
   private final StaleReasons stale;
-  private final Leftovers leftovers;
+  private final AbandonedClaims leftovers;
   private final NodeFacts nodeFacts;
   private final Nominations nominations;
   private final Preemption preemption;
   private final PodFollower follower;
-  private final PodTurns turns;
+  private final PodScheduler turns;
   private final PodQueue queue;
   private final Explanations explanations;
   private final QuotaRefresh quotas;
@@ -129,7 +129,7 @@ public final class AllocationLoop implements AutoCloseable {
       UnaryOperator<Decider> decides) {
     this.view = view;
     ClaimReader claims = new ClaimReader(view::deviceClass, new DeviceSelectors());
-    OthersProposals others = new OthersProposals(claim -> asked(claims.read(claim)), evenClock);
+    OthersProposals others = new OthersProposals(claim -> asked(claims.read(claim)), monotonicClock);
     this.ledger =
         new ClaimLedger(uid -> PodClaims.mayUse(view.podByUid(uid)), uid -> isOnNode(view.podByUid(uid)), others);
     this.quotas = new QuotaRefresh(view, ledger.quotas());
@@ -142,18 +142,18 @@ public final class AllocationLoop implements AutoCloseable {
     WriteListener listening = new WriteReports(notes, loop::post);
     this.writer =
         new PodWriter(new AllocationWriter(client, edge), new AllocationGate(client, edge, view), view, clock, ledger::isSpent, listening);
-    this.leftovers = new Leftovers(view, ledger, others, this::isOurs, writer, retries);
+    this.leftovers = new AbandonedClaims(view, ledger, others, this::isOurs, writer, retries);
     LongSupplier processorTime = ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime;
     DecisionBudget budget = new DecisionBudget(processorTime);
     PodDecider decider = new PodDecider(view, ledger, loads, vetoes, budget, heartbeat);
     this.evictor = new Evictor(client, edge.apart("evictions"), podEvents, listening); // a pod with several budgets is answered by 500
     this.nominations = new Nominations(ledger, loads);
-    this.preemption = new Preemption(view, evenClock, ledger, loads, nominations, evictor, retries, priorities, budget);
+    this.preemption = new Preemption(view, monotonicClock, ledger, loads, nominations, evictor, retries, priorities, budget);
     this.turns =
-        new PodTurns(
+        new PodScheduler(
             view,
             clock,
-            evenClock,
+            monotonicClock,
             ledger,
             loads,
             decides.apply(decider),
@@ -163,7 +163,7 @@ public final class AllocationLoop implements AutoCloseable {
             retries,
             nominations,
             preemption);
-    this.queue = new PodQueue(view, loads, turns, retries, budget, processorTime, evenClock);
+    this.queue = new PodQueue(view, loads, turns, retries, budget, processorTime, monotonicClock);
     this.explanations = new Explanations(view, turns);
     this.follower = new PodFollower(view, loads, priorities, decider.mixFeed(), leftovers, turns, queue);
     this.listener = event -> loop.post(new WorkItem.Observed(event));
@@ -290,8 +290,8 @@ public final class AllocationLoop implements AutoCloseable {
     return pod != null && PodClaims.takesRoom(pod);
   }
 
-  private static Optional<ClaimAsk> asked(ClaimReading reading) {
-    return reading instanceof ClaimReading.Understood(ClaimAsk ask) ? Optional.of(ask) : Optional.empty();
+  private static Optional<ClaimRequest> asked(ClaimReading reading) {
+    return reading instanceof ClaimReading.Understood(ClaimRequest ask) ? Optional.of(ask) : Optional.empty();
   }
 
   /** One thing that cannot be handled must not take the others with it. */
@@ -422,7 +422,7 @@ public final class AllocationLoop implements AutoCloseable {
 
   private void veto(ObjectKey claim, String uid, String node) {
     LOG.info("claim {}:{}: allocation on {} was taken back before it was used, another node is tried first", claim, uid, node);
-    Duration length = vetoes.add(uid, node, evenClock.instant());
+    Duration length = vetoes.add(uid, node, monotonicClock.instant());
     retries.after(length, new WorkItem.VetoOver(claim));
   }
 

@@ -1,7 +1,7 @@
 package dev.partita.controller.schedule;
 
 import dev.partita.controller.inventory.Inventory;
-import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.turns.AlikePods;
 import io.fabric8.kubernetes.api.model.NodeSelector;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -28,7 +28,7 @@ interface Decider {
      * @param named how many claims it names
      */
     record Open(
-        List<NodeSelector> allocatedElsewhere, List<ResourceClaim> unused, Map<String, ResourceClaim> claims, List<ClaimAsk> asks, int named)
+        List<NodeSelector> allocatedElsewhere, List<ResourceClaim> unused, Map<String, ResourceClaim> claims, List<ClaimRequest> asks, int named)
         implements Reading {}
   }
 

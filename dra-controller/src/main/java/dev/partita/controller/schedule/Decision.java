@@ -35,7 +35,7 @@ sealed interface Decision {
    *     help nobody
    * @param trial whether a host would do if something else had changed
    */
-  record Wait(List<ResourceClaim> claims, List<ResourceClaim> unused, WhyWaiting why, Trial trial) implements Decision {}
+  record Wait(List<ResourceClaim> claims, List<ResourceClaim> unused, WhyWaiting why, DryRun trial) implements Decision {}
 
   /** Some claims can never be allocated as they stand. */
   record Refuse(Map<ResourceClaim, List<String>> problems) implements Decision {}

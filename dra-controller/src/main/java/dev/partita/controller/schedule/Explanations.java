@@ -27,9 +27,9 @@ final class Explanations {
   private static final int SUMMARY = 2_000;
 
   private final ClusterView view;
-  private final PodTurns turns;
+  private final PodScheduler turns;
 
-  Explanations(ClusterView view, PodTurns turns) {
+  Explanations(ClusterView view, PodScheduler turns) {
     this.view = view;
     this.turns = turns;
   }
@@ -44,7 +44,7 @@ final class Explanations {
       case CLAIM ->
           view.claim(key) == null
               ? new Answer.Unknown()
-              : new Answer.Explained(view.podsOf(key).stream().sorted(PodTurns.ORDER).map(pod -> explain(pod, inventory)).toList());
+              : new Answer.Explained(view.podsOf(key).stream().sorted(PodScheduler.ORDER).map(pod -> explain(pod, inventory)).toList());
     };
   }
 

@@ -6,9 +6,9 @@ import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.claim.AdminAccess;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.claim.AllocationStatus;
-import dev.partita.controller.claim.BeyondScheduler;
 import dev.partita.controller.claim.ClaimReader;
 import dev.partita.controller.claim.ClaimReading;
+import dev.partita.controller.claim.ControllerOnlyFields;
 import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.commit.AllocationGate;
@@ -21,12 +21,12 @@ import dev.partita.controller.nodes.NodeLoads;
 import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.quota.QuotaLedger;
 import dev.partita.controller.reasons.Explanation;
-import dev.partita.controller.request.ClaimAsk;
 import dev.partita.controller.request.ClaimRef;
+import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.PodNeeds;
 import dev.partita.controller.selector.DeviceSelectors;
 import dev.partita.controller.state.ClaimLedger;
-import dev.partita.controller.state.MixFeed;
+import dev.partita.controller.state.DemandRecorder;
 import dev.partita.controller.state.Vetoes;
 import dev.partita.controller.turns.AlikePods;
 import dev.partita.controller.turns.PodShape;
@@ -60,7 +60,7 @@ final class PodDecider implements Decider {
   private final NodeLoads loads;
   private final Vetoes vetoes;
   private final ClaimReader reader;
-  private final MixFeed mixFeed;
+  private final DemandRecorder mixFeed;
   private final DecisionBudget budget;
   private dev.partita.controller.allocate.Allocator allocator;
 
@@ -72,7 +72,7 @@ final class PodDecider implements Decider {
     this.loads = loads;
     this.vetoes = vetoes;
     this.reader = new ClaimReader(view::deviceClass, new DeviceSelectors(budget));
-    this.mixFeed = new MixFeed(view, reader, ledger.mix());
+    this.mixFeed = new DemandRecorder(view, reader, ledger.mix());
     this.allocator = allocator(budget);
   }
 
@@ -81,7 +81,7 @@ final class PodDecider implements Decider {
   }
 
   /** What is learnt from pods as they arrive. */
-  MixFeed mixFeed() {
+  DemandRecorder mixFeed() {
     return mixFeed;
   }
 
@@ -95,7 +95,7 @@ final class PodDecider implements Decider {
     List<NodeSelector> allocatedElsewhere = new ArrayList<>();
     List<ResourceClaim> unused = new ArrayList<>();
     Map<String, ResourceClaim> open = new LinkedHashMap<>();
-    List<ClaimAsk> asks = new ArrayList<>();
+    List<ClaimRequest> asks = new ArrayList<>();
     Map<ResourceClaim, List<String>> problems = new LinkedHashMap<>();
     for (ObjectKey name : names.get()) {
       @Nullable ResourceClaim claim = view.claim(name);
@@ -120,9 +120,9 @@ final class PodDecider implements Decider {
       }
       switch (reader.read(claim)) {
         case ClaimReading.Foreign foreign -> {}
-        case ClaimReading.Understood(ClaimAsk ask) when AdminAccess.isAsked(ask) && !AdminAccess.isAllowed(view.namespace(name.namespace())) ->
+        case ClaimReading.Understood(ClaimRequest ask) when AdminAccess.isAsked(ask) && !AdminAccess.isAllowed(view.namespace(name.namespace())) ->
             problems.put(claim, List.of(AdminAccess.REFUSAL));
-        case ClaimReading.Understood(ClaimAsk ask) -> {
+        case ClaimReading.Understood(ClaimRequest ask) -> {
           open.put(claim.getMetadata().getUid(), claim);
           asks.add(ask);
         }
@@ -147,11 +147,11 @@ final class PodDecider implements Decider {
   }
 
   private Decision decide(Pod pod, Reading.Open open, Inventory inventory, Instant now, Optional<AlikePods> alike) {
-    List<ClaimAsk> asks = open.asks();
+    List<ClaimRequest> asks = open.asks();
     String namespace = pod.getMetadata().getNamespace();
     Function<GpuHost, Optional<String>> unfit =
         host -> refusal(pod, host, open, now).or(() -> ledger.quotas().refusal(namespace, asks, host));
-    SortedSet<String> unknown = BeyondScheduler.fields(asks);
+    SortedSet<String> unknown = ControllerOnlyFields.fields(asks);
     String scheduled = "kube-scheduler allocates there" + (unknown.isEmpty() ? "" : ", and it knows no " + String.join(", ", unknown));
     Candidates candidates = host -> unfit.apply(host).or(() -> isScheduled(host) ? Optional.of(scheduled) : Optional.empty());
     Collection<GpuHost> hosts = inventory.hosts().values();
@@ -184,18 +184,18 @@ final class PodDecider implements Decider {
     };
   }
 
-  private static WhyWaiting known(AlikePods.Said said, List<ClaimAsk> asks) {
+  private static WhyWaiting known(AlikePods.Said said, List<ClaimRequest> asks) {
     Optional<ClaimRef> fault = said.claimAtFault().isPresent() ? Optional.of(asks.get(said.claimAtFault().getAsInt()).claim()) : Optional.empty();
     return new WhyWaiting.KnownOfAlike(said.summary(), fault);
   }
 
   /** What can be said of others that are alike: nothing, where the words name a claim. */
-  private static Optional<AlikePods.Said> said(WhyWaiting why, List<ClaimAsk> asks) {
+  private static Optional<AlikePods.Said> said(WhyWaiting why, List<ClaimRequest> asks) {
     String summary = why.summary(ClaimNotes.MAX_EXPLANATION);
     if (asks.stream().anyMatch(ask -> summary.contains("claim " + ask.claim().name()))) {
       return Optional.empty();
     }
-    List<ClaimRef> claims = asks.stream().map(ClaimAsk::claim).toList();
+    List<ClaimRef> claims = asks.stream().map(ClaimRequest::claim).toList();
     OptionalInt fault = why.claimAtFault().map(claims::indexOf).filter(index -> index >= 0).map(OptionalInt::of).orElse(OptionalInt.empty());
     return Optional.of(new AlikePods.Said(summary, fault));
   }
@@ -214,7 +214,7 @@ final class PodDecider implements Decider {
    * @param candidates the same, and that kube-scheduler allocates there
    */
   private boolean isForScheduler(
-      Pod pod, List<ClaimAsk> asks, Function<GpuHost, Optional<String>> unfit, Candidates candidates, Inventory inventory) {
+      Pod pod, List<ClaimRequest> asks, Function<GpuHost, Optional<String>> unfit, Candidates candidates, Inventory inventory) {
     Collection<GpuHost> hosts = inventory.hosts().values();
     if (hosts.stream().noneMatch(host -> isScheduled(host) && unfit.apply(host).isEmpty())) {
       return false;
@@ -230,7 +230,7 @@ final class PodDecider implements Decider {
    * Places the claims where quotas allow what they take there. Where only cards of some models would be too much, they are left out before the
    * claims have to wait.
    */
-  private Outcome allocate(Pod pod, List<ClaimAsk> asks, Candidates candidates, Inventory inventory) {
+  private Outcome allocate(Pod pod, List<ClaimRequest> asks, Candidates candidates, Inventory inventory) {
     String namespace = pod.getMetadata().getNamespace();
     // Where the pod counts already, room for it is not to be looked for once more; candidates see to that.
     PodNeeds needs = loads.counts(pod.getMetadata().getUid()) ? PodNeeds.NONE : NodeFit.needs(pod);
@@ -257,7 +257,7 @@ final class PodDecider implements Decider {
     return second instanceof Outcome.Allocated ? second : first;
   }
 
-  private static List<ClaimAsk> avoiding(List<ClaimAsk> asks, Set<String> models) {
+  private static List<ClaimRequest> avoiding(List<ClaimRequest> asks, Set<String> models) {
     return asks.stream().map(ask -> ask.avoiding(models)).toList();
   }
 
@@ -265,7 +265,7 @@ final class PodDecider implements Decider {
     return ledger.quotas().excess(namespace, allocated.claims().stream().map(ClaimPlacement::bookings).toList());
   }
 
-  private Optional<Outcome.Allocated> placeOn(GpuHost host, String namespace, List<ClaimAsk> asks, Inventory inventory) {
+  private Optional<Outcome.Allocated> placeOn(GpuHost host, String namespace, List<ClaimRequest> asks, Inventory inventory) {
     Optional<Outcome.Allocated> found = allocator.placeOn(host.name(), asks, ledger.freeCards(inventory));
     Optional<QuotaLedger.Excess> excess = found.flatMap(allocated -> excess(namespace, allocated));
     if (excess.isEmpty()) {

@@ -8,7 +8,7 @@ import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.nodes.Load;
 import dev.partita.controller.nodes.NodeLoads;
 import dev.partita.controller.nodes.PodRequests;
-import dev.partita.controller.state.MixFeed;
+import dev.partita.controller.state.DemandRecorder;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -25,14 +25,14 @@ final class PodFollower {
   private final ClusterView view;
   private final NodeLoads loads;
   private final Priorities priorities;
-  private final MixFeed mixFeed;
-  private final Leftovers leftovers;
-  private final PodTurns turns;
+  private final DemandRecorder mixFeed;
+  private final AbandonedClaims leftovers;
+  private final PodScheduler turns;
   private final PodQueue queue;
   private final Map<String, List<ObjectKey>> claimsOfPod = new HashMap<>();
   private final Map<String, ObjectKey> gangOfPod = new HashMap<>();
 
-  PodFollower(ClusterView view, NodeLoads loads, Priorities priorities, MixFeed mixFeed, Leftovers leftovers, PodTurns turns, PodQueue queue) {
+  PodFollower(ClusterView view, NodeLoads loads, Priorities priorities, DemandRecorder mixFeed, AbandonedClaims leftovers, PodScheduler turns, PodQueue queue) {
     this.view = view;
     this.loads = loads;
     this.priorities = priorities;
@@ -78,7 +78,7 @@ final class PodFollower {
       mixFeed.arrivedWithoutCards(pod);
     }
     if (!pod.getSpec().getResourceClaims().isEmpty()) {
-      priorities.put(uid, PodTurns.priority(pod));
+      priorities.put(uid, PodScheduler.priority(pod));
     }
     if (!pod.getSpec().getResourceClaims().isEmpty() || AllocationGate.isOn(pod)) {
       pods.add(key);

@@ -70,7 +70,7 @@ final class PodQueue {
 
   private final ClusterView view;
   private final NodeLoads loads;
-  private final PodTurns turns;
+  private final PodScheduler turns;
   private final Retries retries;
   private final DecisionBudget budget;
   private final LongSupplier processorTime;
@@ -82,8 +82,8 @@ final class PodQueue {
 
   /** @param processorTime of this thread, in ns */
   PodQueue(
-      ClusterView view, NodeLoads loads, PodTurns turns, Retries retries, DecisionBudget budget, LongSupplier processorTime, Clock evenClock) {
-    this.slots = new SearchSlots(evenClock, PART_OF_THE_TIME);
+      ClusterView view, NodeLoads loads, PodScheduler turns, Retries retries, DecisionBudget budget, LongSupplier processorTime, Clock monotonicClock) {
+    this.slots = new SearchSlots(monotonicClock, PART_OF_THE_TIME);
     this.view = view;
     this.loads = loads;
     this.turns = turns;
@@ -129,7 +129,7 @@ final class PodQueue {
     Turn turn = Gang.of(pod).<Turn>map(Turn.OfGang::new).orElseGet(() -> new Turn.OfPod(key));
     if (!aside.holds(id(turn, pod))) {
       String created = Objects.requireNonNullElse(pod.getMetadata().getCreationTimestamp(), "");
-      queue.add(turn, key.namespace(), new Rank(PodTurns.priority(pod), created, key.toString()));
+      queue.add(turn, key.namespace(), new Rank(PodScheduler.priority(pod), created, key.toString()));
     }
   }
 
@@ -150,7 +150,7 @@ final class PodQueue {
   private List<Pod> podsOf(Turn turn) {
     return switch (turn) {
       case Turn.OfPod(ObjectKey key) -> Optional.ofNullable(view.pod(key)).stream().toList();
-      case Turn.OfGang(ObjectKey gang) -> view.podsOfGang(gang).stream().filter(PodClaims::isLive).sorted(PodTurns.ORDER).toList();
+      case Turn.OfGang(ObjectKey gang) -> view.podsOfGang(gang).stream().filter(PodClaims::isLive).sorted(PodScheduler.ORDER).toList();
     };
   }
 

@@ -128,7 +128,7 @@ final class Preemption {
 
   /** Whether anybody may have to go for the pod: because of its priority, or of what is guaranteed to its namespace. */
   boolean mayEvict(Pod pod) {
-    return isAllowed(pod) && (mayReclaim(pod) || priorities.isAnyBelow(PodTurns.priority(pod)));
+    return isAllowed(pod) && (mayReclaim(pod) || priorities.isAnyBelow(PodScheduler.priority(pod)));
   }
 
   private boolean mayReclaim(Pod pod) {
@@ -204,7 +204,7 @@ final class Preemption {
   }
 
   private <T> T lifted(Pod pod, Supplier<T> question) {
-    return nominations.without(pod.getMetadata().getUid(), PodTurns.priority(pod), question);
+    return nominations.without(pod.getMetadata().getUid(), PodScheduler.priority(pod), question);
   }
 
   /** Nothing is kept any longer for the pod. */
@@ -240,7 +240,7 @@ final class Preemption {
 
   private Optional<Room> reclaim(Pod pod, Decision.Wait wait, Inventory inventory, Set<String> leaving) {
     Grounds guarantee = new Grounds.Guarantee(pod.getMetadata().getNamespace());
-    Borrowers borrowers = new Borrowers(ledger, nominations, PodTurns.priority(pod));
+    Borrowers borrowers = new Borrowers(ledger, nominations, PodScheduler.priority(pod));
     return choose(pod, wait, inventory, guarantee, leaving, borrowers::smallestFirst)
         .or(() -> choose(pod, wait, inventory, guarantee, leaving, borrowers::largestFirst));
   }
@@ -287,7 +287,7 @@ final class Preemption {
     return new Nomination(
         pod.getMetadata().getUid(),
         pod.getMetadata().getNamespace(),
-        PodTurns.priority(pod),
+        PodScheduler.priority(pod),
         outcome.node(),
         bookings(outcome),
         PodRequests.of(pod),
@@ -304,7 +304,7 @@ final class Preemption {
     if (!PodClaims.isBound(victim) || (until != null && until.isAfter(clock.instant())) || VictimsOnNode.isStatic(victim)) {
       return false;
     }
-    int higher = Integer.compare(PodTurns.priority(preemptor), PodTurns.priority(victim));
+    int higher = Integer.compare(PodScheduler.priority(preemptor), PodScheduler.priority(victim));
     return higher > 0 || (grounds instanceof Grounds.Guarantee && higher == 0 && borrows(victim));
   }
 

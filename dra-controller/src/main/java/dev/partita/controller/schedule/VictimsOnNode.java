@@ -76,6 +76,6 @@ record VictimsOnNode(String node, Map<Victim, Pod> victims, Map<String, Set<Stri
             .flatMap(status -> Optional.ofNullable(status.getStartTime()))
             .orElse(Objects.requireNonNullElse(pod.getMetadata().getCreationTimestamp(), ""));
     return new Victim(
-        pod.getMetadata().getUid(), pod.getMetadata().getNamespace(), pod.getMetadata().getName(), PodTurns.priority(pod), started);
+        pod.getMetadata().getUid(), pod.getMetadata().getNamespace(), pod.getMetadata().getName(), PodScheduler.priority(pod), started);
   }
 }

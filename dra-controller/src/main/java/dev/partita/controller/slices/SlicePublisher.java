@@ -1,7 +1,7 @@
 package dev.partita.controller.slices;
 
 import dev.partita.api.Driver;
-import dev.partita.api.SteadyClock;
+import dev.partita.api.MonotonicClock;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.edge.ApiEdge;
@@ -38,7 +38,7 @@ public final class SlicePublisher {
   private final KubernetesClient client;
   private final ApiEdge edge;
   private final ClusterView view;
-  private final Clock evenClock = SteadyClock.start();
+  private final Clock monotonicClock = MonotonicClock.start();
   private final Republication republication = new Republication();
   private final Set<String> holding = ConcurrentHashMap.newKeySet();
 
@@ -66,7 +66,7 @@ public final class SlicePublisher {
       if (gpuNode != null && pluginIsGone(gpuNode)) {
         return Optional.empty(); // its pod's next change, or the next plugin's report, comes back here
       }
-      Instant now = evenClock.instant();
+      Instant now = monotonicClock.instant();
       Instant from = republication.notBefore(node);
       if (now.isBefore(from)) {
         return Optional.of(Duration.between(now, from));
@@ -79,7 +79,7 @@ public final class SlicePublisher {
     }
     write(gpuNode, change);
     if (existing.isEmpty()) {
-      republication.created(node, evenClock.instant());
+      republication.created(node, monotonicClock.instant());
     }
     LOG.info(
         "slices of {}: {} created, {} updated, {} deleted{}",

@@ -4,9 +4,9 @@ import dev.partita.controller.allocate.FreeCards;
 import dev.partita.controller.booking.Accounts;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.booking.Books;
-import dev.partita.controller.booking.HostRooms;
+import dev.partita.controller.booking.HostCapacities;
 import dev.partita.controller.claim.AllocatedClaim;
-import dev.partita.controller.forecast.Mix;
+import dev.partita.controller.forecast.DemandHistory;
 import dev.partita.controller.held.HeldLedger;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.proposal.OthersProposals;
@@ -71,8 +71,8 @@ public final class ClaimLedger {
   private final HeldLedger held;
   private final QuotaLedger quotas = new QuotaLedger();
   private final Books books = new Books();
-  private final HostRooms rooms = new HostRooms();
-  private final Mix mix = new Mix();
+  private final HostCapacities rooms = new HostCapacities();
+  private final DemandHistory mix = new DemandHistory();
   private final FreeCards freeCards = new FreeCards(books, rooms, mix);
   private final Map<String, Assumed> assumed = new ConcurrentHashMap<>();
   private final Map<String, Seen> seen = new HashMap<>();
@@ -166,12 +166,12 @@ public final class ClaimLedger {
   }
 
   /** What CPU and memory hosts have left. */
-  public HostRooms rooms() {
+  public HostCapacities rooms() {
     return rooms;
   }
 
   /** What pods have asked for. */
-  public Mix mix() {
+  public DemandHistory mix() {
     return mix;
   }
 

@@ -1,6 +1,6 @@
 package dev.partita.controller.state;
 
-import dev.partita.api.SteadyClock;
+import dev.partita.api.MonotonicClock;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.claim.ClaimReader;
@@ -13,7 +13,7 @@ import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.proposal.Proposal;
 import dev.partita.controller.quota.QuotaLedger;
 import dev.partita.controller.quota.QuotaWorld;
-import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.DeviceAsk;
 import dev.partita.controller.selector.DeviceSelectors;
 import dev.partita.controller.selector.Verdict;
@@ -58,11 +58,11 @@ public final class SchedulerQuotas implements AutoCloseable {
   /** Claims whose changes are noted until somebody asks; beyond that all are counted anew, which takes no memory meanwhile. */
   static final int MOST_NOTED = 50_000;
 
-  private record Waiting(String namespace, ClaimAsk ask) {}
+  private record Waiting(String namespace, ClaimRequest ask) {}
 
   /** What the selectors of a claim mean. */
   interface Devices {
-    boolean isAnyMeant(GpuHost host, ClaimAsk ask, Runnable inTime);
+    boolean isAnyMeant(GpuHost host, ClaimRequest ask, Runnable inTime);
   }
 
   private static final class TooSlow extends RuntimeException {
@@ -71,7 +71,7 @@ public final class SchedulerQuotas implements AutoCloseable {
 
   private final ClusterView view;
   private final Devices devices;
-  private final Clock evenClock;
+  private final Clock monotonicClock;
   private final ClaimReader reader;
   private final ClaimReader amounts;
   private final Consumer<ClusterEvent> listener = this::changed;
@@ -92,14 +92,14 @@ public final class SchedulerQuotas implements AutoCloseable {
   private Inventory inventory = Inventory.EMPTY;
 
   public SchedulerQuotas(ClusterView view) {
-    this(view, new Selected(), SteadyClock.start());
+    this(view, new Selected(), MonotonicClock.start());
   }
 
-  SchedulerQuotas(ClusterView view, Devices devices, Clock evenClock) {
+  SchedulerQuotas(ClusterView view, Devices devices, Clock monotonicClock) {
     this.view = view;
     this.devices = devices;
-    this.evenClock = evenClock;
-    this.books = new TimedLock("the quotas' books", evenClock);
+    this.monotonicClock = monotonicClock;
+    this.books = new TimedLock("the quotas' books", monotonicClock);
     this.reader = new ClaimReader(view::deviceClass, new DeviceSelectors());
     this.amounts = ClaimReader.ofAmounts(view::deviceClass);
     view.listen(listener);
@@ -122,10 +122,10 @@ public final class SchedulerQuotas implements AutoCloseable {
 
   /** Why a namespace may not have that claim; empty if it may, or it is not for our devices. */
   public Optional<String> refusal(String namespace, ResourceClaim claim) {
-    if (!matters() || !(reader.read(named(namespace, claim)) instanceof ClaimReading.Understood(ClaimAsk ask))) {
+    if (!matters() || !(reader.read(named(namespace, claim)) instanceof ClaimReading.Understood(ClaimRequest ask))) {
       return Optional.empty();
     }
-    Instant end = evenClock.instant().plus(PATIENCE);
+    Instant end = monotonicClock.instant().plus(PATIENCE);
     try {
       return refusal(namespace, ask, end);
     } catch (TooSlow e) {
@@ -133,8 +133,8 @@ public final class SchedulerQuotas implements AutoCloseable {
     }
   }
 
-  private Optional<String> refusal(String namespace, ClaimAsk ask, Instant end) {
-    Optional<Map<String, List<ClaimAsk>>> asked = counted();
+  private Optional<String> refusal(String namespace, ClaimRequest ask, Instant end) {
+    Optional<Map<String, List<ClaimRequest>>> asked = counted();
     if (asked.isEmpty()) {
       return Optional.of("quotas are being counted; try again in a moment");
     }
@@ -154,12 +154,12 @@ public final class SchedulerQuotas implements AutoCloseable {
   }
 
   private void inTime(Instant end) {
-    if (evenClock.instant().isAfter(end)) {
+    if (monotonicClock.instant().isAfter(end)) {
       throw new TooSlow();
     }
   }
 
-  private Optional<String> refusal(String namespace, ClaimAsk ask, Map<String, List<ClaimAsk>> asked, GpuHost host) {
+  private Optional<String> refusal(String namespace, ClaimRequest ask, Map<String, List<ClaimRequest>> asked, GpuHost host) {
     books.lock();
     try {
       return ledger.refusal(namespace, ask, asked, host);
@@ -208,7 +208,7 @@ public final class SchedulerQuotas implements AutoCloseable {
   }
 
   /** Counts what has changed. What claims wait for, by namespace; empty if others count for too long. */
-  private Optional<Map<String, List<ClaimAsk>>> counted() {
+  private Optional<Map<String, List<ClaimRequest>>> counted() {
     try {
       if (!books.tryLock(PATIENCE)) {
         return Optional.empty();
@@ -266,7 +266,7 @@ public final class SchedulerQuotas implements AutoCloseable {
     uids.put(key, uid);
     if (AllocatedClaim.isAllocated(claim)) {
       ledger.put(uid, key.namespace(), AllocatedClaim.bookings(claim));
-    } else if (amounts.read(claim) instanceof ClaimReading.Understood(ClaimAsk ask)) {
+    } else if (amounts.read(claim) instanceof ClaimReading.Understood(ClaimRequest ask)) {
       Optional<Proposal> proposal = Proposal.of(claim).filter(proposed -> proposed.isWithin(ask));
       if (proposal.isPresent()) {
         ledger.put(uid, key.namespace(), proposal.get().bookings());
@@ -290,7 +290,7 @@ public final class SchedulerQuotas implements AutoCloseable {
     private final ConcurrentLinkedQueue<DeviceSelectors> idle = new ConcurrentLinkedQueue<>();
 
     @Override
-    public boolean isAnyMeant(GpuHost host, ClaimAsk ask, Runnable inTime) {
+    public boolean isAnyMeant(GpuHost host, ClaimRequest ask, Runnable inTime) {
       DeviceSelectors selectors = Optional.ofNullable(idle.poll()).orElseGet(DeviceSelectors::new);
       try {
         return ask.requests().stream()

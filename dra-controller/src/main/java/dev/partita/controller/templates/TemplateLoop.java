@@ -1,7 +1,7 @@
 package dev.partita.controller.templates;
 
 import dev.partita.admission.convert.ClaimTemplate;
-import dev.partita.api.SteadyClock;
+import dev.partita.api.MonotonicClock;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.events.PodEvents;
 import dev.partita.controller.watch.Backoff;
@@ -62,7 +62,7 @@ public final class TemplateLoop implements AutoCloseable {
   private final ApiEdge edge;
   private final ClusterView view;
   private final PodEvents events;
-  private final Clock evenClock = SteadyClock.start();
+  private final Clock monotonicClock = MonotonicClock.start();
   private final EventLoop<Work> loop;
   private final Consumer<ClusterEvent> listener = this::observe;
 
@@ -191,7 +191,7 @@ public final class TemplateLoop implements AutoCloseable {
     if (template.getMetadata().getDeletionTimestamp() != null) {
       return;
     }
-    Duration left = idle.left(key, template.getMetadata().getUid(), evenClock.instant());
+    Duration left = idle.left(key, template.getMetadata().getUid(), monotonicClock.instant());
     if (left.isPositive()) {
       loop.postAfter(left.plusMillis(1), new Work.Look(key)); // not before it is over
       return;

@@ -2,8 +2,8 @@ package dev.partita.controller.turns;
 
 import dev.partita.controller.decode.LeftOut;
 import dev.partita.controller.nodes.PodRequests;
-import dev.partita.controller.request.ClaimAsk;
 import dev.partita.controller.request.ClaimRef;
+import dev.partita.controller.request.ClaimRequest;
 import io.fabric8.kubernetes.api.model.NodeSelector;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Toleration;
@@ -34,11 +34,11 @@ public record PodShape(
     PodRequests requests,
     List<String> leftOut,
     List<NodeSelector> allocatedElsewhere,
-    List<ClaimAsk> asks) {
+    List<ClaimRequest> asks) {
   private static final ClaimRef ANY = new ClaimRef("", "", "");
 
   /** @param asks the pod's claims that are to be allocated */
-  public static PodShape of(Pod pod, List<NodeSelector> allocatedElsewhere, List<ClaimAsk> asks) {
+  public static PodShape of(Pod pod, List<NodeSelector> allocatedElsewhere, List<ClaimRequest> asks) {
     var spec = pod.getSpec();
     return new PodShape(
         pod.getMetadata().getNamespace(),
@@ -52,6 +52,6 @@ public record PodShape(
         PodRequests.of(pod),
         LeftOut.of(pod),
         allocatedElsewhere,
-        asks.stream().map(ask -> new ClaimAsk(ANY, ask.requests(), ask.constraints(), ask.preferences())).toList());
+        asks.stream().map(ask -> new ClaimRequest(ANY, ask.requests(), ask.constraints(), ask.preferences())).toList());
   }
 }

@@ -18,7 +18,7 @@ import dev.partita.controller.claim.ClaimReading;
 import dev.partita.controller.classes.ClassPlan;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.match.Candidates;
-import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.DeviceAsk;
 import dev.partita.controller.request.PodNeeds;
 import dev.partita.controller.selector.DeviceSelectors;
@@ -89,12 +89,12 @@ class AgreementTest {
     for (int i = 0; i < recorded.cases().size(); i++) {
       Case one = recorded.cases().get(i);
       FreeCards cards = cards(one);
-      Optional<ClaimAsk> understood = ask(one);
+      Optional<ClaimRequest> understood = ask(one);
       if (understood.isEmpty()) {
         refused++;
         continue;
       }
-      ClaimAsk ask = understood.get();
+      ClaimRequest ask = understood.get();
       for (Node node : one.nodes()) {
         Candidates only = host -> host.name().equals(node.name()) ? Optional.empty() : Optional.of("not this one");
         Optional<Outcome.Allocated> ours = allocator.place(PodNeeds.NONE, List.of(ask), only, cards);
@@ -139,13 +139,13 @@ class AgreementTest {
   }
 
   /** Empty for a claim that tolerates the allocator's taint: it is refused, for kube-scheduler could take what is not its own. */
-  private Optional<ClaimAsk> ask(Case one) {
+  private Optional<ClaimRequest> ask(Case one) {
     ResourceClaim claim =
         Serialization.unmarshal(
             "{\"metadata\":{\"namespace\":\"default\",\"name\":\"claim\",\"uid\":\"claim\"},\"spec\":{\"devices\":" + one.claim() + "}}",
             ResourceClaim.class);
     return switch (reader.read(claim)) {
-      case ClaimReading.Understood(ClaimAsk ask) -> Optional.of(ask);
+      case ClaimReading.Understood(ClaimRequest ask) -> Optional.of(ask);
       case ClaimReading.Unusable(List<String> problems) -> {
         assertThat(problems).allMatch(problem -> problem.contains(Driver.ALLOCATOR_TAINT));
         yield Optional.empty();

@@ -13,7 +13,7 @@ import dev.partita.controller.match.Candidates;
 import dev.partita.controller.reasons.Explanation;
 import dev.partita.controller.reasons.NodeRefusal;
 import dev.partita.controller.reasons.NodeRefusal.CardsUnfit;
-import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.PodNeeds;
 import dev.partita.controller.selector.DeviceSelectors;
 import java.util.ArrayList;
@@ -39,7 +39,7 @@ class AlikeNodesTest {
     }
     books.put("all", taken);
     refresh(6);
-    List<ClaimAsk> claims = List.of(Asks.claim("claim", Asks.share("gpu", 4, 60 * GpuNodes.GIB, 0)));
+    List<ClaimRequest> claims = List.of(Asks.claim("claim", Asks.share("gpu", 4, 60 * GpuNodes.GIB, 0)));
     Explanation explanation = allocator.explain(claims, EVERYWHERE, cards);
     assertThat(explanation).isEqualTo(allocator.explainOneByOne(claims, EVERYWHERE, cards)).isEqualTo(allocator.explain(claims, EVERYWHERE, cards));
     assertThat(explanation.nodes()).extracting(NodeRefusal::node).containsExactly("node-0", "node-1", "node-2", "node-3", "node-4", "node-5");
@@ -55,7 +55,7 @@ class AlikeNodesTest {
     refresh(4);
     List<String> taken = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
-      List<ClaimAsk> claims = List.of(Asks.claim("claim-" + i, Asks.share("gpu", 3, 60 * GpuNodes.GIB, 30)));
+      List<ClaimRequest> claims = List.of(Asks.claim("claim-" + i, Asks.share("gpu", 3, 60 * GpuNodes.GIB, 30)));
       Outcome.Allocated allocated = allocator.place(PodNeeds.NONE, claims, EVERYWHERE, cards).orElseThrow();
       assertThat(allocator.placeByScan(claims, EVERYWHERE, cards)).contains(allocated);
       taken.add(allocated.node());

@@ -7,15 +7,15 @@ import dev.partita.controller.GpuNodes;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.booking.Books;
-import dev.partita.controller.booking.HostRooms;
+import dev.partita.controller.booking.HostCapacities;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.match.Candidates;
 import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.place.ClaimPlacement.DevicePlacement;
 import dev.partita.controller.reasons.Explanation;
 import dev.partita.controller.reasons.NodeRefusal;
-import dev.partita.controller.request.ClaimAsk;
-import dev.partita.controller.request.ClaimAsk.RequestAsk;
+import dev.partita.controller.request.ClaimRequest;
+import dev.partita.controller.request.ClaimRequest.RequestAsk;
 import dev.partita.controller.request.Constraint;
 import dev.partita.controller.request.DeviceAsk;
 import dev.partita.controller.request.DeviceAsk.Access;
@@ -55,7 +55,7 @@ class AllocatorPropertyTest {
     KnownCluster cluster = new KnownCluster(stream.cluster(5));
     KnownCluster unwatched = new KnownCluster(cluster.nodes()); // where nobody only looks
     for (String node : cluster.nodeNames()) {
-      HostRooms.Room room = stream.room(expecting);
+      HostCapacities.Room room = stream.room(expecting);
       cluster.rooms.put(node, room);
       unwatched.rooms.put(node, room);
     }
@@ -75,7 +75,7 @@ class AllocatorPropertyTest {
           unwatched.change(node, cluster.nodes().get(node));
         }
         default -> {
-          List<ClaimAsk> pod = stream.pod("s" + step);
+          List<ClaimRequest> pod = stream.pod("s" + step);
           PodNeeds needs = expecting ? new PodNeeds(1_000L * random.nextInt(9), random.nextInt(9) * GpuNodes.GIB) : PodNeeds.NONE;
           boolean looksOnly = asks(pod).stream().allMatch(ask -> ask.access() == Access.MONITOR);
           cluster.mix.arrived(needs, pod);
@@ -87,7 +87,7 @@ class AllocatorPropertyTest {
           }
           if (outcome instanceof Outcome.Allocated allocated) {
             checkGivesBackExactly(cluster, needs, pod, allocated, stream.pod("probe"));
-            HostRooms.Room room = stream.room(expecting);
+            HostCapacities.Room room = stream.room(expecting);
             cluster.take(allocated, room);
             unwatched.take(looksOnly ? new Outcome.Allocated(allocated.node(), List.of()) : allocated, room);
           }
@@ -99,7 +99,7 @@ class AllocatorPropertyTest {
     assertThat(cluster.accounts().values()).allSatisfy(account -> assertThat(account).isEqualTo(Account.EMPTY));
   }
 
-  private Outcome decide(KnownCluster cluster, PodNeeds needs, List<ClaimAsk> pod, Random random) {
+  private Outcome decide(KnownCluster cluster, PodNeeds needs, List<ClaimRequest> pod, Random random) {
     Candidates candidates = cluster.candidates(needs);
     FreeCards cards = cluster.refreshed();
     Outcome outcome = allocator.allocate(needs, pod, candidates, cards);
@@ -141,15 +141,15 @@ class AllocatorPropertyTest {
     };
   }
 
-  private static List<DeviceAsk> asks(List<ClaimAsk> pod) {
+  private static List<DeviceAsk> asks(List<ClaimRequest> pod) {
     return pod.stream().flatMap(claim -> claim.requests().stream()).flatMap(request -> request.alternatives().stream()).toList();
   }
 
   /** Each request has what it asked for, in one of its ways, on one node, of devices that may be given to it. */
-  private static void checkPlacement(KnownCluster cluster, List<ClaimAsk> pod, Outcome.Allocated allocated) {
-    assertThat(allocated.claims()).extracting(ClaimPlacement::claim).containsExactlyElementsOf(pod.stream().map(ClaimAsk::claim).toList());
+  private static void checkPlacement(KnownCluster cluster, List<ClaimRequest> pod, Outcome.Allocated allocated) {
+    assertThat(allocated.claims()).extracting(ClaimPlacement::claim).containsExactlyElementsOf(pod.stream().map(ClaimRequest::claim).toList());
     for (int i = 0; i < pod.size(); i++) {
-      ClaimAsk claim = pod.get(i);
+      ClaimRequest claim = pod.get(i);
       List<DevicePlacement> results = allocated.claims().get(i).devices();
       assertThat(results).as("what the API lets a claim have").hasSizeLessThanOrEqualTo(32);
       for (DevicePlacement result : results) {
@@ -184,11 +184,11 @@ class AllocatorPropertyTest {
   }
 
   /** What is taken, given back and asked for again is as it was, and so is everything else. */
-  private void checkGivesBackExactly(KnownCluster cluster, PodNeeds needs, List<ClaimAsk> pod, Outcome.Allocated allocated, List<ClaimAsk> other) {
+  private void checkGivesBackExactly(KnownCluster cluster, PodNeeds needs, List<ClaimRequest> pod, Outcome.Allocated allocated, List<ClaimRequest> other) {
     Map<CardKey, Account> before = cluster.accounts();
     Candidates candidates = cluster.candidates(needs);
     Optional<Outcome.Allocated> then = allocator.place(needs, other, candidates, cluster.refreshed());
-    HostRooms.Room room = cluster.rooms.of(allocated.node());
+    HostCapacities.Room room = cluster.rooms.of(allocated.node());
     cluster.take(allocated, room);
     allocator.place(needs, other, candidates, cluster.refreshed());
     allocated.claims().forEach(claim -> cluster.release(claim.claim().uid()));
@@ -198,7 +198,7 @@ class AllocatorPropertyTest {
   }
 
   /** No alternatives that come first had a place, and the other ways to ask say the same. */
-  private void checkNothingBetterWasPossible(KnownCluster cluster, PodNeeds needs, List<ClaimAsk> pod, Outcome.Allocated allocated) {
+  private void checkNothingBetterWasPossible(KnownCluster cluster, PodNeeds needs, List<ClaimRequest> pod, Outcome.Allocated allocated) {
     int rank = 0;
     for (int i = 0; i < pod.size(); i++) {
       List<DevicePlacement> results = allocated.claims().get(i).devices();
@@ -228,7 +228,7 @@ class AllocatorPropertyTest {
   }
 
   /** What is said of a node or card is true; what is said of a card goes away once that is satisfied; and no way to place the pod was missed. */
-  private void checkExplanation(KnownCluster cluster, PodNeeds needs, List<ClaimAsk> pod, Explanation explanation) {
+  private void checkExplanation(KnownCluster cluster, PodNeeds needs, List<ClaimRequest> pod, Explanation explanation) {
     assertThat(explanation.summary(900)).isNotBlank().hasSizeLessThanOrEqualTo(900);
     assertThat(explanation.nodes()).extracting(NodeRefusal::node).containsExactlyElementsOf(cluster.nodeNames());
     for (NodeRefusal refusal : explanation.nodes()) {
@@ -241,7 +241,7 @@ class AllocatorPropertyTest {
       if (refusal instanceof NodeRefusal.CardsUnfit unfit) {
         checkCards(cluster, pod, unfit);
       } else if (!((NodeRefusal.NotTogether) refusal).why().endsWith("one claim can hold 32")) {
-        for (ClaimAsk claim : pod) {
+        for (ClaimRequest claim : pod) {
           for (RequestAsk request : claim.requests()) {
             EveryWay ways = cluster.everyWay(node);
             assertThat(request.alternatives()).as("requests that fit by themselves").anyMatch(ask -> ways.canServe(claim, ask).orElse(true));
@@ -251,8 +251,8 @@ class AllocatorPropertyTest {
     }
   }
 
-  private void checkCards(KnownCluster cluster, List<ClaimAsk> pod, NodeRefusal.CardsUnfit unfit) {
-    ClaimAsk claim = pod.stream().filter(its -> its.claim().equals(unfit.claim())).findFirst().orElseThrow();
+  private void checkCards(KnownCluster cluster, List<ClaimRequest> pod, NodeRefusal.CardsUnfit unfit) {
+    ClaimRequest claim = pod.stream().filter(its -> its.claim().equals(unfit.claim())).findFirst().orElseThrow();
     DeviceAsk ask = asks(List.of(claim)).stream().filter(its -> its.name().equals(unfit.request())).findFirst().orElseThrow();
     EveryWay ways = cluster.everyWay(unfit.node());
     assertThat((long) unfit.fitting()).isEqualTo(ways.cardsFor(ask));

@@ -16,13 +16,13 @@ import dev.partita.controller.GpuNodes;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.place.ClaimPlacement;
-import dev.partita.controller.request.ClaimAsk;
-import dev.partita.controller.request.ClaimAsk.RequestAsk;
 import dev.partita.controller.request.ClaimRef;
+import dev.partita.controller.request.ClaimRequest;
+import dev.partita.controller.request.ClaimRequest.RequestAsk;
 import dev.partita.controller.request.Constraint;
 import dev.partita.controller.request.DeviceAsk;
 import dev.partita.controller.request.DeviceAsk.Count;
-import dev.partita.controller.request.MemoryAsk;
+import dev.partita.controller.request.MemoryRequest;
 import dev.partita.controller.request.PodNeeds;
 import java.util.ArrayList;
 import java.util.List;
@@ -109,7 +109,7 @@ class AllocatorTest {
     cluster.nodes.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 100 * GIB));
     DeviceAsk plain = Asks.whole("gpu", 1);
     DeviceAsk half =
-        new DeviceAsk("gpu", plain.selectors(), plain.count(), new MemoryAsk.Percent(50), plain.cores(), plain.tolerations(), plain.placement());
+        new DeviceAsk("gpu", plain.selectors(), plain.count(), new MemoryRequest.Percent(50), plain.cores(), plain.tolerations(), plain.placement());
     assertThat(cluster.refusal(Asks.claim("x", half))).contains("a whole card has no capacity memoryPercent");
   }
 
@@ -231,7 +231,7 @@ class AllocatorTest {
     mixed.add(GpuNodes.card("node-0", 1, "Tesla T4", 16 * GIB, GpuHealth.HEALTHY));
     cluster.nodes.add(GpuNodes.ready("node-0", GpuNodeSpec.DEFAULT, mixed));
     // By itself, "any" would take the smaller card.
-    ClaimAsk claim = Asks.claim("x", Asks.share("any", 1, 16 * GIB, 0), Asks.share("t4", "t4", 16 * GIB));
+    ClaimRequest claim = Asks.claim("x", Asks.share("any", 1, 16 * GIB, 0), Asks.share("t4", "t4", 16 * GIB));
     assertThat(cluster.placed(claim)).containsExactly("gpu-0-shared on node-0", "gpu-1-shared on node-0");
   }
 
@@ -285,7 +285,7 @@ class AllocatorTest {
     cluster.nodes.add(GpuNodes.ready("node-1", 1, "NVIDIA A100", 80 * GIB));
     RequestAsk request =
         new RequestAsk("gpu", List.of(Asks.share("gpu/b200", "b200", GIB), Asks.share("gpu/a100", "a100", GIB), Asks.share("gpu/h200", "h200", GIB)));
-    ClaimAsk claim = new ClaimAsk(new ClaimRef("default", "x", "uid"), List.of(request), List.of());
+    ClaimRequest claim = new ClaimRequest(new ClaimRef("default", "x", "uid"), List.of(request), List.of());
     Outcome.Allocated allocated = (Outcome.Allocated) cluster.allocate(claim);
     assertThat(allocated.node()).isEqualTo("node-1");
     assertThat(allocated.claims().getFirst().devices().getFirst().request().name()).isEqualTo("gpu/a100");
@@ -391,7 +391,7 @@ class AllocatorTest {
       }
     }
     Constraint sameNode = new Constraint.Match("resource.kubernetes.io/numaNode", List.of());
-    ClaimAsk two = Asks.claim("two", List.of(sameNode), Asks.share("gpu", 2, 50 * GIB, 0));
+    ClaimRequest two = Asks.claim("two", List.of(sameNode), Asks.share("gpu", 2, 50 * GIB, 0));
     assertThat(cluster.expecting(new PodNeeds(1_000, GIB), two)).containsExactlyInAnyOrder("gpu-0-shared on node-1", "gpu-1-shared on node-1");
   }
 
@@ -400,9 +400,9 @@ class AllocatorTest {
     cluster.nodes.add(GpuNodes.ready("node-0", 3, "NVIDIA H200", 100 * GIB));
     cluster.takeWhole("a", "node-0", 0);
     cluster.take("b", "node-0", 1, 100 * GIB, 100);
-    ClaimAsk one = Asks.claim("one", Asks.monitor(Asks.whole("gpu", 3)));
+    ClaimRequest one = Asks.claim("one", Asks.monitor(Asks.whole("gpu", 3)));
     assertThat(cluster.placed(one)).containsExactly("gpu-0 on node-0", "gpu-1 on node-0", "gpu-2 on node-0");
-    ClaimAsk all = Asks.claim("all", Asks.monitor(Asks.ask("gpu", List.of(Asks.mode(DeviceMode.SHARED)), new Count.All(), OptionalLong.empty(), OptionalLong.empty())));
+    ClaimRequest all = Asks.claim("all", Asks.monitor(Asks.ask("gpu", List.of(Asks.mode(DeviceMode.SHARED)), new Count.All(), OptionalLong.empty(), OptionalLong.empty())));
     assertThat(cluster.placed(all)).containsExactlyInAnyOrder("gpu-0-shared on node-0", "gpu-1-shared on node-0", "gpu-2-shared on node-0");
     Outcome.Allocated both = (Outcome.Allocated) cluster.allocate(one, Asks.claim("use", Asks.whole("gpu", 1)));
     assertThat(both.claims()).extracting(ClaimPlacement::bookings).containsExactly(

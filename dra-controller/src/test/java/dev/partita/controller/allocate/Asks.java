@@ -3,15 +3,15 @@ package dev.partita.controller.allocate;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.config.GpuShareConfig.Choice;
 import dev.partita.api.config.GpuShareConfig.Placement;
-import dev.partita.controller.request.ClaimAsk;
-import dev.partita.controller.request.ClaimAsk.RequestAsk;
 import dev.partita.controller.request.ClaimRef;
+import dev.partita.controller.request.ClaimRequest;
+import dev.partita.controller.request.ClaimRequest.RequestAsk;
 import dev.partita.controller.request.Constraint;
 import dev.partita.controller.request.DeviceAsk;
 import dev.partita.controller.request.DeviceAsk.Count;
 import dev.partita.controller.request.DeviceAsk.Selector;
 import dev.partita.controller.request.DeviceAsk.Toleration;
-import dev.partita.controller.request.MemoryAsk;
+import dev.partita.controller.request.MemoryRequest;
 import java.util.Collections;
 import java.util.List;
 import java.util.OptionalLong;
@@ -42,7 +42,7 @@ final class Asks {
   /** Shares of so many percent of each card's memory. */
   static DeviceAsk percent(String name, int count, int percent, long cores) {
     return new DeviceAsk(
-        name, List.of(mode(DeviceMode.SHARED)), new Count.Exactly(count), new MemoryAsk.Percent(percent), OptionalLong.of(cores), List.of(), Placement.DEFAULT);
+        name, List.of(mode(DeviceMode.SHARED)), new Count.Exactly(count), new MemoryRequest.Percent(percent), OptionalLong.of(cores), List.of(), Placement.DEFAULT);
   }
 
   static DeviceAsk whole(String name, int count) {
@@ -82,7 +82,7 @@ final class Asks {
   }
 
   /** The same with other amounts of memory and cores. */
-  static DeviceAsk amounting(DeviceAsk ask, MemoryAsk memory, OptionalLong cores) {
+  static DeviceAsk amounting(DeviceAsk ask, MemoryRequest memory, OptionalLong cores) {
     return new DeviceAsk(ask.name(), ask.selectors(), ask.count(), memory, cores, ask.tolerations(), ask.placement(), ask.access(), ask.oversubscribe());
   }
 
@@ -117,17 +117,17 @@ final class Asks {
   }
 
   /** The same claim with what its cards should have in common if they can. */
-  static ClaimAsk preferring(ClaimAsk claim, String... attributes) {
-    return new ClaimAsk(
+  static ClaimRequest preferring(ClaimRequest claim, String... attributes) {
+    return new ClaimRequest(
         claim.claim(), claim.requests(), claim.constraints(), Stream.of(attributes).<Constraint>map(attribute -> new Constraint.Match(attribute, List.of())).toList());
   }
 
-  static ClaimAsk claim(String name, DeviceAsk... asks) {
+  static ClaimRequest claim(String name, DeviceAsk... asks) {
     return claim(name, List.of(), asks);
   }
 
-  static ClaimAsk claim(String name, List<Constraint> constraints, DeviceAsk... asks) {
+  static ClaimRequest claim(String name, List<Constraint> constraints, DeviceAsk... asks) {
     List<RequestAsk> requests = List.of(asks).stream().map(ask -> new RequestAsk(ask.name(), List.of(ask))).toList();
-    return new ClaimAsk(new ClaimRef("default", name, "uid-" + name), requests, constraints);
+    return new ClaimRequest(new ClaimRef("default", name, "uid-" + name), requests, constraints);
   }
 }

@@ -5,8 +5,8 @@ import dev.partita.api.config.GpuShareConfig.Affinity;
 import dev.partita.api.config.GpuShareConfig.Packing;
 import dev.partita.api.config.GpuShareConfig.Placement;
 import dev.partita.controller.inventory.CardKey;
-import dev.partita.controller.request.ClaimAsk;
-import dev.partita.controller.request.ClaimAsk.RequestAsk;
+import dev.partita.controller.request.ClaimRequest;
+import dev.partita.controller.request.ClaimRequest.RequestAsk;
 import dev.partita.controller.request.Constraint;
 import dev.partita.controller.request.DeviceAsk;
 import dev.partita.controller.request.DeviceAsk.Access;
@@ -38,8 +38,8 @@ final class EveryWay {
   }
 
   /** One device that is to be found. */
-  private record Unit(ClaimAsk claim, DeviceAsk ask, List<ReportedDevice> possible) {
-    boolean isOfClaim(ClaimAsk other) {
+  private record Unit(ClaimRequest claim, DeviceAsk ask, List<ReportedDevice> possible) {
+    boolean isOfClaim(ClaimRequest other) {
       return claim.claim().equals(other.claim());
     }
 
@@ -50,12 +50,12 @@ final class EveryWay {
   }
 
   /** Whether the node can serve them, whatever alternatives that takes, and however they are read; empty if that was not settled. */
-  Optional<Boolean> canServe(List<ClaimAsk> claims) {
+  Optional<Boolean> canServe(List<ClaimRequest> claims) {
     return canServe(claims, Integer.MAX_VALUE, Reading.AS_WRITTEN);
   }
 
   /** The same with alternatives that are better, added up over all requests, than that rank. */
-  Optional<Boolean> canServe(List<ClaimAsk> claims, int below, Reading reading) {
+  Optional<Boolean> canServe(List<ClaimRequest> claims, int below, Reading reading) {
     boolean settled = true;
     for (List<DeviceAsk> choice : choices(claims, below)) {
       Optional<Boolean> can = canServeThese(claims, choice, reading);
@@ -68,8 +68,8 @@ final class EveryWay {
   }
 
   /** Whether it can serve an ask by itself. */
-  Optional<Boolean> canServe(ClaimAsk claim, DeviceAsk ask) {
-    ClaimAsk alone = new ClaimAsk(claim.claim(), List.of(new RequestAsk(ask.name(), List.of(ask))), List.of());
+  Optional<Boolean> canServe(ClaimRequest claim, DeviceAsk ask) {
+    ClaimRequest alone = new ClaimRequest(claim.claim(), List.of(new RequestAsk(ask.name(), List.of(ask))), List.of());
     return canServeThese(List.of(alone), List.of(ask), Reading.AS_WRITTEN);
   }
 
@@ -78,10 +78,10 @@ final class EveryWay {
     return cards.keySet().stream().filter(card -> !open(card, ask, reading(ask, Reading.AS_WRITTEN)).isEmpty()).count();
   }
 
-  private static List<List<DeviceAsk>> choices(List<ClaimAsk> claims, int below) {
+  private static List<List<DeviceAsk>> choices(List<ClaimRequest> claims, int below) {
     record Ranked(int rank, List<DeviceAsk> asks) {}
     List<Ranked> choices = List.of(new Ranked(0, List.of()));
-    for (ClaimAsk claim : claims) {
+    for (ClaimRequest claim : claims) {
       for (RequestAsk request : claim.requests()) {
         List<Ranked> longer = new ArrayList<>();
         for (Ranked choice : choices) {
@@ -104,10 +104,10 @@ final class EveryWay {
     return choosesCards || ask.count() instanceof Count.All ? Reading.AS_MEANT : asked;
   }
 
-  private Optional<Boolean> canServeThese(List<ClaimAsk> claims, List<DeviceAsk> asks, Reading reading) {
+  private Optional<Boolean> canServeThese(List<ClaimRequest> claims, List<DeviceAsk> asks, Reading reading) {
     List<Unit> units = new ArrayList<>();
     int next = 0;
-    for (ClaimAsk claim : claims) {
+    for (ClaimRequest claim : claims) {
       for (int request = 0; request < claim.requests().size(); request++) {
         DeviceAsk ask = asks.get(next++);
         Optional<List<Unit>> its = units(claim, ask, reading(ask, reading));
@@ -128,7 +128,7 @@ final class EveryWay {
   }
 
   /** Empty if the node lacks what they need. */
-  private Optional<List<Unit>> units(ClaimAsk claim, DeviceAsk ask, Reading reading) {
+  private Optional<List<Unit>> units(ClaimRequest claim, DeviceAsk ask, Reading reading) {
     List<Unit> units = new ArrayList<>();
     if (ask.count() instanceof Count.Exactly(int devices)) {
       List<ReportedDevice> possible = cards.keySet().stream().flatMap(card -> open(card, ask, reading).stream()).toList();

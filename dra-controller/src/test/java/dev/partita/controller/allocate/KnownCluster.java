@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.api.node.GpuNode;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.booking.Books;
-import dev.partita.controller.booking.HostRooms;
-import dev.partita.controller.forecast.Mix;
+import dev.partita.controller.booking.HostCapacities;
+import dev.partita.controller.forecast.DemandHistory;
 import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Inventory;
@@ -26,8 +26,8 @@ import java.util.TreeMap;
 
 /** A cluster as the allocator sees it, and beside it what follows from the nodes' reports and the results alone. */
 final class KnownCluster {
-  final HostRooms rooms = new HostRooms();
-  final Mix mix = new Mix();
+  final HostCapacities rooms = new HostCapacities();
+  final DemandHistory mix = new DemandHistory();
   final SortedMap<String, ClaimPlacement> live = new TreeMap<>();
   private final List<GpuNode> nodes;
   private final Books books = new Books();
@@ -95,7 +95,7 @@ final class KnownCluster {
     return host -> rooms.of(host.name()).holds(needs) ? Optional.empty() : Optional.of("too little is free on the node");
   }
 
-  void take(Outcome.Allocated allocated, HostRooms.Room room) {
+  void take(Outcome.Allocated allocated, HostCapacities.Room room) {
     rooms.put(allocated.node(), room);
     for (ClaimPlacement placement : allocated.claims()) {
       books.put(placement.claim().uid(), placement.bookings());

@@ -3,7 +3,7 @@ package dev.partita.controller.allocate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.controller.GpuNodes;
-import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.DeviceAsk;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -47,20 +47,20 @@ class ManyDevicesTest {
     return IntStream.range(0, count).mapToObj(request -> Asks.share("gpu-" + request, 1, GpuNodes.GIB, 0)).toArray(DeviceAsk[]::new);
   }
 
-  private String refusal(int claims, IntFunction<ClaimAsk> claim) {
+  private String refusal(int claims, IntFunction<ClaimRequest> claim) {
     Outcome outcome = decided(claims, claim);
     assertThat(outcome).isInstanceOf(Outcome.Unallocatable.class);
     return ((Outcome.Unallocatable) outcome).explanation().summary(900);
   }
 
-  private Outcome decided(int claims, IntFunction<ClaimAsk> claim) {
+  private Outcome decided(int claims, IntFunction<ClaimRequest> claim) {
     CompletableFuture<Outcome> outcome = new CompletableFuture<>();
     Thread thread =
         new Thread(
             null,
             () -> {
               try {
-                outcome.complete(cluster.allocate(IntStream.range(0, claims).mapToObj(claim).toArray(ClaimAsk[]::new)));
+                outcome.complete(cluster.allocate(IntStream.range(0, claims).mapToObj(claim).toArray(ClaimRequest[]::new)));
               } catch (Throwable e) {
                 outcome.completeExceptionally(e);
               }

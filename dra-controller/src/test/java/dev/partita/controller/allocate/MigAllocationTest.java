@@ -15,14 +15,14 @@ import dev.partita.controller.GpuNodes;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.booking.Books;
-import dev.partita.controller.booking.HostRooms;
-import dev.partita.controller.forecast.Mix;
+import dev.partita.controller.booking.HostCapacities;
+import dev.partita.controller.forecast.DemandHistory;
 import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.place.ClaimPlacement;
-import dev.partita.controller.request.ClaimAsk;
 import dev.partita.controller.request.ClaimRef;
+import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.DeviceAsk;
 import dev.partita.controller.request.DeviceAsk.Count;
 import dev.partita.controller.request.DeviceAsk.Selector;
@@ -54,7 +54,7 @@ class MigAllocationTest {
     }
 
     /** Names of the devices, or why there are none. */
-    List<String> take(ClaimAsk claim) {
+    List<String> take(ClaimRequest claim) {
       cards.refresh(inventory);
       return switch (allocator.allocate(PodNeeds.NONE, List.of(claim), host -> Optional.empty(), cards)) {
         case Outcome.Allocated allocated -> {
@@ -116,7 +116,7 @@ class MigAllocationTest {
 
   @Test
   void anInstanceDoesNotKeepOthersOffItsCardAndSaysSo() {
-    ClaimAsk claim = instance("a", "1g.18gb");
+    ClaimRequest claim = instance("a", "1g.18gb");
     DeviceAsk alone = Asks.alone(claim.requests().getFirst().alternatives().getFirst());
     assertThat(cluster.take(Asks.claim("a", alone)).getFirst()).contains("only a share or a whole card can be exclusive");
   }
@@ -129,7 +129,7 @@ class MigAllocationTest {
 
   @Test
   void allInstancesOfAProfileAreThoseAtEachOfItsPlaces() {
-    ClaimAsk all = claim("a", Asks.all(ask("gpu", "1g.35gb", 1)));
+    ClaimRequest all = claim("a", Asks.all(ask("gpu", "1g.35gb", 1)));
     List<String> everyPlace = new ArrayList<>();
     for (int card = 0; card < 2; card++) {
       for (int start = 0; start < 8; start += 2) {
@@ -155,14 +155,14 @@ class MigAllocationTest {
     assertThat(new MigCluster(node("node-0", 1)).take(claim("a", Asks.monitor(all)))).hasSize(25);
     assertThat(cluster.take(claim("a", Asks.monitor(all))).getFirst()).contains("claim a asks for 50 devices there; one claim can hold 32");
     List<DeviceAsk> either = List.of(Asks.monitor(all), Asks.share("gpu", "a100", 1L << 30));
-    ClaimAsk claim = new ClaimAsk(new ClaimRef("default", "b", "uid-b"), List.of(new ClaimAsk.RequestAsk("gpu", either)), List.of());
+    ClaimRequest claim = new ClaimRequest(new ClaimRef("default", "b", "uid-b"), List.of(new ClaimRequest.RequestAsk("gpu", either)), List.of());
     assertThat(cluster.take(claim).getFirst()).as("what the last way to serve it lacks").contains("model is h200, asked a100");
   }
 
   @Test
   void instancesThatACardHasRoomForAreNotWhatAClaimLacks() {
     MigCluster one = new MigCluster(node("node-0", 1));
-    ClaimAsk both = Asks.claim("a", ask("gpu", "1g.18gb", 3), Asks.share("other", 1, 1L << 30, 0));
+    ClaimRequest both = Asks.claim("a", ask("gpu", "1g.18gb", 3), Asks.share("other", 1, 1L << 30, 0));
     assertThat(one.take(both).getFirst()).contains("1 card on node-0: each request fits, but not all of them together");
     one.books.put("x", List.of(booking("3g-71gb", 4)));
     assertThat(one.take(instances("b", "1g.18gb", 5)).getFirst()).contains("5 wanted on one node by request gpu, 4 fit there");
@@ -194,7 +194,7 @@ class MigAllocationTest {
     List<String> held = new ArrayList<>();
     for (int step = 0; step < 400; step++) {
       String name = "c" + step;
-      ClaimAsk claim =
+      ClaimRequest claim =
           switch (random.nextInt(5)) {
             case 0 -> claim(name, Asks.share("gpu", 1, (1L + random.nextInt(60)) << 30, 0));
             case 1 -> claim(name, Asks.whole("gpu", 1));
@@ -216,11 +216,11 @@ class MigAllocationTest {
   @Test
   void aForecastEndsWhenNoneOfThePodsThatCameCanBeForeseenAnyMore() {
     PodNeeds needs = new PodNeeds(1_000, 1L << 30);
-    Mix mix = new Mix();
+    DemandHistory mix = new DemandHistory();
     for (int pod = 0; pod < 40; pod++) {
       mix.arrived(needs, List.of(instance("m" + pod, "1g.18gb")));
     }
-    FreeCards cards = new FreeCards(new Books(), new HostRooms(), mix);
+    FreeCards cards = new FreeCards(new Books(), new HostCapacities(), mix);
     var allocator = new dev.partita.controller.allocate.Allocator(new DeviceSelectors());
     List<GpuNode> nodes = new ArrayList<>(List.of(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140L << 30)));
     for (int another = 1; another < 3; another++) { // at first, no card gives instances: that is foreseen
@@ -249,15 +249,15 @@ class MigAllocationTest {
     return new Booking(new CardKey("node-0", 0), new DeviceName.Mig(0, new MigSlot(profile, start)), 0, 0);
   }
 
-  private static ClaimAsk claim(String name, DeviceAsk ask) {
+  private static ClaimRequest claim(String name, DeviceAsk ask) {
     return Asks.claim(name, ask);
   }
 
-  private static ClaimAsk instance(String name, String profile) {
+  private static ClaimRequest instance(String name, String profile) {
     return instances(name, profile, 1);
   }
 
-  private static ClaimAsk instances(String name, String profile, int count) {
+  private static ClaimRequest instances(String name, String profile, int count) {
     return Asks.claim(name, ask("gpu", profile, count));
   }
 

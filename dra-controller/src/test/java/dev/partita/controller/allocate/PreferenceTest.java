@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.DeviceAttribute;
 import dev.partita.controller.GpuNodes;
-import dev.partita.controller.place.Choices;
-import dev.partita.controller.request.ClaimAsk;
-import dev.partita.controller.request.ClaimAsk.RequestAsk;
+import dev.partita.controller.place.Alternatives;
 import dev.partita.controller.request.ClaimRef;
+import dev.partita.controller.request.ClaimRequest;
+import dev.partita.controller.request.ClaimRequest.RequestAsk;
 import dev.partita.controller.request.Constraint;
 import dev.partita.controller.request.PodNeeds;
 import java.util.List;
@@ -39,7 +39,7 @@ class PreferenceTest {
 
   @Test
   void whatThePodPrefersChoosesTheNodeAndNothingSaidPacksIt() {
-    ClaimAsk two = Asks.claim("two", Asks.whole("gpu", 2));
+    ClaimRequest two = Asks.claim("two", Asks.whole("gpu", 2));
     assertThat(cluster.placed(two)).containsExactly("gpu-1 on node-0", "gpu-6 on node-0");
     assertThat(cluster.placed(Asks.preferring(two, LINK))).containsExactly("gpu-0 on node-1", "gpu-1 on node-1");
     assertThat(cluster.placed(Asks.preferring(two, NUMA))).containsExactly("gpu-0 on node-1", "gpu-1 on node-1");
@@ -48,9 +48,9 @@ class PreferenceTest {
   @Test
   void itChoosesTheNodeAlsoWhereTheForecastWouldAndAmongShares() {
     PodNeeds needs = new PodNeeds(1_000, GIB);
-    ClaimAsk two = Asks.preferring(Asks.claim("two", Asks.whole("gpu", 2)), LINK);
+    ClaimRequest two = Asks.preferring(Asks.claim("two", Asks.whole("gpu", 2)), LINK);
     assertThat(cluster.expecting(needs, two)).allMatch(device -> device.endsWith("node-1"));
-    ClaimAsk shares = Asks.preferring(Asks.claim("shares", Asks.share("gpu", 2, GIB, 10)), LINK);
+    ClaimRequest shares = Asks.preferring(Asks.claim("shares", Asks.share("gpu", 2, GIB, 10)), LINK);
     assertThat(cluster.placed(shares)).containsExactly("gpu-0-shared on node-1", "gpu-1-shared on node-1");
   }
 
@@ -63,16 +63,16 @@ class PreferenceTest {
 
   @Test
   void whatMattersMostIsGivenUpLast() {
-    ClaimAsk four = Asks.preferring(Asks.claim("four", Asks.whole("gpu", 4)), LINK, NUMA);
+    ClaimRequest four = Asks.preferring(Asks.claim("four", Asks.whole("gpu", 4)), LINK, NUMA);
     assertThat(cluster.placed(four)).as("no link is that wide: one NUMA node").containsExactlyInAnyOrder("gpu-0 on node-1", "gpu-1 on node-1", "gpu-2 on node-1", "gpu-3 on node-1");
-    assertThat(Choices.of(List.of(four))).extracting(choice -> choice.claims().getFirst().constraints().stream().map(Constraint::attribute).toList())
+    assertThat(Alternatives.of(List.of(four))).extracting(choice -> choice.claims().getFirst().constraints().stream().map(Constraint::attribute).toList())
         .containsExactly(List.of(LINK, NUMA), List.of(LINK), List.of(NUMA), List.of());
   }
 
   @Test
   void anAlternativeThatIsWantedFirstGoesBeforeAPreference() {
     RequestAsk either = new RequestAsk("gpu", List.of(Asks.whole("gpu/four", 4), Asks.whole("gpu/two", 2)));
-    ClaimAsk claim = new ClaimAsk(new ClaimRef("default", "c", "uid"), List.of(either), List.of(), List.of(new Constraint.Match(LINK, List.of("gpu"))));
+    ClaimRequest claim = new ClaimRequest(new ClaimRef("default", "c", "uid"), List.of(either), List.of(), List.of(new Constraint.Match(LINK, List.of("gpu"))));
     assertThat(cluster.placed(claim)).as("four cards without a link rather than two with one").hasSize(4);
   }
 }

@@ -10,10 +10,10 @@ import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeSpec.PublishedMode;
 import dev.partita.api.node.MigProfile;
 import dev.partita.controller.GpuNodes;
-import dev.partita.controller.booking.HostRooms;
-import dev.partita.controller.request.ClaimAsk;
-import dev.partita.controller.request.ClaimAsk.RequestAsk;
+import dev.partita.controller.booking.HostCapacities;
 import dev.partita.controller.request.ClaimRef;
+import dev.partita.controller.request.ClaimRequest;
+import dev.partita.controller.request.ClaimRequest.RequestAsk;
 import dev.partita.controller.request.Constraint;
 import dev.partita.controller.request.DeviceAsk;
 import dev.partita.controller.request.DeviceAsk.Count;
@@ -102,15 +102,15 @@ final class RandomStream {
     return profilesOfCard;
   }
 
-  HostRooms.Room room(boolean limited) {
+  HostCapacities.Room room(boolean limited) {
     PodNeeds total = new PodNeeds(32_000, 64 * GIB);
-    return limited ? new HostRooms.Room(new PodNeeds(random.nextInt(32_001), random.nextLong(64 * GIB)), total) : HostRooms.Room.ENDLESS;
+    return limited ? new HostCapacities.Room(new PodNeeds(random.nextInt(32_001), random.nextLong(64 * GIB)), total) : HostCapacities.Room.ENDLESS;
   }
 
   /** What a pod asks for, under names that no other pod of the stream has. */
-  List<ClaimAsk> pod(String name) {
+  List<ClaimRequest> pod(String name) {
     boolean monitors = random.nextInt(8) == 0;
-    List<ClaimAsk> claims = new ArrayList<>();
+    List<ClaimRequest> claims = new ArrayList<>();
     int count = 1 + random.nextInt(2);
     for (int c = 0; c < count; c++) {
       List<RequestAsk> requests = new ArrayList<>();
@@ -124,7 +124,7 @@ final class RandomStream {
         }
         requests.add(new RequestAsk("r" + r, alternatives));
       }
-      claims.add(new ClaimAsk(new ClaimRef("default", name + "c" + c, "uid-" + name + "c" + c), requests, constraints()));
+      claims.add(new ClaimRequest(new ClaimRef("default", name + "c" + c, "uid-" + name + "c" + c), requests, constraints()));
     }
     return claims;
   }

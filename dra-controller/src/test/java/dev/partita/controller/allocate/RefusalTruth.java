@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.api.DeviceMode;
 import dev.partita.controller.match.CardRefusal;
 import dev.partita.controller.request.DeviceAsk;
-import dev.partita.controller.request.MemoryAsk;
+import dev.partita.controller.request.MemoryRequest;
 import java.util.List;
 import java.util.Objects;
 
@@ -64,7 +64,7 @@ final class RefusalTruth {
       case CardRefusal.NoSuchCapacity(DeviceMode mode, String capacity) -> {
         assertThat(mode).isNotEqualTo(DeviceMode.SHARED);
         assertThat(selected).extracting(ReportedDevice::mode).contains(mode);
-        assertThat(capacity.equals("cores") ? ask.cores().isPresent() : ask.memory() instanceof MemoryAsk.Percent).isTrue();
+        assertThat(capacity.equals("cores") ? ask.cores().isPresent() : ask.memory() instanceof MemoryRequest.Percent).isTrue();
       }
       case CardRefusal.NotOversubscribed(DeviceMode mode) -> {
         assertThat(mode).isNotEqualTo(DeviceMode.SHARED);

@@ -21,7 +21,7 @@ import dev.partita.controller.match.CardRefusal;
 import dev.partita.controller.reasons.Explanation;
 import dev.partita.controller.reasons.NodeRefusal;
 import dev.partita.controller.request.DeviceAsk;
-import dev.partita.controller.request.MemoryAsk;
+import dev.partita.controller.request.MemoryRequest;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -109,11 +109,11 @@ record RefusedCard(GpuNode node, List<Booking> taken, DeviceAsk ask) {
       case CardRefusal.SelectorFailed failed -> throw new AssertionError(failed + " was not asked for");
       case CardRefusal.HeldOnNode _ -> throw new AssertionError(why + ": no node holds anything");
       case CardRefusal.NotOffered _ -> throw new AssertionError(why + ": no node withholds a card");
-      case CardRefusal.TooSmall(long total, long _, String _) -> asking(Asks.amounting(ask, new MemoryAsk.Bytes(total), ask.cores()));
+      case CardRefusal.TooSmall(long total, long _, String _) -> asking(Asks.amounting(ask, new MemoryRequest.Bytes(total), ask.cores()));
       case CardRefusal.TooManyCores _ -> asking(Asks.amounting(ask, ask.memory(), OptionalLong.of(Account.CORES)));
       case CardRefusal.NoSuchCapacity(DeviceMode _, String capacity) when capacity.equals("cores") ->
           asking(Asks.amounting(ask, ask.memory(), OptionalLong.empty()));
-      case CardRefusal.NoSuchCapacity _ -> asking(Asks.amounting(ask, new MemoryAsk.Unsaid(), ask.cores()));
+      case CardRefusal.NoSuchCapacity _ -> asking(Asks.amounting(ask, new MemoryRequest.Unsaid(), ask.cores()));
       case CardRefusal.NotOversubscribed _ -> asking(Asks.oversubscribed(ask, GpuShareConfig.NOT_OVERSUBSCRIBED));
       case CardRefusal.NotExclusive _ ->
           asking(Asks.placed(ask, new Placement(placement.nodes(), placement.gpus(), placement.numa(), placement.nvlink(), placement.models(), placement.uuids(), false)));

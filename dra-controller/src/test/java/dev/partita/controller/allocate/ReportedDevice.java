@@ -12,7 +12,7 @@ import dev.partita.controller.request.DeviceAsk;
 import dev.partita.controller.request.DeviceAsk.Count;
 import dev.partita.controller.request.DeviceAsk.Selector;
 import dev.partita.controller.request.DeviceAsk.Toleration;
-import dev.partita.controller.request.MemoryAsk;
+import dev.partita.controller.request.MemoryRequest;
 import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.List;
@@ -144,18 +144,18 @@ record ReportedDevice(String node, Gpu gpu, long sellable, DeviceMode mode, Opti
     if (mode == DeviceMode.SHARED) {
       return bytes(ask) <= sellable && ask.cores().orElse(0) <= 100;
     }
-    boolean forSharesOnly = ask.cores().isPresent() || ask.memory() instanceof MemoryAsk.Percent || ask.oversubscribe() != 100;
+    boolean forSharesOnly = ask.cores().isPresent() || ask.memory() instanceof MemoryRequest.Percent || ask.oversubscribe() != 100;
     boolean exclusiveInstance = ask.placement().exclusive() && mode == DeviceMode.MIG;
-    return !forSharesOnly && !exclusiveInstance && !(ask.memory() instanceof MemoryAsk.Bytes(long bytes) && bytes > memory());
+    return !forSharesOnly && !exclusiveInstance && !(ask.memory() instanceof MemoryRequest.Bytes(long bytes) && bytes > memory());
   }
 
   /** Bytes that a share for the ask takes of the card: what is asked, a percentage in whole MiB, or all there is; 1 MiB at least. */
   long bytes(DeviceAsk ask) {
     return switch (ask.memory()) {
-      case MemoryAsk.Unsaid() -> sellable;
-      case MemoryAsk.Bytes(long bytes) -> Math.max(MIB, bytes);
-      case MemoryAsk.Percent(int percent) when percent == 100 -> sellable;
-      case MemoryAsk.Percent(int percent) ->
+      case MemoryRequest.Unsaid() -> sellable;
+      case MemoryRequest.Bytes(long bytes) -> Math.max(MIB, bytes);
+      case MemoryRequest.Percent(int percent) when percent == 100 -> sellable;
+      case MemoryRequest.Percent(int percent) ->
           Math.max(MIB, BigInteger.valueOf(sellable).multiply(BigInteger.valueOf(percent)).divide(BigInteger.valueOf(100 * MIB)).longValueExact() * MIB);
     };
   }

@@ -15,9 +15,9 @@ import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.match.Candidates;
 import dev.partita.controller.place.ClaimPlacement;
-import dev.partita.controller.request.ClaimAsk;
-import dev.partita.controller.request.ClaimAsk.RequestAsk;
 import dev.partita.controller.request.ClaimRef;
+import dev.partita.controller.request.ClaimRequest;
+import dev.partita.controller.request.ClaimRequest.RequestAsk;
 import dev.partita.controller.request.Constraint;
 import dev.partita.controller.request.DeviceAsk;
 import dev.partita.controller.request.PodNeeds;
@@ -84,7 +84,7 @@ class ScanAgreementTest {
         default -> {
           int refused = random.nextInt(4);
           Candidates candidates = host -> host.name().hashCode() % 4 < refused - 1 ? Optional.of("not there") : Optional.empty();
-          List<ClaimAsk> pod = new ArrayList<>(random.nextInt(3) == 0 ? stream.pod("s" + step) : List.of(claim(random, "s" + step)));
+          List<ClaimRequest> pod = new ArrayList<>(random.nextInt(3) == 0 ? stream.pod("s" + step) : List.of(claim(random, "s" + step)));
           if (random.nextInt(8) == 0) {
             pod.add(claim(random, "t" + step));
           }
@@ -118,7 +118,7 @@ class ScanAgreementTest {
     return GpuNodes.ready(name, 1 + random.nextInt(8), PRODUCTS[product], MEMORY[product] * GIB);
   }
 
-  private static ClaimAsk claim(Random random, String name) {
+  private static ClaimRequest claim(Random random, String name) {
     List<Constraint> constraints =
         switch (random.nextInt(8)) {
           case 0, 1 -> List.of(new Constraint.Match("resource.kubernetes.io/numaNode", List.of()));
@@ -154,11 +154,11 @@ class ScanAgreementTest {
     if (random.nextInt(8) == 0) { // two choices of one rank
       var first = new RequestAsk("r", List.of(Asks.share("r/a", 2, 2 * GIB, 10), Asks.whole("r/b", 1)));
       var second = new RequestAsk("q", List.of(Asks.whole("q/a", 2), Asks.share("q/b", 1, GIB, 5)));
-      return new ClaimAsk(new ClaimRef("default", name, "uid-" + name), List.of(first, second), constraints);
+      return new ClaimRequest(new ClaimRef("default", name, "uid-" + name), List.of(first, second), constraints);
     }
     if (random.nextInt(5) == 0) {
       var either = new RequestAsk("r", List.of(Asks.share("r/a", "t4", 12 * GIB), Asks.whole("r/b", 2), Asks.share("r/c", 1, 30 * GIB, 40)));
-      return new ClaimAsk(new ClaimRef("default", name, "uid-" + name), List.of(either), constraints);
+      return new ClaimRequest(new ClaimRef("default", name, "uid-" + name), List.of(either), constraints);
     }
     return Asks.claim(name, constraints, asks.toArray(DeviceAsk[]::new));
   }

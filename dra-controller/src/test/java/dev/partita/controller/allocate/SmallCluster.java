@@ -6,11 +6,11 @@ import dev.partita.api.DeviceMode;
 import dev.partita.api.node.GpuNode;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.booking.Books;
-import dev.partita.controller.booking.HostRooms;
-import dev.partita.controller.forecast.Mix;
+import dev.partita.controller.booking.HostCapacities;
+import dev.partita.controller.forecast.DemandHistory;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Inventory;
-import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.PodNeeds;
 import dev.partita.controller.selector.DeviceSelectors;
 import java.util.ArrayList;
@@ -31,7 +31,7 @@ final class SmallCluster {
     books.put(claim, List.of(new Booking(new CardKey(node, card), DeviceMode.SHARED, memory, cores)));
   }
 
-  Outcome allocate(ClaimAsk... claims) {
+  Outcome allocate(ClaimRequest... claims) {
     Inventory inventory = Inventory.EMPTY.refreshed(nodes);
     FreeCards cards = new FreeCards(books);
     cards.refresh(inventory);
@@ -39,17 +39,17 @@ final class SmallCluster {
   }
 
   /** Where a pod goes by the forecast, when many like it have come before. */
-  List<String> expecting(PodNeeds needs, ClaimAsk claim) {
-    Mix mix = new Mix();
+  List<String> expecting(PodNeeds needs, ClaimRequest claim) {
+    DemandHistory mix = new DemandHistory();
     for (int i = 0; i < 40; i++) {
       mix.arrived(needs, List.of(claim));
     }
-    FreeCards cards = new FreeCards(books, new HostRooms(), mix);
+    FreeCards cards = new FreeCards(books, new HostCapacities(), mix);
     cards.refresh(Inventory.EMPTY.refreshed(nodes));
     return devices(allocator.allocate(needs, List.of(claim), host -> Optional.empty(), cards));
   }
 
-  List<String> placed(ClaimAsk... claims) {
+  List<String> placed(ClaimRequest... claims) {
     return devices(allocate(claims));
   }
 
@@ -58,11 +58,11 @@ final class SmallCluster {
     return ((Outcome.Allocated) outcome).claims().stream().flatMap(c -> c.devices().stream()).map(d -> d.device().toString()).toList();
   }
 
-  String refusal(ClaimAsk claim) {
+  String refusal(ClaimRequest claim) {
     return refusal(claim, 0);
   }
 
-  String refusal(ClaimAsk claim, int moreCardsTaken) {
+  String refusal(ClaimRequest claim, int moreCardsTaken) {
     for (int i = 0; i < moreCardsTaken; i++) {
       books.put("more" + i, List.of(new Booking(new CardKey("node-0", 2 + i), DeviceMode.WHOLE, 0, 0)));
     }

@@ -7,10 +7,10 @@ import dev.partita.api.config.GpuShareConfig.Packing;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.classes.ClassPlan;
 import dev.partita.controller.inventory.Inventory;
-import dev.partita.controller.request.ClaimAsk;
+import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.Constraint;
 import dev.partita.controller.request.DeviceAsk;
-import dev.partita.controller.request.MemoryAsk;
+import dev.partita.controller.request.MemoryRequest;
 import dev.partita.controller.selector.DeviceSelectors;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
@@ -68,7 +68,7 @@ class ClaimReaderTest {
 
   @Test
   void aShareIsRead() {
-    ClaimAsk ask =
+    ClaimRequest ask =
         ask(
             """
             requests:
@@ -81,7 +81,7 @@ class ClaimReaderTest {
     DeviceAsk device = ask.requests().getFirst().alternatives().getFirst();
     assertThat(device.name()).isEqualTo("gpu");
     assertThat(device.count()).isEqualTo(new DeviceAsk.Count.Exactly(2));
-    assertThat(device.memory()).isEqualTo(new MemoryAsk.Bytes(8L << 30));
+    assertThat(device.memory()).isEqualTo(new MemoryRequest.Bytes(8L << 30));
     assertThat(device.cores()).hasValue(25);
     assertThat(device.selectors()).singleElement().satisfies(s -> assertThat(s.origin()).isEqualTo("class h200.gpu.partita.dev"));
   }
@@ -89,18 +89,18 @@ class ClaimReaderTest {
   @Test
   void fractionsOfAUnitAreRoundedUp() {
     DeviceAsk device = ask(share("memory: 1500m, cores: 12500m")).requests().getFirst().alternatives().getFirst();
-    assertThat(device.memory()).isEqualTo(new MemoryAsk.Bytes(2));
+    assertThat(device.memory()).isEqualTo(new MemoryRequest.Bytes(2));
     assertThat(device.cores()).hasValue(13);
   }
 
   @Test
   void memoryIsAskedForInPercentByTheConfigOfTheClaimOrItsClass() {
-    assertThat(memory(config("memoryPercent: 40"))).isEqualTo(new MemoryAsk.Percent(40));
-    assertThat(memory("requests: [{name: gpu, exactly: {deviceClassName: half-gpu}}]")).isEqualTo(new MemoryAsk.Percent(50));
+    assertThat(memory(config("memoryPercent: 40"))).isEqualTo(new MemoryRequest.Percent(40));
+    assertThat(memory("requests: [{name: gpu, exactly: {deviceClassName: half-gpu}}]")).isEqualTo(new MemoryRequest.Percent(50));
     assertThat(memory("requests: [{name: gpu, exactly: {deviceClassName: half-gpu, capacity: {requests: {memory: 8Gi}}}}]"))
         .as("an amount in the request stands for itself")
-        .isEqualTo(new MemoryAsk.Bytes(8L << 30));
-    assertThat(memory("requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev}}]")).isEqualTo(new MemoryAsk.Unsaid());
+        .isEqualTo(new MemoryRequest.Bytes(8L << 30));
+    assertThat(memory("requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev}}]")).isEqualTo(new MemoryRequest.Unsaid());
   }
 
   @Test
@@ -115,7 +115,7 @@ class ClaimReaderTest {
         .containsExactly("spec.devices.config[0].opaque.parameters.memoryPercent: must be a whole number from 1 to 100, not 0");
   }
 
-  private MemoryAsk memory(String devices) {
+  private MemoryRequest memory(String devices) {
     return ask(devices).requests().getFirst().alternatives().getFirst().memory();
   }
 
@@ -220,7 +220,7 @@ class ClaimReaderTest {
 
   @Test
   void ofSeveralConfigsTheLastThatCoversARequestCounts() {
-    ClaimAsk ask =
+    ClaimRequest ask =
         ask(
             """
             requests:
@@ -240,26 +240,26 @@ class ClaimReaderTest {
     assertThat(ask.requests().stream().flatMap(request -> request.alternatives().stream()))
         .extracting(DeviceAsk::name, DeviceAsk::memory)
         .containsExactly(
-            tuple("a", new MemoryAsk.Percent(10)),
-            tuple("b", new MemoryAsk.Percent(20)),
-            tuple("c/x", new MemoryAsk.Percent(20)),
-            tuple("c/y", new MemoryAsk.Percent(30)),
-            tuple("d", new MemoryAsk.Percent(50)));
+            tuple("a", new MemoryRequest.Percent(10)),
+            tuple("b", new MemoryRequest.Percent(20)),
+            tuple("c/x", new MemoryRequest.Percent(20)),
+            tuple("c/y", new MemoryRequest.Percent(30)),
+            tuple("d", new MemoryRequest.Percent(50)));
   }
 
   @Test
   void aListOfRequestsCoversThoseThatItNamesAndTheirAlternativesAndAnEmptyOneAll() {
-    assertThat(Configs.covers(List.of(), "gpu/big")).isTrue();
-    assertThat(Configs.covers(List.of("gpu"), "gpu/big")).isTrue();
-    assertThat(Configs.covers(List.of("gpu/big"), "gpu/big")).isTrue();
-    assertThat(Configs.covers(List.of("gpu/big"), "gpu/any")).isFalse();
-    assertThat(Configs.covers(List.of("gpu/big"), "gpu")).isFalse();
-    assertThat(Configs.covers(List.of("gp"), "gpu")).isFalse();
+    assertThat(ShareConfigs.covers(List.of(), "gpu/big")).isTrue();
+    assertThat(ShareConfigs.covers(List.of("gpu"), "gpu/big")).isTrue();
+    assertThat(ShareConfigs.covers(List.of("gpu/big"), "gpu/big")).isTrue();
+    assertThat(ShareConfigs.covers(List.of("gpu/big"), "gpu/any")).isFalse();
+    assertThat(ShareConfigs.covers(List.of("gpu/big"), "gpu")).isFalse();
+    assertThat(ShareConfigs.covers(List.of("gp"), "gpu")).isFalse();
   }
 
   @Test
   void requiredPlacementIsAConstraintOverTheRequestsThatItCovers() {
-    ClaimAsk ask = ask(config("placement: {numa: Required}"));
+    ClaimRequest ask = ask(config("placement: {numa: Required}"));
     assertThat(ask.constraints()).containsExactly(new Constraint.Match("resource.kubernetes.io/numaNode", List.of("gpu")));
   }
 
@@ -276,7 +276,7 @@ class ClaimReaderTest {
 
   @Test
   void alternativesHaveTheNamesOfSubrequests() {
-    ClaimAsk ask =
+    ClaimRequest ask =
         ask(
             """
             requests:
@@ -293,8 +293,8 @@ class ClaimReaderTest {
     String required = "config: [{opaque: {driver: gpu.partita.dev, parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, placement: {numa: Required, nvlink: Required}}}}]";
     String two = "requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, count: 2}}]";
     String one = "requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev}}]";
-    assertThat(BeyondScheduler.fields(List.of(ask("{" + two + ", " + required + "}")))).containsExactly("placement.numa", "placement.nvlink");
-    assertThat(BeyondScheduler.fields(List.of(ask("{" + one + ", " + required + "}")))).as("of one card there is nothing to hold to").isEmpty();
+    assertThat(ControllerOnlyFields.fields(List.of(ask("{" + two + ", " + required + "}")))).containsExactly("placement.numa", "placement.nvlink");
+    assertThat(ControllerOnlyFields.fields(List.of(ask("{" + one + ", " + required + "}")))).as("of one card there is nothing to hold to").isEmpty();
   }
 
   private static String share(String capacity) {
@@ -312,7 +312,7 @@ class ClaimReaderTest {
     return ask(devices).requests().getFirst().alternatives().getFirst().placement().gpus();
   }
 
-  private ClaimAsk ask(String devices) {
+  private ClaimRequest ask(String devices) {
     ClaimReading reading = read(devices);
     assertThat(reading).isInstanceOf(ClaimReading.Understood.class);
     return ((ClaimReading.Understood) reading).ask();

@@ -46,7 +46,7 @@ class FillingTest {
       for (int i = 0; i < ofHost; i++) {
         cards.add(card(random, only < kinds ? only : random.nextInt(kinds)));
       }
-      HostState state = HostState.of(random.nextInt(40_000), random.nextInt(40_000), cards.stream().mapToLong(FillingTest::packed).toArray());
+      FreeParts state = FreeParts.of(random.nextInt(40_000), random.nextInt(40_000), cards.stream().mapToLong(FillingTest::packed).toArray());
       int[] present = cards.stream().mapToInt(Card::kind).distinct().sorted().toArray();
       long expected = Arrays.stream(fills).mapToLong(fill -> idleAfter(state, cards, fill)).sum();
       assertThat(new Filling(new Arrivals(fills, present), state).idleAfterAll()).as("round %d: %s", round, cards).isEqualTo(expected);
@@ -54,7 +54,7 @@ class FillingTest {
   }
 
   private static long packed(Card card) {
-    return HostState.card(card.kind(), card.memory(), card.cores());
+    return FreeParts.card(card.kind(), card.memory(), card.cores());
   }
 
   private static Demand pod(Random random, int kinds) {
@@ -78,7 +78,7 @@ class FillingTest {
     };
   }
 
-  private static long idleAfter(HostState state, List<Card> start, Demand[] pods) {
+  private static long idleAfter(FreeParts state, List<Card> start, Demand[] pods) {
     List<Card> cards = new ArrayList<>(start);
     int cpu = state.milliCpu();
     int memory = state.memory();

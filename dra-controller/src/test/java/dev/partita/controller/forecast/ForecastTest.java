@@ -43,7 +43,7 @@ class ForecastTest {
   @Test
   void equalFrequenciesGiveEqualForecastsAndTheOrderOfCardsDoesNotMatter() {
     List<Frequency> mix = List.of(new Frequency(share(3_000, 3_300), 5), new Frequency(share(7_000, 6_500), 3));
-    HostState state = host(20_000, ALL, 3_500, 700);
+    FreeParts state = host(20_000, ALL, 3_500, 700);
     Forecast one = new Forecast(mix, new Scarcity(mix, Map.of(host(20_000, ALL), 1)));
     Forecast other = new Forecast(List.copyOf(mix), new Scarcity(mix, Map.of(host(20_000, ALL), 1)));
     assertThat(one.cost(state)).isEqualTo(other.cost(host(20_000, 700, ALL, 3_500)));
@@ -51,11 +51,11 @@ class ForecastTest {
 
   @Test
   void cardsThatFewHostsHaveCostMoreTheMoreOfThemIsAskedFor() {
-    HostState common = HostState.of(0, 0, new long[] {HostState.card(0, ALL, ALL)});
-    HostState rare = HostState.of(0, 0, new long[] {HostState.card(1, ALL, ALL)});
+    FreeParts common = FreeParts.of(0, 0, new long[] {FreeParts.card(0, ALL, ALL)});
+    FreeParts rare = FreeParts.of(0, 0, new long[] {FreeParts.card(1, ALL, ALL)});
     Frequency anywhere = new Frequency(new Demand(0, 0, 1, new int[] {ALL, ALL}, new int[] {ALL, ALL}), 90);
     Frequency onRare = new Frequency(new Demand(0, 0, 1, new int[] {-1, ALL}, new int[] {0, ALL}), 10);
-    Map<HostState, Integer> hosts = Map.of(common, 9, rare, 1);
+    Map<FreeParts, Integer> hosts = Map.of(common, 9, rare, 1);
     Scarcity asked = new Scarcity(List.of(anywhere, onRare), hosts);
     Scarcity notAsked = new Scarcity(List.of(anywhere), hosts);
     assertThat(asked.cost(rare, ALL)).isGreaterThan(asked.cost(common, ALL));
@@ -72,7 +72,7 @@ class ForecastTest {
     return new Demand(milliCpu, 0, 1, new int[] {parts}, new int[] {parts});
   }
 
-  private static HostState host(int milliCpu, int... free) {
-    return HostState.of(milliCpu, 0, Arrays.stream(free).mapToLong(parts -> HostState.card(0, parts, parts)).toArray());
+  private static FreeParts host(int milliCpu, int... free) {
+    return FreeParts.of(milliCpu, 0, Arrays.stream(free).mapToLong(parts -> FreeParts.card(0, parts, parts)).toArray());
   }
 }

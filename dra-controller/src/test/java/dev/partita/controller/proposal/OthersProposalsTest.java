@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.api.Driver;
 import dev.partita.api.config.GpuShareConfig.Placement;
 import dev.partita.controller.HeldClock;
-import dev.partita.controller.request.ClaimAsk;
 import dev.partita.controller.request.ClaimRef;
+import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.DeviceAsk;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
@@ -75,10 +75,10 @@ class OthersProposalsTest {
     assertThat(others.areAbandoned("a")).isFalse();
   }
 
-  private static ClaimAsk ask(int devices, OptionalLong memory) {
+  private static ClaimRequest ask(int devices, OptionalLong memory) {
     DeviceAsk ask =
         new DeviceAsk("gpu", List.of(), new DeviceAsk.Count.Exactly(devices), memory, OptionalLong.empty(), List.of(), Placement.DEFAULT);
-    return new ClaimAsk(new ClaimRef("a", "c", "1"), List.of(new ClaimAsk.RequestAsk("gpu", List.of(ask))), List.of());
+    return new ClaimRequest(new ClaimRef("a", "c", "1"), List.of(new ClaimRequest.RequestAsk("gpu", List.of(ask))), List.of());
   }
 
   private static ResourceClaim claim(String namespace, String uid, String proposal) {

@@ -16,9 +16,9 @@ import dev.partita.controller.booking.Booking;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
-import dev.partita.controller.request.ClaimAsk;
-import dev.partita.controller.request.ClaimAsk.RequestAsk;
 import dev.partita.controller.request.ClaimRef;
+import dev.partita.controller.request.ClaimRequest;
+import dev.partita.controller.request.ClaimRequest.RequestAsk;
 import dev.partita.controller.request.DeviceAsk;
 import io.fabric8.kubernetes.api.model.LabelSelector;
 import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
@@ -91,7 +91,7 @@ class QuotaLedgerTest {
   void whoCannotChooseTheHostCountsWhatClaimsWaitFor() {
     quota(limit("", memory("40Gi")));
     ledger.put("1", "a-dev", List.of(share("h-0", 0, 16)));
-    Map<String, List<ClaimAsk>> waiting = Map.of("a-prod", List.of(ask(8), ask(8)), "b", List.of(ask(100)));
+    Map<String, List<ClaimRequest>> waiting = Map.of("a-prod", List.of(ask(8), ask(8)), "b", List.of(ask(100)));
     assertThat(ledger.refusal("a-dev", ask(8), waiting, host("h-0"))).isEmpty();
     assertThat(ledger.refusal("a-dev", ask(9), waiting, host("h-0"))).contains("namespace quota team-a: 32 GiB of 40 GiB memory, 9 GiB asked");
     assertThat(ledger.refusal("b", ask(100), waiting, host("h-0"))).as("another team's").isEmpty();
@@ -176,10 +176,10 @@ class QuotaLedgerTest {
     assertThat(ledger.refusal("a-dev", List.of(ask(1)), host("h-0"))).isEmpty();
   }
 
-  private static ClaimAsk exclusive() {
+  private static ClaimRequest exclusive() {
     DeviceAsk small = ask(1).requests().getFirst().alternatives().getFirst();
     DeviceAsk alone = new DeviceAsk("gpu", small.selectors(), small.count(), small.memory(), small.cores(), List.of(), small.placement().alone());
-    return new ClaimAsk(new ClaimRef("a-dev", "c", "uid"), List.of(new RequestAsk("gpu", List.of(alone))), List.of());
+    return new ClaimRequest(new ClaimRef("a-dev", "c", "uid"), List.of(new RequestAsk("gpu", List.of(alone))), List.of());
   }
 
   private static GpuQuotaSpec.Limit limit(String name, Amounts guaranteed) {
@@ -194,12 +194,12 @@ class QuotaLedgerTest {
     return new Booking(new CardKey(node, card), DeviceMode.SHARED, gib * GIB, 0);
   }
 
-  private static ClaimAsk ask(long gib) {
+  private static ClaimRequest ask(long gib) {
     DeviceAsk ask =
         new DeviceAsk(
             "gpu", List.of(), new DeviceAsk.Count.Exactly(1), OptionalLong.of(gib * GIB), OptionalLong.empty(), List.of(),
             GpuShareConfig.DEFAULT.placement());
-    return new ClaimAsk(new ClaimRef("a-dev", "c", "uid"), List.of(new RequestAsk("gpu", List.of(ask))), List.of());
+    return new ClaimRequest(new ClaimRef("a-dev", "c", "uid"), List.of(new RequestAsk("gpu", List.of(ask))), List.of());
   }
 
   private static GpuHost host(String name) {

@@ -10,8 +10,8 @@ import dev.partita.controller.booking.Booking;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.proposal.OthersProposals;
-import dev.partita.controller.request.ClaimAsk;
 import dev.partita.controller.request.ClaimRef;
+import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.DeviceAsk;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -31,11 +31,11 @@ class ClaimLedgerTest {
   private static final CardKey CARD = new CardKey("node-0", 0);
   private static final List<Booking> EIGHT = List.of(new Booking(CARD, DeviceMode.SHARED, 8, 25));
 
-  private static final ClaimAsk ASK =
-      new ClaimAsk(
+  private static final ClaimRequest ASK =
+      new ClaimRequest(
           CLAIM,
           List.of(
-              new ClaimAsk.RequestAsk(
+              new ClaimRequest.RequestAsk(
                   "gpu",
                   List.of(
                       new DeviceAsk(

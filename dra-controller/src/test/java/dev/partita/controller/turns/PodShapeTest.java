@@ -3,9 +3,9 @@ package dev.partita.controller.turns;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.config.GpuShareConfig.Placement;
-import dev.partita.controller.request.ClaimAsk;
-import dev.partita.controller.request.ClaimAsk.RequestAsk;
 import dev.partita.controller.request.ClaimRef;
+import dev.partita.controller.request.ClaimRequest;
+import dev.partita.controller.request.ClaimRequest.RequestAsk;
 import dev.partita.controller.request.DeviceAsk;
 import io.fabric8.kubernetes.api.model.NodeSelectorRequirement;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -71,6 +71,6 @@ class PodShapeTest {
 
   private static PodShape shape(Pod pod, String claim, long bytes) {
     DeviceAsk ask = new DeviceAsk("gpu", List.of(), new DeviceAsk.Count.Exactly(1), OptionalLong.of(bytes), OptionalLong.empty(), List.of(), Placement.DEFAULT);
-    return PodShape.of(pod, List.of(), List.of(new ClaimAsk(new ClaimRef("n", claim, "uid-" + claim), List.of(new RequestAsk("gpu", List.of(ask))), List.of())));
+    return PodShape.of(pod, List.of(), List.of(new ClaimRequest(new ClaimRef("n", claim, "uid-" + claim), List.of(new RequestAsk("gpu", List.of(ask))), List.of())));
   }
 }

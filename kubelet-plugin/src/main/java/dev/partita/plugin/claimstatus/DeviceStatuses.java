@@ -1,7 +1,7 @@
 package dev.partita.plugin.claimstatus;
 
 import dev.partita.api.Driver;
-import dev.partita.plugin.claim.AllocationReading;
+import dev.partita.plugin.claim.AllocationDecoder;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
 import io.fabric8.kubernetes.api.model.Condition;
@@ -47,7 +47,7 @@ final class DeviceStatuses {
   }
 
   private AllocatedDeviceStatus status(Grant grant, Optional<DeviceNotes> notes) {
-    Optional<String> shareId = AllocationReading.shareIdOf(claim, pool, grant); // compared as text by the API server
+    Optional<String> shareId = AllocationDecoder.shareIdOf(claim, pool, grant); // compared as text by the API server
     AllocatedDeviceStatusBuilder status =
         new AllocatedDeviceStatusBuilder().withDriver(Driver.NAME).withPool(pool).withDevice(grant.device());
     shareId.ifPresent(status::withShareID);

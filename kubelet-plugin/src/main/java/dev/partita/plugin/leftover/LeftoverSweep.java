@@ -2,7 +2,7 @@ package dev.partita.plugin.leftover;
 
 import dev.partita.cdi.CdiFolder;
 import dev.partita.plugin.checkpoint.Checkpoint;
-import dev.partita.plugin.claim.AllocationReading;
+import dev.partita.plugin.claim.AllocationDecoder;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.PreparedClaim.Phase;
@@ -209,7 +209,7 @@ public final class LeftoverSweep {
 
   /** Whether the claim is allocated to this node. Who it is reserved for says less: kubelet releases before that changes. */
   private boolean isNeeded(ResourceClaim claim) {
-    return !AllocationReading.deviceKeys(claim, pool).isEmpty();
+    return !AllocationDecoder.deviceKeys(claim, pool).isEmpty();
   }
 
   private interface Look {

@@ -1,7 +1,7 @@
 package dev.partita.plugin.prepare;
 
 import dev.partita.api.node.GpuNodeSpec;
-import dev.partita.plugin.claim.AllocationReading;
+import dev.partita.plugin.claim.AllocationDecoder;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.container.ContainerView;
@@ -63,8 +63,8 @@ final class CallReads {
 
   private List<Grant> grants(Name name, Inventory.Cards cards, GpuNodeSpec node) {
     return claim(name)
-        .map(claim -> AllocationReading.read(claim, pool, cards, node))
-        .map(outcome -> outcome instanceof AllocationReading.Granted granted ? granted.grants() : List.<Grant>of())
+        .map(claim -> AllocationDecoder.read(claim, pool, cards, node))
+        .map(outcome -> outcome instanceof AllocationDecoder.Granted granted ? granted.grants() : List.<Grant>of())
         .orElse(List.of());
   }
 

@@ -2,7 +2,7 @@ package dev.partita.plugin.prepare;
 
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.plugin.checkpoint.Checkpoint;
-import dev.partita.plugin.claim.AllocationReading;
+import dev.partita.plugin.claim.AllocationDecoder;
 import dev.partita.plugin.claim.CardIdentity;
 import dev.partita.plugin.claim.CdiName;
 import dev.partita.plugin.claim.Clash;
@@ -256,9 +256,9 @@ public final class ClaimPreparer implements ClaimService {
   private PreparedOrRefused tryOnce(ClaimRef ref, ResourceClaim claim, List<Step> takeBack, CallReads reads) throws IOException {
     GpuNodeSpec knobs = node.get();
     Inventory.Cards cards = cardsFor(claim, knobs);
-    AllocationReading.Outcome reading = AllocationReading.read(claim, pool, cards, knobs);
+    AllocationDecoder.Outcome reading = AllocationDecoder.read(claim, pool, cards, knobs);
     ContainerView view =
-        reading instanceof AllocationReading.Granted granted
+        reading instanceof AllocationDecoder.Granted granted
             ? new Containers(reads, cards, knobs).view(ref, claim, granted.grants())
             : new ContainerView(Map.of(), false);
     return lock.onClaim(ref.uid(), () -> decideAndExecute(ref, claim, cards, reading, view, takeBack));
@@ -270,7 +270,7 @@ public final class ClaimPreparer implements ClaimService {
       release(ref.uid());
       return new Failed("claim " + ref + " was deleted while it was being prepared");
     }
-    LOG.info("claim {}: prepared: {}", ref, AllocationReading.deviceKeys(prepared.grants()));
+    LOG.info("claim {}: prepared: {}", ref, AllocationDecoder.deviceKeys(prepared.grants()));
     held.isThere(ref.uid());
     call.reports().add(() -> reports.prepared(prepared));
     return new Ready(prepared.grants().stream().map(grant -> ready(ref, claim, grant)).toList());
@@ -299,7 +299,7 @@ public final class ClaimPreparer implements ClaimService {
       ClaimRef ref,
       ResourceClaim claim,
       Inventory.Cards cards,
-      AllocationReading.Outcome reading,
+      AllocationDecoder.Outcome reading,
       ContainerView view,
       List<Step> takeBack)
       throws IOException {
@@ -324,10 +324,10 @@ public final class ClaimPreparer implements ClaimService {
       LOG.info("claim {}: has another allocation than when it was prepared; the earlier one is released", ref);
       releaseNow(ref.uid(), earlier);
     }
-    if (reading instanceof AllocationReading.Refused refused) {
+    if (reading instanceof AllocationDecoder.Refused refused) {
       return new Refused(refused.reason());
     }
-    List<Grant> grants = ((AllocationReading.Granted) reading).grants();
+    List<Grant> grants = ((AllocationDecoder.Granted) reading).grants();
     if (grants.isEmpty()) {
       return new Refused("claim " + ref + " has no device of pool " + pool + " allocated");
     }
@@ -383,9 +383,9 @@ public final class ClaimPreparer implements ClaimService {
 
   /** An earlier preparation as it would be now. */
   private PreparedClaim renewed(
-      PreparedClaim earlier, Inventory.Cards cards, AllocationReading.Outcome reading, ContainerView view) {
+      PreparedClaim earlier, Inventory.Cards cards, AllocationDecoder.Outcome reading, ContainerView view) {
     PreparedClaim present = onPresentNodes(earlier, cards);
-    boolean seen = reading instanceof AllocationReading.Granted;
+    boolean seen = reading instanceof AllocationDecoder.Granted;
     return new PreparedClaim(
         earlier.claim(), Phase.COMPLETED, bootId, present.grants(), seen ? view.env() : earlier.env(), seen ? view.mixed() : earlier.mixed());
   }
@@ -416,7 +416,7 @@ public final class ClaimPreparer implements ClaimService {
   }
 
   private boolean isSameAllocation(PreparedClaim earlier, ResourceClaim claim) {
-    return AllocationReading.deviceKeys(earlier.grants()).equals(AllocationReading.deviceKeys(claim, pool));
+    return AllocationDecoder.deviceKeys(earlier.grants()).equals(AllocationDecoder.deviceKeys(claim, pool));
   }
 
   /**
@@ -427,7 +427,7 @@ public final class ClaimPreparer implements ClaimService {
     Inventory now = inventory.current();
     if (!(now instanceof Inventory.Cards cards)
         || cards.files().gone().isPresent()
-        || AllocationReading.read(claim, pool, cards, knobs) instanceof AllocationReading.Refused) {
+        || AllocationDecoder.read(claim, pool, cards, knobs) instanceof AllocationDecoder.Refused) {
       now = inventory.refresh();
     }
     return switch (now) {
@@ -471,6 +471,6 @@ public final class ClaimPreparer implements ClaimService {
 
   private ReadyDevice ready(ClaimRef ref, ResourceClaim claim, Grant grant) {
     return new ReadyDevice(
-        grant.requests(), pool, grant.device(), List.of(CdiName.idOf(ref, grant)), AllocationReading.shareIdOf(claim, pool, grant));
+        grant.requests(), pool, grant.device(), List.of(CdiName.idOf(ref, grant)), AllocationDecoder.shareIdOf(claim, pool, grant));
   }
 }

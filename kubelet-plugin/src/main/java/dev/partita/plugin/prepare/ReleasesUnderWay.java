@@ -1,7 +1,7 @@
 package dev.partita.plugin.prepare;
 
 import dev.partita.plugin.checkpoint.Checkpoint;
-import dev.partita.plugin.claim.AllocationReading;
+import dev.partita.plugin.claim.AllocationDecoder;
 import dev.partita.plugin.claim.PreparedClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.io.IOException;
@@ -59,7 +59,7 @@ record ReleasesUnderWay(ClaimReader api, Checkpoint checkpoint, String pool) {
 
   /** Whether the claim still has the devices that are prepared for it. */
   private boolean isNeeded(PreparedClaim record, Optional<ResourceClaim> claim) {
-    return claim.filter(now -> AllocationReading.deviceKeys(now, pool).equals(AllocationReading.deviceKeys(record.grants()))).isPresent();
+    return claim.filter(now -> AllocationDecoder.deviceKeys(now, pool).equals(AllocationDecoder.deviceKeys(record.grants()))).isPresent();
   }
 
   private static boolean pause() {

@@ -31,7 +31,7 @@ final class QuotaOverheads {
 
   private final Map<ShareRef, Instant> neededAt = new HashMap<>();
   private final Map<ShareRef, Known> known = new HashMap<>();
-  private final Onsets failures = new Onsets();
+  private final Debounce failures = new Debounce();
 
   /**
    * What a quota file says.

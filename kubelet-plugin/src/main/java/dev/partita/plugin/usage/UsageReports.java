@@ -36,8 +36,8 @@ final class UsageReports {
   private final Map<ShareRef, Blame> blamed = new HashMap<>();
   private final Set<ShareRef> beyondCores = new HashSet<>();
   private final Set<ShareRef> everUsed = new HashSet<>();
-  private final Onsets overLocked = new Onsets();
-  private final Onsets grown = new Onsets();
+  private final Debounce overLocked = new Debounce();
+  private final Debounce grown = new Debounce();
 
   UsageReports(ClaimReports reports) {
     this.reports = reports;

@@ -67,15 +67,15 @@ public final class UsageWatch {
   private final ContainerShares containers;
   private final QuotaOverheads quotas;
   private final UsageReports reports;
-  private final Reprisal reprisal;
+  private final ExcessAction reprisal;
   private final Clock clock;
-  private final Clock evenClock;
+  private final Clock monotonicClock;
   private final LeastOverheads least;
   private final OverheadBook book;
-  private final SteadyMemory steady = new SteadyMemory();
+  private final StableVerdict steady = new StableVerdict();
   private final SampledTimes times = new SampledTimes();
   private final CoreBook cores = new CoreBook();
-  private final Endings endings = new Endings();
+  private final ExitGrace endings = new ExitGrace();
   private final Set<ShareRef> overLocked = new HashSet<>(); // whose last search did not come to its end
   private final Map<String, Long> newest = new HashMap<>(); // by card: microseconds of the newest sample
   private volatile Map<ShareRef, ShareUse> current = Map.of();
@@ -94,7 +94,7 @@ public final class UsageWatch {
    * @param onExcess what is done about processes that hold more than they may
    * @param plausibleOverhead bytes that contexts and modules of one process are believed to take, {@link #LEAST_PLAUSIBLE_OVERHEAD} or more
    * @param clock the time of day
-   * @param evenClock one for how long something lasts
+   * @param monotonicClock one for how long something lasts
    */
   public static UsageWatch over(
       Checkpoint checkpoint,
@@ -107,7 +107,7 @@ public final class UsageWatch {
       OnExcess onExcess,
       long plausibleOverhead,
       Clock clock,
-      Clock evenClock) {
+      Clock monotonicClock) {
     HostProcesses host = new HostProcesses(Path.of("/proc"));
     return new UsageWatch(
         checkpoint,
@@ -115,14 +115,14 @@ public final class UsageWatch {
         nvml,
         samples,
         host,
-        new PodClaims(api, evenClock),
+        new PodClaims(api, monotonicClock),
         new QuotaOverheads(folders, lock),
         new UsageReports(reports),
-        new Reprisal(onExcess, host, reports),
+        new ExcessAction(onExcess, host, reports),
         new LeastOverheads(folders.stateRoot().resolve("overheads")),
         plausibleOverhead,
         clock,
-        evenClock);
+        monotonicClock);
   }
 
   private UsageWatch(
@@ -134,11 +134,11 @@ public final class UsageWatch {
       PodClaims pods,
       QuotaOverheads quotas,
       UsageReports reports,
-      Reprisal reprisal,
+      ExcessAction reprisal,
       LeastOverheads least,
       long plausibleOverhead,
       Clock clock,
-      Clock evenClock) {
+      Clock monotonicClock) {
     this.checkpoint = checkpoint;
     this.folders = folders;
     this.nvml = nvml;
@@ -149,10 +149,10 @@ public final class UsageWatch {
     this.reports = reports;
     this.reprisal = reprisal;
     this.clock = clock;
-    this.evenClock = evenClock;
+    this.monotonicClock = monotonicClock;
     this.least = least;
     this.book = new OverheadBook(plausibleOverhead, least.kept());
-    this.settled = evenClock.instant();
+    this.settled = monotonicClock.instant();
     this.nextWhole = settled;
   }
 
@@ -214,7 +214,7 @@ public final class UsageWatch {
    * when that and everything else has stayed so for a while, only whether it still is is looked at most times.
    */
   void look() throws IOException {
-    Instant now = evenClock.instant();
+    Instant now = monotonicClock.instant();
     boolean same = watchRecords();
     boolean restful = idle && isIdle();
     if (same && restful && now.isBefore(nextWhole)) {
@@ -302,10 +302,10 @@ public final class UsageWatch {
     }
     shares.stream()
         .filter(share -> !after.getOrDefault(share.ref(), Ledger.NONE).searched())
-        .forEach(share -> reports.tellOfLocks(share, evenClock.instant()));
+        .forEach(share -> reports.tellOfLocks(share, monotonicClock.instant()));
     shares.stream()
         .filter(share -> after.getOrDefault(share.ref(), Ledger.NONE).grown())
-        .forEach(share -> reports.tellOfGrowth(share, evenClock.instant()));
+        .forEach(share -> reports.tellOfGrowth(share, monotonicClock.instant()));
     return uses;
   }
 
@@ -350,7 +350,7 @@ public final class UsageWatch {
       return; // it has ended meanwhile
     }
     List<CardProcess.SeatOf> seats = seats(process.pid(), start.getAsLong(), shares, after);
-    if (seats.isEmpty() && endings.excuse(process.pid(), start.getAsLong(), host.isEnding(process.pid()), evenClock.instant())) {
+    if (seats.isEmpty() && endings.excuse(process.pid(), start.getAsLong(), host.isEnding(process.pid()), monotonicClock.instant())) {
       return;
     }
     Set<ShareRef> container = seats.isEmpty() ? containers.of(process.pid(), start.getAsLong(), shares) : Set.of();

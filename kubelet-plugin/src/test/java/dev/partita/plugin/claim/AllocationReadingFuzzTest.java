@@ -41,9 +41,9 @@ class AllocationReadingFuzzTest {
     if (claim == null) {
       return;
     }
-    switch (AllocationReading.read(claim, "node-0/gpu", CARDS, GpuNodeSpec.DEFAULT)) {
-      case AllocationReading.Refused(String reason) -> assertThat(reason).isNotBlank();
-      case AllocationReading.Granted(List<Grant> grants) ->
+    switch (AllocationDecoder.read(claim, "node-0/gpu", CARDS, GpuNodeSpec.DEFAULT)) {
+      case AllocationDecoder.Refused(String reason) -> assertThat(reason).isNotBlank();
+      case AllocationDecoder.Granted(List<Grant> grants) ->
           assertThat(grants)
               .allSatisfy(
                   grant -> {

@@ -185,7 +185,7 @@ class UsageReckoningTest {
 
   @Test
   void aStateMustLastBeforeItCounts() {
-    SteadyMemory steady = new SteadyMemory();
+    StableVerdict steady = new StableVerdict();
     MemoryState exceeded = new MemoryState.Exceeded(1, List.of());
     assertThat(steady.take(a.ref(), exceeded)).isEqualTo(new MemoryState.Held());
     assertThat(steady.take(a.ref(), new MemoryState.Held())).isEqualTo(new MemoryState.Held());

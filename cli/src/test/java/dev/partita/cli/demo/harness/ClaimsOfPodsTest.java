@@ -24,14 +24,14 @@ class ClaimsOfPodsTest {
   private ApiServer api;
   private KubernetesClient client;
   private ClaimLifecycle claims;
-  private PodScheduler scheduler;
+  private DemoScheduler scheduler;
 
   @BeforeEach
   void start() {
     api = ApiServer.start();
     client = api.client();
     claims = new ClaimLifecycle(client);
-    scheduler = new PodScheduler(client);
+    scheduler = new DemoScheduler(client);
     client.resource(new NodeBuilder().withNewMetadata().withName("node-a").endMetadata().build()).create();
     client
         .resource(
@@ -152,7 +152,7 @@ class ClaimsOfPodsTest {
   void anAllocationMustSelectItsNodeByName() {
     var allocation = new AllocationResultBuilder().build();
 
-    assertThatIllegalStateException().isThrownBy(() -> PodScheduler.nodeOf(allocation));
+    assertThatIllegalStateException().isThrownBy(() -> DemoScheduler.nodeOf(allocation));
   }
 
   @Test

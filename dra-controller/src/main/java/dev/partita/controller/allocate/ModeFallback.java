@@ -1,0 +1,74 @@
+package dev.partita.controller.allocate;
+
+import dev.partita.api.DeviceAttribute;
+import dev.partita.api.DeviceMode;
+import dev.partita.api.Driver;
+import dev.partita.api.config.GpuShareConfig.Affinity;
+import dev.partita.api.config.GpuShareConfig.Packing;
+import dev.partita.api.config.GpuShareConfig.Placement;
+import dev.partita.controller.index.CardClass;
+import dev.partita.controller.index.RequestMatcher;
+import dev.partita.controller.place.NodeSearch.Choice;
+import dev.partita.controller.request.ClaimRequest;
+import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceAsk.Reading;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+
+/**
+ * Widens requests that no node can serve as they were meant. A request with a memory amount means a share, for example,
+ * though its selectors admit whole cards as well ({@link Reading}): where no node has a share for it, any device that
+ * is selected serves it. A claim whose config says how cards are to be chosen is never widened.
+ */
+final class ModeFallback {
+  private static final String MODE = Driver.NAME + "/" + DeviceAttribute.MODE;
+
+  private final Collection<CardClass> kinds;
+  private final Function<DeviceAsk, RequestMatcher> fits;
+
+  /** @param kinds of all cards that there are */
+  ModeFallback(Collection<CardClass> kinds, Function<DeviceAsk, RequestMatcher> fits) {
+    this.kinds = kinds;
+    this.fits = fits;
+  }
+
+  /** The same choices as they are written, in the same order behind all others; without those that say no more than what is meant. */
+  List<Choice> asWritten(List<Choice> choices) {
+    int behind = choices.isEmpty() ? 0 : choices.getLast().rank() + 1;
+    List<Choice> written = new ArrayList<>();
+    for (Choice choice : choices) {
+      List<List<DeviceAsk>> asks = new ArrayList<>();
+      for (int i = 0; i < choice.claims().size(); i++) {
+        ClaimRequest claim = choice.claims().get(i);
+        asks.add(choice.asks().get(i).stream().map(ask -> asWritten(claim, ask)).toList());
+      }
+      if (!asks.equals(choice.asks())) {
+        written.add(new Choice(choice.claims(), asks, behind + choice.rank()));
+      }
+    }
+    return written;
+  }
+
+  /** The ask as it is written; the very same if that says no more than what is meant. */
+  DeviceAsk asWritten(ClaimRequest claim, DeviceAsk ask) {
+    if (ask.count() instanceof DeviceAsk.Count.All || choosesCards(ask.placement())) {
+      return ask;
+    }
+    DeviceAsk written = ask.read(Reading.AS_WRITTEN);
+    RequestMatcher its = fits.apply(written);
+    boolean modesMatter = claim.constraints().stream().anyMatch(constraint -> constraint.attribute().equals(MODE) && constraint.covers(ask.name()));
+    return kinds.stream().anyMatch(kind -> saysMore(its.modes(kind), modesMatter)) ? written : ask;
+  }
+
+  /** A card is free as a whole where it is free for all of a share, so which of them it is says nothing by itself. */
+  private static boolean saysMore(Set<DeviceMode> modes, boolean modesMatter) {
+    return modes.size() > 1 && (modesMatter || modes.contains(DeviceMode.MIG));
+  }
+
+  private static boolean choosesCards(Placement placement) {
+    return placement.gpus() != Packing.AUTO || placement.numa() != Affinity.AUTO || placement.nvlink() != Affinity.AUTO || placement.exclusive();
+  }
+}

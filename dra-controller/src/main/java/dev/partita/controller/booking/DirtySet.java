@@ -1,0 +1,27 @@
+package dev.partita.controller.booking;
+
+import java.util.HashSet;
+import java.util.Set;
+
+/** Collects names of what has changed, until somebody takes them to follow the changes. For one thread. */
+final class DirtySet {
+  private Set<String> names = new HashSet<>();
+
+  void add(String name) {
+    names.add(name);
+  }
+
+  void addAll(Set<String> more) {
+    names.addAll(more);
+  }
+
+  /** Gives them away. */
+  Set<String> take() {
+    if (names.isEmpty()) {
+      return Set.of();
+    }
+    Set<String> taken = names;
+    names = new HashSet<>(); // going through the one that once held all nodes would take as long ever after
+    return taken;
+  }
+}

@@ -1,0 +1,56 @@
+package dev.partita.controller.claim;
+
+import dev.partita.api.config.GpuShareConfig.Affinity;
+import dev.partita.api.config.GpuShareConfig.Placement;
+import dev.partita.controller.request.ClaimRequest;
+import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.MemoryRequest;
+import java.util.Collection;
+import java.util.List;
+import java.util.SortedSet;
+import java.util.TreeSet;
+
+/**
+ * Finds what a claim's configs demand that only the controller honours: kube-scheduler reads no config, and would not
+ * hold to it.
+ */
+public final class ControllerOnlyFields {
+  private ControllerOnlyFields() {}
+
+  /** The fields of GpuShareConfig, in order of name; what is only preferred is none of them. */
+  public static SortedSet<String> fields(Collection<ClaimRequest> claims) {
+    SortedSet<String> fields = new TreeSet<>();
+    for (ClaimRequest claim : claims) {
+      List<DeviceAsk> asks = claim.requests().stream().flatMap(request -> request.alternatives().stream()).toList();
+      boolean several = claim.requests().size() > 1 || asks.stream().anyMatch(ControllerOnlyFields::isForSeveral);
+      asks.forEach(ask -> add(ask, several, fields));
+    }
+    return fields;
+  }
+
+  private static void add(DeviceAsk ask, boolean several, SortedSet<String> fields) {
+    Placement placement = ask.placement();
+    if (ask.memory() instanceof MemoryRequest.Percent) {
+      fields.add("memoryPercent");
+    }
+    if (placement.exclusive() && ask.memory().isSaid()) { // else it takes all of the card's memory
+      fields.add("placement.exclusive");
+    }
+    if (!placement.models().isAny()) {
+      fields.add("placement.models");
+    }
+    if (!placement.uuids().isAny()) {
+      fields.add("placement.uuids");
+    }
+    if (several && placement.numa() == Affinity.REQUIRED) {
+      fields.add("placement.numa");
+    }
+    if (several && placement.nvlink() == Affinity.REQUIRED) {
+      fields.add("placement.nvlink");
+    }
+  }
+
+  private static boolean isForSeveral(DeviceAsk ask) {
+    return !(ask.count() instanceof DeviceAsk.Count.Exactly(int devices) && devices == 1);
+  }
+}

@@ -1,0 +1,97 @@
+package dev.partita.controller.forecast;
+
+import dev.partita.controller.request.ClaimRequest;
+import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.PodNeeds;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Counts what pods have asked for, to forecast what later pods will ask for. Old arrivals weigh less and less. The
+ * snapshot that others compute with changes only after half as many pods again have arrived (at least 20), so that what
+ * was computed from it can be kept. For one thread.
+ */
+public final class DemandHistory {
+  private static final int FIRST = 20;
+  private static final long MOST = 40_000;
+
+  private final Map<Kind, Long> arrivals = new LinkedHashMap<>();
+  private long total;
+  private long next = 1;
+  private Snapshot snapshot = Snapshot.of(0, Map.of());
+
+  /**
+   * One kind of pods.
+   *
+   * @param ask the cards that it asks for; empty for a pod without
+   */
+  record Kind(PodNeeds needs, Optional<DeviceAsk> ask) {}
+
+  /**
+   * The mix as it was at one moment.
+   *
+   * @param number from 0; another mix has another number
+   * @param arrivals in the order of their first arrival
+   * @param needsRoom whether any pod asked for CPU or memory: else cards are all that can run out
+   */
+  record Snapshot(long number, Map<Kind, Long> arrivals, boolean needsRoom) {
+    static Snapshot of(long number, Map<Kind, Long> arrivals) {
+      Map<Kind, Long> copy = Collections.unmodifiableMap(new LinkedHashMap<>(arrivals));
+      return new Snapshot(number, copy, copy.keySet().stream().anyMatch(kind -> !kind.needs().isNothing()));
+    }
+  }
+
+  /** A pod with these claims has arrived; each pod is to be told once. */
+  public void arrived(PodNeeds needs, List<ClaimRequest> claims) {
+    kind(needs, claims).ifPresent(this::count);
+  }
+
+  /** What the claims have as an ask that {@link Kind} describes: none, or one for a number of cards. */
+  static Optional<Kind> kind(PodNeeds needs, List<ClaimRequest> claims) {
+    List<DeviceAsk> asks =
+        claims.stream()
+            .flatMap(claim -> claim.requests().stream())
+            .map(request -> request.alternatives().getFirst())
+            .filter(ask -> ask.access() == DeviceAsk.Access.OWN)
+            .toList();
+    return switch (asks.size()) {
+      case 0 -> Optional.of(new Kind(needs, Optional.empty()));
+      case 1 -> asks.getFirst().count() instanceof DeviceAsk.Count.Exactly ? Optional.of(kind(needs, asks.getFirst())) : Optional.empty();
+      default -> Optional.empty();
+    };
+  }
+
+  static Kind kind(PodNeeds needs, DeviceAsk ask) {
+    return new Kind(
+        needs, Optional.of(new DeviceAsk("", ask.selectors(), ask.count(), ask.memory(), ask.cores(), ask.tolerations(), ask.placement())));
+  }
+
+  private void count(Kind kind) {
+    arrivals.merge(kind, 1L, Long::sum);
+    total++;
+    if (total < next) {
+      return;
+    }
+    if (total >= MOST) {
+      total = 0;
+      for (Iterator<Map.Entry<Kind, Long>> each = arrivals.entrySet().iterator(); each.hasNext(); ) {
+        Map.Entry<Kind, Long> entry = each.next();
+        entry.setValue(entry.getValue() / 2);
+        total += entry.getValue();
+        if (entry.getValue() == 0) {
+          each.remove();
+        }
+      }
+    }
+    next = total + Math.max(FIRST, total / 2);
+    snapshot = Snapshot.of(snapshot.number() + 1, arrivals);
+  }
+
+  Snapshot snapshot() {
+    return snapshot;
+  }
+}

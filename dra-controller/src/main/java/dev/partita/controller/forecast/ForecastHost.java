@@ -1,0 +1,122 @@
+package dev.partita.controller.forecast;
+
+import dev.partita.controller.booking.Account;
+import dev.partita.controller.booking.HostCapacities.Room;
+import dev.partita.controller.index.CardClass;
+import dev.partita.controller.index.HostState;
+import dev.partita.controller.request.PodNeeds;
+import java.util.BitSet;
+import java.util.function.ToIntFunction;
+import java.util.function.UnaryOperator;
+
+/** One host in the forecast's terms, where cards are counted in parts and what a host has is rounded down. Does not change. */
+final class ForecastHost {
+  private final HostState standing;
+  private final FreeParts empty;
+  private final FreeParts state;
+  private final long[] cards;
+
+  private ForecastHost(HostState standing, FreeParts empty, FreeParts state, long[] cards) {
+    this.standing = standing;
+    this.empty = empty;
+    this.state = state;
+    this.cards = cards;
+  }
+
+  /**
+   * @param kinds a number for each kind of card
+   * @param one the one object for all equal states
+   */
+  static ForecastHost of(HostState standing, Room room, ToIntFunction<CardClass> kinds, UnaryOperator<FreeParts> one) {
+    long[] empty = new long[standing.shelves().size()];
+    for (int i = 0; i < empty.length; i++) {
+      empty[i] = FreeParts.card(kinds.applyAsInt(standing.shelves().get(i)), Demand.CARD, Demand.CARD);
+    }
+    return of(standing, room, one.apply(FreeParts.of(coarse(cpu(room.total())), coarse(mebibytes(room.total())), empty)), kinds);
+  }
+
+  private static ForecastHost of(HostState standing, Room room, FreeParts empty, ToIntFunction<CardClass> kinds) {
+    long[] now = new long[standing.shelves().size()];
+    for (int i = 0; i < now.length; i++) {
+      long sellable = standing.host().cards().get(i).sellableMemory();
+      Account account = standing.accounts().get(i);
+      int kind = kinds.applyAsInt(standing.shelves().get(i));
+      long free = Math.max(0, sellable - account.memory());
+      // A card that is not wholly free must not look so, however small the share.
+      int memory = (int) Math.min(account.shares() > 0 ? Demand.CARD - 1 : Demand.CARD, free * Demand.CARD / Math.max(1, sellable));
+      int cores = Math.max(0, Account.CORES - account.cores()) * (Demand.CARD / Account.CORES);
+      now[i] = account.isClosedToShares() ? FreeParts.card(kind, 0, 0) : FreeParts.card(kind, memory, cores);
+    }
+    return new ForecastHost(standing, empty, FreeParts.of(cpu(room.free()), mebibytes(room.free()), now), now);
+  }
+
+  HostState standing() {
+    return standing;
+  }
+
+  /** The host if nothing were taken of it, coarsely: many hosts have the same. */
+  FreeParts empty() {
+    return empty;
+  }
+
+  FreeParts state() {
+    return state;
+  }
+
+  int cards() {
+    return cards.length;
+  }
+
+  /** The card at that position, as {@link FreeParts#card} gives it. */
+  long card(int position) {
+    return cards[position];
+  }
+
+  /** Thousandths of CPUs, as the forecast counts them. */
+  static int cpu(PodNeeds needs) {
+    return Math.clamp(needs.milliCpu(), 0, Integer.MAX_VALUE);
+  }
+
+  /** Memory, as the forecast counts it. */
+  static int mebibytes(PodNeeds needs) {
+    return Math.clamp(needs.memory() >> 20, 0, Integer.MAX_VALUE);
+  }
+
+  /** To 3 %: nodes of one kind never have quite the same memory. */
+  private static int coarse(int amount) {
+    int bits = Integer.SIZE - Integer.numberOfLeadingZeros(amount);
+    return bits > 6 ? amount >> (bits - 6) << (bits - 6) : amount;
+  }
+
+  /** The state once the demand has taken its part of the first cards that it fits. */
+  FreeParts after(Demand demand) {
+    long[] rest = cards.clone();
+    int wanted = demand.cards();
+    for (int i = 0; i < rest.length && wanted > 0; i++) {
+      if (FreeParts.fits(demand, rest[i])) {
+        rest[i] = FreeParts.without(demand, rest[i]);
+        wanted--;
+      }
+    }
+    return FreeParts.of(state.milliCpu() - demand.milliCpu(), state.memory() - demand.memory(), rest);
+  }
+
+  /** Positions of the cards in the same state as the one at that position. */
+  BitSet cardsLike(int position) {
+    BitSet like = new BitSet(cards.length);
+    for (int i = 0; i < cards.length; i++) {
+      like.set(i, cards[i] == cards[position]);
+    }
+    return like;
+  }
+
+  /** Whether a card before this position is in the same state. */
+  boolean occursBefore(int position) {
+    for (int i = 0; i < position; i++) {
+      if (cards[i] == cards[position]) {
+        return true;
+      }
+    }
+    return false;
+  }
+}

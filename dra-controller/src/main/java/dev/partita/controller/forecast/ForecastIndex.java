@@ -1,0 +1,168 @@
+package dev.partita.controller.forecast;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.controller.booking.Account;
+import dev.partita.controller.booking.HostCapacities;
+import dev.partita.controller.budget.OverBudgetException;
+import dev.partita.controller.index.CardClass;
+import dev.partita.controller.index.ChangeLog;
+import dev.partita.controller.index.HostIndex;
+import dev.partita.controller.index.HostState;
+import dev.partita.controller.index.RequestMatcher;
+import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.request.DeviceAsk;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps, for every kind of pod, what its placement on each host costs the pods that are expected later. A cost is kept
+ * until the host or the expected demand changes. For one thread.
+ */
+public final class ForecastIndex {
+  /** Kinds of pods whose costs are kept. */
+  private static final int MAX_KINDS = 512;
+
+  private final DemandHistory mix;
+  private final HostCapacities rooms;
+  private final ForecastHosts hosts = new ForecastHosts();
+  private final IdentityHashMap<CardClass, Integer> kinds = new IdentityHashMap<>();
+  private Inventory inventory = Inventory.EMPTY;
+  private ChangeLog.Moment seen = ChangeLog.Moment.NEVER;
+  private long mixNumber = -1;
+  private Optional<Forecast> forecast = Optional.empty();
+  private Optional<Scarcity> scarcity = Optional.empty();
+  private final Map<DemandHistory.Kind, PlacementCosts> costs =
+      new LinkedHashMap<>(64, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<DemandHistory.Kind, PlacementCosts> eldest) {
+          return size() > MAX_KINDS;
+        }
+      };
+
+  public ForecastIndex(DemandHistory mix, HostCapacities rooms) {
+    this.mix = mix;
+    this.rooms = rooms;
+  }
+
+  /** Whether pods are known to take CPU or memory from the hosts. As long as they do not, the order of free cards says all there is to say. */
+  public boolean hasForecast() {
+    return mix.snapshot().needsRoom();
+  }
+
+  /** Follows hosts, rooms and mix. */
+  public void refresh(HostIndex index, Function<DeviceAsk, RequestMatcher> fits) {
+    Map<String, HostState> standings = index.standings();
+    Set<String> names = new HashSet<>(rooms.takeChanged());
+    Optional<Set<String>> changed = index.changes().since(seen);
+    boolean outdated = changed.isEmpty() || inventory != index.inventory();
+    seen = index.changes().now();
+    inventory = index.inventory();
+    if (outdated) {
+      hosts.clear();
+      kinds.clear();
+      standings.values().forEach(standing -> standing.shelves().forEach(shelf -> kinds.putIfAbsent(shelf, kinds.size())));
+      standings.values().forEach(standing -> hosts.add(host(standing)));
+      costs.clear();
+    } else {
+      names.addAll(changed.get());
+      for (String name : names) {
+        int position = hosts.position(name);
+        @Nullable HostState standing = standings.get(name);
+        if (position >= 0 && standing != null) {
+          hosts.replace(position, host(standing));
+        }
+      }
+    }
+    if (outdated || mix.snapshot().number() != mixNumber) {
+      learn(fits);
+    }
+  }
+
+  private ForecastHost host(HostState standing) {
+    return ForecastHost.of(standing, rooms.of(standing.host().name()), shelf -> kinds.getOrDefault(shelf, 0), hosts::one);
+  }
+
+  private void learn(Function<DeviceAsk, RequestMatcher> fits) {
+    DemandHistory.Snapshot snapshot = mix.snapshot();
+    mixNumber = snapshot.number();
+    List<Frequency> frequencies = new ArrayList<>();
+    try {
+      snapshot.arrivals().forEach((kind, arrivals) -> demand(kind, fits).ifPresent(demand -> frequencies.add(new Frequency(demand, arrivals))));
+    } catch (OverBudgetException e) {
+      // What some pods ask for takes too long to judge: the others are decided by what is known, and this is known in part next time.
+    }
+    Map<FreeParts, Integer> empty = new HashMap<>();
+    for (int i = 0; i < hosts.size(); i++) {
+      empty.merge(hosts.get(i).empty(), 1, Integer::sum);
+    }
+    // Where nothing can be foreseen now, what was is of no use: the kinds of cards have other numbers.
+    scarcity = frequencies.isEmpty() ? Optional.empty() : Optional.of(new Scarcity(frequencies, empty));
+    forecast = scarcity.map(fresh -> new Forecast(frequencies, fresh));
+    costs.clear();
+  }
+
+  /**
+   * The kind of pod in the forecast's terms, rounded down as what is free is: what fits in bytes fits in parts, too; empty if which cards will do does not follow from their kinds.
+   */
+  private Optional<Demand> demand(DemandHistory.Kind kind, Function<DeviceAsk, RequestMatcher> fits) {
+    int[] memory = new int[kinds.size()];
+    int[] cores = new int[kinds.size()];
+    Arrays.fill(memory, -1);
+    int count = 0;
+    if (kind.ask().isPresent()) {
+      RequestMatcher askFits = fits.apply(kind.ask().get());
+      if (!askFits.ofKinds() || !(kind.ask().get().count() instanceof DeviceAsk.Count.Exactly(int devices))) {
+        return Optional.empty();
+      }
+      count = devices;
+      AtomicBoolean instances = new AtomicBoolean();
+      kinds.forEach(
+          (shelf, number) ->
+              askFits.ofKind(shelf).ifPresent(
+                  fit -> {
+                    if (fit.device().mode() == DeviceMode.MIG) {
+                      instances.set(true);
+                      return;
+                    }
+                    boolean whole = fit.mode() == DeviceMode.WHOLE;
+                    long sellable = Math.max(1, fit.device().card().sellableMemory());
+                    memory[number] = whole ? Demand.CARD : (int) (fit.memory() * Demand.CARD / sellable);
+                    cores[number] = whole ? Demand.CARD : fit.cores() * (Demand.CARD / Account.CORES);
+                  }));
+      if (instances.get()) {
+        return Optional.empty(); // the forecast knows no placements
+      }
+    }
+    return Optional.of(new Demand(ForecastHost.cpu(kind.needs()), ForecastHost.mebibytes(kind.needs()), count, memory, cores));
+  }
+
+  /**
+   * Where pods of that kind fit, by what it costs.
+   *
+   * @return empty if the forecast cannot say
+   */
+  Optional<CheapestHosts> offers(DemandHistory.Kind kind, Function<DeviceAsk, RequestMatcher> fits) {
+    @Nullable PlacementCosts known = costs.get(kind);
+    if (known == null) {
+      Optional<Demand> demand = demand(kind, fits);
+      if (demand.isEmpty()) {
+        return Optional.empty();
+      }
+      known = new PlacementCosts(demand.get(), forecast, scarcity, hosts.size());
+      costs.put(kind, known);
+    }
+    known.refresh(hosts);
+    return Optional.of(new CheapestHosts(hosts, known));
+  }
+}

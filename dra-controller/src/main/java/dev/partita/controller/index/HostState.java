@@ -1,0 +1,70 @@
+package dev.partita.controller.index;
+
+import dev.partita.controller.booking.Account;
+import dev.partita.controller.booking.Accounts;
+import dev.partita.controller.inventory.Card;
+import dev.partita.controller.inventory.CardKey;
+import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.place.PlacementScore;
+import java.util.BitSet;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * A host with what is free of each of its cards.
+ *
+ * @param shelves the classes of its cards, by position
+ * @param spots where its cards are, by position
+ * @param rack the index of hosts of its shape
+ * @param free what is free on all its cards, in parts as {@link PlacementScore} counts them
+ * @param accounts what is taken of its cards, by position
+ * @param untouched positions of the cards of which nothing is taken
+ * @param rooms the different states of cards of which a share may be taken
+ * @param fullness what it has in common with hosts that are alike
+ */
+public record HostState(GpuHost host, List<CardClass> shelves, List<CardPosition> spots, WholeCardIndex rack, long free, List<Account> accounts, BitSet untouched, Set<Room> rooms, OccupancyKey fullness) {
+  /**
+   * Cards of one host that are alike and equally full.
+   *
+   * @param memory bytes free
+   * @param cores percent free
+   */
+  record Room(CardClass shelf, boolean untouched, long memory, int cores) {}
+
+  static HostState of(GpuHost host, List<CardPosition> spots, WholeCardIndex rack, Accounts books) {
+    List<CardClass> shelves = spots.stream().map(CardPosition::shelf).toList();
+    long sum = 0;
+    Account[] taken = new Account[shelves.size()];
+    BitSet whole = new BitSet();
+    Set<Room> open = new HashSet<>();
+    for (int i = 0; i < shelves.size(); i++) {
+      Card card = host.cards().get(i);
+      Account account = books.of(card.key());
+      taken[i] = account;
+      sum += PlacementScore.free(card, account);
+      whole.set(i, account.isUntouched());
+      if (!account.isClosedToShares()) {
+        long memory = Math.max(0, card.sellableMemory() - account.memory());
+        open.add(new Room(shelves.get(i), account.isUntouched(), memory, Math.max(0, Account.CORES - account.cores())));
+      }
+    }
+    List<Account> accounts = List.of(taken);
+    return new HostState(host, shelves, spots, rack, sum, accounts, whole, open, new OccupancyKey(spots, accounts));
+  }
+
+  /** The same host after its accounts changed. */
+  HostState now(Accounts accounts) {
+    return of(host, spots, rack, accounts);
+  }
+
+  /** What is taken of one of its cards. */
+  public Account account(CardKey card) {
+    for (int i = 0; i < accounts.size(); i++) {
+      if (host.cards().get(i).key().equals(card)) {
+        return accounts.get(i);
+      }
+    }
+    return Account.EMPTY;
+  }
+}

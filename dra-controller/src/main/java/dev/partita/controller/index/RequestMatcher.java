@@ -1,0 +1,176 @@
+package dev.partita.controller.index;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.api.config.GpuShareConfig.Choice;
+import dev.partita.controller.inventory.Card;
+import dev.partita.controller.inventory.CardKey;
+import dev.partita.controller.inventory.Device;
+import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.match.Eligibility;
+import dev.partita.controller.match.Fit;
+import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceAsk.Reading;
+import dev.partita.controller.selector.DeviceSelectors;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says which devices could serve a request if nothing were taken of them. Cards of one class are judged once where the
+ * request allows it.
+ */
+public final class RequestMatcher {
+  private final Eligibility eligibility;
+  private final DeviceAsk ask;
+  private final boolean ofKinds;
+  private final Optional<Set<String>> uuids;
+  private final boolean ofSpots;
+  private final Map<Alike, List<Fit.Fits>> known = new HashMap<>();
+  private @Nullable Alike lastCards;
+  private List<Fit.Fits> lastDevices = List.of();
+
+  public RequestMatcher(Eligibility eligibility, DeviceSelectors selectors, DeviceAsk ask) {
+    this.eligibility = eligibility;
+    this.ask = ask;
+    Choice uuidsAsked = ask.placement().uuids();
+    this.ofKinds = uuidsAsked.isAny() && ask.selectors().stream().noneMatch(s -> selectors.mayRead(s.expression(), CardKind.OF_ONE_CARD));
+    this.ofSpots = uuidsAsked.isAny() && ask.selectors().stream().noneMatch(s -> selectors.mayRead(s.expression(), CardPosition.OF_ONE_SPOT));
+    this.uuids =
+        uuidsAsked.choose().isEmpty()
+            ? ask.selectors().stream().flatMap(s -> selectors.onlyUuids(s.expression()).stream()).findFirst()
+            : Optional.of(uuidsAsked.choose());
+  }
+
+  /** The UUIDs of the only devices that can serve the ask, if it names them. */
+  Optional<Set<String>> uuids() {
+    return uuids;
+  }
+
+  public DeviceAsk ask() {
+    return ask;
+  }
+
+  /** Whether it is the same for all cards of a kind. */
+  public boolean ofKinds() {
+    return ofKinds;
+  }
+
+  /** Whether it is the same for all cards of a kind that are at the same spot of their hosts. */
+  public boolean ofSpots() {
+    return ofSpots;
+  }
+
+  /**
+   * What of the card at that position could serve the ask, for asks that go by {@linkplain #ofSpots spots}: one device, or MIG instances,
+   * of whichever card of its kind.
+   */
+  List<Fit.Fits> at(HostState standing, int position) {
+    return devicesOf(cards(standing, position));
+  }
+
+  /** The cards of which the ask says the same as of that one, if it goes by spots. */
+  public Alike cards(HostState standing, int position) {
+    return ofKinds ? standing.shelves().get(position) : standing.spots().get(position);
+  }
+
+  /** What of the example of that kind could serve the ask: one device, or the first of its MIG instances. */
+  public Optional<Fit.Fits> ofKind(CardClass kind) {
+    List<Fit.Fits> devices = devicesOf(kind);
+    return devices.isEmpty() ? Optional.empty() : Optional.of(devices.getFirst());
+  }
+
+  /** The modes in which cards of that kind may serve the ask; too many where that depends on the card. */
+  public Set<DeviceMode> modes(CardClass kind) {
+    Stream<Device> devices = ofKinds ? devicesOf(kind).stream().map(Fit.Fits::device) : kind.example().stream();
+    return devices.map(Device::mode).collect(Collectors.toSet());
+  }
+
+  /** What of the host could: of every card one device, or MIG instances, unless the ask is read as it is written. */
+  public List<Fit.Fits> on(HostState standing) {
+    return ofSpots ? alike(standing) : oneByOne(standing.host());
+  }
+
+  /** Most hosts have cards of one kind only, and so has the host before. */
+  private List<Fit.Fits> devicesOf(Alike cards) {
+    if (cards != lastCards) {
+      lastDevices = known.computeIfAbsent(cards, c -> chosen(c.example()));
+      lastCards = cards;
+    }
+    return lastDevices;
+  }
+
+  private List<Fit.Fits> alike(HostState standing) {
+    List<Card> cards = standing.host().cards();
+    List<Fit.Fits> fits = new ArrayList<>(cards.size());
+    int position = 0;
+    for (Device device : standing.host().devices()) {
+      // Devices of a card follow each other.
+      for (int looked = 0; looked < cards.size() && cards.get(position).key().index() != device.card().key().index(); looked++) {
+        position = (position + 1) % cards.size();
+      }
+      List<Fit.Fits> models = at(standing, position);
+      for (int i = 0; i < models.size(); i++) {
+        Fit.Fits model = models.get(i);
+        if (model.device().isLike(device)) {
+          fits.add(model.on(device));
+        }
+      }
+    }
+    return fits;
+  }
+
+  private List<Fit.Fits> oneByOne(GpuHost host) {
+    Map<CardKey, List<Device>> byCard = new LinkedHashMap<>();
+    host.devices().forEach(device -> byCard.computeIfAbsent(device.card().key(), key -> new ArrayList<>()).add(device));
+    return byCard.values().stream().flatMap(devices -> chosen(devices).stream()).toList();
+  }
+
+  /** Of the devices of one card those that the ask means. */
+  private List<Fit.Fits> chosen(Collection<Device> devices) {
+    return meant(devices.stream().map(device -> eligibility.inPrinciple(device, ask)).toList());
+  }
+
+  /** Of what could be said of a card's devices, were nothing taken of it, that of those that the ask means. */
+  public List<Fit.Fits> meant(Collection<Fit> inPrinciple) {
+    if (ask.reading() == Reading.AS_WRITTEN) {
+      return written(inPrinciple);
+    }
+    List<Fit.Fits> instances = new ArrayList<>();
+    Optional<Fit.Fits> undivided = Optional.empty();
+    for (Fit fit : inPrinciple) {
+      if (fit instanceof Fit.Fits fits) {
+        if (fits.device().mode() == DeviceMode.MIG) {
+          instances.add(fits);
+        } else {
+          undivided = Optional.of(undivided.map(other -> preferred(other, fits)).orElse(fits));
+        }
+      }
+    }
+    return undivided.isPresent() ? List.of(undivided.get()) : List.copyOf(instances);
+  }
+
+  /** Every one of them. Who only looks sees a card as a whole, or in shares, all the same: that is one device. */
+  private List<Fit.Fits> written(Collection<Fit> inPrinciple) {
+    List<Fit.Fits> written = inPrinciple.stream().filter(Fit.Fits.class::isInstance).map(Fit.Fits.class::cast).toList();
+    boolean whole = written.stream().anyMatch(fits -> fits.device().mode() == DeviceMode.WHOLE);
+    boolean once = whole && ask.access() == DeviceAsk.Access.MONITOR;
+    return once ? written.stream().filter(fits -> fits.device().mode() != DeviceMode.SHARED).toList() : written;
+  }
+
+  /**
+   * A class may match a card in several modes: then no memory asked means the card as a whole, and else a share; MIG instances are meant
+   * where nothing else is matched.
+   */
+  private Fit.Fits preferred(Fit.Fits a, Fit.Fits b) {
+    DeviceMode wanted = !ask.memory().isSaid() && ask.cores().isEmpty() ? DeviceMode.WHOLE : DeviceMode.SHARED;
+    return b.device().mode() == wanted ? b : a;
+  }
+}

@@ -1,0 +1,226 @@
+package dev.partita.controller.index;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.api.config.GpuShareConfig.Packing;
+import dev.partita.controller.booking.Account;
+import dev.partita.controller.inventory.Card;
+import dev.partita.controller.match.Fit;
+import dev.partita.controller.place.NodeSearch.Choice;
+import dev.partita.controller.place.PlacementScore;
+import dev.partita.controller.place.PlacementScore.CardCost;
+import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceAsk.Reading;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Computes a lower bound on the score of any placement on a host, from one look at each card: no placement there is
+ * better. For one request of shares the bound is the score itself, unless constraints or groups of cards rule out the
+ * best cards; where the host cannot serve the choice at all the bound mostly says so.
+ */
+final class ScoreLowerBound {
+  private final List<RequestMatcher> asks;
+  private final int rank;
+  private final boolean known;
+  private final boolean spread;
+  private final boolean packed;
+
+  ScoreLowerBound(Choice choice, Function<DeviceAsk, RequestMatcher> fits) {
+    this.asks = choice.asks().stream().flatMap(List::stream).map(fits).toList();
+    this.rank = choice.rank();
+    this.known = asks.stream().allMatch(ask -> ask.ofSpots() && ask.ask().reading() == Reading.AS_MEANT);
+    this.spread = asks.stream().allMatch(ask -> ask.ask().placement().nodes() == Packing.SPREAD);
+    this.packed = asks.stream().noneMatch(ask -> ask.ask().placement().nodes() == Packing.SPREAD);
+  }
+
+  /** Empty if the host cannot serve the choice. */
+  Optional<PlacementScore> on(HostState standing) {
+    if (!known) {
+      return Optional.of(lowest(standing));
+    }
+    List<Open> shares = new ArrayList<>();
+    int wholes = 0;
+    long forWholes = 0;
+    long forAny = 0;
+    long least = 0;
+    long most = 0;
+    for (RequestMatcher ask : asks) {
+      @Nullable Open open = Open.of(ask, standing);
+      if (open == null) {
+        return Optional.empty();
+      }
+      if (open.unclear()) {
+        return Optional.of(lowest(standing));
+      }
+      if (open.mode() == DeviceMode.WHOLE) {
+        wholes += open.wanted();
+        forWholes |= open.cards();
+        least += 2L * open.wanted() * PlacementScore.CARD;
+        most += 2L * open.wanted() * PlacementScore.CARD;
+      } else if (open.mode() == DeviceMode.SHARED) {
+        shares.add(open);
+        // What is free is rounded card by card: a difference may be one part more or less.
+        least += open.wanted() * (open.leastParts() - 2);
+        most += open.wanted() * (open.mostParts() + 2);
+      }
+      forAny |= open.cards();
+    }
+    int atOnce = wholes + shares.stream().mapToInt(Open::wanted).max().orElse(0);
+    if (Long.bitCount(forWholes) < wholes || Long.bitCount(forAny) < atOnce) {
+      return Optional.empty();
+    }
+    return Optional.of(score(standing, shares, least, most, most - 2L * wholes * PlacementScore.CARD));
+  }
+
+  private PlacementScore score(HostState standing, List<Open> shares, long least, long most, long byShares) {
+    if (!packed) {
+      long free = spread ? least - standing.free() : Math.min(least - standing.free(), standing.free() - most);
+      return new PlacementScore(rank, 0, 0, 0, free, standing.host().name());
+    }
+    CardCost cost = cost(standing, shares, byShares);
+    return new PlacementScore(rank, cost.opened(), cost.stranded(), cost.leftover(), standing.free() - most, standing.host().name());
+  }
+
+  private static CardCost cost(HostState standing, List<Open> shares, long taken) {
+    return switch (shares.size()) {
+      case 0 -> new CardCost(0, 0, 0);
+      case 1 -> shares.getFirst().cheapest();
+      case 2 -> shares.getFirst().wanted() == 1 && shares.getLast().wanted() == 1
+          ? ofPair(standing, shares.getFirst(), shares.getLast())
+          : ofMany(standing, shares, taken);
+      default -> ofMany(standing, shares, taken);
+    };
+  }
+
+  /** Two shares are on two cards or on one. */
+  private static CardCost ofPair(HostState standing, Open first, Open second) {
+    CardCost best = first.cheapest().plus(second.cheapest());
+    for (int i = 0; i < standing.shelves().size(); i++) {
+      if ((first.cards() & second.cards() & 1L << i) != 0) {
+        Card card = standing.host().cards().get(i);
+        Account account = standing.accounts().get(i);
+        Fit.Fits one = first.ask().at(standing, i).getFirst();
+        Fit.Fits other = second.ask().at(standing, i).getFirst();
+        long memory = one.memory() + other.memory();
+        int cores = one.cores() + other.cores();
+        if (memory <= card.sellableMemory() - account.memory() && cores <= Account.CORES - account.cores()) {
+          CardCost together = CardCost.ofShare(card, account, memory, cores);
+          best = together.compareTo(best) < 0 ? together : best;
+        }
+      }
+    }
+    return best;
+  }
+
+  /** Shares of several requests may be on the same cards, but each request needs as many cards as it asks for. */
+  private static CardCost ofMany(HostState standing, List<Open> shares, long taken) {
+    CardCost most = new CardCost(0, 0, 0);
+    for (Open share : shares) {
+      long[] before = new long[Long.bitCount(share.cards())];
+      int count = 0;
+      for (int i = 0; i < standing.shelves().size(); i++) {
+        if ((share.cards() & 1L << i) != 0) {
+          Account account = standing.accounts().get(i);
+          before[count++] = new CardCost(account.isUntouched() ? 1 : 0, 0, PlacementScore.free(standing.host().cards().get(i), account)).packed();
+        }
+      }
+      CardCost cheapest = cheapest(before, share.wanted());
+      CardCost floor = new CardCost(cheapest.opened(), 0, Math.max(0, cheapest.leftover() - taken));
+      most = floor.compareTo(most) > 0 ? floor : most;
+    }
+    return most;
+  }
+
+  private PlacementScore lowest(HostState standing) {
+    return new PlacementScore(rank, 0, Integer.MIN_VALUE, 0, Long.MIN_VALUE, standing.host().name());
+  }
+
+  private static CardCost cheapest(long[] packed, int wanted) {
+    if (wanted < packed.length) {
+      Arrays.sort(packed);
+    }
+    CardCost sum = new CardCost(0, 0, 0);
+    for (int i = 0; i < wanted; i++) {
+      sum = sum.plus(CardCost.of(packed[i]));
+    }
+    return sum;
+  }
+
+  /**
+   * The cards of a host that an ask can use as they stand.
+   *
+   * @param cards their positions as bits
+   * @param wanted how many of them it needs
+   * @param unclear whether more than looking at each card is needed to say anything
+   * @param mode as what it would take them
+   * @param leastParts of one card, in parts as {@link PlacementScore} counts them
+   * @param mostParts likewise
+   * @param cheapest what shares of the cheapest of them cost
+   */
+  private record Open(
+      RequestMatcher ask, long cards, int wanted, boolean unclear, @Nullable DeviceMode mode, long leastParts, long mostParts, CardCost cheapest) {
+    static final CardCost NOTHING = new CardCost(0, 0, 0);
+
+    /** Null if there are too few. */
+    static @Nullable Open of(RequestMatcher ask, HostState standing) {
+      int positions = standing.shelves().size();
+      if (positions > Long.SIZE) {
+        return unclear(ask);
+      }
+      long[] costs = new long[positions];
+      long cards = 0;
+      int count = 0;
+      long least = Long.MAX_VALUE;
+      long most = 0;
+      @Nullable DeviceMode mode = null;
+      boolean all = ask.ask().count() instanceof DeviceAsk.Count.All;
+      for (int i = 0; i < positions; i++) {
+        List<Fit.Fits> possible = ask.at(standing, i);
+        if (possible.isEmpty()) {
+          continue;
+        }
+        Fit.Fits fit = possible.getFirst();
+        DeviceMode its = fit.mode();
+        if (its == DeviceMode.MIG || fit.isMonitor() || (mode != null && mode != its)) {
+          return unclear(ask);
+        }
+        mode = its;
+        Account account = standing.accounts().get(i);
+        Card card = standing.host().cards().get(i);
+        boolean open = its == DeviceMode.WHOLE ? account.isUntouched() : !account.isClosedToShares() && holds(card, account, fit);
+        if (!open) {
+          if (all && (its == DeviceMode.WHOLE || account.isClosedToShares())) {
+            return null; // all means this one, too
+          }
+          continue;
+        }
+        if (its == DeviceMode.SHARED) {
+          long parts = PlacementScore.parts(card.sellableMemory(), fit.memory(), fit.cores());
+          least = Math.min(least, parts);
+          most = Math.max(most, parts);
+          costs[count] = CardCost.ofShare(card, account, fit.memory(), fit.cores()).packed();
+        }
+        cards |= 1L << i;
+        count++;
+      }
+      int wanted = ask.ask().count() instanceof DeviceAsk.Count.Exactly(int devices) ? devices : Math.max(1, count);
+      if (count < wanted) {
+        return null;
+      }
+      CardCost cheapest = mode == DeviceMode.SHARED ? ScoreLowerBound.cheapest(Arrays.copyOf(costs, count), wanted) : NOTHING;
+      return new Open(ask, cards, wanted, false, mode, least, most, cheapest);
+    }
+
+    private static boolean holds(Card card, Account account, Fit.Fits fit) {
+      return fit.memory() <= Math.max(0, card.sellableMemory() - account.memory()) && fit.cores() <= Math.max(0, Account.CORES - account.cores());
+    }
+
+    private static Open unclear(RequestMatcher ask) {
+      return new Open(ask, 0, 0, true, null, 0, 0, NOTHING);
+    }
+  }
+}

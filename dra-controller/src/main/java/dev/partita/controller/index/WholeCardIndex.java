@@ -1,0 +1,29 @@
+package dev.partita.controller.index;
+
+import java.util.BitSet;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.TreeSet;
+
+/**
+ * Keeps the hosts of one shape by which of their cards nobody uses, to find where whole cards fit best. Compared by
+ * identity: there is one for each shape.
+ */
+public final class WholeCardIndex {
+  private final Map<BitSet, NavigableSet<IndexEntry>> byUntouched = new HashMap<>();
+
+  /** For every set of untouched cards (positions) that occurs, its hosts in order of what is free on them. */
+  Map<BitSet, NavigableSet<IndexEntry>> byUntouched() {
+    return Collections.unmodifiableMap(byUntouched);
+  }
+
+  void add(BitSet untouched, IndexEntry place) {
+    byUntouched.computeIfAbsent(untouched, cards -> new TreeSet<>()).add(place);
+  }
+
+  void remove(BitSet untouched, IndexEntry place) {
+    byUntouched.computeIfPresent(untouched, (cards, places) -> CardClass.without(places, place));
+  }
+}

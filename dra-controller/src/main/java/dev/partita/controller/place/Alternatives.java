@@ -1,0 +1,87 @@
+package dev.partita.controller.place;
+
+import dev.partita.controller.place.NodeSearch.Choice;
+import dev.partita.controller.request.ClaimRequest;
+import dev.partita.controller.request.ClaimRequest.RequestAsk;
+import dev.partita.controller.request.Constraint;
+import dev.partita.controller.request.DeviceAsk;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * The ways in which the claims of a pod could be served, the best first: by the alternatives of {@code firstAvailable}, and for each of these first
+ * with all that the claims prefer, then with what matters most of it, in the end without.
+ */
+public final class Alternatives {
+  /** Combinations of firstAvailable alternatives that are tried on a node. */
+  static final int MOST = 64;
+
+  private Alternatives() {}
+
+  public static List<Choice> of(List<ClaimRequest> claims) {
+    List<Choice> alternatives = alternatives(claims);
+    List<String> preferred = claims.stream().flatMap(claim -> claim.preferences().stream()).map(Constraint::attribute).distinct().toList();
+    if (preferred.isEmpty()) {
+      return alternatives;
+    }
+    int ways = 1 << preferred.size();
+    List<Choice> choices = new ArrayList<>();
+    for (int way = 0; way < ways; way++) {
+      List<String> held = held(preferred, way);
+      List<ClaimRequest> asked = claims.stream().map(claim -> claim.heldTo(held)).toList();
+      for (Choice choice : alternatives) {
+        choices.add(new Choice(asked, choice.asks(), choice.rank() * ways + way));
+      }
+    }
+    choices.sort(Comparator.comparingInt(Choice::rank));
+    return choices;
+  }
+
+  /** All in way 0, none in the last; what comes first is held to for longest. */
+  private static List<String> held(List<String> preferred, int way) {
+    List<String> held = new ArrayList<>();
+    for (int i = 0; i < preferred.size(); i++) {
+      if ((way & 1 << (preferred.size() - 1 - i)) == 0) {
+        held.add(preferred.get(i));
+      }
+    }
+    return held;
+  }
+
+  private static List<Choice> alternatives(List<ClaimRequest> claims) {
+    List<Choice> choices = new ArrayList<>();
+    choices.add(new Choice(claims, List.of(), 0));
+    for (ClaimRequest claim : claims) {
+      List<List<DeviceAsk>> ofClaim = new ArrayList<>();
+      List<Integer> ranks = new ArrayList<>();
+      ofClaim.add(List.of());
+      ranks.add(0);
+      for (RequestAsk request : claim.requests()) {
+        List<List<DeviceAsk>> longer = new ArrayList<>();
+        List<Integer> longerRanks = new ArrayList<>();
+        for (int i = 0; i < ofClaim.size(); i++) {
+          for (int rank = 0; rank < request.alternatives().size() && longer.size() < MOST; rank++) {
+            List<DeviceAsk> asks = new ArrayList<>(ofClaim.get(i));
+            asks.add(request.alternatives().get(rank));
+            longer.add(asks);
+            longerRanks.add(ranks.get(i) + rank);
+          }
+        }
+        ofClaim = longer;
+        ranks = longerRanks;
+      }
+      List<Choice> more = new ArrayList<>();
+      for (Choice choice : choices) {
+        for (int i = 0; i < ofClaim.size() && more.size() < MOST; i++) {
+          List<List<DeviceAsk>> asks = new ArrayList<>(choice.asks());
+          asks.add(ofClaim.get(i));
+          more.add(new Choice(claims, asks, choice.rank() + ranks.get(i)));
+        }
+      }
+      choices = more;
+    }
+    choices.sort(Comparator.comparingInt(Choice::rank));
+    return choices;
+  }
+}

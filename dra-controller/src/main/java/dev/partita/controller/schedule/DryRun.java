@@ -1,0 +1,14 @@
+package dev.partita.controller.schedule;
+
+import dev.partita.controller.allocate.Outcome;
+import dev.partita.controller.inventory.GpuHost;
+import java.util.Optional;
+
+/**
+ * Answers whether a pod that waits would have a place on one host, as cards and loads are at that moment. Nothing is
+ * changed.
+ */
+@FunctionalInterface
+interface DryRun {
+  Optional<Outcome.Allocated> on(GpuHost host);
+}

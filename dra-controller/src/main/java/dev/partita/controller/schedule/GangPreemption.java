@@ -1,0 +1,143 @@
+package dev.partita.controller.schedule;
+
+import dev.partita.controller.allocate.Outcome;
+import dev.partita.controller.commit.PodPlan;
+import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.preempt.Victim;
+import dev.partita.controller.schedule.Preemption.Room;
+import dev.partita.controller.state.Nomination;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/**
+ * Makes room for a gang that finds no place, at the cost of pods of lower priority, or of pods that borrow what is guaranteed to the gang's namespace: for
+ * all of its pods or for none, so that nobody goes for a gang that does not fit all the same. For one thread.
+ */
+final class GangPreemption {
+  /** Pods of one gang for which others are evicted: each is a search of the whole cluster. */
+  private static final int MOST = 64;
+
+  private final PodScheduler turns;
+  private final Preemption preemption;
+
+  GangPreemption(PodScheduler turns, Preemption preemption) {
+    this.turns = turns;
+    this.preemption = preemption;
+  }
+
+  /**
+   * Looks for room for pods of a gang, and has victims evicted.
+   *
+   * @param pods those that have no place yet and are needed; nothing counts as taken for them
+   * @return what is being done, for people; empty if nothing is
+   */
+  Optional<String> make(List<Pod> pods, Inventory inventory) {
+    Map<Pod, Nomination> standing = new LinkedHashMap<>();
+    pods.forEach(pod -> preemption.underWay(pod).ifPresent(nomination -> standing.put(pod, nomination)));
+    if (!standing.isEmpty()) {
+      return words(standing);
+    }
+    drop(pods);
+    if (pods.stream().noneMatch(preemption::mayEvict)) {
+      return Optional.empty();
+    }
+    Optional<Map<Pod, Nomination>> fresh = preemption.inItsTurn(pods.getFirst(), () -> search(pods, inventory));
+    fresh.ifPresent(preemption::begin);
+    return fresh.flatMap(GangPreemption::words);
+  }
+
+  /** Nothing is kept any longer for them. */
+  void drop(List<Pod> pods) {
+    pods.forEach(preemption::drop);
+  }
+
+  /**
+   * A place for each of them, of which those before are taken, and those who make room gone; in the end all is as before. If borrowers are to go, it must
+   * be for no more than is guaranteed, whichever of the gang's pods it is that they go for.
+   */
+  private Optional<Map<Pod, Nomination>> search(List<Pod> pods, Inventory inventory) {
+    Map<Pod, Nomination> found = new LinkedHashMap<>();
+    List<Outcome.Allocated> outcomes = new ArrayList<>();
+    Map<String, String> placed = new HashMap<>();
+    Set<String> leaving = new HashSet<>();
+    Deque<Runnable> undo = new ArrayDeque<>();
+    try {
+      for (Pod pod : pods) {
+        switch (turns.consider(pod, inventory, placed)) {
+          case Decision.Allocate(PodPlan plan) -> {
+            found.put(pod, preemption.nomination(pod, plan.outcome()));
+            outcomes.add(plan.outcome());
+            assume(plan, placed, undo);
+          }
+          case Decision.Settled _ -> {} // by claims that it shares with others of the gang
+          case Decision.Wait wait when rooms(found) < MOST && preemption.mayEvict(pod) -> {
+            Optional<Room> room = preemption.find(pod, wait, inventory, leaving);
+            if (room.isEmpty()) {
+              return Optional.empty();
+            }
+            found.put(pod, room.get().nomination());
+            outcomes.add(room.get().outcome());
+            room.get().nomination().victims().forEach(victim -> leaving.add(victim.uid()));
+            undo.push(preemption.vacate(room.get()));
+            assume(plan(pod, wait, room.get().outcome()), placed, undo);
+          }
+          case Decision _ -> {
+            return Optional.empty();
+          }
+        }
+      }
+      if (found.values().stream().anyMatch(own -> own.grounds() instanceof Nomination.Grounds.Guarantee)
+          && !preemption.isGuaranteed(pods.getFirst().getMetadata().getNamespace(), outcomes)) {
+        return Optional.empty();
+      }
+    } finally {
+      undo.forEach(Runnable::run); // the last first
+    }
+    return rooms(found) == 0 ? Optional.empty() : Optional.of(together(found));
+  }
+
+  /** Pods for which others have to go. */
+  private static long rooms(Map<Pod, Nomination> found) {
+    return found.values().stream().filter(nomination -> !nomination.victims().isEmpty()).count();
+  }
+
+  private void assume(PodPlan plan, Map<String, String> placed, Deque<Runnable> undo) {
+    undo.push(() -> turns.unassume(plan));
+    turns.assume(plan);
+    plan.outcome().claims().forEach(placement -> placed.put(placement.claim().uid(), plan.outcome().node()));
+  }
+
+  private static PodPlan plan(Pod pod, Decision.Wait wait, Outcome.Allocated outcome) {
+    Map<String, ResourceClaim> claims =
+        wait.claims().stream().collect(Collectors.toMap(claim -> claim.getMetadata().getUid(), Function.identity()));
+    return new PodPlan(pod, outcome, claims, Set.of());
+  }
+
+  /** What one of them gets is kept until all victims are gone. */
+  private static Map<Pod, Nomination> together(Map<Pod, Nomination> found) {
+    Set<String> victims = found.values().stream().flatMap(own -> own.victims().stream()).map(Victim::uid).collect(Collectors.toSet());
+    Set<String> claims = found.values().stream().flatMap(own -> own.claims().stream()).collect(Collectors.toSet());
+    Instant end = found.values().stream().map(Nomination::until).max(Comparator.naturalOrder()).orElseThrow();
+    Map<Pod, Nomination> together = new LinkedHashMap<>();
+    found.forEach((pod, nomination) -> together.put(pod, nomination.within(victims, claims, end)));
+    return together;
+  }
+
+  private static Optional<String> words(Map<Pod, Nomination> nominations) {
+    return nominations.values().stream().flatMap(nomination -> nomination.words().stream()).reduce((one, other) -> one + "; " + other);
+  }
+}

@@ -1,0 +1,232 @@
+package dev.partita.controller.schedule;
+
+import dev.partita.controller.claim.AllocatedClaim;
+import dev.partita.controller.claim.Gang;
+import dev.partita.controller.claim.PodClaims;
+import dev.partita.controller.commit.PodPlan;
+import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.turns.Turn;
+import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides about gangs: nothing is allocated to any pod before there is a place for as many as the gang must have. What is placed
+ * for some counts only within the decision, so that two gangs that have half their pods cannot hold up each other. For one thread.
+ */
+final class GangScheduler {
+  /** The least pause between two looks at a gang that is not complete. */
+  private static final Duration PAUSE = Duration.ofSeconds(1);
+
+  /** That pause for each of its pods, for which an event and a condition are written every time. */
+  private static final Duration FOR_EACH_POD = Duration.ofMillis(50);
+
+  /** A gang that is not complete takes no more than this part of the time. */
+  private static final int PART_OF_THE_TIME = 20;
+
+  /** A gang that is looked at later is not set aside by any name. */
+  private static final String NOTHING = "";
+
+  private final ClusterView view;
+  private final Clock clock;
+  private final PodScheduler turns;
+  private final GangPreemption room;
+  private final AbandonedClaims leftovers;
+  private final ClaimNotes notes;
+  private final Retries retries;
+  private final Map<ObjectKey, Look> looks = new HashMap<>();
+
+  /**
+   * When a gang that is not complete was looked at.
+   *
+   * @param next the next time, whoever comes meanwhile
+   * @param isSetUp whether it is looked at then in any case
+   */
+  private record Look(Instant next, boolean isSetUp) {}
+
+  /** @param clock cannot be set, unlike the time of day */
+  GangScheduler(ClusterView view, Clock clock, PodScheduler turns, GangPreemption room, AbandonedClaims leftovers, ClaimNotes notes, Retries retries) {
+    this.view = view;
+    this.clock = clock;
+    this.retries = retries;
+    this.turns = turns;
+    this.room = room;
+    this.leftovers = leftovers;
+    this.notes = notes;
+  }
+
+  /** @return whether a place was looked for, and not found */
+  boolean take(ObjectKey gang, Inventory inventory) {
+    List<Pod> there = view.podsOfGang(gang).stream().filter(Gang::isThere).toList();
+    if (there.stream().anyMatch(pod -> turns.isWriting(ObjectKey.of(pod)))) {
+      return false; // when that has ended it is looked at again
+    }
+    switch (Gang.state(gang, there)) {
+      case Gang.State.Waits(String why) -> {
+        wait(gang, why, there);
+        return false;
+      }
+      case Gang.State.Complete(int size) -> {
+        looks.remove(gang);
+        List<Pod> live = live(there);
+        return place(gang, size - (there.size() - live.size()), live, inventory);
+      }
+    }
+  }
+
+  private static List<Pod> live(List<Pod> there) {
+    return there.stream().filter(PodClaims::isLive).sorted(PodScheduler.ORDER).toList();
+  }
+
+  /** Every pod that comes to it makes what was said of the others wrong: that is put right after a pause, for all that came meanwhile. */
+  private void wait(ObjectKey gang, String why, List<Pod> there) {
+    Instant now = clock.instant();
+    @Nullable Look last = looks.get(gang);
+    if (last != null && now.isBefore(last.next())) {
+      if (!last.isSetUp() && !there.isEmpty()) {
+        looks.put(gang, new Look(last.next(), true));
+        retries.after(Duration.between(now, last.next()).plusMillis(1), new WorkItem.AsideOver(new Turn.OfGang(gang), NOTHING));
+      }
+      return;
+    }
+    looks.values().removeIf(look -> !now.isBefore(look.next()));
+    List<Pod> live = live(there);
+    long start = System.nanoTime();
+    room.drop(live);
+    for (Pod pod : live) {
+      if (isSettled(pod)) {
+        giveBack(pod, why);
+      } else {
+        hold(pod, turns.read(pod), why);
+      }
+    }
+    Duration took = Duration.ofNanos(System.nanoTime() - start);
+    Duration pause = Collections.max(List.of(PAUSE, FOR_EACH_POD.multipliedBy(live.size()), took.multipliedBy(PART_OF_THE_TIME)));
+    looks.put(gang, new Look(now.plus(pause), false));
+  }
+
+  /** @return whether there was no place */
+  private boolean place(ObjectKey gang, int wanted, List<Pod> live, Inventory inventory) {
+    Map<String, String> placed = new HashMap<>();
+    List<PodPlan> plans = new ArrayList<>();
+    List<Pod> settled = new ArrayList<>();
+    List<Pod> open = new ArrayList<>();
+    for (Pod pod : live) {
+      (isSettled(pod) ? settled : open).add(pod);
+    }
+    int missing = wanted - settled.size();
+    if (missing <= 0) {
+      live.forEach(pod -> turns.decide(pod, inventory)); // each by itself: as many as there must be have their place
+      return false;
+    }
+    List<Pod> needed = open.subList(0, Math.min(missing, open.size()));
+    for (Pod pod : needed) {
+      switch (consider(pod, inventory, placed, plans)) {
+        case Decision.Allocate(PodPlan plan) -> {
+          turns.assume(plan);
+          plan.outcome().claims().forEach(placement -> placed.put(placement.claim().uid(), plan.outcome().node()));
+          plans.add(plan);
+        }
+        case Decision.Settled _ -> {} // by claims that it shares with others of the gang
+        case Decision.LeaveToScheduler _ -> {
+          plans.forEach(turns::unassume);
+          live.forEach(each -> turns.decide(each, inventory)); // kube-scheduler knows no gangs
+          return false;
+        }
+        case Decision decision -> {
+          plans.forEach(turns::unassume);
+          refuse(gang, pod, decision, open, settled);
+          if (decision instanceof Decision.Wait) {
+            room.make(needed, inventory).ifPresent(words -> needed.forEach(each -> notes.preempting(each, waiting(each), "gang " + gang.name() + ": " + words)));
+          } else {
+            room.drop(needed);
+          }
+          return true;
+        }
+      }
+    }
+    turns.write(plans);
+    return false;
+  }
+
+  /** A decision that fails, however, leaves nothing of those before it. */
+  private Decision consider(Pod pod, Inventory inventory, Map<String, String> placed, List<PodPlan> before) {
+    boolean done = false;
+    try {
+      Decision decision = turns.consider(pod, inventory, placed);
+      done = true;
+      return decision;
+    } finally {
+      if (!done) {
+        before.forEach(turns::unassume);
+      }
+    }
+  }
+
+  private void refuse(ObjectKey gang, Pod pod, Decision decision, List<Pod> open, List<Pod> settled) {
+    turns.apply(pod, decision);
+    String why =
+        "gang " + gang.name() + ": waits for pod " + pod.getMetadata().getName()
+            + switch (decision) {
+              case Decision.Wait wait -> ": " + wait.why().summary(ClaimNotes.MAX_EXPLANATION);
+              case Decision.Refuse(Map<ResourceClaim, List<String>> problems) ->
+                  ": " + String.join("; ", problems.values().stream().flatMap(List::stream).toList());
+              default -> ", whose claims are not there yet";
+            };
+    open.stream().filter(other -> !other.equals(pod)).forEach(other -> hold(other, why));
+    settled.forEach(other -> giveBack(other, why));
+  }
+
+  /** What the pod has and nobody uses is kept for nobody: its gang may never be complete again. */
+  private void giveBack(Pod pod, String why) {
+    turns.waitFor(pod);
+    leftovers.release(claims(pod).stream().filter(AllocatedClaim::isUnusedAndOurs).toList(), why);
+  }
+
+  /** Whether all its claims are allocated. */
+  private boolean isSettled(Pod pod) {
+    Optional<List<ObjectKey>> keys = PodClaims.of(pod);
+    return keys.isPresent() && claims(pod).stream().filter(AllocatedClaim::isAllocated).count() == keys.get().size();
+  }
+
+  /** A pod for which there is nothing to allocate, or not any more, waits for nobody. */
+  private void hold(Pod pod, Decider.Reading reading, String why) {
+    switch (reading) {
+      case Decider.Reading.Decided(Decision.ClaimMissing missing) -> turns.apply(pod, missing);
+      case Decider.Reading.Decided(Decision.Settled settled) when claims(pod).stream().noneMatch(AllocatedClaim::isAllocated) ->
+          turns.apply(pod, settled);
+      case Decider.Reading _ -> hold(pod, why);
+    }
+  }
+
+  private void hold(Pod pod, String why) {
+    turns.hold(pod);
+    List<ResourceClaim> waiting = waiting(pod);
+    leftovers.withdraw(waiting);
+    notes.waiting(pod, waiting, why);
+  }
+
+  private List<ResourceClaim> waiting(Pod pod) {
+    return claims(pod).stream().filter(claim -> !AllocatedClaim.isAllocated(claim)).toList();
+  }
+
+  private List<ResourceClaim> claims(Pod pod) {
+    List<ResourceClaim> claims = new ArrayList<>();
+    for (ObjectKey key : PodClaims.of(pod).orElse(List.of())) {
+      @Nullable ResourceClaim claim = view.claim(key);
+      Optional.ofNullable(claim).ifPresent(claims::add);
+    }
+    return claims;
+  }
+}

@@ -1,0 +1,324 @@
+package dev.partita.controller.schedule;
+
+import dev.partita.controller.claim.AllocatedClaim;
+import dev.partita.controller.claim.Gang;
+import dev.partita.controller.claim.PodClaims;
+import dev.partita.controller.commit.AllocationGate;
+import dev.partita.controller.commit.PodPlan;
+import dev.partita.controller.commit.PodWriter;
+import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.nodes.NodeFit;
+import dev.partita.controller.nodes.NodeLoads;
+import dev.partita.controller.nodes.PodRequests;
+import dev.partita.controller.place.ClaimPlacement;
+import dev.partita.controller.state.ClaimLedger;
+import dev.partita.controller.state.Nominations;
+import dev.partita.controller.turns.AlikePods;
+import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Decides about pods, has it carried out, and knows which ones wait for something to change. For one thread. */
+final class PodScheduler {
+  /** How long a claim may come after the pod that names it before kube-scheduler is to see the pod without it. */
+  private static final Duration CLAIM_COMES = Duration.ofSeconds(30);
+
+  static final Comparator<Pod> ORDER =
+      Comparator.comparing(PodScheduler::priority, Comparator.reverseOrder())
+          .thenComparing(pod -> Objects.requireNonNullElse(pod.getMetadata().getCreationTimestamp(), ""))
+          .thenComparing(pod -> ObjectKey.of(pod).toString());
+
+  private final ClusterView view;
+  private final Clock clock;
+  private final Clock monotonicClock; // cannot be set, unlike the time of day
+  private final ClaimLedger ledger;
+  private final NodeLoads loads;
+  private final Decider decider;
+  private final PodWriter writer;
+  private final AbandonedClaims leftovers;
+  private final ClaimNotes notes;
+  private final Retries retries;
+  private final Nominations nominations;
+  private final Preemption preemption;
+  private final GangScheduler gangs;
+  private final AlikePods alike = new AlikePods();
+  private final Set<ObjectKey> waiting = new LinkedHashSet<>();
+  private final Set<ObjectKey> writing = new HashSet<>();
+
+  PodScheduler(
+      ClusterView view,
+      Clock clock,
+      Clock monotonicClock,
+      ClaimLedger ledger,
+      NodeLoads loads,
+      Decider decider,
+      PodWriter writer,
+      AbandonedClaims leftovers,
+      ClaimNotes notes,
+      Retries retries,
+      Nominations nominations,
+      Preemption preemption) {
+    this.view = view;
+    this.clock = clock;
+    this.monotonicClock = monotonicClock;
+    this.ledger = ledger;
+    this.loads = loads;
+    this.decider = decider;
+    this.writer = writer;
+    this.leftovers = leftovers;
+    this.notes = notes;
+    this.retries = retries;
+    this.nominations = nominations;
+    this.preemption = preemption;
+    this.gangs = new GangScheduler(view, monotonicClock, this, new GangPreemption(this, preemption), leftovers, notes, retries);
+  }
+
+  static int priority(Pod pod) {
+    return Objects.requireNonNullElse(pod.getSpec().getPriority(), 0);
+  }
+
+  /** Pods that wait for something to change. */
+  List<ObjectKey> waiting() {
+    return List.copyOf(waiting);
+  }
+
+  int numberWaiting() {
+    return waiting.size();
+  }
+
+  /** Something changed that could help pods for which there was no place: what is known of some says nothing of others that are alike. */
+  void forgetWhyPodsWait() {
+    alike.forget();
+  }
+
+  /** The pod is over or gone. */
+  void forget(ObjectKey pod, String uid) {
+    preemption.forget(uid);
+    waiting.remove(pod);
+    retries.succeeded(pod);
+  }
+
+  /** What was decided for the pod has been carried out, or has failed. */
+  void finished(ObjectKey pod, boolean failed) {
+    writing.remove(pod);
+    Optional<String> uid = Optional.ofNullable(view.pod(pod)).map(shown -> shown.getMetadata().getUid());
+    if (failed && uid.isPresent()) {
+      giveBackRoom(pod);
+      nominations.resume(uid.get());
+      retries.failed(pod);
+    } else {
+      uid.ifPresent(nominations::remove);
+      retries.succeeded(pod);
+    }
+  }
+
+  /** A pod that has a place, and is not bound yet, takes CPU and memory there, whoever has a turn before it. */
+  void countPlaced(Pod pod) {
+    if (PodClaims.isLive(pod) && !PodClaims.isBound(pod)) {
+      PodClaims.of(pod).orElse(List.of()).stream()
+          .flatMap(key -> Optional.ofNullable(view.claim(key)).stream())
+          .flatMap(claim -> Optional.ofNullable(AllocatedClaim.nodeSelector(claim)).stream())
+          .flatMap(selector -> NodeFit.onlyNode(selector).stream())
+          .findFirst()
+          .ifPresent(node -> loads.put(pod.getMetadata().getUid(), node, PodRequests.of(pod)));
+    }
+  }
+
+  /** A pod that has lost its place, or did not get it, takes no CPU and memory there: from now on, not from its next turn. */
+  void giveBackRoom(ObjectKey key) {
+    @Nullable Pod pod = view.pod(key);
+    if (pod != null && !PodClaims.isBound(pod) && !hasPlace(pod)) {
+      giveBackRoom(pod);
+    }
+  }
+
+  private void giveBackRoom(Pod pod) {
+    if (loads.counts(pod.getMetadata().getUid())) {
+      loads.remove(pod.getMetadata().getUid());
+      alike.forget();
+    }
+  }
+
+  private boolean hasPlace(Pod pod) {
+    for (ObjectKey key : PodClaims.of(pod).orElse(List.of())) {
+      @Nullable ResourceClaim claim = view.claim(key);
+      if (claim != null && (ledger.isAssumed(claim.getMetadata().getUid()) || AllocatedClaim.isAllocated(claim))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Decides about the pod by itself, and has it carried out. */
+  void decide(Pod pod, Inventory inventory) {
+    String uid = pod.getMetadata().getUid();
+    boolean isLikeOthers = nominations.of(uid).isEmpty() && !loads.counts(uid) && Gang.of(pod).isEmpty();
+    Decision decision = consider(pod, inventory, Map.of(), isLikeOthers ? Optional.of(alike) : Optional.empty());
+    apply(pod, decision);
+    switch (decision) {
+      case Decision.Wait wait ->
+          preemption
+              .makeRoom(pod, wait, inventory)
+              .ifPresent(words -> notes.preempting(pod, wait.claims(), words + "; " + wait.why().summary(ClaimNotes.MAX_EXPLANATION - words.length() - 2)));
+      case Decision.Allocate _ -> {}
+      default -> preemption.endIfOver(uid);
+    }
+  }
+
+  /**
+   * The same for all pods of a gang.
+   *
+   * @return whether a place was looked for, and not found
+   */
+  boolean decideGang(ObjectKey gang, Inventory inventory) {
+    return gangs.take(gang, inventory);
+  }
+
+  /** A decision ended where it could not put right what it had begun. */
+  void forgetSearches() {
+    decider.forgetSearches();
+  }
+
+  /** Leaves alone a pod about which a decision failed. */
+  void setAside(Pod pod, String why) {
+    giveBackRoom(ObjectKey.of(pod));
+    preemption.endIfOver(pod.getMetadata().getUid());
+    List<ResourceClaim> open =
+        PodClaims.of(pod).orElse(List.of()).stream()
+            .flatMap(key -> Optional.ofNullable(view.claim(key)).stream())
+            .filter(claim -> !AllocatedClaim.isAllocated(claim))
+            .toList();
+    notes.setAside(pod, open, why);
+  }
+
+  /** What can be said of the pod without looking for a place. */
+  Decider.Reading read(Pod pod) {
+    return decider.read(pod, Map.of());
+  }
+
+  /**
+   * What to do about the pod; nothing is done.
+   *
+   * @param placed claims that count as allocated, by UID, and on which node
+   */
+  Decision consider(Pod pod, Inventory inventory, Map<String, String> placed) {
+    return consider(pod, inventory, placed, Optional.empty());
+  }
+
+  private Decision consider(Pod pod, Inventory inventory, Map<String, String> placed, Optional<AlikePods> known) {
+    return nominations.without(
+        pod.getMetadata().getUid(), priority(pod), () -> decider.decide(pod, inventory, monotonicClock.instant(), placed, known));
+  }
+
+  /** Does what was decided about the pod. */
+  void apply(Pod pod, Decision decision) {
+    ObjectKey key = ObjectKey.of(pod);
+    waiting.remove(key);
+    switch (decision) {
+      case Decision.Nothing _ -> {}
+      case Decision.ClaimMissing _ -> claimMissing(pod);
+      case Decision.LeaveToScheduler _ -> {
+        waiting.add(key);
+        notes.leftToScheduler(pod);
+        open(pod);
+      }
+      case Decision.Settled(Optional<String> node) -> {
+        nominations.remove(pod.getMetadata().getUid());
+        node.ifPresent(name -> loads.put(pod.getMetadata().getUid(), name, PodRequests.of(pod)));
+        notes.settled(pod, node);
+        open(pod);
+      }
+      case Decision.Refuse(Map<ResourceClaim, List<String>> problems) -> {
+        hold(pod);
+        leftovers.withdraw(List.copyOf(problems.keySet()));
+        notes.refused(pod, problems);
+      }
+      case Decision.Wait wait -> {
+        hold(pod);
+        leftovers.withdraw(wait.claims());
+        notes.waiting(pod, wait);
+        leftovers.release(wait.unused(), "the other claims of pod " + key + " cannot be allocated beside it");
+      }
+      case Decision.Allocate(PodPlan plan) -> {
+        assume(plan);
+        write(List.of(plan));
+      }
+    }
+  }
+
+  /** The pod is looked at again when something changes. */
+  void waitFor(Pod pod) {
+    waiting.add(ObjectKey.of(pod));
+  }
+
+  /** The pod waits for something to change, and has nothing meanwhile. */
+  void hold(Pod pod) {
+    waitFor(pod);
+    if (!PodClaims.isBound(pod)) {
+      giveBackRoom(pod);
+    }
+  }
+
+  boolean isWriting(ObjectKey pod) {
+    return writing.contains(pod);
+  }
+
+  /** Has what was assumed for these pods written, together. */
+  void write(List<PodPlan> plans) {
+    for (PodPlan plan : plans) {
+      waiting.remove(ObjectKey.of(plan.pod()));
+      writing.add(ObjectKey.of(plan.pod()));
+    }
+    writer.write(plans);
+  }
+
+  /** What the pod is to get counts as taken from now on. */
+  void assume(PodPlan plan) {
+    nominations.suspend(plan.pod().getMetadata().getUid());
+    for (ClaimPlacement placement : plan.outcome().claims()) {
+      ledger.assume(placement.claim(), plan.outcome().node(), placement.bookings());
+    }
+    loads.put(plan.pod().getMetadata().getUid(), plan.outcome().node(), PodRequests.of(plan.pod()));
+  }
+
+  /** It does not get it after all. */
+  void unassume(PodPlan plan) {
+    plan.outcome().claims().forEach(placement -> ledger.dropped(placement.claim().uid()));
+    loads.remove(plan.pod().getMetadata().getUid());
+    nominations.resume(plan.pod().getMetadata().getUid());
+    alike.forget();
+  }
+
+  /** kube-scheduler says what is wrong with it; but a claim and its pod may be made in either order. */
+  private void claimMissing(Pod pod) {
+    if (AllocationGate.isOn(pod)) {
+      Instant made = Optional.ofNullable(pod.getMetadata().getCreationTimestamp()).map(Instant::parse).orElse(Instant.EPOCH);
+      Duration left = Duration.between(clock.instant(), made.plus(CLAIM_COMES));
+      if (left.isPositive()) {
+        retries.after(left, new WorkItem.Again(ObjectKey.of(pod)));
+      } else {
+        open(pod);
+      }
+    }
+  }
+
+  /** Lets kube-scheduler look at the pod. */
+  private void open(Pod pod) {
+    if (AllocationGate.isOn(pod) && writing.add(ObjectKey.of(pod))) {
+      writer.open(pod);
+    }
+  }
+}

@@ -1,0 +1,62 @@
+package dev.partita.controller.state;
+
+import dev.partita.controller.claim.ClaimReader;
+import dev.partita.controller.claim.ClaimReading;
+import dev.partita.controller.forecast.DemandHistory;
+import dev.partita.controller.nodes.NodeFit;
+import dev.partita.controller.request.ClaimRequest;
+import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tells the demand history of every pod once, whoever placed it. After a restart it tells of all pods that are there.
+ * For one thread.
+ */
+public final class DemandRecorder {
+  private final ClusterView view;
+  private final ClaimReader reader;
+  private final DemandHistory mix;
+  private final Set<String> counted = new HashSet<>();
+
+  public DemandRecorder(ClusterView view, ClaimReader reader, DemandHistory mix) {
+    this.view = view;
+    this.reader = reader;
+    this.mix = mix;
+  }
+
+  /** A pod with these claims, all of which exist. */
+  public void arrived(Pod pod, List<ObjectKey> claims) {
+    if (!counted.add(pod.getMetadata().getUid())) {
+      return;
+    }
+    List<ClaimRequest> asks = new ArrayList<>();
+    for (ObjectKey name : claims) {
+      @Nullable ResourceClaim claim = view.claim(name);
+      if (claim != null && reader.read(claim) instanceof ClaimReading.Understood(ClaimRequest ask)) {
+        asks.add(ask);
+      }
+    }
+    if (!asks.isEmpty()) {
+      mix.arrived(NodeFit.needs(pod), asks);
+    }
+  }
+
+  /** A pod that runs on a host with cards; only pods without claims are counted here. */
+  public void arrivedWithoutCards(Pod pod) {
+    if (pod.getSpec().getResourceClaims().isEmpty() && counted.add(pod.getMetadata().getUid())) {
+      mix.arrived(NodeFit.needs(pod), List.of());
+    }
+  }
+
+  /** The pod is gone. */
+  public void forget(String podUid) {
+    counted.remove(podUid);
+  }
+}
