@@ -11,10 +11,6 @@ final class DirtySet {
     names.add(name);
   }
 
-  void addAll(Set<String> more) {
-    names.addAll(more);
-  }
-
   /** Gives them away. */
   Set<String> take() {
     if (names.isEmpty()) {

@@ -16,12 +16,13 @@ import org.jspecify.annotations.Nullable;
 final class CompactObjects {
   private static final String MODEL = "io.fabric8.kubernetes.";
 
+  /** Of a class of the client's model, the fields that hold something else; of another class none. */
   private static final ClassValue<Field[]> FIELDS =
       new ClassValue<>() {
         @Override
         protected Field[] computeValue(Class<?> type) {
           List<Field> fields = new ArrayList<>();
-          for (Class<?> of = type; of != null && of != Object.class; of = of.getSuperclass()) {
+          for (Class<?> of = isOfModel(type) ? type : null; of != null && of != Object.class; of = of.getSuperclass()) {
             for (Field field : of.getDeclaredFields()) {
               if (!Modifier.isStatic(field.getModifiers()) && !isPlain(field.getType())) {
                 field.setAccessible(true);
@@ -51,10 +52,8 @@ final class CompactObjects {
       case Map<?, ?> map -> map.forEach((name, value) -> walk(value)); // a view of the values would stay with the map
       case null -> {}
       default -> {
-        if (isOfModel(object.getClass())) {
-          for (Field field : FIELDS.get(object.getClass())) {
-            walkField(object, field);
-          }
+        for (Field field : FIELDS.get(object.getClass())) {
+          walkField(object, field);
         }
       }
     }
