@@ -24,11 +24,11 @@ final class QuotaOverheads {
   /** How long a figure stays before a smaller one takes its place: processes that come and go do not rewrite the file each second. */
   private static final Duration DOWN_AFTER = Duration.ofSeconds(5);
 
-  private final ShareFolders folders;
-  private final OperationLock lock;
   /** How long a figure that was read is believed: another plugin of a rolling update writes there, too. */
   private static final Duration KNOWN_FOR = Duration.ofSeconds(30);
 
+  private final ShareFolders folders;
+  private final OperationLock lock;
   private final Map<ShareRef, Instant> neededAt = new HashMap<>();
   private final Map<ShareRef, Known> known = new HashMap<>();
   private final Debounce failures = new Debounce();
