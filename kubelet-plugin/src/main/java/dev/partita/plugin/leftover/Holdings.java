@@ -7,7 +7,6 @@ import dev.partita.plugin.held.HeldClaims;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.inventory.NodeInventory;
 import dev.partita.plugin.usage.ClaimUsers;
-import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.io.IOException;
 import java.util.Collection;
 import java.util.List;
@@ -20,11 +19,6 @@ import java.util.Set;
  * @param inventory reports what is held with the cards
  */
 public record Holdings(HeldClaims held, ClaimPods pods, ClaimUsers users, NodeInventory inventory) {
-  /** Takes note of whom a claim is reserved for: once it is gone nobody can be asked. */
-  void see(ResourceClaim claim) throws IOException {
-    pods.see(claim);
-  }
-
   /** Tells which claims are gone, of all of which something is on the node. */
   void areGone(Set<String> claimUids) {
     if (held.areGone(claimUids)) {

@@ -127,7 +127,7 @@ public final class LeftoverSweep {
     for (PreparedClaim record : records.values()) {
       Optional<ResourceClaim> claim = api.claim(record.claim()).filter(this::isNeeded);
       if (claim.isPresent()) {
-        holdings.see(claim.get());
+        preparer.noteReservations(claim.get());
         needed.put(record.claim().uid(), record.claim());
       }
     }

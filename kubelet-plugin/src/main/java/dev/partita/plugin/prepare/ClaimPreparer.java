@@ -196,6 +196,19 @@ public final class ClaimPreparer implements ClaimService {
         });
   }
 
+  /** Takes note of whom a prepared claim is reserved for; not of one that was released since it was read, for nobody would take that back. */
+  public void noteReservations(ResourceClaim claim) throws IOException {
+    String uid = claim.getMetadata().getUid();
+    lock.onClaim(
+        uid,
+        () -> {
+          if (checkpoint.read(uid).isPresent()) {
+            pods.see(claim);
+          }
+          return true;
+        });
+  }
+
   private void releaseNow(String uid, Optional<PreparedClaim> record) throws IOException {
     onCards(record.map(PreparedClaim::grants).orElse(List.of()), Step.releaseFiles(uid));
     pods.forget(uid); // before the record: as long as that is there, this is done again
