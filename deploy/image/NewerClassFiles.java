@@ -18,9 +18,9 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Writes a jar's class files of before Java 6 anew, as of Java 8. An AOT cache (JEP 483) leaves out older ones, for it holds classes that
- * are verified already, and these can only be verified as they were of old. Picocli is compiled for Java 5; read from its jar it takes
- * half of the plugin's time to start.
+ * Writes a jar's class files of before Java 6 anew, as of Java 8. An AOT cache (JEP 483) leaves out older ones, for it
+ * holds classes that are verified already, and these can only be verified as they were of old. Picocli is compiled for
+ * Java 5; read from its jar it takes half of the plugin's time to start.
  *
  * <pre>java NewerClassFiles.java JAR...</pre>
  */
@@ -38,7 +38,7 @@ final class NewerClassFiles {
   private static void rewrite(Path jar) throws IOException {
     FileTime modified = Files.getLastModifiedTime(jar);
     try (FileSystem files = FileSystems.newFileSystem(URI.create("jar:" + jar.toUri()), Map.of());
-        URLClassLoader classes = new URLClassLoader(new URL[] {jar.toUri().toURL()});
+        URLClassLoader classes = new URLClassLoader(new URL[]{jar.toUri().toURL()});
         Stream<Path> all = Files.walk(files.getPath("/"))) {
       List<Path> classFiles = all.filter(file -> file.toString().endsWith(".class")).toList();
       for (Path file : classFiles) {

@@ -42,9 +42,8 @@ import k8s.io.kubelet.pkg.apis.pluginregistration.v1.RegistrationStatus;
 /**
  * Runs the staged plugin as its image does, on simulated cards, and plays kubelet and the API server to it.
  *
- * <pre>
- * java -cp 'PLUGIN/app/*' Rehearsal.java rehearse PLUGIN DIST   # writes PLUGIN/plugin.aot, which later starts map (JEP 483, 514)
- * java -cp 'PLUGIN/app/*' Rehearsal.java measure PLUGIN DIST    # prints start, memory and processor time
+ * <pre> java -cp 'PLUGIN/app/*' Rehearsal.java rehearse PLUGIN DIST # writes PLUGIN/plugin.aot, which later starts map
+ * (JEP 483, 514) java -cp 'PLUGIN/app/*' Rehearsal.java measure PLUGIN DIST # prints start, memory and processor time
  * </pre>
  *
  * PLUGIN is the folder that the image has as /usr/lib/partita, DIST what hook-lib builds.
@@ -168,7 +167,8 @@ final class Rehearsal implements AutoCloseable {
 
   /** The image's own options, on the folder in which it was laid out. */
   private Stream<String> options() throws IOException {
-    return Files.readAllLines(plugin.resolve("java.args")).stream().map(line -> line.replace(IN_IMAGE, plugin.toString()));
+    return Files.readAllLines(plugin.resolve("java.args")).stream()
+        .map(line -> line.replace(IN_IMAGE, plugin.toString()));
   }
 
   private final class Plugin {
@@ -221,11 +221,10 @@ final class Rehearsal implements AutoCloseable {
       String error =
           call(
               root.resolve("plugins/gpu.partita.dev/dra.sock"),
-              channel ->
-                  DRAPluginGrpc.newBlockingStub(channel)
-                      .nodePrepareResources(NodePrepareResourcesRequest.newBuilder().addClaims(named(claim)).build())
-                      .getClaimsOrThrow(Api.uid(claim))
-                      .getError());
+              channel -> DRAPluginGrpc.newBlockingStub(channel)
+                  .nodePrepareResources(NodePrepareResourcesRequest.newBuilder().addClaims(named(claim)).build())
+                  .getClaimsOrThrow(Api.uid(claim))
+                  .getError());
       if (!error.isEmpty()) {
         throw new IllegalStateException(error);
       }
@@ -234,9 +233,8 @@ final class Rehearsal implements AutoCloseable {
     void unprepare(int claim) throws Exception {
       call(
           root.resolve("plugins/gpu.partita.dev/dra.sock"),
-          channel ->
-              DRAPluginGrpc.newBlockingStub(channel)
-                  .nodeUnprepareResources(NodeUnprepareResourcesRequest.newBuilder().addClaims(named(claim)).build()));
+          channel -> DRAPluginGrpc.newBlockingStub(channel)
+              .nodeUnprepareResources(NodeUnprepareResourcesRequest.newBuilder().addClaims(named(claim)).build()));
     }
 
     boolean isReady() {
@@ -259,7 +257,8 @@ final class Rehearsal implements AutoCloseable {
       System.out.printf("memory, %d cards, %s: %s%n", CARDS, with, memory());
       System.out.printf(
           "processor time, %s, %d s: %.2f %% of a core, and %.2f %% in the simulator's wait for events%n",
-          with, IDLE.toSeconds(), (used - ofSimulator) / 10.0 / IDLE.toSeconds(), ofSimulator / 10.0 / IDLE.toSeconds());
+          with, IDLE.toSeconds(), (used - ofSimulator) / 10.0 / IDLE.toSeconds(),
+          ofSimulator / 10.0 / IDLE.toSeconds());
     }
 
     String memory() throws IOException {
@@ -279,7 +278,10 @@ final class Rehearsal implements AutoCloseable {
       return millis(Path.of("/proc/" + process.pid() + "/stat"));
     }
 
-    /** Of the thread that waits for XID errors, which does nothing else: the simulator looks 500 times a second, a driver lets it sleep. */
+    /**
+     * Of the thread that waits for XID errors, which does nothing else: the simulator looks 500 times a second, a
+     * driver lets it sleep.
+     */
     private long simulatorMillis() throws IOException {
       try (Stream<Path> threads = Files.list(Path.of("/proc/" + process.pid() + "/task"))) {
         for (Path thread : threads.toList()) {
@@ -372,14 +374,17 @@ final class Rehearsal implements AutoCloseable {
       String method = exchange.getRequestMethod();
       if (path.equals(GPU_NODES) && method.equals("GET")) {
         String items = String.join(",", stored.values());
-        send(exchange, 200, "{\"apiVersion\":\"gpu.partita.dev/v1alpha1\",\"kind\":\"GpuNodeList\",\"metadata\":{\"resourceVersion\":\"1\"},\"items\":[" + items + "]}");
+        send(exchange, 200,
+            "{\"apiVersion\":\"gpu.partita.dev/v1alpha1\",\"kind\":\"GpuNodeList\",\"metadata\":{\"resourceVersion\":\"1\"},\"items\":["
+                + items + "]}");
       } else if (path.startsWith(GPU_NODES)) {
         gpuNode(exchange, path, method, body);
       } else if (path.contains("/resourceclaims/")) {
         String name = path.replaceAll(".*/resourceclaims/", "").replaceAll("/.*", "");
         send(exchange, 200, claim(Integer.parseInt(name.replace("claim-", ""))));
       } else if (method.equals("GET")) {
-        send(exchange, 404, "{\"apiVersion\":\"v1\",\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"NotFound\",\"code\":404}");
+        send(exchange, 404,
+            "{\"apiVersion\":\"v1\",\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"NotFound\",\"code\":404}");
       } else {
         send(exchange, 201, body);
       }
@@ -388,7 +393,8 @@ final class Rehearsal implements AutoCloseable {
     private void gpuNode(HttpExchange exchange, String path, String method, String body) throws IOException {
       if (method.equals("GET")) {
         String node = stored.get(NODE);
-        send(exchange, node == null ? 404 : 200, node == null ? "{\"apiVersion\":\"v1\",\"kind\":\"Status\",\"code\":404}" : node);
+        send(exchange, node == null ? 404 : 200,
+            node == null ? "{\"apiVersion\":\"v1\",\"kind\":\"Status\",\"code\":404}" : node);
       } else {
         stored.put(NODE, body);
         send(exchange, method.equals("POST") ? 201 : 200, body);
@@ -416,7 +422,8 @@ final class Rehearsal implements AutoCloseable {
   }
 
   private static void run(Object... command) throws IOException, InterruptedException {
-    Process process = new ProcessBuilder(Stream.of(command).map(String::valueOf).toList()).redirectErrorStream(true).start();
+    Process process =
+        new ProcessBuilder(Stream.of(command).map(String::valueOf).toList()).redirectErrorStream(true).start();
     try (InputStream output = process.getInputStream()) {
       String said = new String(output.readAllBytes(), StandardCharsets.UTF_8);
       if (process.waitFor() != 0) {

@@ -34,22 +34,21 @@ class ArchitectureTest {
         .onlyDependOnClassesThat(
             com.tngtech.archunit.base.DescribedPredicate.describe(
                 "belong to the vocabulary, Java's own values, Jackson, or Kubernetes' object model",
-                c ->
-                    c.getPackageName().startsWith("dev.partita.api")
-                        || c.getPackageName().startsWith("java.lang")
-                        || c.getPackageName().startsWith("java.util")
-                        || c.getPackageName().startsWith("java.math")
-                        || c.getPackageName().startsWith("java.time")
-                        || c.getPackageName().equals("java.nio.charset")
-                        || c.getPackageName().startsWith("com.fasterxml.jackson")
-                        || c.getPackageName().startsWith("org.jspecify")
-                        || c.getPackageName().startsWith("io.fabric8.kubernetes.api.model")
-                        || c.getPackageName().startsWith("io.fabric8.kubernetes.model")
-                        || c.getPackageName().startsWith("io.fabric8.generator.annotation")
-                        || c.getPackageName().startsWith("io.fabric8.crd.generator.annotation")
-                        || c.isEquivalentTo(CustomResource.class)
-                        || c.isPrimitive()
-                        || c.isArray()))
+                c -> c.getPackageName().startsWith("dev.partita.api")
+                    || c.getPackageName().startsWith("java.lang")
+                    || c.getPackageName().startsWith("java.util")
+                    || c.getPackageName().startsWith("java.math")
+                    || c.getPackageName().startsWith("java.time")
+                    || c.getPackageName().equals("java.nio.charset")
+                    || c.getPackageName().startsWith("com.fasterxml.jackson")
+                    || c.getPackageName().startsWith("org.jspecify")
+                    || c.getPackageName().startsWith("io.fabric8.kubernetes.api.model")
+                    || c.getPackageName().startsWith("io.fabric8.kubernetes.model")
+                    || c.getPackageName().startsWith("io.fabric8.generator.annotation")
+                    || c.getPackageName().startsWith("io.fabric8.crd.generator.annotation")
+                    || c.isEquivalentTo(CustomResource.class)
+                    || c.isPrimitive()
+                    || c.isArray()))
         .check(PARTITA);
   }
 
@@ -72,13 +71,15 @@ class ArchitectureTest {
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage(
-            PLUGIN, CONTROLLER, CLI, CDI, "io.fabric8.kubernetes.client..", "io.grpc..", "java.net..", "java.nio.file..", "java.util.concurrent..")
+            PLUGIN, CONTROLLER, CLI, CDI, "io.fabric8.kubernetes.client..", "io.grpc..", "java.net..",
+            "java.nio.file..", "java.util.concurrent..")
         .check(PARTITA);
   }
 
   @Test
   void pluginKnowsNothingOfAllocationNorOfTheCommandLine() {
-    noClasses().that().resideInAPackage(PLUGIN).should().dependOnClassesThat().resideInAnyPackage(CONTROLLER, CLI, ADMISSION).check(PARTITA);
+    noClasses().that().resideInAPackage(PLUGIN).should().dependOnClassesThat()
+        .resideInAnyPackage(CONTROLLER, CLI, ADMISSION).check(PARTITA);
   }
 
   @Test
@@ -102,14 +103,16 @@ class ArchitectureTest {
                 .toArray(String[]::new))
         .should()
         .dependOnClassesThat()
-        .resideInAnyPackage("io.fabric8.kubernetes.client..", "java.net..", "java.nio.file..", "java.util.concurrent.locks..")
+        .resideInAnyPackage("io.fabric8.kubernetes.client..", "java.net..", "java.nio.file..",
+            "java.util.concurrent.locks..")
         .check(PARTITA);
   }
 
   @Test
   void packagesHaveNoCycles() {
-    for (String room : new String[] {"api", "cdi", "admission", "plugin", "controller", "cli"}) {
-      slices().matching("dev.partita." + room + ".(*)..").should().beFreeOfCycles().allowEmptyShould(true).check(PARTITA);
+    for (String room : new String[]{"api", "cdi", "admission", "plugin", "controller", "cli"}) {
+      slices().matching("dev.partita." + room + ".(*)..").should().beFreeOfCycles().allowEmptyShould(true)
+          .check(PARTITA);
     }
   }
 
@@ -131,7 +134,8 @@ class ArchitectureTest {
         .orShould()
         .haveSimpleNameEndingWith("Info")
         .orShould()
-        .resideInAnyPackage("dev.partita..utils..", "dev.partita..util..", "dev.partita..impl..", "dev.partita..model..")
+        .resideInAnyPackage("dev.partita..utils..", "dev.partita..util..", "dev.partita..impl..",
+            "dev.partita..model..")
         .check(PARTITA);
   }
 }

@@ -11,7 +11,10 @@ public final class AllocatorTaint {
    * DeviceToleration). What is null or empty covers everything.
    */
   public static boolean isCoveredBy(
-      @Nullable String key, @Nullable String operator, @Nullable String value, @Nullable String effect) {
+      @Nullable String key,
+      @Nullable String operator,
+      @Nullable String value,
+      @Nullable String effect) {
     return isMeantBy(key, effect) && ("Exists".equals(operator) || Driver.CONTROLLER_TAINT_VALUE.equals(value));
   }
 

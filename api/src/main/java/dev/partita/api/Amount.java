@@ -24,6 +24,8 @@ public final class Amount {
     if (bytes.compareTo(MOST) > 0) {
       return Optional.of("is more than can be counted: " + quantity);
     }
-    return bytes.stripTrailingZeros().scale() > 0 ? Optional.of("must be a whole number of bytes: " + quantity) : Optional.empty();
+    return bytes.stripTrailingZeros().scale() > 0
+        ? Optional.of("must be a whole number of bytes: " + quantity)
+        : Optional.empty();
   }
 }

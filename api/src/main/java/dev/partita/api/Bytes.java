@@ -21,7 +21,10 @@ public final class Bytes {
     return new Quantity(Long.toString(value), UNITS[unit]);
   }
 
-  /** For people, to one decimal, rounded down so that it never promises more than there is: "8 GiB", "140.4 GiB", "512 MiB". */
+  /**
+   * For people, to one decimal, rounded down so that it never promises more than there is: "8 GiB", "140.4 GiB", "512
+   * MiB".
+   */
   public static String words(long bytes) {
     int unit = 0;
     while (unit + 1 < UNITS.length && Math.abs(bytes) >= 1L << (10 * (unit + 1))) {
@@ -31,7 +34,8 @@ public final class Bytes {
       return bytes + " bytes";
     }
     BigDecimal value =
-        BigDecimal.valueOf(bytes).divide(BigDecimal.valueOf(1L << (10 * unit)), 1, RoundingMode.DOWN).stripTrailingZeros();
+        BigDecimal.valueOf(bytes).divide(BigDecimal.valueOf(1L << (10 * unit)), 1, RoundingMode.DOWN)
+            .stripTrailingZeros();
     return value.toPlainString() + " " + UNITS[unit] + "B";
   }
 

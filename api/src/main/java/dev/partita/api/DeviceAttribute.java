@@ -1,8 +1,8 @@
 package dev.partita.api;
 
 /**
- * Names of device attributes and capacities in our ResourceSlices. Unqualified ones belong to the driver's domain; they are
- * named as NVIDIA's own DRA driver names them where it has one.
+ * Names of device attributes and capacities in our ResourceSlices. Unqualified ones belong to the driver's domain; they
+ * are named as NVIDIA's own DRA driver names them where it has one.
  */
 public final class DeviceAttribute {
   /** "gpu", or "mig" for a MIG instance. */
@@ -11,7 +11,9 @@ public final class DeviceAttribute {
   /** "whole", "shared" or "mig": see {@link DeviceMode}. */
   public static final String MODE = "mode";
 
-  /** UUID of the card, also where the device is a MIG instance of it, which gets one of its own only when it is made. */
+  /**
+   * UUID of the card, also where the device is a MIG instance of it, which gets one of its own only when it is made.
+   */
   public static final String UUID = "uuid";
   public static final String PRODUCT_NAME = "productName";
 

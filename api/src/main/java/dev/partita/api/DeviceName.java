@@ -4,8 +4,8 @@ import java.util.Optional;
 
 /**
  * Name of a device in a pool: which card, and in which way it is handed out. {@code gpu-3} is card 3 as a whole, {@code
- * gpu-3-shared} the same card to take shares of, {@code gpu-3-mig-1g-18gb-5} the MIG instance of profile 1g.18gb that begins at its
- * memory slice 5.
+ * gpu-3-shared} the same card to take shares of, {@code gpu-3-mig-1g-18gb-5} the MIG instance of profile 1g.18gb that
+ * begins at its memory slice 5.
  */
 public sealed interface DeviceName {
   /** The card's index on its node, as NVML counts, from 0. */
@@ -74,7 +74,8 @@ public sealed interface DeviceName {
     return switch (mode) {
       case WHOLE -> new Whole(index);
       case SHARED -> new Shared(index);
-      case MIG -> throw new IllegalArgumentException("a MIG instance of card " + index + " needs a profile and a place");
+      case MIG ->
+          throw new IllegalArgumentException("a MIG instance of card " + index + " needs a profile and a place");
     };
   }
 

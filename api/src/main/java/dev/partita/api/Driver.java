@@ -25,8 +25,8 @@ public final class Driver {
   public static final String MIG_CLASS = "mig." + NAME;
 
   /**
-   * Taint key on devices that the controller allocates, so that kube-scheduler leaves them alone: value {@link
-   * #CONTROLLER_TAINT_VALUE}, effect NoSchedule.
+   * Taint key on devices that the controller allocates, so that kube-scheduler leaves them alone: value
+   * {@link #CONTROLLER_TAINT_VALUE}, effect NoSchedule.
    */
   public static final String ALLOCATOR_TAINT = NAME + "/allocator";
 
@@ -36,8 +36,8 @@ public final class Driver {
   public static final String HEALTH_TAINT = NAME + "/unhealthy";
 
   /**
-   * Taint key on devices of a card that is to be offered in another way once what is allocated of it is released, without value, effect
-   * NoSchedule.
+   * Taint key on devices of a card that is to be offered in another way once what is allocated of it is released,
+   * without value, effect NoSchedule.
    */
   public static final String CHANGING_TAINT = NAME + "/changing";
 
@@ -47,7 +47,10 @@ public final class Driver {
   /** Condition of pods whose claims had to wait: whether the controller has allocated them, and if not, why. */
   public static final String ALLOCATED_CONDITION = NAME + "/Allocated";
 
-  /** Annotation on a claim: the allocation that a controller is about to write, so that every other one counts it as taken. */
+  /**
+   * Annotation on a claim: the allocation that a controller is about to write, so that every other one counts it as
+   * taken.
+   */
   public static final String PROPOSAL_ANNOTATION = NAME + "/proposed-allocation";
 
   /** Annotation on pods: the gang that the pod belongs to, by a name within its namespace. */
@@ -57,8 +60,8 @@ public final class Driver {
   public static final String GANG_SIZE_ANNOTATION = NAME + "/gang-size";
 
   /**
-   * Annotation on pods that asked for GPUs in another system's way: what they asked for, from which the controller makes the
-   * ResourceClaimTemplates that they refer to.
+   * Annotation on pods that asked for GPUs in another system's way: what they asked for, from which the controller
+   * makes the ResourceClaimTemplates that they refer to.
    */
   public static final String CONVERTED_REQUESTS_ANNOTATION = NAME + "/converted-requests";
 
@@ -72,8 +75,8 @@ public final class Driver {
   private Driver() {}
 
   /**
-   * The pool that holds a node's cards. The suffix keeps it apart from other drivers' pools: kube-scheduler 1.36 keys its
-   * counter caches by pool name alone.
+   * The pool that holds a node's cards. The suffix keeps it apart from other drivers' pools: kube-scheduler 1.36 keys
+   * its counter caches by pool name alone.
    */
   public static String poolOf(String nodeName) {
     return nodeName + "/gpu";
@@ -87,12 +90,12 @@ public final class Driver {
   /**
    * The short model name of a product: lower case, without the vendor and with everything that a DNS label may not hold
    * turned into dashes, cut to 40 characters. {@code "NVIDIA H200"} gives {@code h200}, {@code "NVIDIA A100-SXM4-80GB"}
-   * gives {@code a100-sxm4-80gb}; a name with nothing usable gives {@code gpu}. Never {@code whole} or {@code mig}, which are classes
-   * of their own.
+   * gives {@code a100-sxm4-80gb}; a name with nothing usable gives {@code gpu}. Never {@code whole} or {@code mig},
+   * which are classes of their own.
    */
   public static String modelOf(String productName) {
     String name = productName.toLowerCase(java.util.Locale.ROOT);
-    for (String noise : new String[] {"nvidia ", "geforce ", "tesla ", "quadro "}) {
+    for (String noise : new String[]{"nvidia ", "geforce ", "tesla ", "quadro "}) {
       name = name.replace(noise, "");
     }
     name = trimDashes(NOT_A_LABEL.matcher(name).replaceAll("-"));

@@ -23,8 +23,8 @@ public record MigSlot(String profile, int start) implements Comparable<MigSlot> 
   }
 
   /**
-   * A profile's name as it stands in names of devices: {@code 1g.18gb} gives {@code 1g-18gb}, {@code 1g.18gb+me} (with media engines)
-   * gives {@code 1g-18gb-me}, and {@code 1g.18gb-me} (without) gives {@code 1g-18gb-no-me}.
+   * A profile's name as it stands in names of devices: {@code 1g.18gb} gives {@code 1g-18gb}, {@code 1g.18gb+me} (with
+   * media engines) gives {@code 1g-18gb-me}, and {@code 1g.18gb-me} (without) gives {@code 1g-18gb-no-me}.
    */
   public static String labelOf(String profileName) {
     String label = NOT_A_LABEL.matcher(profileName.toLowerCase(Locale.ROOT).replace("-", "-no-")).replaceAll("-");

@@ -7,8 +7,8 @@ import java.time.ZoneOffset;
 import java.util.function.LongSupplier;
 
 /**
- * A clock for how long something lasts: it begins with the time of day and goes on evenly, while the time of day can be set, as happens
- * minutes after a start of a machine whose own clock is wrong.
+ * A clock for how long something lasts: it begins with the time of day and goes on evenly, while the time of day can be
+ * set, as happens minutes after a start of a machine whose own clock is wrong.
  */
 public final class MonotonicClock extends Clock {
   private final Instant begin;

@@ -42,8 +42,8 @@ public final class CdiFolder {
   }
 
   /**
-   * Writes or replaces a spec; whoever reads at any moment finds the old or the new one. It is not forced to the disk: the folder is a
-   * tmpfs on most nodes, and specs are written anew after a start of the machine in any case.
+   * Writes or replaces a spec; whoever reads at any moment finds the old or the new one. It is not forced to the disk:
+   * the folder is a tmpfs on most nodes, and specs are written anew after a start of the machine in any case.
    */
   public void write(String id, CdiSpec spec) throws IOException {
     Files.createDirectories(folder);

@@ -16,8 +16,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * CDI specs as JSON. Writing is deterministic: the same spec gives the same bytes. Reading is strict: an unknown or repeated
- * field is an error, and what was read is validated.
+ * CDI specs as JSON. Writing is deterministic: the same spec gives the same bytes. Reading is strict: an unknown or
+ * repeated field is an error, and what was read is validated.
  */
 public final class CdiJson {
   private static final ObjectMapper MAPPER =
@@ -29,7 +29,10 @@ public final class CdiJson {
 
   private CdiJson() {}
 
-  /** The spec's bytes, UTF-8, with a newline at the end. Throws IllegalArgumentException with every problem of an invalid spec. */
+  /**
+   * The spec's bytes, UTF-8, with a newline at the end. Throws IllegalArgumentException with every problem of an
+   * invalid spec.
+   */
   public static byte[] write(CdiSpec spec) {
     List<String> problems = CdiValidation.problemsOf(spec);
     if (!problems.isEmpty()) {
@@ -80,8 +83,8 @@ public final class CdiJson {
     return text.isEmpty() ? null : text;
   }
 
-  @JsonInclude(JsonInclude.Include.NON_NULL)
-  @JsonPropertyOrder({"cdiVersion", "kind", "annotations", "devices", "containerEdits"})
+  @JsonInclude(JsonInclude.Include.NON_NULL) @JsonPropertyOrder({"cdiVersion", "kind", "annotations", "devices",
+    "containerEdits"})
   private record SpecJson(
       @Nullable String cdiVersion,
       @Nullable String kind,
@@ -103,15 +106,16 @@ public final class CdiJson {
           orEmpty(cdiVersion),
           CdiKind.parse(orEmpty(kind)),
           annotations == null ? new TreeMap<>() : new TreeMap<>(annotations),
-          orEmpty(devices).stream().map(d -> new CdiDevice(orEmpty(d.name()), EditsJson.toEdits(d.containerEdits()))).toList(),
+          orEmpty(devices).stream().map(d -> new CdiDevice(orEmpty(d.name()), EditsJson.toEdits(d.containerEdits())))
+              .toList(),
           EditsJson.toEdits(containerEdits));
     }
   }
 
   private record DeviceJson(@Nullable String name, @Nullable EditsJson containerEdits) {}
 
-  @JsonInclude(JsonInclude.Include.NON_NULL)
-  @JsonPropertyOrder({"env", "deviceNodes", "hooks", "mounts", "additionalGids"})
+  @JsonInclude(JsonInclude.Include.NON_NULL) @JsonPropertyOrder({"env", "deviceNodes", "hooks", "mounts",
+    "additionalGids"})
   private record EditsJson(
       @Nullable List<String> env,
       @Nullable List<NodeJson> deviceNodes,
@@ -139,7 +143,8 @@ public final class CdiJson {
           orEmpty(edits.env()),
           orEmpty(edits.deviceNodes()).stream().map(NodeJson::toNode).toList(),
           orEmpty(edits.mounts()).stream()
-              .map(m -> new Mount(orEmpty(m.hostPath()), orEmpty(m.containerPath()), orEmpty(m.options()), orEmpty(m.type())))
+              .map(m -> new Mount(orEmpty(m.hostPath()), orEmpty(m.containerPath()), orEmpty(m.options()),
+                  orEmpty(m.type())))
               .toList(),
           orEmpty(edits.hooks()).stream().map(HookJson::toHook).toList(),
           orEmpty(edits.additionalGids()));

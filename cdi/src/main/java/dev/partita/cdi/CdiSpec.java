@@ -30,7 +30,10 @@ public record CdiSpec(
   }
 
   public static CdiSpec of(
-      CdiKind kind, Map<String, String> annotations, List<CdiDevice> devices, ContainerEdits containerEdits) {
+      CdiKind kind,
+      Map<String, String> annotations,
+      List<CdiDevice> devices,
+      ContainerEdits containerEdits) {
     return new CdiSpec(VERSION, kind, new TreeMap<>(annotations), devices, containerEdits);
   }
 }

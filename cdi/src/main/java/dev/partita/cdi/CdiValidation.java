@@ -7,12 +7,13 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * The rules of the CDI specification that a spec must keep, so that no container runtime refuses it. Each problem names its
- * field, as {@code devices[1].containerEdits.env[0]}. Stricter than the specification in one point: paths must be absolute,
- * since nothing says what a relative one would be relative to.
+ * The rules of the CDI specification that a spec must keep, so that no container runtime refuses it. Each problem names
+ * its field, as {@code devices[1].containerEdits.env[0]}. Stricter than the specification in one point: paths must be
+ * absolute, since nothing says what a relative one would be relative to.
  */
 public final class CdiValidation {
-  private static final Set<String> VERSIONS = Set.of("0.3.0", "0.4.0", "0.5.0", "0.6.0", "0.7.0", "0.8.0", "1.0.0", "1.1.0");
+  private static final Set<String> VERSIONS =
+      Set.of("0.3.0", "0.4.0", "0.5.0", "0.6.0", "0.7.0", "0.8.0", "1.0.0", "1.1.0");
   private static final Pattern VENDOR_OR_CLASS = Pattern.compile("[A-Za-z]([A-Za-z0-9_.-]*[A-Za-z0-9])?");
   private static final Pattern DEVICE_NAME = Pattern.compile("[A-Za-z0-9]([A-Za-z0-9_.:-]*[A-Za-z0-9])?");
   private static final Pattern ANNOTATION_NAME = Pattern.compile("[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?");
@@ -88,7 +89,8 @@ public final class CdiValidation {
     for (int i = 0; i < edits.hooks().size(); i++) {
       Hook hook = edits.hooks().get(i);
       String path = at + ".hooks[" + i + "]";
-      require(Hook.NAMES.contains(hook.hookName()), path + ".hookName", "is not an OCI hook: \"" + hook.hookName() + "\"");
+      require(Hook.NAMES.contains(hook.hookName()), path + ".hookName",
+          "is not an OCI hook: \"" + hook.hookName() + "\"");
       absolute(path + ".path", hook.path());
       for (int j = 0; j < hook.args().size(); j++) {
         require(hook.args().get(j).indexOf('\0') < 0, path + ".args[" + j + "]", "must not hold a NUL");

@@ -13,7 +13,11 @@ import java.util.List;
  * @param additionalGids supplementary groups of the container's process
  */
 public record ContainerEdits(
-    List<String> env, List<DeviceNode> deviceNodes, List<Mount> mounts, List<Hook> hooks, List<Long> additionalGids) {
+    List<String> env,
+    List<DeviceNode> deviceNodes,
+    List<Mount> mounts,
+    List<Hook> hooks,
+    List<Long> additionalGids) {
 
   public static final ContainerEdits NONE =
       new ContainerEdits(List.of(), List.of(), List.of(), List.of(), List.of());

@@ -8,7 +8,8 @@ import java.util.OptionalInt;
  *
  * @param path where it appears in the container
  * @param hostPath the node on the host; without it, the same path
- * @param type {@code c} or {@code u} (character), {@code b} (block), {@code p} (fifo), or empty: the runtime looks at the host path
+ * @param type {@code c} or {@code u} (character), {@code b} (block), {@code p} (fifo), or empty: the runtime looks at
+ *        the host path
  * @param major device number, 0 if not known
  * @param minor device number, 0 if not known
  * @param fileMode permission bits of the node, if they are to be set

@@ -15,14 +15,17 @@ import java.util.UUID;
 import java.util.stream.Stream;
 
 /**
- * Files that are either the old or the new content after a crash of the program at any moment: a temporary file beside the target, and
- * a rename. {@link #write} keeps that through a power cut too, by an fsync of the file and of its folder; {@link #replace} leaves that
- * out, for files that are written anew after every start of the machine before anybody reads them.
+ * Files that are either the old or the new content after a crash of the program at any moment: a temporary file beside
+ * the target, and a rename. {@link #write} keeps that through a power cut too, by an fsync of the file and of its
+ * folder; {@link #replace} leaves that out, for files that are written anew after every start of the machine before
+ * anybody reads them.
  */
 public final class DurableFile {
   private static final String TEMPORARY_SUFFIX = ".partita-tmp";
 
-  /** The JDK copies what is written into memory of its own of the same size, and keeps that for the thread's next write. */
+  /**
+   * The JDK copies what is written into memory of its own of the same size, and keeps that for the thread's next write.
+   */
   private static final int MOST_AT_ONCE = 64 << 10;
 
   private DurableFile() {}
@@ -42,7 +45,8 @@ public final class DurableFile {
    *
    * @param sync may be shared by several writers
    */
-  public static void write(Path target, byte[] content, Set<PosixFilePermission> permissions, FolderSync sync) throws IOException {
+  public static void write(Path target, byte[] content, Set<PosixFilePermission> permissions, FolderSync sync)
+      throws IOException {
     put(target, content, permissions, true);
     sync.sync(folderOf(target));
   }
@@ -52,13 +56,14 @@ public final class DurableFile {
     put(target, content, permissions, false);
   }
 
-  private static void put(Path target, byte[] content, Set<PosixFilePermission> permissions, boolean force) throws IOException {
+  private static void put(Path target, byte[] content, Set<PosixFilePermission> permissions, boolean force)
+      throws IOException {
     Path temporary = folderOf(target).resolve("." + target.getFileName() + "." + UUID.randomUUID() + TEMPORARY_SUFFIX);
     FileAttribute<Set<PosixFilePermission>> attribute = PosixFilePermissions.asFileAttribute(permissions);
     try {
       try (FileChannel channel =
           FileChannel.open(temporary, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), attribute)) {
-        for (int from = 0; from < content.length; ) {
+        for (int from = 0; from < content.length;) {
           from += channel.write(ByteBuffer.wrap(content, from, Math.min(MOST_AT_ONCE, content.length - from)));
         }
         Files.setPosixFilePermissions(temporary, permissions); // the umask has taken some away

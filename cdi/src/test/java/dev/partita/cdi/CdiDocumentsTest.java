@@ -16,8 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class CdiDocumentsTest {
   private static final String DEVICES = "'devices': [{'name': 'a', 'containerEdits': {'env': ['A=b']}}]";
 
-  @ParameterizedTest
-  @ValueSource(
+  @ParameterizedTest @ValueSource(
       strings = {
         "{'cdiVersion': '0.8.0', 'kind': 'vendor.com/class', " + DEVICES + "}",
         "{'cdiVersion': '0.3.0', 'kind': 'v/c', " + DEVICES + "}",
@@ -39,8 +38,7 @@ class CdiDocumentsTest {
     assertThat(CdiJson.write(spec)).isEqualTo(written);
   }
 
-  @ParameterizedTest
-  @CsvSource(
+  @ParameterizedTest @CsvSource(
       delimiter = '|',
       quoteCharacter = '~',
       value = {
@@ -84,7 +82,8 @@ class CdiDocumentsTest {
       })
   void aBadDocumentIsRefusedWithThePlace(String members, String problem) {
     String document =
-        "{" + members.replace("DEVICES", DEVICES).replace("ONE", "'cdiVersion': '0.8.0', 'kind': 'v/c', 'devices': [{'name':") + "}";
+        "{" + members.replace("DEVICES", DEVICES).replace("ONE",
+            "'cdiVersion': '0.8.0', 'kind': 'v/c', 'devices': [{'name':") + "}";
     assertThatThrownBy(() -> read(document))
         .isInstanceOf(CdiFormatException.class)
         .hasMessageStartingWith("the document is not a valid CDI spec")
@@ -100,7 +99,8 @@ class CdiDocumentsTest {
   @Test
   void whatIsNotThereIsNotWritten() {
     DeviceNode node =
-        new DeviceNode("/dev/x", Optional.empty(), "", 0, 0, OptionalInt.empty(), "", Optional.empty(), Optional.empty());
+        new DeviceNode("/dev/x", Optional.empty(), "", 0, 0, OptionalInt.empty(), "", Optional.empty(),
+            Optional.empty());
     CdiSpec spec =
         CdiSpec.of(
             new CdiKind("v", "c"),

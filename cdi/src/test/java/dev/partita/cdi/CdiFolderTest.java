@@ -26,7 +26,8 @@ class CdiFolderTest {
     assertThat(folder.read("a")).contains(spec("again"));
     assertThat(folder.read("c")).isEmpty();
     assertThat(folder.fileOf("a").getFileName()).hasToString("v-c_a.json");
-    assertThat(Files.getPosixFilePermissions(folder.fileOf("a"))).isEqualTo(PosixFilePermissions.fromString("rw-r--r--"));
+    assertThat(Files.getPosixFilePermissions(folder.fileOf("a")))
+        .isEqualTo(PosixFilePermissions.fromString("rw-r--r--"));
     assertThat(folder.remove("a")).isTrue();
     assertThat(folder.remove("a")).isFalse();
     assertThat(folder.ids()).containsExactly("b");

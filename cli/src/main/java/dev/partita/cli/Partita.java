@@ -13,15 +13,16 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * The top command. Exit status 0: done; 1: it could not be done; 2: it was asked for in a way that cannot work, with one line
- * on stderr that says what to change.
+ * The top command. Exit status 0: done; 1: it could not be done; 2: it was asked for in a way that cannot work, with
+ * one line on stderr that says what to change.
  */
 @Command(
     name = "partita",
     description = "Cuts GPUs into enforced shares: a Kubernetes DRA driver, and the tools around it.",
     mixinStandardHelpOptions = true,
     version = "partita 0.1.0-SNAPSHOT",
-    subcommands = {DemoCommand.class, ClusterCommand.class, ConvertCommand.class, ExplainCommand.class, SimulateCommand.class, BenchCommand.class},
+    subcommands = {DemoCommand.class, ClusterCommand.class, ConvertCommand.class, ExplainCommand.class,
+      SimulateCommand.class, BenchCommand.class},
     synopsisSubcommandLabel = "COMMAND",
     commandListHeading = "%nCommands:%n",
     footer = {"", "'partita COMMAND --help' explains a command, with examples."})
@@ -54,7 +55,8 @@ public final class Partita implements Runnable {
     String message = wrong.getMessage();
     if (wrong instanceof CommandLine.UnmatchedArgumentException unknown) {
       String near = String.join(" or ", unknown.getSuggestions().stream().limit(2).toList());
-      message = "%s knows no '%s'%s".formatted(path, unknown.getUnmatched().getFirst(), near.isEmpty() ? "" : ": did you mean " + near + "?");
+      message = "%s knows no '%s'%s".formatted(path, unknown.getUnmatched().getFirst(),
+          near.isEmpty() ? "" : ": did you mean " + near + "?");
     }
     wrong.getCommandLine().getErr().println("partita: " + message + " (" + path + " --help explains)");
     return CommandLine.ExitCode.USAGE;

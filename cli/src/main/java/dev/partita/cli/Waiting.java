@@ -54,7 +54,8 @@ public final class Waiting {
 
   /** Asks until there is an answer; empty when the time is up. */
   public static <T> Optional<T> forAnswer(Duration timeout, Callable<Optional<T>> question) throws Exception {
-    Look<T> last = last(timeout, QUICKLY, () -> question.call().<Look<T>>map(Done::new).orElseGet(() -> new NotYet<>("")));
+    Look<T> last =
+        last(timeout, QUICKLY, () -> question.call().<Look<T>>map(Done::new).orElseGet(() -> new NotYet<>("")));
     return last instanceof Done<T>(T found) ? Optional.of(found) : Optional.empty();
   }
 

@@ -10,7 +10,8 @@ import java.util.Optional;
  * @param identity who this instance is, in the lease and in events: unique among the instances
  * @param election how leadership is held; empty to lead at once, where there is only one instance
  * @param healthPort port of /healthz and /readyz, 0 for any free one; empty for none
- * @param explainPort port on the loopback address at which {@code partita explain} asks, 0 for any free one; empty for none
+ * @param explainPort port on the loopback address at which {@code partita explain} asks, 0 for any free one; empty for
+ *        none
  * @param templateGrace how long a ResourceClaimTemplate of ours that no pod names is kept
  * @param webhook where admission webhooks are served; empty for nowhere
  */
@@ -35,7 +36,8 @@ public record ControllerSettings(
       throw new IllegalArgumentException("identity must not be empty");
     }
     if (templateGrace.isNegative()) {
-      throw new IllegalArgumentException("the time for which unused templates are kept must not be negative: " + templateGrace);
+      throw new IllegalArgumentException(
+          "the time for which unused templates are kept must not be negative: " + templateGrace);
     }
     healthPort.ifPresent(port -> check("health", port));
     explainPort.ifPresent(port -> check("explain", port));
@@ -46,16 +48,17 @@ public record ControllerSettings(
    *
    * @param port 0 for any free one
    * @param names of the Service, the Secret with the certificate and the webhook configurations
-   * @param drain for how long API servers are still answered by an instance that stops: until all of them know that it is no endpoint
-   *     of the Service any more
-   * @param keepsCertificate whether the leader makes and renews the certificate; else somebody does, such as cert-manager, and has the webhook
-   *     configurations trust it
+   * @param drain for how long API servers are still answered by an instance that stops: until all of them know that it
+   *        is no endpoint of the Service any more
+   * @param keepsCertificate whether the leader makes and renews the certificate; else somebody does, such as
+   *        cert-manager, and has the webhook configurations trust it
    */
   public record Webhook(int port, WebhookNames names, Duration drain, boolean keepsCertificate) {
     public Webhook {
       check("webhook", port);
       if (drain.isNegative() || drain.compareTo(MOST_DRAIN) > 0) {
-        throw new IllegalArgumentException("the webhook's drain must be from 0 to " + MOST_DRAIN.toSeconds() + " s: " + drain.toSeconds());
+        throw new IllegalArgumentException(
+            "the webhook's drain must be from 0 to " + MOST_DRAIN.toSeconds() + " s: " + drain.toSeconds());
       }
     }
   }
@@ -68,7 +71,8 @@ public record ControllerSettings(
 
   /** A single instance that leads at once and listens nowhere: for embedding. */
   public static ControllerSettings standalone(String identity) {
-    return new ControllerSettings(identity, Optional.empty(), Optional.empty(), Optional.empty(), DEFAULT_TEMPLATE_GRACE, Optional.empty());
+    return new ControllerSettings(identity, Optional.empty(), Optional.empty(), Optional.empty(),
+        DEFAULT_TEMPLATE_GRACE, Optional.empty());
   }
 
   /**
@@ -81,7 +85,11 @@ public record ControllerSettings(
    * @param retryPeriod pause between attempts; shorter than renewDeadline
    */
   public record Election(
-      String namespace, String leaseName, Duration leaseDuration, Duration renewDeadline, Duration retryPeriod) {
+      String namespace,
+      String leaseName,
+      Duration leaseDuration,
+      Duration renewDeadline,
+      Duration retryPeriod) {
     public static final String DEFAULT_LEASE = "partita-dra-controller";
 
     public Election {
@@ -99,7 +107,8 @@ public record ControllerSettings(
 
     /** 15 s, 10 s and 2 s, as Kubernetes' own components have. */
     public static Election in(String namespace) {
-      return new Election(namespace, DEFAULT_LEASE, Duration.ofSeconds(15), Duration.ofSeconds(10), Duration.ofSeconds(2));
+      return new Election(namespace, DEFAULT_LEASE, Duration.ofSeconds(15), Duration.ofSeconds(10),
+          Duration.ofSeconds(2));
     }
   }
 }

@@ -22,9 +22,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The controller, running. It watches and answers admission webhooks from the start, and writes while it leads: it publishes slices
- * and classes, allocates claims, and keeps the webhooks' certificate. When it loses the lease it stops writing at once and campaigns
- * again.
+ * The controller, running. It watches and answers admission webhooks from the start, and writes while it leads: it
+ * publishes slices and classes, allocates claims, and keeps the webhooks' certificate. When it loses the lease it stops
+ * writing at once and campaigns again.
  */
 public final class DraController implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DraController.class);
@@ -124,7 +124,8 @@ public final class DraController implements AutoCloseable {
     if (settings.webhook().isPresent()) {
       ControllerSettings.Webhook webhook = settings.webhook().get();
       AdmissionEndpoint endpoint =
-          listening(webhook.port(), () -> new AdmissionEndpoint(client, view, new KnownClaims(client, view), webhook.names(), webhook.port()));
+          listening(webhook.port(), () -> new AdmissionEndpoint(client, view, new KnownClaims(client, view),
+              webhook.names(), webhook.port()));
       synchronized (this) {
         admission = endpoint;
       }
@@ -163,8 +164,8 @@ public final class DraController implements AutoCloseable {
   }
 
   /**
-   * What a restart would mend: a thread that does not come round, a lock that is held too long, or threads that wait for
-   * each other. An API server that does not answer is nothing of the kind.
+   * What a restart would mend: a thread that does not come round, a lock that is held too long, or threads that wait
+   * for each other. An API server that does not answer is nothing of the kind.
    */
   private Optional<String> illness() {
     @Nullable Term now;
@@ -187,7 +188,9 @@ public final class DraController implements AutoCloseable {
     if (!view.isWatching()) {
       return Optional.of("not ready: the cluster is not followed yet");
     }
-    return settings.webhook().isEmpty() || (asked != null && asked.isReady()) ? Optional.empty() : Optional.of("not ready: there is no certificate for the webhooks");
+    return settings.webhook().isEmpty() || (asked != null && asked.isReady())
+        ? Optional.empty()
+        : Optional.of("not ready: there is no certificate for the webhooks");
   }
 
   private synchronized void begin() {
@@ -211,8 +214,9 @@ public final class DraController implements AutoCloseable {
   }
 
   /**
-   * Stops: finishes what is being written, gives the lease back, ends every thread. API servers are answered until they have had time to
-   * learn that it goes ({@link ControllerSettings.Webhook#drain}): what they ask of nobody, they let pass unchanged.
+   * Stops: finishes what is being written, gives the lease back, ends every thread. API servers are answered until they
+   * have had time to learn that it goes ({@link ControllerSettings.Webhook#drain}): what they ask of nobody, they let
+   * pass unchanged.
    */
   @Override
   public void close() {

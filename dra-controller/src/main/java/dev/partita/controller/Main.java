@@ -30,7 +30,8 @@ import picocli.CommandLine.Spec;
       "Publishes the cluster's GPUs as ResourceSlices and DeviceClasses, allocates ResourceClaims, and serves admission webhooks.",
       "The API server is found as kubectl finds it: KUBECONFIG, or the pod's service account."
     },
-    footer = {"", "Every option can be given in the environment instead. Exit status 2: an option is wrong or a port is in use."},
+    footer = {"",
+      "Every option can be given in the environment instead. Exit status 2: an option is wrong or a port is in use."},
     sortOptions = false)
 public final class Main implements Callable<Integer> {
   static final int EXIT_BAD_INPUT = 2;
@@ -44,8 +45,8 @@ public final class Main implements Callable<Integer> {
       names = "--identity",
       paramLabel = "NAME",
       defaultValue = "${env:PARTITA_IDENTITY:-${env:HOSTNAME:-}}",
-      description = "Who this instance is, unique among the instances (env PARTITA_IDENTITY; default: the host's name).")
-  String identity = "";
+      description = "Who this instance is, unique among the instances (env PARTITA_IDENTITY; default: the host's name).") String identity =
+          "";
 
   @Option(
       names = "--leader-elect",
@@ -53,71 +54,69 @@ public final class Main implements Callable<Integer> {
       arity = "0..1",
       defaultValue = "${env:PARTITA_LEADER_ELECT:-true}",
       fallbackValue = "true",
-      description = "Work only while holding the lease (env PARTITA_LEADER_ELECT; default: true).")
-  boolean leaderElect = true;
+      description = "Work only while holding the lease (env PARTITA_LEADER_ELECT; default: true).") boolean leaderElect =
+          true;
 
   @Option(
       names = "--namespace",
       paramLabel = "NAME",
       defaultValue = "${env:PARTITA_NAMESPACE:-}",
-      description = "Namespace of the lease (env PARTITA_NAMESPACE; default: the kubeconfig's or service account's).")
-  String namespace = "";
+      description = "Namespace of the lease (env PARTITA_NAMESPACE; default: the kubeconfig's or service account's).") String namespace =
+          "";
 
   @Option(
       names = "--lease-name",
       paramLabel = "NAME",
       defaultValue = "${env:PARTITA_LEASE_NAME:-" + ControllerSettings.Election.DEFAULT_LEASE + "}",
-      description = "Name of the lease (env PARTITA_LEASE_NAME; default: ${DEFAULT-VALUE}).")
-  String leaseName = "";
+      description = "Name of the lease (env PARTITA_LEASE_NAME; default: ${DEFAULT-VALUE}).") String leaseName = "";
 
   @Option(
       names = "--lease-duration",
       paramLabel = "SECONDS",
       defaultValue = "${env:PARTITA_LEASE_DURATION:-15}",
-      description = "Seconds that others wait before they take the lease over (env PARTITA_LEASE_DURATION; default: 15).")
-  int leaseDuration = 15;
+      description = "Seconds that others wait before they take the lease over (env PARTITA_LEASE_DURATION; default: 15).") int leaseDuration =
+          15;
 
   @Option(
       names = "--renew-deadline",
       paramLabel = "SECONDS",
       defaultValue = "${env:PARTITA_RENEW_DEADLINE:-10}",
-      description = "Seconds that the leader tries to renew before it stops (env PARTITA_RENEW_DEADLINE; default: 10).")
-  int renewDeadline = 10;
+      description = "Seconds that the leader tries to renew before it stops (env PARTITA_RENEW_DEADLINE; default: 10).") int renewDeadline =
+          10;
 
   @Option(
       names = "--retry-period",
       paramLabel = "SECONDS",
       defaultValue = "${env:PARTITA_RETRY_PERIOD:-2}",
-      description = "Seconds between attempts at the lease (env PARTITA_RETRY_PERIOD; default: 2).")
-  int retryPeriod = 2;
+      description = "Seconds between attempts at the lease (env PARTITA_RETRY_PERIOD; default: 2).") int retryPeriod =
+          2;
 
   @Option(
       names = "--health-port",
       paramLabel = "PORT",
       defaultValue = "${env:PARTITA_HEALTH_PORT:-8081}",
-      description = "Port of /healthz and /readyz (env PARTITA_HEALTH_PORT; default: 8081).")
-  int healthPort = 8081;
+      description = "Port of /healthz and /readyz (env PARTITA_HEALTH_PORT; default: 8081).") int healthPort = 8081;
 
   @Option(
       names = "--explain-port",
       paramLabel = "PORT",
       defaultValue = "${env:PARTITA_EXPLAIN_PORT:-" + ControllerSettings.DEFAULT_EXPLAIN_PORT + "}",
-      description = "Port on the loopback address at which 'partita explain' asks (env PARTITA_EXPLAIN_PORT; default: 8082).")
-  int explainPort = ControllerSettings.DEFAULT_EXPLAIN_PORT;
+      description = "Port on the loopback address at which 'partita explain' asks (env PARTITA_EXPLAIN_PORT; default: 8082).") int explainPort =
+          ControllerSettings.DEFAULT_EXPLAIN_PORT;
 
   @Option(
       names = "--template-grace",
       paramLabel = "SECONDS",
       defaultValue = "${env:PARTITA_TEMPLATE_GRACE:-600}",
-      description = "Seconds that a ResourceClaimTemplate made for converted pods is kept when no pod names it (env PARTITA_TEMPLATE_GRACE; default: 600).")
-  int templateGrace = 600;
+      description = "Seconds that a ResourceClaimTemplate made for converted pods is kept when no pod names it (env PARTITA_TEMPLATE_GRACE; default: 600).") int templateGrace =
+          600;
 
   @Option(
       names = "--webhook-port",
       paramLabel = "PORT",
       defaultValue = "${env:PARTITA_WEBHOOK_PORT:-}",
-      description = "Port of the admission webhooks, over HTTPS (env PARTITA_WEBHOOK_PORT; default: none are served).")
-  String webhookPort = "";
+      description = "Port of the admission webhooks, over HTTPS (env PARTITA_WEBHOOK_PORT; default: none are served).") String webhookPort =
+          "";
 
   @Option(
       names = "--webhook-service",
@@ -126,15 +125,14 @@ public final class Main implements Callable<Integer> {
       description = {
         "The webhooks' Service, in the same namespace as the lease. Both webhook configurations are called the same, and the Secret with",
         "the certificate NAME-certificate (env PARTITA_WEBHOOK_SERVICE; default: partita-webhook)."
-      })
-  String webhookService = "";
+      }) String webhookService = "";
 
   @Option(
       names = "--webhook-drain",
       paramLabel = "SECONDS",
       defaultValue = "${env:PARTITA_WEBHOOK_DRAIN:-5}",
-      description = "Seconds, at most 20, for which API servers are still answered when this instance stops (env PARTITA_WEBHOOK_DRAIN; default: 5).")
-  int webhookDrain = 5;
+      description = "Seconds, at most 20, for which API servers are still answered when this instance stops (env PARTITA_WEBHOOK_DRAIN; default: 5).") int webhookDrain =
+          5;
 
   @Option(
       names = "--keep-webhook-certificate",
@@ -145,8 +143,7 @@ public final class Main implements Callable<Integer> {
       description = {
         "Make and renew the certificate in the Secret, and have the webhook configurations trust it; 'false' where cert-manager does",
         "(env PARTITA_KEEP_WEBHOOK_CERTIFICATE; default: true)."
-      })
-  boolean keepWebhookCertificate = true;
+      }) boolean keepWebhookCertificate = true;
 
   @Spec CommandSpec spec;
 
@@ -159,7 +156,10 @@ public final class Main implements Callable<Integer> {
     System.exit(new CommandLine(new Main()).execute(arguments));
   }
 
-  /** A thread that an error ends may leave an instance that leads and does not work: another one, or the next start, does better. */
+  /**
+   * A thread that an error ends may leave an instance that leads and does not work: another one, or the next start,
+   * does better.
+   */
   private static void ended(Thread thread, Throwable problem) {
     LoggerFactory.getLogger(Main.class).error("{} ended", thread.getName(), problem);
     if (problem instanceof Error) {
@@ -209,8 +209,10 @@ public final class Main implements Callable<Integer> {
               ? Optional.empty()
               : Optional.of(
                   new ControllerSettings.Webhook(
-                      Integer.parseInt(webhookPort), new WebhookNames(leaseNamespace, webhookService), Duration.ofSeconds(webhookDrain), keepWebhookCertificate));
-      return new ControllerSettings(who, election, Optional.of(healthPort), Optional.of(explainPort), Duration.ofSeconds(templateGrace), webhook);
+                      Integer.parseInt(webhookPort), new WebhookNames(leaseNamespace, webhookService),
+                      Duration.ofSeconds(webhookDrain), keepWebhookCertificate));
+      return new ControllerSettings(who, election, Optional.of(healthPort), Optional.of(explainPort),
+          Duration.ofSeconds(templateGrace), webhook);
     } catch (NumberFormatException e) {
       throw new ParameterException(spec.commandLine(), "--webhook-port must be a number: " + webhookPort, e);
     } catch (IllegalArgumentException e) {

@@ -43,9 +43,11 @@ final class Term implements AutoCloseable {
     PodEvents podEvents = new PodEvents(client, edge, clock, identity);
     this.templates = new TemplateLoop(client, edge, view, podEvents, settings.templateGrace());
     this.allocation = new AllocationLoop(client, edge, view, events, podEvents, conditions, quotaStatus, clock);
-    this.certificate = settings.webhook().filter(Webhook::keepsCertificate).map(webhook -> new CertificateKeeper(client, edge, webhook.names(), clock));
+    this.certificate = settings.webhook().filter(Webhook::keepsCertificate)
+        .map(webhook -> new CertificateKeeper(client, edge, webhook.names(), clock));
     PodEvents aside = new PodEvents(client, edge.aside(), clock, identity);
-    this.unconverted = settings.webhook().map(webhook -> new UnconvertedPods(client, view, aside, webhook.names().namespace()));
+    this.unconverted =
+        settings.webhook().map(webhook -> new UnconvertedPods(client, view, aside, webhook.names().namespace()));
     certificate.ifPresent(CertificateKeeper::start);
     templates.start();
     publication.start();

@@ -20,8 +20,7 @@ class AdminAccessTest {
   }
 
   private void namespaceAllows(boolean yes) {
-    cluster
-        .client
+    cluster.client
         .resource(
             new NamespaceBuilder()
                 .withNewMetadata()
@@ -62,9 +61,11 @@ class AdminAccessTest {
             })
         .extracting(DeviceRequestAllocationResult::getDevice)
         .containsExactlyInAnyOrder("gpu-0", "gpu-1");
-    assertThat(results("second")).extracting(DeviceRequestAllocationResult::getDevice).containsExactlyInAnyOrder("gpu-0-shared", "gpu-1-shared");
+    assertThat(results("second")).extracting(DeviceRequestAllocationResult::getDevice)
+        .containsExactlyInAnyOrder("gpu-0-shared", "gpu-1-shared");
     assertThat(cluster.note("first", "Allocated")).contains("gpu-1 on node-0: admin access to NVIDIA H200");
-    assertThat(cluster.read("first").getMetadata().getFinalizers()).contains("resource.kubernetes.io/delete-protection");
+    assertThat(cluster.read("first").getMetadata().getFinalizers())
+        .contains("resource.kubernetes.io/delete-protection");
     cluster.claim("later", "whole.gpu.partita.dev", Map.of());
     cluster.pod("later", "later");
     assertThat(cluster.result("later").getDevice()).isNotEqualTo(cluster.result("user").getDevice());

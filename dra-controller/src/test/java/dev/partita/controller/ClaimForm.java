@@ -67,7 +67,8 @@ public final class ClaimForm {
       Map<String, Object> parameters = new HashMap<>(config);
       parameters.put("apiVersion", "gpu.partita.dev/v1alpha1");
       parameters.put("kind", "GpuShareConfig");
-      claim.editSpec().editDevices().addNewConfig().withNewOpaque("gpu.partita.dev", parameters).endConfig().endDevices().endSpec();
+      claim.editSpec().editDevices().addNewConfig().withNewOpaque("gpu.partita.dev", parameters).endConfig()
+          .endDevices().endSpec();
     }
     return claim.build();
   }

@@ -61,7 +61,8 @@ public final class Cluster implements AutoCloseable {
     try (KubernetesClient any = server.createClient()) {
       ConfigBuilder config = new ConfigBuilder(any.getConfiguration()).withRequestTimeout(90_000);
       client = new KubernetesClientBuilder().withConfig(config.build()).build();
-      asInMain = ControllerClient.of(config.withRequestRetryBackoffLimit(0).withUserAgent(ServerRules.CONTROLLER).build());
+      asInMain =
+          ControllerClient.of(config.withRequestRetryBackoffLimit(0).withUserAgent(ServerRules.CONTROLLER).build());
     }
   }
 
@@ -102,7 +103,8 @@ public final class Cluster implements AutoCloseable {
   }
 
   private ControllerSettings settings(Duration templateGrace) {
-    return new ControllerSettings("test-" + controllers.size(), Optional.empty(), Optional.empty(), Optional.of(0), templateGrace, Optional.empty());
+    return new ControllerSettings("test-" + controllers.size(), Optional.empty(), Optional.empty(), Optional.of(0),
+        templateGrace, Optional.empty());
   }
 
   private Cluster start(ControllerSettings settings, Clock clock) {
@@ -137,7 +139,8 @@ public final class Cluster implements AutoCloseable {
 
   public void add(GpuNode gpuNode) {
     String name = gpuNode.getMetadata().getName();
-    client.resource(new NodeBuilder().withNewMetadata().withName(name).endMetadata().withNewSpec().endSpec().build()).create();
+    client.resource(new NodeBuilder().withNewMetadata().withName(name).endMetadata().withNewSpec().endSpec().build())
+        .create();
     var status = gpuNode.getStatus();
     GpuNode made = client.resource(gpuNode).create();
     made.setStatus(status);
@@ -164,7 +167,8 @@ public final class Cluster implements AutoCloseable {
   /** A pod that kube-scheduler does not look at as long as it has these gates. */
   Pod gatedPod(String name, List<String> gates, String... claims) {
     PodBuilder pod =
-        new PodBuilder().withNewMetadata().withName(name).withNamespace("default").endMetadata().withNewSpec().endSpec();
+        new PodBuilder().withNewMetadata().withName(name).withNamespace("default").endMetadata().withNewSpec()
+            .endSpec();
     gates.forEach(gate -> pod.editSpec().addNewSchedulingGate(gate).endSpec());
     for (String claim : claims) {
       pod.editSpec().addNewResourceClaim().withName(claim).withResourceClaimName(claim).endResourceClaim().endSpec();
@@ -173,12 +177,14 @@ public final class Cluster implements AutoCloseable {
   }
 
   List<String> gates(String pod) {
-    return client.pods().inNamespace("default").withName(pod).get().getSpec().getSchedulingGates().stream().map(gate -> gate.getName()).toList();
+    return client.pods().inNamespace("default").withName(pod).get().getSpec().getSchedulingGates().stream()
+        .map(gate -> gate.getName()).toList();
   }
 
   /** What kube-scheduler does when the pod is bound. */
   void reserve(String claim, String pod) {
-    client.resource(new ResourceClaimBuilder(read(claim)).editStatus().addNewReservedFor(null, pod, "pods", pod).endStatus().build()).updateStatus();
+    client.resource(new ResourceClaimBuilder(read(claim)).editStatus().addNewReservedFor(null, pod, "pods", pod)
+        .endStatus().build()).updateStatus();
   }
 
   /** UIDs. */
@@ -214,10 +220,13 @@ public final class Cluster implements AutoCloseable {
     pods.editStatus(pod -> new PodBuilder(pod).editOrNewStatus().withPhase("Succeeded").endStatus().build());
   }
 
-  /** What kube-controller-manager does when the claim is no longer used, and kube-scheduler when the pod fits no node. */
+  /**
+   * What kube-controller-manager does when the claim is no longer used, and kube-scheduler when the pod fits no node.
+   */
   void deallocate(String claim) {
     client
-        .resource(new ResourceClaimBuilder(read(claim)).editStatus().withAllocation(null).withReservedFor(List.of()).endStatus().build())
+        .resource(new ResourceClaimBuilder(read(claim)).editStatus().withAllocation(null).withReservedFor(List.of())
+            .endStatus().build())
         .updateStatus();
   }
 
@@ -249,7 +258,8 @@ public final class Cluster implements AutoCloseable {
   }
 
   ResourceClaim read(String claim) {
-    return Objects.requireNonNull(client.resources(ResourceClaim.class).inNamespace("default").withName(claim).get(), claim);
+    return Objects.requireNonNull(client.resources(ResourceClaim.class).inNamespace("default").withName(claim).get(),
+        claim);
   }
 
   public boolean isAllocated(String claim) {
@@ -274,7 +284,8 @@ public final class Cluster implements AutoCloseable {
 
   /** The one event of that reason on the claim, once it is there. */
   String note(String claim, String reason) {
-    return eventually().until(() -> events(claim, reason), found -> found.size() == 1).getFirst().getNote(); // another note replaces the event
+    // another note replaces the event
+    return eventually().until(() -> events(claim, reason), found -> found.size() == 1).getFirst().getNote();
   }
 
   public static ConditionFactory eventually() {
@@ -293,7 +304,8 @@ public final class Cluster implements AutoCloseable {
     try {
       server.destroy();
     } catch (IllegalStateException e) {
-      REQUESTS.log(Level.WARNING, "the mock server did not end in the time that it gives itself", e); // on a busy machine
+      // on a busy machine
+      REQUESTS.log(Level.WARNING, "the mock server did not end in the time that it gives itself", e);
     }
   }
 }

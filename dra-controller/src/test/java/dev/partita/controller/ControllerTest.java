@@ -33,12 +33,15 @@ class ControllerTest {
     assertThat(result.getPool()).isEqualTo("node-0/gpu");
     assertThat(result.getDevice()).isEqualTo("gpu-0-shared");
     assertThat(result.getShareID()).hasSize(36);
-    assertThat(result.getConsumedCapacity()).containsEntry("memory", new Quantity("8Gi")).containsEntry("cores", new Quantity("25"));
-    assertThat(cluster.read("quarter").getMetadata().getFinalizers()).contains("resource.kubernetes.io/delete-protection");
+    assertThat(result.getConsumedCapacity()).containsEntry("memory", new Quantity("8Gi")).containsEntry("cores",
+        new Quantity("25"));
+    assertThat(cluster.read("quarter").getMetadata().getFinalizers())
+        .contains("resource.kubernetes.io/delete-protection");
     var allocation = cluster.read("quarter").getStatus().getAllocation();
     assertThat(allocation.getAllocationTimestamp()).isNotBlank();
     var field = allocation.getNodeSelector().getNodeSelectorTerms().getFirst().getMatchFields().getFirst();
-    assertThat(field.getKey() + " " + field.getOperator() + " " + field.getValues()).isEqualTo("metadata.name In [node-0]");
+    assertThat(field.getKey() + " " + field.getOperator() + " " + field.getValues())
+        .isEqualTo("metadata.name In [node-0]");
     assertThat(cluster.note("quarter", "Allocated"))
         .isEqualTo("gpu-0-shared on node-0: 8 GiB of NVIDIA H200 GPU-node-0-0, 25 % cores");
   }
@@ -53,7 +56,8 @@ class ControllerTest {
     cluster.pod("small", "small");
     cluster.result("small");
     assertThat(cluster.note("huge", "Unallocatable"))
-        .isEqualTo("asks 200 GiB; the largest h200 has 140 GiB; 0 of 2 cards fit: 2 cards on node-0: has 140 GiB, asked 200 GiB");
+        .isEqualTo(
+            "asks 200 GiB; the largest h200 has 140 GiB; 0 of 2 cards fit: 2 cards on node-0: has 140 GiB, asked 200 GiB");
     assertThat(cluster.isAllocated("huge")).isFalse();
   }
 
@@ -61,7 +65,7 @@ class ControllerTest {
   void twoSharesGoToOneCardAndAWholeCardToAnother() {
     cluster.add(GpuNodes.ready("node-0", 2, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.start();
-    for (String name : new String[] {"a", "b"}) {
+    for (String name : new String[]{"a", "b"}) {
       cluster.claim(name, "gpu.partita.dev", Map.of("memory", "8Gi"));
       cluster.pod(name, name);
     }
@@ -81,7 +85,8 @@ class ControllerTest {
     cluster.holdWholeCard("first");
     cluster.claim("second", "gpu.partita.dev", Map.of("memory", "8Gi"));
     cluster.pod("second", "second");
-    assertThat(cluster.note("second", "Unallocatable")).isEqualTo("0 of 1 card fits: 1 card on node-0: taken as a whole");
+    assertThat(cluster.note("second", "Unallocatable"))
+        .isEqualTo("0 of 1 card fits: 1 card on node-0: taken as a whole");
     cluster.release("first");
     assertThat(cluster.result("second").getDevice()).isEqualTo("gpu-0-shared");
   }
@@ -94,7 +99,8 @@ class ControllerTest {
     cluster.pod("left", "left");
     cluster.result("left");
     cluster.client.pods().inNamespace("default").withName("left").delete();
-    eventually().until(() -> !cluster.isAllocated("left") && cluster.read("left").getMetadata().getFinalizers().isEmpty());
+    eventually()
+        .until(() -> !cluster.isAllocated("left") && cluster.read("left").getMetadata().getFinalizers().isEmpty());
   }
 
   @Test
@@ -120,7 +126,8 @@ class ControllerTest {
     cluster.claim("again", "gpu.partita.dev", Map.of("memory", "8Gi"));
     cluster.pod("first", "again");
     cluster.result("again");
-    cluster.client.pods().inNamespace("default").withName("first").edit(pod -> new PodBuilder(pod).editOrNewStatus().withPhase("Failed").endStatus().build());
+    cluster.client.pods().inNamespace("default").withName("first")
+        .edit(pod -> new PodBuilder(pod).editOrNewStatus().withPhase("Failed").endStatus().build());
     cluster.deallocate("again");
     cluster.pod("second", "again");
     eventually().until(() -> cluster.isAllocated("again"));
@@ -203,7 +210,8 @@ class ControllerTest {
     }
     cluster.start();
     for (int i = 0; i < 100; i++) {
-      cluster.claim("c" + i, i % 7 == 0 ? "whole.gpu.partita.dev" : "gpu.partita.dev", i % 7 == 0 ? Map.of() : Map.of("memory", "15Gi"));
+      cluster.claim("c" + i, i % 7 == 0 ? "whole.gpu.partita.dev" : "gpu.partita.dev",
+          i % 7 == 0 ? Map.of() : Map.of("memory", "15Gi"));
       cluster.pod("p" + i, "c" + i);
     }
     // 15 whole cards are asked for and 16 are there; shares hold at least some of them, so not everything fits.

@@ -44,7 +44,8 @@ class ConvertedPodTest {
     pod("team", "third", 8);
 
     eventually().until(() -> templates("default").size() == 2 && templates("team").size() == 1);
-    ResourceClaimTemplate made = cluster.client.resources(ResourceClaimTemplate.class).inNamespace("default").withName(templateOf(first)).get();
+    ResourceClaimTemplate made =
+        cluster.client.resources(ResourceClaimTemplate.class).inNamespace("default").withName(templateOf(first)).get();
     assertThat(made.getMetadata().getLabels()).containsEntry(Driver.MANAGED_BY_LABEL, Driver.MANAGED_BY_CONTROLLER);
     var request = made.getSpec().getSpec().getDevices().getRequests().getFirst().getExactly();
     assertThat(request.getDeviceClassName()).isEqualTo(Driver.SHARE_CLASS);
@@ -69,7 +70,8 @@ class ConvertedPodTest {
     eventually().until(() -> templates("default").size() == 1);
     String uid = template(templateOf(pod)).getMetadata().getUid();
     cluster.client.resource(template(templateOf(pod))).delete();
-    eventually().until(() -> templates("default").size() == 1 && !template(templateOf(pod)).getMetadata().getUid().equals(uid));
+    eventually()
+        .until(() -> templates("default").size() == 1 && !template(templateOf(pod)).getMetadata().getUid().equals(uid));
   }
 
   @Test
@@ -105,8 +107,12 @@ class ConvertedPodTest {
     Pod pod = pod("default", "pod", 8);
     eventually().until(() -> templates("default").size() == 1);
     ResourceClaimTemplate seen = template(templateOf(pod));
-    cluster.client.resource(new ResourceClaimTemplateBuilder(seen).editMetadata().addToLabels("kept", "yes").endMetadata().build()).update();
-    assertThatThrownBy(() -> cluster.client.resource(seen).lockResourceVersion(seen.getMetadata().getResourceVersion()).delete())
+    cluster.client
+        .resource(
+            new ResourceClaimTemplateBuilder(seen).editMetadata().addToLabels("kept", "yes").endMetadata().build())
+        .update();
+    assertThatThrownBy(
+        () -> cluster.client.resource(seen).lockResourceVersion(seen.getMetadata().getResourceVersion()).delete())
         .as("what the loop asks the server for")
         .matches(ApiEdge::isConflict);
     assertThat(templates("default")).hasSize(1);
@@ -117,9 +123,11 @@ class ConvertedPodTest {
     cluster.start(NEVER);
     ObjectNode pod = converted("default", "forged", 8);
     ObjectNode annotations = (ObjectNode) pod.at("/metadata/annotations");
-    annotations.put(Driver.CONVERTED_REQUESTS_ANNOTATION, annotations.path(Driver.CONVERTED_REQUESTS_ANNOTATION).asText().replace("}]", ",\"cel\":\"true\"}]"));
+    annotations.put(Driver.CONVERTED_REQUESTS_ANNOTATION,
+        annotations.path(Driver.CONVERTED_REQUESTS_ANNOTATION).asText().replace("}]", ",\"cel\":\"true\"}]"));
     create(pod);
-    assertThat(cluster.note("forged", "TemplateNotMade")).contains("is not made: annotation gpu.partita.dev/converted-requests");
+    assertThat(cluster.note("forged", "TemplateNotMade"))
+        .contains("is not made: annotation gpu.partita.dev/converted-requests");
     pod("default", "honest", 4);
     eventually().until(() -> templates("default").size() == 1);
   }
@@ -128,8 +136,7 @@ class ConvertedPodTest {
   void somebodyElsesTemplateOfThatNameIsLeftAsItIsAndThePodIsTold() {
     ObjectNode pod = converted("default", "pod", 8);
     String name = pod.at("/spec/resourceClaims/0/resourceClaimTemplateName").asText();
-    cluster
-        .client
+    cluster.client
         .resource(
             new ResourceClaimTemplateBuilder()
                 .withNewMetadata()
@@ -161,7 +168,8 @@ class ConvertedPodTest {
 
   private void copy(Pod pod, String name, Map<String, String> labels) {
     ResourceClaimTemplate template = template(templateOf(pod));
-    cluster.client.resource(new ResourceClaimTemplateBuilder(template).withNewMetadata().withName(name).withNamespace("default").withLabels(labels).endMetadata().build()).create();
+    cluster.client.resource(new ResourceClaimTemplateBuilder(template).withNewMetadata().withName(name)
+        .withNamespace("default").withLabels(labels).endMetadata().build()).create();
   }
 
   private Pod pod(String namespace, String name, int gibibytes) {

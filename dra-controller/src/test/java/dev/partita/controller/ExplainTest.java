@@ -114,8 +114,11 @@ class ExplainTest {
   void nobodyReachesItFromOutsideThePod() throws SocketException {
     cluster.start();
     Optional<InetAddress> outside =
-        NetworkInterface.networkInterfaces().flatMap(NetworkInterface::inetAddresses).filter(a -> !a.isLoopbackAddress() && !a.isLinkLocalAddress()).findFirst();
-    org.junit.jupiter.api.Assumptions.assumeTrue(outside.isPresent(), "this machine has no address but the loopback one");
-    org.assertj.core.api.Assertions.assertThatThrownBy(() -> new Socket(outside.get(), cluster.explainPort()).close()).isInstanceOf(IOException.class);
+        NetworkInterface.networkInterfaces().flatMap(NetworkInterface::inetAddresses)
+            .filter(a -> !a.isLoopbackAddress() && !a.isLinkLocalAddress()).findFirst();
+    org.junit.jupiter.api.Assumptions.assumeTrue(outside.isPresent(),
+        "this machine has no address but the loopback one");
+    org.assertj.core.api.Assertions.assertThatThrownBy(() -> new Socket(outside.get(), cluster.explainPort()).close())
+        .isInstanceOf(IOException.class);
   }
 }

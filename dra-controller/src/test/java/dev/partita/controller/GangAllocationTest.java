@@ -25,7 +25,8 @@ class GangAllocationTest {
     for (int i = 0; i < 2; i++) {
       member("train", 3, "t" + i, "100Gi");
     }
-    eventually().untilAsserted(() -> assertThat(cluster.note("t1", "Unallocatable")).isEqualTo("gang train: 2 of 3 pods are there"));
+    eventually().untilAsserted(
+        () -> assertThat(cluster.note("t1", "Unallocatable")).isEqualTo("gang train: 2 of 3 pods are there"));
     assertThat(cluster.isAllocated("t0")).isFalse();
     member("train", 3, "t2", "40Gi");
     for (int i = 0; i < 3; i++) {
@@ -49,9 +50,8 @@ class GangAllocationTest {
     cluster.result(first + "0");
     eventually()
         .untilAsserted(
-            () ->
-                assertThat(cluster.note(second + "0", "Unallocatable"))
-                    .startsWith("gang " + second + ": waits for pod " + second + "1: 0 of 3 cards fit"));
+            () -> assertThat(cluster.note(second + "0", "Unallocatable"))
+                .startsWith("gang " + second + ": waits for pod " + second + "1: 0 of 3 cards fit"));
     cluster.claim("small", "gpu.partita.dev", Map.of("memory", "140Gi"));
     cluster.pod("small", "small");
     cluster.result("small"); // on the card that only half of the second gang could have used
@@ -65,7 +65,10 @@ class GangAllocationTest {
 
   @Test
   void aPodForWhichThereIsNothingToAllocateDoesNotWaitForItsGang() {
-    cluster.client.resource(new DeviceClassBuilder().withNewMetadata().withName("nic").endMetadata().withNewSpec().endSpec().build()).create();
+    cluster.client
+        .resource(
+            new DeviceClassBuilder().withNewMetadata().withName("nic").endMetadata().withNewSpec().endSpec().build())
+        .create();
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.start();
     cluster.claim("nic", "nic", Map.of());
@@ -109,8 +112,7 @@ class GangAllocationTest {
   }
 
   private void podOf(String gang, int size, String name, String claim) {
-    cluster
-        .client
+    cluster.client
         .resource(
             new PodBuilder()
                 .withNewMetadata()

@@ -38,16 +38,19 @@ class GangPreemptionTest {
     eventually().until(() -> isGone("low0") && isGone("low1"));
     eventually()
         .untilAsserted(
-            () -> assertThat(evictions()).hasSize(2).allSatisfy(note -> assertThat(note).contains("for pod default/t", "whose priority is 10 (this pod's: 1)")));
+            () -> assertThat(evictions()).hasSize(2).allSatisfy(
+                note -> assertThat(note).contains("for pod default/t", "whose priority is 10 (this pod's: 1)")));
     eventually()
-        .untilAsserted(() -> assertThat(cluster.note("t0", "Unallocatable")).startsWith("gang train: preempts default/low").contains("; preempts default/low"));
+        .untilAsserted(() -> assertThat(cluster.note("t0", "Unallocatable"))
+            .startsWith("gang train: preempts default/low").contains("; preempts default/low"));
     pod("other", 5, Map.of());
     cluster.deallocate("low0");
     eventually().untilAsserted(() -> assertThat(cluster.note("other", "Unallocatable")).startsWith("0 of 2 cards fit"));
     assertThat(cluster.isAllocated("t0")).as("one card is free, and kept").isFalse();
     assertThat(cluster.isAllocated("t1")).isFalse();
     cluster.deallocate("low1");
-    assertThat(List.of(cluster.result("t0").getDevice(), cluster.result("t1").getDevice())).containsExactlyInAnyOrder("gpu-0-shared", "gpu-1-shared");
+    assertThat(List.of(cluster.result("t0").getDevice(), cluster.result("t1").getDevice()))
+        .containsExactlyInAnyOrder("gpu-0-shared", "gpu-1-shared");
     assertThat(cluster.isAllocated("other")).isFalse();
   }
 
@@ -75,12 +78,15 @@ class GangPreemptionTest {
     eventually().until(() -> isGone("low0") || isGone("low1"));
     String gone = isGone("low0") ? "low0" : "low1";
     eventually()
-        .ignoreExceptionsInstanceOf(KubernetesClientException.class) // the controller writes the pod's status at the same time
-        .until(() -> cluster.client.pods().inNamespace("default").withName("t1").edit(pod -> new PodBuilder(pod).editMetadata().addToLabels("looked", "at").endMetadata().build()) != null);
+        // the controller writes the pod's status at the same time
+        .ignoreExceptionsInstanceOf(KubernetesClientException.class)
+        .until(() -> cluster.client.pods().inNamespace("default").withName("t1")
+            .edit(pod -> new PodBuilder(pod).editMetadata().addToLabels("looked", "at").endMetadata().build()) != null);
     cluster.awaitQuiet();
     cluster.deallocate(gone);
     cluster.result("both");
-    eventually().untilAsserted(() -> assertThat(evictions()).singleElement().asString().startsWith("evicted to make room"));
+    eventually()
+        .untilAsserted(() -> assertThat(evictions()).singleElement().asString().startsWith("evicted to make room"));
   }
 
   @Test
@@ -90,7 +96,8 @@ class GangPreemptionTest {
     gang(10, "t0", "t1");
     laterOneEvicts();
     eventually().until(() -> isGone("low"));
-    eventually().untilAsserted(() -> assertThat(evictions()).singleElement().asString().contains("for pod default/later"));
+    eventually()
+        .untilAsserted(() -> assertThat(evictions()).singleElement().asString().contains("for pod default/later"));
   }
 
   @Test
@@ -101,7 +108,8 @@ class GangPreemptionTest {
     gang(10, "t0", "t1");
     laterOneEvicts();
     eventually().until(() -> isGone("free"));
-    eventually().untilAsserted(() -> assertThat(evictions()).singleElement().asString().contains("for pod default/later"));
+    eventually()
+        .untilAsserted(() -> assertThat(evictions()).singleElement().asString().contains("for pod default/later"));
   }
 
   @Test
@@ -117,7 +125,10 @@ class GangPreemptionTest {
     cluster.result("other");
   }
 
-  /** Evictions are begun one after the other: this one when the gang has been looked at, and is over when what was begun for the gang is. */
+  /**
+   * Evictions are begun one after the other: this one when the gang has been looked at, and is over when what was begun
+   * for the gang is.
+   */
   private void laterOneEvicts() {
     eventually().untilAsserted(() -> assertThat(cluster.note("t1", "Unallocatable")).startsWith("gang train: "));
     pod("later", 10, Map.of());
@@ -125,7 +136,8 @@ class GangPreemptionTest {
 
   private void gang(int priority, String... pods) {
     for (String pod : pods) {
-      pod(pod, priority, Map.of(Driver.GANG_ANNOTATION, "train", Driver.GANG_SIZE_ANNOTATION, Integer.toString(pods.length)));
+      pod(pod, priority,
+          Map.of(Driver.GANG_ANNOTATION, "train", Driver.GANG_SIZE_ANNOTATION, Integer.toString(pods.length)));
     }
   }
 
@@ -135,8 +147,10 @@ class GangPreemptionTest {
     cluster.result(name);
     String uid = cluster.client.pods().inNamespace("default").withName(name).get().getMetadata().getUid();
     cluster.client.resources(ResourceClaim.class).inNamespace("default").withName(name).editStatus(
-        claim -> new ResourceClaimBuilder(claim).editStatus().addNewReservedFor(null, name, "pods", uid).endStatus().build());
-    cluster.client.pods().inNamespace("default").withName(name).edit(pod -> new PodBuilder(pod).editSpec().withNodeName("node-0").endSpec().build());
+        claim -> new ResourceClaimBuilder(claim).editStatus().addNewReservedFor(null, name, "pods", uid).endStatus()
+            .build());
+    cluster.client.pods().inNamespace("default").withName(name)
+        .edit(pod -> new PodBuilder(pod).editSpec().withNodeName("node-0").endSpec().build());
   }
 
   private void pod(String name, int priority, Map<String, String> annotations) {

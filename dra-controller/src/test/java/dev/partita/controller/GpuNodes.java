@@ -32,7 +32,8 @@ public final class GpuNodes {
 
   /** One on which kube-scheduler allocates. */
   public static GpuNode leftToScheduler(String name, int cards, String productName, long memoryBytes) {
-    return ready(name, new GpuNodeSpec(GpuNodeSpec.Allocator.Scheduler, List.of(), null), cards(name, cards, productName, memoryBytes));
+    return ready(name, new GpuNodeSpec(GpuNodeSpec.Allocator.Scheduler, List.of(), null),
+        cards(name, cards, productName, memoryBytes));
   }
 
   public static GpuNode unready(String name, String message) {
@@ -61,11 +62,20 @@ public final class GpuNodes {
 
   /** H200s that can be cut into MIG instances. */
   public static List<Gpu> migCards(String node, int cards) {
-    return cards(node, cards, "NVIDIA H200", 140 * GIB).stream().map(gpu -> gpu.withMigProfiles(h200Profiles())).toList();
+    return cards(node, cards, "NVIDIA H200", 140 * GIB).stream().map(gpu -> gpu.withMigProfiles(h200Profiles()))
+        .toList();
   }
 
-  private static MigProfile profile(String name, long gib, int multiprocessors, int slices, int count, int size, int... starts) {
-    List<MigProfile.Placement> placements = java.util.Arrays.stream(starts).mapToObj(start -> new MigProfile.Placement(start, size)).toList();
+  private static MigProfile profile(
+      String name,
+      long gib,
+      int multiprocessors,
+      int slices,
+      int count,
+      int size,
+      int... starts) {
+    List<MigProfile.Placement> placements =
+        java.util.Arrays.stream(starts).mapToObj(start -> new MigProfile.Placement(start, size)).toList();
     return new MigProfile(name, gib * GIB, multiprocessors, slices, count, placements);
   }
 
@@ -92,7 +102,8 @@ public final class GpuNodes {
     GpuNodeStatus s = node.getStatus();
     node.setStatus(
         new GpuNodeStatus(
-            s.gpuCount(), s.models(), s.driverVersion(), s.cudaDriverVersion(), s.pluginVersion(), podUid, s.gpus(), s.conditions()));
+            s.gpuCount(), s.models(), s.driverVersion(), s.cudaDriverVersion(), s.pluginVersion(), podUid, s.gpus(),
+            s.conditions()));
     return node;
   }
 
@@ -121,7 +132,12 @@ public final class GpuNodes {
   }
 
   private static GpuNode node(
-      String name, GpuNodeSpec spec, List<Gpu> gpus, String ready, String reason, @Nullable String message) {
+      String name,
+      GpuNodeSpec spec,
+      List<Gpu> gpus,
+      String ready,
+      String reason,
+      @Nullable String message) {
     GpuNode node = new GpuNode();
     node.getMetadata().setName(name);
     node.setSpec(spec);

@@ -28,7 +28,10 @@ class GpuQuotaTest {
   @Test
   void aNamespaceGetsWhatItsQuotaAllowsAndTheRestWaitsForIt() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
-    cluster.client.resource(new NamespaceBuilder().withNewMetadata().withName("default").addToLabels("team", "a").endMetadata().build()).create();
+    cluster.client
+        .resource(
+            new NamespaceBuilder().withNewMetadata().withName("default").addToLabels("team", "a").endMetadata().build())
+        .create();
     quota("40Gi");
     cluster.start();
     cluster.claim("fits", "gpu.partita.dev", Map.of("memory", "40Gi"));
@@ -38,7 +41,8 @@ class GpuQuotaTest {
     cluster.pod("more", "more");
     assertThat(cluster.note("more", "Unallocatable"))
         .isEqualTo("0 of 1 card fits: 1 card on node-0: namespace quota team-a: 40 GiB of 40 GiB memory, 8 GiB asked");
-    eventually().until(() -> read().getStatus() != null && read().getStatus().fullest().equals("40 GiB of 40 GiB memory"));
+    eventually()
+        .until(() -> read().getStatus() != null && read().getStatus().fullest().equals("40 GiB of 40 GiB memory"));
     assertThat(read().getStatus().used()).isEqualTo(new Amounts(new Quantity("40Gi"), 0L, 1L, 1L));
     GpuQuota larger = read();
     larger.setSpec(spec("48Gi"));
@@ -49,20 +53,25 @@ class GpuQuotaTest {
   @Test
   void aWholeCardThatWouldBeTooMuchIsNotGiven() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
-    cluster.client.resource(new NamespaceBuilder().withNewMetadata().withName("default").addToLabels("team", "a").endMetadata().build()).create();
+    cluster.client
+        .resource(
+            new NamespaceBuilder().withNewMetadata().withName("default").addToLabels("team", "a").endMetadata().build())
+        .create();
     GpuQuota quota = new GpuQuota();
     quota.getMetadata().setName("team-a");
     quota.setSpec(
         new GpuQuotaSpec(
             new LabelSelectorBuilder().addToMatchLabels("team", "a").build(),
-            List.of(new GpuQuotaSpec.Limit("", List.of(), null, new Amounts(null, 50L, null, null), Amounts.UNLIMITED))));
+            List.of(
+                new GpuQuotaSpec.Limit("", List.of(), null, new Amounts(null, 50L, null, null), Amounts.UNLIMITED))));
     cluster.client.resource(quota).create();
     cluster.start();
     cluster.claim("whole", "whole.gpu.partita.dev", Map.of());
     cluster.pod("whole", "whole");
     eventually()
         .untilAsserted(
-            () -> assertThat(cluster.note("whole", "Unallocatable")).endsWith("namespace quota team-a: 0 of 50 % cores, 100 % asked"));
+            () -> assertThat(cluster.note("whole", "Unallocatable"))
+                .endsWith("namespace quota team-a: 0 of 50 % cores, 100 % asked"));
     assertThat(cluster.isAllocated("whole")).isFalse();
   }
 
@@ -74,13 +83,17 @@ class GpuQuotaTest {
             List.of(
                 GpuNodes.card("node-0", 0, "NVIDIA H200", 40 * GpuNodes.GIB, GpuHealth.HEALTHY),
                 GpuNodes.card("node-0", 1, "NVIDIA A100-SXM4-80GB", 80 * GpuNodes.GIB, GpuHealth.HEALTHY))));
-    cluster.client.resource(new NamespaceBuilder().withNewMetadata().withName("default").addToLabels("team", "a").endMetadata().build()).create();
+    cluster.client
+        .resource(
+            new NamespaceBuilder().withNewMetadata().withName("default").addToLabels("team", "a").endMetadata().build())
+        .create();
     GpuQuota quota = new GpuQuota();
     quota.getMetadata().setName("team-a");
     quota.setSpec(
         new GpuQuotaSpec(
             new LabelSelectorBuilder().addToMatchLabels("team", "a").build(),
-            List.of(new GpuQuotaSpec.Limit("best", List.of("h200"), null, new Amounts(new Quantity("10Gi"), null, null, null), Amounts.UNLIMITED))));
+            List.of(new GpuQuotaSpec.Limit("best", List.of("h200"), null,
+                new Amounts(new Quantity("10Gi"), null, null, null), Amounts.UNLIMITED))));
     cluster.client.resource(quota).create();
     cluster.start();
     cluster.claim("small", "gpu.partita.dev", Map.of("memory", "8Gi"));
@@ -94,7 +107,8 @@ class GpuQuotaTest {
     cluster.result("huge");
     cluster.claim("last", "gpu.partita.dev", Map.of("memory", "30Gi", "cores", "10"));
     cluster.pod("last", "last");
-    assertThat(cluster.note("last", "Unallocatable")).as("of what was asked for, not of what was tried instead").contains("namespace quota team-a/best: 8 GiB of 10 GiB memory, 30 GiB asked");
+    assertThat(cluster.note("last", "Unallocatable")).as("of what was asked for, not of what was tried instead")
+        .contains("namespace quota team-a/best: 8 GiB of 10 GiB memory, 30 GiB asked");
     assertThat(cluster.isAllocated("last")).isFalse();
   }
 
@@ -102,7 +116,10 @@ class GpuQuotaTest {
   void withoutTheDefinitionOfQuotasNothingIsLimitedUntilItIsThere() {
     cluster.rules.undefine("gpuquotas");
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
-    cluster.client.resource(new NamespaceBuilder().withNewMetadata().withName("default").addToLabels("team", "a").endMetadata().build()).create();
+    cluster.client
+        .resource(
+            new NamespaceBuilder().withNewMetadata().withName("default").addToLabels("team", "a").endMetadata().build())
+        .create();
     cluster.start();
     cluster.claim("unlimited", "gpu.partita.dev", Map.of("memory", "40Gi"));
     cluster.pod("unlimited", "unlimited");
@@ -112,12 +129,16 @@ class GpuQuotaTest {
     eventually().until(() -> read().getStatus() != null);
     cluster.claim("more", "gpu.partita.dev", Map.of("memory", "8Gi"));
     cluster.pod("more", "more");
-    assertThat(cluster.note("more", "Unallocatable")).endsWith("namespace quota team-a: 40 GiB of 40 GiB memory, 8 GiB asked");
+    assertThat(cluster.note("more", "Unallocatable"))
+        .endsWith("namespace quota team-a: 40 GiB of 40 GiB memory, 8 GiB asked");
   }
 
   @Test
   void theStatusIsPutRightWhateverBecameOfIt() {
-    cluster.client.resource(new NamespaceBuilder().withNewMetadata().withName("default").addToLabels("team", "a").endMetadata().build()).create();
+    cluster.client
+        .resource(
+            new NamespaceBuilder().withNewMetadata().withName("default").addToLabels("team", "a").endMetadata().build())
+        .create();
     quota("40Gi");
     cluster.rules.forbid("/gpuquotas/team-a/status");
     cluster.start();
@@ -126,7 +147,8 @@ class GpuQuotaTest {
     eventually().until(() -> read().getStatus() != null);
     GpuQuotaStatus right = read().getStatus();
     GpuQuota wrong = read();
-    wrong.setStatus(new GpuQuotaStatus(right.namespaces(), new Amounts(new Quantity("1Gi"), 0L, 1L, 1L), right.fullest(), right.limits(), right.problem()));
+    wrong.setStatus(new GpuQuotaStatus(right.namespaces(), new Amounts(new Quantity("1Gi"), 0L, 1L, 1L),
+        right.fullest(), right.limits(), right.problem()));
     cluster.client.resource(wrong).updateStatus();
     eventually().untilAsserted(() -> assertThat(read().getStatus()).isEqualTo(right));
   }
@@ -145,6 +167,7 @@ class GpuQuotaTest {
   private static GpuQuotaSpec spec(String memory) {
     return new GpuQuotaSpec(
         new LabelSelectorBuilder().addToMatchLabels("team", "a").build(),
-        List.of(new GpuQuotaSpec.Limit("", List.of(), null, new Amounts(new Quantity(memory), null, null, null), Amounts.UNLIMITED)));
+        List.of(new GpuQuotaSpec.Limit("", List.of(), null, new Amounts(new Quantity(memory), null, null, null),
+            Amounts.UNLIMITED)));
   }
 }

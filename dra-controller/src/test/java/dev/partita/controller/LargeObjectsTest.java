@@ -35,7 +35,8 @@ class LargeObjectsTest {
     cluster.pod("a", "a");
     cluster.start();
     cluster.result("a");
-    assertThat(cluster.read("a").getMetadata().getAnnotations()).containsEntry("others/a", "1").containsEntry("others/b", "2").containsKey(Driver.PROPOSAL_ANNOTATION);
+    assertThat(cluster.read("a").getMetadata().getAnnotations()).containsEntry("others/a", "1")
+        .containsEntry("others/b", "2").containsKey(Driver.PROPOSAL_ANNOTATION);
   }
 
   @Test
@@ -45,10 +46,12 @@ class LargeObjectsTest {
     cluster.start();
     cluster.result("a");
     cluster.client
-        .resource(new ResourceClaimBuilder(cluster.read("a")).editStatus().addNewDevice().withDevice("gpu-0-shared").withDriver("others").withPool("p").endDevice().endStatus().build())
+        .resource(new ResourceClaimBuilder(cluster.read("a")).editStatus().addNewDevice().withDevice("gpu-0-shared")
+            .withDriver("others").withPool("p").endDevice().endStatus().build())
         .updateStatus();
     cluster.client.pods().inNamespace("default").withName("a").delete();
-    eventually().until(() -> !cluster.isAllocated("a") && !cluster.read("a").getMetadata().getAnnotations().containsKey(Driver.PROPOSAL_ANNOTATION));
+    eventually().until(() -> !cluster.isAllocated("a")
+        && !cluster.read("a").getMetadata().getAnnotations().containsKey(Driver.PROPOSAL_ANNOTATION));
     ResourceClaim freed = cluster.read("a");
     assertThat(freed.getMetadata().getAnnotations()).containsEntry("others/a", "1").containsEntry("others/b", "2");
     assertThat(freed.getStatus().getDevices()).as("what drivers say of devices is theirs to take away").hasSize(1);
@@ -59,11 +62,13 @@ class LargeObjectsTest {
     cluster.start();
     cluster.claim("large", "gpu.partita.dev", Map.of("memory", "1Gi"));
     cluster.claim("small", "gpu.partita.dev", Map.of("memory", "1Gi"));
-    List<Toleration> many = IntStream.range(0, 2000).mapToObj(i -> new Toleration("NoSchedule", "key-" + i, "Exists", null, null)).toList();
+    List<Toleration> many =
+        IntStream.range(0, 2000).mapToObj(i -> new Toleration("NoSchedule", "key-" + i, "Exists", null, null)).toList();
     cluster.client
         .resource(
             new PodBuilder().withNewMetadata().withName("large").withNamespace("default").endMetadata()
-                .withNewSpec().withTolerations(many).addNewResourceClaim().withName("large").withResourceClaimName("large").endResourceClaim().endSpec()
+                .withNewSpec().withTolerations(many).addNewResourceClaim().withName("large")
+                .withResourceClaimName("large").endResourceClaim().endSpec()
                 .build())
         .create();
     cluster.pod("small", "small");
@@ -75,13 +80,15 @@ class LargeObjectsTest {
   @Test
   void aClaimThatIsTooLargeIsRefusedWithTheReasonAndNotAllocated() {
     cluster.start();
-    ResourceClaim claim = cluster.claim("large", "gpu.partita.dev", Map.of("memory", "1Gi"), Map.of("note", "x".repeat(70_000)));
+    ResourceClaim claim =
+        cluster.claim("large", "gpu.partita.dev", Map.of("memory", "1Gi"), Map.of("note", "x".repeat(70_000)));
     cluster.pod("large", claim.getMetadata().getName());
     assertThat(cluster.note("large", "Unallocatable")).contains("spec.devices is too large").contains("64 KiB");
     assertThat(cluster.isAllocated("large")).isFalse();
   }
 
   private void annotate(ResourceClaim claim) {
-    cluster.client.resource(new ResourceClaimBuilder(claim).editMetadata().addToAnnotations(Map.of("others/a", "1", "others/b", "2")).endMetadata().build()).update();
+    cluster.client.resource(new ResourceClaimBuilder(claim).editMetadata()
+        .addToAnnotations(Map.of("others/a", "1", "others/b", "2")).endMetadata().build()).update();
   }
 }

@@ -26,7 +26,8 @@ class MainTest {
     assertThat(settings.election())
         .contains(
             new ControllerSettings.Election(
-                "partita", "partita-dra-controller", Duration.ofSeconds(15), Duration.ofSeconds(10), Duration.ofSeconds(2)));
+                "partita", "partita-dra-controller", Duration.ofSeconds(15), Duration.ofSeconds(10),
+                Duration.ofSeconds(2)));
   }
 
   @Test
@@ -43,13 +44,16 @@ class MainTest {
     assertThat(webhook.port()).isEqualTo(8443);
     assertThat(webhook.drain()).isEqualTo(Duration.ofSeconds(5));
     assertThat(webhook.keepsCertificate()).isTrue();
-    assertThat(settings("--webhook-port=8443", "--keep-webhook-certificate=false").webhook().orElseThrow().keepsCertificate()).isFalse();
+    assertThat(
+        settings("--webhook-port=8443", "--keep-webhook-certificate=false").webhook().orElseThrow().keepsCertificate())
+        .isFalse();
     assertThat(webhook.names()).isEqualTo(new WebhookNames("partita", "partita-webhook"));
     assertThat(webhook.names().secret()).isEqualTo("partita-webhook-certificate");
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"--webhook-port=many", "--webhook-port=70000", "--health-port=many", "--health-port=70000", "--explain-port=-1", "--lease-duration=5", "--renew-deadline=0", "--template-grace=-1", "--webhook-port=8443 --webhook-drain=21", "--colour=red"})
+  @ParameterizedTest @ValueSource(strings = {"--webhook-port=many", "--webhook-port=70000", "--health-port=many",
+    "--health-port=70000", "--explain-port=-1", "--lease-duration=5", "--renew-deadline=0", "--template-grace=-1",
+    "--webhook-port=8443 --webhook-drain=21", "--colour=red"})
   void badInputIsOneLineAndExitStatusTwo(String arguments) {
     StringWriter err = new StringWriter();
     CommandLine line = new CommandLine(new Main()).setErr(new PrintWriter(err, true));
@@ -60,7 +64,9 @@ class MainTest {
   @Test
   void helpNamesEveryOptionsTwinInTheEnvironment() {
     String help = new CommandLine(new Main()).getUsageMessage(CommandLine.Help.Ansi.OFF);
-    for (String name : new String[] {"IDENTITY", "LEADER_ELECT", "NAMESPACE", "LEASE_NAME", "LEASE_DURATION", "RENEW_DEADLINE", "RETRY_PERIOD", "HEALTH_PORT", "EXPLAIN_PORT", "WEBHOOK_PORT", "WEBHOOK_SERVICE", "WEBHOOK_DRAIN", "KEEP_WEBHOOK_CERTIFICATE", "TEMPLATE_GRACE"}) {
+    for (String name : new String[]{"IDENTITY", "LEADER_ELECT", "NAMESPACE", "LEASE_NAME", "LEASE_DURATION",
+      "RENEW_DEADLINE", "RETRY_PERIOD", "HEALTH_PORT", "EXPLAIN_PORT", "WEBHOOK_PORT", "WEBHOOK_SERVICE",
+      "WEBHOOK_DRAIN", "KEEP_WEBHOOK_CERTIFICATE", "TEMPLATE_GRACE"}) {
       assertThat(help).contains("PARTITA_" + name);
     }
   }

@@ -19,7 +19,8 @@ class MigControllerTest {
   @Test
   void anInstanceIsAllocatedUntilAShareOfItsCardIsAskedWhichWaitsForIt() {
     try (Cluster cluster = Cluster.empty()) {
-      cluster.add(GpuNodes.ready("node-0", new GpuNodeSpec(Allocator.Controller, List.of(PublishedMode.values()), null), GpuNodes.migCards("node-0", 1)));
+      cluster.add(GpuNodes.ready("node-0", new GpuNodeSpec(Allocator.Controller, List.of(PublishedMode.values()), null),
+          GpuNodes.migCards("node-0", 1)));
       cluster.start();
       cluster.claim(new ClaimForm("eighth", "mig.gpu.partita.dev").selector(EIGHTH));
       cluster.pod("eighth", "eighth");
@@ -27,11 +28,13 @@ class MigControllerTest {
       assertThat(result.getDevice()).isEqualTo("gpu-0-mig-1g-18gb-6");
       assertThat(result.getShareID()).isNull();
       assertThat(result.getConsumedCapacity()).isNullOrEmpty();
-      assertThat(cluster.note("eighth", "Allocated")).isEqualTo("gpu-0-mig-1g-18gb-6 on node-0: MIG instance 1g.18gb of NVIDIA H200 GPU-node-0-0");
+      assertThat(cluster.note("eighth", "Allocated"))
+          .isEqualTo("gpu-0-mig-1g-18gb-6 on node-0: MIG instance 1g.18gb of NVIDIA H200 GPU-node-0-0");
       cluster.reserve("eighth", "eighth");
       cluster.claim("share", "gpu.partita.dev", Map.of("memory", "8Gi"));
       cluster.pod("share", "share");
-      assertThat(cluster.note("share", "Unallocatable")).isEqualTo("0 of 1 card fits: 1 card on node-0: has 1 MIG instance");
+      assertThat(cluster.note("share", "Unallocatable"))
+          .isEqualTo("0 of 1 card fits: 1 card on node-0: has 1 MIG instance");
       cluster.client.pods().inNamespace("default").withName("eighth").delete();
       cluster.deallocate("eighth");
       assertThat(cluster.result("share").getDevice()).isEqualTo("gpu-0-shared");
@@ -41,14 +44,16 @@ class MigControllerTest {
   @Test
   void multiprocessorsThatAreAskedForAreTheLeastThatAnInstanceHas() {
     try (Cluster cluster = Cluster.empty()) {
-      cluster.add(GpuNodes.ready("node-0", new GpuNodeSpec(Allocator.Controller, List.of(PublishedMode.values()), null), GpuNodes.migCards("node-0", 1)));
+      cluster.add(GpuNodes.ready("node-0", new GpuNodeSpec(Allocator.Controller, List.of(PublishedMode.values()), null),
+          GpuNodes.migCards("node-0", 1)));
       cluster.start();
       cluster.claim("c", "mig.gpu.partita.dev", Map.of("multiprocessors", "61", "memory", "8Gi"));
       cluster.pod("p", "c");
       assertThat(cluster.result("c").getDevice()).startsWith("gpu-0-mig-4g-71gb-");
       cluster.claim("d", "gpu.partita.dev", Map.of("multiprocessors", "1"));
       cluster.pod("q", "d");
-      assertThat(cluster.note("d", "Unallocatable")).contains("not selected by request gpu: \"multiprocessors\" in device.capacity");
+      assertThat(cluster.note("d", "Unallocatable"))
+          .contains("not selected by request gpu: \"multiprocessors\" in device.capacity");
     }
   }
 
@@ -60,7 +65,9 @@ class MigControllerTest {
       Cluster.eventually().until(() -> !cluster.slices().isEmpty());
       assertThat(conditions(cluster)).containsExactly("Ready=True");
       for (int i = 1; i < 100; i++) {
-        cluster.client.resource(new NodeBuilder().withNewMetadata().withName("other-" + i).endMetadata().withNewSpec().endSpec().build()).create();
+        cluster.client.resource(
+            new NodeBuilder().withNewMetadata().withName("other-" + i).endMetadata().withNewSpec().endSpec().build())
+            .create();
       }
       Cluster.eventually().untilAsserted(() -> assertThat(conditions(cluster)).contains("SlowScheduling=True"));
     }
@@ -70,11 +77,14 @@ class MigControllerTest {
   void countersInALargeClusterAreWarnedOfInTheNodesStatusAsLongAsTheyAreThere() {
     try (Cluster cluster = Cluster.empty()) {
       for (int i = 1; i < 100; i++) {
-        cluster.client.resource(new NodeBuilder().withNewMetadata().withName("other-" + i).endMetadata().withNewSpec().endSpec().build()).create();
+        cluster.client.resource(
+            new NodeBuilder().withNewMetadata().withName("other-" + i).endMetadata().withNewSpec().endSpec().build())
+            .create();
       }
       cluster.add(GpuNodes.leftToScheduler("node-0", 1, "NVIDIA H200", GpuNodes.GIB));
       cluster.start();
-      Cluster.eventually().untilAsserted(() -> assertThat(conditions(cluster)).contains("Ready=True", "SlowScheduling=True"));
+      Cluster.eventually()
+          .untilAsserted(() -> assertThat(conditions(cluster)).contains("Ready=True", "SlowScheduling=True"));
       cluster.client.resources(GpuNode.class).withName("node-0").edit(
           node -> {
             node.setSpec(new GpuNodeSpec(Allocator.Controller, List.of(), null));
@@ -85,7 +95,8 @@ class MigControllerTest {
   }
 
   private static List<String> conditions(Cluster cluster) {
-    List<Condition> conditions = cluster.client.resources(GpuNode.class).withName("node-0").get().getStatus().conditions();
+    List<Condition> conditions =
+        cluster.client.resources(GpuNode.class).withName("node-0").get().getStatus().conditions();
     return conditions.stream().map(condition -> condition.getType() + "=" + condition.getStatus()).toList();
   }
 }

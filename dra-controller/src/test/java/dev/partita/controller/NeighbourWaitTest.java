@@ -28,9 +28,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * How long a claim that fits waits for its allocation while another namespace does what it can to keep the controller busy: pods
- * that fit nowhere, a gang that never is complete and whose pods come and go, selectors that cost as much as one may, evaluated on
- * every card, and claims that are given back all the time, so that everybody who waits is decided anew. By default a small load;
+ * How long a claim that fits waits for its allocation while another namespace does what it can to keep the controller
+ * busy: pods that fit nowhere, a gang that never is complete and whose pods come and go, selectors that cost as much as
+ * one may, evaluated on every card, and claims that are given back all the time, so that everybody who waits is decided
+ * anew. By default a small load;
  * {@code -Dpartita.neighbour.pods=10000 -Dpartita.neighbour.gang=1000 -Dpartita.neighbour.selectors=100
  * -Dpartita.neighbour.nodes=200 -Dpartita.neighbour.claims=200} is the size for figures. Prints a table.
  */
@@ -50,8 +51,7 @@ class NeighbourWaitTest {
   private static final String BUSY = "busy";
   private static final String NEIGHBOUR = "neighbour";
 
-  @Test
-  @Timeout(value = 20, unit = TimeUnit.MINUTES)
+  @Test @Timeout(value = 20, unit = TimeUnit.MINUTES)
   void aClaimThatFitsIsAllocatedSoonWhateverAnotherNamespaceKeepsTheControllerBusyWith() throws InterruptedException {
     List<Duration> quiet = waits(false);
     List<Duration> busy = waits(true);
@@ -61,13 +61,15 @@ class NeighbourWaitTest {
         CARDS,
         CLAIMS,
         row("nothing", quiet),
-        row("%d hopeless pods of %d shapes, a gang with %d of %d pods, %d costly selectors".formatted(PODS, SHAPES, GANG, GANG + 1, SELECTORS), busy));
+        row("%d hopeless pods of %d shapes, a gang with %d of %d pods, %d costly selectors".formatted(PODS, SHAPES,
+            GANG, GANG + 1, SELECTORS), busy));
     assertThat(percentile(busy, 99)).isLessThan(BOUND);
   }
 
   private static String row(String load, List<Duration> waits) {
     return "| %s | %d ms | %d ms | %d ms |"
-        .formatted(load, percentile(waits, 50).toMillis(), percentile(waits, 99).toMillis(), percentile(waits, 100).toMillis());
+        .formatted(load, percentile(waits, 50).toMillis(), percentile(waits, 99).toMillis(),
+            percentile(waits, 100).toMillis());
   }
 
   private static Duration percentile(List<Duration> waits, int percent) {
@@ -78,8 +80,10 @@ class NeighbourWaitTest {
     try (Cluster cluster = Cluster.empty()) {
       for (int i = 0; i < NODES; i++) {
         String name = "node-" + i;
-        cluster.rules.put("/api/v1/nodes", List.of(new NodeBuilder().withNewMetadata().withName(name).endMetadata().withNewSpec().endSpec().build()));
-        cluster.rules.put("/apis/gpu.partita.dev/v1alpha1/gpunodes", List.of(GpuNodes.ready(name, CARDS, "NVIDIA H200", 140 * GpuNodes.GIB)));
+        cluster.rules.put("/api/v1/nodes",
+            List.of(new NodeBuilder().withNewMetadata().withName(name).endMetadata().withNewSpec().endSpec().build()));
+        cluster.rules.put("/apis/gpu.partita.dev/v1alpha1/gpunodes",
+            List.of(GpuNodes.ready(name, CARDS, "NVIDIA H200", 140 * GpuNodes.GIB)));
       }
       if (busy) {
         load(cluster);
@@ -93,14 +97,16 @@ class NeighbourWaitTest {
       }
       List<Duration> waits = new ArrayList<>();
       Map<String, Long> allocated = new ConcurrentHashMap<>();
-      try (Watch _ = cluster.client.resources(ResourceClaim.class).inNamespace(NEIGHBOUR).watch(new Arrivals(allocated))) {
+      try (Watch _ =
+          cluster.client.resources(ResourceClaim.class).inNamespace(NEIGHBOUR).watch(new Arrivals(allocated))) {
         for (int i = 0; i <= CLAIMS; i++) {
           String name = "n" + i;
           cluster.client.resource(share(NEIGHBOUR, name, "1Gi", "")).create();
           Pod pod = pod(NEIGHBOUR, name);
           long start = System.nanoTime();
           cluster.client.resource(pod).create();
-          Awaitility.await().atMost(Duration.ofMinutes(2)).pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(5)).until(() -> allocated.containsKey(name));
+          Awaitility.await().atMost(Duration.ofMinutes(2)).pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(5))
+              .until(() -> allocated.containsKey(name));
           waits.add(Duration.ofNanos(Objects.requireNonNull(allocated.get(name)) - start));
         }
       } finally {
@@ -133,11 +139,15 @@ class NeighbourWaitTest {
   /** A claim whose selector costs nearly a million units on each card, and is like no other. */
   private static ResourceClaim costly(String name, int number) {
     String numbers = IntStream.range(0, 100).mapToObj(Integer::toString).collect(Collectors.joining(",", "[", "]"));
-    String costly = "%s.all(a, %s.all(b, [1,2,3,4,5,6].all(c, a + b + c > -%d)))".formatted(numbers, numbers, number + 1);
+    String costly =
+        "%s.all(a, %s.all(b, [1,2,3,4,5,6].all(c, a + b + c > -%d)))".formatted(numbers, numbers, number + 1);
     return share(BUSY, name, "1Gi", costly + " && device.attributes['gpu.partita.dev'].uuid.startsWith('none')");
   }
 
-  /** Again and again a claim is given back, a pod of the gang comes and goes, and one with another costly selector comes. */
+  /**
+   * Again and again a claim is given back, a pod of the gang comes and goes, and one with another costly selector
+   * comes.
+   */
   private static void churn(Cluster cluster, CountDownLatch over) {
     for (int i = 0; over.getCount() > 0; i++) {
       String name = CHURN + i;
@@ -158,7 +168,8 @@ class NeighbourWaitTest {
   }
 
   private static ResourceClaim share(String namespace, String name, String memory, String selector) {
-    return new ResourceClaimBuilder(new ClaimForm(name, "gpu.partita.dev").capacity(Map.of("memory", memory)).selector(selector).claim())
+    return new ResourceClaimBuilder(
+        new ClaimForm(name, "gpu.partita.dev").capacity(Map.of("memory", memory)).selector(selector).claim())
         .editMetadata()
         .withNamespace(namespace)
         .endMetadata()

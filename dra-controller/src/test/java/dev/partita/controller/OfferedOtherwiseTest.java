@@ -26,10 +26,12 @@ class OfferedOtherwiseTest {
 
       cluster.client.resources(GpuNode.class).withName("node-0").edit(
           node -> {
-            node.setSpec(new GpuNodeSpec(GpuNodeSpec.Allocator.Scheduler, List.of(GpuNodeSpec.PublishedMode.Shared), null));
+            node.setSpec(
+                new GpuNodeSpec(GpuNodeSpec.Allocator.Scheduler, List.of(GpuNodeSpec.PublishedMode.Shared), null));
             return node;
           });
-      eventually().untilAsserted(() -> assertThat(devices(cluster)).containsExactly("gpu-0", "gpu-0-shared", "gpu-1-shared"));
+      eventually()
+          .untilAsserted(() -> assertThat(devices(cluster)).containsExactly("gpu-0", "gpu-0-shared", "gpu-1-shared"));
 
       cluster.deallocate("c");
       eventually().untilAsserted(() -> assertThat(devices(cluster)).containsExactly("gpu-0-shared", "gpu-1-shared"));
@@ -55,13 +57,15 @@ class OfferedOtherwiseTest {
       cluster.claim("whole", "whole.gpu.partita.dev", Map.of());
       cluster.pod("whole", "whole");
       assertThat(cluster.note("whole", "Unallocatable"))
-          .isEqualTo("0 of 2 cards fit: 1 card on node-0: not offered at all (spec.withhold or spec.reservedMemory of the GpuNode); 1 card on node-0: asked whole, has 1 share");
+          .isEqualTo(
+              "0 of 2 cards fit: 1 card on node-0: not offered at all (spec.withhold or spec.reservedMemory of the GpuNode); 1 card on node-0: asked whole, has 1 share");
 
       withhold(cluster, List.of());
       eventually().untilAsserted(() -> assertThat(devices(cluster)).hasSize(4));
       cluster.claim("large", "gpu.partita.dev", Map.of("memory", "136Gi"));
       cluster.pod("large", "large");
-      assertThat(cluster.note("large", "Unallocatable")).as("what was allocated of it is still counted").contains("132 GiB free of 136 GiB asked");
+      assertThat(cluster.note("large", "Unallocatable")).as("what was allocated of it is still counted")
+          .contains("132 GiB free of 136 GiB asked");
     }
   }
 
@@ -70,15 +74,18 @@ class OfferedOtherwiseTest {
     try (Cluster cluster = Cluster.empty()) {
       cluster.add(GpuNodes.leftToScheduler("node-0", 3, "NVIDIA H200", 140 * GpuNodes.GIB));
       cluster.start();
-      eventually().untilAsserted(() -> assertThat(inOrder(cluster)).containsExactly("gpu-0-shared", "gpu-1-shared", "gpu-2-shared"));
+      eventually().untilAsserted(
+          () -> assertThat(inOrder(cluster)).containsExactly("gpu-0-shared", "gpu-1-shared", "gpu-2-shared"));
       cluster.claim("small", "gpu.partita.dev", Map.of("memory", "8Gi"));
       allocate(cluster, "small", "gpu-0-shared", "8Gi");
       cluster.claim("large", "gpu.partita.dev", Map.of("memory", "80Gi"));
       allocate(cluster, "large", "gpu-2-shared", "80Gi");
-      eventually().untilAsserted(() -> assertThat(inOrder(cluster)).containsExactly("gpu-2-shared", "gpu-0-shared", "gpu-1-shared"));
+      eventually().untilAsserted(
+          () -> assertThat(inOrder(cluster)).containsExactly("gpu-2-shared", "gpu-0-shared", "gpu-1-shared"));
 
       cluster.deallocate("large");
-      eventually().untilAsserted(() -> assertThat(inOrder(cluster)).containsExactly("gpu-0-shared", "gpu-1-shared", "gpu-2-shared"));
+      eventually().untilAsserted(
+          () -> assertThat(inOrder(cluster)).containsExactly("gpu-0-shared", "gpu-1-shared", "gpu-2-shared"));
     }
   }
 
@@ -127,6 +134,7 @@ class OfferedOtherwiseTest {
   }
 
   private static List<String> devices(Cluster cluster) {
-    return cluster.slices().stream().flatMap(slice -> slice.getSpec().getDevices().stream()).map(device -> device.getName()).sorted().toList();
+    return cluster.slices().stream().flatMap(slice -> slice.getSpec().getDevices().stream())
+        .map(device -> device.getName()).sorted().toList();
   }
 }

@@ -52,7 +52,8 @@ class OpaqueConfigTest {
     cluster.claim("c", "gpu.partita.dev", Map.of(), Map.of("memoryPercent", 25));
     cluster.pod("p", "c");
     assertThat(cluster.result("c").getConsumedCapacity()).containsEntry("memory", new Quantity("35Gi"));
-    assertThat(cluster.note("c", "Allocated")).isEqualTo("gpu-0-shared on node-0: 35 GiB of NVIDIA H200 GPU-node-0-0, no core limit");
+    assertThat(cluster.note("c", "Allocated"))
+        .isEqualTo("gpu-0-shared on node-0: 35 GiB of NVIDIA H200 GPU-node-0-0, no core limit");
   }
 
   @Test
@@ -61,8 +62,10 @@ class OpaqueConfigTest {
     cluster.start();
     cluster.claim("alone", "gpu.partita.dev", Map.of("memory", "8Gi"), Map.of("placement", Map.of("exclusive", true)));
     cluster.pod("p", "alone");
-    assertThat(cluster.result("alone").getConsumedCapacity()).as("what it is held to").containsEntry("memory", new Quantity("8Gi"));
-    assertThat(cluster.note("alone", "Allocated")).endsWith("8 GiB of NVIDIA H200 GPU-node-0-0, no core limit, nobody else on the card");
+    assertThat(cluster.result("alone").getConsumedCapacity()).as("what it is held to").containsEntry("memory",
+        new Quantity("8Gi"));
+    assertThat(cluster.note("alone", "Allocated"))
+        .endsWith("8 GiB of NVIDIA H200 GPU-node-0-0, no core limit, nobody else on the card");
     cluster.stopControllers();
     cluster.start(); // it knows by the allocation alone
     cluster.claim("beside", "gpu.partita.dev", Map.of("memory", "8Gi"));
@@ -72,7 +75,8 @@ class OpaqueConfigTest {
     cluster.pod("r", "late");
     eventually()
         .untilAsserted(
-            () -> assertThat(cluster.note("late", "Unallocatable")).contains("1 card on node-0: taken as a whole", "1 card on node-0: asked whole, has 1 share"));
+            () -> assertThat(cluster.note("late", "Unallocatable")).contains("1 card on node-0: taken as a whole",
+                "1 card on node-0: asked whole, has 1 share"));
   }
 
   @Test
@@ -80,15 +84,19 @@ class OpaqueConfigTest {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.add(GpuNodes.ready("node-1", 2, "NVIDIA A100", 80 * GpuNodes.GIB));
     cluster.start();
-    cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"), placement("models", Map.of("avoid", List.of("h200"))));
+    cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"),
+        placement("models", Map.of("avoid", List.of("h200"))));
     cluster.pod("p", "c");
     assertThat(cluster.result("c").getPool()).isEqualTo("node-1/gpu");
-    cluster.claim("d", "gpu.partita.dev", Map.of("memory", "8Gi"), placement("uuids", Map.of("choose", List.of("GPU-node-1-1"))));
+    cluster.claim("d", "gpu.partita.dev", Map.of("memory", "8Gi"),
+        placement("uuids", Map.of("choose", List.of("GPU-node-1-1"))));
     cluster.pod("q", "d");
     assertThat(cluster.result("d").getDevice()).isEqualTo("gpu-1-shared");
-    cluster.claim("e", "gpu.partita.dev", Map.of("memory", "8Gi"), placement("models", Map.of("choose", List.of("t4"))));
+    cluster.claim("e", "gpu.partita.dev", Map.of("memory", "8Gi"),
+        placement("models", Map.of("choose", List.of("t4"))));
     cluster.pod("r", "e");
-    eventually().untilAsserted(() -> assertThat(cluster.note("e", "Unallocatable")).contains("model is a100, asked t4", "model is h200, asked t4"));
+    eventually().untilAsserted(() -> assertThat(cluster.note("e", "Unallocatable")).contains("model is a100, asked t4",
+        "model is h200, asked t4"));
   }
 
   @Test
@@ -98,18 +106,22 @@ class OpaqueConfigTest {
     cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"), Map.of("oversubscribe", 150));
     cluster.pod("p", "c");
     assertThat(cluster.result("c").getConsumedCapacity()).containsEntry("memory", new Quantity("8Gi"));
-    assertThat(cluster.note("c", "Allocated")).endsWith("8 GiB of NVIDIA H200 GPU-node-0-0, no core limit, oversubscribed to 150 % with host memory");
+    assertThat(cluster.note("c", "Allocated"))
+        .endsWith("8 GiB of NVIDIA H200 GPU-node-0-0, no core limit, oversubscribed to 150 % with host memory");
   }
 
-  @ParameterizedTest
-  @ValueSource(booleans = {false, true})
+  @ParameterizedTest @ValueSource(booleans = {false, true})
   void aWholeCardThatIsToBeOversubscribedIsRefusedWhoeverAllocates(boolean kubeScheduler) {
-    cluster.add(kubeScheduler ? GpuNodes.leftToScheduler("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB) : GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.add(kubeScheduler
+        ? GpuNodes.leftToScheduler("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB)
+        : GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.start();
     cluster.claim("c", "whole.gpu.partita.dev", Map.of(), Map.of("oversubscribe", 150));
     cluster.gatedPod("p", List.of("gpu.partita.dev/allocation"), "c");
-    eventually().untilAsserted(() -> assertThat(cluster.note("c", "Unallocatable")).startsWith("spec.devices.requests[0].exactly.deviceClassName: whole.gpu.partita.dev gives whole cards, and oversubscribe"));
-    assertThat(cluster.gates("p")).as("the node's plugin would refuse it").containsExactly("gpu.partita.dev/allocation");
+    eventually().untilAsserted(() -> assertThat(cluster.note("c", "Unallocatable")).startsWith(
+        "spec.devices.requests[0].exactly.deviceClassName: whole.gpu.partita.dev gives whole cards, and oversubscribe"));
+    assertThat(cluster.gates("p")).as("the node's plugin would refuse it")
+        .containsExactly("gpu.partita.dev/allocation");
   }
 
   static List<Arguments> whatKubeSchedulerDoesNotKnow() {
@@ -120,23 +132,29 @@ class OpaqueConfigTest {
         Arguments.of("placement.uuids", Map.of(), placement("uuids", Map.of("choose", List.of("GPU-node-0-0")))));
   }
 
-  @ParameterizedTest
-  @MethodSource("whatKubeSchedulerDoesNotKnow")
-  void whatKubeSchedulerWouldNotHoldToIsSaidAndNotLeftToIt(String field, Map<String, String> capacity, Map<String, Object> config) {
+  @ParameterizedTest @MethodSource("whatKubeSchedulerDoesNotKnow")
+  void whatKubeSchedulerWouldNotHoldToIsSaidAndNotLeftToIt(
+      String field,
+      Map<String, String> capacity,
+      Map<String, Object> config) {
     cluster.add(GpuNodes.leftToScheduler("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.start();
     cluster.claim("c", "gpu.partita.dev", capacity, config);
     cluster.gatedPod("p", List.of("gpu.partita.dev/allocation"), "c");
-    eventually().untilAsserted(() -> assertThat(cluster.note("c", "Unallocatable")).endsWith("kube-scheduler allocates there, and it knows no " + field));
-    assertThat(cluster.gates("p")).as("else it would get what it did not ask for").containsExactly("gpu.partita.dev/allocation");
+    eventually().untilAsserted(() -> assertThat(cluster.note("c", "Unallocatable"))
+        .endsWith("kube-scheduler allocates there, and it knows no " + field));
+    assertThat(cluster.gates("p")).as("else it would get what it did not ask for")
+        .containsExactly("gpu.partita.dev/allocation");
   }
 
   @Test
   void whatKubeSchedulerDoesAnywayIsLeftToIt() {
     cluster.add(GpuNodes.leftToScheduler("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.start();
-    Map<String, Object> placement = Map.of("exclusive", true, "numa", "Required", "nvlink", "Required", "gpus", "Spread");
-    cluster.claim("c", "gpu.partita.dev", Map.of(), Map.of("placement", placement)); // all of one card: alone, and near to itself
+    Map<String, Object> placement =
+        Map.of("exclusive", true, "numa", "Required", "nvlink", "Required", "gpus", "Spread");
+    // all of one card: alone, and near to itself
+    cluster.claim("c", "gpu.partita.dev", Map.of(), Map.of("placement", placement));
     cluster.gatedPod("p", List.of("gpu.partita.dev/allocation"), "c");
     eventually().untilAsserted(() -> assertThat(cluster.gates("p")).isEmpty());
   }

@@ -66,7 +66,8 @@ class PodConditionTest {
     clock.advance(Duration.ofHours(-1)); // it was wrong, and is put right
     cluster.claim("third", "gpu.partita.dev", Map.of("memory", "30Gi"));
     cluster.pod("third", "third");
-    eventually().untilAsserted(() -> assertThat(condition("second").orElseThrow().getMessage()).contains("10 GiB free of 80 GiB asked"));
+    eventually().untilAsserted(
+        () -> assertThat(condition("second").orElseThrow().getMessage()).contains("10 GiB free of 80 GiB asked"));
   }
 
   @Test
@@ -93,7 +94,8 @@ class PodConditionTest {
     cluster.pod("p", "wrong");
     PodCondition refused = awaitStatus("p", "False");
     assertThat(refused.getReason()).isEqualTo("ClaimRefused");
-    assertThat(refused.getMessage()).startsWith("claim wrong: spec.devices.requests[0].exactly.capacity.requests[tflops]: ");
+    assertThat(refused.getMessage())
+        .startsWith("claim wrong: spec.devices.requests[0].exactly.capacity.requests[tflops]: ");
   }
 
   @Test
@@ -103,7 +105,8 @@ class PodConditionTest {
     cluster.claim("huge", "gpu.partita.dev", Map.of("memory", "200Gi"));
     cluster.pod("huge", "huge");
     String before = awaitStatus("huge", "False").getMessage();
-    String version = cluster.client.pods().inNamespace("default").withName("huge").get().getMetadata().getResourceVersion();
+    String version =
+        cluster.client.pods().inNamespace("default").withName("huge").get().getMetadata().getResourceVersion();
     // Everything that happens to the cards has waiting pods decided about anew.
     for (String other : List.of("a", "b", "c")) {
       cluster.claim(other, "gpu.partita.dev", Map.of("memory", "1Gi"));
@@ -112,9 +115,11 @@ class PodConditionTest {
       cluster.client.pods().inNamespace("default").withName(other).delete();
       eventually().until(() -> !cluster.isAllocated(other)); // nobody had reserved it
     }
-    assertThat(cluster.client.pods().inNamespace("default").withName("huge").get().getMetadata().getResourceVersion()).isEqualTo(version);
+    assertThat(cluster.client.pods().inNamespace("default").withName("huge").get().getMetadata().getResourceVersion())
+        .isEqualTo(version);
     cluster.add(GpuNodes.ready("node-1", 1, "NVIDIA H100", 80 * GpuNodes.GIB));
-    eventually().until(() -> condition("huge").map(c -> !c.getMessage().equals(before) && c.getMessage().contains("node-1")).orElse(false));
+    eventually().until(() -> condition("huge")
+        .map(c -> !c.getMessage().equals(before) && c.getMessage().contains("node-1")).orElse(false));
     assertThat(condition("huge").orElseThrow().getStatus()).isEqualTo("False");
   }
 }

@@ -45,16 +45,16 @@ class PreemptionTest {
     assertThat(cluster.isAllocated("other")).isFalse();
     eventually()
         .untilAsserted(
-            () ->
-                assertThat(cluster.client.resources(Event.class).inNamespace("default").list().getItems())
-                    .filteredOn(event -> "Preempted".equals(event.getReason()))
-                    .singleElement()
-                    .satisfies(
-                        event -> {
-                          assertThat(event.getRegarding().getName()).isEqualTo("low");
-                          assertThat(event.getNote())
-                              .isEqualTo("evicted to make room on node-0 for pod default/high, whose priority is 10 (this pod's: 1)");
-                        }));
+            () -> assertThat(cluster.client.resources(Event.class).inNamespace("default").list().getItems())
+                .filteredOn(event -> "Preempted".equals(event.getReason()))
+                .singleElement()
+                .satisfies(
+                    event -> {
+                      assertThat(event.getRegarding().getName()).isEqualTo("low");
+                      assertThat(event.getNote())
+                          .isEqualTo(
+                              "evicted to make room on node-0 for pod default/high, whose priority is 10 (this pod's: 1)");
+                    }));
   }
 
   @Test
@@ -68,12 +68,15 @@ class PreemptionTest {
   void whatIsKeptForAPodWhoseClaimGoesIsForThoseWhoWait() {
     keptForHigh();
     eventually()
-        .ignoreExceptionsInstanceOf(KubernetesClientException.class) // the controller writes the pod's status at the same time
+        // the controller writes the pod's status at the same time
+        .ignoreExceptionsInstanceOf(KubernetesClientException.class)
         .until(
             () -> {
-              // There is nothing to tell whether the controller has seen that the claim is gone: it is told of the pod until it has.
+              // There is nothing to tell whether the controller has seen that the claim is gone: it is told of the pod
+              // until it has.
               String now = Long.toString(System.nanoTime());
-              cluster.client.pods().inNamespace("default").withName("high").edit(pod -> new PodBuilder(pod).editMetadata().addToAnnotations("seen", now).endMetadata().build());
+              cluster.client.pods().inNamespace("default").withName("high")
+                  .edit(pod -> new PodBuilder(pod).editMetadata().addToAnnotations("seen", now).endMetadata().build());
               return cluster.isAllocated("other");
             });
   }
@@ -100,8 +103,9 @@ class PreemptionTest {
     pod("patient", 10, "Never", "60Gi");
     pod("equal", 1, "", "60Gi");
     pod("huge", 10, "", "600Gi");
-    for (String name : new String[] {"patient", "equal", "huge"}) {
-      eventually().untilAsserted(() -> assertThat(cluster.note(name, "Unallocatable")).contains("0 of 1 card fits").doesNotContain("preempts"));
+    for (String name : new String[]{"patient", "equal", "huge"}) {
+      eventually().untilAsserted(() -> assertThat(cluster.note(name, "Unallocatable")).contains("0 of 1 card fits")
+          .doesNotContain("preempts"));
     }
     assertThat(cluster.client.pods().inNamespace("default").withName("low").get()).isNotNull();
   }
@@ -130,14 +134,13 @@ class PreemptionTest {
     eventually().until(() -> cluster.client.pods().inNamespace("default").list().getItems().size() == 1);
     eventually()
         .untilAsserted(
-            () ->
-                assertThat(cluster.client.resources(Event.class).inNamespace("default").list().getItems())
-                    .filteredOn(event -> "Preempted".equals(event.getReason()))
-                    .singleElement()
-                    .extracting(Event::getNote)
-                    .isEqualTo(
-                        "evicted to make room on node-0 for pod " + uidOf("b", "b")
-                            + ", to whose namespace a quota guarantees what this pod borrows"));
+            () -> assertThat(cluster.client.resources(Event.class).inNamespace("default").list().getItems())
+                .filteredOn(event -> "Preempted".equals(event.getReason()))
+                .singleElement()
+                .extracting(Event::getNote)
+                .isEqualTo(
+                    "evicted to make room on node-0 for pod " + uidOf("b", "b")
+                        + ", to whose namespace a quota guarantees what this pod borrows"));
   }
 
   @Test
@@ -151,10 +154,9 @@ class PreemptionTest {
     podInB("100Gi");
     eventually()
         .untilAsserted(
-            () ->
-                assertThat(cluster.client.resources(Event.class).inNamespace("b").list().getItems())
-                    .extracting(Event::getNote)
-                    .anyMatch(note -> note.startsWith("preempts pod " + victim + " on node-0")));
+            () -> assertThat(cluster.client.resources(Event.class).inNamespace("b").list().getItems())
+                .extracting(Event::getNote)
+                .anyMatch(note -> note.startsWith("preempts pod " + victim + " on node-0")));
     for (String namespace : List.of("b", "default")) {
       String others = namespace.equals("b") ? "secret-name" : "b/b";
       assertThat(cluster.client.resources(Event.class).inNamespace(namespace).list().getItems())
@@ -188,7 +190,8 @@ class PreemptionTest {
   void whatIsGuaranteedToTheOtherNamespaceIsLeftToIt() {
     fourOfWhichOneIsBorrowed();
     podInB("70Gi"); // of which 35 are borrowed
-    eventually().untilAsserted(() -> assertThat(notes()).anySatisfy(note -> assertThat(note).startsWith("0 of 1 card fits")));
+    eventually()
+        .untilAsserted(() -> assertThat(notes()).anySatisfy(note -> assertThat(note).startsWith("0 of 1 card fits")));
     podInB("c", "35Gi"); // which are to be had: it is looked at later than the other one
     eventually().until(() -> cluster.client.pods().inNamespace("default").list().getItems().size() == 3);
     assertThat(notes()).noneSatisfy(note -> assertThat(note).matches("preempts \\S+, .*"));
@@ -198,9 +201,11 @@ class PreemptionTest {
   void whatIsBorrowedOnceIsTakenBackOnce() {
     fourOfWhichOneIsBorrowed();
     podInB("b", "35Gi");
-    eventually().until(() -> cluster.client.pods().inNamespace("default").list().getItems().size() == 3); // its claim is not free yet
+    // its claim is not free yet
+    eventually().until(() -> cluster.client.pods().inNamespace("default").list().getItems().size() == 3);
     podInB("c", "35Gi");
-    eventually().untilAsserted(() -> assertThat(notes()).anySatisfy(note -> assertThat(note).startsWith("0 of 1 card fits")));
+    eventually()
+        .untilAsserted(() -> assertThat(notes()).anySatisfy(note -> assertThat(note).startsWith("0 of 1 card fits")));
     assertThat(cluster.client.pods().inNamespace("default").list().getItems()).hasSize(3);
   }
 
@@ -214,9 +219,11 @@ class PreemptionTest {
       running("pod" + i, 0, "35Gi");
     }
     podInB("b", "35Gi");
-    eventually().until(() -> cluster.client.pods().inNamespace("default").list().getItems().size() == 3); // its claim is not free yet
+    // its claim is not free yet
+    eventually().until(() -> cluster.client.pods().inNamespace("default").list().getItems().size() == 3);
     podInB("c", "35Gi");
-    eventually().untilAsserted(() -> assertThat(notes()).anySatisfy(note -> assertThat(note).startsWith("0 of 2 cards fit")));
+    eventually()
+        .untilAsserted(() -> assertThat(notes()).anySatisfy(note -> assertThat(note).startsWith("0 of 2 cards fit")));
     assertThat(cluster.client.pods().inNamespace("default").list().getItems()).hasSize(3);
   }
 
@@ -227,18 +234,20 @@ class PreemptionTest {
     eventually().until(() -> cluster.client.pods().inNamespace("default").list().getItems().size() == 2);
     eventually()
         .untilAsserted(
-            () ->
-                assertThat(evictions())
-                    .hasSize(2)
-                    .allSatisfy(note -> assertThat(note).endsWith("a quota guarantees what this pod borrows")));
+            () -> assertThat(evictions())
+                .hasSize(2)
+                .allSatisfy(note -> assertThat(note).endsWith("a quota guarantees what this pod borrows")));
   }
 
-  /** One of its pods alone would be within the guarantee, and the other one has a place once there is one for the first. */
+  /**
+   * One of its pods alone would be within the guarantee, and the other one has a place once there is one for the first.
+   */
   @Test
   void nothingIsTakenBackForAGangThatWouldItselfBorrow() {
     fourOfWhichTwoAreBorrowed("40Gi");
     gangInB("40Gi", "30Gi");
-    eventually().untilAsserted(() -> assertThat(notes()).anySatisfy(note -> assertThat(note).startsWith("gang train: waits for pod")));
+    eventually().untilAsserted(
+        () -> assertThat(notes()).anySatisfy(note -> assertThat(note).startsWith("gang train: waits for pod")));
     podInB("c", "35Gi"); // it is looked at later than the gang
     eventually().until(() -> cluster.client.pods().inNamespace("default").list().getItems().size() == 3);
     eventually()
@@ -258,7 +267,8 @@ class PreemptionTest {
 
   private void gangInB(String... memory) {
     for (int i = 0; i < memory.length; i++) {
-      podInB("t" + i, memory[i], Map.of(Driver.GANG_ANNOTATION, "train", Driver.GANG_SIZE_ANNOTATION, Integer.toString(memory.length)));
+      podInB("t" + i, memory[i],
+          Map.of(Driver.GANG_ANNOTATION, "train", Driver.GANG_SIZE_ANNOTATION, Integer.toString(memory.length)));
     }
   }
 
@@ -281,11 +291,13 @@ class PreemptionTest {
   }
 
   private List<String> notes() {
-    return cluster.client.resources(Event.class).inNamespace("b").list().getItems().stream().map(Event::getNote).toList();
+    return cluster.client.resources(Event.class).inNamespace("b").list().getItems().stream().map(Event::getNote)
+        .toList();
   }
 
   private void guarantee(String namespace, String guaranteed, String burst) {
-    cluster.client.resource(new NamespaceBuilder().withNewMetadata().withName(namespace).addToLabels("name", namespace).endMetadata().build()).create();
+    cluster.client.resource(new NamespaceBuilder().withNewMetadata().withName(namespace).addToLabels("name", namespace)
+        .endMetadata().build()).create();
     GpuQuota quota = new GpuQuota();
     quota.getMetadata().setName("of-" + namespace);
     quota.setSpec(
@@ -307,16 +319,16 @@ class PreemptionTest {
   private void podInB(String name, String memory, Map<String, String> annotations) {
     ResourceClaim claim = cluster.claim("made", "gpu.partita.dev", Map.of("memory", memory));
     cluster.client.resource(claim).delete();
-    cluster
-        .client
-        .resource(new ResourceClaimBuilder().withNewMetadata().withName(name).withNamespace("b").endMetadata().withSpec(claim.getSpec()).build())
+    cluster.client
+        .resource(new ResourceClaimBuilder().withNewMetadata().withName(name).withNamespace("b").endMetadata()
+            .withSpec(claim.getSpec()).build())
         .create();
-    cluster
-        .client
+    cluster.client
         .resource(
             new PodBuilder()
                 .withNewMetadata().withName(name).withNamespace("b").withAnnotations(annotations).endMetadata()
-                .withNewSpec().addNewResourceClaim().withName("gpu").withResourceClaimName(name).endResourceClaim().endSpec()
+                .withNewSpec().addNewResourceClaim().withName("gpu").withResourceClaimName(name).endResourceClaim()
+                .endSpec()
                 .build())
         .create();
   }
@@ -331,8 +343,10 @@ class PreemptionTest {
     cluster.result(name);
     String uid = cluster.client.pods().inNamespace("default").withName(name).get().getMetadata().getUid();
     cluster.client.resources(ResourceClaim.class).inNamespace("default").withName(name).editStatus(
-        claim -> new ResourceClaimBuilder(claim).editStatus().addNewReservedFor(null, name, "pods", uid).endStatus().build());
-    cluster.client.pods().inNamespace("default").withName(name).edit(pod -> new PodBuilder(pod).editSpec().withNodeName("node-0").endSpec().build());
+        claim -> new ResourceClaimBuilder(claim).editStatus().addNewReservedFor(null, name, "pods", uid).endStatus()
+            .build());
+    cluster.client.pods().inNamespace("default").withName(name)
+        .edit(pod -> new PodBuilder(pod).editSpec().withNodeName("node-0").endSpec().build());
   }
 
   private void pod(String name, int priority, String policy, String memory) {

@@ -29,7 +29,8 @@ class PublicationTest {
     eventually().until(() -> cluster.client.resources(DeviceClass.class).list().getItems().size() == 4);
     assertThat(cluster.client.resources(DeviceClass.class).list().getItems())
         .extracting(c -> c.getMetadata().getName())
-        .containsExactlyInAnyOrder("gpu.partita.dev", "whole.gpu.partita.dev", "mig.gpu.partita.dev", "h200.gpu.partita.dev");
+        .containsExactlyInAnyOrder("gpu.partita.dev", "whole.gpu.partita.dev", "mig.gpu.partita.dev",
+            "h200.gpu.partita.dev");
   }
 
   @Test
@@ -39,7 +40,8 @@ class PublicationTest {
     eventually().until(() -> cluster.slices().size() == 1);
     String first = cluster.slices().getFirst().getMetadata().getUid();
     cluster.client.resource(cluster.slices().getFirst()).delete();
-    eventually().until(() -> cluster.slices().size() == 1 && !cluster.slices().getFirst().getMetadata().getUid().equals(first));
+    eventually()
+        .until(() -> cluster.slices().size() == 1 && !cluster.slices().getFirst().getMetadata().getUid().equals(first));
     GpuNode node = cluster.client.resources(GpuNode.class).withName("node-0").get();
     node.setStatus(GpuNodes.unready("node-0", "no driver").getStatus());
     cluster.client.resource(node).updateStatus();
@@ -72,13 +74,16 @@ class PublicationTest {
   void anotherDriversSlicesAndAForeignClassAreNotTouched() {
     cluster.client.resource(GpuNodes.foreignSlice("node-0")).create();
     DeviceClass foreign =
-        new DeviceClassBuilder().withNewMetadata().withName("gpu.partita.dev").endMetadata().withNewSpec().endSpec().build();
+        new DeviceClassBuilder().withNewMetadata().withName("gpu.partita.dev").endMetadata().withNewSpec().endSpec()
+            .build();
     cluster.client.resource(foreign).create();
     cluster.start();
-    eventually().until(() -> cluster.client.resources(DeviceClass.class).withName("whole.gpu.partita.dev").get() != null);
+    eventually()
+        .until(() -> cluster.client.resources(DeviceClass.class).withName("whole.gpu.partita.dev").get() != null);
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     eventually().until(() -> cluster.slices().size() == 2);
-    assertThat(cluster.client.resources(DeviceClass.class).withName("gpu.partita.dev").get().getSpec().getSelectors()).isEmpty();
+    assertThat(cluster.client.resources(DeviceClass.class).withName("gpu.partita.dev").get().getSpec().getSelectors())
+        .isEmpty();
     assertThat(cluster.slices()).anySatisfy(s -> assertThat(s.getSpec().getDriver()).isEqualTo("nic.example.com"));
   }
 }

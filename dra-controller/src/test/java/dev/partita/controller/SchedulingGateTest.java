@@ -44,7 +44,8 @@ class SchedulingGateTest {
     AtomicInteger asked = new AtomicInteger();
     cluster.start(
         request -> {
-          if (request.method().equals("PATCH") && request.uri().getPath().contains("/pods/") && !request.uri().getPath().endsWith("/status")) {
+          if (request.method().equals("PATCH") && request.uri().getPath().contains("/pods/")
+              && !request.uri().getPath().endsWith("/status")) {
             asked.incrementAndGet();
             awaitOpen(slow);
           }
@@ -62,13 +63,16 @@ class SchedulingGateTest {
   void aGatedPodsOnlyClaimIsReservedForItWithTheAllocation() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.start();
-    List.of("only", "two", "of-two", "ungated").forEach(name -> cluster.claim(name, "gpu.partita.dev", Map.of("memory", "8Gi")));
+    List.of("only", "two", "of-two", "ungated")
+        .forEach(name -> cluster.claim(name, "gpu.partita.dev", Map.of("memory", "8Gi")));
     Pod only = cluster.gatedPod("only", GATE, "only");
     cluster.gatedPod("two", GATE, "two", "of-two");
     cluster.pod("ungated", "ungated");
-    eventually().until(() -> cluster.gates("only").isEmpty() && cluster.gates("two").isEmpty() && cluster.isAllocated("ungated"));
+    eventually().until(
+        () -> cluster.gates("only").isEmpty() && cluster.gates("two").isEmpty() && cluster.isAllocated("ungated"));
     assertThat(cluster.reservedFor("only")).containsExactly(only.getMetadata().getUid());
-    assertThat(List.of("two", "of-two", "ungated")).as("left to kube-scheduler").allSatisfy(name -> assertThat(cluster.reservedFor(name)).isEmpty());
+    assertThat(List.of("two", "of-two", "ungated")).as("left to kube-scheduler")
+        .allSatisfy(name -> assertThat(cluster.reservedFor(name)).isEmpty());
   }
 
   @Test
@@ -101,7 +105,10 @@ class SchedulingGateTest {
 
   @Test
   void theGateGoesWhenNoClaimIsOurs() {
-    cluster.client.resource(new DeviceClassBuilder().withNewMetadata().withName("nic").endMetadata().withNewSpec().endSpec().build()).create();
+    cluster.client
+        .resource(
+            new DeviceClassBuilder().withNewMetadata().withName("nic").endMetadata().withNewSpec().endSpec().build())
+        .create();
     cluster.start();
     cluster.claim("nic", "nic", Map.of());
     cluster.gatedPod("p", GATE, "nic");

@@ -25,7 +25,9 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** What a real API server does and the mock does not: conflicts of status updates, conditions of deletions, evictions. */
+/**
+ * What a real API server does and the mock does not: conflicts of status updates, conditions of deletions, evictions.
+ */
 final class ServerRules extends KubernetesCrudDispatcher {
   /** The User-Agent of controllers; tests have others. */
   static final String CONTROLLER = "controller-under-test";
@@ -72,10 +74,15 @@ final class ServerRules extends KubernetesCrudDispatcher {
 
   @Override
   public void processEvent(
-      String path, AttributeSet ofPath, AttributeSet before, @Nullable GenericKubernetesResource object, @Nullable String now) {
+      String path,
+      AttributeSet ofPath,
+      AttributeSet before,
+      @Nullable GenericKubernetesResource object,
+      @Nullable String now) {
     Optional.ofNullable(before).flatMap(ServerRules::name).ifPresent(byName::remove);
     if (now != null) {
-      index(AttributeSet.merge(ofPath, attributeExtractor.fromResource(now))); // before those who watch are told, and ask
+      // before those who watch are told, and ask
+      index(AttributeSet.merge(ofPath, attributeExtractor.fromResource(now)));
     }
     super.processEvent(path, ofPath, before, object, now);
   }
@@ -90,7 +97,8 @@ final class ServerRules extends KubernetesCrudDispatcher {
     @Nullable Attribute name = attributes.getAttribute("name");
     return plural == null || name == null
         ? Optional.empty()
-        : Optional.of(attributes.getAttribute("api") + "/" + plural + "/" + attributes.getAttribute("namespace") + "/" + name);
+        : Optional.of(
+            attributes.getAttribute("api") + "/" + plural + "/" + attributes.getAttribute("namespace") + "/" + name);
   }
 
   /** From now on a PodDisruptionBudget forbids the pod's eviction. */
@@ -124,8 +132,8 @@ final class ServerRules extends KubernetesCrudDispatcher {
   }
 
   /**
-   * Waits until nobody has written for a moment. The mock's one thread stands still for a minute when a watch is closed for which
-   * it has an event to send: it waits for that to be sent, which it would have to do itself.
+   * Waits until nobody has written for a moment. The mock's one thread stands still for a minute when a watch is closed
+   * for which it has an event to send: it waits for that to be sent, which it would have to do itself.
    */
   void awaitQuiet() {
     try {
@@ -140,7 +148,9 @@ final class ServerRules extends KubernetesCrudDispatcher {
     if (path.equals("/version")) {
       return new MockResponse().setResponseCode(200).setBody("{\"major\": \"1\", \"minor\": \"36\"}");
     }
-    return undefined.stream().anyMatch(plural -> path.contains("/" + plural)) ? answer(404, "NotFound") : super.handleGet(path);
+    return undefined.stream().anyMatch(plural -> path.contains("/" + plural))
+        ? answer(404, "NotFound")
+        : super.handleGet(path);
   }
 
   @Override
@@ -177,7 +187,9 @@ final class ServerRules extends KubernetesCrudDispatcher {
       refusals.incrementAndGet();
       return answer(403, "Forbidden");
     }
-    return "DELETE".equals(request.getMethod()) && isOfAnotherVersionThanWanted(request) ? answer(409, "Conflict") : super.dispatch(request);
+    return "DELETE".equals(request.getMethod()) && isOfAnotherVersionThanWanted(request)
+        ? answer(409, "Conflict")
+        : super.dispatch(request);
   }
 
   private boolean isForbidden(RecordedRequest request) {

@@ -27,21 +27,22 @@ class StopTest {
     Files.writeString(
         kubeconfig,
         """
-        apiVersion: v1
-        kind: Config
-        current-context: c
-        contexts: [{name: c, context: {cluster: c, user: c}}]
-        clusters: [{name: c, cluster: {server: "%s", insecure-skip-tls-verify: true}}]
-        users: [{name: c, user: {}}]
-        """
+            apiVersion: v1
+            kind: Config
+            current-context: c
+            contexts: [{name: c, context: {cluster: c, user: c}}]
+            clusters: [{name: c, cluster: {server: "%s", insecure-skip-tls-verify: true}}]
+            users: [{name: c, user: {}}]
+            """
             .formatted(cluster.client.getMasterUrl()));
     Path log = folder.resolve("log");
     String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
     ProcessBuilder program =
         new ProcessBuilder(
-                List.of(
-                    Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp", classPath, Main.class.getName(),
-                    "--identity=only", "--namespace=default", "--health-port=0", "--explain-port=0"))
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp", classPath,
+                Main.class.getName(),
+                "--identity=only", "--namespace=default", "--health-port=0", "--explain-port=0"))
             .redirectErrorStream(true)
             .redirectOutput(log.toFile());
     program.environment().put("KUBECONFIG", kubeconfig.toString());

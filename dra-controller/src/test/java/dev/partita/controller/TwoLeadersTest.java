@@ -49,8 +49,7 @@ class TwoLeadersTest {
   void whatAnotherIsAboutToAllocateIsTakenUntilItIsSeenThatNobodyDoes() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 100 * GpuNodes.GIB));
     ResourceClaim others = cluster.claim("others", "gpu.partita.dev", Map.of("memory", "80Gi"));
-    cluster
-        .client
+    cluster.client
         .resource(
             new ResourceClaimBuilder(others)
                 .editMetadata()
@@ -63,7 +62,8 @@ class TwoLeadersTest {
     cluster.pod("p", "c");
     cluster.result("c");
     eventually()
-        .untilAsserted(() -> assertThat(cluster.read("others").getMetadata().getAnnotations()).as("withdrawn first").isNullOrEmpty());
+        .untilAsserted(() -> assertThat(cluster.read("others").getMetadata().getAnnotations()).as("withdrawn first")
+            .isNullOrEmpty());
   }
 
   private List<ResourceClaim> allocated() {

@@ -32,7 +32,8 @@ class UnconvertedPodsTest {
   @Test
   void aPodThatWaitsForAnotherSystemsResourceIsToldOnceAndThoseThatAdmissionLeavesAloneAreNot() throws IOException {
     new WebhookObjects(cluster.client).make();
-    cluster.client.resource(new NamespaceBuilder().withNewMetadata().withName("others").addToLabels("gpu.partita.dev/admission", "disabled").endMetadata().build()).create();
+    cluster.client.resource(new NamespaceBuilder().withNewMetadata().withName("others")
+        .addToLabels("gpu.partita.dev/admission", "disabled").endMetadata().build()).create();
     waiting("others", "in-a-namespace-left-alone", Map.of());
     waiting("default", "left-alone", Map.of("gpu.partita.dev/admission", "disabled"));
     waiting(WebhookObjects.NAMES.namespace(), "of-ours", Map.of());
@@ -48,13 +49,15 @@ class UnconvertedPodsTest {
   }
 
   private List<String> told() {
-    return cluster.client.resources(io.fabric8.kubernetes.api.model.events.v1.Event.class).inAnyNamespace().list().getItems().stream()
+    return cluster.client.resources(io.fabric8.kubernetes.api.model.events.v1.Event.class).inAnyNamespace().list()
+        .getItems().stream()
         .filter(event -> event.getReason().equals("NotConverted"))
         .map(event -> event.getRegarding().getName())
         .toList();
   }
 
   private void waiting(String namespace, String name, Map<String, String> labels) {
-    cluster.client.resource(UnschedulablePods.pod(namespace, name, labels, Map.of("nvidia.com/gpu", new Quantity("1")))).create();
+    cluster.client.resource(UnschedulablePods.pod(namespace, name, labels, Map.of("nvidia.com/gpu", new Quantity("1"))))
+        .create();
   }
 }

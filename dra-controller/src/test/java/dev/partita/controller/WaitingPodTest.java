@@ -26,7 +26,8 @@ class WaitingPodTest {
   @Test
   void aPodWithoutCardsThatEndsMakesRoomOfCpu() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
-    cluster.client.nodes().withName("node-0").editStatus(node -> new NodeBuilder(node).withNewStatus().addToAllocatable("cpu", new Quantity("4")).endStatus().build());
+    cluster.client.nodes().withName("node-0").editStatus(
+        node -> new NodeBuilder(node).withNewStatus().addToAllocatable("cpu", new Quantity("4")).endStatus().build());
     Pod other = cluster.client.resource(requesting("other", "3")).create();
     cluster.bindAndRun("other", "node-0");
     cluster.start();
@@ -40,22 +41,26 @@ class WaitingPodTest {
   @Test
   void aPodThatIsBeingDeletedTakesItsCpuUntilItIsGone() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
-    cluster.client.nodes().withName("node-0").editStatus(node -> new NodeBuilder(node).withNewStatus().addToAllocatable("cpu", new Quantity("4")).endStatus().build());
-    Pod other = cluster.client.resource(new PodBuilder(requesting("other", "3")).editMetadata().addToFinalizers("example.com/slow").endMetadata().build()).create();
+    cluster.client.nodes().withName("node-0").editStatus(
+        node -> new NodeBuilder(node).withNewStatus().addToAllocatable("cpu", new Quantity("4")).endStatus().build());
+    Pod other = cluster.client.resource(new PodBuilder(requesting("other", "3")).editMetadata()
+        .addToFinalizers("example.com/slow").endMetadata().build()).create();
     cluster.bindAndRun("other", "node-0");
     cluster.start();
     cluster.client.resource(other).delete();
     cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"));
     cluster.client.resource(asking(requesting("p", "2"), "c")).create();
     assertThat(cluster.note("c", "Unallocatable")).contains("too little CPU is free on the node");
-    cluster.client.pods().inNamespace("default").withName("other").edit(pod -> new PodBuilder(pod).editMetadata().withFinalizers(List.of()).endMetadata().build());
+    cluster.client.pods().inNamespace("default").withName("other")
+        .edit(pod -> new PodBuilder(pod).editMetadata().withFinalizers(List.of()).endMetadata().build());
     assertThat(cluster.result("c").getDevice()).isEqualTo("gpu-0-shared");
   }
 
   @Test
   void aPodWhoseAllocationCannotBeWrittenTakesNoCpuMeanwhile() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
-    cluster.client.nodes().withName("node-0").editStatus(node -> new NodeBuilder(node).withNewStatus().addToAllocatable("cpu", new Quantity("4")).endStatus().build());
+    cluster.client.nodes().withName("node-0").editStatus(
+        node -> new NodeBuilder(node).withNewStatus().addToAllocatable("cpu", new Quantity("4")).endStatus().build());
     cluster.rules.forbid("/resourceclaims/refused/status");
     cluster.start();
     cluster.claim("refused", "gpu.partita.dev", Map.of("memory", "8Gi"));
@@ -69,13 +74,15 @@ class WaitingPodTest {
   @Test
   void theCpuOfAPodThatKubeSchedulerVetoesIsForThoseThatGoBeforeIt() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
-    cluster.client.nodes().withName("node-0").editStatus(node -> new NodeBuilder(node).withNewStatus().addToAllocatable("cpu", new Quantity("4")).endStatus().build());
+    cluster.client.nodes().withName("node-0").editStatus(
+        node -> new NodeBuilder(node).withNewStatus().addToAllocatable("cpu", new Quantity("4")).endStatus().build());
     cluster.start();
     cluster.claim("first", "gpu.partita.dev", Map.of("memory", "8Gi"));
     cluster.client.resource(asking(requesting("first", "3"), "first")).create();
     cluster.result("first");
     cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"));
-    cluster.client.resource(new PodBuilder(asking(requesting("p", "3"), "c")).editSpec().withPriority(10).withPreemptionPolicy("Never").endSpec().build()).create();
+    cluster.client.resource(new PodBuilder(asking(requesting("p", "3"), "c")).editSpec().withPriority(10)
+        .withPreemptionPolicy("Never").endSpec().build()).create();
     assertThat(cluster.note("c", "Unallocatable")).contains("too little CPU is free on the node");
     cluster.deallocate("first");
     assertThat(cluster.result("c").getDevice()).isEqualTo("gpu-0-shared");
@@ -84,14 +91,16 @@ class WaitingPodTest {
   @Test
   void aNewLeaderCountsThePodsThatHaveTheirPlaceAndAreNotBoundYetBeforeItDecides() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
-    cluster.client.nodes().withName("node-0").editStatus(node -> new NodeBuilder(node).withNewStatus().addToAllocatable("cpu", new Quantity("4")).endStatus().build());
+    cluster.client.nodes().withName("node-0").editStatus(
+        node -> new NodeBuilder(node).withNewStatus().addToAllocatable("cpu", new Quantity("4")).endStatus().build());
     cluster.start();
     cluster.claim("placed", "gpu.partita.dev", Map.of("memory", "8Gi"));
     cluster.client.resource(asking(requesting("placed", "3"), "placed")).create();
     cluster.result("placed");
     cluster.stopControllers();
     cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"));
-    cluster.client.resource(new PodBuilder(asking(requesting("p", "3"), "c")).editSpec().withPriority(10).withPreemptionPolicy("Never").endSpec().build()).create();
+    cluster.client.resource(new PodBuilder(asking(requesting("p", "3"), "c")).editSpec().withPriority(10)
+        .withPreemptionPolicy("Never").endSpec().build()).create();
     cluster.start();
     eventually().until(() -> cluster.isAllocated("c") || !cluster.events("c", "Unallocatable").isEmpty());
     assertThat(cluster.isAllocated("c")).isFalse();
@@ -108,7 +117,8 @@ class WaitingPodTest {
     cluster.result("unused");
     cluster.result("lost");
     cluster.rules.forbid("/resourceclaims/unused/status");
-    cluster.client.nodes().withName("node-0").edit(node -> new NodeBuilder(node).editSpec().withUnschedulable(true).endSpec().build());
+    cluster.client.nodes().withName("node-0")
+        .edit(node -> new NodeBuilder(node).editSpec().withUnschedulable(true).endSpec().build());
     cluster.deallocate("lost");
     cluster.note("lost", "Unallocatable");
     eventually().until(() -> cluster.rules.refusals() >= 5);
@@ -154,7 +164,8 @@ class WaitingPodTest {
   }
 
   private static Pod asking(Pod pod, String claim) {
-    return new PodBuilder(pod).editSpec().addNewResourceClaim().withName(claim).withResourceClaimName(claim).endResourceClaim().endSpec().build();
+    return new PodBuilder(pod).editSpec().addNewResourceClaim().withName(claim).withResourceClaimName(claim)
+        .endResourceClaim().endSpec().build();
   }
 
   private static Pod requesting(String name, String cpu) {

@@ -33,7 +33,8 @@ class WebhookTest {
   private static final Election QUICK =
       new Election("default", "lease", Duration.ofSeconds(3), Duration.ofSeconds(2), Duration.ofMillis(200));
 
-  private static final String DNS_NAME = WebhookObjects.NAMES.service() + "." + WebhookObjects.NAMES.namespace() + ".svc";
+  private static final String DNS_NAME =
+      WebhookObjects.NAMES.service() + "." + WebhookObjects.NAMES.namespace() + ".svc";
 
   private final Cluster cluster = Cluster.empty();
   private final WebhookObjects objects = new WebhookObjects(cluster.client).make();
@@ -51,7 +52,8 @@ class WebhookTest {
     DraController first = start("first");
     DraController second = start("second");
     for (DraController each : List.of(first, second)) {
-      JsonNode response = ask(each, "/mutate-pods", ApiServerCall.review("", "pods", "default", "{\"metadata\": {\"name\": \"p\"}, \"spec\": {\"containers\": [{\"name\": \"c\"}]}}"));
+      JsonNode response = ask(each, "/mutate-pods", ApiServerCall.review("", "pods", "default",
+          "{\"metadata\": {\"name\": \"p\"}, \"spec\": {\"containers\": [{\"name\": \"c\"}]}}"));
       assertThat(response.path("allowed").asBoolean()).isTrue();
       assertThat(response.has("patch")).as("it asks for no GPU").isFalse();
     }
@@ -67,7 +69,7 @@ class WebhookTest {
             ApiServerCall.review(
                 "", "pods", "default",
                 """
-                {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "resources": {"limits": {"nvidia.com/gpu": "1", "nvidia.com/gpumem": "8192"}}}]}}"""));
+                    {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "resources": {"limits": {"nvidia.com/gpu": "1", "nvidia.com/gpumem": "8192"}}}]}}"""));
     String patch = new String(Base64.getDecoder().decode(response.path("patch").asText()), StandardCharsets.UTF_8);
     assertThat(patch).contains("resourceClaimTemplateName", "gpu.partita.dev/allocation").contains("\"op\":\"remove\"");
   }
@@ -77,8 +79,11 @@ class WebhookTest {
   void whatAPodNamesIsLookedUpWhereTheControllerDoesNotKnowIt() throws IOException {
     cluster.claim("of-a-class-to-come", "to-come.example", Map.of());
     DraController controller = start("only");
-    for (String named : List.of("\"resourceClaimTemplateName\": \"to-come\"", "\"resourceClaimName\": \"of-a-class-to-come\"")) {
-      String pod = "{\"metadata\": {\"name\": \"p\"}, \"spec\": {\"containers\": [], \"resourceClaims\": [{\"name\": \"a\", " + named + "}]}}";
+    for (String named : List.of("\"resourceClaimTemplateName\": \"to-come\"",
+        "\"resourceClaimName\": \"of-a-class-to-come\"")) {
+      String pod =
+          "{\"metadata\": {\"name\": \"p\"}, \"spec\": {\"containers\": [], \"resourceClaims\": [{\"name\": \"a\", "
+              + named + "}]}}";
       JsonNode response = ask(controller, "/mutate-pods", ApiServerCall.review("", "pods", "default", pod));
       assertThat(response.path("allowed").asBoolean()).isTrue();
       assertThat(response.has("patch")).as("nothing of it is ours").isFalse();
@@ -94,13 +99,16 @@ class WebhookTest {
     cluster.add(GpuNodes.leftToScheduler("node-0", 2, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.add(GpuNodes.leftToScheduler("node-1", 2, "NVIDIA T4", 16 * GpuNodes.GIB));
     DraController controller = start("only");
-    eventually().untilAsserted(() -> assertThat(claim(controller, "h200.gpu.partita.dev", "41Gi").path("status").path("message").asText())
-        .isEqualTo("namespace quota team-a/h200: 0 bytes of 40 GiB memory, 41 GiB asked"));
+    eventually().untilAsserted(
+        () -> assertThat(claim(controller, "h200.gpu.partita.dev", "41Gi").path("status").path("message").asText())
+            .isEqualTo("namespace quota team-a/h200: 0 bytes of 40 GiB memory, 41 GiB asked"));
     assertThat(claim(controller, "h200.gpu.partita.dev", "40Gi").path("allowed").asBoolean()).isTrue();
-    assertThat(claim(controller, "t4.gpu.partita.dev", "41Gi").path("allowed").asBoolean()).as("the limit is for another model").isTrue();
+    assertThat(claim(controller, "t4.gpu.partita.dev", "41Gi").path("allowed").asBoolean())
+        .as("the limit is for another model").isTrue();
     cluster.claim("waits", "h200.gpu.partita.dev", Map.of("memory", "30Gi"));
-    eventually().untilAsserted(() -> assertThat(claim(controller, "h200.gpu.partita.dev", "11Gi").path("status").path("message").asText())
-        .isEqualTo("namespace quota team-a/h200: 30 GiB of 40 GiB memory, 11 GiB asked"));
+    eventually().untilAsserted(
+        () -> assertThat(claim(controller, "h200.gpu.partita.dev", "11Gi").path("status").path("message").asText())
+            .isEqualTo("namespace quota team-a/h200: 30 GiB of 40 GiB memory, 11 GiB asked"));
     JsonNode refused = claim(controller, "h200.gpu.partita.dev", "11Gi");
     assertThat(refused.path("status").path("code").asInt()).isEqualTo(403);
     assertThat(claim(controller, "h200.gpu.partita.dev", "10Gi").path("allowed").asBoolean()).isTrue();
@@ -121,42 +129,52 @@ class WebhookTest {
     cluster.add(GpuNodes.leftToScheduler("node-0", 2, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.add(GpuNodes.ready("node-1", 2, "NVIDIA B200", 180 * GpuNodes.GIB));
     DraController controller = start("only");
-    eventually().untilAsserted(() -> assertThat(placed(controller, "'models': {'choose': ['h200']}").path("status").path("code").asInt()).isEqualTo(403));
+    eventually().untilAsserted(
+        () -> assertThat(placed(controller, "'models': {'choose': ['h200']}").path("status").path("code").asInt())
+            .isEqualTo(403));
     assertThat(placed(controller, "'models': {'choose': ['b200']}").path("allowed").asBoolean()).isTrue();
     assertThat(placed(controller, "'models': {'avoid': ['h200']}").path("allowed").asBoolean()).isTrue();
     assertThat(placed(controller, "'uuids': {'choose': ['GPU-node-1-0']}").path("allowed").asBoolean()).isTrue();
-    assertThat(placed(controller, "'uuids': {'avoid': ['GPU-node-0-0']}").path("status").path("code").asInt()).as("there is another card").isEqualTo(403);
+    assertThat(placed(controller, "'uuids': {'avoid': ['GPU-node-0-0']}").path("status").path("code").asInt())
+        .as("there is another card").isEqualTo(403);
   }
 
   private JsonNode placed(DraController controller, String placement) throws IOException {
-    String parameters = "{'apiVersion': 'gpu.partita.dev/v1alpha1', 'kind': 'GpuShareConfig', 'placement': {" + placement + "}}";
-    return claim(controller, "gpu.partita.dev", "41Gi", ("[{'opaque': {'driver': 'gpu.partita.dev', 'parameters': " + parameters + "}}]").replace('\'', '"'));
+    String parameters =
+        "{'apiVersion': 'gpu.partita.dev/v1alpha1', 'kind': 'GpuShareConfig', 'placement': {" + placement + "}}";
+    return claim(controller, "gpu.partita.dev", "41Gi",
+        ("[{'opaque': {'driver': 'gpu.partita.dev', 'parameters': " + parameters + "}}]").replace('\'', '"'));
   }
 
   private JsonNode claim(DraController controller, String deviceClass, String memory) throws IOException {
     return claim(controller, deviceClass, memory, "[]");
   }
 
-  private JsonNode claim(DraController controller, String deviceClass, String memory, String configs) throws IOException {
+  private JsonNode claim(DraController controller, String deviceClass, String memory, String configs)
+      throws IOException {
     return ask(
         controller,
         "/validate",
         ApiServerCall.review(
             "resource.k8s.io", "resourceclaims", "default",
             """
-            {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"generateName": "c-"}, "spec": {"devices": {"requests": [
-              {"name": "gpu", "exactly": {"deviceClassName": "%s", "capacity": {"requests": {"memory": "%s"}}}}], "config": %s}}}"""
+                {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"generateName": "c-"}, "spec": {"devices": {"requests": [
+                  {"name": "gpu", "exactly": {"deviceClassName": "%s", "capacity": {"requests": {"memory": "%s"}}}}], "config": %s}}}"""
                 .formatted(deviceClass, memory, configs)));
   }
 
   private void quota(String memory) {
-    cluster.client.resource(new NamespaceBuilder().withNewMetadata().withName("default").addToLabels("team", "a").endMetadata().build()).create();
+    cluster.client
+        .resource(
+            new NamespaceBuilder().withNewMetadata().withName("default").addToLabels("team", "a").endMetadata().build())
+        .create();
     GpuQuota quota = new GpuQuota();
     quota.getMetadata().setName("team-a");
     quota.setSpec(
         new GpuQuotaSpec(
             new LabelSelectorBuilder().addToMatchLabels("team", "a").build(),
-            List.of(new GpuQuotaSpec.Limit("h200", List.of("h200"), null, new Amounts(new Quantity(memory), null, null, null), Amounts.UNLIMITED))));
+            List.of(new GpuQuotaSpec.Limit("h200", List.of("h200"), null,
+                new Amounts(new Quantity(memory), null, null, null), Amounts.UNLIMITED))));
     cluster.client.resource(quota).create();
   }
 
@@ -178,14 +196,17 @@ class WebhookTest {
 
   @Test
   void whereSomebodyElseKeepsTheCertificateItIsServedWithAndNothingOfItIsWritten() throws IOException {
-    DraController controller = start("only", new ControllerSettings.Webhook(0, WebhookObjects.NAMES, Duration.ZERO, false));
-    eventually().until(() -> cluster.client.resources(DeviceClass.class).withName("gpu.partita.dev").get() != null); // it leads, and writes
+    DraController controller =
+        start("only", new ControllerSettings.Webhook(0, WebhookObjects.NAMES, Duration.ZERO, false));
+    // it leads, and writes
+    eventually().until(() -> cluster.client.resources(DeviceClass.class).withName("gpu.partita.dev").get() != null);
     assertThat(objects.areAsMade()).isTrue();
     MadeCertificates theirs = new MadeCertificates(DNS_NAME);
     objects.give(theirs);
     ApiServerCall call = new ApiServerCall(controller.webhookPort().orElseThrow(), DNS_NAME, theirs.trusted());
     String review = ApiServerCall.review("", "pods", "default", "{\"spec\": {\"containers\": []}}");
-    eventually().ignoreException(IOException.class).until(() -> call.post("/mutate-pods", review), given -> given.status() == 200);
+    eventually().ignoreException(IOException.class).until(() -> call.post("/mutate-pods", review),
+        given -> given.status() == 200);
   }
 
   private DraController start(String identity) throws IOException {
@@ -199,7 +220,8 @@ class WebhookTest {
   private DraController start(String identity, ControllerSettings.Webhook webhook) throws IOException {
     DraController controller =
         DraController.start(
-            new ControllerSettings(identity, Optional.of(QUICK), Optional.empty(), Optional.empty(), ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.of(webhook)),
+            new ControllerSettings(identity, Optional.of(QUICK), Optional.empty(), Optional.empty(),
+                ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.of(webhook)),
             cluster.controllersClient());
     controllers.add(controller);
     return controller;
@@ -210,7 +232,8 @@ class WebhookTest {
     eventually().until(objects::areComplete);
     ApiServerCall call = new ApiServerCall(controller.webhookPort().orElseThrow(), DNS_NAME, objects.trusted());
     ApiServerCall.Answer answer =
-        eventually().ignoreException(IOException.class).until(() -> call.post(path, review), given -> given.status() == 200);
+        eventually().ignoreException(IOException.class).until(() -> call.post(path, review),
+            given -> given.status() == 200);
     return JSON.readTree(answer.body()).path("response");
   }
 }

@@ -23,13 +23,14 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
 /** What the API server asks Partita before it makes an object. */
-@OnRealCluster
-@NeedsSteadyController
+@OnRealCluster @NeedsSteadyController
 class AdmissionIT {
   static final Ask WRONG_CONFIG = Ask.share("1Gi").config("coreLimit: Sometimes, placement: {gpus: Anywhere}");
 
   private static Pod pod(Workspace workspace, String limits) {
-    return (Pod) workspace.dryRun("{apiVersion: v1, kind: Pod, metadata: {name: asking}, spec: {containers: [{name: main, image: none, resources: {limits: " + limits + "}}]}}");
+    return (Pod) workspace.dryRun(
+        "{apiVersion: v1, kind: Pod, metadata: {name: asking}, spec: {containers: [{name: main, image: none, resources: {limits: "
+            + limits + "}}]}}");
   }
 
   private static void assertRefuses(Workspace workspace, String yaml, String... words) {
@@ -48,16 +49,21 @@ class AdmissionIT {
   void aWrongConfigIsRefusedWithAllThatIsWrong(Workspace workspace) {
     workspace.awaitAdmission();
     assertRefuses(
-        workspace, WRONG_CONFIG, "spec.devices.config[0].opaque.parameters.coreLimit", "spec.devices.config[0].opaque.parameters.placement.gpus", "Sometimes", "Anywhere");
+        workspace, WRONG_CONFIG, "spec.devices.config[0].opaque.parameters.coreLimit",
+        "spec.devices.config[0].opaque.parameters.placement.gpus", "Sometimes", "Anywhere");
   }
 
   @Test
   void aWrongGpuNodeAndAWrongGpuQuotaAreRefused(Workspace workspace) {
     workspace.awaitAdmission();
     assertRefuses(
-        workspace, "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuQuota, metadata: {name: wrong}, spec: {limits: [{name: all, guaranteed: {memory: -1Gi}}]}}", "spec.limits[0].guaranteed.memory");
+        workspace,
+        "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuQuota, metadata: {name: wrong}, spec: {limits: [{name: all, guaranteed: {memory: -1Gi}}]}}",
+        "spec.limits[0].guaranteed.memory");
     assertRefuses(
-        workspace, "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuNode, metadata: {name: wrong}, spec: {reservedMemory: -1Gi}}", "spec.reservedMemory");
+        workspace,
+        "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuNode, metadata: {name: wrong}, spec: {reservedMemory: -1Gi}}",
+        "spec.reservedMemory");
   }
 
   /** Nobody of ours is asked again there: the claim would be allocated. */
@@ -70,9 +76,11 @@ class AdmissionIT {
       workspace.createInCluster(
           "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuQuota, metadata: {name: %1$s}, spec: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: %1$s}}, limits: [{guaranteed: {memory: 8Gi}}]}}"
               .formatted(name));
-      await("a refusal").atMost(Workspace.PATIENCE).untilAsserted(() -> assertRefuses(workspace, Ask.share("9Gi"), "quota " + name, "of 8 GiB memory, 9 GiB asked"));
+      await("a refusal").atMost(Workspace.PATIENCE).untilAsserted(
+          () -> assertRefuses(workspace, Ask.share("9Gi"), "quota " + name, "of 8 GiB memory, 9 GiB asked"));
       workspace.claim("six", Ask.share("6Gi"));
-      await("another refusal").atMost(Workspace.PATIENCE).untilAsserted(() -> assertRefuses(workspace, Ask.share("4Gi"), "6 GiB of 8 GiB memory", "4 GiB asked"));
+      await("another refusal").atMost(Workspace.PATIENCE)
+          .untilAsserted(() -> assertRefuses(workspace, Ask.share("4Gi"), "6 GiB of 8 GiB memory", "4 GiB asked"));
       assertThat(workspace.dryRun("two", Ask.share("2Gi")).getKind()).isEqualTo("ResourceClaim");
     }
   }
@@ -83,18 +91,19 @@ class AdmissionIT {
     workspace.awaitAdmission();
     String own = workspace.namespace();
     workspace.createInCluster(
-        "{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: %s}, spec: {selectors: [{cel: {expression: \"device.driver == 'gpu.partita.dev'\"}}]}}".formatted(own));
-    for (String deviceClass : new String[] {Ask.ANY_SHARE, own}) {
-      for (String toleration : new String[] {"operator: Exists", "key: gpu.partita.dev/allocator, operator: Exists"}) {
+        "{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: %s}, spec: {selectors: [{cel: {expression: \"device.driver == 'gpu.partita.dev'\"}}]}}"
+            .formatted(own));
+    for (String deviceClass : new String[]{Ask.ANY_SHARE, own}) {
+      for (String toleration : new String[]{"operator: Exists", "key: gpu.partita.dev/allocator, operator: Exists"}) {
         await("a refusal")
             .atMost(Workspace.PATIENCE)
             .untilAsserted(
-                () ->
-                    assertThatThrownBy(() -> workspace.dryRun(tolerant(deviceClass, toleration)))
-                        .isInstanceOf(KubernetesClientException.class)
-                        .hasMessageContaining("spec.devices.requests[0].exactly.tolerations[0]"));
+                () -> assertThatThrownBy(() -> workspace.dryRun(tolerant(deviceClass, toleration)))
+                    .isInstanceOf(KubernetesClientException.class)
+                    .hasMessageContaining("spec.devices.requests[0].exactly.tolerations[0]"));
       }
-      assertThat(workspace.dryRun(tolerant(deviceClass, "key: gpu.partita.dev/unhealthy, operator: Exists")).getKind()).isEqualTo("ResourceClaim");
+      assertThat(workspace.dryRun(tolerant(deviceClass, "key: gpu.partita.dev/unhealthy, operator: Exists")).getKind())
+          .isEqualTo("ResourceClaim");
     }
   }
 
@@ -109,17 +118,22 @@ class AdmissionIT {
     Pod converted = pod(workspace, "{nvidia.com/gpu: 1, nvidia.com/gpumem: 1024}");
 
     assertThat(converted.getSpec().getContainers().getFirst().getResources().getLimits()).isNullOrEmpty();
-    assertThat(converted.getSpec().getResourceClaims()).singleElement().satisfies(claim -> assertThat(claim.getResourceClaimTemplateName()).startsWith("partita-"));
-    assertThat(converted.getSpec().getSchedulingGates()).extracting(PodSchedulingGate::getName).containsExactly(PodTraits.ALLOCATION_GATE);
-    assertThat(workspace.client().resources(ResourceClaimTemplate.class).inNamespace(workspace.namespace()).list().getItems()).isEmpty();
+    assertThat(converted.getSpec().getResourceClaims()).singleElement()
+        .satisfies(claim -> assertThat(claim.getResourceClaimTemplateName()).startsWith("partita-"));
+    assertThat(converted.getSpec().getSchedulingGates()).extracting(PodSchedulingGate::getName)
+        .containsExactly(PodTraits.ALLOCATION_GATE);
+    assertThat(
+        workspace.client().resources(ResourceClaimTemplate.class).inNamespace(workspace.namespace()).list().getItems())
+        .isEmpty();
   }
 
   @Test
   void aPodThatIsNotUnderstoodOrAsksForNoGpuStaysAsItIs(Workspace workspace) {
     workspace.awaitAdmission();
-    for (String limits : new String[] {"nvidia.com/mig-1g.5gb", "example.com/gpu"}) {
+    for (String limits : new String[]{"nvidia.com/mig-1g.5gb", "example.com/gpu"}) {
       Pod left = pod(workspace, "{" + limits + ": 1}");
-      assertThat(left.getSpec().getContainers().getFirst().getResources().getLimits()).isEqualTo(Map.of(limits, new Quantity("1")));
+      assertThat(left.getSpec().getContainers().getFirst().getResources().getLimits())
+          .isEqualTo(Map.of(limits, new Quantity("1")));
       assertThat(left.getSpec().getResourceClaims()).isEmpty();
       assertThat(left.getSpec().getSchedulingGates()).isEmpty();
     }
@@ -136,10 +150,14 @@ class AdmissionIT {
     assertThat(workspace.events()).extracting(Workspace.EventLine::reason).doesNotContain("FailedScheduling");
   }
 
-  /** As where no controller answers when the pod is made: kube-scheduler looks in vain, and again once the claim is allocated. */
+  /**
+   * As where no controller answers when the pod is made: kube-scheduler looks in vain, and again once the claim is
+   * allocated.
+   */
   @Test
   void aNamespaceMayBeLeftAloneAndItsPodsAreServedAllTheSame(RealCluster cluster, Workspace workspace) {
-    PodUnderTest pod = workspace.withoutAdmission().pod("ungated", cluster.quietNodes().getFirst(), Ask.share("1Gi"), "partita-probe alloc 512Mi");
+    PodUnderTest pod = workspace.withoutAdmission().pod("ungated", cluster.quietNodes().getFirst(), Ask.share("1Gi"),
+        "partita-probe alloc 512Mi");
     assertThat(pod.gates()).isEmpty();
     assertThat(pod.awaitLog()).contains("CUDA_SUCCESS");
   }

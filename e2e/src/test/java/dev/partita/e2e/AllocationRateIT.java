@@ -34,7 +34,8 @@ import java.util.concurrent.Executors;
 import org.junit.jupiter.api.Test;
 
 /**
- * From the event that lets waiting pods go on to their written allocations. By default a few pods, to see that it works; {@code
+ * From the event that lets waiting pods go on to their written allocations. By default a few pods, to see that it
+ * works; {@code
  * -Dpartita.rate.pods=500 -Dpartita.rate.nodes=200} is the size for figures, which are printed.
  */
 @OnRealCluster
@@ -45,7 +46,8 @@ class AllocationRateIT {
   private static final Duration LONG = Workspace.PATIENCE.plusMillis(300L * PODS);
 
   @Test
-  void podsThatWaitedForTheSameThingAreAllAllocatedOnceItComes(RealCluster cluster, Workspace workspace) throws Exception {
+  void podsThatWaitedForTheSameThingAreAllAllocatedOnceItComes(RealCluster cluster, Workspace workspace)
+      throws Exception {
     KubernetesClient client = cluster.client();
     String name = workspace.namespace();
     List<PaperNode> nodes = new ArrayList<>();
@@ -61,21 +63,25 @@ class AllocationRateIT {
         Daemons daemons = new Daemons(client);
         nodes.forEach(node -> daemons.awaitSlices(node.name()));
         Parallel.run(threads, PODS, i -> {
-          workspace.claimOfSpec("c" + i, "{devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, capacity: {requests: {memory: 16Gi, cores: '25'}}}}]}}");
+          workspace.claimOfSpec("c" + i,
+              "{devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, capacity: {requests: {memory: 16Gi, cores: '25'}}}}]}}");
           workspace.create(pod(i, name));
         });
-        await("every pod to say that it waits").atMost(LONG).pollInterval(Duration.ofSeconds(1)).until(() -> pods(client, name).stream().allMatch(AllocationRateIT::waits));
-        await("every claim to say why").atMost(LONG).pollInterval(Duration.ofSeconds(1)).until(() -> refusals(client, name) >= PODS);
+        await("every pod to say that it waits").atMost(LONG).pollInterval(Duration.ofSeconds(1))
+            .until(() -> pods(client, name).stream().allMatch(AllocationRateIT::waits));
+        await("every claim to say why").atMost(LONG).pollInterval(Duration.ofSeconds(1))
+            .until(() -> refusals(client, name) >= PODS);
 
         Map<String, Long> allocated = new ConcurrentHashMap<>();
         long start;
         try (Watch _ = client.resources(ResourceClaim.class).inNamespace(name).watch(new Arrivals(allocated))) {
           start = System.nanoTime();
           client.resource(quota).delete();
-          await("every claim to be allocated").atMost(LONG).pollInterval(Duration.ofMillis(100)).until(() -> allocated.size() == PODS);
+          await("every claim to be allocated").atMost(LONG).pollInterval(Duration.ofMillis(100))
+              .until(() -> allocated.size() == PODS);
         }
-        await("every pod to be bound").atMost(LONG).pollInterval(Duration.ofSeconds(1)).until(() ->
-            pods(client, name).stream().allMatch(pod -> String.valueOf(pod.getSpec().getNodeName()).startsWith(name)));
+        await("every pod to be bound").atMost(LONG).pollInterval(Duration.ofSeconds(1)).until(() -> pods(client, name)
+            .stream().allMatch(pod -> String.valueOf(pod.getSpec().getNodeName()).startsWith(name)));
         long bound = System.nanoTime() - start;
         List<ResourceClaim> claims = client.resources(ResourceClaim.class).inNamespace(name).list().getItems();
         nothingIsSoldTwice(claims);
@@ -96,7 +102,8 @@ class AllocationRateIT {
         String.format(
             Locale.ROOT,
             "%d pods on %d nodes x %d: the first allocation after %.0f ms, half after %.0f ms, all after %.2f s: %.0f a second, %.0f %% of the %.0f that the API server takes by itself; all bound after %.0f s",
-            took.size(), NODES, CARDS, took.getFirst() / 1e6, took.get(took.size() / 2) / 1e6, seconds, took.size() / seconds,
+            took.size(), NODES, CARDS, took.getFirst() / 1e6, took.get(took.size() / 2) / 1e6, seconds,
+            took.size() / seconds,
             100 * alone / seconds, took.size() / alone, bound / 1e9);
     System.out.println(line);
     Files.writeString(Path.of(System.getProperty("partita.target"), "allocation-rate.txt"), line + "\n");
@@ -112,11 +119,13 @@ class AllocationRateIT {
   }
 
   private static boolean waits(Pod pod) {
-    return pod.getStatus().getConditions().stream().anyMatch(c -> "gpu.partita.dev/Allocated".equals(c.getType()) && "False".equals(c.getStatus()));
+    return pod.getStatus().getConditions().stream()
+        .anyMatch(c -> "gpu.partita.dev/Allocated".equals(c.getType()) && "False".equals(c.getStatus()));
   }
 
   private static long refusals(KubernetesClient client, String namespace) {
-    return client.events().v1().events().inNamespace(namespace).list().getItems().stream().filter(event -> "Unallocatable".equals(event.getReason())).count();
+    return client.events().v1().events().inNamespace(namespace).list().getItems().stream()
+        .filter(event -> "Unallocatable".equals(event.getReason())).count();
   }
 
   private static List<Pod> pods(KubernetesClient client, String namespace) {
@@ -140,8 +149,7 @@ class AllocationRateIT {
 
   /** Gated, as the webhook makes pods: kube-scheduler sees each once. */
   private static String pod(int number, String group) {
-    return
-        """
+    return """
         apiVersion: v1
         kind: Pod
         metadata: {name: p%d}
@@ -154,7 +162,7 @@ class AllocationRateIT {
           containers:
           - {name: main, image: %s, imagePullPolicy: Never, resources: {claims: [{name: gpu}]}}
         """
-            .formatted(number, PaperNode.POOL, group, number, RealCluster.PROBE_IMAGE);
+        .formatted(number, PaperNode.POOL, group, number, RealCluster.PROBE_IMAGE);
   }
 
   /** Notes when each claim was seen with its allocation first. */

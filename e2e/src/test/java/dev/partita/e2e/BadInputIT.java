@@ -19,9 +19,14 @@ class BadInputIT {
     return workspace.awaitEvent("ResourceClaim", pod.claim().name(), "Unallocatable").message();
   }
 
-  private static void staysPendingWhileOthersRun(RealCluster cluster, Workspace workspace, PodUnderTest pod, ClaimUnderTest claim) {
+  private static void staysPendingWhileOthersRun(
+      RealCluster cluster,
+      Workspace workspace,
+      PodUnderTest pod,
+      ClaimUnderTest claim) {
     String node = cluster.quietNodes().getFirst();
-    assertThat(workspace.pod("other", node, Ask.share("1Gi"), "partita-probe alloc 512Mi").awaitLog()).contains("CUDA_SUCCESS");
+    assertThat(workspace.pod("other", node, Ask.share("1Gi"), "partita-probe alloc 512Mi").awaitLog())
+        .contains("CUDA_SUCCESS");
     assertThat(pod.phase()).isEqualTo("Pending");
     assertThat(claim.devices()).isEmpty();
   }
@@ -42,7 +47,8 @@ class BadInputIT {
 
   @Test
   void aMisspeltFieldOfAConfigThatNoWebhookSawIsRefusedWithItsPath(RealCluster cluster, Workspace workspace) {
-    PodUnderTest pod = workspace.withoutAdmission().pod("misspelt", cluster.quietNodes().getFirst(), Ask.share("1Gi").config("corelimit: Hard"), "true");
+    PodUnderTest pod = workspace.withoutAdmission().pod("misspelt", cluster.quietNodes().getFirst(),
+        Ask.share("1Gi").config("corelimit: Hard"), "true");
     assertThat(unallocatable(workspace, pod)).contains("corelimit").contains("config[0].opaque.parameters");
     staysPendingWhileOthersRun(cluster, workspace, pod, pod.claim());
   }
@@ -53,7 +59,8 @@ class BadInputIT {
         workspace.withoutAdmission().pod(
             "kind",
             cluster.quietNodes().getFirst(),
-            new Ask(Ask.ANY_SHARE, 1, java.util.Map.of("memory", "1Gi"), "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuSharesConfig}", ""),
+            new Ask(Ask.ANY_SHARE, 1, java.util.Map.of("memory", "1Gi"),
+                "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuSharesConfig}", ""),
             "true");
     assertThat(unallocatable(workspace, pod)).contains("GpuSharesConfig");
     assertThat(pod.claim().devices()).isEmpty();

@@ -45,7 +45,8 @@ class CommandIT {
   @Test
   void aStateFolderThatCannotBeOneIsRefused(RealCluster cluster, @TempDir Path folder) throws IOException {
     Path file = Files.createFile(folder.resolve("file"));
-    PartitaCommand command = new PartitaCommand(cluster.home(), Map.of("PARTITA_STATE", file.toString(), "KUBECONFIG", file.toString()));
+    PartitaCommand command =
+        new PartitaCommand(cluster.home(), Map.of("PARTITA_STATE", file.toString(), "KUBECONFIG", file.toString()));
     refused(command.run("cluster", "up", "--provider", "current"), "PARTITA_STATE");
   }
 
@@ -60,8 +61,10 @@ class CommandIT {
 
   @Test
   void aClusterThatHasPartitaAlreadyIsNotGivenASecondOne(RealCluster cluster, @TempDir Path folder) {
-    String kubeconfig = cluster.command().run("cluster", "env").out().lines().findFirst().orElseThrow().replace("export KUBECONFIG=", "");
-    Outcome again = elsewhere(cluster, folder).run(Map.of("KUBECONFIG", kubeconfig), "cluster", "up", "--provider", "current");
+    String kubeconfig = cluster.command().run("cluster", "env").out().lines().findFirst().orElseThrow()
+        .replace("export KUBECONFIG=", "");
+    Outcome again =
+        elsewhere(cluster, folder).run(Map.of("KUBECONFIG", kubeconfig), "cluster", "up", "--provider", "current");
     assertThat(again.status()).as(again.err()).isEqualTo(2);
     assertThat(again.err()).contains("already installed");
   }

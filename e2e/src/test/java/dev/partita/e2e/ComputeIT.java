@@ -19,8 +19,9 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /**
- * What part of a card's time containers get. Each test has a card to itself, as far as kernels go. A container that gets no processor
- * launches nothing, so that too little at times proves nothing; a limit that does not hold gives too much, or the half of two equals, at all times.
+ * What part of a card's time containers get. Each test has a card to itself, as far as kernels go. A container that
+ * gets no processor launches nothing, so that too little at times proves nothing; a limit that does not hold gives too
+ * much, or the half of two equals, at all times.
  */
 @OnRealCluster
 class ComputeIT {
@@ -44,7 +45,8 @@ class ComputeIT {
         .until(
             () -> {
               List<Double> shares = shares(PERIOD, pod);
-              return IntStream.range(skipped, shares.size()).filter(i -> shares.get(i) >= least && shares.get(i) <= most).map(i -> i - skipped + 1).findFirst();
+              return IntStream.range(skipped, shares.size())
+                  .filter(i -> shares.get(i) >= least && shares.get(i) <= most).map(i -> i - skipped + 1).findFirst();
             },
             OptionalInt::isPresent)
         .orElseThrow();
@@ -52,11 +54,14 @@ class ComputeIT {
 
   @Test
   void aHardShareGetsNoMoreThanItsPartOfAnIdleCardAndOneWithoutALimitAllOfIt(RealCluster cluster, Workspace workspace) {
-    PodUnderTest hard = workspace.pod("hard", cluster.quietNodes().getFirst(), share(25, "coreLimit: Hard", "gpu-3"), SPIN).awaitRunning();
-    PodUnderTest none = workspace.pod("none", cluster.quietNodes().getLast(), share(25, "coreLimit: None", "gpu-1"), SPIN).awaitRunning();
+    PodUnderTest hard = workspace
+        .pod("hard", cluster.quietNodes().getFirst(), share(25, "coreLimit: Hard", "gpu-3"), SPIN).awaitRunning();
+    PodUnderTest none = workspace
+        .pod("none", cluster.quietNodes().getLast(), share(25, "coreLimit: None", "gpu-1"), SPIN).awaitRunning();
     awaitShare(none, 0, 60, 101);
     awaitShare(hard, 0, 18, 32);
-    List<Double> tenSeconds = await("twenty periods of " + hard.name()).atMost(Workspace.PATIENCE).until(() -> shares(PERIOD, hard), has -> has.size() >= 20);
+    List<Double> tenSeconds = await("twenty periods of " + hard.name()).atMost(Workspace.PATIENCE)
+        .until(() -> shares(PERIOD, hard), has -> has.size() >= 20);
     assertThat(tenSeconds.stream().mapToDouble(Double::doubleValue).average().orElseThrow()).isLessThan(40);
   }
 
@@ -83,10 +88,12 @@ class ComputeIT {
   @Test
   void aShareOfTheSecondPriorityPausesWhileOneOfTheFirstUsesTheCard(RealCluster cluster, Workspace workspace) {
     String node = cluster.quietNodes().getFirst();
-    PodUnderTest second = workspace.pod("second", node, share(10, "coreLimit: None, priority: 1", "gpu-0"), SPIN).awaitRunning();
+    PodUnderTest second =
+        workspace.pod("second", node, share(10, "coreLimit: None, priority: 1", "gpu-0"), SPIN).awaitRunning();
     awaitShare(second, 0, 50, 101);
 
-    PodUnderTest first = workspace.pod("first", node, share(10, "coreLimit: None, priority: 0", "gpu-0"), SPIN).awaitRunning();
+    PodUnderTest first =
+        workspace.pod("first", node, share(10, "coreLimit: None, priority: 0", "gpu-0"), SPIN).awaitRunning();
     Card.await(second, "that tells it to pause", Card::wanted);
     assertThat(Card.of(first).wanted()).isFalse();
     int meanwhile = shares(PERIOD, second).size();
@@ -100,7 +107,8 @@ class ComputeIT {
   /** The card report in a container: what the node's plugin says of the rest of the card. */
   private record Card(long report, long busyNanos, long othersPercent, boolean wanted) {
     private static final Pattern TEXT =
-        Pattern.compile("partita-card 1\nreport (\\d+)\nat \\d+\nbusy (\\d+)\nothers (\\d+)\nwanted ([01])\nsampled \\d+\nend (\\d+)\n");
+        Pattern.compile(
+            "partita-card 1\nreport (\\d+)\nat \\d+\nbusy (\\d+)\nothers (\\d+)\nwanted ([01])\nsampled \\d+\nend (\\d+)\n");
 
     /** The report that is there, once there is one. */
     static Card of(PodUnderTest pod) {
@@ -111,12 +119,14 @@ class ComputeIT {
     static Card await(PodUnderTest pod, String what, Predicate<Card> wanted) {
       return Awaitility.await("a card report in pod " + pod.name() + " " + what)
           .atMost(Workspace.PATIENCE)
-          .until(() -> TEXT.matcher(pod.exec("cat /etc/partita/shares/*/card")).results().map(Card::read).filter(wanted).findFirst(), Optional::isPresent)
+          .until(() -> TEXT.matcher(pod.exec("cat /etc/partita/shares/*/card")).results().map(Card::read).filter(wanted)
+              .findFirst(), Optional::isPresent)
           .orElseThrow();
     }
 
     private static Card read(MatchResult text) {
-      return new Card(Long.parseLong(text.group(1)), Long.parseLong(text.group(2)), Long.parseLong(text.group(3)), text.group(4).equals("1"));
+      return new Card(Long.parseLong(text.group(1)), Long.parseLong(text.group(2)), Long.parseLong(text.group(3)),
+          text.group(4).equals("1"));
     }
   }
 }

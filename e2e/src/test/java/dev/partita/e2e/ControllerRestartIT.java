@@ -20,14 +20,15 @@ import dev.partita.e2e.cluster.Workspace;
 import io.fabric8.kubernetes.api.model.Pod;
 import org.junit.jupiter.api.Test;
 
-@OnRealCluster
-@ChangesControllers
+@OnRealCluster @ChangesControllers
 class ControllerRestartIT {
   private static final int CLAIMS = 30;
 
   /** Three shares of 40 GiB fit on a card: 30 claims take 10 of the 12 cards, and nothing may be sold twice. */
   @Test
-  void claimsThatComeWhileTheControllerRestartsAreAllAllocatedAndNoCardIsSoldTwice(RealCluster cluster, Workspace workspace) {
+  void claimsThatComeWhileTheControllerRestartsAreAllAllocatedAndNoCardIsSoldTwice(
+      RealCluster cluster,
+      Workspace workspace) {
     try (PaperNode node = PaperNode.create(cluster.client(), workspace.namespace(), 12)) {
       Daemons daemons = new Daemons(cluster.client());
       daemons.awaitSlices(node.name());
@@ -41,13 +42,16 @@ class ControllerRestartIT {
           .atMost(Workspace.PATIENCE)
           .until(() -> SoldMemory.of(workspace).fits().claims(), claims -> claims == CLAIMS);
       assertThat(SoldMemory.of(workspace).fits().bytes()).hasSize(10);
-      await("all pods to be bound").atMost(Workspace.PATIENCE).until(() ->
-          workspace.client().pods().inNamespace(workspace.namespace()).list().getItems().stream().allMatch(pod -> node.name().equals(pod.getSpec().getNodeName())));
+      await("all pods to be bound").atMost(Workspace.PATIENCE)
+          .until(() -> workspace.client().pods().inNamespace(workspace.namespace()).list().getItems().stream()
+              .allMatch(pod -> node.name().equals(pod.getSpec().getNodeName())));
     }
   }
 
   @Test
-  void aControllerThatIsKilledBetweenItsProposalAndTheAllocationLeavesNothingAndItsSuccessorServesThePod(RealCluster cluster, Workspace workspace) {
+  void aControllerThatIsKilledBetweenItsProposalAndTheAllocationLeavesNothingAndItsSuccessorServesThePod(
+      RealCluster cluster,
+      Workspace workspace) {
     assumeTrue(cluster.lab().isPresent(), "its API server must reach this process");
     Controllers controllers = new Controllers(cluster);
     try (PaperNode node = PaperNode.create(cluster.client(), workspace.namespace(), 2)) {
@@ -56,10 +60,12 @@ class ControllerRestartIT {
       ClaimUnderTest orphan = workspace.claim("orphan", Ask.share("100Gi"));
       PodUnderTest served;
       try (HeldWrites writes = HeldWrites.in(workspace)) {
-        served = workspace.pod("served", PodTraits.on(node.name()).gate(PodTraits.ALLOCATION_GATE), Ask.share("100Gi"), "true");
+        served = workspace.pod("served", PodTraits.on(node.name()).gate(PodTraits.ALLOCATION_GATE), Ask.share("100Gi"),
+            "true");
         PodUnderTest gone = workspace.podOf(orphan, "gone", node.name(), "true");
-        for (ClaimUnderTest claim : new ClaimUnderTest[] {served.claim(), orphan}) {
-          await("what is proposed for claim " + claim.name()).atMost(Workspace.PATIENCE).until(() -> !claim.proposal().isEmpty());
+        for (ClaimUnderTest claim : new ClaimUnderTest[]{served.claim(), orphan}) {
+          await("what is proposed for claim " + claim.name()).atMost(Workspace.PATIENCE)
+              .until(() -> !claim.proposal().isEmpty());
         }
         controllers.kill(leader);
         gone.deleteOnPaper();
@@ -72,9 +78,11 @@ class ControllerRestartIT {
           .atMost(Workspace.PATIENCE)
           .until(() -> orphan.proposal().isEmpty() && orphan.get().getMetadata().getFinalizers().isEmpty());
       assertThat(orphan.devices()).isEmpty();
-      assertThat(controllers.awaitLeader().getMetadata().getUid()).as("kubelet starts it anew in its pod").isEqualTo(leader.getMetadata().getUid());
+      assertThat(controllers.awaitLeader().getMetadata().getUid()).as("kubelet starts it anew in its pod")
+          .isEqualTo(leader.getMetadata().getUid());
       PodUnderTest other = workspace.pod("other", node.name(), Ask.share("100Gi"), "true").awaitBound();
-      assertThat(SoldMemory.of(workspace).fits().bytes()).as("cards, of which one had been kept for the orphan").hasSize(2);
+      assertThat(SoldMemory.of(workspace).fits().bytes()).as("cards, of which one had been kept for the orphan")
+          .hasSize(2);
       assertThat(other.claim().devices()).hasSize(1);
     }
   }

@@ -66,18 +66,17 @@ class ControllerRightsIT {
     PodUnderTest pod = workspace.pod("gated", gated.gate(PodTraits.ALLOCATION_GATE), NOWHERE, "true");
     try (KubernetesClient controller = controller(cluster)) {
       var its = controller.pods().inNamespace(workspace.namespace()).withName(pod.name());
-      for (String change :
-          List.of(
-              "{op: add, path: /spec/affinity, value: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
-                  + "{nodeSelectorTerms: [{matchExpressions: [{key: a, operator: Exists}]}]}}}}",
-              "{op: add, path: /spec/nodeSelector/a, value: b}",
-              "{op: add, path: /spec/tolerations/-, value: {key: a, operator: Exists}}",
-              "{op: replace, path: /spec/containers/0/image, value: other}",
-              "{op: add, path: /spec/activeDeadlineSeconds, value: 5}",
-              "{op: remove, path: /spec/schedulingGates/0}",
-              "{op: replace, path: /metadata/labels/app, value: b}",
-              "{op: add, path: /metadata/finalizers, value: [a.example/b]}",
-              "{op: add, path: /metadata/ownerReferences, value: [{apiVersion: v1, kind: Node, name: a, uid: b}]}")) {
+      for (String change : List.of(
+          "{op: add, path: /spec/affinity, value: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+              + "{nodeSelectorTerms: [{matchExpressions: [{key: a, operator: Exists}]}]}}}}",
+          "{op: add, path: /spec/nodeSelector/a, value: b}",
+          "{op: add, path: /spec/tolerations/-, value: {key: a, operator: Exists}}",
+          "{op: replace, path: /spec/containers/0/image, value: other}",
+          "{op: add, path: /spec/activeDeadlineSeconds, value: 5}",
+          "{op: remove, path: /spec/schedulingGates/0}",
+          "{op: replace, path: /metadata/labels/app, value: b}",
+          "{op: add, path: /metadata/finalizers, value: [a.example/b]}",
+          "{op: add, path: /metadata/ownerReferences, value: [{apiVersion: v1, kind: Node, name: a, uid: b}]}")) {
         assertHeld("partita-own-gate", () -> its.patch(json(), patch(controller, change)));
       }
       its.patch(json(), patch(controller, "{op: remove, path: /spec/schedulingGates/1}"));
@@ -91,14 +90,13 @@ class ControllerRightsIT {
     PodUnderTest pod = workspace.podWithoutClaim("waits", gated, "true");
     try (KubernetesClient controller = controller(cluster)) {
       var its = controller.pods().inNamespace(workspace.namespace()).withName(pod.name());
-      for (String change :
-          List.of(
-              "{op: add, path: /status/conditions/-, value: {type: Ready, status: 'True'}}",
-              "{op: add, path: /status/podIPs, value: [{ip: 10.0.0.1}]}",
-              "{op: replace, path: /status/phase, value: Running}",
-              "{op: add, path: /status/reason, value: any}",
-              "{op: add, path: /status/nominatedNodeName, value: any}",
-              "{op: replace, path: /metadata/labels/app, value: b}")) {
+      for (String change : List.of(
+          "{op: add, path: /status/conditions/-, value: {type: Ready, status: 'True'}}",
+          "{op: add, path: /status/podIPs, value: [{ip: 10.0.0.1}]}",
+          "{op: replace, path: /status/phase, value: Running}",
+          "{op: add, path: /status/reason, value: any}",
+          "{op: add, path: /status/nominatedNodeName, value: any}",
+          "{op: replace, path: /metadata/labels/app, value: b}")) {
         assertHeld("partita-own-condition", () -> its.subresource("status").patch(json(), patch(controller, change)));
       }
       String own = "{op: add, path: /status/conditions/-, value: {type: gpu.partita.dev/Allocated, status: 'False'}}";
@@ -112,11 +110,11 @@ class ControllerRightsIT {
     String name = workspace.namespace();
     workspace.createInCluster(
         """
-        apiVersion: resource.k8s.io/v1
-        kind: ResourceSlice
-        metadata: {name: %1$s}
-        spec: {driver: nic.example, nodeName: %1$s, pool: {name: %1$s, generation: 1, resourceSliceCount: 1}}
-        """
+            apiVersion: resource.k8s.io/v1
+            kind: ResourceSlice
+            metadata: {name: %1$s}
+            spec: {driver: nic.example, nodeName: %1$s, pool: {name: %1$s, generation: 1, resourceSliceCount: 1}}
+            """
             .formatted(name));
     try (KubernetesClient controller = controller(cluster)) {
       ResourceSlice other =
@@ -199,12 +197,11 @@ class ControllerRightsIT {
           new ResourceClaimBuilder(claim.get()).editStatus().withReservedFor().withAllocation(null).endStatus().build();
       assertHeld("partita-own-allocations", () -> controller.resource(freed).updateStatus());
       var its = controller.resources(ResourceClaim.class).inNamespace(workspace.namespace()).withName(claim.name());
-      for (String change :
-          List.of(
-              "{op: remove, path: /metadata/finalizers}",
-              "{op: add, path: /metadata/labels, value: {a: b}}",
-              "{op: add, path: /metadata/annotations/a, value: b}",
-              "{op: remove, path: /metadata/ownerReferences}")) {
+      for (String change : List.of(
+          "{op: remove, path: /metadata/finalizers}",
+          "{op: add, path: /metadata/labels, value: {a: b}}",
+          "{op: add, path: /metadata/annotations/a, value: b}",
+          "{op: remove, path: /metadata/ownerReferences}")) {
         assertHeld("partita-own-proposals", () -> its.patch(json(), patch(controller, change)));
       }
       assertForbidden(() -> its.delete());
@@ -215,10 +212,9 @@ class ControllerRightsIT {
   @Test
   void itWritesNoEventsOfOthersAndNoneOnOtherObjects(RealCluster cluster, Workspace workspace) {
     Event others =
-        (Event)
-            workspace
-                .create(
-                    """
+        (Event) workspace
+            .create(
+                """
                     apiVersion: events.k8s.io/v1
                     kind: Event
                     metadata: {name: others}
@@ -230,8 +226,8 @@ class ControllerRightsIT {
                     reportingInstance: any
                     regarding: {apiVersion: v1, kind: Pod, name: any, namespace: %s}
                     """
-                        .formatted(workspace.namespace()))
-                .getFirst();
+                    .formatted(workspace.namespace()))
+            .getFirst();
     try (KubernetesClient controller = controller(cluster)) {
       assertHeld("partita-own-events", () -> controller.resource(others).delete());
       Event disguised =
@@ -297,11 +293,10 @@ class ControllerRightsIT {
     assertThat(cluster.client().pods().inNamespace(RealCluster.NAMESPACE).list().getItems())
         .isNotEmpty()
         .allSatisfy(
-            pod ->
-                assertThat(new Daemons(cluster.client()).log(pod))
-                    .doesNotContain(" cannot get resource", " cannot list resource", " cannot watch resource")
-                    .doesNotContain(" cannot create resource", " cannot update resource", " cannot patch resource")
-                    .doesNotContain(" cannot delete resource", "ValidatingAdmissionPolicy 'partita-own-"));
+            pod -> assertThat(new Daemons(cluster.client()).log(pod))
+                .doesNotContain(" cannot get resource", " cannot list resource", " cannot watch resource")
+                .doesNotContain(" cannot create resource", " cannot update resource", " cannot patch resource")
+                .doesNotContain(" cannot delete resource", "ValidatingAdmissionPolicy 'partita-own-"));
   }
 
   /** YAML in flow style to a JSON patch of one step. */

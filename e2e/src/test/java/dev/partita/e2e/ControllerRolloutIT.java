@@ -21,23 +21,25 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Controllers that come and go, as API servers and users see it. */
-@OnRealCluster
-@ChangesControllers
+@OnRealCluster @ChangesControllers
 class ControllerRolloutIT {
   /** So many connections do API servers have with webhooks. */
   private static final int USERS = 4;
 
   @Test
-  void noPodThatIsMadeWhileControllersAreReplacedMissesItsConversion(RealCluster cluster, Workspace workspace) throws Exception {
+  void noPodThatIsMadeWhileControllersAreReplacedMissesItsConversion(RealCluster cluster, Workspace workspace)
+      throws Exception {
     workspace.awaitAdmission();
     Controllers controllers = new Controllers(cluster);
     Pod former = controllers.awaitLeader();
     AtomicBoolean gone = new AtomicBoolean();
     try (ExecutorService users = Executors.newVirtualThreadPerTaskExecutor()) {
-      List<Future<Integer>> missed = Stream.generate(() -> users.submit(() -> missed(workspace, gone))).limit(USERS).toList();
+      List<Future<Integer>> missed =
+          Stream.generate(() -> users.submit(() -> missed(workspace, gone))).limit(USERS).toList();
       controllers.replaceAll();
       try {
-        await("the former controller to be gone").atMost(Workspace.PATIENCE).until(() -> cluster.client().pods().resource(former).get() == null);
+        await("the former controller to be gone").atMost(Workspace.PATIENCE)
+            .until(() -> cluster.client().pods().resource(former).get() == null);
       } finally {
         gone.set(true);
       }
@@ -57,7 +59,8 @@ class ControllerRolloutIT {
       workspace.podAsking("passed", cluster.quietNodes().getFirst(), "{nvidia.com/gpu: 1}", "true");
     }
 
-    assertThat(workspace.awaitEvent("Pod", "passed", "NotConverted").message()).contains("asks for nvidia.com/gpu, which no node has", "Make it anew");
+    assertThat(workspace.awaitEvent("Pod", "passed", "NotConverted").message())
+        .contains("asks for nvidia.com/gpu, which no node has", "Make it anew");
   }
 
   /** Makes pods, on trial, a few every second until then. */

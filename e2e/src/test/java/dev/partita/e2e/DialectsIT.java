@@ -22,7 +22,10 @@ import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
-/** Pods that asked in other systems' ways: what admission leaves of them refers to templates, which the controller makes. */
+/**
+ * Pods that asked in other systems' ways: what admission leaves of them refers to templates, which the controller
+ * makes.
+ */
 @OnRealCluster
 class DialectsIT {
   private static final long MIB = 1L << 20;
@@ -39,8 +42,7 @@ class DialectsIT {
     }
   }
 
-  @Test
-  @NeedsSteadyController
+  @Test @NeedsSteadyController
   void aPodOfEveryDialectRunsWithTheShareThatItAskedFor(RealCluster cluster, Workspace workspace) {
     workspace.awaitAdmission();
     Map<String, Asking> dialects = new LinkedHashMap<>();
@@ -51,13 +53,18 @@ class DialectsIT {
     dialects.put("gpumanager", new Asking("{tencent.com/vcuda-core: 5, tencent.com/vcuda-memory: 5}", 5 * 256));
     dialects.put("gpushare", new Asking("{aliyun.com/gpu-mem: 2}", 2048));
     dialects.put("elasticgpu", new Asking("{elasticgpu.io/gpu-core: 5, elasticgpu.io/gpu-memory: 1026}", 1026));
-    dialects.put("qgpu", new Asking("{tke.cloud.tencent.com/qgpu-core: 5, tke.cloud.tencent.com/qgpu-memory: 3}", 3072));
-    dialects.put("volcano", new Asking("{volcano.sh/vgpu-number: 1, volcano.sh/vgpu-memory: 1027, volcano.sh/vgpu-cores: 5}", 1027));
+    dialects.put("qgpu",
+        new Asking("{tke.cloud.tencent.com/qgpu-core: 5, tke.cloud.tencent.com/qgpu-memory: 3}", 3072));
+    dialects.put("volcano",
+        new Asking("{volcano.sh/vgpu-number: 1, volcano.sh/vgpu-memory: 1027, volcano.sh/vgpu-cores: 5}", 1027));
     List<PodUnderTest> pods = new ArrayList<>();
-    dialects.forEach((name, asking) -> pods.add(workspace.podAsking(name, cluster.quietNodes().getFirst(), asking.limits(), "partita-probe info")));
+    dialects.forEach((name, asking) -> pods
+        .add(workspace.podAsking(name, cluster.quietNodes().getFirst(), asking.limits(), "partita-probe info")));
 
     for (PodUnderTest pod : pods) {
-      assertThat(pod.awaitLog()).as(pod.name()).containsPattern("total=" + Objects.requireNonNull(dialects.get(pod.name())).total() + " ").doesNotContain("device 1");
+      assertThat(pod.awaitLog()).as(pod.name())
+          .containsPattern("total=" + Objects.requireNonNull(dialects.get(pod.name())).total() + " ")
+          .doesNotContain("device 1");
     }
     assertThat(templates(workspace)).hasSize(dialects.size());
   }
@@ -71,7 +78,8 @@ class DialectsIT {
     assertThat(first.awaitLog()).contains("total=8589934592 ");
     assertThat(second.awaitLog()).contains("total=8589934592 ");
     assertThat(templates(workspace)).containsExactly(TEMPLATE);
-    workspace.client().resources(ResourceClaimTemplate.class).inNamespace(workspace.namespace()).withName(TEMPLATE).delete();
+    workspace.client().resources(ResourceClaimTemplate.class).inNamespace(workspace.namespace()).withName(TEMPLATE)
+        .delete();
     PodUnderTest third = workspace.convertedPod("third", node, TEMPLATE, NOTE, "partita-probe info");
     assertThat(third.awaitLog()).as("its template was deleted").contains("total=8589934592 ");
   }
@@ -81,7 +89,8 @@ class DialectsIT {
     String forged = NOTE.replace("}]", ",\"deviceClassName\":\"other\"}]");
     PodUnderTest pod = workspace.convertedPod("forged", cluster.quietNodes().getFirst(), TEMPLATE, forged, "true");
 
-    assertThat(workspace.awaitEvent("Pod", pod.name(), "TemplateNotMade").message()).contains("converted-requests is not written as it is when a pod is converted");
+    assertThat(workspace.awaitEvent("Pod", pod.name(), "TemplateNotMade").message())
+        .contains("converted-requests is not written as it is when a pod is converted");
     assertThat(templates(workspace)).isEmpty();
   }
 
@@ -90,9 +99,11 @@ class DialectsIT {
     workspace.convertedPod("pod", cluster.quietNodes().getFirst(), TEMPLATE, NOTE, "exec sleep 600");
     await("the template").atMost(Workspace.PATIENCE).until(() -> templates(workspace).contains(TEMPLATE));
     KubernetesClient admin = workspace.client();
-    ResourceClaimTemplate made = admin.resources(ResourceClaimTemplate.class).inNamespace(workspace.namespace()).withName(TEMPLATE).require();
+    ResourceClaimTemplate made =
+        admin.resources(ResourceClaimTemplate.class).inNamespace(workspace.namespace()).withName(TEMPLATE).require();
     ResourceClaimTemplate users =
-        admin.resource(new ResourceClaimTemplateBuilder(made).withNewMetadata().withName("users").withNamespace(workspace.namespace()).endMetadata().build()).create();
+        admin.resource(new ResourceClaimTemplateBuilder(made).withNewMetadata().withName("users")
+            .withNamespace(workspace.namespace()).endMetadata().build()).create();
     ResourceClaimTemplate ofAnotherClass =
         new ResourceClaimTemplateBuilder(made)
             .editMetadata()
@@ -116,10 +127,10 @@ class DialectsIT {
       assertRefused(() -> controller.resource(users).delete());
       assertRefused(() -> controller.resource(ofAnotherClass).create());
       assertRefused(
-          () ->
-              controller
-                  .resource(new ResourceClaimTemplateBuilder(users).withNewMetadata().withName("more").withNamespace(workspace.namespace()).endMetadata().build())
-                  .create());
+          () -> controller
+              .resource(new ResourceClaimTemplateBuilder(users).withNewMetadata().withName("more")
+                  .withNamespace(workspace.namespace()).endMetadata().build())
+              .create());
     }
     assertThat(templates(workspace)).containsExactlyInAnyOrder(TEMPLATE, "users");
   }
@@ -127,11 +138,13 @@ class DialectsIT {
   private static void assertRefused(Runnable call) {
     assertThatThrownBy(call::run)
         .isInstanceOf(KubernetesClientException.class)
-        .hasMessageContaining("the controller may make and delete the templates that it makes for converted pods, and no others");
+        .hasMessageContaining(
+            "the controller may make and delete the templates that it makes for converted pods, and no others");
   }
 
   private static List<String> templates(Workspace workspace) {
-    return workspace.client().resources(ResourceClaimTemplate.class).inNamespace(workspace.namespace()).list().getItems().stream()
+    return workspace.client().resources(ResourceClaimTemplate.class).inNamespace(workspace.namespace()).list()
+        .getItems().stream()
         .map(template -> template.getMetadata().getName())
         .toList();
   }

@@ -14,8 +14,7 @@ import java.nio.file.Files;
 import org.junit.jupiter.api.Test;
 
 /** The files in deploy/examples do what they say, as they are. */
-@OnRealCluster
-@OnBrokenNode // the examples choose no node, so that they may come to run on that one
+@OnRealCluster @OnBrokenNode // the examples choose no node, so that they may come to run on that one
 class ExamplesIT {
   private static PodUnderTest apply(RealCluster cluster, Workspace workspace, String name) throws IOException {
     workspace.create(Files.readString(cluster.home().resolve("deploy/examples").resolve(name + ".yaml")));
@@ -36,7 +35,8 @@ class ExamplesIT {
   @Test
   void ownCard(RealCluster cluster, Workspace workspace) throws IOException {
     PodUnderTest pod = apply(cluster, workspace, "own-card").awaitLine("holding 153545080832");
-    assertThat(pod.claim().awaitDeviceStatus().getFirst().getConditions().getFirst().getMessage()).contains("of it on the card) of NVIDIA H200", "nobody else on it");
+    assertThat(pod.claim().awaitDeviceStatus().getFirst().getConditions().getFirst().getMessage())
+        .contains("of it on the card) of NVIDIA H200", "nobody else on it");
   }
 
   @Test
@@ -53,9 +53,10 @@ class ExamplesIT {
         .atMost(Workspace.PATIENCE)
         .ignoreException(KubernetesClientException.class) // no container to log yet
         .untilAsserted(
-            () ->
-                assertThat(workspace.client().pods().inNamespace(workspace.namespace()).withName("shared-claim").inContainer("second").getLog())
-                    .contains("alloc 1073741824 CUDA_SUCCESS", "alloc 4294967296 CUDA_ERROR_OUT_OF_MEMORY", "holding 1073741824"));
+            () -> assertThat(workspace.client().pods().inNamespace(workspace.namespace()).withName("shared-claim")
+                .inContainer("second").getLog())
+                .contains("alloc 1073741824 CUDA_SUCCESS", "alloc 4294967296 CUDA_ERROR_OUT_OF_MEMORY",
+                    "holding 1073741824"));
   }
 
   @Test
@@ -64,7 +65,8 @@ class ExamplesIT {
     await("both pods of the job to end well")
         .atMost(Workspace.PATIENCE)
         .until(
-            () -> workspace.client().batch().v1().jobs().inNamespace(workspace.namespace()).withName("gang").get().getStatus().getSucceeded(),
+            () -> workspace.client().batch().v1().jobs().inNamespace(workspace.namespace()).withName("gang").get()
+                .getStatus().getSucceeded(),
             succeeded -> Integer.valueOf(2).equals(succeeded));
   }
 }

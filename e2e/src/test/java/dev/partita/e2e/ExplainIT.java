@@ -31,7 +31,8 @@ class ExplainIT {
   }
 
   private static Optional<PodCondition> condition(Workspace workspace, String name) {
-    return pod(workspace, name).getStatus().getConditions().stream().filter(c -> CONDITION.equals(c.getType())).findFirst();
+    return pod(workspace, name).getStatus().getConditions().stream().filter(c -> CONDITION.equals(c.getType()))
+        .findFirst();
   }
 
   private static PodCondition awaitWaiting(Workspace workspace, String name) {
@@ -42,19 +43,20 @@ class ExplainIT {
   }
 
   private static Outcome explain(RealCluster cluster, String... arguments) {
-    String kubeconfig = cluster.command().run("cluster", "env").out().lines().findFirst().orElseThrow().replace("export KUBECONFIG=", "");
+    String kubeconfig = cluster.command().run("cluster", "env").out().lines().findFirst().orElseThrow()
+        .replace("export KUBECONFIG=", "");
     return cluster.command().run(Map.of("KUBECONFIG", kubeconfig), arguments);
   }
 
-  @Test
-  @NeedsSteadyController // while none leads, none can say
+  @Test @NeedsSteadyController // while none leads, none can say
   void aPodThatWaitsSaysWhyAndTheCommandSaysItNodeByNodeAndCardByCard(RealCluster cluster, Workspace workspace) {
     String node = cluster.nodes().getFirst();
     workspace.pod("huge", node, Ask.share("900Gi"), "true");
     assertThat(awaitWaiting(workspace, "huge").getMessage()).contains("asks 900 GiB").contains("asked 900 GiB");
     Outcome said = explain(cluster, "explain", "pod", "huge", "-n", workspace.namespace());
     assertThat(said.status()).as(said.err()).isZero();
-    assertThat(said.out()).startsWith("pod " + workspace.namespace() + "/huge is waiting: asks 900 GiB").contains("\n" + node + " (4 cards): claim ");
+    assertThat(said.out()).startsWith("pod " + workspace.namespace() + "/huge is waiting: asks 900 GiB")
+        .contains("\n" + node + " (4 cards): claim ");
     for (int card = 0; card < RealCluster.CARDS; card++) {
       assertThat(said.out()).containsPattern("(?m)^  gpu-" + card + "  has .*, asked 900 GiB$");
     }
@@ -71,23 +73,26 @@ class ExplainIT {
     workspace.pod("victim", cluster.nodes().getFirst(), Ask.share("900Gi"), "true");
     awaitWaiting(workspace, "victim");
     Pod controller =
-        cluster.client().pods().inNamespace(RealCluster.NAMESPACE).withLabel("app.kubernetes.io/name", "dra-controller").list().getItems().getFirst();
+        cluster.client().pods().inNamespace(RealCluster.NAMESPACE).withLabel("app.kubernetes.io/name", "dra-controller")
+            .list().getItems().getFirst();
     try (KubernetesClient stolen = TokenClient.ofPod(cluster.client(), controller)) {
-      for (String patch :
-          new String[] {
-            "{\"status\": {\"phase\": \"Failed\"}}",
-            "{\"status\": {\"podIP\": \"10.1.2.3\", \"podIPs\": [{\"ip\": \"10.1.2.3\"}]}}",
-            "{\"status\": {\"conditions\": [{\"type\": \"Ready\", \"status\": \"True\"}]}}"
-          }) {
+      for (String patch : new String[]{
+        "{\"status\": {\"phase\": \"Failed\"}}",
+        "{\"status\": {\"podIP\": \"10.1.2.3\", \"podIPs\": [{\"ip\": \"10.1.2.3\"}]}}",
+        "{\"status\": {\"conditions\": [{\"type\": \"Ready\", \"status\": \"True\"}]}}"
+      }) {
         assertThatThrownBy(() -> patchStatus(stolen, workspace, patch))
             .as(patch)
-            .isInstanceOfSatisfying(KubernetesClientException.class, refused -> assertThat(refused.getCode()).isIn(403, 422));
+            .isInstanceOfSatisfying(KubernetesClientException.class,
+                refused -> assertThat(refused.getCode()).isIn(403, 422));
       }
-      patchStatus(stolen, workspace, "{\"status\": {\"conditions\": [{\"type\": \"" + CONDITION + "\", \"status\": \"Unknown\"}]}}");
+      patchStatus(stolen, workspace,
+          "{\"status\": {\"conditions\": [{\"type\": \"" + CONDITION + "\", \"status\": \"Unknown\"}]}}");
     }
   }
 
   private static void patchStatus(KubernetesClient client, Workspace workspace, String patch) {
-    client.pods().inNamespace(workspace.namespace()).withName("victim").subresource("status").patch(PatchContext.of(PatchType.STRATEGIC_MERGE), patch);
+    client.pods().inNamespace(workspace.namespace()).withName("victim").subresource("status")
+        .patch(PatchContext.of(PatchType.STRATEGIC_MERGE), patch);
   }
 }

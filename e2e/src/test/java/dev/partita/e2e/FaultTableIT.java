@@ -26,12 +26,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Each fault of a cluster strikes while one pod holds a share, another one's is being prepared, and a third one's is being
- * released: the first keeps what it has, the second gets what it asked for, of the third nothing stays. What became of each
- * is printed as a table. Faults of the plugin alone, at every step of a claim, are tested in kubelet-plugin.
+ * Each fault of a cluster strikes while one pod holds a share, another one's is being prepared, and a third one's is
+ * being released: the first keeps what it has, the second gets what it asked for, of the third nothing stays. What
+ * became of each is printed as a table. Faults of the plugin alone, at every step of a claim, are tested in
+ * kubelet-plugin.
  */
-@OnRealCluster
-@Isolated("it kills daemons that every other test needs")
+@OnRealCluster @Isolated("it kills daemons that every other test needs")
 class FaultTableIT {
   private static final List<String> ROWS = Collections.synchronizedList(new ArrayList<>());
 
@@ -87,24 +87,26 @@ class FaultTableIT {
           .until(
               () -> {
                 String now = "{\"metadata\": {\"annotations\": {\"looked-at\": \"" + Instant.now() + "\"}}}";
-                workspace.client().pods().inNamespace(workspace.namespace()).withName(pod.name()).patch(PatchContext.of(PatchType.JSON_MERGE), now);
+                workspace.client().pods().inNamespace(workspace.namespace()).withName(pod.name())
+                    .patch(PatchContext.of(PatchType.JSON_MERGE), now);
                 return List.of("Succeeded", "Failed").contains(pod.phase());
               });
     }
 
     void awaitAnswers() {
-      await("the cluster to answer").atMost(Workspace.PATIENCE).ignoreExceptions().until(() -> cluster.files().shell(node, "echo back"), "back"::equals);
+      await("the cluster to answer").atMost(Workspace.PATIENCE).ignoreExceptions()
+          .until(() -> cluster.files().shell(node, "echo back"), "back"::equals);
     }
   }
 
-  @ParameterizedTest
-  @EnumSource
+  @ParameterizedTest @EnumSource
   void whatIsHeldStaysWhatIsAskedForComesAndWhatIsReleasedGoes(Fault fault, RealCluster cluster, Workspace workspace) {
     Assumptions.assumeTrue(cluster.lab().isPresent(), "Kubernetes' own daemons can be killed on a lab only");
     Scene scene = new Scene(cluster, workspace, cluster.brokenNode());
     String row = "%-26s %-31s %-9s %s";
     try {
-      PodUnderTest holding = workspace.pod("holding", scene.node(), Ask.share("2Gi"), "exec partita-probe hold 1Gi").awaitLine("holding");
+      PodUnderTest holding =
+          workspace.pod("holding", scene.node(), Ask.share("2Gi"), "exec partita-probe hold 1Gi").awaitLine("holding");
       PodUnderTest going = workspace.pod("going", scene.node(), Ask.share("2Gi"), "exec sleep 600").awaitRunning();
       List<String> claims = new ArrayList<>(Stream.of(holding, going).map(pod -> pod.claim().uid()).toList());
       PodUnderTest coming = workspace.pod("coming", scene.node(), Ask.share("2Gi"), "partita-probe alloc 1Gi");
@@ -123,11 +125,13 @@ class FaultTableIT {
       coming.deleteAndAwait();
       await("traces on " + scene.node())
           .atMost(Workspace.PATIENCE)
-          .untilAsserted(() -> assertThat(claims).allSatisfy(uid -> assertThat(cluster.files().tracesOf(uid, scene.node())).isEmpty()));
+          .untilAsserted(() -> assertThat(claims)
+              .allSatisfy(uid -> assertThat(cluster.files().tracesOf(uid, scene.node())).isEmpty()));
       workspace.pod("all-of-the-node", scene.node(), Ask.wholeCards(RealCluster.CARDS), "true").awaitLog();
       ROWS.add(row.formatted(fault, "prepared, preparing, releasing", "yes", "nothing"));
     } catch (RuntimeException | AssertionError failure) {
-      ROWS.add(row.formatted(fault, "prepared, preparing, releasing", "NO", String.valueOf(failure.getMessage()).lines().findFirst().orElse("")));
+      ROWS.add(row.formatted(fault, "prepared, preparing, releasing", "NO",
+          String.valueOf(failure.getMessage()).lines().findFirst().orElse("")));
       throw failure;
     }
   }

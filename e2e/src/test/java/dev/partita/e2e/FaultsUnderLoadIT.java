@@ -24,13 +24,13 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /**
- * Pods with shares, whole cards and gangs come and go in an order that nobody chose, while daemons are killed. By default a few steps; {@code
- * -Dpartita.faults.steps=3000 -Djunit.jupiter.execution.timeout.mode=disabled} goes on for half an hour, {@code -Dpartita.faults.everything=true} kills
- * Kubernetes' own daemons as well, and {@code -Dpartita.faults.seed} repeats an order.
+ * Pods with shares, whole cards and gangs come and go in an order that nobody chose, while daemons are killed. By
+ * default a few steps; {@code
+ * -Dpartita.faults.steps=3000 -Djunit.jupiter.execution.timeout.mode=disabled} goes on for half an hour,
+ * {@code -Dpartita.faults.everything=true} kills Kubernetes' own daemons as well, and {@code -Dpartita.faults.seed}
+ * repeats an order.
  */
-@OnRealCluster
-@ChangesControllers
-@OnBrokenNode
+@OnRealCluster @ChangesControllers @OnBrokenNode
 class FaultsUnderLoadIT {
   private static final int STEPS = Integer.getInteger("partita.faults.steps", 40);
   private static final long SEED = Long.getLong("partita.faults.seed", System.nanoTime() & 0xffff);
@@ -82,7 +82,8 @@ class FaultsUnderLoadIT {
     void step(int number) {
       int chance = random.nextInt(pods().size() > MANY ? 55 : 0, 100);
       if (number % 25 == 0) {
-        System.out.println("faults under load: step " + number + ", " + pods().size() + " pods, " + claims.size() + " claims so far");
+        System.out.println(
+            "faults under load: step " + number + ", " + pods().size() + " pods, " + claims.size() + " claims so far");
       }
       if (chance < 35) {
         workspace.pod("pod-" + number, onPaper(), ask(), "exec sleep 3600");
@@ -100,9 +101,12 @@ class FaultsUnderLoadIT {
       } else if (chance < 98 || cluster.lab().isEmpty()) {
         new Daemons(cluster.client()).plugin(node).ifPresent(this::kill);
       } else {
-        List<String> daemons = EVERYTHING ? List.of("etcd", "apiserver", "scheduler", "kcm", node + ".containerd", node + ".kubelet") : List.of(node + ".kubelet");
+        List<String> daemons = EVERYTHING
+            ? List.of("etcd", "apiserver", "scheduler", "kcm", node + ".containerd", node + ".kubelet")
+            : List.of(node + ".kubelet");
         cluster.lab().orElseThrow().restart(daemons.get(random.nextInt(daemons.size())));
-        await("the cluster to answer").atMost(Workspace.PATIENCE).ignoreExceptions().until(() -> cluster.files().shell(node, "echo back"), "back"::equals);
+        await("the cluster to answer").atMost(Workspace.PATIENCE).ignoreExceptions()
+            .until(() -> cluster.files().shell(node, "echo back"), "back"::equals);
       }
       remember();
     }
@@ -166,17 +170,22 @@ class FaultsUnderLoadIT {
       workspace.claims().stream().map(claim -> claim.getMetadata().getUid()).forEach(claims::add);
     }
 
-    /** Every pod gets its turn once those before it are gone: each fits on an empty node. Members of gangs that others were deleted of wait for ever, and go. */
+    /**
+     * Every pod gets its turn once those before it are gone: each fits on an empty node. Members of gangs that others
+     * were deleted of wait for ever, and go.
+     */
     void drain() {
       pods().stream().filter(this::isOfABrokenGang).forEach(this::delete);
       for (List<String> left = names(); !left.isEmpty(); left = names()) {
         List<Pod> served =
             await("any of " + left + " to be bound")
                 .atMost(Workspace.PATIENCE)
-                .until(() -> pods().stream().filter(pod -> pod.getSpec().getNodeName() != null).toList(), bound -> !bound.isEmpty());
+                .until(() -> pods().stream().filter(pod -> pod.getSpec().getNodeName() != null).toList(),
+                    bound -> !bound.isEmpty());
         remember();
         SoldCards.of(workspace.claims()).areSoldOnce();
-        served.stream().filter(pod -> isOf(pod, node)).map(pod -> new PodUnderTest(workspace, pod.getMetadata().getName())).forEach(PodUnderTest::awaitRunning);
+        served.stream().filter(pod -> isOf(pod, node))
+            .map(pod -> new PodUnderTest(workspace, pod.getMetadata().getName())).forEach(PodUnderTest::awaitRunning);
         served.forEach(this::delete);
       }
     }
@@ -184,17 +193,22 @@ class FaultsUnderLoadIT {
     private boolean isOfABrokenGang(Pod pod) {
       String gang = pod.getMetadata().getAnnotations().get("gpu.partita.dev/gang");
       return gang != null
-          && pods().stream().filter(other -> gang.equals(other.getMetadata().getAnnotations().get("gpu.partita.dev/gang"))).count()
+          && pods().stream()
+              .filter(other -> gang.equals(other.getMetadata().getAnnotations().get("gpu.partita.dev/gang"))).count()
               < Integer.parseInt(pod.getMetadata().getAnnotations().get("gpu.partita.dev/gang-size"));
     }
 
     void nothingIsLeft() {
       remember();
       workspace.client().pods().inNamespace(workspace.namespace()).withGracePeriod(1).delete();
-      await("claims to be gone").atMost(Workspace.PATIENCE).until(() -> workspace.claims().stream().map(ResourceClaim::getMetadata).map(m -> m.getName()).toList(), List::isEmpty);
+      await("claims to be gone").atMost(Workspace.PATIENCE).until(
+          () -> workspace.claims().stream().map(ResourceClaim::getMetadata).map(m -> m.getName()).toList(),
+          List::isEmpty);
       await("traces of claims on " + node)
           .atMost(Workspace.PATIENCE)
-          .untilAsserted(() -> assertThat(claims.stream().map(uid -> cluster.files().tracesOf(uid, node)).filter(traces -> !traces.isEmpty())).isEmpty());
+          .untilAsserted(() -> assertThat(
+              claims.stream().map(uid -> cluster.files().tracesOf(uid, node)).filter(traces -> !traces.isEmpty()))
+              .isEmpty());
     }
   }
 }

@@ -25,11 +25,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /**
- * What a tenant with the role {@code edit} can send at once: connections that say nothing, pods with as much metadata as the
- * API takes, and pods that no node can hold. Runs alone, for all of that is a load on the API server as well.
+ * What a tenant with the role {@code edit} can send at once: connections that say nothing, pods with as much metadata
+ * as the API takes, and pods that no node can hold. Runs alone, for all of that is a load on the API server as well.
  */
-@OnRealCluster
-@Isolated("its load would slow down every other test")
+@OnRealCluster @Isolated("its load would slow down every other test")
 class HostileLoadIT {
   /** kubelet ends a container whose probe has failed three times, 20 s apart. */
   private static final Duration KILLED_AFTER = Duration.ofSeconds(60);
@@ -113,7 +112,8 @@ class HostileLoadIT {
     for (Pod pod : ours) {
       pod.getSpec().getContainers().stream()
           .flatMap(container -> container.getPorts().stream())
-          .forEach(port -> script.append("half ").append(pod.getStatus().getPodIP()).append(' ').append(port.getContainerPort()).append("; "));
+          .forEach(port -> script.append("half ").append(pod.getStatus().getPodIP()).append(' ')
+              .append(port.getContainerPort()).append("; "));
     }
     return """
         apiVersion: v1

@@ -44,9 +44,7 @@ import org.junit.jupiter.api.io.TempDir;
  * did in a test, a neighbour's pod is served afterwards, and none of our containers was started again. A test for one
  * more thing that he may try is one more method here: it does it through {@link #tenant}.
  */
-@OnRealCluster
-@NeedsSteadyController
-@NeedsSteadyPlugins
+@OnRealCluster @NeedsSteadyController @NeedsSteadyPlugins
 class HostileTenantIT {
   private static final List<String> API_VERSIONS = List.of("v1", "v1beta2", "v1beta1");
   private static final String PROPOSAL = "gpu.partita.dev/proposed-allocation";
@@ -119,14 +117,12 @@ class HostileTenantIT {
       assertRefused("partita-proposals", () -> his.patch(of(PatchType.STRATEGIC_MERGE), SET_PROPOSAL));
       assertRefused(
           "partita-proposals",
-          () ->
-              his.edit(
-                  found ->
-                      new ResourceClaimBuilder(found)
-                          .editMetadata()
-                          .addToAnnotations(PROPOSAL, "x")
-                          .endMetadata()
-                          .build()));
+          () -> his.edit(
+              found -> new ResourceClaimBuilder(found)
+                  .editMetadata()
+                  .addToAnnotations(PROPOSAL, "x")
+                  .endMetadata()
+                  .build()));
       assertThat(claim.proposal()).isEmpty();
     }
   }
@@ -266,7 +262,7 @@ class HostileTenantIT {
   @Test
   void selectorsNestedAsDeeplyAsTheApiTakesThemHoldUpNobody(RealCluster cluster, Workspace workspace) {
     List<String> made = new ArrayList<>();
-    for (int levels : new int[] {40, 120, 199, 225, 249}) {
+    for (int levels : new int[]{40, 120, 199, 225, 249}) {
       List<String> nests =
           List.of(
               "(".repeat(levels) + "true" + ")".repeat(levels),
@@ -292,23 +288,26 @@ class HostileTenantIT {
   void aPodWithAHundredClaimsOfThirtyTwoRequestsIsToldThatItAsksForTooMuch(RealCluster cluster, Workspace workspace) {
     String requests =
         IntStream.range(0, 32)
-            .mapToObj(i -> "{name: r%d, exactly: {deviceClassName: gpu.partita.dev, capacity: {requests: {memory: 1Gi}}}}".formatted(i))
+            .mapToObj(
+                i -> "{name: r%d, exactly: {deviceClassName: gpu.partita.dev, capacity: {requests: {memory: 1Gi}}}}"
+                    .formatted(i))
             .collect(Collectors.joining(", "));
     List<String> names = IntStream.range(0, 100).mapToObj(i -> "many-" + i).toList();
     names.forEach(name -> workspace.claimOfSpec(name, "{devices: {requests: [" + requests + "]}}"));
     tenant.create(
         """
-        apiVersion: v1
-        kind: Pod
-        metadata: {name: many}
-        spec:
-          nodeSelector: {kubernetes.io/hostname: %s}
-          resourceClaims: [%s]
-          containers: [{name: main, image: none, resources: {claims: [%s]}}]
-        """
+            apiVersion: v1
+            kind: Pod
+            metadata: {name: many}
+            spec:
+              nodeSelector: {kubernetes.io/hostname: %s}
+              resourceClaims: [%s]
+              containers: [{name: main, image: none, resources: {claims: [%s]}}]
+            """
             .formatted(
                 node(cluster),
-                names.stream().map(name -> "{name: " + name + ", resourceClaimName: " + name + "}").collect(Collectors.joining(", ")),
+                names.stream().map(name -> "{name: " + name + ", resourceClaimName: " + name + "}")
+                    .collect(Collectors.joining(", ")),
                 names.stream().map(name -> "{name: " + name + "}").collect(Collectors.joining(", "))));
     awaitDecided(workspace, "many");
   }
@@ -325,17 +324,18 @@ class HostileTenantIT {
             () -> {
               Pod found = workspace.client().pods().inNamespace(workspace.namespace()).withName(pod).get();
               return found.getSpec().getNodeName() != null
-                  || found.getStatus().getConditions().stream().anyMatch(condition -> condition.getType().equals("gpu.partita.dev/Allocated"));
+                  || found.getStatus().getConditions().stream()
+                      .anyMatch(condition -> condition.getType().equals("gpu.partita.dev/Allocated"));
             });
   }
 
   // ---- what is said to him of others
 
   /** All priorities are below the default, so that no other test's pod is a victim. */
-  @Test
-  @OnBrokenNode // it takes the whole node
+  @Test @OnBrokenNode // it takes the whole node
   void ofPodsWithWhichHeCompetesForCardsHeLearnsTheUidsAloneAndTheyLearnHisAlone(
-      RealCluster cluster, Workspace workspace) {
+      RealCluster cluster,
+      Workspace workspace) {
     new Daemons(cluster.client()).awaitFreeCards(cluster.brokenNode());
     PodTraits there = PodTraits.on(cluster.brokenNode());
     String ends = "trap 'exit 0' TERM; sleep 600 & wait";
@@ -365,44 +365,51 @@ class HostileTenantIT {
 
   // ---- root in a container, against the plugin of its node
 
-  /** It takes leases on its claim's files, has a child lock its region that shares its descriptors and ends, and lets the region grow. */
+  /**
+   * It takes leases on its claim's files, has a child lock its region that shares its descriptors and ends, and lets
+   * the region grow.
+   */
   @Test
   void rootInAContainerThatHoldsItsFilesAgainstThePluginHarmsNoOtherClaim(RealCluster cluster, Workspace workspace)
       throws IOException, InterruptedException {
     Lab lab = cluster.lab().orElseGet(() -> Assumptions.abort("only a lab makes images here"));
     Path program = folder.resolve("hostile");
     Process compiler =
-        new ProcessBuilder("cc", "-static", "-O1", "-o", program.toString(), cluster.home() + "/e2e/src/test/c/hostile.c").inheritIO().start();
+        new ProcessBuilder("cc", "-static", "-O1", "-o", program.toString(),
+            cluster.home() + "/e2e/src/test/c/hostile.c").inheritIO().start();
     assertThat(compiler.waitFor()).isZero();
     Path archive = folder.resolve("hostile.tar");
     lab.image("localhost/partita-e2e/hostile:1", archive, List.of(program + ":/usr/bin/hostile"));
     assertThat(cluster.command().run("cluster", "load", archive.toString()).status()).isZero();
 
     ClaimUnderTest claim = workspace.claim("held", Ask.share("1Gi"));
-    PodUnderTest before = workspace.pod("before", node(cluster), Ask.share("2Gi"), "exec partita-probe hold 1Gi").awaitLine("holding");
+    PodUnderTest before =
+        workspace.pod("before", node(cluster), Ask.share("2Gi"), "exec partita-probe hold 1Gi").awaitLine("holding");
     tenant.create(
         """
-        apiVersion: v1
-        kind: Pod
-        metadata: {name: hostile}
-        spec:
-          terminationGracePeriodSeconds: 0
-          nodeSelector: {kubernetes.io/hostname: %s}
-          resourceClaims: [{name: gpu, resourceClaimName: %s}]
-          containers:
-          - name: main
-            image: localhost/partita-e2e/hostile:1
-            imagePullPolicy: IfNotPresent
-            securityContext: {runAsUser: 0, capabilities: {add: [LEASE]}}
-            command: [sh, -c, 'exec hostile /run/partita/shares/*/usage /etc/partita/shares/*/quota /etc/partita/shares/*/card']
-            resources: {claims: [{name: gpu}], limits: {memory: 64Mi}}
-        """
+            apiVersion: v1
+            kind: Pod
+            metadata: {name: hostile}
+            spec:
+              terminationGracePeriodSeconds: 0
+              nodeSelector: {kubernetes.io/hostname: %s}
+              resourceClaims: [{name: gpu, resourceClaimName: %s}]
+              containers:
+              - name: main
+                image: localhost/partita-e2e/hostile:1
+                imagePullPolicy: IfNotPresent
+                securityContext: {runAsUser: 0, capabilities: {add: [LEASE]}}
+                command: [sh, -c, 'exec hostile /run/partita/shares/*/usage /etc/partita/shares/*/quota /etc/partita/shares/*/card']
+                resources: {claims: [{name: gpu}], limits: {memory: 64Mi}}
+            """
             .formatted(node(cluster), claim.name()));
     new PodUnderTest(workspace, "hostile").awaitLine("holding on");
     for (int i = 0; i < 3; i++) {
       Instant asked = Instant.now();
-      assertThat(workspace.pod("beside-" + i, node(cluster), Ask.share("1Gi"), "partita-probe alloc 512Mi").awaitLog()).contains("CUDA_SUCCESS");
-      assertThat(Duration.between(asked, Instant.now())).as("one lease would hold a prepare up for 45 s").isLessThan(Duration.ofSeconds(30));
+      assertThat(workspace.pod("beside-" + i, node(cluster), Ask.share("1Gi"), "partita-probe alloc 512Mi").awaitLog())
+          .contains("CUDA_SUCCESS");
+      assertThat(Duration.between(asked, Instant.now())).as("one lease would hold a prepare up for 45 s")
+          .isLessThan(Duration.ofSeconds(30));
     }
     assertThat(before.exec("partita-probe alloc 3Gi")).as("a neighbour's limit").contains("OUT_OF_MEMORY");
     assertThat(before.phase()).isEqualTo("Running");

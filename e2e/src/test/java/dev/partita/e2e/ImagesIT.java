@@ -43,11 +43,11 @@ class ImagesIT {
             cluster.quietNodes().getFirst(),
             Ask.share("8Gi"),
             """
-            partita-probe info
-            partita-probe alloc 9Gi
-            echo "status $?"
-            LD_LIBRARY_PATH=/opt/elsewhere partita-probe info | sed 's/^/uncovered: /'
-            """);
+                partita-probe info
+                partita-probe alloc 9Gi
+                echo "status $?"
+                LD_LIBRARY_PATH=/opt/elsewhere partita-probe info | sed 's/^/uncovered: /'
+                """);
 
     assertThat(pod.awaitLog())
         .containsPattern("(?m)^device 0 .*" + QUOTA)
@@ -57,7 +57,8 @@ class ImagesIT {
   }
 
   @Test
-  void anImageWhoseLinkerReadsOtherFoldersThanTheHostsFindsTheSharesLibraries(RealCluster cluster, Workspace workspace) throws IOException {
+  void anImageWhoseLinkerReadsOtherFoldersThanTheHostsFindsTheSharesLibraries(RealCluster cluster, Workspace workspace)
+      throws IOException {
     Path loader = elsewhere(Path.of("/lib64/ld-linux-x86-64.so.2"));
     List<String> files = new ArrayList<>(List.of(loader + ":/opt/foreign/ld.so"));
     try (Stream<Path> own = Files.list(Path.of("/lib/x86_64-linux-gnu"))) {
@@ -71,19 +72,21 @@ class ImagesIT {
             cluster.quietNodes().getFirst(),
             Ask.share("8Gi"),
             """
-            /opt/foreign/ld.so --inhibit-cache /usr/bin/partita-probe info
-            /opt/foreign/ld.so --inhibit-cache /usr/bin/partita-probe alloc 9Gi
-            echo "status $?"
-            grep -c '/usr/lib/libcuda.so.1 ' /proc/self/mountinfo
-            """);
+                /opt/foreign/ld.so --inhibit-cache /usr/bin/partita-probe info
+                /opt/foreign/ld.so --inhibit-cache /usr/bin/partita-probe alloc 9Gi
+                echo "status $?"
+                grep -c '/usr/lib/libcuda.so.1 ' /proc/self/mountinfo
+                """);
 
-    assertThat(pod.awaitLog()).containsPattern("(?m)^device 0 .*" + QUOTA).contains("CUDA_ERROR_OUT_OF_MEMORY", "status 3").endsWith("1\n");
+    assertThat(pod.awaitLog()).containsPattern("(?m)^device 0 .*" + QUOTA)
+        .contains("CUDA_ERROR_OUT_OF_MEMORY", "status 3").endsWith("1\n");
   }
 
   /** This machine's linker, made to look in another folder than Debian's: it then reads /lib and /usr/lib only. */
   private Path elsewhere(Path linker) throws IOException {
     assumeTrue(Files.isReadable(linker), linker + " is not there: this makes an image out of a Debian machine's files");
-    String changed = new String(Files.readAllBytes(linker), StandardCharsets.ISO_8859_1).replace("x86_64-linux-gnu", "x86_64-elsewhere");
+    String changed = new String(Files.readAllBytes(linker), StandardCharsets.ISO_8859_1).replace("x86_64-linux-gnu",
+        "x86_64-elsewhere");
     Path file = Files.write(folder.resolve("ld.so"), changed.getBytes(StandardCharsets.ISO_8859_1));
     assertThat(file.toFile().setExecutable(true)).isTrue();
     return file;

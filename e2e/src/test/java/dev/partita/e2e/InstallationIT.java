@@ -29,12 +29,12 @@ class InstallationIT {
   void theControllersPodKeepsThePodSecurityStandardRestricted(RealCluster cluster, Workspace workspace) {
     PodTemplateSpec template =
         Objects.requireNonNull(
-                cluster.client()
-                    .apps()
-                    .deployments()
-                    .inNamespace(RealCluster.NAMESPACE)
-                    .withName(Controllers.NAME)
-                    .get())
+            cluster.client()
+                .apps()
+                .deployments()
+                .inNamespace(RealCluster.NAMESPACE)
+                .withName(Controllers.NAME)
+                .get())
             .getSpec()
             .getTemplate();
     enforce(workspace, "restricted");
@@ -45,7 +45,7 @@ class InstallationIT {
   void thePluginsPodNeedsTheStandardPrivilegedForTheFoldersOfItsNode(RealCluster cluster, Workspace workspace) {
     PodTemplateSpec template =
         Objects.requireNonNull(
-                cluster.client().apps().daemonSets().inNamespace(RealCluster.NAMESPACE).withName(Daemons.PLUGINS).get())
+            cluster.client().apps().daemonSets().inNamespace(RealCluster.NAMESPACE).withName(Daemons.PLUGINS).get())
             .getSpec()
             .getTemplate();
     enforce(workspace, "baseline");
@@ -78,8 +78,7 @@ class InstallationIT {
         .namespaces()
         .withName(workspace.namespace())
         .edit(
-            found ->
-                new NamespaceBuilder(found).editMetadata().addToLabels(ENFORCED, standard).endMetadata().build());
+            found -> new NamespaceBuilder(found).editMetadata().addToLabels(ENFORCED, standard).endMetadata().build());
     await("the API server to enforce " + standard)
         .atMost(Workspace.PATIENCE)
         .until(() -> held(workspace).equals(standard));

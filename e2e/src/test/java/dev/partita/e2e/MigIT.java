@@ -17,25 +17,27 @@ import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 
 /** Cards that are cut for claims, on a node that offers it. */
-@OnRealCluster
-@OnBrokenNode
+@OnRealCluster @OnBrokenNode
 class MigIT {
   private static final long GIB = 1L << 30;
 
   private static Ask instance(String profile) {
-    return new Ask("mig.gpu.partita.dev", 1, Map.of(), "", "device.attributes['gpu.partita.dev'].profile == '%s'".formatted(profile));
+    return new Ask("mig.gpu.partita.dev", 1, Map.of(), "",
+        "device.attributes['gpu.partita.dev'].profile == '%s'".formatted(profile));
   }
 
   private static void awaitDevices(Daemons daemons, String node, Predicate<List<String>> wanted) {
     await("the devices of " + node)
         .atMost(Workspace.PATIENCE)
-        .until(() -> daemons.slices(node).stream().flatMap(slice -> slice.getSpec().getDevices().stream()).map(device -> device.getName()).toList(), wanted);
+        .until(() -> daemons.slices(node).stream().flatMap(slice -> slice.getSpec().getDevices().stream())
+            .map(device -> device.getName()).toList(), wanted);
   }
 
   private static void assertHasOneDeviceOf(PodUnderTest pod, double leastGib, double mostGib) {
     assertThat(pod.log().lines().filter(line -> line.startsWith("device ")))
         .singleElement()
-        .satisfies(line -> assertThat(Long.parseLong(line.replaceAll(".*total=([0-9]+) .*", "$1")) / (double) GIB).isBetween(leastGib, mostGib));
+        .satisfies(line -> assertThat(Long.parseLong(line.replaceAll(".*total=([0-9]+) .*", "$1")) / (double) GIB)
+            .isBetween(leastGib, mostGib));
   }
 
   @Test
@@ -58,13 +60,15 @@ class MigIT {
       String card = small.claim().awaitAllocated().getFirst().getDevice().replaceAll("-mig-.*", "");
       assertThat(large.claim().awaitAllocated().getFirst().getDevice()).as("best fit").startsWith(card + "-mig-3g-");
 
-      PodUnderTest whole = workspace.pod("whole", node, Ask.wholeCards(RealCluster.CARDS), "partita-probe info; partita-probe alloc 130Gi; exec sleep 600");
+      PodUnderTest whole = workspace.pod("whole", node, Ask.wholeCards(RealCluster.CARDS),
+          "partita-probe info; partita-probe alloc 130Gi; exec sleep 600");
       workspace.awaitEvent("ResourceClaim", whole.claim().name(), "Unallocatable");
       small.deleteAndAwait();
       large.deleteAndAwait();
       assertThat(whole.awaitLine("alloc").log()).contains("alloc 139586437120 CUDA_SUCCESS");
       whole.deleteAndAwait();
     }
-    awaitDevices(daemons, node, devices -> !devices.isEmpty() && devices.stream().noneMatch(device -> device.contains("-mig-")));
+    awaitDevices(daemons, node,
+        devices -> !devices.isEmpty() && devices.stream().noneMatch(device -> device.contains("-mig-")));
   }
 }

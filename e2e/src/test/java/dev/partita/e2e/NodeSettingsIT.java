@@ -23,8 +23,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** What differs from node to node: who allocates, and whether there is a driver at all. */
-@OnRealCluster
-@OnBrokenNode
+@OnRealCluster @OnBrokenNode
 class NodeSettingsIT {
   private static final String PLUGIN_LABEL = "gpu.partita.dev/plugin";
 
@@ -36,8 +35,10 @@ class NodeSettingsIT {
     try {
       awaitUntainted(daemons, node);
       PodUnderTest pod =
-          workspace.pod("scheduled", node, Ask.share("8Gi").cores(25).config("coreLimit: Hard"), "partita-probe alloc 7Gi; partita-probe alloc 9Gi; exec sleep 600").awaitLine("9663676416");
-      assertThat(pod.log()).contains("alloc 7516192768 CUDA_SUCCESS").contains("alloc 9663676416 CUDA_ERROR_OUT_OF_MEMORY");
+          workspace.pod("scheduled", node, Ask.share("8Gi").cores(25).config("coreLimit: Hard"),
+              "partita-probe alloc 7Gi; partita-probe alloc 9Gi; exec sleep 600").awaitLine("9663676416");
+      assertThat(pod.log()).contains("alloc 7516192768 CUDA_SUCCESS")
+          .contains("alloc 9663676416 CUDA_ERROR_OUT_OF_MEMORY");
       assertThat(pod.claim().awaitDeviceStatus().getFirst().getConditions().getFirst().getStatus()).isEqualTo("True");
       String share = pod.claim().awaitAllocated().getFirst().getDevice();
       assertThat(share).endsWith("-shared");
@@ -62,8 +63,10 @@ class NodeSettingsIT {
       PodUnderTest first = workspace.pod("first", node, Ask.share("8Gi"), "exec sleep 600").awaitRunning();
       PodUnderTest large = workspace.pod("large", node, Ask.share("136Gi"), "exec sleep 600").awaitRunning();
       String fuller = large.claim().awaitAllocated().getFirst().getDevice();
-      assertThat(fuller).as("for both there is no room on one card").isNotEqualTo(first.claim().awaitAllocated().getFirst().getDevice());
-      await("the fuller card to be the first").atMost(Workspace.PATIENCE).untilAsserted(() -> assertThat(shares(daemons, node).getFirst()).isEqualTo(fuller));
+      assertThat(fuller).as("for both there is no room on one card")
+          .isNotEqualTo(first.claim().awaitAllocated().getFirst().getDevice());
+      await("the fuller card to be the first").atMost(Workspace.PATIENCE)
+          .untilAsserted(() -> assertThat(shares(daemons, node).getFirst()).isEqualTo(fuller));
       PodUnderTest small = workspace.pod("small", node, Ask.share("1Gi"), "exec sleep 600").awaitRunning();
       assertThat(small.claim().awaitAllocated().getFirst().getDevice()).isEqualTo(fuller);
       small.deleteAndAwait();
@@ -75,8 +78,7 @@ class NodeSettingsIT {
     }
   }
 
-  @Test
-  @NeedsSteadyController
+  @Test @NeedsSteadyController
   void whatKubeSchedulerDoesNotKnowIsNotLeftToIt(RealCluster cluster, Workspace workspace) {
     String node = cluster.brokenNode();
     Daemons daemons = new Daemons(cluster.client());
@@ -84,11 +86,14 @@ class NodeSettingsIT {
     cluster.patchGpuNode(node, "{\"allocator\": \"Scheduler\"}");
     try {
       awaitUntainted(daemons, node);
-      PodUnderTest gated = workspace.pod("gated", PodTraits.on(node).gate(PodTraits.ALLOCATION_GATE), another, "exec sleep 600");
-      workspace.awaitEvent("ResourceClaim", gated.claim().name(), "Unallocatable", "kube-scheduler allocates there, and it knows no placement.models");
+      PodUnderTest gated =
+          workspace.pod("gated", PodTraits.on(node).gate(PodTraits.ALLOCATION_GATE), another, "exec sleep 600");
+      workspace.awaitEvent("ResourceClaim", gated.claim().name(), "Unallocatable",
+          "kube-scheduler allocates there, and it knows no placement.models");
       assertThat(gated.gates()).isNotEmpty();
       PodUnderTest ungated = workspace.withoutAdmission().pod("ungated", node, another, "exec sleep 600");
-      workspace.awaitEvent("ResourceClaim", ungated.claim().name(), "PrepareFailed", "is of model h200, against its config's placement.models: kube-scheduler allocated it");
+      workspace.awaitEvent("ResourceClaim", ungated.claim().name(), "PrepareFailed",
+          "is of model h200, against its config's placement.models: kube-scheduler allocated it");
     } finally {
       cluster.patchGpuNode(node, "{\"allocator\": \"Controller\"}");
       await("devices with the taint").atMost(Workspace.PATIENCE).until(() -> isTainted(daemons, node));
@@ -105,17 +110,19 @@ class NodeSettingsIT {
       PodUnderTest pod = workspace.pod("user", node, Ask.share("8Gi"), "exec sleep 600").awaitRunning();
       String card = pod.claim().awaitAllocated().getFirst().getDevice().replace("-shared", "");
       cluster.patchGpuNode(node, "{\"publish\": [\"Shared\"]}");
-      await("the other cards to be offered as shares only").atMost(Workspace.PATIENCE).untilAsserted(() -> assertThat(wholeCards(daemons, node)).containsExactly(card));
+      await("the other cards to be offered as shares only").atMost(Workspace.PATIENCE)
+          .untilAsserted(() -> assertThat(wholeCards(daemons, node)).containsExactly(card));
       pod.deleteAndAwait();
-      await("this one too").atMost(Workspace.PATIENCE).untilAsserted(() -> assertThat(wholeCards(daemons, node)).isEmpty());
+      await("this one too").atMost(Workspace.PATIENCE)
+          .untilAsserted(() -> assertThat(wholeCards(daemons, node)).isEmpty());
     } finally {
       cluster.patchGpuNode(node, "{\"allocator\": \"Controller\", \"publish\": null}");
-      await("all cards as before").atMost(Workspace.PATIENCE).until(() -> isTainted(daemons, node) && wholeCards(daemons, node).size() > 1);
+      await("all cards as before").atMost(Workspace.PATIENCE)
+          .until(() -> isTainted(daemons, node) && wholeCards(daemons, node).size() > 1);
     }
   }
 
-  @Test
-  @NeedsSteadyController
+  @Test @NeedsSteadyController
   void aCardThatIsWithheldIsOfferedToNobodyUntilItIsNoMore(RealCluster cluster, Workspace workspace) {
     String node = cluster.brokenNode();
     Daemons daemons = new Daemons(cluster.client());
@@ -125,7 +132,8 @@ class NodeSettingsIT {
     try {
       await("the card to go").atMost(Workspace.PATIENCE).until(() -> !wholeCards(daemons, node).contains("gpu-0"));
       PodUnderTest all = workspace.pod("all", node, Ask.wholeCards(cards.size()), "exec sleep 600");
-      workspace.awaitEvent("ResourceClaim", all.claim().name(), "Unallocatable", "1 card on " + node + ": not offered at all");
+      workspace.awaitEvent("ResourceClaim", all.claim().name(), "Unallocatable",
+          "1 card on " + node + ": not offered at all");
       cluster.patchGpuNode(node, "{\"withhold\": null}");
       all.awaitRunning().deleteAndAwait();
     } finally {
@@ -145,9 +153,11 @@ class NodeSettingsIT {
       bare.create();
       await("the reason")
           .atMost(Workspace.PATIENCE)
-          .untilAsserted(() -> assertThat(readyCondition(cluster, node)).contains("status=False", "install the NVIDIA driver"));
+          .untilAsserted(
+              () -> assertThat(readyCondition(cluster, node)).contains("status=False", "install the NVIDIA driver"));
       await("no slices").atMost(Workspace.PATIENCE).until(() -> daemons.slices(node).isEmpty());
-      assertThat(Objects.requireNonNull(bare.get()).getStatus().getContainerStatuses().getFirst().getRestartCount()).as("restarts").isZero();
+      assertThat(Objects.requireNonNull(bare.get()).getStatus().getContainerStatuses().getFirst().getRestartCount())
+          .as("restarts").isZero();
       assertThat(Objects.requireNonNull(bare.get()).getStatus().getPhase()).isEqualTo("Running");
     } finally {
       bare.withGracePeriod(0).delete();
@@ -191,17 +201,20 @@ class NodeSettingsIT {
   }
 
   private static Stream<String> devices(Daemons daemons, String node) {
-    return daemons.slices(node).stream().flatMap(slice -> slice.getSpec().getDevices().stream()).map(device -> device.getName());
+    return daemons.slices(node).stream().flatMap(slice -> slice.getSpec().getDevices().stream())
+        .map(device -> device.getName());
   }
 
   private static void awaitUntainted(Daemons daemons, String node) {
-    await("devices without the taint").atMost(Workspace.PATIENCE).until(() -> !daemons.slices(node).isEmpty() && !isTainted(daemons, node));
+    await("devices without the taint").atMost(Workspace.PATIENCE)
+        .until(() -> !daemons.slices(node).isEmpty() && !isTainted(daemons, node));
   }
 
   private static boolean isTainted(Daemons daemons, String node) {
     return daemons.slices(node).stream()
         .flatMap(slice -> slice.getSpec().getDevices().stream())
-        .anyMatch(device -> device.getTaints() != null && device.getTaints().stream().anyMatch(t -> "gpu.partita.dev/allocator".equals(t.getKey())));
+        .anyMatch(device -> device.getTaints() != null
+            && device.getTaints().stream().anyMatch(t -> "gpu.partita.dev/allocator".equals(t.getKey())));
   }
 
   private static void label(RealCluster cluster, String node, String plugin) {

@@ -24,8 +24,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** A plugin whose token is stolen: it is held to its own node and to what a plugin does. */
-@OnRealCluster
-@NeedsSteadyPlugins
+@OnRealCluster @NeedsSteadyPlugins
 class PluginRightsIT {
   private static GenericKubernetesResource gpuNode(KubernetesClient client, String node) {
     return client.genericKubernetesResources("gpu.partita.dev/v1alpha1", "GpuNode").withName(node).get();
@@ -77,7 +76,8 @@ class PluginRightsIT {
       assertForbidden(() -> plugin.resources(Secret.class).inNamespace(RealCluster.NAMESPACE).list());
       assertForbidden(() -> plugin.resources(ConfigMap.class).inNamespace(RealCluster.NAMESPACE).list());
       assertForbidden(() -> plugin.pods().inAnyNamespace().list());
-      assertForbidden(() -> plugin.nodes().withName(own).edit(node -> node.edit().editMetadata().addToLabels("x", "y").endMetadata().build()));
+      assertForbidden(() -> plugin.nodes().withName(own)
+          .edit(node -> node.edit().editMetadata().addToLabels("x", "y").endMetadata().build()));
     }
   }
 
@@ -119,17 +119,17 @@ class PluginRightsIT {
   void itWritesNoEventsOfOthersAndNoneOnPods(RealCluster cluster, Workspace workspace) {
     String event =
         """
-        apiVersion: events.k8s.io/v1
-        kind: Event
-        metadata: {name: %2$s}
-        eventTime: "2026-01-01T00:00:00.000000Z"
-        type: Normal
-        reason: Any
-        action: Any
-        reportingController: %3$s
-        reportingInstance: any
-        regarding: {apiVersion: v1, kind: %4$s, name: any, namespace: %1$s}
-        """;
+            apiVersion: events.k8s.io/v1
+            kind: Event
+            metadata: {name: %2$s}
+            eventTime: "2026-01-01T00:00:00.000000Z"
+            type: Normal
+            reason: Any
+            action: Any
+            reportingController: %3$s
+            reportingInstance: any
+            regarding: {apiVersion: v1, kind: %4$s, name: any, namespace: %1$s}
+            """;
     String own = "gpu.partita.dev/kubelet-plugin";
     String namespace = workspace.namespace();
     Event others =

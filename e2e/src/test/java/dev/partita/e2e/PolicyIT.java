@@ -27,8 +27,7 @@ import org.junit.jupiter.api.Test;
 class PolicyIT {
   private static final String UNALLOCATABLE = "Unallocatable";
 
-  @Test
-  @NeedsSteadyController
+  @Test @NeedsSteadyController
   void aPodBeyondTheNamespacesQuotaWaitsAndSaysSoAndRunsOnceTheFirstIsGone(RealCluster cluster, Workspace workspace) {
     String node = cluster.quietNodes().getLast();
     String quota = workspace.namespace();
@@ -37,7 +36,8 @@ class PolicyIT {
     PodUnderTest first = workspace.pod("first", node, Ask.share("6Gi"), "exec sleep 600").awaitRunning();
     PodUnderTest second = workspace.pod("second", node, Ask.share("4Gi"), "partita-probe alloc 3Gi; exec sleep 600");
 
-    workspace.awaitEvent("ResourceClaim", second.claim().name(), UNALLOCATABLE, "namespace quota " + quota + ": 6 GiB of 8 GiB memory, 4 GiB asked");
+    workspace.awaitEvent("ResourceClaim", second.claim().name(), UNALLOCATABLE,
+        "namespace quota " + quota + ": 6 GiB of 8 GiB memory, 4 GiB asked");
     awaitUse(workspace, "6Gi", "6 GiB of 8 GiB memory");
     assertThat(second.phase()).isEqualTo("Pending");
     assertThat(second.claim().devices()).isEmpty();
@@ -51,13 +51,13 @@ class PolicyIT {
   private static void limit(Workspace workspace, String limit) {
     workspace.createInCluster(
         """
-        apiVersion: gpu.partita.dev/v1alpha1
-        kind: GpuQuota
-        metadata: {name: %1$s}
-        spec:
-          namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: %1$s}}
-          limits: [%2$s]
-        """
+            apiVersion: gpu.partita.dev/v1alpha1
+            kind: GpuQuota
+            metadata: {name: %1$s}
+            spec:
+              namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: %1$s}}
+              limits: [%2$s]
+            """
             .formatted(workspace.namespace(), limit));
     await("the quota to count").atMost(Workspace.PATIENCE).until(() -> !quotaStatus(workspace).isEmpty());
   }
@@ -74,12 +74,12 @@ class PolicyIT {
 
   private static Map<String, Object> quotaStatus(Workspace workspace) {
     GenericKubernetesResource quota =
-        workspace.client().genericKubernetesResources("gpu.partita.dev/v1alpha1", "GpuQuota").withName(workspace.namespace()).get();
+        workspace.client().genericKubernetesResources("gpu.partita.dev/v1alpha1", "GpuQuota")
+            .withName(workspace.namespace()).get();
     return Optional.ofNullable(quota).map(q -> q.<Map<String, Object>>get("status")).orElse(Map.of());
   }
 
-  @Test
-  @NeedsSteadyController
+  @Test @NeedsSteadyController
   void nothingIsAllocatedToAGangBeforeItIsCompleteAndThenAllOfItRuns(RealCluster cluster, Workspace workspace) {
     PodTraits member = PodTraits.on(cluster.quietNodes().getLast()).gang("train", 2).gate(PodTraits.ALLOCATION_GATE);
     PodUnderTest first = workspace.pod("first", member, Ask.share("4Gi"), "partita-probe alloc 3Gi");
@@ -92,10 +92,14 @@ class PolicyIT {
     assertThat(second.awaitLog()).contains("CUDA_SUCCESS");
   }
 
-  /** Three cards, and each member needs most of one: of the second gang only one would find a place, and it must not take it. */
-  @Test
-  @NeedsSteadyController
-  void ofTwoGangsThatHadHalfArrivedOneIsServedAndTheOtherHoldsNothingMeanwhile(RealCluster cluster, Workspace workspace) {
+  /**
+   * Three cards, and each member needs most of one: of the second gang only one would find a place, and it must not
+   * take it.
+   */
+  @Test @NeedsSteadyController
+  void ofTwoGangsThatHadHalfArrivedOneIsServedAndTheOtherHoldsNothingMeanwhile(
+      RealCluster cluster,
+      Workspace workspace) {
     try (PaperNode node = PaperNode.create(cluster.client(), workspace.namespace(), 3)) {
       new Daemons(cluster.client()).awaitSlices(node.name());
       PodUnderTest a0 = member(workspace, node, "a", 0);
@@ -109,7 +113,8 @@ class PolicyIT {
       await("one of the gangs to be bound").atMost(Workspace.PATIENCE).until(() -> areBound(a) || areBound(b));
       List<PodUnderTest> served = areBound(a) ? a : b;
       List<PodUnderTest> waiting = areBound(a) ? b : a;
-      workspace.awaitEvent("ResourceClaim", waiting.getFirst().claim().name(), UNALLOCATABLE, ": waits for pod " + waiting.getLast().name());
+      workspace.awaitEvent("ResourceClaim", waiting.getFirst().claim().name(), UNALLOCATABLE,
+          ": waits for pod " + waiting.getLast().name());
       PodUnderTest single = workspace.pod("single", node.name(), Ask.share("139Gi"), "true").awaitBound();
       assertThat(waiting).allSatisfy(pod -> assertThat(pod.claim().devices()).isEmpty());
       assertThat(waiting).allSatisfy(pod -> assertThat(pod.gates()).containsExactly(PodTraits.ALLOCATION_GATE));
@@ -121,7 +126,8 @@ class PolicyIT {
   }
 
   private static PodUnderTest member(Workspace workspace, PaperNode node, String gang, int number) {
-    return workspace.pod(gang + number, PodTraits.on(node.name()).gang(gang, 2).gate(PodTraits.ALLOCATION_GATE), Ask.share("100Gi"), "true");
+    return workspace.pod(gang + number, PodTraits.on(node.name()).gang(gang, 2).gate(PodTraits.ALLOCATION_GATE),
+        Ask.share("100Gi"), "true");
   }
 
   private static boolean areBound(List<PodUnderTest> pods) {
@@ -129,37 +135,42 @@ class PolicyIT {
   }
 
   /** All priorities are below the default, so that no other test's pod is a victim. */
-  @Test
-  @NeedsSteadyController
-  @OnBrokenNode // it takes the whole node
-  void aPodOfHigherPriorityEvictsTheLeastImportantThatADisruptionBudgetLetsGo(RealCluster cluster, Workspace workspace) {
+  @Test @NeedsSteadyController @OnBrokenNode // it takes the whole node
+  void aPodOfHigherPriorityEvictsTheLeastImportantThatADisruptionBudgetLetsGo(
+      RealCluster cluster,
+      Workspace workspace) {
     new Daemons(cluster.client()).awaitFreeCards(cluster.brokenNode());
     PodTraits there = PodTraits.on(cluster.brokenNode());
-    PodUnderTest guarded = running(workspace, "guarded", there.priorityClass(workspace.priorityClass("lowest", -1000)).label("app", "guarded"), 1);
+    PodUnderTest guarded = running(workspace, "guarded",
+        there.priorityClass(workspace.priorityClass("lowest", -1000)).label("app", "guarded"), 1);
     PodUnderTest cheap = running(workspace, "cheap", there.priorityClass(workspace.priorityClass("low", -900)), 1);
     PodUnderTest dear = running(workspace, "dear", there.priorityClass(workspace.priorityClass("middle", -500)), 2);
-    workspace.create("{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: guarded}, spec: {minAvailable: 1, selector: {matchLabels: {app: guarded}}}}");
+    workspace.create(
+        "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: guarded}, spec: {minAvailable: 1, selector: {matchLabels: {app: guarded}}}}");
     await("the budget to be counted")
         .atMost(Workspace.PATIENCE)
-        .until(() -> Optional.ofNullable(budget(workspace).getStatus()).map(status -> status.getCurrentHealthy()).orElse(0) == 1);
+        .until(
+            () -> Optional.ofNullable(budget(workspace).getStatus()).map(status -> status.getCurrentHealthy()).orElse(0)
+                == 1);
 
     PodUnderTest urgent =
-        workspace.pod("urgent", there.priorityClass(workspace.priorityClass("high", -100)), Ask.wholeCards(1), "partita-probe alloc 130Gi; exec sleep 600");
+        workspace.pod("urgent", there.priorityClass(workspace.priorityClass("high", -100)), Ask.wholeCards(1),
+            "partita-probe alloc 130Gi; exec sleep 600");
 
     String victim = workspace.namespace() + "/cheap";
-    workspace.awaitEvent("ResourceClaim", urgent.claim().name(), UNALLOCATABLE, "preempts " + victim + " on " + cluster.brokenNode());
+    workspace.awaitEvent("ResourceClaim", urgent.claim().name(), UNALLOCATABLE,
+        "preempts " + victim + " on " + cluster.brokenNode());
     assertThat(workspace.awaitEvent("Pod", "cheap", "Preempted").message())
         .isEqualTo(
-            "evicted to make room on %s for pod %s/urgent, whose priority is -100 (this pod's: -900)".formatted(cluster.brokenNode(), workspace.namespace()));
+            "evicted to make room on %s for pod %s/urgent, whose priority is -100 (this pod's: -900)"
+                .formatted(cluster.brokenNode(), workspace.namespace()));
     cheap.awaitGone();
     assertThat(urgent.awaitLine("alloc").log()).contains("alloc 139586437120 CUDA_SUCCESS");
     assertThat(List.of(guarded, dear)).allSatisfy(pod -> assertThat(pod.isStaying()).isTrue());
     assertThat(workspace.events()).filteredOn(event -> event.reason().equals("Preempted")).hasSize(1);
   }
 
-  @Test
-  @NeedsSteadyController
-  @OnBrokenNode // it takes the whole node
+  @Test @NeedsSteadyController @OnBrokenNode // it takes the whole node
   void allOfAGangGetsTheRoomOfPodsOfLowerPriority(RealCluster cluster, Workspace workspace) {
     new Daemons(cluster.client()).awaitFreeCards(cluster.brokenNode());
     PodTraits there = PodTraits.on(cluster.brokenNode());
@@ -173,17 +184,17 @@ class PolicyIT {
       gang.add(workspace.pod("train" + i, member, Ask.wholeCards(1), "partita-probe alloc 130Gi; exec sleep 600"));
     }
 
-    workspace.awaitEvent("ResourceClaim", gang.getLast().claim().name(), UNALLOCATABLE, "gang train: preempts " + workspace.namespace() + "/cheap");
+    workspace.awaitEvent("ResourceClaim", gang.getLast().claim().name(), UNALLOCATABLE,
+        "gang train: preempts " + workspace.namespace() + "/cheap");
     cheap.forEach(PodUnderTest::awaitGone);
-    assertThat(gang).allSatisfy(pod -> assertThat(pod.awaitLine("alloc").log()).contains("alloc 139586437120 CUDA_SUCCESS"));
+    assertThat(gang)
+        .allSatisfy(pod -> assertThat(pod.awaitLine("alloc").log()).contains("alloc 139586437120 CUDA_SUCCESS"));
     assertThat(dear.isStaying()).isTrue();
     assertThat(workspace.events()).filteredOn(event -> event.reason().equals("Preempted")).hasSize(2);
   }
 
   /** The priority is below the default, so that no other test's pod has a part in it. */
-  @Test
-  @NeedsSteadyController
-  @OnBrokenNode // it takes the whole node
+  @Test @NeedsSteadyController @OnBrokenNode // it takes the whole node
   void whatANamespaceHasBorrowedIsTakenBackForOneToWhichItIsGuaranteed(RealCluster cluster, Workspace lender) {
     new Daemons(cluster.client()).awaitFreeCards(cluster.brokenNode());
     try (Workspace borrower = lender.another()) {
@@ -192,7 +203,8 @@ class PolicyIT {
       PodTraits there = PodTraits.on(cluster.brokenNode()).priorityClass(lender.priorityClass("same", -100));
       PodUnderTest own = running(borrower, "own", there, 3);
       PodUnderTest borrowed = running(borrower, "borrowed", there, 1);
-      await("the quota to say that something is borrowed").atMost(Workspace.PATIENCE).until(() -> String.valueOf(quotaStatus(borrower).get("limits")).contains("borrows=true"));
+      await("the quota to say that something is borrowed").atMost(Workspace.PATIENCE)
+          .until(() -> String.valueOf(quotaStatus(borrower).get("limits")).contains("borrows=true"));
 
       PodUnderTest owed = lender.pod("owed", there, Ask.wholeCards(1), "partita-probe alloc 130Gi; exec sleep 600");
 
@@ -203,7 +215,8 @@ class PolicyIT {
       borrowed.awaitGone();
       assertThat(owed.awaitLine("alloc").log()).contains("alloc 139586437120 CUDA_SUCCESS");
       assertThat(own.isStaying()).isTrue();
-      await("the quota to say that nothing is borrowed").atMost(Workspace.PATIENCE).until(() -> String.valueOf(quotaStatus(borrower).get("limits")).contains("borrows=false"));
+      await("the quota to say that nothing is borrowed").atMost(Workspace.PATIENCE)
+          .until(() -> String.valueOf(quotaStatus(borrower).get("limits")).contains("borrows=false"));
     }
   }
 
@@ -212,6 +225,7 @@ class PolicyIT {
   }
 
   private static PodDisruptionBudget budget(Workspace workspace) {
-    return Objects.requireNonNull(workspace.client().policy().v1().podDisruptionBudget().inNamespace(workspace.namespace()).withName("guarded").get());
+    return Objects.requireNonNull(workspace.client().policy().v1().podDisruptionBudget()
+        .inNamespace(workspace.namespace()).withName("guarded").get());
   }
 }

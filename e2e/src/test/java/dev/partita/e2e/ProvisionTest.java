@@ -23,7 +23,8 @@ class ProvisionTest {
   @Test
   void withoutAnythingItSaysWhatToSet() {
     assertThat(Provision.decide(Map.of(), () -> false, true))
-        .isInstanceOfSatisfying(Provision.Nothing.class, nothing -> assertThat(nothing.why()).contains("KUBE_LAB", "KUBECONFIG", "Docker"));
+        .isInstanceOfSatisfying(Provision.Nothing.class,
+            nothing -> assertThat(nothing.why()).contains("KUBE_LAB", "KUBECONFIG", "Docker"));
     assertThat(Provision.decide(Map.of("KUBE_LAB", "/lab"), () -> true, false))
         .isInstanceOfSatisfying(Provision.Nothing.class, nothing -> assertThat(nothing.why()).contains("root"));
   }

@@ -21,7 +21,8 @@ import org.junit.jupiter.api.Test;
 class PublishedCardsIT {
   private static List<ResourceSlice> slicesOf(RealCluster cluster, String node) {
     return cluster.client().resources(ResourceSlice.class).list().getItems().stream()
-        .filter(slice -> "gpu.partita.dev".equals(slice.getSpec().getDriver()) && node.equals(slice.getSpec().getNodeName()))
+        .filter(slice -> "gpu.partita.dev".equals(slice.getSpec().getDriver())
+            && node.equals(slice.getSpec().getNodeName()))
         .toList();
   }
 
@@ -44,7 +45,8 @@ class PublishedCardsIT {
   @Test
   void everyCardIsOfferedWholeAndToTakeSharesOfInThePoolOfItsNode(RealCluster cluster) {
     List<String> expected =
-        IntStream.range(0, RealCluster.CARDS).boxed().flatMap(i -> Stream.of("gpu-" + i, "gpu-" + i + "-shared")).toList();
+        IntStream.range(0, RealCluster.CARDS).boxed().flatMap(i -> Stream.of("gpu-" + i, "gpu-" + i + "-shared"))
+            .toList();
     for (String node : cluster.quietNodes()) {
       List<ResourceSlice> slices = slicesOf(cluster, node);
       assertThat(slices).allSatisfy(slice -> assertThat(slice.getSpec().getPool().getName()).isEqualTo(node + "/gpu"));
@@ -98,7 +100,8 @@ class PublishedCardsIT {
     Device share = device(cluster, "gpu-0-shared");
     assertThat(share.getAllowMultipleAllocations()).isTrue();
     assertThat(attribute(share, "mode").getString()).isEqualTo("shared");
-    assertThat(capacity(share, "memory").getValue().getNumericalAmount().longValueExact()).isEqualTo(RealCluster.CARD_MEMORY - RealCluster.CARD_RESERVED);
+    assertThat(capacity(share, "memory").getValue().getNumericalAmount().longValueExact())
+        .isEqualTo(RealCluster.CARD_MEMORY - RealCluster.CARD_RESERVED);
     assertThat(capacity(share, "memory").getRequestPolicy().getDefault()).isNotNull();
     assertThat(capacity(share, "cores").getValue().getNumericalAmount().intValueExact()).isEqualTo(100);
     assertThat(capacity(share, "cores").getRequestPolicy().getDefault().getNumericalAmount().intValueExact()).isZero();

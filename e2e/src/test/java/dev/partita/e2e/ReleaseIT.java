@@ -14,11 +14,11 @@ import org.junit.jupiter.api.Test;
 
 @OnRealCluster
 class ReleaseIT {
-  @Test
-  @OnBrokenNode // it takes the whole node
+  @Test @OnBrokenNode // it takes the whole node
   void whatOnePodGaveBackTheNextOneGets(RealCluster cluster, Workspace workspace) {
     String node = cluster.brokenNode();
-    PodUnderTest first = workspace.pod("first", node, Ask.wholeCards(RealCluster.CARDS), "exec sleep 600").awaitRunning();
+    PodUnderTest first =
+        workspace.pod("first", node, Ask.wholeCards(RealCluster.CARDS), "exec sleep 600").awaitRunning();
     PodUnderTest waiting = workspace.pod("waiting", node, Ask.share("100Gi"), "partita-probe alloc 99Gi");
     assertThat(workspace.awaitEvent("ResourceClaim", waiting.claim().name(), "Unallocatable").message()).isNotBlank();
     assertThat(waiting.phase()).isEqualTo("Pending");
@@ -29,12 +29,14 @@ class ReleaseIT {
   @Test
   void nothingIsLeftOnTheNodeOfAClaimThatWasReleased(RealCluster cluster, Workspace workspace) {
     String node = cluster.quietNodes().getFirst();
-    PodUnderTest pod = workspace.pod("brief", node, Ask.share("3Gi"), "exec partita-probe hold 2Gi").awaitLine("holding");
+    PodUnderTest pod =
+        workspace.pod("brief", node, Ask.share("3Gi"), "exec partita-probe hold 2Gi").awaitLine("holding");
     ClaimUnderTest claim = pod.claim();
     String uid = claim.uid();
     assertThat(cluster.files().tracesOf(uid, node)).contains("/var/run/cdi/", "/var/lib/partita/", "/run/partita/");
     pod.deleteAndAwait();
-    await("traces of the claim").atMost(Workspace.PATIENCE).untilAsserted(() -> assertThat(cluster.files().tracesOf(uid, node)).isEmpty());
+    await("traces of the claim").atMost(Workspace.PATIENCE)
+        .untilAsserted(() -> assertThat(cluster.files().tracesOf(uid, node)).isEmpty());
     await("the claim").atMost(Workspace.PATIENCE).until(() -> claim.find().isEmpty());
   }
 

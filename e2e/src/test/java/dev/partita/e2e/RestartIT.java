@@ -17,14 +17,14 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Daemons end at any time; claims do not notice. */
-@OnRealCluster
-@OnBrokenNode
+@OnRealCluster @OnBrokenNode
 class RestartIT {
   @Test
   void aPluginThatRestartsBetweenPrepareAndUnprepareFinishesWhatItBegan(RealCluster cluster, Workspace workspace) {
     String node = cluster.brokenNode();
     Daemons daemons = new Daemons(cluster.client());
-    PodUnderTest pod = workspace.pod("through", node, Ask.share("2Gi"), "exec partita-probe hold 1Gi").awaitLine("holding");
+    PodUnderTest pod =
+        workspace.pod("through", node, Ask.share("2Gi"), "exec partita-probe hold 1Gi").awaitLine("holding");
     ClaimUnderTest claim = pod.claim();
     String uid = claim.uid();
     daemons.replacePlugin(node);
@@ -33,7 +33,8 @@ class RestartIT {
     PodUnderTest next = workspace.pod("after", node, Ask.share("2Gi"), "partita-probe alloc 1Gi");
     assertThat(next.awaitLog()).contains("CUDA_SUCCESS");
     pod.deleteAndAwait();
-    await("traces").atMost(Workspace.PATIENCE).untilAsserted(() -> assertThat(cluster.files().tracesOf(uid, node)).isEmpty());
+    await("traces").atMost(Workspace.PATIENCE)
+        .untilAsserted(() -> assertThat(cluster.files().tracesOf(uid, node)).isEmpty());
   }
 
   @Test
@@ -45,24 +46,26 @@ class RestartIT {
     daemons.killPlugin(node);
     pod.deleteAndAwait();
     daemons.awaitPlugin(node);
-    await("traces").atMost(Workspace.PATIENCE).untilAsserted(() -> assertThat(cluster.files().tracesOf(uid, node)).isEmpty());
+    await("traces").atMost(Workspace.PATIENCE)
+        .untilAsserted(() -> assertThat(cluster.files().tracesOf(uid, node)).isEmpty());
   }
 
   @Test
   void aCorruptCheckpointIsSetAsideAndRebuilt(RealCluster cluster, Workspace workspace) {
     String node = cluster.brokenNode();
     Daemons daemons = new Daemons(cluster.client());
-    PodUnderTest pod = workspace.pod("kept", node, Ask.share("2Gi"), "exec partita-probe hold 1Gi").awaitLine("holding");
+    PodUnderTest pod =
+        workspace.pod("kept", node, Ask.share("2Gi"), "exec partita-probe hold 1Gi").awaitLine("holding");
     String uid = pod.claim().uid();
     String damaged =
         cluster.files().shell(
             node,
             """
-            cd /var/lib/partita/claims
-            for f in $(grep -l '%s' *); do
-              echo garbage > $f; basename $f
-            done
-            """
+                cd /var/lib/partita/claims
+                for f in $(grep -l '%s' *); do
+                  echo garbage > $f; basename $f
+                done
+                """
                 .formatted(uid));
     assertThat(damaged).as("files of the checkpoint").isNotEmpty();
     daemons.replacePlugin(node);
@@ -71,15 +74,20 @@ class RestartIT {
         .atMost(Workspace.PATIENCE)
         .untilAsserted(
             () -> {
-              assertThat(cluster.files().shell(node, "find /var/lib/partita -name '%s.*' -exec cat {} +".formatted(record))).contains("garbage");
-              assertThat(cluster.files().shell(node, "find /var/lib/partita -name '%s' -exec grep -c '%s' {} +".formatted(record, uid))).isNotBlank();
+              assertThat(
+                  cluster.files().shell(node, "find /var/lib/partita -name '%s.*' -exec cat {} +".formatted(record)))
+                  .contains("garbage");
+              assertThat(cluster.files().shell(node,
+                  "find /var/lib/partita -name '%s' -exec grep -c '%s' {} +".formatted(record, uid))).isNotBlank();
             });
-    assertThat(workspace.pod("next", node, Ask.share("2Gi"), "partita-probe alloc 1Gi").awaitLog()).contains("CUDA_SUCCESS");
+    assertThat(workspace.pod("next", node, Ask.share("2Gi"), "partita-probe alloc 1Gi").awaitLog())
+        .contains("CUDA_SUCCESS");
     assertThat(pod.exec("partita-probe alloc 3Gi")).contains("OUT_OF_MEMORY");
     pod.deleteAndAwait();
     await("the claim's CDI spec and quota")
         .atMost(Workspace.PATIENCE)
-        .untilAsserted(() -> assertThat(cluster.files().shell(node, "find /var/run/cdi /var/lib/partita/shares /run/partita -path '*%s*'".formatted(uid))).isEmpty());
+        .untilAsserted(() -> assertThat(cluster.files().shell(node,
+            "find /var/run/cdi /var/lib/partita/shares /run/partita -path '*%s*'".formatted(uid))).isEmpty());
   }
 
   @Test
@@ -87,31 +95,42 @@ class RestartIT {
     assumeTrue(cluster.lab().isPresent(), "only a lab's kubelets can be killed");
     String node = cluster.brokenNode();
     Daemons daemons = new Daemons(cluster.client());
-    PodUnderTest pod = workspace.pod("stays", node, Ask.share("2Gi"), "exec partita-probe hold 1Gi").awaitLine("holding");
+    PodUnderTest pod =
+        workspace.pod("stays", node, Ask.share("2Gi"), "exec partita-probe hold 1Gi").awaitLine("holding");
     List<String> before = daemons.awaitSlices(node).stream().map(slice -> slice.getMetadata().getUid()).toList();
     cluster.lab().orElseThrow().kill(node, "kubelet");
     cluster.lab().orElseThrow().start(node, "kubelet");
     await("slices made anew")
         .atMost(Workspace.PATIENCE)
-        .until(() -> daemons.slices(node).stream().map(slice -> slice.getMetadata().getUid()).toList(), now -> !now.isEmpty() && now.stream().noneMatch(before::contains));
-    assertThat(workspace.pod("fresh", node, Ask.share("2Gi"), "partita-probe alloc 1Gi").awaitLog()).contains("CUDA_SUCCESS");
-    assertThat(pod.exec("partita-probe alloc 3Gi; partita-probe alloc 512Mi")).containsSubsequence("OUT_OF_MEMORY", "CUDA_SUCCESS");
+        .until(() -> daemons.slices(node).stream().map(slice -> slice.getMetadata().getUid()).toList(),
+            now -> !now.isEmpty() && now.stream().noneMatch(before::contains));
+    assertThat(workspace.pod("fresh", node, Ask.share("2Gi"), "partita-probe alloc 1Gi").awaitLog())
+        .contains("CUDA_SUCCESS");
+    assertThat(pod.exec("partita-probe alloc 3Gi; partita-probe alloc 512Mi")).containsSubsequence("OUT_OF_MEMORY",
+        "CUDA_SUCCESS");
   }
 
   @Test
-  void aContainerThatEndsAfterAnUpgradeOfTheDriverIsStartedAgainWithTheNewOne(RealCluster cluster, Workspace workspace) {
+  void aContainerThatEndsAfterAnUpgradeOfTheDriverIsStartedAgainWithTheNewOne(
+      RealCluster cluster,
+      Workspace workspace) {
     String node = cluster.brokenNode();
-    PodUnderTest pod = workspace.pod("upgraded", PodTraits.on(node).startedAgain(), Ask.share("2Gi"), "exec partita-probe hold 1Gi").awaitLine("holding");
+    PodUnderTest pod =
+        workspace.pod("upgraded", PodTraits.on(node).startedAgain(), Ask.share("2Gi"), "exec partita-probe hold 1Gi")
+            .awaitLine("holding");
     String uid = pod.claim().uid();
     String before = changeDriver(cluster, node, "999.1.2");
     try {
-      assertThat(workspace.pod("at-once", node, Ask.share("2Gi"), "partita-probe alloc 1Gi").awaitLog()).as("before the node is read again").contains("CUDA_SUCCESS");
+      assertThat(workspace.pod("at-once", node, Ask.share("2Gi"), "partita-probe alloc 1Gi").awaitLog())
+          .as("before the node is read again").contains("CUDA_SUCCESS");
       await("a CDI spec of the new driver")
           .atMost(Workspace.PATIENCE)
-          .until(() -> cluster.files().shell(node, "cat /var/run/cdi/*%s*".formatted(uid)), spec -> spec.contains(".so.999.1.2") && !spec.contains(".so." + before));
+          .until(() -> cluster.files().shell(node, "cat /var/run/cdi/*%s*".formatted(uid)),
+              spec -> spec.contains(".so.999.1.2") && !spec.contains(".so." + before));
       pod.killProcesses();
       pod.awaitStartedAgain(1).awaitLine("holding");
-      assertThat(pod.exec("partita-probe alloc 3Gi; partita-probe alloc 512Mi")).containsSubsequence("OUT_OF_MEMORY", "CUDA_SUCCESS");
+      assertThat(pod.exec("partita-probe alloc 3Gi; partita-probe alloc 512Mi")).containsSubsequence("OUT_OF_MEMORY",
+          "CUDA_SUCCESS");
     } finally {
       changeDriver(cluster, node, before);
     }
@@ -123,15 +142,15 @@ class RestartIT {
         .shell(
             node,
             """
-            set -e
-            cd "$(dirname "$(find /var/lib/partita/simulator -name libcuda.so.1)")"
-            link=$(readlink libcuda.so.1); old=${link#libcuda.so.}
-            for library in libcuda libnvidia-ml; do
-              mv $library.so.$old $library.so.%1$s
-              ln -sf $library.so.%1$s $library.so.1
-            done
-            echo $old
-            """
+                set -e
+                cd "$(dirname "$(find /var/lib/partita/simulator -name libcuda.so.1)")"
+                link=$(readlink libcuda.so.1); old=${link#libcuda.so.}
+                for library in libcuda libnvidia-ml; do
+                  mv $library.so.$old $library.so.%1$s
+                  ln -sf $library.so.%1$s $library.so.1
+                done
+                echo $old
+                """
                 .formatted(version));
   }
 }

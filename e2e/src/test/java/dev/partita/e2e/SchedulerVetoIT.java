@@ -39,24 +39,26 @@ class SchedulerVetoIT {
       workspace.pod("begins", taken.name(), Ask.share("40Gi"), "true").awaitBound();
       workspace.podWithoutClaim("blocks", PodTraits.on(taken.name()).hostPort(PORT), "true").awaitBound();
 
-      PodUnderTest pod = workspace.pod("moves", PodTraits.onNodesWith(PaperNode.POOL, pool).hostPort(PORT), fullestFirst, "true").awaitBound();
+      PodUnderTest pod = workspace
+          .pod("moves", PodTraits.onNodesWith(PaperNode.POOL, pool).hostPort(PORT), fullestFirst, "true").awaitBound();
 
       assertThat(pod.node()).isEqualTo(free.name());
       assertThat(history.poolsOf(pod.claim())).startsWith(taken.name() + "/gpu", "").endsWith(free.name() + "/gpu");
-      assertThat(pod.claim().devices()).singleElement().satisfies(device -> assertThat(device.getPool()).isEqualTo(free.name() + "/gpu"));
+      assertThat(pod.claim().devices()).singleElement()
+          .satisfies(device -> assertThat(device.getPool()).isEqualTo(free.name() + "/gpu"));
     }
   }
 
-  @Test
-  @OnBrokenNode
+  @Test @OnBrokenNode
   void thePodsOfANodeThatIsDrainedGetCardsElsewhere(RealCluster cluster, Workspace workspace) {
     String drained = cluster.brokenNode();
     String other = cluster.quietNodes().getLast();
     assumeFalse(drained.equals(other), "needs two nodes");
     String label = PaperNode.POOL + "-" + workspace.namespace();
     try (Cleanup cleanup = new Cleanup()) {
-      for (String node : new String[] {drained, other}) {
-        cleanup.undo("the label of " + node, () -> cluster.patchNode(node, "{\"metadata\": {\"labels\": {\"" + label + "\": null}}}"));
+      for (String node : new String[]{drained, other}) {
+        cleanup.undo("the label of " + node,
+            () -> cluster.patchNode(node, "{\"metadata\": {\"labels\": {\"" + label + "\": null}}}"));
       }
       label(cluster, drained, label);
       workspace.create(replicas(label));
@@ -69,10 +71,13 @@ class SchedulerVetoIT {
       assertThat(workspace.client().pods().inNamespace(workspace.namespace()).withName(before.name()).evict()).isTrue();
 
       PodUnderTest after = theOne(workspace, other).awaitLine("holding");
-      assertThat(after.claim().devices()).singleElement().satisfies(device -> assertThat(device.getPool()).isEqualTo(other + "/gpu"));
-      assertThat(after.exec("partita-probe alloc 1536Mi; partita-probe alloc 512Mi")).as("the rest of its share").containsSubsequence("OUT_OF_MEMORY", "CUDA_SUCCESS");
+      assertThat(after.claim().devices()).singleElement()
+          .satisfies(device -> assertThat(device.getPool()).isEqualTo(other + "/gpu"));
+      assertThat(after.exec("partita-probe alloc 1536Mi; partita-probe alloc 512Mi")).as("the rest of its share")
+          .containsSubsequence("OUT_OF_MEMORY", "CUDA_SUCCESS");
       before.awaitGone();
-      await("traces on the drained node").atMost(Workspace.PATIENCE).untilAsserted(() -> assertThat(cluster.files().tracesOf(uid, drained)).isEmpty());
+      await("traces on the drained node").atMost(Workspace.PATIENCE)
+          .untilAsserted(() -> assertThat(cluster.files().tracesOf(uid, drained)).isEmpty());
     }
   }
 
@@ -84,11 +89,10 @@ class SchedulerVetoIT {
     return await("a pod on " + node)
         .atMost(Workspace.PATIENCE)
         .until(
-            () ->
-                workspace.client().pods().inNamespace(workspace.namespace()).list().getItems().stream()
-                    .filter(pod -> node.equals(pod.getSpec().getNodeName()))
-                    .map(Pod::getMetadata)
-                    .findFirst(),
+            () -> workspace.client().pods().inNamespace(workspace.namespace()).list().getItems().stream()
+                .filter(pod -> node.equals(pod.getSpec().getNodeName()))
+                .map(Pod::getMetadata)
+                .findFirst(),
             Optional::isPresent)
         .map(pod -> new PodUnderTest(workspace, pod.getName()))
         .orElseThrow();

@@ -20,13 +20,15 @@ class SchedulingGateIT {
 
   @Test
   void theGateGoesOnceTheAllocationIsWrittenAndOthersGatesStay(RealCluster cluster, Workspace workspace) {
-    PodUnderTest pod = workspace.pod("gated", gated(cluster).gate("example.com/other"), Ask.share("2Gi"), "partita-probe alloc 1Gi");
+    PodUnderTest pod =
+        workspace.pod("gated", gated(cluster).gate("example.com/other"), Ask.share("2Gi"), "partita-probe alloc 1Gi");
     pod.awaitGates("example.com/other");
     assertThat(pod.claim().devices()).as("what is there when the gate has gone").isNotEmpty();
     assertThat(pod.node()).isEmpty();
     pod.open();
     assertThat(pod.awaitLog()).contains("CUDA_SUCCESS");
-    assertThat(workspace.events()).extracting(event -> event.reason()).as("kube-scheduler saw it once, with its place").doesNotContain("FailedScheduling");
+    assertThat(workspace.events()).extracting(event -> event.reason()).as("kube-scheduler saw it once, with its place")
+        .doesNotContain("FailedScheduling");
   }
 
   @Test
@@ -43,14 +45,17 @@ class SchedulingGateIT {
   void theGateGoesWhereNoClaimIsOurs(RealCluster cluster, Workspace workspace) {
     String nics = workspace.deviceClassOfNics();
     ClaimUnderTest nic =
-        workspace.claimOfSpec("nic", "{devices: {requests: [{name: nic, exactly: {deviceClassName: %s}}]}}".formatted(nics));
+        workspace.claimOfSpec("nic",
+            "{devices: {requests: [{name: nic, exactly: {deviceClassName: %s}}]}}".formatted(nics));
     PodUnderTest other = workspace.podOf(nic, "other", gated(cluster), "true").awaitGates();
     workspace.awaitEvent("Pod", other.name(), "FailedScheduling");
     assertThat(workspace.podWithoutClaim("none", gated(cluster), "echo ran").awaitLog()).contains("ran");
   }
 
   @Test
-  void theGateOfAPodWhoseClaimWasDeletedGoesAndThePodRunsOnceThereIsSuchAClaim(RealCluster cluster, Workspace workspace) {
+  void theGateOfAPodWhoseClaimWasDeletedGoesAndThePodRunsOnceThereIsSuchAClaim(
+      RealCluster cluster,
+      Workspace workspace) {
     ClaimUnderTest claim = workspace.claim("deleted", Ask.share("200Gi"));
     PodUnderTest pod = workspace.podOf(claim, "left", gated(cluster), "partita-probe alloc 512Mi");
     workspace.awaitEvent("ResourceClaim", claim.name(), "Unallocatable");

@@ -31,21 +31,22 @@ class ShareIT {
               node,
               QUARTER,
               """
-              nvidia-smi --query-gpu=memory.total --format=csv,noheader
-              nvidia-smi
-              partita-probe info
-              partita-probe mem
-              partita-probe alloc 4Gi
-              partita-probe alloc 7Gi
-              partita-probe alloc 9Gi
-              echo "status $?"
-              """));
+                  nvidia-smi --query-gpu=memory.total --format=csv,noheader
+                  nvidia-smi
+                  partita-probe info
+                  partita-probe mem
+                  partita-probe alloc 4Gi
+                  partita-probe alloc 7Gi
+                  partita-probe alloc 9Gi
+                  echo "status $?"
+                  """));
     }
     for (PodUnderTest pod : pods) {
       assertThat(pod.awaitLog())
           .contains("8192 MiB")
           .contains("8192MiB")
-          .containsPattern("device 0 uuid=GPU-\\S+ name=\"NVIDIA H200\" total=8589934592 free=[78]\\d{9}") // less what contexts take
+          // less what contexts take
+          .containsPattern("device 0 uuid=GPU-\\S+ name=\"NVIDIA H200\" total=8589934592 free=[78]\\d{9}")
           .doesNotContain("device 1")
           .containsPattern("free=[78]\\d{9} total=8589934592")
           .contains("alloc 4294967296 CUDA_SUCCESS")
@@ -58,12 +59,15 @@ class ShareIT {
   @Test
   void aNeighbourOnTheSameCardIsUnharmed(RealCluster cluster, Workspace workspace) {
     String node = cluster.quietNodes().getFirst();
-    PodUnderTest steady = workspace.pod("steady", node, Ask.share("6Gi"), "exec partita-probe hold 4Gi").awaitLine("holding 4294967296");
+    PodUnderTest steady =
+        workspace.pod("steady", node, Ask.share("6Gi"), "exec partita-probe hold 4Gi").awaitLine("holding 4294967296");
     ClaimUnderTest claim = steady.claim();
     String card = claim.awaitAllocated().getFirst().getDevice();
     PodUnderTest greedy =
-        workspace.pod("greedy", node, Ask.share("6Gi"), "partita-probe alloc 5Gi; partita-probe alloc 7Gi; partita-probe alloc 130Gi; true");
-    assertThat(greedy.awaitLog()).contains("alloc 5368709120 CUDA_SUCCESS").contains("alloc 7516192768 CUDA_ERROR_OUT_OF_MEMORY").contains("alloc 139586437120 CUDA_ERROR_OUT_OF_MEMORY");
+        workspace.pod("greedy", node, Ask.share("6Gi"),
+            "partita-probe alloc 5Gi; partita-probe alloc 7Gi; partita-probe alloc 130Gi; true");
+    assertThat(greedy.awaitLog()).contains("alloc 5368709120 CUDA_SUCCESS")
+        .contains("alloc 7516192768 CUDA_ERROR_OUT_OF_MEMORY").contains("alloc 139586437120 CUDA_ERROR_OUT_OF_MEMORY");
     assertThat(steady.phase()).isEqualTo("Running");
     assertThat(steady.exec("partita-probe mem; partita-probe alloc 1Gi"))
         .containsPattern("free=[12]\\d{9} total=6442450944")
@@ -73,13 +77,16 @@ class ShareIT {
 
   @Test
   void sharesArePackedOntoOneCardWhileTheyFit(RealCluster cluster, Workspace workspace) {
-    // what else runs on the node can fill a card in between, so that only neighbours on one card are asked for, not which
+    // what else runs on the node can fill a card in between, so that only neighbours on one card are asked for, not
+    // which
     String node = cluster.quietNodes().getLast();
     Ask packed = Ask.share("1Gi").config("placement: {gpus: Binpack}");
     PodUnderTest first = workspace.pod("first", node, packed, "exec sleep 600").awaitRunning();
     PodUnderTest second = workspace.pod("second", node, packed, "exec sleep 600").awaitRunning();
-    assertThat(second.claim().awaitAllocated().getFirst().getDevice()).isEqualTo(first.claim().awaitAllocated().getFirst().getDevice());
-    assertThat(second.claim().awaitAllocated().getFirst().getShareID()).isNotEqualTo(first.claim().awaitAllocated().getFirst().getShareID());
+    assertThat(second.claim().awaitAllocated().getFirst().getDevice())
+        .isEqualTo(first.claim().awaitAllocated().getFirst().getDevice());
+    assertThat(second.claim().awaitAllocated().getFirst().getShareID())
+        .isNotEqualTo(first.claim().awaitAllocated().getFirst().getShareID());
   }
 
   @Test
@@ -93,7 +100,8 @@ class ShareIT {
   @Test
   void theQuotaLiesReadOnlyInTheContainerWithHamisVariablesAsAMirror(RealCluster cluster, Workspace workspace) {
     PodUnderTest pod =
-        workspace.pod("quota", cluster.quietNodes().getFirst(), QUARTER, "cat /etc/partita/shares/*/quota; env; touch /etc/partita/shares/*/quota || echo refused; exec sleep 600")
+        workspace.pod("quota", cluster.quietNodes().getFirst(), QUARTER,
+            "cat /etc/partita/shares/*/quota; env; touch /etc/partita/shares/*/quota || echo refused; exec sleep 600")
             .awaitLine("refused");
     String share = pod.claim().awaitAllocated().getFirst().getShareID();
     assertThat(pod.log())
@@ -118,8 +126,7 @@ class ShareIT {
     assertThat(pod.awaitLog()).containsSubsequence("OUT_OF_MEMORY", "status 3", "OUT_OF_MEMORY", "status 3");
   }
 
-  @Test
-  @NeedsSteadyController // one that is killed says no more what it has done
+  @Test @NeedsSteadyController // one that is killed says no more what it has done
   void theClaimTellsWhereItIsAndWhatItsLimitsAre(RealCluster cluster, Workspace workspace) {
     String node = cluster.quietNodes().getFirst();
     ClaimUnderTest claim = workspace.pod("told", node, QUARTER, "exec sleep 600").awaitRunning().claim();
@@ -139,7 +146,8 @@ class ShareIT {
               assertThat(condition.getMessage()).isNotBlank();
             });
     assertThat(String.valueOf(device.getData()))
-        .contains("gpuUUID", "GPU-", "productName", "NVIDIA H200", "node", node, "memoryLimit", "coreLimit", "cdiDevice");
+        .contains("gpuUUID", "GPU-", "productName", "NVIDIA H200", "node", node, "memoryLimit", "coreLimit",
+            "cdiDevice");
     assertThat(workspace.awaitEvent("ResourceClaim", claim.name(), "Allocated").message()).contains(node);
     workspace.awaitEvent("ResourceClaim", claim.name(), "Prepared");
   }

@@ -14,17 +14,19 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** What a claim says in its GpuShareConfig of the card that it is on, and of who else may be there. */
-@OnRealCluster
-@NeedsSteadyController
+@OnRealCluster @NeedsSteadyController
 class ShareTermsIT {
   @Test
   void nobodyElseIsOnACardThatAShareHasForItself(RealCluster cluster, Workspace workspace) {
     String node = cluster.quietNodes().getFirst();
-    PodUnderTest alone = workspace.pod("alone", node, Ask.share("8Gi").config("placement: {exclusive: true}"), "partita-probe info; exec sleep 600").awaitLine("total=8589934592");
+    PodUnderTest alone = workspace.pod("alone", node, Ask.share("8Gi").config("placement: {exclusive: true}"),
+        "partita-probe info; exec sleep 600").awaitLine("total=8589934592");
     String device = alone.claim().awaitAllocated().getFirst().getDevice();
-    assertThat(alone.claim().awaitDeviceStatus().getFirst().getConditions().getFirst().getMessage()).endsWith("nobody else on it");
+    assertThat(alone.claim().awaitDeviceStatus().getFirst().getConditions().getFirst().getMessage())
+        .endsWith("nobody else on it");
     PodUnderTest beside = workspace.pod("beside", node, Ask.share("1Gi").onCardOf(device), "exec sleep 600");
-    assertThat(workspace.awaitEvent("ResourceClaim", beside.claim().name(), "Unallocatable").message()).contains("taken as a whole");
+    assertThat(workspace.awaitEvent("ResourceClaim", beside.claim().name(), "Unallocatable").message())
+        .contains("taken as a whole");
     alone.deleteAndAwait();
     assertThat(beside.awaitRunning().claim().awaitAllocated().getFirst().getDevice()).isEqualTo(device);
   }
@@ -34,32 +36,44 @@ class ShareTermsIT {
     PodUnderTest pod =
         workspace.pod(
             "oversubscribed", cluster.quietNodes().getLast(), Ask.share("8Gi").config("oversubscribe: 150"),
-            "cat /etc/partita/shares/*/quota; partita-probe alloc 11Gi; partita-probe alloc 13Gi; exec sleep 600").awaitLine("13958643712");
+            "cat /etc/partita/shares/*/quota; partita-probe alloc 11Gi; partita-probe alloc 13Gi; exec sleep 600")
+            .awaitLine("13958643712");
     assertThat(pod.log())
-        .contains("memory 12884901888\n", "physical 8589934592\n", "alloc 11811160064 CUDA_SUCCESS", "alloc 13958643712 CUDA_ERROR_OUT_OF_MEMORY");
+        .contains("memory 12884901888\n", "physical 8589934592\n", "alloc 11811160064 CUDA_SUCCESS",
+            "alloc 13958643712 CUDA_ERROR_OUT_OF_MEMORY");
     assertThat(pod.claim().awaitAllocated().getFirst().getConsumedCapacity().get("memory")).hasToString("8Gi");
-    assertThat(pod.claim().awaitDeviceStatus().getFirst().getConditions().getFirst().getMessage()).startsWith("12 GiB (8 GiB of it on the card) of NVIDIA H200");
+    assertThat(pod.claim().awaitDeviceStatus().getFirst().getConditions().getFirst().getMessage())
+        .startsWith("12 GiB (8 GiB of it on the card) of NVIDIA H200");
   }
 
   @Test
   void cardsAreChosenAndAvoidedByTheirUuid(RealCluster cluster, Workspace workspace) {
     String node = cluster.quietNodes().getFirst();
     String avoided = uuid(cluster, node, 0);
-    PodUnderTest elsewhere = workspace.pod("elsewhere", node, Ask.share("1Gi").config("placement: {uuids: {avoid: [" + avoided + "]}}"), "partita-probe info; exec sleep 600").awaitLine("uuid=");
+    PodUnderTest elsewhere =
+        workspace.pod("elsewhere", node, Ask.share("1Gi").config("placement: {uuids: {avoid: [" + avoided + "]}}"),
+            "partita-probe info; exec sleep 600").awaitLine("uuid=");
     assertThat(elsewhere.log()).doesNotContain(avoided);
     String chosen = uuid(cluster, node, 2);
-    PodUnderTest there = workspace.pod("there", node, Ask.share("1Gi").config("placement: {uuids: {choose: [" + chosen + "]}}"), "partita-probe info; exec sleep 600").awaitLine("uuid=");
+    PodUnderTest there =
+        workspace.pod("there", node, Ask.share("1Gi").config("placement: {uuids: {choose: [" + chosen + "]}}"),
+            "partita-probe info; exec sleep 600").awaitLine("uuid=");
     assertThat(there.log()).contains(chosen);
   }
 
   @Test
   void aModelThatIsChosenOrAvoidedIsNamedWhereNoneIsLeft(RealCluster cluster, Workspace workspace) {
     String node = cluster.quietNodes().getFirst();
-    PodUnderTest chosen = workspace.pod("chosen", node, Ask.share("1Gi").config("placement: {models: {choose: [a100, h100]}}"), "true");
-    assertThat(workspace.awaitEvent("ResourceClaim", chosen.claim().name(), "Unallocatable").message()).contains("model is h200, asked a100 or h100");
-    PodUnderTest avoided = workspace.pod("avoided", node, Ask.share("1Gi").config("placement: {models: {avoid: [h200]}}"), "true");
-    assertThat(workspace.awaitEvent("ResourceClaim", avoided.claim().name(), "Unallocatable").message()).contains("model is h200, which the claim avoids");
-    PodUnderTest right = workspace.pod("right", node, Ask.share("1Gi").config("placement: {models: {choose: [h200]}}"), "partita-probe info");
+    PodUnderTest chosen =
+        workspace.pod("chosen", node, Ask.share("1Gi").config("placement: {models: {choose: [a100, h100]}}"), "true");
+    assertThat(workspace.awaitEvent("ResourceClaim", chosen.claim().name(), "Unallocatable").message())
+        .contains("model is h200, asked a100 or h100");
+    PodUnderTest avoided =
+        workspace.pod("avoided", node, Ask.share("1Gi").config("placement: {models: {avoid: [h200]}}"), "true");
+    assertThat(workspace.awaitEvent("ResourceClaim", avoided.claim().name(), "Unallocatable").message())
+        .contains("model is h200, which the claim avoids");
+    PodUnderTest right = workspace.pod("right", node, Ask.share("1Gi").config("placement: {models: {choose: [h200]}}"),
+        "partita-probe info");
     assertThat(right.awaitLog()).contains("NVIDIA H200");
   }
 

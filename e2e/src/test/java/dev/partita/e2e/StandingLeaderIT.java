@@ -20,9 +20,10 @@ import dev.partita.e2e.cluster.Workspace;
 import io.fabric8.kubernetes.api.model.Pod;
 import org.junit.jupiter.api.Test;
 
-/** A process that gets no processor for longer than its lease lasts, as on a node that swaps or a machine that is moved. */
-@OnRealCluster
-@ChangesControllers
+/**
+ * A process that gets no processor for longer than its lease lasts, as on a node that swaps or a machine that is moved.
+ */
+@OnRealCluster @ChangesControllers
 class StandingLeaderIT {
   private static final int CARDS = 2;
 
@@ -51,7 +52,8 @@ class StandingLeaderIT {
       for (int i = 1; i < 3 * CARDS; i++) {
         share(workspace, node, "share-" + i);
       }
-      await("all claims to be allocated").atMost(Workspace.PATIENCE).until(() -> SoldMemory.of(workspace).fits().claims(), claims -> claims == 3 * CARDS);
+      await("all claims to be allocated").atMost(Workspace.PATIENCE)
+          .until(() -> SoldMemory.of(workspace).fits().claims(), claims -> claims == 3 * CARDS);
       PodUnderTest waiting = share(workspace, node, "waiting");
       workspace.awaitEvent("ResourceClaim", waiting.claim().name(), "Unallocatable");
 

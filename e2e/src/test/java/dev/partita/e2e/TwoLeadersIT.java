@@ -18,8 +18,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Controllers that both believe that they lead. */
-@OnRealCluster
-@ChangesControllers
+@OnRealCluster @ChangesControllers
 class TwoLeadersIT {
   private static final int CARDS = 6;
 
@@ -34,7 +33,8 @@ class TwoLeadersIT {
       cleanup.undo("another controller", () -> another.withGracePeriod(0).delete());
       another.create();
       another.waitUntilReady(Workspace.PATIENCE.toSeconds(), TimeUnit.SECONDS);
-      await("it to lead").atMost(Workspace.PATIENCE).until(() -> controllers.lease(workspace.namespace()).get() != null);
+      await("it to lead").atMost(Workspace.PATIENCE)
+          .until(() -> controllers.lease(workspace.namespace()).get() != null);
       new Daemons(cluster.client()).awaitSlices(node.name());
 
       for (int i = 0; i < 3 * CARDS; i++) {
@@ -44,8 +44,9 @@ class TwoLeadersIT {
       await("all claims to be allocated")
           .atMost(Workspace.PATIENCE)
           .until(() -> SoldMemory.of(workspace).fits().claims(), claims -> claims == 3 * CARDS);
-      await("all pods to be bound").atMost(Workspace.PATIENCE).until(() ->
-          workspace.client().pods().inNamespace(workspace.namespace()).list().getItems().stream().allMatch(pod -> node.name().equals(pod.getSpec().getNodeName())));
+      await("all pods to be bound").atMost(Workspace.PATIENCE)
+          .until(() -> workspace.client().pods().inNamespace(workspace.namespace()).list().getItems().stream()
+              .allMatch(pod -> node.name().equals(pod.getSpec().getNodeName())));
       SoldMemory.of(workspace).fits();
     }
   }

@@ -20,30 +20,42 @@ class UsageIT {
 
   @Test
   void whatContextsTakeCountsAndIsSaidOnTheClaim(RealCluster cluster, Workspace workspace) {
-    PodUnderTest pod = workspace.pod("contexts", cluster.quietNodes().getFirst(), Ask.share("8Gi"), "exec partita-probe hold 4Gi").awaitLine("holding");
+    PodUnderTest pod =
+        workspace.pod("contexts", cluster.quietNodes().getFirst(), Ask.share("8Gi"), "exec partita-probe hold 4Gi")
+            .awaitLine("holding");
     ClaimUnderTest claim = pod.claim();
     assertThat(claim.awaitCondition("WithinMemoryLimit", "WithinLimit").getStatus()).isEqualTo("True");
     assertThat(String.valueOf(claim.awaitDeviceStatus().getFirst().getData())).contains("memoryOverhead=300Mi");
     assertThat(pod.exec("cat /etc/partita/shares/*/quota")).contains("overhead 314572800\n", "memory 8589934592\n");
-    await("nvidia-smi to show the context").atMost(Workspace.PATIENCE).until(() -> pod.exec("nvidia-smi").contains("4396MiB /   8192MiB"));
-    assertThat(pod.exec("partita-probe alloc 4Gi; partita-probe alloc 3Gi")).containsSubsequence("OUT_OF_MEMORY", "CUDA_SUCCESS");
+    await("nvidia-smi to show the context").atMost(Workspace.PATIENCE)
+        .until(() -> pod.exec("nvidia-smi").contains("4396MiB /   8192MiB"));
+    assertThat(pod.exec("partita-probe alloc 4Gi; partita-probe alloc 3Gi")).containsSubsequence("OUT_OF_MEMORY",
+        "CUDA_SUCCESS");
   }
 
   @Test
-  void aContainerThatLoadsTheDriversOwnLibraryAndTakesMoreThanItsShareIsFound(RealCluster cluster, Workspace workspace) {
+  void aContainerThatLoadsTheDriversOwnLibraryAndTakesMoreThanItsShareIsFound(
+      RealCluster cluster,
+      Workspace workspace) {
     String node = cluster.quietNodes().getLast();
-    PodUnderTest honest = workspace.pod("honest", node, Ask.share("4Gi"), "exec partita-probe hold 2Gi").awaitLine("holding");
-    PodUnderTest thief = workspace.pod("thief", node, Ask.share("4Gi"), PAST_THE_SHADOW + "hold 12Gi").awaitLine("holding 12884901888");
+    PodUnderTest honest =
+        workspace.pod("honest", node, Ask.share("4Gi"), "exec partita-probe hold 2Gi").awaitLine("holding");
+    PodUnderTest thief =
+        workspace.pod("thief", node, Ask.share("4Gi"), PAST_THE_SHADOW + "hold 12Gi").awaitLine("holding 12884901888");
     assertThat(thief.claim().awaitCondition("WithinMemoryLimit", "LimitExceeded").getMessage())
-        .containsPattern("process \\d+ \\(pid on the node\\) holds 12.2 GiB, of which the ledger has nothing; the claim has 4 GiB of GPU-");
-    assertThat(workspace.awaitEvent("ResourceClaim", thief.claim().name(), "LimitExceeded").message()).contains("12.2 GiB", "End the pod");
+        .containsPattern(
+            "process \\d+ \\(pid on the node\\) holds 12.2 GiB, of which the ledger has nothing; the claim has 4 GiB of GPU-");
+    assertThat(workspace.awaitEvent("ResourceClaim", thief.claim().name(), "LimitExceeded").message())
+        .contains("12.2 GiB", "End the pod");
     assertThat(honest.claim().awaitCondition("WithinMemoryLimit", "WithinLimit").getStatus()).isEqualTo("True");
     assertThat(thief.phase()).as("the default is to report").isEqualTo("Running");
   }
 
   /** On a card on which no other test has kernels: {@link ComputeIT} uses others of this node. */
   @Test
-  void aContainerThatLoadsTheDriversOwnLibraryAndUsesMoreOfTheCardThanItsCoreLimitIsFound(RealCluster cluster, Workspace workspace) {
+  void aContainerThatLoadsTheDriversOwnLibraryAndUsesMoreOfTheCardThanItsCoreLimitIsFound(
+      RealCluster cluster,
+      Workspace workspace) {
     String node = cluster.quietNodes().getFirst();
     Ask quarter = Ask.share("1Gi").cores(25).config("coreLimit: Hard").onCardOf("gpu-1");
     PodUnderTest patient = workspace.pod("patient", node, quarter, "exec partita-probe spin 600s").awaitRunning();
@@ -51,10 +63,11 @@ class UsageIT {
     assertThat(greedy.claim().awaitCondition("WithinCoreLimit", "CoreLimitExceeded"))
         .satisfies(
             condition -> assertThat(condition.getStatus()).isEqualTo("False"),
-            condition ->
-                assertThat(condition.getMessage())
-                    .containsPattern("had \\d+ % of the time of GPU-\\S+ since \\S+Z, where the claim has 25 % at most: process \\d+ \\(pid on the node\\) \\d+ % and in no ledger"));
-    assertThat(workspace.awaitEvent("ResourceClaim", greedy.claim().name(), "CoreLimitExceeded").message()).contains("25 % at most", "Look at what the pod runs");
+            condition -> assertThat(condition.getMessage())
+                .containsPattern(
+                    "had \\d+ % of the time of GPU-\\S+ since \\S+Z, where the claim has 25 % at most: process \\d+ \\(pid on the node\\) \\d+ % and in no ledger"));
+    assertThat(workspace.awaitEvent("ResourceClaim", greedy.claim().name(), "CoreLimitExceeded").message())
+        .contains("25 % at most", "Look at what the pod runs");
     assertThat(patient.claim().awaitCondition("WithinCoreLimit", "WithinLimit").getStatus()).isEqualTo("True");
     assertThat(greedy.phase()).as("it is only told").isEqualTo("Running");
   }

@@ -17,16 +17,20 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** API servers and controllers agree on what the webhooks are trusted by, whatever changes. */
-@OnRealCluster
-@ChangesControllers
+@OnRealCluster @ChangesControllers
 class WebhookCertificateIT {
-  /** The new certificate is made by the controller that leads and served by all; API servers trust the old one meanwhile. */
+  /**
+   * The new certificate is made by the controller that leads and served by all; API servers trust the old one
+   * meanwhile.
+   */
   @Test
   void answersGoOnWithANewAuthorityAndWithANewController(RealCluster cluster, Workspace workspace) {
-    Resource<Secret> certificate = cluster.client().secrets().inNamespace(RealCluster.NAMESPACE).withName("partita-webhook-certificate");
+    Resource<Secret> certificate =
+        cluster.client().secrets().inNamespace(RealCluster.NAMESPACE).withName("partita-webhook-certificate");
     String before = authority(certificate);
     certificate.edit(secret -> new SecretBuilder(secret).removeFromData("ca.key").build());
-    await("another authority").atMost(Workspace.PATIENCE).until(() -> authority(certificate), now -> !now.isEmpty() && !now.equals(before));
+    await("another authority").atMost(Workspace.PATIENCE).until(() -> authority(certificate),
+        now -> !now.isEmpty() && !now.equals(before));
     String trusted = authority(certificate);
     await("API servers to trust it").atMost(Workspace.PATIENCE).until(() -> bundle(cluster), trusted::equals);
     awaitAnswers(workspace);
@@ -38,7 +42,8 @@ class WebhookCertificateIT {
   }
 
   private static void awaitAnswers(Workspace workspace) {
-    await("an answer").atMost(Workspace.PATIENCE).untilAsserted(() -> AdmissionIT.assertRefuses(workspace, AdmissionIT.WRONG_CONFIG, "coreLimit"));
+    await("an answer").atMost(Workspace.PATIENCE)
+        .untilAsserted(() -> AdmissionIT.assertRefuses(workspace, AdmissionIT.WRONG_CONFIG, "coreLimit"));
   }
 
   private static String authority(Resource<Secret> certificate) {
@@ -47,7 +52,9 @@ class WebhookCertificateIT {
   }
 
   private static String bundle(RealCluster cluster) {
-    return Objects.requireNonNull(cluster.client().resources(ValidatingWebhookConfiguration.class).withName("partita-webhook").get())
+    return Objects
+        .requireNonNull(
+            cluster.client().resources(ValidatingWebhookConfiguration.class).withName("partita-webhook").get())
         .getWebhooks()
         .getFirst()
         .getClientConfig()

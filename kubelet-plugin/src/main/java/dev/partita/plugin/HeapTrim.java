@@ -5,11 +5,12 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
- * Gives the node back what of the heap is not needed any more. The serial collector lets the old generation grow up to its limit before
- * it looks for garbage in it, so that after a start or a rush of claims the heap would stay at several times of what is alive. A
- * collection takes some 30 ms, and on a quiet node there is none.
+ * Gives the node back what of the heap is not needed any more. The serial collector lets the old generation grow up to
+ * its limit before it looks for garbage in it, so that after a start or a rush of claims the heap would stay at several
+ * times of what is alive. A collection takes some 30 ms, and on a quiet node there is none.
  *
- * <p>For example, 16 MiB were left after the last collection and the heap has 28 MiB now: more than 16 × 1.25 + 4, so it is collected.
+ * <p>For example, 16 MiB were left after the last collection and the heap has 28 MiB now: more than 16 × 1.25 + 4, so
+ * it is collected.
  */
 final class HeapTrim {
   private static final Duration PERIOD = Duration.ofSeconds(30);

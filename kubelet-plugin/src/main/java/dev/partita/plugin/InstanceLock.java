@@ -11,8 +11,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds a state folder against plugins that know nothing of each other. Plugins that run in pods hold it together, since a
- * rolling update has two of them for a while; one that does not holds it alone. It ends with the process.
+ * Holds a state folder against plugins that know nothing of each other. Plugins that run in pods hold it together,
+ * since a rolling update has two of them for a while; one that does not holds it alone. It ends with the process.
  */
 final class InstanceLock implements AutoCloseable {
   private final FileChannel file;
@@ -31,7 +31,8 @@ final class InstanceLock implements AutoCloseable {
       if (lock == null) {
         file.close();
         throw new PluginStartException(
-            "the state folder " + stateRoot + " is in use by another plugin; stop that one, or give this one another --state-root");
+            "the state folder " + stateRoot
+                + " is in use by another plugin; stop that one, or give this one another --state-root");
       }
       return new InstanceLock(file);
     } catch (IOException e) {

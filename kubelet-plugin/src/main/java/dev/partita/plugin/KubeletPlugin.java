@@ -18,17 +18,17 @@ import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.inventory.InventoryReader;
 import dev.partita.plugin.inventory.NodeInventory;
 import dev.partita.plugin.kube.ApiCalls;
-import dev.partita.plugin.loop.Loops;
-import dev.partita.plugin.mig.MigCards;
-import dev.partita.plugin.mig.PatientMigControl;
-import dev.partita.plugin.prepare.ClaimReader;
 import dev.partita.plugin.leftover.Holdings;
 import dev.partita.plugin.leftover.LeftoverSweep;
 import dev.partita.plugin.leftover.LibrarySweep;
 import dev.partita.plugin.leftover.SpecRenewal;
+import dev.partita.plugin.loop.Loops;
+import dev.partita.plugin.mig.MigCards;
+import dev.partita.plugin.mig.PatientMigControl;
 import dev.partita.plugin.nvml.DriverWatch;
 import dev.partita.plugin.nvml.NvmlLibrary;
 import dev.partita.plugin.prepare.ClaimPreparer;
+import dev.partita.plugin.prepare.ClaimReader;
 import dev.partita.plugin.prepare.ClaimSpec;
 import dev.partita.plugin.prepare.NodeSteps;
 import dev.partita.plugin.prepare.OperationLock;
@@ -55,8 +55,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The node plugin, running: it reports the node's cards, is registered with kubelet, and prepares claims. Several can run in one
- * process, each with its own folders.
+ * The node plugin, running: it reports the node's cards, is registered with kubelet, and prepares claims. Several can
+ * run in one process, each with its own folders.
  */
 public final class KubeletPlugin implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(KubeletPlugin.class);
@@ -77,8 +77,8 @@ public final class KubeletPlugin implements AutoCloseable {
   private KubeletPlugin() {}
 
   /**
-   * Starts the plugin. When this returns, both sockets are there, and claims are released; the GpuNode follows as soon as the cards have
-   * been read and the API server takes it.
+   * Starts the plugin. When this returns, both sockets are there, and claims are released; the GpuNode follows as soon
+   * as the cards have been read and the API server takes it.
    *
    * @param client stays the caller's to close
    * @throws PluginStartException if a folder, a port or a file of the settings cannot be used
@@ -90,7 +90,8 @@ public final class KubeletPlugin implements AutoCloseable {
   /**
    * The same.
    *
-   * @param client makes the client once the sockets are there, and the plugin closes it: making one takes longer than all before it
+   * @param client makes the client once the sockets are there, and the plugin closes it: making one takes longer than
+   *        all before it
    */
   static KubeletPlugin start(PluginSettings settings, Supplier<KubernetesClient> client) {
     return start(
@@ -133,7 +134,10 @@ public final class KubeletPlugin implements AutoCloseable {
     }
   }
 
-  /** Kubelet comes first: it knows the plugin at once, and claims can be released whatever the driver and the API server do. */
+  /**
+   * Kubelet comes first: it knows the plugin at once, and claims can be released whatever the driver and the API server
+   * do.
+   */
   private void open(
       PluginSettings settings,
       Function<KubeletPlugin, KubernetesClient> client,
@@ -145,13 +149,15 @@ public final class KubeletPlugin implements AutoCloseable {
         .missing()
         .ifPresent(
             file -> {
-              throw new PluginStartException("there is no " + file + "; --hook-libraries must name the folder that holds it");
+              throw new PluginStartException(
+                  "there is no " + file + "; --hook-libraries must name the folder that holds it");
             });
     opened(InstanceLock.acquire(settings.stateRoot(), settings.podUid()));
     OperationLock lock = opened(new OperationLock(settings.stateRoot().resolve("operation.lock")));
     DriverWatch driver = new DriverWatch(System::nanoTime);
     Loops loops = new Loops(System::nanoTime, driver::keepsWaiting);
-    Loops reporting = new Loops(System::nanoTime, Loops.Excuse.NONE); // goes on until what the others have left is written
+    // goes on until what the others have left is written
+    Loops reporting = new Loops(System::nanoTime, Loops.Excuse.NONE);
     if (settings.healthPort() != 0) {
       opened(listenForHealth(settings.healthPort(), loops, reporting, lock, operationAllowed));
     }
@@ -194,7 +200,8 @@ public final class KubeletPlugin implements AutoCloseable {
     ClaimPods pods = new ClaimPods(settings.runRoot());
     InventoryReader reader =
         new InventoryReader(
-            settings.driverRoot(), settings.sysfs(), driver.around(NvmlLibrary::open)::open, settings.reserve(), settings.mig());
+            settings.driverRoot(), settings.sysfs(), driver.around(NvmlLibrary::open)::open, settings.reserve(),
+            settings.mig());
     NodeInventory inventory =
         opened(
             new NodeInventory(
@@ -211,7 +218,8 @@ public final class KubeletPlugin implements AutoCloseable {
     ClaimSpec specs = new ClaimSpec(settings.driverRoot(), settings.extraDriverMounts(), folders);
     PatientMigControl cards = opened(new PatientMigControl(reader));
     MigCards mig = new MigCards(cards);
-    NodeSteps steps = new NodeSteps(checkpoint, libraries, folders, specs, cdi, inventory::current, mig, settings.mig());
+    NodeSteps steps =
+        new NodeSteps(checkpoint, libraries, folders, specs, cdi, inventory::current, mig, settings.mig());
     String bootId = Files.readString(BOOT_ID).strip();
     ClaimPreparer preparer =
         new ClaimPreparer(
@@ -231,7 +239,8 @@ public final class KubeletPlugin implements AutoCloseable {
             settings.plausibleOverhead(),
             clock,
             monotonicClock);
-    CardReports cardReports = opened(new CardReports(usage::current, usage::seesAll, reader::samples, usage.times(), folders, lock));
+    CardReports cardReports =
+        opened(new CardReports(usage::current, usage::seesAll, reader::samples, usage.times(), folders, lock));
     opened(loops);
     node.start();
     inventory.start(settings.inventoryPeriod());
@@ -265,7 +274,8 @@ public final class KubeletPlugin implements AutoCloseable {
 
   private static void rememberCardsOfClaims(Checkpoint checkpoint, InventoryReader reader) {
     try {
-      checkpoint.readAll().stream().flatMap(claim -> claim.grants().stream()).forEach(grant -> reader.remember(grant.card().uuid(), grant.card().index()));
+      checkpoint.readAll().stream().flatMap(claim -> claim.grants().stream())
+          .forEach(grant -> reader.remember(grant.card().uuid(), grant.card().index()));
     } catch (IOException e) {
       LOG.warn("the cards of prepared claims are not known: {}", e.toString());
     }
@@ -277,14 +287,19 @@ public final class KubeletPlugin implements AutoCloseable {
   }
 
   private HealthEndpoint listenForHealth(
-      int port, Loops loops, Loops reporting, OperationLock lock, Duration operationAllowed) {
+      int port,
+      Loops loops,
+      Loops reporting,
+      OperationLock lock,
+      Duration operationAllowed) {
     try {
       return HealthEndpoint.listen(
           port,
           () -> loops.standstill().or(reporting::standstill).or(() -> heldTooLong(lock, operationAllowed)),
           () -> readiness.get());
     } catch (IOException e) {
-      throw new PluginStartException("port " + port + " for health cannot be used (" + e.getMessage() + "); choose another --health-port");
+      throw new PluginStartException(
+          "port " + port + " for health cannot be used (" + e.getMessage() + "); choose another --health-port");
     }
   }
 

@@ -11,9 +11,10 @@ import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.spi.ContextAwareBase;
 
 /**
- * The log of the plugin's own process: one line an event on stderr, with time, level, where and what. In Java, since what reads the same from
- * XML is 480 classes more in the process. Whoever embeds the plugin has a configuration of its own, so that this is none of it unless the
- * system property {@link #PROPERTY} is set. The environment variable PARTITA_LOG_LEVEL sets the level (INFO).
+ * The log of the plugin's own process: one line an event on stderr, with time, level, where and what. In Java, since
+ * what reads the same from XML is 480 classes more in the process. Whoever embeds the plugin has a configuration of its
+ * own, so that this is none of it unless the system property {@link #PROPERTY} is set. The environment variable
+ * PARTITA_LOG_LEVEL sets the level (INFO).
  */
 @ConfiguratorRank(ConfiguratorRank.CUSTOM_HIGH_PRIORITY)
 public final class PluginLog extends ContextAwareBase implements Configurator {
@@ -21,7 +22,8 @@ public final class PluginLog extends ContextAwareBase implements Configurator {
   public static final String PROPERTY = "partita.plugin.log";
 
   private static final String PATTERN =
-      "%d{yyyy-MM-dd'T'HH:mm:ss.SSS'Z',UTC} %-5level %logger{0} %replace(%msg){'[\\r\\n]+',' | '}%n%nopex"; // no stack traces
+      // no stack traces
+      "%d{yyyy-MM-dd'T'HH:mm:ss.SSS'Z',UTC} %-5level %logger{0} %replace(%msg){'[\\r\\n]+',' | '}%n%nopex";
 
   @Override
   public ExecutionStatus configure(LoggerContext loggers) {

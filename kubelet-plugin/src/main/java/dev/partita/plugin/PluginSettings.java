@@ -13,7 +13,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a plugin must know of its node. Every folder but the driver root has the same path for this process and for the host.
+ * What a plugin must know of its node. Every folder but the driver root has the same path for this process and for the
+ * host.
  *
  * @param nodeName the Kubernetes node
  * @param driverRoot where the NVIDIA driver is installed
@@ -34,8 +35,8 @@ import org.jspecify.annotations.Nullable;
  * @param usagePeriod between two looks at what processes hold of the cards
  * @param reserve what of each card is not sold to shares, besides what the driver keeps for itself
  * @param onExcess what is done about processes that hold more memory than they may
- * @param plausibleOverhead bytes of a card that contexts, modules and local memory of one process are believed to take; at least
- *     {@link UsageWatch#LEAST_PLAUSIBLE_OVERHEAD}
+ * @param plausibleOverhead bytes of a card that contexts, modules and local memory of one process are believed to take;
+ *        at least {@link UsageWatch#LEAST_PLAUSIBLE_OVERHEAD}
  * @param mig whether MIG instances may be made of the cards
  */
 public record PluginSettings(
@@ -82,7 +83,8 @@ public record PluginSettings(
     }
     if (plausibleOverhead < UsageWatch.LEAST_PLAUSIBLE_OVERHEAD) {
       throw new IllegalArgumentException(
-          "the plausible overhead must be " + Bytes.quantity(UsageWatch.LEAST_PLAUSIBLE_OVERHEAD) + " at least, for contexts and modules of honest processes take much: "
+          "the plausible overhead must be " + Bytes.quantity(UsageWatch.LEAST_PLAUSIBLE_OVERHEAD)
+              + " at least, for contexts and modules of honest processes take much: "
               + Bytes.quantity(plausibleOverhead));
     }
     sysfs = sysfs.toAbsolutePath().normalize();

@@ -8,7 +8,6 @@ import static org.awaitility.Awaitility.await;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNodeStatus;
 import dev.partita.api.node.NvlinkPeer;
-import k8s.io.kubelet.pkg.apis.pluginregistration.v1.PluginInfo;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -19,6 +18,7 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.Objects;
+import k8s.io.kubelet.pkg.apis.pluginregistration.v1.PluginInfo;
 import org.junit.jupiter.api.Test;
 
 /** What a node says of its cards, and hears of them. */
@@ -35,7 +35,8 @@ class CardHealthTest {
       try (KubeletPlugin _ = node.start(client)) {
         GpuNodeStatus status = api().statusWhen("node-n", s -> s.isReady());
         assertThat(status.gpus().getLast().nvlinkPeers()).containsExactly(new NvlinkPeer(0, 2));
-        assertThat(status.gpus().getFirst().nvlinkDomain()).isNotNull().isEqualTo(status.gpus().getLast().nvlinkDomain());
+        assertThat(status.gpus().getFirst().nvlinkDomain()).isNotNull()
+            .isEqualTo(status.gpus().getLast().nvlinkDomain());
       }
     }
   }
@@ -52,11 +53,13 @@ class CardHealthTest {
 
       xid(node, 0, 31); // a program's own error
       xid(node, 1, 95);
-      GpuNodeStatus status = api().statusWhen("node-x", s -> s.gpus().get(1).health().state() == GpuHealth.State.Unhealthy);
+      GpuNodeStatus status =
+          api().statusWhen("node-x", s -> s.gpus().get(1).health().state() == GpuHealth.State.Unhealthy);
       assertThat(status.gpus().get(1).health().reason()).isEqualTo("XID 95");
       assertThat(status.gpus().get(0).health().reason()).isNull();
       assertThat(status.conditions().getFirst().getMessage()).isEqualTo("2 cards, 1 of them unhealthy");
-      assertThat(api().eventWhen("on-it", "GpuUnhealthy", 1).getNote()).contains("NVIDIA H200", status.gpus().get(1).uuid(), "XID 95");
+      assertThat(api().eventWhen("on-it", "GpuUnhealthy", 1).getNote()).contains("NVIDIA H200",
+          status.gpus().get(1).uuid(), "XID 95");
       assertThat(api().event("beside-it", "GpuUnhealthy")).isEmpty();
     }
   }
@@ -68,7 +71,8 @@ class CardHealthTest {
       api().statusWhen("node-mig", s -> s.isReady());
       String root = node.driverRoot().toString();
       node.simulator("mig", "--root", root, "--gpu", "0", "enable");
-      GpuNodeStatus status = api().statusWhen("node-mig", s -> s.gpus().get(0).health().state() == GpuHealth.State.Unhealthy);
+      GpuNodeStatus status =
+          api().statusWhen("node-mig", s -> s.gpus().get(0).health().state() == GpuHealth.State.Unhealthy);
       assertThat(status.gpus().get(0).health().reason()).isEqualTo("MigModeIsOn");
       assertThat(status.gpus().get(0).health().message()).contains("-mig 0", "plugin.mig=true");
       assertThat(status.gpus().get(1).health().state()).isEqualTo(GpuHealth.State.Healthy);
@@ -81,12 +85,14 @@ class CardHealthTest {
   void aCardThatComesBackAfterAnXidIsHealthyAndHeardOfAgain() throws Exception {
     try (TestNode node = TestNode.withCards("node-y", "h200x2");
         KubeletPlugin _ = node.start(client)) {
-      for (int xid : new int[] {48, 119}) {
-        api().statusWhen("node-y", s -> s.isReady() && s.gpus().stream().allMatch(gpu -> gpu.health().reason() == null));
+      for (int xid : new int[]{48, 119}) {
+        api().statusWhen("node-y",
+            s -> s.isReady() && s.gpus().stream().allMatch(gpu -> gpu.health().reason() == null));
         xid(node, 1, xid);
         api().statusWhen("node-y", s -> ("XID " + xid).equals(s.gpus().get(1).health().reason()));
         node.simulator("break", "--root", node.driverRoot().toString(), "--gpu", "1");
-        api().statusWhen("node-y", s -> Objects.requireNonNullElse(s.gpus().get(1).health().message(), "").contains("XID 79; the card does not answer"));
+        api().statusWhen("node-y", s -> Objects.requireNonNullElse(s.gpus().get(1).health().message(), "")
+            .contains("XID 79; the card does not answer"));
         node.simulator("heal", "--root", node.driverRoot().toString(), "--gpu", "1");
       }
       api().statusWhen("node-y", s -> s.gpus().stream().allMatch(gpu -> gpu.health().reason() == null));
@@ -100,14 +106,16 @@ class CardHealthTest {
       String root = node.driverRoot().toString();
       api().statusWhen("node-z", s -> s.isReady());
       node.simulator("fault", "--root", root, "--function", "nvmlEventSetWait_v2", "--error", "15", "--times", "1");
-      await().atMost(Duration.ofSeconds(20)).until(() -> node.simulator("fault", "--root", root, "--list"), faults -> faults.contains("1 of "));
+      await().atMost(Duration.ofSeconds(20)).until(() -> node.simulator("fault", "--root", root, "--list"),
+          faults -> faults.contains("1 of "));
       // What is raised before the next set is made is lost.
       await()
           .atMost(Duration.ofSeconds(20))
           .until(
               () -> {
                 xid(node, 1, 119);
-                return "XID 119".equals(Objects.requireNonNull(api().gpuNode("node-z").getStatus()).gpus().get(1).health().reason());
+                return "XID 119".equals(
+                    Objects.requireNonNull(api().gpuNode("node-z").getStatus()).gpus().get(1).health().reason());
               });
     }
   }
@@ -115,14 +123,16 @@ class CardHealthTest {
   @Test
   void reportsTheCardsAndTheirHealthAndIsRegistered() throws Exception {
     String nodeUid =
-        client.resource(new NodeBuilder().withNewMetadata().withName("node-a").endMetadata().build()).create().getMetadata().getUid();
+        client.resource(new NodeBuilder().withNewMetadata().withName("node-a").endMetadata().build()).create()
+            .getMetadata().getUid();
     try (TestNode node = TestNode.withCards("node-a", "h200x2,t4x1");
         KubeletPlugin _ = node.start(client)) {
       PluginInfo info = node.register();
       assertThat(info.getType()).isEqualTo("DRAPlugin");
       assertThat(info.getName()).isEqualTo("gpu.partita.dev");
       assertThat(info.getSupportedVersionsList()).containsExactly("v1.DRAPlugin", "v1beta1.DRAPlugin");
-      assertThat(Files.getPosixFilePermissions(Path.of(info.getEndpoint()))).isEqualTo(PosixFilePermissions.fromString("rw-------"));
+      assertThat(Files.getPosixFilePermissions(Path.of(info.getEndpoint())))
+          .isEqualTo(PosixFilePermissions.fromString("rw-------"));
 
       GpuNodeStatus status = api().statusWhen("node-a", s -> s.isReady());
       assertThat(status.models()).isEqualTo("2x h200, 1x t4");
@@ -137,8 +147,10 @@ class CardHealthTest {
       assertThat(api().gpuNode("node-a").getMetadata().getOwnerReferences()).extracting("uid").containsExactly(nodeUid);
 
       node.simulator("break", "--root", node.driverRoot().toString(), "--gpu", "1");
-      GpuNodeStatus broken = api().statusWhen("node-a", s -> Objects.requireNonNullElse(s.gpus().get(1).health().message(), "").contains("does not answer"));
-      assertThat(broken.gpus().get(1).health().reason()).isIn("GpuIsLost", "XID 79"); // as the reading or the event came first
+      GpuNodeStatus broken = api().statusWhen("node-a",
+          s -> Objects.requireNonNullElse(s.gpus().get(1).health().message(), "").contains("does not answer"));
+      // as the reading or the event came first
+      assertThat(broken.gpus().get(1).health().reason()).isIn("GpuIsLost", "XID 79");
       assertThat(broken.gpus()).extracting("index").containsExactly(0, 1, 2);
       node.simulator("heal", "--root", node.driverRoot().toString(), "--gpu", "1");
       api().statusWhen("node-a", s -> s.gpus().get(1).health().state() == GpuHealth.State.Healthy);
@@ -161,7 +173,8 @@ class CardHealthTest {
   }
 
   private static void xid(TestNode node, int gpu, int xid) throws Exception {
-    node.simulator("xid", "--root", node.driverRoot().toString(), "--gpu", String.valueOf(gpu), "--xid", String.valueOf(xid));
+    node.simulator("xid", "--root", node.driverRoot().toString(), "--gpu", String.valueOf(gpu), "--xid",
+        String.valueOf(xid));
   }
 
   private TestApi api() {

@@ -19,7 +19,8 @@ public final class FaultTable {
    * @param leaked what is left on the node after the claim was released
    */
   public synchronized void add(String fault, String step, boolean survived, List<?> leaked) {
-    rows.add(String.format("%-34s %-52s %-9s %s", fault, step, survived ? "yes" : "NO", leaked.isEmpty() ? "nothing" : leaked));
+    rows.add(String.format("%-34s %-52s %-9s %s", fault, step, survived ? "yes" : "NO",
+        leaked.isEmpty() ? "nothing" : leaked));
   }
 
   /** Adds a line for what could not be tried here. */
@@ -29,6 +30,7 @@ public final class FaultTable {
 
   /** Prints it in one piece. */
   public synchronized void print() {
-    System.out.printf("%s%n%-34s %-52s %-9s %s%n%s%n", title, "fault", "step", "survived", "leaked", String.join(System.lineSeparator(), rows));
+    System.out.printf("%s%n%-34s %-52s %-9s %s%n%s%n", title, "fault", "step", "survived", "leaked",
+        String.join(System.lineSeparator(), rows));
   }
 }

@@ -43,7 +43,8 @@ class HandoverTest {
         next.start();
         assertThat(TestNode.prepare(next.socket(), before)).as("the same answer").isEqualTo(first);
         assertThat(TestNode.prepare(next.socket(), between).getError()).isEmpty();
-        assertThat(TestNode.prepare(old, tooMuch).getError()).as("the old one counts what the new one has given").contains("would hold");
+        assertThat(TestNode.prepare(old, tooMuch).getError()).as("the old one counts what the new one has given")
+            .contains("would hold");
         assertThat(TestNode.unprepare(old, between)).isEmpty();
         assertThat(node.record(between)).doesNotExist();
       }
@@ -78,13 +79,13 @@ class HandoverTest {
       command.addAll(List.of("--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path")));
       command.add("-Dkubernetes.master=" + client.getConfiguration().getMasterUrl());
       command.addAll(List.of("-Dkubernetes.trust.certificates=true", "-Dkubernetes.auth.tryKubeConfig=false"));
-      command.addAll(List.of(Main.class.getName(), "--node-name=node-h", "--pod-uid=new", "--driver-root=" + node.driverRoot()));
+      command.addAll(
+          List.of(Main.class.getName(), "--node-name=node-h", "--pod-uid=new", "--driver-root=" + node.driverRoot()));
       command.add("--hook-libraries=" + node.root.resolve("hook"));
-      for (String[] folder :
-          new String[][] {
-            {"install-root", "opt"}, {"state-root", "state"}, {"run-root", "run"}, {"cdi-root", "cdi"},
-            {"kubelet-registry-dir", "registry"}, {"kubelet-plugins-dir", "plugins"}
-          }) {
+      for (String[] folder : new String[][]{
+        {"install-root", "opt"}, {"state-root", "state"}, {"run-root", "run"}, {"cdi-root", "cdi"},
+        {"kubelet-registry-dir", "registry"}, {"kubelet-plugins-dir", "plugins"}
+      }) {
         command.add("--" + folder[0] + "=" + node.root.resolve(folder[1]));
       }
       Path log = node.root.resolve("next.log");

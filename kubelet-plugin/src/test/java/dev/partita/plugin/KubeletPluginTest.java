@@ -13,8 +13,6 @@ import dev.partita.cdi.CdiDevice;
 import dev.partita.cdi.CdiJson;
 import dev.partita.cdi.CdiSpec;
 import dev.partita.cdi.Mount;
-import k8s.io.kubelet.pkg.apis.dra.v1.Device;
-import k8s.io.kubelet.pkg.apis.dra.v1.NodePrepareResourceResponse;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatus;
@@ -33,6 +31,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
+import k8s.io.kubelet.pkg.apis.dra.v1.Device;
+import k8s.io.kubelet.pkg.apis.dra.v1.NodePrepareResourceResponse;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 
@@ -50,7 +50,8 @@ class KubeletPluginTest {
     try (TestNode node = TestNode.withCards("node-c", "h200x1");
         KubeletPlugin _ = node.start(client)) {
       ResourceClaim claim =
-          api().created(claim("two", share("node-c", "big", 0, "8Gi", "25"), share("node-c", "small/first", 0, "1Gi", "")));
+          api().created(
+              claim("two", share("node-c", "big", 0, "8Gi", "25"), share("node-c", "small/first", 0, "1Gi", "")));
 
       NodePrepareResourceResponse response = node.prepare(claim);
       assertThat(response.getError()).isEmpty();
@@ -74,7 +75,8 @@ class KubeletPluginTest {
       CdiSpec spec = spec(node, claim);
       CdiDevice device = spec.devices().getFirst();
       assertThat(spec.kind().idOf(device.name())).isEqualTo(response.getDevices(0).getCdiDeviceIds(0));
-      assertThat(device.containerEdits().env()).contains("CUDA_DEVICE_MEMORY_LIMIT_0=9216m", "CUDA_DEVICE_SM_LIMIT_0=25");
+      assertThat(device.containerEdits().env()).contains("CUDA_DEVICE_MEMORY_LIMIT_0=9216m",
+          "CUDA_DEVICE_SM_LIMIT_0=25");
       assertThat(device.containerEdits().deviceNodes().getFirst().hostPath()).contains("/dev/null");
       assertThat(device.containerEdits().deviceNodes().getFirst().major()).isEqualTo(1);
       assertThat(device.containerEdits().deviceNodes().getFirst().minor()).isEqualTo(3);
@@ -89,7 +91,9 @@ class KubeletPluginTest {
       assertThat(spec.containerEdits().env())
           .containsExactly(
               "NVIDIA_VISIBLE_DEVICES=void",
-              "TRITON_LIBCUDA_PATH=" + device.containerEdits().mounts().stream().map(Mount::containerPath).filter(path -> path.endsWith("/libcuda.so.1")).findFirst().orElseThrow().replace("/libcuda.so.1", ""));
+              "TRITON_LIBCUDA_PATH=" + device.containerEdits().mounts().stream().map(Mount::containerPath)
+                  .filter(path -> path.endsWith("/libcuda.so.1")).findFirst().orElseThrow()
+                  .replace("/libcuda.so.1", ""));
       assertThat(spec.containerEdits().deviceNodes()).extracting("path").contains("/dev/nvidiactl");
       assertThat(device.containerEdits().hooks())
           .singleElement()
@@ -97,7 +101,8 @@ class KubeletPluginTest {
               hook -> {
                 assertThat(hook.hookName()).isEqualTo("createContainer");
                 assertThat(Path.of(hook.path())).isExecutable().startsWith(node.root.resolve("opt/lib"));
-                assertThat(hook.args()).containsExactly("partita-cdi-hook", "cover", "--folder", "/usr/lib/x86_64-linux-gnu");
+                assertThat(hook.args()).containsExactly("partita-cdi-hook", "cover", "--folder",
+                    "/usr/lib/x86_64-linux-gnu");
               });
 
       assertThat(node.unprepare(claim)).isEmpty();
@@ -116,12 +121,15 @@ class KubeletPluginTest {
       List<String> names = IntStream.range(0, 10).mapToObj(i -> "of-pod-" + i).toList();
       Pod pod = client.resource(TestClaims.podOf("many", names)).create();
       List<ResourceClaim> claims =
-          names.stream().map(name -> api().created(TestClaims.reserved(claim(name, share("node-p", "gpu", 0, "1Gi", "")), pod))).toList();
+          names.stream()
+              .map(name -> api().created(TestClaims.reserved(claim(name, share("node-p", "gpu", 0, "1Gi", "")), pod)))
+              .toList();
       assertThat(TestNode.prepareAll(node.draSocket(), Duration.ofSeconds(45), claims).values())
           .hasSize(10)
           .allSatisfy(one -> assertThat(one.getError()).isEmpty());
       for (ResourceClaim claim : claims) {
-        assertThat(spec(node, claim).devices().getFirst().containerEdits().env()).contains("CUDA_DEVICE_MEMORY_LIMIT_0=10240m");
+        assertThat(spec(node, claim).devices().getFirst().containerEdits().env())
+            .contains("CUDA_DEVICE_MEMORY_LIMIT_0=10240m");
       }
       assertThat(TestApi.pathsOfGets(server)).filteredOn(path -> path.endsWith("/pods/many")).hasSize(1);
     }
@@ -144,11 +152,10 @@ class KubeletPluginTest {
       assertThat(spec(node, claim).containerEdits().hooks())
           .singleElement()
           .satisfies(
-              hook ->
-                  assertThat(hook.args())
-                      .startsWith("partita-cdi-hook", "place", "--folder", "/usr/lib/x86_64-linux-gnu")
-                      .contains("libcuda.so.1", "libnvidia-ml.so.1", "libnvidia-ml.so.580.95.05")
-                      .doesNotHaveDuplicates());
+              hook -> assertThat(hook.args())
+                  .startsWith("partita-cdi-hook", "place", "--folder", "/usr/lib/x86_64-linux-gnu")
+                  .contains("libcuda.so.1", "libnvidia-ml.so.1", "libnvidia-ml.so.580.95.05")
+                  .doesNotHaveDuplicates());
 
       ResourceClaim clash = api().created(claim("clash", share("node-d", "gpu", 1, "1Gi", "")));
       assertThat(node.prepare(clash).getError()).contains("is prepared as a whole for claim default/whole");
@@ -169,16 +176,19 @@ class KubeletPluginTest {
       claim = api().created(claim);
       String cdiId = node.prepare(claim).getDevices(0).getCdiDeviceIds(0);
 
-      List<AllocatedDeviceStatus> devices = await().atMost(Duration.ofSeconds(20)).until(() -> api().stored("told").getStatus().getDevices(), d -> d.size() == 2);
+      List<AllocatedDeviceStatus> devices = await().atMost(Duration.ofSeconds(20))
+          .until(() -> api().stored("told").getStatus().getDevices(), d -> d.size() == 2);
       assertThat(devices.getFirst()).isEqualTo(other);
       AllocatedDeviceStatus ours = devices.get(1);
       assertThat(ours.getShareID()).isNotEmpty();
-      assertThat(ours.getConditions().getFirst().getMessage()).matches("8 GiB of NVIDIA H200 \\(GPU-.*\\) on node-f, at most 25 % of its time");
+      assertThat(ours.getConditions().getFirst().getMessage())
+          .matches("8 GiB of NVIDIA H200 \\(GPU-.*\\) on node-f, at most 25 % of its time");
       assertThat(ours.getData())
           .isInstanceOf(RawExtension.class)
           .extracting(data -> ((RawExtension) data).getValue())
           .asInstanceOf(InstanceOfAssertFactories.MAP)
-          .contains(Map.entry("memoryLimit", "8Gi"), Map.entry("coreLimit", "25"), Map.entry("node", "node-f"), Map.entry("cdiDevice", cdiId));
+          .contains(Map.entry("memoryLimit", "8Gi"), Map.entry("coreLimit", "25"), Map.entry("node", "node-f"),
+              Map.entry("cdiDevice", cdiId));
 
       Event prepared = api().eventWhen("told", "Prepared", 1);
       assertThat(prepared.getRegarding().getUid()).isEqualTo(claim.getMetadata().getUid());
@@ -210,15 +220,18 @@ class KubeletPluginTest {
       String quota =
           Files.readString(
               node.root.resolve(
-                  "state/shares/" + claim.getMetadata().getUid() + "/" + response.getDevices(0).getShareId() + "/quota"));
+                  "state/shares/" + claim.getMetadata().getUid() + "/" + response.getDevices(0).getShareId()
+                      + "/quota"));
       assertThat(quota).contains("core-limit soft", "memory 15644753920\n");
       node.unprepare(claim);
 
       Map<String, Object> misspelt = new TreeMap<>(head);
       misspelt.put("coreLimt", "Soft");
       ResourceClaim wrong =
-          api().created(claim("wrong", List.of(config("FromClaim", List.of(), misspelt)), share("node-h", "gpu", 0, "1Gi", "")));
-      assertThat(node.prepare(wrong).getError()).contains("request gpu", "coreLimt: is not a known field; did you mean coreLimit?");
+          api().created(
+              claim("wrong", List.of(config("FromClaim", List.of(), misspelt)), share("node-h", "gpu", 0, "1Gi", "")));
+      assertThat(node.prepare(wrong).getError()).contains("request gpu",
+          "coreLimt: is not a known field; did you mean coreLimit?");
       assertThat(node.cdiFile(wrong)).doesNotExist();
       assertThat(api().eventWhen("wrong", "PrepareFailed", 1).getType()).isEqualTo("Warning");
     }
@@ -236,7 +249,8 @@ class KubeletPluginTest {
       ResourceClaim claim = api().created(claim("large", share("node-o", "gpu", 0, "20Gi", "")));
       NodePrepareResourceResponse response = node.prepare(claim);
       assertThat(response.getError()).isEmpty();
-      Path quota = node.root.resolve("state/shares/" + claim.getMetadata().getUid() + "/" + response.getDevices(0).getShareId() + "/quota");
+      Path quota = node.root.resolve(
+          "state/shares/" + claim.getMetadata().getUid() + "/" + response.getDevices(0).getShareId() + "/quota");
       assertThat(quota).content().contains("memory 21474836480\nphysical 10737418240\n");
       ResourceClaim beyond = api().created(claim("beyond", share("node-o", "gpu", 0, "12Gi", "")));
       assertThat(node.prepare(beyond).getError()).contains("its shares would hold");

@@ -22,8 +22,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * A process, such as root in a container, that holds leases on the files of its claim and gives them up only when the kernel takes them:
- * an ordinary open of such a file waits for 45 s.
+ * A process, such as root in a container, that holds leases on the files of its claim and gives them up only when the
+ * kernel takes them: an ordinary open of such a file waits for 45 s.
  */
 @EnableKubernetesMockClient(crud = true)
 class LeasesTest {
@@ -73,9 +73,11 @@ class LeasesTest {
         }
         try (KubeletPlugin _ = TestNode.start(settings(node).build(), client);
             TestContainer.Running _ = container.hold("1Gi")) {
-          await("the neighbour's contexts to count").atMost(SOON).until(() -> Files.readString(file(node, "state", neighbour, "quota")).contains("overhead "));
+          await("the neighbour's contexts to count").atMost(SOON)
+              .until(() -> Files.readString(file(node, "state", neighbour, "quota")).contains("overhead "));
           long number = number(node, neighbour);
-          await("the neighbour's card reports to go on").atMost(SOON).until(() -> number(node, neighbour) > number + 10);
+          await("the neighbour's card reports to go on").atMost(SOON)
+              .until(() -> number(node, neighbour) > number + 10);
           long start = System.nanoTime();
           assertThat(node.prepare(created("third", 0)).getError()).isEmpty();
           assertThat(node.prepare(hostile).getError()).as("a replay").isEmpty();
@@ -96,7 +98,8 @@ class LeasesTest {
         try (Holder quota = new Holder(file(node, "state", claim, "quota"));
             TestContainer.Running _ = container.holdPastTheShadow("1Gi")) {
           assertThat(quota.nextLine()).isEqualTo("held");
-          await().atMost(SOON).until(() -> Files.readString(file(node, "state", claim, "quota")).contains("overhead 1388314624\n"));
+          await().atMost(SOON)
+              .until(() -> Files.readString(file(node, "state", claim, "quota")).contains("overhead 1388314624\n"));
         }
       }
     }
@@ -132,23 +135,24 @@ class LeasesTest {
 
   private static long number(TestNode node, ResourceClaim claim) throws IOException {
     String report = Files.readString(file(node, "state", claim, "card"));
-    return Long.parseLong(report.lines().filter(line -> line.startsWith("report ")).findFirst().orElseThrow().substring("report ".length()));
+    return Long.parseLong(report.lines().filter(line -> line.startsWith("report ")).findFirst().orElseThrow()
+        .substring("report ".length()));
   }
 
   /** Takes a lease of either kind as often as it is lost, and says each time whether it has got one. */
   private static final class Holder implements AutoCloseable {
     private static final String PROGRAM =
         """
-        use Fcntl; $| = 1; $SIG{IO} = 'IGNORE';
-        my ($set, $get, $none) = (1024, 1025, 2);
-        sysopen(my $file, $ARGV[0], O_RDONLY) or die $!;
-        while (1) {
-          my $held = fcntl($file, $set, 1) || (!$ARGV[1] && fcntl($file, $set, 0));
-          print $held ? "held\\n" : "refused\\n";
-          exit unless $held;
-          select(undef, undef, undef, 0.001) while fcntl($file, $get, 0) != $none;
-        }
-        """;
+            use Fcntl; $| = 1; $SIG{IO} = 'IGNORE';
+            my ($set, $get, $none) = (1024, 1025, 2);
+            sysopen(my $file, $ARGV[0], O_RDONLY) or die $!;
+            while (1) {
+              my $held = fcntl($file, $set, 1) || (!$ARGV[1] && fcntl($file, $set, 0));
+              print $held ? "held\\n" : "refused\\n";
+              exit unless $held;
+              select(undef, undef, undef, 0.001) while fcntl($file, $get, 0) != $none;
+            }
+            """;
 
     private final Process process;
     private final ConcurrentLinkedQueue<String> lines = new ConcurrentLinkedQueue<>();
@@ -157,7 +161,8 @@ class LeasesTest {
     Holder(Path file) throws IOException {
       Path perl = Path.of("/usr/bin/perl");
       assumeTrue(Files.isExecutable(perl), perl + " is not there");
-      process = new ProcessBuilder(perl.toString(), "-e", PROGRAM, file.toString(), file.toString().endsWith(".so") ? "1" : "").redirectErrorStream(true).start();
+      process = new ProcessBuilder(perl.toString(), "-e", PROGRAM, file.toString(),
+          file.toString().endsWith(".so") ? "1" : "").redirectErrorStream(true).start();
       BufferedReader output = process.inputReader(StandardCharsets.UTF_8);
       Thread.ofVirtual().start(() -> output.lines().forEach(lines::add));
     }

@@ -30,13 +30,16 @@ class MainTest {
     assertRefused("Missing required option: '--node-name=NAME'");
     assertRefused("Unknown options: '--state-rot'", "--node-name", "n", "--state-rot", "x");
     assertRefused("the node name must be the name of a Kubernetes node: \"A_b\"", "--node-name", "A_b");
-    assertRefused("extra driver mount is path, path:ro or path:rw", "--node-name", "n", "--extra-driver-mounts", "/a:rx");
+    assertRefused("extra driver mount is path, path:ro or path:rw", "--node-name", "n", "--extra-driver-mounts",
+        "/a:rx");
     assertRefused("an extra driver mount is an absolute path", "--node-name", "n", "--extra-driver-mounts", "a");
     assertRefused("health port must be from 0", "--node-name", "n", "--health-port", "70000");
     assertRefused("the plausible overhead must be 1Gi at least", "--node-name", "n", "--plausible-overhead", "512Mi");
-    assertRefused("the plausible overhead must be an amount such as 4Gi: \"much\"", "--node-name", "n", "--plausible-overhead", "much");
+    assertRefused("the plausible overhead must be an amount such as 4Gi: \"much\"", "--node-name", "n",
+        "--plausible-overhead", "much");
     assertRefused("Invalid value for option '--health-port'", "--node-name", "n", "--health-port", "many");
-    assertRefused("there is no " + folder + "/none/libcuda-shadow.so", "--node-name", "n", "--hook-libraries", folder + "/none");
+    assertRefused("there is no " + folder + "/none/libcuda-shadow.so", "--node-name", "n", "--hook-libraries",
+        folder + "/none");
   }
 
   @Test
@@ -74,7 +77,8 @@ class MainTest {
   private static Outcome run(String... arguments) {
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
-    int status = Main.commandLine().setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true)).execute(arguments);
+    int status =
+        Main.commandLine().setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true)).execute(arguments);
     return new Outcome(status, out.toString(), err.toString());
   }
 }

@@ -37,8 +37,10 @@ class MigInAContainerTest {
       try (KubeletPlugin _ = TestNode.start(node.settings().mig(true).build(), client)) {
         await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertThat(profiles("node-r", 0)).isNotEmpty());
         MigProfile smallest = profiles("node-r", 0).getFirst();
-        assertThat(smallest).isEqualTo(new MigProfile("1g.18gb", 16L << 30, 16, 1, 7, java.util.stream.IntStream.range(0, 7).mapToObj(start -> new MigProfile.Placement(start, 1)).toList()));
-        assertThat(profiles("node-r", 0)).extracting(MigProfile::name).containsExactlyInAnyOrder("1g.18gb", "1g.18gb+me", "1g.35gb", "2g.35gb", "3g.71gb", "4g.71gb", "7g.141gb");
+        assertThat(smallest).isEqualTo(new MigProfile("1g.18gb", 16L << 30, 16, 1, 7,
+            java.util.stream.IntStream.range(0, 7).mapToObj(start -> new MigProfile.Placement(start, 1)).toList()));
+        assertThat(profiles("node-r", 0)).extracting(MigProfile::name).containsExactlyInAnyOrder("1g.18gb",
+            "1g.18gb+me", "1g.35gb", "2g.35gb", "3g.71gb", "4g.71gb", "7g.141gb");
         assertThat(profiles("node-r", 1)).as("a T4 has none").isEmpty();
       }
       try (KubeletPlugin _ = TestNode.start(node.settings().build(), client)) {
@@ -60,10 +62,12 @@ class MigInAContainerTest {
         assertThat(node.prepare(first).getError()).isEmpty();
         assertThat(node.prepare(second).getError()).isEmpty();
         assertThat(node.prepare(second).getError()).as("again").isEmpty();
-        assertThat(instances(node)).contains("1g.18gb at 6:1", "3g.71gb at 0:4").contains("MIG device 1").doesNotContain("MIG device 2");
+        assertThat(instances(node)).contains("1g.18gb at 6:1", "3g.71gb at 0:4").contains("MIG device 1")
+            .doesNotContain("MIG device 2");
         assertThat(node.prepare(all).getError()).contains("wanted as a whole");
         assertThat(node.prepare(shared).getError()).contains("is cut into MIG instances");
-        assertThat(node.cdiFile(first)).content().contains("nvidia-caps/nvidia-cap").doesNotContain("shadow", "/etc/partita/shares");
+        assertThat(node.cdiFile(first)).content().contains("nvidia-caps/nvidia-cap").doesNotContain("shadow",
+            "/etc/partita/shares");
 
         assertThat(node.unprepare(first)).isEmpty();
         assertThat(instances(node)).doesNotContain("1g.18gb at").contains("3g.71gb at 0:4");
@@ -79,8 +83,10 @@ class MigInAContainerTest {
     try (TestNode node = TestNode.withCards("node-v", "h200")) {
       assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
       try (KubeletPlugin _ = TestNode.start(TestContainer.settings(node).mig(true).build(), client)) {
-        TestContainer small = TestContainer.of(node, client.resource(claim("small", instance("node-v", "gpu", 0, "1g-18gb-6"))).create());
-        TestContainer large = TestContainer.of(node, client.resource(claim("large", instance("node-v", "gpu", 0, "3g-71gb-0"))).create());
+        TestContainer small =
+            TestContainer.of(node, client.resource(claim("small", instance("node-v", "gpu", 0, "1g-18gb-6"))).create());
+        TestContainer large =
+            TestContainer.of(node, client.resource(claim("large", instance("node-v", "gpu", 0, "3g-71gb-0"))).create());
         assertThat(small.run("info")).contains("device 0 ", "total=" + (16384L << 20)).doesNotContain("device 1 ");
         assertThat(large.run("info")).contains("device 0 ", "total=" + (71424L << 20)).doesNotContain("device 1 ");
         assertThat(small.run("alloc", "20Gi")).contains("CUDA_ERROR_OUT_OF_MEMORY");
@@ -89,7 +95,8 @@ class MigInAContainerTest {
             CardReader nvml = NvmlLibrary.open(nvml(node))) {
           String card = nvml.read().cards().getFirst().uuid();
           OptionalInt place =
-              nvml.mig(card).instances().stream().filter(i -> i.start() == 6).mapToInt(MigControl.GpuInstance::id).findFirst();
+              nvml.mig(card).instances().stream().filter(i -> i.start() == 6).mapToInt(MigControl.GpuInstance::id)
+                  .findFirst();
           assertThat(place).isPresent();
           assertThat(nvml.users(card)).containsExactly(new CardUser(holder.process().pid(), place));
         }

@@ -75,7 +75,8 @@ class NodeFaultsTest {
       Random random = new Random(7);
       for (String fault : List.of("checkpoint truncated", "checkpoint bit-flipped")) {
         for (boolean again : List.of(true, false)) {
-          ResourceClaim claim = api().created(claim("torn-" + fault.length() + again, share("node-2", "gpu", 0, "1Gi", "")));
+          ResourceClaim claim =
+              api().created(claim("torn-" + fault.length() + again, share("node-2", "gpu", 0, "1Gi", "")));
           NodePrepareResourceResponse first = node.prepare(claim);
           byte[] record = Files.readAllBytes(node.record(claim));
           if (fault.endsWith("truncated")) {
@@ -109,22 +110,26 @@ class NodeFaultsTest {
           Files.delete(filler);
           boolean survived = !refusal.isEmpty() && clean && node.prepare(claim).getError().isEmpty();
           fill(filler);
-          releaseAndTell(node, claim, "full tmpfs of 1 MiB", folder + ": prepare, and unprepare while it is full", survived);
+          releaseAndTell(node, claim, "full tmpfs of 1 MiB", folder + ": prepare, and unprepare while it is full",
+              survived);
           Files.delete(filler);
 
           if (!ran("mount", "-o", "remount,ro", mounted.toString())) {
-            TABLE.skipped("read-only tmpfs", folder, "the plugin has its lock files open there, which keeps it writable");
+            TABLE.skipped("read-only tmpfs", folder,
+                "the plugin has its lock files open there, which keeps it writable");
             continue;
           }
           ResourceClaim late = api().created(claim("late-" + folder, share("node-3", "gpu", 0, "1Gi", "")));
           refusal = node.prepare(late).getError();
           assertThat(ran("mount", "-o", "remount,rw", mounted.toString())).isTrue();
           survived = refusal.contains("Read-only") && node.prepare(late).getError().isEmpty();
-          if (ran("mount", "-o", "remount,ro", mounted.toString())) { // a usage region that is open keeps its folder writable
+          // a usage region that is open keeps its folder writable
+          if (ran("mount", "-o", "remount,ro", mounted.toString())) {
             survived &= !node.unprepare(late).isEmpty(); // it says so, and kubelet asks again
             assertThat(ran("mount", "-o", "remount,rw", mounted.toString())).isTrue();
           }
-          releaseAndTell(node, late, "read-only tmpfs", folder + ": prepare and unprepare, asked again later", survived);
+          releaseAndTell(node, late, "read-only tmpfs", folder + ": prepare and unprepare, asked again later",
+              survived);
         } finally {
           assertThat(ran("umount", "--lazy", mounted.toString())).isTrue();
         }
@@ -152,7 +157,8 @@ class NodeFaultsTest {
         }
       }
       ResourceClaim claim = api().created(claim("after", share("node-4", "gpu", 0, "1Gi", "")));
-      releaseAndTell(node, claim, "malformed gRPC", "bytes that are no HTTP/2", node.prepare(claim).getError().isEmpty());
+      releaseAndTell(node, claim, "malformed gRPC", "bytes that are no HTTP/2",
+          node.prepare(claim).getError().isEmpty());
 
       int refused = 0;
       for (byte[] bytes : garbage) {
@@ -163,12 +169,15 @@ class NodeFaultsTest {
       releaseAndTell(node, next, "malformed gRPC", "messages that are no protobuf", survived);
 
       ResourceClaim good = api().created(claim("good", share("node-4", "gpu", 0, "1Gi", "")));
-      NodePrepareResourcesRequest.Builder mixed = NodePrepareResourcesRequest.newBuilder().addClaims(TestNode.named(good));
+      NodePrepareResourcesRequest.Builder mixed =
+          NodePrepareResourcesRequest.newBuilder().addClaims(TestNode.named(good));
       List<String> uids = List.of("", ".", "../../etc/passwd", "a/b", "x".repeat(1_000), "\0", "-");
       uids.forEach(uid -> mixed.addClaims(Claim.newBuilder().setNamespace("default").setName("n").setUid(uid)));
-      var answers = TestNode.call(node.draSocket(), channel -> DRAPluginGrpc.newBlockingStub(channel).nodePrepareResources(mixed.build()));
+      var answers = TestNode.call(node.draSocket(),
+          channel -> DRAPluginGrpc.newBlockingStub(channel).nodePrepareResources(mixed.build()));
       survived = answers.getClaimsOrThrow(good.getMetadata().getUid()).getError().isEmpty();
-      assertThat(uids).allSatisfy(uid -> assertThat(answers.getClaimsOrThrow(uid).getError()).contains("is not the UID of a claim"));
+      assertThat(uids).allSatisfy(
+          uid -> assertThat(answers.getClaimsOrThrow(uid).getError()).contains("is not the UID of a claim"));
       releaseAndTell(node, good, "malformed gRPC", "UIDs that are paths, beside a good one", survived);
     }
   }
@@ -179,8 +188,10 @@ class NodeFaultsTest {
         KubeletPlugin _ = node.start(client)) {
       ResourceClaim before = api().created(claim("before", whole("node-5", "gpu", 0)));
       assertThat(node.prepare(before).getError()).isEmpty();
-      node.simulator("fault", "--root", node.driverRoot().toString(), "--function", "nvmlDeviceGetCount_v2", "--delay-us", "30000000");
-      await().atMost(SOON).until(() -> node.simulator("fault", "--root", node.driverRoot().toString(), "--list"), list -> !list.isBlank());
+      node.simulator("fault", "--root", node.driverRoot().toString(), "--function", "nvmlDeviceGetCount_v2",
+          "--delay-us", "30000000");
+      await().atMost(SOON).until(() -> node.simulator("fault", "--root", node.driverRoot().toString(), "--list"),
+          list -> !list.isBlank());
       ResourceClaim claim = api().created(claim("while", share("node-5", "gpu", 1, "1Gi", "")));
       boolean survived = TestNode.prepare(node.draSocket(), Duration.ofSeconds(20), claim).getError().isEmpty();
       releaseAndTell(node, claim, "hung driver", "prepare a share and unprepare it", survived);
@@ -239,10 +250,12 @@ class NodeFaultsTest {
   }
 
   private static boolean ran(String... command) throws IOException, InterruptedException {
-    return new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start().waitFor() == 0;
+    return new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start()
+        .waitFor() == 0;
   }
 
-  private void releaseAndTell(TestNode node, ResourceClaim claim, String fault, String step, boolean survived) throws IOException {
+  private void releaseAndTell(TestNode node, ResourceClaim claim, String fault, String step, boolean survived)
+      throws IOException {
     String problem = node.unprepare(claim);
     client.resource(claim).delete();
     List<String> left = left(node, claim);

@@ -21,7 +21,8 @@ class PluginLogTest {
     PluginLog.configure(loggers, Level.INFO);
     var appender = (ConsoleAppender<ILoggingEvent>) loggers.getLogger(Logger.ROOT_LOGGER_NAME).getAppender("stderr");
     var logger = loggers.getLogger("dev.partita.plugin.usage.UsageWatch");
-    LoggingEvent event = new LoggingEvent("", logger, Level.WARN, "two\nlines", new IllegalStateException("why"), new Object[0]);
+    LoggingEvent event =
+        new LoggingEvent("", logger, Level.WARN, "two\nlines", new IllegalStateException("why"), new Object[0]);
     event.setInstant(Instant.parse("2026-01-01T10:20:30.456Z"));
     assertThat(new String(appender.getEncoder().encode(event), StandardCharsets.UTF_8))
         .isEqualTo("2026-01-01T10:20:30.456Z WARN  UsageWatch two | lines" + System.lineSeparator());

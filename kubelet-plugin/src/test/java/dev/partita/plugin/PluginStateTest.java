@@ -11,7 +11,6 @@ import static org.awaitility.Awaitility.await;
 import dev.partita.api.node.GpuNodeStatus;
 import dev.partita.api.node.HeldClaim;
 import dev.partita.api.node.HeldDevice;
-import k8s.io.kubelet.pkg.apis.dra.v1.NodePrepareResourceResponse;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
@@ -24,6 +23,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import k8s.io.kubelet.pkg.apis.dra.v1.NodePrepareResourceResponse;
 import org.junit.jupiter.api.Test;
 
 /** What the plugin keeps of claims, and finds again. */
@@ -49,14 +49,16 @@ class PluginStateTest {
       Files.write(node.record(orphan), new byte[0]);
       client.resource(orphan).delete();
       try (KubeletPlugin _ = TestNode.start(node.settings().leftoverGrace(Duration.ZERO).build(), client)) {
-        await().atMost(Duration.ofSeconds(20)).until(() -> Files.exists(node.record(claim)) && !Files.exists(node.cdiFile(orphan)));
+        await().atMost(Duration.ofSeconds(20))
+            .until(() -> Files.exists(node.record(claim)) && !Files.exists(node.cdiFile(orphan)));
         assertThat(node.root.resolve("state/claims").toFile().list())
             .anyMatch(name -> name.startsWith(claim.getMetadata().getUid() + ".claim.unreadable-"));
         assertThat(node.prepare(claim)).isEqualTo(first);
         assertThat(node.unprepare(claim)).isEmpty();
         assertThat(node.cdiFile(claim)).doesNotExist();
       }
-      assertThat(TestApi.pathsOfGets(server)).as("claims are asked for one by one").noneMatch(path -> path.matches(".*/resourceclaims(\\?.*)?"));
+      assertThat(TestApi.pathsOfGets(server)).as("claims are asked for one by one")
+          .noneMatch(path -> path.matches(".*/resourceclaims(\\?.*)?"));
     }
   }
 
@@ -66,7 +68,8 @@ class PluginStateTest {
       ResourceClaim claim = api().created(claim("deleted", share("node-j", "gpu", 0, "1Gi", "")));
       try (KubeletPlugin _ =
           TestNode.start(
-              node.settings().leftoverGrace(Duration.ofMillis(300)).sweepPeriod(Duration.ofMillis(100)).build(), client)) {
+              node.settings().leftoverGrace(Duration.ofMillis(300)).sweepPeriod(Duration.ofMillis(100)).build(),
+              client)) {
         assertThat(node.prepare(claim).getError()).isEmpty();
         client.resource(claim).delete();
         await()
@@ -83,15 +86,18 @@ class PluginStateTest {
       ResourceClaim deleted = api().created(claim("deleted", share("node-v", "gpu", 0, "1Gi", "")));
       assertThat(deleted.getMetadata().getUid()).as("it is looked at later").isGreaterThan(odd.getMetadata().getUid());
       try (KubeletPlugin _ =
-          TestNode.start(node.settings().leftoverGrace(Duration.ZERO).sweepPeriod(Duration.ofMillis(100)).build(), client)) {
+          TestNode.start(node.settings().leftoverGrace(Duration.ZERO).sweepPeriod(Duration.ofMillis(100)).build(),
+              client)) {
         NodePrepareResourceResponse first = node.prepare(odd);
         assertThat(first.getError()).isEmpty();
         assertThat(node.prepare(deleted).getError()).isEmpty();
-        Path usage = node.root.resolve("run/shares/" + odd.getMetadata().getUid() + "/" + first.getDevices(0).getShareId() + "/usage");
+        Path usage = node.root
+            .resolve("run/shares/" + odd.getMetadata().getUid() + "/" + first.getDevices(0).getShareId() + "/usage");
         Files.delete(usage);
         Files.createDirectory(usage);
         client.resource(deleted).delete();
-        await().atMost(Duration.ofSeconds(20)).until(() -> !Files.exists(node.record(deleted)) && !Files.exists(node.cdiFile(deleted)));
+        await().atMost(Duration.ofSeconds(20))
+            .until(() -> !Files.exists(node.record(deleted)) && !Files.exists(node.cdiFile(deleted)));
         assertThat(node.record(odd)).exists();
       }
     }
@@ -151,8 +157,9 @@ class PluginStateTest {
         assertThat(first.getError()).isEmpty();
       }
       assertThat(node.registrationSocket()).doesNotExist();
-      Path usage = node.root.resolve("run/shares/" + claim.getMetadata().getUid() + "/" + first.getDevices(0).getShareId() + "/usage");
-      Files.write(usage, new byte[] {1, 2, 3}, java.nio.file.StandardOpenOption.WRITE);
+      Path usage = node.root
+          .resolve("run/shares/" + claim.getMetadata().getUid() + "/" + first.getDevices(0).getShareId() + "/usage");
+      Files.write(usage, new byte[]{1, 2, 3}, java.nio.file.StandardOpenOption.WRITE);
       byte[] spec = Files.readAllBytes(node.cdiFile(claim));
       Files.delete(node.cdiFile(claim));
       try (KubeletPlugin _ = node.start(client)) {
@@ -171,9 +178,12 @@ class PluginStateTest {
         assertThat(node.prepare(claim).getError()).isEmpty();
         String before = Files.readString(node.cdiFile(claim));
         removeDriver(node);
-        node.simulator("install", "--root", node.driverRoot().toString(), "--node", "node-u", "--gpus", "t4x1", "--driver-version", "591.2.3");
-        await().atMost(Duration.ofSeconds(20)).until(() -> Files.readString(node.cdiFile(claim)), spec -> spec.contains("libnvidia-ml.so.591.2.3"));
-        assertThat(Files.readString(node.cdiFile(claim)).replace("591.2.3", driverOf(before))).as("nothing else is new").isEqualTo(before);
+        node.simulator("install", "--root", node.driverRoot().toString(), "--node", "node-u", "--gpus", "t4x1",
+            "--driver-version", "591.2.3");
+        await().atMost(Duration.ofSeconds(20)).until(() -> Files.readString(node.cdiFile(claim)),
+            spec -> spec.contains("libnvidia-ml.so.591.2.3"));
+        assertThat(Files.readString(node.cdiFile(claim)).replace("591.2.3", driverOf(before))).as("nothing else is new")
+            .isEqualTo(before);
         assertThat(node.unprepare(claim)).isEmpty();
       }
     }

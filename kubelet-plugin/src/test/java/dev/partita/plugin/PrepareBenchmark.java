@@ -34,11 +34,12 @@ import k8s.io.kubelet.pkg.apis.dra.v1.NodeUnprepareResourcesRequest;
 import org.junit.jupiter.api.Test;
 
 /**
- * Measures how long kubelet waits for NodePrepareResources: the whole plugin over its unix socket, with the simulator's NVML and 8 cards.
- * First everything is on a tmpfs, which warms the JVM as well; then the state is on a real disk, and what is below /run and /var/run/cdi on
- * the tmpfs, as nodes have it. There are few rounds of that: ext4 gives no inode away again within minutes, and walks over all that were
- * deleted since for each new file, which no node has thousands of. The API server is fabric8's mock in the same process, so that its work is
- * on the same processors. Not run by a build; PERFORMANCE.md has the command.
+ * Measures how long kubelet waits for NodePrepareResources: the whole plugin over its unix socket, with the simulator's
+ * NVML and 8 cards. First everything is on a tmpfs, which warms the JVM as well; then the state is on a real disk, and
+ * what is below /run and /var/run/cdi on the tmpfs, as nodes have it. There are few rounds of that: ext4 gives no inode
+ * away again within minutes, and walks over all that were deleted since for each new file, which no node has thousands
+ * of. The API server is fabric8's mock in the same process, so that its work is on the same processors. Not run by a
+ * build; PERFORMANCE.md has the command.
  */
 @EnableKubernetesMockClient(crud = true)
 class PrepareBenchmark {
@@ -134,9 +135,11 @@ class PrepareBenchmark {
     print(AT_ONCE + " claims of one pod, one call", oneCall);
     print(AT_ONCE + " claims of as many pods, a call each", calls);
     print("  their " + 2 * AT_ONCE + " requests to the API server alone", requests);
-    System.out.printf("processor time of plugin, kubelet's side and API server: one %.2f ms, %d at once %.2f ms%n", cpuOfOne, AT_ONCE, cpuOf(kubelet, AT_ONCE));
+    System.out.printf("processor time of plugin, kubelet's side and API server: one %.2f ms, %d at once %.2f ms%n",
+        cpuOfOne, AT_ONCE, cpuOf(kubelet, AT_ONCE));
     System.out.printf(
-        "%d at once by one: %.1f in one call, %.1f in a call each%n", AT_ONCE, percentile(oneCall, 50) / one, percentile(calls, 50) / one);
+        "%d at once by one: %.1f in one call, %.1f in a call each%n", AT_ONCE, percentile(oneCall, 50) / one,
+        percentile(calls, 50) / one);
   }
 
   private interface Work {
@@ -180,16 +183,18 @@ class PrepareBenchmark {
 
   private static void prepare(DRAPluginGrpc.DRAPluginBlockingStub kubelet, List<ResourceClaim> claims) {
     assertThat(
-            kubelet
-                .nodePrepareResources(NodePrepareResourcesRequest.newBuilder().addAllClaims(claims.stream().map(TestNode::named).toList()).build())
-                .getClaimsMap()
-                .values())
+        kubelet
+            .nodePrepareResources(NodePrepareResourcesRequest.newBuilder()
+                .addAllClaims(claims.stream().map(TestNode::named).toList()).build())
+            .getClaimsMap()
+            .values())
         .hasSize(claims.size())
         .extracting(NodePrepareResourceResponse::getError)
         .containsOnly("");
   }
 
-  private static void prepareAtOnce(DRAPluginGrpc.DRAPluginBlockingStub kubelet, List<List<ResourceClaim>> calls) throws Exception {
+  private static void prepareAtOnce(DRAPluginGrpc.DRAPluginBlockingStub kubelet, List<List<ResourceClaim>> calls)
+      throws Exception {
     List<Future<?>> answers = new ArrayList<>();
     try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       calls.forEach(claims -> answers.add(threads.submit(() -> prepare(kubelet, claims))));
@@ -199,7 +204,10 @@ class PrepareBenchmark {
     }
   }
 
-  /** Takes them back once the plugin has written their status: what it does after its answer is not to disturb the next measurement. */
+  /**
+   * Takes them back once the plugin has written their status: what it does after its answer is not to disturb the next
+   * measurement.
+   */
   private void release(DRAPluginGrpc.DRAPluginBlockingStub kubelet, List<ResourceClaim> claims) {
     ResourceClaim last = claims.getLast();
     await()
@@ -207,9 +215,10 @@ class PrepareBenchmark {
         .pollInterval(Duration.ofMillis(2))
         .until(() -> !client.resource(last).get().getStatus().getDevices().isEmpty());
     assertThat(
-            kubelet
-                .nodeUnprepareResources(NodeUnprepareResourcesRequest.newBuilder().addAllClaims(claims.stream().map(TestNode::named).toList()).build())
-                .getClaimsMap())
+        kubelet
+            .nodeUnprepareResources(NodeUnprepareResourcesRequest.newBuilder()
+                .addAllClaims(claims.stream().map(TestNode::named).toList()).build())
+            .getClaimsMap())
         .hasSize(claims.size());
     claims.forEach(claim -> client.resource(claim).delete());
     client.pods().inNamespace("default").delete();
@@ -229,7 +238,8 @@ class PrepareBenchmark {
 
   private static void print(String what, double[] milliseconds) {
     System.out.printf(
-        "%-45s p50 %7.2f ms   p99 %7.2f ms   of %d%n", what, percentile(milliseconds, 50), percentile(milliseconds, 99), milliseconds.length);
+        "%-45s p50 %7.2f ms   p99 %7.2f ms   of %d%n", what, percentile(milliseconds, 50), percentile(milliseconds, 99),
+        milliseconds.length);
   }
 
   private static double percentile(double[] values, int percent) {

@@ -43,7 +43,8 @@ class ReleaseUnderWayTest {
       assertThat(node.cdiFile(next)).doesNotExist();
 
       assertThat(node.unprepare(gone)).isEmpty();
-      assertThat(call.get(5, TimeUnit.SECONDS).values()).hasSize(2).allSatisfy(one -> assertThat(one.getError()).isEmpty());
+      assertThat(call.get(5, TimeUnit.SECONDS).values()).hasSize(2)
+          .allSatisfy(one -> assertThat(one.getError()).isEmpty());
       assertThat(node.cdiFile(next)).exists();
     }
   }
@@ -69,7 +70,8 @@ class ReleaseUnderWayTest {
       await("the other claim of the call").atMost(SOON).until(() -> Files.exists(node.cdiFile(beside)));
       assertThat(call).as("the card is not free yet").isNotDone();
       assertThat(node.unprepare(moved)).isEmpty();
-      assertThat(call.get(5, TimeUnit.SECONDS).values()).hasSize(2).allSatisfy(one -> assertThat(one.getError()).isEmpty());
+      assertThat(call.get(5, TimeUnit.SECONDS).values()).hasSize(2)
+          .allSatisfy(one -> assertThat(one.getError()).isEmpty());
     }
   }
 

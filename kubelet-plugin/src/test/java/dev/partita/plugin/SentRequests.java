@@ -13,8 +13,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListSet;
 
 /**
- * What plugins ask of the API server in these tests, as in {@code GET /api/v1/namespaces/default/pods/p}. When all tests
- * have run it lies in {@code target/requests-sent.txt}, for the test that the chart grants the rights for this alone.
+ * What plugins ask of the API server in these tests, as in {@code GET /api/v1/namespaces/default/pods/p}. When all
+ * tests have run it lies in {@code target/requests-sent.txt}, for the test that the chart grants the rights for this
+ * alone.
  */
 final class SentRequests {
   private static final Set<String> SENT = new ConcurrentSkipListSet<>();

@@ -10,7 +10,9 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import org.junit.jupiter.api.Test;
 
-/** The CDI edits as they were written, applied in a mount namespace over this machine's own root, with real libraries. */
+/**
+ * The CDI edits as they were written, applied in a mount namespace over this machine's own root, with real libraries.
+ */
 @EnableKubernetesMockClient(crud = true)
 class ShareInAContainerTest {
   @SuppressWarnings("NullAway.Init") // set by the extension
@@ -21,8 +23,10 @@ class ShareInAContainerTest {
     try (TestNode node = TestNode.withCards("node-s", "h200x2")) {
       assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
       try (KubeletPlugin _ = TestNode.start(TestContainer.settings(node).build(), client)) {
-        TestContainer quarter = TestContainer.of(node, client.resource(claim("quarter", share("node-s", "gpu", 0, "8Gi", "25"))).create());
-        TestContainer neighbour = TestContainer.of(node, client.resource(claim("neighbour", share("node-s", "gpu", 0, "20Gi", ""))).create());
+        TestContainer quarter =
+            TestContainer.of(node, client.resource(claim("quarter", share("node-s", "gpu", 0, "8Gi", "25"))).create());
+        TestContainer neighbour =
+            TestContainer.of(node, client.resource(claim("neighbour", share("node-s", "gpu", 0, "20Gi", ""))).create());
         TestContainer whole = TestContainer.of(node, client.resource(claim("all", whole("node-s", "gpu", 1))).create());
 
         assertThat(quarter.run("info")).contains("device 0 uuid=GPU-", "total=8589934592").doesNotContain("device 1");
@@ -47,7 +51,8 @@ class ShareInAContainerTest {
                 .withVariable("LD_LIBRARY_PATH=/usr/local/cuda/compat");
 
         assertThat(carrying.run("info")).contains("total=8589934592");
-        assertThat(carrying.withoutHook("cover").run("info")).as("what the hook is for").contains("device 0 ").doesNotContain("total=8589934592");
+        assertThat(carrying.withoutHook("cover").run("info")).as("what the hook is for").contains("device 0 ")
+            .doesNotContain("total=8589934592");
       }
     }
   }

@@ -25,7 +25,8 @@ import org.junit.jupiter.api.Test;
 /** A driver that does not come back from a call: from nvmlInit while the plugin starts, or while it holds a lock. */
 @EnableKubernetesMockClient(crud = true)
 class SilentDriverTest {
-  private static final NodeInventory.Patience PATIENCE = new NodeInventory.Patience(Duration.ofMillis(300), Duration.ofMillis(500));
+  private static final NodeInventory.Patience PATIENCE =
+      new NodeInventory.Patience(Duration.ofMillis(300), Duration.ofMillis(500));
   private static final Duration SOON = Duration.ofSeconds(40);
   private static final String HANG_MICROS = "15000000";
 
@@ -40,7 +41,8 @@ class SilentDriverTest {
       try (KubeletPlugin _ = node.start(client)) {
         assertThat(node.prepare(earlier).getError()).isEmpty();
       }
-      node.simulator("fault", "--root", node.driverRoot().toString(), "--function", "nvmlInit_v2", "--delay-us", HANG_MICROS, "--times", "1");
+      node.simulator("fault", "--root", node.driverRoot().toString(), "--function", "nvmlInit_v2", "--delay-us",
+          HANG_MICROS, "--times", "1");
       int port = freePort();
       try (KubeletPlugin _ = start(node.settings().healthPort(port).build(), Duration.ofMinutes(3))) {
         assertThat(node.register().getName()).isEqualTo("gpu.partita.dev");
@@ -54,7 +56,8 @@ class SilentDriverTest {
             .hasSize(2)
             .allSatisfy(gpu -> assertThat(gpu.health().reason()).isEqualTo("NvmlDoesNotAnswer"));
         await().atMost(SOON).until(() -> node.prepare(later).getError(), String::isEmpty);
-        api().statusWhen("node-s", status -> status.isReady() && status.gpus().stream().allMatch(gpu -> gpu.health().reason() == null));
+        api().statusWhen("node-s",
+            status -> status.isReady() && status.gpus().stream().allMatch(gpu -> gpu.health().reason() == null));
         await().atMost(SOON).until(() -> ask(port, "/readyz"), "200 ok"::equals);
       }
     }
@@ -97,7 +100,8 @@ class SilentDriverTest {
   private static String ask(int port, String path) throws IOException, InterruptedException {
     try (HttpClient http = HttpClient.newHttpClient()) {
       HttpResponse<String> answer =
-          http.send(HttpRequest.newBuilder(URI.create("http://localhost:" + port + path)).build(), HttpResponse.BodyHandlers.ofString());
+          http.send(HttpRequest.newBuilder(URI.create("http://localhost:" + port + path)).build(),
+              HttpResponse.BodyHandlers.ofString());
       return answer.statusCode() + " " + answer.body().strip();
     }
   }

@@ -56,7 +56,8 @@ record TestApi(KubernetesClient client) {
   /** The paths of all GET requests that the server has got since it was asked last. */
   static List<String> pathsOfGets(KubernetesMockServer server) throws InterruptedException {
     List<String> paths = new ArrayList<>();
-    for (RecordedRequest next = server.takeRequest(1, TimeUnit.MILLISECONDS); next != null; next = server.takeRequest(1, TimeUnit.MILLISECONDS)) {
+    for (RecordedRequest next = server.takeRequest(1, TimeUnit.MILLISECONDS); next != null; next =
+        server.takeRequest(1, TimeUnit.MILLISECONDS)) {
       if ("GET".equals(next.getMethod())) {
         paths.add(String.valueOf(next.getPath()));
       }

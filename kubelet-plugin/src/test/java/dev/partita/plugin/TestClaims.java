@@ -22,7 +22,12 @@ public final class TestClaims {
   private TestClaims() {}
 
   /** A share of a card; an empty amount leaves the capacity out. */
-  public static DeviceRequestAllocationResult share(String node, String request, int card, String memory, String cores) {
+  public static DeviceRequestAllocationResult share(
+      String node,
+      String request,
+      int card,
+      String memory,
+      String cores) {
     Map<String, Quantity> consumed = new TreeMap<>();
     if (!memory.isEmpty()) {
       consumed.put("memory", new Quantity(memory));
@@ -59,7 +64,10 @@ public final class TestClaims {
         .build();
   }
 
-  public static DeviceAllocationConfiguration config(String source, List<String> requests, Map<String, Object> parameters) {
+  public static DeviceAllocationConfiguration config(
+      String source,
+      List<String> requests,
+      Map<String, Object> parameters) {
     return new DeviceAllocationConfigurationBuilder()
         .withSource(source)
         .withRequests(requests)
@@ -75,7 +83,9 @@ public final class TestClaims {
   }
 
   public static ResourceClaim claim(
-      String name, List<DeviceAllocationConfiguration> configs, DeviceRequestAllocationResult... results) {
+      String name,
+      List<DeviceAllocationConfiguration> configs,
+      DeviceRequestAllocationResult... results) {
     return new ResourceClaimBuilder()
         .withNewMetadata()
         .withName(name)
@@ -99,7 +109,8 @@ public final class TestClaims {
   public static ResourceClaim reserved(ResourceClaim claim, Pod pod) {
     claim
         .getStatus()
-        .setReservedFor(List.of(new ResourceClaimConsumerReference("", pod.getMetadata().getName(), "pods", pod.getMetadata().getUid())));
+        .setReservedFor(List.of(
+            new ResourceClaimConsumerReference("", pod.getMetadata().getName(), "pods", pod.getMetadata().getUid())));
     return claim;
   }
 
@@ -111,11 +122,13 @@ public final class TestClaims {
         .withNamespace("default")
         .endMetadata()
         .withNewSpec()
-        .withResourceClaims(claims.stream().map(claim -> new PodResourceClaimBuilder().withName(claim).withResourceClaimName(claim).build()).toList())
+        .withResourceClaims(claims.stream()
+            .map(claim -> new PodResourceClaimBuilder().withName(claim).withResourceClaimName(claim).build()).toList())
         .addNewContainer()
         .withName("main")
         .withNewResources()
-        .withClaims(claims.stream().map(claim -> new io.fabric8.kubernetes.api.model.ResourceClaimBuilder().withName(claim).build()).toList())
+        .withClaims(claims.stream()
+            .map(claim -> new io.fabric8.kubernetes.api.model.ResourceClaimBuilder().withName(claim).build()).toList())
         .endResources()
         .endContainer()
         .endSpec()

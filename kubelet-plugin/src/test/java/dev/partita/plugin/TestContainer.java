@@ -17,7 +17,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** A claim's CDI edits as they were written, applied in a mount namespace over this machine's own root, with real libraries. */
+/**
+ * A claim's CDI edits as they were written, applied in a mount namespace over this machine's own root, with real
+ * libraries.
+ */
 record TestContainer(Path folder, ContainerEdits edits, List<String> image) {
   private TestContainer(Path folder, ContainerEdits edits) {
     this(folder, edits, List.of());
@@ -28,16 +31,19 @@ record TestContainer(Path folder, ContainerEdits edits, List<String> image) {
     return node.settings()
         .hookLibraries(TestNode.DIST.resolve("lib"))
         .extraDriverMounts(
-            List.of(ExtraDriverMount.parse("/etc/partita-simulator"), ExtraDriverMount.parse("/run/partita-simulator:rw")));
+            List.of(ExtraDriverMount.parse("/etc/partita-simulator"),
+                ExtraDriverMount.parse("/run/partita-simulator:rw")));
   }
 
   /** A container with the claim's first device. */
   static TestContainer of(TestNode node, ResourceClaim claim) throws IOException {
     String id = node.prepare(claim).getDevices(0).getCdiDeviceIds(0);
     CdiSpec spec = CdiJson.read(Files.readAllBytes(node.cdiFile(claim)), "spec");
-    CdiDevice device = spec.devices().stream().filter(d -> spec.kind().idOf(d.name()).equals(id)).findFirst().orElseThrow();
+    CdiDevice device =
+        spec.devices().stream().filter(d -> spec.kind().idOf(d.name()).equals(id)).findFirst().orElseThrow();
     return new TestContainer(
-        Files.createDirectory(node.root.resolve(claim.getMetadata().getName())), spec.containerEdits().then(device.containerEdits()));
+        Files.createDirectory(node.root.resolve(claim.getMetadata().getName())),
+        spec.containerEdits().then(device.containerEdits()));
   }
 
   /** A container with all of the claim's devices. */
@@ -55,12 +61,14 @@ record TestContainer(Path folder, ContainerEdits edits, List<String> image) {
 
   /** Whether this machine lets us make a mount namespace with an overlay. */
   static boolean canRun(Path folder) throws IOException, InterruptedException {
-    return new TestContainer(Files.createDirectory(folder.resolve("empty")), ContainerEdits.NONE).inside("echo works").contains("works");
+    return new TestContainer(Files.createDirectory(folder.resolve("empty")), ContainerEdits.NONE).inside("echo works")
+        .contains("works");
   }
 
   /** One whose image has a file, a copy of one of this machine. */
   TestContainer withFile(String from, String to) {
-    return new TestContainer(folder, edits, List.of("mkdir -p root" + Path.of(to).getParent(), "cp -L " + from + " root" + to));
+    return new TestContainer(folder, edits,
+        List.of("mkdir -p root" + Path.of(to).getParent(), "cp -L " + from + " root" + to));
   }
 
   TestContainer withVariable(String variable) {
@@ -70,7 +78,8 @@ record TestContainer(Path folder, ContainerEdits edits, List<String> image) {
   /** One for which the hooks with this argument are not called. */
   TestContainer withoutHook(String argument) {
     List<Hook> hooks = edits.hooks().stream().filter(hook -> !hook.args().contains(argument)).toList();
-    ContainerEdits others = new ContainerEdits(edits.env(), edits.deviceNodes(), edits.mounts(), hooks, edits.additionalGids());
+    ContainerEdits others =
+        new ContainerEdits(edits.env(), edits.deviceNodes(), edits.mounts(), hooks, edits.additionalGids());
     return new TestContainer(folder, others, image);
   }
 
@@ -112,7 +121,8 @@ record TestContainer(Path folder, ContainerEdits edits, List<String> image) {
 
   /** What NVML says of the SMs' use, in percent. */
   int utilization() throws IOException, InterruptedException {
-    return Integer.parseInt(inside("/usr/bin/nvidia-smi --query-gpu=utilization.gpu --format=csv,noheader,nounits").strip());
+    return Integer
+        .parseInt(inside("/usr/bin/nvidia-smi --query-gpu=utilization.gpu --format=csv,noheader,nounits").strip());
   }
 
   /** Starts the probe with a copy of the driver's own library, which lies behind the shadow, in front of the shadow. */
@@ -127,8 +137,10 @@ record TestContainer(Path folder, ContainerEdits edits, List<String> image) {
 
   private Running pastTheShadow(String commands) throws IOException {
     String real =
-        edits.mounts().stream().map(Mount::containerPath).filter(path -> path.endsWith("/partita/libcuda-real.so.1")).findFirst().orElseThrow();
-    return running("sh -c 'set -e; mkdir -p /own; cp " + real + " /own/libcuda.so.1; export LD_LIBRARY_PATH=/own; " + commands + "'");
+        edits.mounts().stream().map(Mount::containerPath).filter(path -> path.endsWith("/partita/libcuda-real.so.1"))
+            .findFirst().orElseThrow();
+    return running("sh -c 'set -e; mkdir -p /own; cp " + real + " /own/libcuda.so.1; export LD_LIBRARY_PATH=/own; "
+        + commands + "'");
   }
 
   private Running running(String command) throws IOException {
@@ -138,7 +150,8 @@ record TestContainer(Path folder, ContainerEdits edits, List<String> image) {
 
   private Process start(String command) throws IOException {
     Path own = Files.createTempDirectory(folder, "run");
-    StringBuilder script = new StringBuilder("set -e\nmkdir -p layers root\nmount -t tmpfs none layers\nmkdir layers/u layers/w\n");
+    StringBuilder script =
+        new StringBuilder("set -e\nmkdir -p layers root\nmount -t tmpfs none layers\nmkdir layers/u layers/w\n");
     script.append("mount -t overlay none -o lowerdir=/,upperdir=$PWD/layers/u,workdir=$PWD/layers/w root\n");
     script.append("mount --rbind /proc root/proc\n");
     bind(script, TestNode.DIST.resolve("bin/partita-probe").toString(), "/partita-probe");
@@ -154,7 +167,8 @@ record TestContainer(Path folder, ContainerEdits edits, List<String> image) {
       script.append("echo '{\"bundle\": \"'$PWD'\"}' | ").append(hook.path()).append(' ');
       script.append(String.join(" ", hook.args().subList(1, hook.args().size()))).append('\n');
     }
-    script.append("exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin ").append(String.join(" ", edits.env())).append(" chroot root ").append(command).append(" 2>&1\n");
+    script.append("exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin ").append(String.join(" ", edits.env()))
+        .append(" chroot root ").append(command).append(" 2>&1\n");
     return new ProcessBuilder(Stream.concat(unshare(), Stream.of("sh", "-c", script.toString())).toList())
         .directory(own.toFile())
         .redirectErrorStream(true)

@@ -2,15 +2,6 @@ package dev.partita.plugin;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import k8s.io.kubelet.pkg.apis.dra.v1.Claim;
-import k8s.io.kubelet.pkg.apis.dra.v1.DRAPluginGrpc;
-import k8s.io.kubelet.pkg.apis.dra.v1.NodePrepareResourceResponse;
-import k8s.io.kubelet.pkg.apis.dra.v1.NodePrepareResourcesRequest;
-import k8s.io.kubelet.pkg.apis.dra.v1.NodeUnprepareResourcesRequest;
-import k8s.io.kubelet.pkg.apis.pluginregistration.v1.InfoRequest;
-import k8s.io.kubelet.pkg.apis.pluginregistration.v1.PluginInfo;
-import k8s.io.kubelet.pkg.apis.pluginregistration.v1.RegistrationGrpc;
-import k8s.io.kubelet.pkg.apis.pluginregistration.v1.RegistrationStatus;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.grpc.ManagedChannel;
@@ -30,6 +21,15 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import k8s.io.kubelet.pkg.apis.dra.v1.Claim;
+import k8s.io.kubelet.pkg.apis.dra.v1.DRAPluginGrpc;
+import k8s.io.kubelet.pkg.apis.dra.v1.NodePrepareResourceResponse;
+import k8s.io.kubelet.pkg.apis.dra.v1.NodePrepareResourcesRequest;
+import k8s.io.kubelet.pkg.apis.dra.v1.NodeUnprepareResourcesRequest;
+import k8s.io.kubelet.pkg.apis.pluginregistration.v1.InfoRequest;
+import k8s.io.kubelet.pkg.apis.pluginregistration.v1.PluginInfo;
+import k8s.io.kubelet.pkg.apis.pluginregistration.v1.RegistrationGrpc;
+import k8s.io.kubelet.pkg.apis.pluginregistration.v1.RegistrationStatus;
 
 /** A node for a test: its own folders, a simulated driver, and kubelet's side of the sockets. */
 final class TestNode implements AutoCloseable {
@@ -82,7 +82,8 @@ final class TestNode implements AutoCloseable {
 
   /** What it printed. */
   String simulator(String... arguments) throws IOException, InterruptedException {
-    List<String> command = Stream.concat(Stream.of(DIST.resolve("bin/partita-sim-driver").toString()), Stream.of(arguments)).toList();
+    List<String> command =
+        Stream.concat(Stream.of(DIST.resolve("bin/partita-sim-driver").toString()), Stream.of(arguments)).toList();
     Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
     String output = new String(process.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
     if (process.waitFor() != 0) {
@@ -142,10 +143,9 @@ final class TestNode implements AutoCloseable {
   static NodePrepareResourceResponse prepare(Path socket, ResourceClaim claim) {
     return call(
         socket,
-        channel ->
-            DRAPluginGrpc.newBlockingStub(channel)
-                .nodePrepareResources(NodePrepareResourcesRequest.newBuilder().addClaims(named(claim)).build())
-                .getClaimsOrThrow(claim.getMetadata().getUid()));
+        channel -> DRAPluginGrpc.newBlockingStub(channel)
+            .nodePrepareResources(NodePrepareResourcesRequest.newBuilder().addClaims(named(claim)).build())
+            .getClaimsOrThrow(claim.getMetadata().getUid()));
   }
 
   /** The same with kubelet's patience. */
@@ -154,15 +154,18 @@ final class TestNode implements AutoCloseable {
   }
 
   /** Several claims in one call; the answers by UID. */
-  static Map<String, NodePrepareResourceResponse> prepareAll(Path socket, Duration patience, List<ResourceClaim> claims) {
+  static Map<String, NodePrepareResourceResponse> prepareAll(
+      Path socket,
+      Duration patience,
+      List<ResourceClaim> claims) {
     return call(
         socket,
-        channel ->
-            DRAPluginGrpc.newBlockingStub(channel)
-                .withDeadlineAfter(patience.toMillis(), TimeUnit.MILLISECONDS)
-                .nodePrepareResources(
-                    NodePrepareResourcesRequest.newBuilder().addAllClaims(claims.stream().map(TestNode::named).toList()).build())
-                .getClaimsMap());
+        channel -> DRAPluginGrpc.newBlockingStub(channel)
+            .withDeadlineAfter(patience.toMillis(), TimeUnit.MILLISECONDS)
+            .nodePrepareResources(
+                NodePrepareResourcesRequest.newBuilder().addAllClaims(claims.stream().map(TestNode::named).toList())
+                    .build())
+            .getClaimsMap());
   }
 
   /** The error of the call, empty if there is none. */
@@ -173,11 +176,10 @@ final class TestNode implements AutoCloseable {
   static String unprepare(Path socket, ResourceClaim claim) {
     return call(
         socket,
-        channel ->
-            DRAPluginGrpc.newBlockingStub(channel)
-                .nodeUnprepareResources(NodeUnprepareResourcesRequest.newBuilder().addClaims(named(claim)).build())
-                .getClaimsOrThrow(claim.getMetadata().getUid())
-                .getError());
+        channel -> DRAPluginGrpc.newBlockingStub(channel)
+            .nodeUnprepareResources(NodeUnprepareResourcesRequest.newBuilder().addClaims(named(claim)).build())
+            .getClaimsOrThrow(claim.getMetadata().getUid())
+            .getError());
   }
 
   Path draSocket() {

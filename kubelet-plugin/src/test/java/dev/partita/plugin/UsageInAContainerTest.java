@@ -45,20 +45,24 @@ class UsageInAContainerTest {
           assertThat(container.run("alloc", "3Gi")).contains("CUDA_SUCCESS");
           await().atMost(SOON).until(container::smi, text -> text.contains("4396MiB"));
 
-          AllocatedDeviceStatus device = await().atMost(SOON).until(() -> device("contexts"), d -> condition(d, "WithinMemoryLimit").isPresent());
+          AllocatedDeviceStatus device =
+              await().atMost(SOON).until(() -> device("contexts"), d -> condition(d, "WithinMemoryLimit").isPresent());
           assertThat(condition(device, "WithinMemoryLimit").orElseThrow().getStatus()).isEqualTo("True");
           assertThat(condition(device, "Ready").orElseThrow().getStatus()).isEqualTo("True");
           assertThat(String.valueOf(device.getData())).contains("memoryOverhead=300Mi", "memoryLimit=8Gi");
-          await("what a process takes at least to be learned").atMost(SOON).until(() -> Files.exists(node.root.resolve("state/overheads")));
+          await("what a process takes at least to be learned").atMost(SOON)
+              .until(() -> Files.exists(node.root.resolve("state/overheads")));
         }
         ResourceClaim next = client.resource(claim("next", share("node-u", "gpu", 0, "1Gi", ""))).create();
         node.prepare(next);
-        await().atMost(SOON).until(() -> quota(node, next), text -> text.contains("overhead 314572800\n")); // known by now
+        // known by now
+        await().atMost(SOON).until(() -> quota(node, next), text -> text.contains("overhead 314572800\n"));
       }
       try (KubeletPlugin _ = TestNode.start(settings(node).build(), client)) {
         ResourceClaim later = client.resource(claim("later", share("node-u", "gpu", 0, "1Gi", ""))).create();
         node.prepare(later);
-        await().atMost(SOON).until(() -> quota(node, later), text -> text.contains("overhead 314572800\n")); // and by the next plugin
+        // and by the next plugin
+        await().atMost(SOON).until(() -> quota(node, later), text -> text.contains("overhead 314572800\n"));
       }
     }
   }
@@ -94,15 +98,18 @@ class UsageInAContainerTest {
             TestContainer.Running bad = container.holdPastTheShadow("20Gi")) {
           assertThat(bad.firstLine()).isEqualTo("holding 21474836480");
           Condition found =
-              await().atMost(SOON).until(() -> condition(device("thief"), "WithinMemoryLimit"), c -> c.filter(l -> l.getStatus().equals("False")).isPresent()).orElseThrow();
+              await().atMost(SOON).until(() -> condition(device("thief"), "WithinMemoryLimit"),
+                  c -> c.filter(l -> l.getStatus().equals("False")).isPresent()).orElseThrow();
           assertThat(found.getReason()).isEqualTo("LimitExceeded");
-          assertThat(found.getMessage()).contains("process " + bad.process().pid() + " ", "holds 20.2 GiB, of which the ledger has nothing", "the claim has 8 GiB");
+          assertThat(found.getMessage()).contains("process " + bad.process().pid() + " ",
+              "holds 20.2 GiB, of which the ledger has nothing", "the claim has 8 GiB");
           await().atMost(SOON).until(() -> event("thief", "LimitExceeded"), note -> note.isPresent());
           assertThat(good.process().isAlive()).isTrue();
           assertThat(bad.process().isAlive()).isTrue();
           assertThat(condition(device("honest"), "WithinMemoryLimit").map(Condition::getStatus)).contains("True");
         }
-        await().atMost(SOON).until(() -> condition(device("thief"), "WithinMemoryLimit"), c -> c.filter(l -> l.getStatus().equals("True")).isPresent());
+        await().atMost(SOON).until(() -> condition(device("thief"), "WithinMemoryLimit"),
+            c -> c.filter(l -> l.getStatus().equals("True")).isPresent());
       }
     }
   }
@@ -116,8 +123,10 @@ class UsageInAContainerTest {
         TestContainer container = TestContainer.of(node, claim);
         try (TestContainer.Running bad = container.holdPastTheShadow("5Gi")) {
           assertThat(bad.firstLine()).startsWith("holding");
-          await().atMost(SOON).until(() -> condition(device("sly"), "WithinMemoryLimit"), c -> c.filter(l -> l.getReason().equals("LedgerBypassed")).isPresent());
-          assertThat(container.run("alloc", "4Gi")).as("what it took is not granted again").contains("CUDA_ERROR_OUT_OF_MEMORY");
+          await().atMost(SOON).until(() -> condition(device("sly"), "WithinMemoryLimit"),
+              c -> c.filter(l -> l.getReason().equals("LedgerBypassed")).isPresent());
+          assertThat(container.run("alloc", "4Gi")).as("what it took is not granted again")
+              .contains("CUDA_ERROR_OUT_OF_MEMORY");
         }
       }
     }
@@ -153,11 +162,16 @@ class UsageInAContainerTest {
         try (TestContainer.Running _ = neighbour.spin();
             TestContainer.Running bad = container.spinPastTheShadow()) {
           Condition found =
-              await().atMost(SOON).until(() -> condition(device("greedy"), "WithinCoreLimit"), c -> c.filter(l -> l.getStatus().equals("False")).isPresent()).orElseThrow();
+              await().atMost(SOON).until(() -> condition(device("greedy"), "WithinCoreLimit"),
+                  c -> c.filter(l -> l.getStatus().equals("False")).isPresent()).orElseThrow();
           assertThat(found.getReason()).isEqualTo("CoreLimitExceeded");
-          assertThat(found.getMessage()).contains("where the claim has 30 % at most", "process " + bad.process().pid() + " (pid on the node)", "in no ledger");
+          assertThat(found.getMessage()).contains("where the claim has 30 % at most",
+              "process " + bad.process().pid() + " (pid on the node)", "in no ledger");
           await().atMost(SOON).until(() -> event("greedy", "CoreLimitExceeded"), note -> note.isPresent());
-          assertThat(await().atMost(SOON).until(() -> condition(device("patient"), "WithinCoreLimit"), c -> c.isPresent()).map(Condition::getStatus)).contains("True");
+          assertThat(
+              await().atMost(SOON).until(() -> condition(device("patient"), "WithinCoreLimit"), c -> c.isPresent())
+                  .map(Condition::getStatus))
+              .contains("True");
           assertThat(bad.process().isAlive()).isTrue();
         }
       }
@@ -169,15 +183,19 @@ class UsageInAContainerTest {
     try (TestNode node = TestNode.withCards("node-s", "h200x2")) {
       assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
       try (KubeletPlugin _ = TestNode.start(settings(node).build(), client)) {
-        ResourceClaim two = client.resource(claim("two", share("node-s", "a", 0, "8Gi", "20"), share("node-s", "b", 1, "8Gi", "20"))).create();
+        ResourceClaim two =
+            client.resource(claim("two", share("node-s", "a", 0, "8Gi", "20"), share("node-s", "b", 1, "8Gi", "20")))
+                .create();
         ResourceClaim one = client.resource(claim("one", share("node-s", "gpu", 0, "8Gi", "20"))).create();
         try (TestContainer.Running _ = TestContainer.ofAll(node, two).spin();
             TestContainer.Running _ = TestContainer.of(node, one).spin()) {
-          Condition not = await().atMost(SOON).until(() -> condition(device("two"), "CoreLimitEnforced"), Optional::isPresent).orElseThrow();
+          Condition not = await().atMost(SOON)
+              .until(() -> condition(device("two"), "CoreLimitEnforced"), Optional::isPresent).orElseThrow();
           assertThat(not.getStatus()).isEqualTo("False");
           assertThat(not.getReason()).isEqualTo("SeveralCards");
           assertThat(not.getMessage()).contains("several cards", "none of these limits holds");
-          await("it is said of who has one card").atMost(SOON).until(() -> condition(device("one"), "WithinCoreLimit"), Optional::isPresent);
+          await("it is said of who has one card").atMost(SOON).until(() -> condition(device("one"), "WithinCoreLimit"),
+              Optional::isPresent);
           assertThat(condition(device("one"), "CoreLimitEnforced").map(Condition::getStatus)).contains("True");
           assertThat(condition(device("two"), "WithinCoreLimit")).isEmpty();
         }
@@ -189,14 +207,17 @@ class UsageInAContainerTest {
   void whereNvmlDoesNotTellWhatProcessesUseItIsUnknownWhetherACoreLimitIsKept() throws Exception {
     try (TestNode node = TestNode.withCards("node-z", "h200x1")) {
       assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
-      node.simulator("fault", "--root", node.driverRoot().toString(), "--function", "nvmlDeviceGetProcessUtilization", "--error", "3"); // NVML_ERROR_NOT_SUPPORTED
+      node.simulator("fault", "--root", node.driverRoot().toString(), "--function", "nvmlDeviceGetProcessUtilization",
+          "--error", "3"); // NVML_ERROR_NOT_SUPPORTED
       try (KubeletPlugin _ = TestNode.start(settings(node).build(), client)) {
         ResourceClaim claim = client.resource(claim("unseen", share("node-z", "gpu", 0, "8Gi", "30"))).create();
         try (TestContainer.Running _ = TestContainer.of(node, claim).spinPastTheShadow()) {
-          Condition unknown = await().atMost(SOON).until(() -> condition(device("unseen"), "WithinCoreLimit"), Optional::isPresent).orElseThrow();
+          Condition unknown = await().atMost(SOON)
+              .until(() -> condition(device("unseen"), "WithinCoreLimit"), Optional::isPresent).orElseThrow();
           assertThat(unknown.getStatus()).isEqualTo("Unknown");
           assertThat(unknown.getReason()).isEqualTo("NotMeasured");
-          assertThat(unknown.getMessage()).contains("does not tell what its processes use of GPU-", "no samples of processes");
+          assertThat(unknown.getMessage()).contains("does not tell what its processes use of GPU-",
+              "no samples of processes");
         }
       }
     }
@@ -220,12 +241,15 @@ class UsageInAContainerTest {
   }
 
   private AllocatedDeviceStatus device(String claim) {
-    ResourceClaim stored = Objects.requireNonNull(client.resources(ResourceClaim.class).inNamespace("default").withName(claim).get());
+    ResourceClaim stored =
+        Objects.requireNonNull(client.resources(ResourceClaim.class).inNamespace("default").withName(claim).get());
     List<AllocatedDeviceStatus> devices = stored.getStatus().getDevices();
     return devices == null || devices.isEmpty() ? new AllocatedDeviceStatus() : devices.getFirst();
   }
 
   private static Optional<Condition> condition(AllocatedDeviceStatus device, String type) {
-    return device.getConditions() == null ? Optional.empty() : device.getConditions().stream().filter(c -> type.equals(c.getType())).findFirst();
+    return device.getConditions() == null
+        ? Optional.empty()
+        : device.getConditions().stream().filter(c -> type.equals(c.getType())).findFirst();
   }
 }

@@ -29,8 +29,8 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 
 /**
- * The ResourceClaimTemplate of a request. Equal requests have one, whatever dialect they came in: its name is derived from
- * what is asked for.
+ * The ResourceClaimTemplate of a request. Equal requests have one, whatever dialect they came in: its name is derived
+ * from what is asked for.
  */
 public record ClaimTemplate(GpuRequest request) {
   /** The one request in the claim. */
@@ -90,7 +90,8 @@ public record ClaimTemplate(GpuRequest request) {
       }
     }
     request.selectors().forEach(selector -> lines.append("selector ").append(selector).append('\n'));
-    parameters().forEach((field, value) -> lines.append("config ").append(field).append(' ').append(value).append('\n'));
+    parameters()
+        .forEach((field, value) -> lines.append("config ").append(field).append(' ').append(value).append('\n'));
     return lines.toString();
   }
 
@@ -101,7 +102,8 @@ public record ClaimTemplate(GpuRequest request) {
     }
     if (!request.selectors().isEmpty()) {
       exactly.withSelectors(
-          request.selectors().stream().map(expression -> new DeviceSelector(new CELDeviceSelector(expression))).toList());
+          request.selectors().stream().map(expression -> new DeviceSelector(new CELDeviceSelector(expression)))
+              .toList());
     }
     switch (request.portion()) {
       case Portion.Whole() -> exactly.withDeviceClassName(Driver.WHOLE_CLASS);

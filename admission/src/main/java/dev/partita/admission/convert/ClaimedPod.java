@@ -29,8 +29,9 @@ final class ClaimedPod {
   }
 
   /**
-   * Every container has a claim of its own, except init containers that are over before the others begin: a device plugin
-   * hands their devices on, and so they use the claim of a container that asks for the same, or one for all of them.
+   * Every container has a claim of its own, except init containers that are over before the others begin: a device
+   * plugin hands their devices on, and so they use the claim of a container that asks for the same, or one for all of
+   * them.
    */
   Conversion.Converted with(List<ContainerRequest> requests) {
     ObjectNode spec = (ObjectNode) pod.path("spec");
@@ -39,7 +40,8 @@ final class ClaimedPod {
     Map<GpuRequest, String> handedOn = new LinkedHashMap<>();
     Map<GpuRequest, ClaimTemplate> templates = new LinkedHashMap<>();
     List<FieldError> notes = new ArrayList<>();
-    List<ContainerRequest> inOrder = new ArrayList<>(requests.stream().filter(request -> !request.endsFirst()).toList());
+    List<ContainerRequest> inOrder =
+        new ArrayList<>(requests.stream().filter(request -> !request.endsFirst()).toList());
     long own = inOrder.size();
     inOrder.addAll(requests.stream().filter(ContainerRequest::endsFirst).toList());
     boolean one = own == 1 || (own == 0 && inOrder.stream().map(ContainerRequest::request).distinct().count() == 1);
@@ -48,13 +50,15 @@ final class ClaimedPod {
       if (claim == null) {
         claim = free(one && templates.isEmpty() ? "gpu" : "gpu-" + request.name(), taken);
         ClaimTemplate template = templates.computeIfAbsent(request.request(), ClaimTemplate::new);
-        spec.withArrayProperty("resourceClaims").addObject().put("name", claim).put("resourceClaimTemplateName", template.name());
+        spec.withArrayProperty("resourceClaims").addObject().put("name", claim).put("resourceClaimTemplateName",
+            template.name());
         boolean sidecar = request.kind().equals("initContainers") && !request.endsFirst();
         if (!sidecar) {
           handedOn.putIfAbsent(request.request(), claim);
         }
         if (request.endsFirst()) {
-          notes.add(new FieldError(request.asked().pathOf(request.asked().names().iterator().next()), "is had by the pod until it ends, since no other container asks for the same"));
+          notes.add(new FieldError(request.asked().pathOf(request.asked().names().iterator().next()),
+              "is had by the pod until it ends, since no other container asks for the same"));
         }
       }
       replace(spec, request, claim);
@@ -102,11 +106,13 @@ final class ClaimedPod {
     if (runtime.equals("nvidia")) {
       notes.add(
           new FieldError(
-              prefix + "spec.runtimeClassName", "nvidia is kept; that runtime can show a container more cards than its claim, so leave it out where nothing else needs it"));
+              prefix + "spec.runtimeClassName",
+              "nvidia is kept; that runtime can show a container more cards than its claim, so leave it out where nothing else needs it"));
     }
     String scheduler = spec.path("schedulerName").asText();
     if (!scheduler.isEmpty() && !scheduler.equals("default-scheduler")) {
-      notes.add(new FieldError(prefix + "spec.schedulerName", scheduler + " is kept; it must be a scheduler that knows resource claims, as kube-scheduler does"));
+      notes.add(new FieldError(prefix + "spec.schedulerName",
+          scheduler + " is kept; it must be a scheduler that knows resource claims, as kube-scheduler does"));
     }
     return notes;
   }

@@ -1,7 +1,7 @@
 package dev.partita.admission.convert;
 
-import dev.partita.admission.dialect.ResourceRequests;
 import dev.partita.admission.dialect.GpuRequest;
+import dev.partita.admission.dialect.ResourceRequests;
 import dev.partita.api.config.FieldError;
 import java.util.List;
 
@@ -14,7 +14,14 @@ import java.util.List;
  * @param endsFirst whether it is over before the pod's own containers begin: an init container that is no sidecar
  * @param notes what it says that has no effect here
  */
-record ContainerRequest(String kind, int index, String name, boolean endsFirst, ResourceRequests asked, GpuRequest request, List<FieldError> notes) {
+record ContainerRequest(
+    String kind,
+    int index,
+    String name,
+    boolean endsFirst,
+    ResourceRequests asked,
+    GpuRequest request,
+    List<FieldError> notes) {
   ContainerRequest {
     notes = List.copyOf(notes);
   }

@@ -23,9 +23,9 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * What the containers of a converted pod ask for, as text for an annotation of it: the templates that the pod refers to can be
- * made anew from it. Anybody who may write pods may write such a text, so it is read as strictly as can be: what is not, to
- * the letter, what {@link #text} would write is no such text.
+ * What the containers of a converted pod ask for, as text for an annotation of it: the templates that the pod refers to
+ * can be made anew from it. Anybody who may write pods may write such a text, so it is read as strictly as can be: what
+ * is not, to the letter, what {@link #text} would write is no such text.
  *
  * @param requests each once, at most {@value #MOST}
  */
@@ -36,7 +36,8 @@ public record ConvertedRequests(List<GpuRequest> requests) {
   private static final int VERSION = 1;
 
   private static final ObjectMapper JSON =
-      JsonMapper.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS).build();
+      JsonMapper.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+          .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS).build();
 
   /**
    * @throws IllegalArgumentException if there are none, too many, or one twice
@@ -134,7 +135,8 @@ public record ConvertedRequests(List<GpuRequest> requests) {
             : new Portion.Share(
                 memory(read),
                 cores.isMissingNode() ? OptionalInt.empty() : OptionalInt.of(cores.asInt()));
-    CardChoice choice = new CardChoice(words(read, "models"), words(read, "notModels"), words(read, "uuids"), words(read, "notUuids"));
+    CardChoice choice =
+        new CardChoice(words(read, "models"), words(read, "notModels"), words(read, "uuids"), words(read, "notUuids"));
     SortedMap<String, String> placement = new TreeMap<>();
     read.path("placement").properties().forEach(field -> placement.put(field.getKey(), field.getValue().asText()));
     ShareOptions options =

@@ -2,10 +2,10 @@ package dev.partita.admission.convert;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.partita.admission.dialect.ResourceRequests;
 import dev.partita.admission.dialect.Dialect;
 import dev.partita.admission.dialect.GpuRequest;
 import dev.partita.admission.dialect.PodContext;
+import dev.partita.admission.dialect.ResourceRequests;
 import dev.partita.api.config.FieldError;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -16,7 +16,8 @@ import java.util.OptionalLong;
 import java.util.stream.Collectors;
 
 /**
- * Turns what a pod asks for by extended resources of other systems into claims. All of a pod is converted or nothing of it.
+ * Turns what a pod asks for by extended resources of other systems into claims. All of a pod is converted or nothing of
+ * it.
  *
  * <p>A pod is a JSON tree here, so that fields which this program does not know come through unharmed.
  */
@@ -24,7 +25,8 @@ public final class PodConversion {
   private final OptionalLong cardMemory;
 
   /**
-   * @param cardMemory bytes of a card, to make an amount of what is asked for in percent of it; empty: it stays a part of each card
+   * @param cardMemory bytes of a card, to make an amount of what is asked for in percent of it; empty: it stays a part
+   *        of each card
    */
   public PodConversion(OptionalLong cardMemory) {
     this.cardMemory = cardMemory;
@@ -73,7 +75,8 @@ public final class PodConversion {
     for (String kind : List.of("limits", "requests")) {
       for (String name : ResourceRequests.namesIn(spec.path("resources").path(kind))) {
         problems.add(
-            new FieldError(prefix + "spec.resources." + kind + "[" + name + "]", "is not converted: GPUs are asked for by containers, not by the pod"));
+            new FieldError(prefix + "spec.resources." + kind + "[" + name + "]",
+                "is not converted: GPUs are asked for by containers, not by the pod"));
       }
     }
   }
@@ -95,7 +98,8 @@ public final class PodConversion {
     }
     if (dialects.size() > 1) {
       String ways =
-          dialects.entrySet().stream().map(way -> way.getValue() + " (" + way.getKey().title() + ")").collect(Collectors.joining(", "));
+          dialects.entrySet().stream().map(way -> way.getValue() + " (" + way.getKey().title() + ")")
+              .collect(Collectors.joining(", "));
       problems.add(new FieldError("", "asks for GPUs in several ways, of which one can be meant: " + ways));
     }
     List<ContainerRequest> requests = new ArrayList<>();
@@ -104,16 +108,15 @@ public final class PodConversion {
       for (Found each : found) {
         Optional<GpuRequest> request = dialect.reader().read(each.asked(), context, problems);
         request.ifPresent(
-            asks ->
-                requests.add(
-                    new ContainerRequest(
-                        each.kind(),
-                        each.index(),
-                        each.container().path("name").asText(),
-                        each.endsFirst(),
-                        each.asked(),
-                        asks,
-                        notes(dialect, each.asked(), asks))));
+            asks -> requests.add(
+                new ContainerRequest(
+                    each.kind(),
+                    each.index(),
+                    each.container().path("name").asText(),
+                    each.endsFirst(),
+                    each.asked(),
+                    asks,
+                    notes(dialect, each.asked(), asks))));
       }
     }
     // What annotations have wrong is found once for every container.

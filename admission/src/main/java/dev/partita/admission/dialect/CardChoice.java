@@ -10,8 +10,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Which cards may be used. It is kept in words, and becomes CEL only here, with every word escaped: whoever reads it from an
- * object that a user could write gets no expression of the user's.
+ * Which cards may be used. It is kept in words, and becomes CEL only here, with every word escaped: whoever reads it
+ * from an object that a user could write gets no expression of the user's.
  *
  * @param models lower-case words of which the product's name must hold one; empty for every model
  * @param notModels lower-case words of which it must hold none
@@ -26,14 +26,16 @@ public record CardChoice(List<String> models, List<String> notModels, List<Strin
   private static final int MAX_EXPRESSION = 10 * 1024;
 
   /**
-   * @throws IllegalArgumentException if a word is empty or holds control characters, or if words are more than a selector can hold
+   * @throws IllegalArgumentException if a word is empty or holds control characters, or if words are more than a
+   *         selector can hold
    */
   public CardChoice {
     models = List.copyOf(models);
     notModels = List.copyOf(notModels);
     uuids = List.copyOf(uuids);
     notUuids = List.copyOf(notUuids);
-    if (Stream.of(models, notModels, uuids, notUuids).flatMap(List::stream).anyMatch(word -> word.isBlank() || holdsControls(word))) {
+    if (Stream.of(models, notModels, uuids, notUuids).flatMap(List::stream)
+        .anyMatch(word -> word.isBlank() || holdsControls(word))) {
       throw new IllegalArgumentException("words that choose cards must hold something, and no control characters");
     }
     if (!isModelsFit(models) || !isModelsFit(notModels) || !isUuidsFit(uuids) || !isUuidsFit(notUuids)) {

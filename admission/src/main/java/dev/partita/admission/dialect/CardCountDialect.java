@@ -12,11 +12,17 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * A number of cards, and what is asked of each of them: MiB or percent of its memory, percent of its cores. Without any of
- * that the cards are the container's own. HAMi counts one card where no number is given, Volcano does not.
+ * A number of cards, and what is asked of each of them: MiB or percent of its memory, percent of its cores. Without any
+ * of that the cards are the container's own. HAMi counts one card where no number is given, Volcano does not.
  */
 record CardCountDialect(
-    String count, String memory, String percentage, String cores, Optional<String> priority, String mode, boolean countMayBeLeftOut)
+    String count,
+    String memory,
+    String percentage,
+    String cores,
+    Optional<String> priority,
+    String mode,
+    boolean countMayBeLeftOut)
     implements DialectReader {
   static final CardCountDialect HAMI =
       new CardCountDialect(
@@ -41,7 +47,8 @@ record CardCountDialect(
 
   @Override
   public Set<String> resources() {
-    return Stream.concat(Stream.of(count, memory, percentage, cores), priority.stream()).collect(Collectors.toUnmodifiableSet());
+    return Stream.concat(Stream.of(count, memory, percentage, cores), priority.stream())
+        .collect(Collectors.toUnmodifiableSet());
   }
 
   @Override
@@ -89,7 +96,8 @@ record CardCountDialect(
     long mebibytes = asked.of(memory);
     long percent = asked.of(percentage);
     if (mebibytes > 0 && percent > 0) {
-      problems.add(new FieldError(asked.pathOf(percentage), "cannot be used together with " + memory + "; leave one of them out"));
+      problems.add(new FieldError(asked.pathOf(percentage),
+          "cannot be used together with " + memory + "; leave one of them out"));
       return new Memory.All();
     }
     if (mebibytes > 0) {
@@ -110,7 +118,8 @@ record CardCountDialect(
   private ShareOptions options(ResourceRequests asked, PodContext pod, List<FieldError> problems) {
     pod.annotation(mode)
         .filter(way -> !way.equals("hami-core"))
-        .ifPresent(way -> problems.add(new FieldError(pod.annotationPath(mode), "\"" + way + "\" is not converted; hami-core would be")));
+        .ifPresent(way -> problems
+            .add(new FieldError(pod.annotationPath(mode), "\"" + way + "\" is not converted; hami-core would be")));
     ShareOptions options = ShareOptions.placed(ChoiceAnnotations.placement(pod, problems));
     Optional<String> limit = CoreUtilizationPolicy.coreLimit(asked, problems);
     if (limit.isPresent()) {

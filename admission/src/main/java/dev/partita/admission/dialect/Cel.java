@@ -4,7 +4,10 @@ package dev.partita.admission.dialect;
 final class Cel {
   private Cel() {}
 
-  /** A string literal that means exactly the value, whatever is in it (CEL language definition, string and bytes values). */
+  /**
+   * A string literal that means exactly the value, whatever is in it (CEL language definition, string and bytes
+   * values).
+   */
   static String text(String value) {
     StringBuilder literal = new StringBuilder("\"");
     value

@@ -60,7 +60,12 @@ final class ChoiceAnnotations {
     return placement;
   }
 
-  private static void unknown(PodContext pod, String annotation, String value, String known, List<FieldError> problems) {
+  private static void unknown(
+      PodContext pod,
+      String annotation,
+      String value,
+      String known,
+      List<FieldError> problems) {
     problems.add(new FieldError(pod.annotationPath(annotation), "must be " + known + ", not \"" + value + "\""));
   }
 
@@ -72,19 +77,26 @@ final class ChoiceAnnotations {
     return words.stream().map(word -> word.toLowerCase(Locale.ROOT)).toList();
   }
 
-  private static List<String> words(PodContext pod, String annotation, Predicate<List<String>> fits, List<FieldError> problems) {
+  private static List<String> words(
+      PodContext pod,
+      String annotation,
+      Predicate<List<String>> fits,
+      List<FieldError> problems) {
     Optional<String> value = pod.annotation(annotation);
     if (value.isEmpty()) {
       return List.of();
     }
     String path = pod.annotationPath(annotation);
-    List<String> words = Stream.of(value.get().split(",")).map(String::strip).filter(word -> !word.isEmpty()).distinct().toList();
+    List<String> words =
+        Stream.of(value.get().split(",")).map(String::strip).filter(word -> !word.isEmpty()).distinct().toList();
     Optional<String> problem =
         words.isEmpty()
             ? Optional.of("names nothing")
             : words.stream().anyMatch(CardChoice::holdsControls)
                 ? Optional.of("holds control characters")
-                : fits.test(words) ? Optional.empty() : Optional.of("names more than a device selector can hold, which is 10 KiB");
+                : fits.test(words)
+                    ? Optional.empty()
+                    : Optional.of("names more than a device selector can hold, which is 10 KiB");
     problem.ifPresent(what -> problems.add(new FieldError(path, what)));
     return problem.isPresent() ? List.of() : words;
   }

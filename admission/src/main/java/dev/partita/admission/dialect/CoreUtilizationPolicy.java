@@ -27,7 +27,8 @@ final class CoreUtilizationPolicy {
           case "disable" -> {
             return Optional.of("None");
           }
-          default -> problems.add(new FieldError(asked.path() + ".env[" + i + "]", NAME + " must be default, force or disable, not \"" + value + "\""));
+          default -> problems.add(new FieldError(asked.path() + ".env[" + i + "]",
+              NAME + " must be default, force or disable, not \"" + value + "\""));
         }
       }
     }

@@ -22,7 +22,9 @@ public enum Dialect {
     this.resources = Pattern.compile(resources);
   }
 
-  /** The dialect that a resource belongs to, whether or not it is one that can be converted; empty if it is no GPU's. */
+  /**
+   * The dialect that a resource belongs to, whether or not it is one that can be converted; empty if it is no GPU's.
+   */
   public static Optional<Dialect> of(String resource) {
     return Stream.of(values()).filter(dialect -> dialect.resources.matcher(resource).matches()).findFirst();
   }

@@ -17,7 +17,10 @@ public interface DialectReader {
    */
   Optional<GpuRequest> read(ResourceRequests asked, PodContext pod, List<FieldError> problems);
 
-  /** What a container that is converted says beside that, which has no effect here: what to know of it, with the field's path. */
+  /**
+   * What a container that is converted says beside that, which has no effect here: what to know of it, with the field's
+   * path.
+   */
   default List<FieldError> notes(ResourceRequests asked) {
     return List.of();
   }

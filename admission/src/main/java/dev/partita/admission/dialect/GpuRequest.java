@@ -77,7 +77,8 @@ public record GpuRequest(int count, Portion portion, CardChoice choice, ShareOpt
     record Percent(int percent) implements Memory {
       public Percent {
         if (percent < 1 || percent > 99) {
-          throw new IllegalArgumentException("memoryPercent must be from 1 to 99, or be left out for all of it: " + percent);
+          throw new IllegalArgumentException(
+              "memoryPercent must be from 1 to 99, or be left out for all of it: " + percent);
         }
       }
     }

@@ -28,14 +28,16 @@ final class GpuShare implements DialectReader {
     List<FieldError> problems = new ArrayList<>();
     long gibibytes = asked.of(MEMORY);
     if (gibibytes == 0) {
-      problems.add(new FieldError(asked.pathOf(asked.names().iterator().next()), MEMORY + " is missing: a share is asked for by GiB of memory"));
+      problems.add(new FieldError(asked.pathOf(asked.names().iterator().next()),
+          MEMORY + " is missing: a share is asked for by GiB of memory"));
     }
     long cards = count(asked, pod, problems);
     OptionalInt count = Cards.count(cards, asked.pathOf(COUNT), problems);
     OptionalInt percent = Cards.percent(asked, CORES, problems);
     if (cards > 1 && gibibytes % cards != 0) {
       problems.add(
-          new FieldError(asked.pathOf(MEMORY), gibibytes + " GiB cannot be spread over " + cards + " cards in whole GiB; ask for a multiple"));
+          new FieldError(asked.pathOf(MEMORY),
+              gibibytes + " GiB cannot be spread over " + cards + " cards in whole GiB; ask for a multiple"));
     }
     if (cards > 1 && percent.isPresent()) {
       problems.add(new FieldError(asked.pathOf(CORES), "cannot be used with several cards"));
@@ -45,7 +47,8 @@ final class GpuShare implements DialectReader {
       return Optional.empty();
     }
     long bytes = (gibibytes / cards) << 30;
-    return Optional.of(new GpuRequest(count.getAsInt(), new Portion.Share(new Memory.Bytes(bytes), percent), CardChoice.ANY, ShareOptions.NONE));
+    return Optional.of(new GpuRequest(count.getAsInt(), new Portion.Share(new Memory.Bytes(bytes), percent),
+        CardChoice.ANY, ShareOptions.NONE));
   }
 
   private static long count(ResourceRequests asked, PodContext pod, List<FieldError> problems) {

@@ -9,17 +9,23 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Environment variables that HAMi's library reads in a container and nothing here does: no environment variable changes a limit. The pod is
- * converted all the same, with a note on each that its author may have relied on.
+ * Environment variables that HAMi's library reads in a container and nothing here does: no environment variable changes
+ * a limit. The pod is converted all the same, with a note on each that its author may have relied on.
  */
 enum HamiVariable {
-  CUDA_OVERSUBSCRIBE(true, "`oversubscribe` in the GpuShareConfig of a share's claim gives its container more memory than its part of the card"),
+  CUDA_OVERSUBSCRIBE(true,
+      "`oversubscribe` in the GpuShareConfig of a share's claim gives its container more memory than its part of the card"),
   CUDA_DISABLE_CONTROL(true, "nothing in a container turns its limits off; a container with a whole card has none"),
-  ACTIVE_OOM_KILLER(true, "an allocation beyond the share fails with out of memory; who gets round that is ended where the chart's plugin.onExcess is kill"),
-  CUDA_DEVICE_MEMORY_SHARED_CACHE(false, "the processes of a claim share an account that its node mounts; leave it out"),
-  LIBCUDA_LOG_LEVEL(false, "the library prints nothing; the claim's conditions and events say what became of its limits"),
-  CUDA_DEVICE_MEMORY_LIMIT(false, "a share has the memory that its claim asks for, and the variable says so in the container, whatever is set here"),
-  CUDA_DEVICE_SM_LIMIT(false, "a share has the cores that its claim asks for, and the variable says so in the container, whatever is set here");
+  ACTIVE_OOM_KILLER(true,
+      "an allocation beyond the share fails with out of memory; who gets round that is ended where the chart's plugin.onExcess is kill"),
+  CUDA_DEVICE_MEMORY_SHARED_CACHE(false,
+      "the processes of a claim share an account that its node mounts; leave it out"),
+  LIBCUDA_LOG_LEVEL(false,
+      "the library prints nothing; the claim's conditions and events say what became of its limits"),
+  CUDA_DEVICE_MEMORY_LIMIT(false,
+      "a share has the memory that its claim asks for, and the variable says so in the container, whatever is set here"),
+  CUDA_DEVICE_SM_LIMIT(false,
+      "a share has the cores that its claim asks for, and the variable says so in the container, whatever is set here");
 
   /** HAMi's library reads limits with the number of a card behind the name, too. */
   private static final Pattern NUMBER = Pattern.compile("_[0-9]+$");
@@ -44,13 +50,15 @@ enum HamiVariable {
       String path = asked.path() + ".env[" + i + "]";
       Stream.of(values())
           .filter(variable -> variable.isNamed(set.path("name").asText()) && !variable.isOff(set))
-          .forEach(variable -> notes.add(new FieldError(path, set.path("name").asText() + " is not read: " + variable.instead)));
+          .forEach(variable -> notes
+              .add(new FieldError(path, set.path("name").asText() + " is not read: " + variable.instead)));
     }
     return notes;
   }
 
   private boolean isNamed(String variable) {
-    return variable.equals(name()) || (name().endsWith("_LIMIT") && NUMBER.matcher(variable).replaceFirst("").equals(name()));
+    return variable.equals(name())
+        || (name().endsWith("_LIMIT") && NUMBER.matcher(variable).replaceFirst("").equals(name()));
   }
 
   private boolean isOff(JsonNode set) {

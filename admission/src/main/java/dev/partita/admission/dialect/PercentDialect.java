@@ -10,8 +10,8 @@ import java.util.OptionalInt;
 import java.util.Set;
 
 /**
- * Cores in percent of cards, and memory in units: less than 100 is a share of one card, a multiple of 100 whole cards, for
- * which memory says nothing more.
+ * Cores in percent of cards, and memory in units: less than 100 is a share of one card, a multiple of 100 whole cards,
+ * for which memory says nothing more.
  *
  * @param unit of memory, in bytes
  * @param coresMayBeLeftOut whether memory alone asks for a share without a core limit
@@ -35,7 +35,8 @@ record PercentDialect(
           Optional.empty(),
           Optional.of("tencent.com/vcuda-core-limit"));
   static final PercentDialect ELASTIC_GPU =
-      new PercentDialect("elasticgpu.io/gpu-core", "elasticgpu.io/gpu-memory", 1L << 20, true, Optional.empty(), Optional.empty());
+      new PercentDialect("elasticgpu.io/gpu-core", "elasticgpu.io/gpu-memory", 1L << 20, true, Optional.empty(),
+          Optional.empty());
   static final PercentDialect QGPU =
       new PercentDialect(
           "tke.cloud.tencent.com/qgpu-core",
@@ -61,7 +62,8 @@ record PercentDialect(
     if (percent >= 100) {
       if (percent % 100 != 0) {
         problems.add(
-            new FieldError(asked.pathOf(cores), "must be less than 100, for a share, or a multiple of 100, for cards; not " + percent));
+            new FieldError(asked.pathOf(cores),
+                "must be less than 100, for a share, or a multiple of 100, for cards; not " + percent));
       }
       cards = Cards.count(percent / 100, asked.pathOf(cores), problems);
     } else if (asked.of(memory) == 0) {
@@ -78,11 +80,16 @@ record PercentDialect(
         percent >= 100
             ? new Portion.Whole()
             : new Portion.Share(
-                new Memory.Bytes(asked.of(memory) * unit), percent == 0 ? OptionalInt.empty() : OptionalInt.of((int) percent));
-    return Optional.of(new GpuRequest(cards.getAsInt(), portion, CardChoice.ANY, percent >= 100 ? options.ofWholeCards() : options));
+                new Memory.Bytes(asked.of(memory) * unit),
+                percent == 0 ? OptionalInt.empty() : OptionalInt.of((int) percent));
+    return Optional.of(
+        new GpuRequest(cards.getAsInt(), portion, CardChoice.ANY, percent >= 100 ? options.ofWholeCards() : options));
   }
 
-  /** Up to all of the card is {@code Soft}, up to what is asked for is {@code Hard}; in between there is nothing like it. */
+  /**
+   * Up to all of the card is {@code Soft}, up to what is asked for is {@code Hard}; in between there is nothing like
+   * it.
+   */
   private ShareOptions limited(PodContext pod, long percent, List<FieldError> problems) {
     Optional<String> limit = coreLimit.flatMap(pod::annotation);
     if (limit.isEmpty() || percent >= 100) {
@@ -97,7 +104,8 @@ record PercentDialect(
     problems.add(
         new FieldError(
             pod.annotationPath(coreLimit.orElseThrow()),
-            "\"" + limit.get() + "\" is not converted: a share uses no idle cores (" + percent + ") or all of them (100)"));
+            "\"" + limit.get() + "\" is not converted: a share uses no idle cores (" + percent
+                + ") or all of them (100)"));
     return ShareOptions.NONE;
   }
 }

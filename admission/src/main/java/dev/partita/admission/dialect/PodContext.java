@@ -28,6 +28,8 @@ public record PodContext(JsonNode metadata, String path, OptionalLong cardMemory
 
   private Optional<String> text(String kind, String name) {
     JsonNode value = metadata.path(kind).path(name);
-    return value.isValueNode() && !value.isNull() ? Optional.of(value.asText().strip()).filter(text -> !text.isEmpty()) : Optional.empty();
+    return value.isValueNode() && !value.isNull()
+        ? Optional.of(value.asText().strip()).filter(text -> !text.isEmpty())
+        : Optional.empty();
   }
 }

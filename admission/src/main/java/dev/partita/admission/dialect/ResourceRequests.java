@@ -42,7 +42,8 @@ public final class ResourceRequests {
         long amount = amount(given.path(name), where, problems);
         Long limit = amounts.putIfAbsent(name, amount);
         if (limit != null && limit != amount) {
-          problems.add(new FieldError(where, "is " + amount + " and the limit " + limit + "; for GPUs they must be equal"));
+          problems
+              .add(new FieldError(where, "is " + amount + " and the limit " + limit + "; for GPUs they must be equal"));
         }
       }
     }

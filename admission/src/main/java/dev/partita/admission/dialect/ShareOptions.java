@@ -8,8 +8,8 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * The fields of a GpuShareConfig that a pod's own way of asking says something about, as a user would write them. What it
- * says nothing about is left out, and takes its default where the config is read.
+ * The fields of a GpuShareConfig that a pod's own way of asking says something about, as a user would write them. What
+ * it says nothing about is left out, and takes its default where the config is read.
  *
  * @param coreLimit {@code Hard}, {@code Soft} or {@code None}
  * @param priority 0 or 1

@@ -1,8 +1,9 @@
 package dev.partita.admission.webhook;
 
 /**
- * What admission knows of the cluster, from memory: it is asked while a pod's request waits. What is not known, such as a
- * template that was made a moment ago, is not ours; a pod that has no gate for that reason is served the same way, later.
+ * What admission knows of the cluster, from memory: it is asked while a pod's request waits. What is not known, such as
+ * a template that was made a moment ago, is not ours; a pod that has no gate for that reason is served the same way,
+ * later.
  */
 public interface ClaimLookup {
   /** Knows nothing. */

@@ -22,16 +22,15 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Changes pods that are about to be made, and nothing else: it has no side effect, so that a dry run is no special case.
+ * Changes pods that are about to be made, and nothing else: it has no side effect, so that a dry run is no special
+ * case.
  *
- * <ul>
- *   <li>A pod that asks for GPUs in another system's way refers to ResourceClaimTemplates instead, by names that follow from what
- *       is asked for. What that is stays on the pod, in the annotation {@link Driver#CONVERTED_REQUESTS_ANNOTATION}, from which the
- *       controller makes the templates.
- *   <li>A pod that is known to have claims of ours gets the scheduling gate {@link Driver#ALLOCATION_GATE}. Other pods do not: a
- *       gate that is missing costs kube-scheduler a vain search, but one too many would hold up another driver's pod for as long
- *       as no controller runs.
- * </ul>
+ * <ul> <li>A pod that asks for GPUs in another system's way refers to ResourceClaimTemplates instead, by names that
+ * follow from what is asked for. What that is stays on the pod, in the annotation
+ * {@link Driver#CONVERTED_REQUESTS_ANNOTATION}, from which the controller makes the templates. <li>A pod that is known
+ * to have claims of ours gets the scheduling gate {@link Driver#ALLOCATION_GATE}. Other pods do not: a gate that is
+ * missing costs kube-scheduler a vain search, but one too many would hold up another driver's pod for as long as no
+ * controller runs. </ul>
  *
  * <p>A pod that has been through here is not changed again.
  */
@@ -39,7 +38,9 @@ public final class PodMutation {
   /** Most bytes of all names and values of an object's annotations (apimachinery, TotalAnnotationSizeLimitB). */
   private static final int MOST_ANNOTATIONS = 256 * 1024;
 
-  /** On pods that kubelet makes to show those which it runs from files: they cannot be changed, and cannot have claims. */
+  /**
+   * On pods that kubelet makes to show those which it runs from files: they cannot be changed, and cannot have claims.
+   */
   private static final String MIRROR_ANNOTATION = "kubernetes.io/config.mirror";
 
   private final PodConversion conversion = new PodConversion(OptionalLong.empty());
@@ -69,12 +70,14 @@ public final class PodMutation {
         Set<GpuRequest> requests = new LinkedHashSet<>(requestsOf(claimed));
         templates.forEach(template -> requests.add(template.request()));
         if (requests.size() > ConvertedRequests.MOST) {
-          yield refused(List.of(new FieldError("spec.containers", "ask for GPUs in " + requests.size() + " different ways; one pod can have " + ConvertedRequests.MOST)));
+          yield refused(List.of(new FieldError("spec.containers",
+              "ask for GPUs in " + requests.size() + " different ways; one pod can have " + ConvertedRequests.MOST)));
         }
         ObjectNode annotations = claimed.withObjectProperty("metadata").withObjectProperty("annotations");
         annotations.put(Driver.CONVERTED_REQUESTS_ANNOTATION, new ConvertedRequests(List.copyOf(requests)).text());
         if (bytes(annotations) > MOST_ANNOTATIONS) {
-          yield refused(List.of(new FieldError("metadata.annotations", "leave no room for what has to be noted about the GPUs; at most 256 KiB are allowed")));
+          yield refused(List.of(new FieldError("metadata.annotations",
+              "leave no room for what has to be noted about the GPUs; at most 256 KiB are allowed")));
         }
         yield answer(pod, gated(claimed, namespace), Warnings.of("GPUs asked for by claims now; ", notes));
       }
@@ -107,7 +110,8 @@ public final class PodMutation {
   }
 
   private boolean hasClaimsOfOurs(ObjectNode pod, String namespace) {
-    Set<String> converted = requestsOf(pod).stream().map(request -> new ClaimTemplate(request).name()).collect(Collectors.toSet());
+    Set<String> converted =
+        requestsOf(pod).stream().map(request -> new ClaimTemplate(request).name()).collect(Collectors.toSet());
     ClaimLookup claims = lookup.forOnePod();
     for (JsonNode claim : pod.path("spec").path("resourceClaims")) {
       String template = claim.path("resourceClaimTemplateName").asText();
@@ -125,18 +129,21 @@ public final class PodMutation {
   /** What was noted about the pod's claims before, as far as the pod still refers to their templates. */
   private static List<GpuRequest> requestsOf(ObjectNode pod) {
     JsonNode noted = pod.path("metadata").path("annotations").path(Driver.CONVERTED_REQUESTS_ANNOTATION);
-    if (!(noted.isTextual() && ConvertedRequests.read(noted.textValue()) instanceof Decoded.Valid<ConvertedRequests>(ConvertedRequests read))) {
+    if (!(noted.isTextual() && ConvertedRequests
+        .read(noted.textValue()) instanceof Decoded.Valid<ConvertedRequests>(ConvertedRequests read))) {
       return List.of();
     }
     Set<String> referred = new HashSet<>();
-    pod.path("spec").path("resourceClaims").forEach(claim -> referred.add(claim.path("resourceClaimTemplateName").asText()));
+    pod.path("spec").path("resourceClaims")
+        .forEach(claim -> referred.add(claim.path("resourceClaimTemplateName").asText()));
     return read.requests().stream().filter(request -> referred.contains(new ClaimTemplate(request).name())).toList();
   }
 
   private static int bytes(ObjectNode annotations) {
     int bytes = 0;
     for (var annotation : annotations.properties()) {
-      bytes += annotation.getKey().getBytes(StandardCharsets.UTF_8).length + annotation.getValue().asText().getBytes(StandardCharsets.UTF_8).length;
+      bytes += annotation.getKey().getBytes(StandardCharsets.UTF_8).length
+          + annotation.getValue().asText().getBytes(StandardCharsets.UTF_8).length;
     }
     return bytes;
   }

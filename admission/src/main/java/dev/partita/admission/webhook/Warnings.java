@@ -6,7 +6,10 @@ import java.util.List;
 
 /** Words for who makes a pod, in the form in which the API server passes them on. */
 final class Warnings {
-  /** Characters of one warning: the API server cuts longer ones when there are many (apiserver, endpoints/filters/warning.go). */
+  /**
+   * Characters of one warning: the API server cuts longer ones when there are many (apiserver,
+   * endpoints/filters/warning.go).
+   */
   static final int MOST_EACH = 256;
 
   /** Characters of all warnings of a request: the API server drops what is beyond. */
@@ -38,11 +41,14 @@ final class Warnings {
   private static String plain(String text) {
     StringBuilder plain = new StringBuilder();
     text.codePoints()
-        .forEach(point -> plain.appendCodePoint(Character.isISOControl(point) || Character.getType(point) == Character.SURROGATE ? '\uFFFD' : point));
+        .forEach(point -> plain.appendCodePoint(
+            Character.isISOControl(point) || Character.getType(point) == Character.SURROGATE ? '\uFFFD' : point));
     return plain.toString();
   }
 
   private static String cut(String text) {
-    return text.codePointCount(0, text.length()) <= MOST_EACH ? text : text.substring(0, text.offsetByCodePoints(0, MOST_EACH - 1)) + "…";
+    return text.codePointCount(0, text.length()) <= MOST_EACH
+        ? text
+        : text.substring(0, text.offsetByCodePoints(0, MOST_EACH - 1)) + "…";
   }
 }

@@ -20,7 +20,8 @@ class ClaimTemplateTest {
 
   @Test
   void equalRequestsOfDifferentDialectsHaveOneName() {
-    assertThat(nameOf("aliyun.com/gpu-mem", 8)).isEqualTo(nameOf("elasticgpu.io/gpu-memory", 8192)).isEqualTo(nameOf("nvidia.com/gpumem", 8192));
+    assertThat(nameOf("aliyun.com/gpu-mem", 8)).isEqualTo(nameOf("elasticgpu.io/gpu-memory", 8192))
+        .isEqualTo(nameOf("nvidia.com/gpumem", 8192));
   }
 
   @Test
@@ -42,7 +43,8 @@ class ClaimTemplateTest {
   void longAndEndlessNamesStayDnsLabels() {
     ObjectNode pod = pod("nvidia.com/gpu", 1);
     String name = "a".repeat(63);
-    pod.withObject("spec").withArrayProperty("containers").add(container(name, "nvidia.com/gpu", 1)).add(container(name, "nvidia.com/gpu", 1));
+    pod.withObject("spec").withArrayProperty("containers").add(container(name, "nvidia.com/gpu", 1))
+        .add(container(name, "nvidia.com/gpu", 1));
 
     var converted = (Conversion.Converted) convert(pod);
 

@@ -6,7 +6,10 @@ import com.code_intelligence.jazzer.api.FuzzedDataProvider;
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import dev.partita.api.config.Decoded;
 
-/** Whoever may make pods writes this annotation: the controller makes templates from it, by names that must follow from it. */
+/**
+ * Whoever may make pods writes this annotation: the controller makes templates from it, by names that must follow from
+ * it.
+ */
 class ConvertedRequestsFuzzTest {
   @FuzzTest(maxDuration = "10s")
   void anyNoteGivesErrorsOrRequestsThatAreWrittenAsTheyWereRead(FuzzedDataProvider data) {

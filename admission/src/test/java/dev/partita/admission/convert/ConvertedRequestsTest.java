@@ -24,8 +24,10 @@ class ConvertedRequestsTest {
           2,
           new Portion.Share(new Memory.Bytes(8L << 30), OptionalInt.of(25)),
           new CardChoice(List.of("a100", "h\"2\\00"), List.of("pcie"), List.of("GPU-1"), List.of("GPU-2")),
-          new ShareOptions(Optional.of("Soft"), OptionalInt.of(0), new TreeMap<>(Map.of("nodes", "Spread", "gpus", "Binpack", "numa", "Required"))));
-  private static final GpuRequest HALF = new GpuRequest(1, new Portion.Share(new Memory.Percent(50), OptionalInt.empty()), CardChoice.ANY, ShareOptions.NONE);
+          new ShareOptions(Optional.of("Soft"), OptionalInt.of(0),
+              new TreeMap<>(Map.of("nodes", "Spread", "gpus", "Binpack", "numa", "Required"))));
+  private static final GpuRequest HALF = new GpuRequest(1,
+      new Portion.Share(new Memory.Percent(50), OptionalInt.empty()), CardChoice.ANY, ShareOptions.NONE);
   private static final GpuRequest WHOLE = new GpuRequest(1, new Portion.Whole(), CardChoice.ANY, ShareOptions.NONE);
 
   /** Pods that exist carry such text: it must be understood by every version. */
@@ -45,8 +47,7 @@ class ConvertedRequestsTest {
     assertThat(ConvertedRequests.read(written.text())).isEqualTo(new Decoded.Valid<>(written));
   }
 
-  @ParameterizedTest
-  @CsvSource(
+  @ParameterizedTest @CsvSource(
       delimiter = '|',
       quoteCharacter = '~',
       value = {
@@ -85,13 +86,15 @@ class ConvertedRequestsTest {
     String many = "{\"count\":1,\"whole\":true},".repeat(5000);
 
     assertThat(ConvertedRequests.read("{\"version\":1,\"requests\":[" + many + "{\"count\":2,\"whole\":true}]}"))
-        .isInstanceOfSatisfying(Decoded.Invalid.class, invalid -> assertThat(invalid.message()).isEqualTo("holds more than 32 requests"));
+        .isInstanceOfSatisfying(Decoded.Invalid.class,
+            invalid -> assertThat(invalid.message()).isEqualTo("holds more than 32 requests"));
   }
 
   @Test
   void moreWordsThanASelectorHoldsAreNoChoice() {
     List<String> many = java.util.stream.IntStream.range(0, 2000).mapToObj(i -> "GPU-" + i).toList();
 
-    assertThatThrownBy(() -> new CardChoice(List.of(), List.of(), many, List.of())).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> new CardChoice(List.of(), List.of(), many, List.of()))
+        .isInstanceOf(IllegalArgumentException.class);
   }
 }

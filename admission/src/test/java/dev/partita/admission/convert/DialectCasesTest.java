@@ -29,13 +29,16 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** The tables in {@code cases/}: pods in, pods and templates out. */
 class DialectCasesTest {
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final List<String> FILES = List.of("nvidia", "hami", "gpumanager", "gpushare", "elasticgpu", "qgpu", "volcano", "pods");
+  private static final List<String> FILES =
+      List.of("nvidia", "hami", "gpumanager", "gpushare", "elasticgpu", "qgpu", "volcano", "pods");
 
   static Stream<Arguments> cases() throws IOException {
     List<Arguments> cases = new ArrayList<>();
     YAMLMapper yaml = new YAMLMapper();
     for (String file : FILES) {
-      try (InputStream in = Objects.requireNonNull(DialectCasesTest.class.getResourceAsStream("/cases/" + file + ".yaml"));
+      try (
+          InputStream in =
+              Objects.requireNonNull(DialectCasesTest.class.getResourceAsStream("/cases/" + file + ".yaml"));
           var documents = yaml.readerFor(ObjectNode.class).<ObjectNode>readValues(new YAMLFactory().createParser(in))) {
         while (documents.hasNext()) {
           ObjectNode document = documents.next();
@@ -46,27 +49,30 @@ class DialectCasesTest {
     return cases.stream();
   }
 
-  @ParameterizedTest(name = "{0}")
-  @MethodSource("cases")
+  @ParameterizedTest(name = "{0}") @MethodSource("cases")
   void comesOutAsTheTableSays(String name, ObjectNode expected) {
     JsonNode pod = expected.path("in");
     JsonNode before = pod.deepCopy();
     String cardMemory = expected.path("cardMemory").asText();
-    var conversion = new PodConversion(cardMemory.isEmpty() ? OptionalLong.empty() : OptionalLong.of(Bytes.of(cardMemory)));
+    var conversion =
+        new PodConversion(cardMemory.isEmpty() ? OptionalLong.empty() : OptionalLong.of(Bytes.of(cardMemory)));
 
     Conversion outcome = conversion.convert(pod, "");
 
     assertThat(pod).as("what came in").isEqualTo(before);
     assertThat(actual(outcome)).isEqualTo(comparable(expected));
     if (outcome instanceof Conversion.Converted converted) {
-      assertThat(conversion.convert(converted.pod(), "")).as("converted once more").isInstanceOf(Conversion.NothingAsked.class);
+      assertThat(conversion.convert(converted.pod(), "")).as("converted once more")
+          .isInstanceOf(Conversion.NothingAsked.class);
       converted.templates().forEach(DialectCasesTest::configsAreValid);
     }
   }
 
-  /** As the table's pod comes out, with what admission adds; except where it is told what a card has, which no cluster tells it. */
-  @ParameterizedTest(name = "{0}")
-  @MethodSource("cases")
+  /**
+   * As the table's pod comes out, with what admission adds; except where it is told what a card has, which no cluster
+   * tells it.
+   */
+  @ParameterizedTest(name = "{0}") @MethodSource("cases")
   void isTheSameAtAdmissionWithTheGateAndWhatTheTemplatesAreMadeFrom(String name, ObjectNode expected) {
     JsonNode pod = expected.path("in");
     Conversion outcome = new PodConversion(OptionalLong.empty()).convert(pod, "");
@@ -81,11 +87,13 @@ class DialectCasesTest {
       }
       case Conversion.Converted(var converted, var templates, var notes) -> {
         ObjectNode wanted = converted.deepCopy();
-        wanted.withObjectProperty("spec").withArrayProperty("schedulingGates").addObject().put("name", "gpu.partita.dev/allocation");
+        wanted.withObjectProperty("spec").withArrayProperty("schedulingGates").addObject().put("name",
+            "gpu.partita.dev/allocation");
         wanted
             .withObjectProperty("metadata")
             .withObjectProperty("annotations")
-            .put("gpu.partita.dev/converted-requests", new ConvertedRequests(templates.stream().map(ClaimTemplate::request).toList()).text());
+            .put("gpu.partita.dev/converted-requests",
+                new ConvertedRequests(templates.stream().map(ClaimTemplate::request).toList()).text());
         JsonNode changed = JsonPatch.apply(answer.patch(), pod.deepCopy());
         assertThat(changed).isEqualTo(wanted);
         assertThat(answer.warnings()).hasSameSizeAs(notes);
@@ -94,10 +102,9 @@ class DialectCasesTest {
         assertThat(ConvertedRequests.read(noted))
             .isInstanceOfSatisfying(
                 Decoded.Valid.class,
-                read ->
-                    assertThat(((ConvertedRequests) read.value()).requests())
-                        .extracting(request -> new ClaimTemplate(request).object())
-                        .isEqualTo(templates.stream().map(ClaimTemplate::object).toList()));
+                read -> assertThat(((ConvertedRequests) read.value()).requests())
+                    .extracting(request -> new ClaimTemplate(request).object())
+                    .isEqualTo(templates.stream().map(ClaimTemplate::object).toList()));
       }
     }
   }
@@ -123,7 +130,8 @@ class DialectCasesTest {
           }
         }
         for (ClaimTemplate template : templates) {
-          actual.withArrayProperty("templates").add(JSON.valueToTree(template.object().getSpec().getSpec().getDevices()));
+          actual.withArrayProperty("templates")
+              .add(JSON.valueToTree(template.object().getSpec().getSpec().getDevices()));
         }
         if (!notes.isEmpty()) {
           words(actual, "notes", notes);
@@ -149,6 +157,7 @@ class DialectCasesTest {
         .getSpec()
         .getDevices()
         .getConfig()
-        .forEach(config -> assertThat(GpuShareConfigDecoder.decode(config.getOpaque().getParameters())).isInstanceOf(Decoded.Valid.class));
+        .forEach(config -> assertThat(GpuShareConfigDecoder.decode(config.getOpaque().getParameters()))
+            .isInstanceOf(Decoded.Valid.class));
   }
 }

@@ -72,7 +72,8 @@ class PodMutationTest {
   @Test
   void whatSomebodyElseWroteIntoTheAnnotationIsNotKept() {
     ObjectNode pod = pod("nvidia.com/gpu", "1");
-    pod.withObject("metadata").withObject("annotations").put(Driver.CONVERTED_REQUESTS_ANNOTATION, "{\"version\":1,\"requests\":[{\"count\":32,\"whole\":true}]}");
+    pod.withObject("metadata").withObject("annotations").put(Driver.CONVERTED_REQUESTS_ANNOTATION,
+        "{\"version\":1,\"requests\":[{\"count\":32,\"whole\":true}]}");
 
     JsonNode after = applied(pod);
 
@@ -126,24 +127,29 @@ class PodMutationTest {
     assertThat(answer.warnings())
         .singleElement()
         .asString()
-        .startsWith("GPUs not converted to claims: spec.containers[0].resources.limits[nvidia.com/mig-1g.5gb]: is not converted; ");
+        .startsWith(
+            "GPUs not converted to claims: spec.containers[0].resources.limits[nvidia.com/mig-1g.5gb]: is not converted; ");
   }
 
   @Test
   void warningsHaveTheLengthAndTheCharactersThatTheApiServerPassesOn() {
     ObjectNode pod = pod("nvidia.com/gpu", "many");
-    pod.withObject("metadata").withObject("annotations").put("nvidia.com/numa-bind", "x\n\u001b[31m" + "y".repeat(10_000));
-    IntStream.range(0, 100).forEach(i -> pod.withObject("spec").withArrayProperty("containers").add(container("c" + i, "nvidia.com/gpu" + "-".repeat(200), "1")));
+    pod.withObject("metadata").withObject("annotations").put("nvidia.com/numa-bind",
+        "x\n\u001b[31m" + "y".repeat(10_000));
+    IntStream.range(0, 100).forEach(i -> pod.withObject("spec").withArrayProperty("containers")
+        .add(container("c" + i, "nvidia.com/gpu" + "-".repeat(200), "1")));
 
     List<String> warnings = mutation.mutate(pod, "team").warnings();
 
-    assertThat(warnings).hasSizeGreaterThan(10).allSatisfy(warning -> assertThat(warning.length()).isLessThanOrEqualTo(256));
+    assertThat(warnings).hasSizeGreaterThan(10)
+        .allSatisfy(warning -> assertThat(warning.length()).isLessThanOrEqualTo(256));
     assertThat(warnings.stream().mapToInt(String::length).sum()).isLessThanOrEqualTo(4096);
     assertThat(warnings.getLast()).isEqualTo("and " + (101 - (warnings.size() - 1)) + " more");
 
     ObjectNode other = pod("nvidia.com/gpu", "1");
     other.withObject("metadata").withObject("annotations").put("nvidia.com/numa-bind", "x\n\u001b[31m");
-    assertThat(mutation.mutate(other, "team").warnings()).singleElement().asString().doesNotContain("\n", "\u001b").contains("x\uFFFD\uFFFD[31m");
+    assertThat(mutation.mutate(other, "team").warnings()).singleElement().asString().doesNotContain("\n", "\u001b")
+        .contains("x\uFFFD\uFFFD[31m");
   }
 
   @Test
@@ -154,7 +160,8 @@ class PodMutationTest {
     PodAnswer answer = mutation.mutate(pod, "team");
 
     assertThat(answer.patch()).isNotEmpty();
-    assertThat(answer.warnings()).singleElement().asString().startsWith("GPUs asked for by claims now; spec.runtimeClassName: nvidia is kept");
+    assertThat(answer.warnings()).singleElement().asString()
+        .startsWith("GPUs asked for by claims now; spec.runtimeClassName: nvidia is kept");
   }
 
   @Test
@@ -171,12 +178,14 @@ class PodMutationTest {
   @Test
   void aPodThatAsksInMoreWaysThanAreKeptStaysAsItIs() {
     ObjectNode pod = pod("nvidia.com/gpumem", "1");
-    IntStream.range(2, 35).forEach(i -> pod.withObject("spec").withArrayProperty("containers").add(container("c" + i, "nvidia.com/gpumem", "" + i)));
+    IntStream.range(2, 35).forEach(i -> pod.withObject("spec").withArrayProperty("containers")
+        .add(container("c" + i, "nvidia.com/gpumem", "" + i)));
 
     PodAnswer answer = mutation.mutate(pod, "team");
 
     assertThat(answer.patch()).isEmpty();
-    assertThat(answer.warnings()).containsExactly("GPUs not converted to claims: spec.containers: ask for GPUs in 34 different ways; one pod can have 32");
+    assertThat(answer.warnings()).containsExactly(
+        "GPUs not converted to claims: spec.containers: ask for GPUs in 34 different ways; one pod can have 32");
   }
 
   private JsonNode applied(ObjectNode pod) {
@@ -199,8 +208,10 @@ class PodMutationTest {
   }
 
   private static Set<String> templatesNotedOn(JsonNode pod) {
-    var read = ConvertedRequests.read(pod.path("metadata").path("annotations").path(Driver.CONVERTED_REQUESTS_ANNOTATION).asText());
-    return ((Decoded.Valid<ConvertedRequests>) read).value().requests().stream().map(request -> new ClaimTemplate(request).name()).collect(Collectors.toSet());
+    var read = ConvertedRequests
+        .read(pod.path("metadata").path("annotations").path(Driver.CONVERTED_REQUESTS_ANNOTATION).asText());
+    return ((Decoded.Valid<ConvertedRequests>) read).value().requests().stream()
+        .map(request -> new ClaimTemplate(request).name()).collect(Collectors.toSet());
   }
 
   private static Set<String> templatesReferredToBy(JsonNode pod) {
@@ -210,7 +221,8 @@ class PodMutationTest {
   }
 
   private static List<String> gates(JsonNode pod) {
-    return StreamSupport.stream(pod.at("/spec/schedulingGates").spliterator(), false).map(gate -> gate.path("name").asText()).toList();
+    return StreamSupport.stream(pod.at("/spec/schedulingGates").spliterator(), false)
+        .map(gate -> gate.path("name").asText()).toList();
   }
 
   private static ObjectNode claiming(String how, String name) {

@@ -11,13 +11,18 @@ import java.util.TreeSet;
  *
  * @param coreLimit how the share's cores are enforced
  * @param priority 0 is the higher one, 1 the default
- * @param memoryPercent of the memory that each card offers, 1 to 100, instead of an amount; empty if the capacity request says
- *     how much
- * @param oversubscribe how much memory the container gets, in percent of what is allocated to it, 100 to 1000: what is beyond 100
- *     is managed memory, which moves between card and host
+ * @param memoryPercent of the memory that each card offers, 1 to 100, instead of an amount; empty if the capacity
+ *        request says how much
+ * @param oversubscribe how much memory the container gets, in percent of what is allocated to it, 100 to 1000: what is
+ *        beyond 100 is managed memory, which moves between card and host
  * @param placement how node and card are chosen
  */
-public record GpuShareConfig(CoreLimit coreLimit, int priority, OptionalInt memoryPercent, int oversubscribe, Placement placement) {
+public record GpuShareConfig(
+    CoreLimit coreLimit,
+    int priority,
+    OptionalInt memoryPercent,
+    int oversubscribe,
+    Placement placement) {
   public static final String KIND = "GpuShareConfig";
 
   /** {@link #oversubscribe} of a share whose memory is all on the card. */
@@ -42,7 +47,9 @@ public record GpuShareConfig(CoreLimit coreLimit, int priority, OptionalInt memo
     }
   }
 
-  /** How a share's cores are enforced. The names are those that a user writes: {@code Hard}, {@code Soft}, {@code None}. */
+  /**
+   * How a share's cores are enforced. The names are those that a user writes: {@code Hard}, {@code Soft}, {@code None}.
+   */
   public enum CoreLimit {
     /** Never above the share. */
     HARD,
@@ -64,7 +71,13 @@ public record GpuShareConfig(CoreLimit coreLimit, int priority, OptionalInt memo
    * @param exclusive whether nobody else may have anything of the card
    */
   public record Placement(
-      Packing nodes, Packing gpus, Affinity numa, Affinity nvlink, Choice models, Choice uuids, boolean exclusive) {
+      Packing nodes,
+      Packing gpus,
+      Affinity numa,
+      Affinity nvlink,
+      Choice models,
+      Choice uuids,
+      boolean exclusive) {
     public static final Placement DEFAULT =
         new Placement(Packing.AUTO, Packing.AUTO, Affinity.AUTO, Affinity.AUTO);
 
@@ -125,9 +138,14 @@ public record GpuShareConfig(CoreLimit coreLimit, int priority, OptionalInt memo
     }
   }
 
-  /** How full nodes or cards get. The names are those that a user writes: {@code Auto}, {@code Binpack}, {@code Spread}. */
+  /**
+   * How full nodes or cards get. The names are those that a user writes: {@code Auto}, {@code Binpack}, {@code Spread}.
+   */
   public enum Packing {
-    /** Where it leaves most use for what pods are expected to ask for, going by what they have asked for; else like {@link #BINPACK}. */
+    /**
+     * Where it leaves most use for what pods are expected to ask for, going by what they have asked for; else like
+     * {@link #BINPACK}.
+     */
     AUTO,
     /** One after the other. */
     BINPACK,
@@ -135,7 +153,10 @@ public record GpuShareConfig(CoreLimit coreLimit, int priority, OptionalInt memo
     SPREAD
   }
 
-  /** Whether the cards of a claim belong together. The names are those that a user writes: {@code None}, {@code Auto}, {@code Preferred}, {@code Required}. */
+  /**
+   * Whether the cards of a claim belong together. The names are those that a user writes: {@code None}, {@code Auto},
+   * {@code Preferred}, {@code Required}.
+   */
   public enum Affinity {
     /** It does not matter. */
     NONE,

@@ -18,17 +18,19 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the opaque {@code parameters} of a device config. Strict: an unknown field, a wrong type or an unknown value is an
- * error that names the field, all errors are found at once, and what is not written takes its default.
+ * Reads the opaque {@code parameters} of a device config. Strict: an unknown field, a wrong type or an unknown value is
+ * an error that names the field, all errors are found at once, and what is not written takes its default.
  */
 public final class GpuShareConfigDecoder {
   private static final ObjectMapper MAPPER = JsonMapper.builder().build();
 
   private static final Map<String, CoreLimit> CORE_LIMITS =
       Map.of("Hard", CoreLimit.HARD, "Soft", CoreLimit.SOFT, "None", CoreLimit.NONE);
-  private static final Map<String, Packing> PACKINGS = Map.of("Auto", Packing.AUTO, "Binpack", Packing.BINPACK, "Spread", Packing.SPREAD);
+  private static final Map<String, Packing> PACKINGS =
+      Map.of("Auto", Packing.AUTO, "Binpack", Packing.BINPACK, "Spread", Packing.SPREAD);
   private static final Map<String, Affinity> AFFINITIES =
-      Map.of("None", Affinity.NONE, "Auto", Affinity.AUTO, "Preferred", Affinity.PREFERRED, "Required", Affinity.REQUIRED);
+      Map.of("None", Affinity.NONE, "Auto", Affinity.AUTO, "Preferred", Affinity.PREFERRED, "Required",
+          Affinity.REQUIRED);
 
   /** As many values as a selector of the API may have (resource.k8s.io/v1). */
   private static final int MOST_VALUES = 64;
@@ -38,15 +40,16 @@ public final class GpuShareConfigDecoder {
   private GpuShareConfigDecoder() {}
 
   /**
-   * Decodes {@code parameters} as a Kubernetes client hands them out: a map, a tree or any value that Jackson turns into a
-   * JSON object.
+   * Decodes {@code parameters} as a Kubernetes client hands them out: a map, a tree or any value that Jackson turns
+   * into a JSON object.
    */
   public static Decoded<GpuShareConfig> decode(@Nullable Object parameters) {
     JsonNode document = parameters instanceof JsonNode tree ? tree : MAPPER.valueToTree(parameters);
     StrictObject top = StrictObject.top(document);
     String apiVersion = top.text("apiVersion", "");
     if (!apiVersion.equals(Driver.GROUP_VERSION)) {
-      top.report("apiVersion", "must be " + Driver.GROUP_VERSION + (apiVersion.isEmpty() ? "" : ", not \"" + apiVersion + "\""));
+      top.report("apiVersion",
+          "must be " + Driver.GROUP_VERSION + (apiVersion.isEmpty() ? "" : ", not \"" + apiVersion + "\""));
     }
     String kind = top.text("kind", "");
     if (!kind.equals(GpuShareConfig.KIND)) {
@@ -58,7 +61,8 @@ public final class GpuShareConfigDecoder {
     int priority = top.integer("priority", 0, 1, defaults.priority());
     OptionalInt memoryPercent = top.integer("memoryPercent", 1, 100);
     int oversubscribe =
-        top.integer("oversubscribe", GpuShareConfig.NOT_OVERSUBSCRIBED, GpuShareConfig.MOST_OVERSUBSCRIBED, defaults.oversubscribe());
+        top.integer("oversubscribe", GpuShareConfig.NOT_OVERSUBSCRIBED, GpuShareConfig.MOST_OVERSUBSCRIBED,
+            defaults.oversubscribe());
     StrictObject placement = top.object("placement");
     Packing nodes = placement.choice("nodes", PACKINGS, defaults.placement().nodes());
     Packing gpus = placement.choice("gpus", PACKINGS, defaults.placement().gpus());
@@ -73,7 +77,8 @@ public final class GpuShareConfigDecoder {
         ? top.invalid()
         : new Decoded.Valid<>(
             new GpuShareConfig(
-                coreLimit, priority, memoryPercent, oversubscribe, new Placement(nodes, gpus, numa, nvlink, models, uuids, exclusive)));
+                coreLimit, priority, memoryPercent, oversubscribe,
+                new Placement(nodes, gpus, numa, nvlink, models, uuids, exclusive)));
   }
 
   /** @param wrong what is wrong with a value; empty if nothing is */
@@ -91,10 +96,14 @@ public final class GpuShareConfigDecoder {
 
   private static Optional<String> wrongModel(String value) {
     String model = Driver.modelOf(value);
-    return model.equals(value) ? Optional.empty() : Optional.of("must be a model as GpuNodes have it, such as \"" + model + "\", not \"" + value + "\"");
+    return model.equals(value)
+        ? Optional.empty()
+        : Optional.of("must be a model as GpuNodes have it, such as \"" + model + "\", not \"" + value + "\"");
   }
 
   private static Optional<String> wrongUuid(String value) {
-    return UUID.matcher(value).matches() ? Optional.empty() : Optional.of("must be the UUID of a card, GPU-…, not \"" + value + "\"");
+    return UUID.matcher(value).matches()
+        ? Optional.empty()
+        : Optional.of("must be the UUID of a card, GPU-…, not \"" + value + "\"");
   }
 }

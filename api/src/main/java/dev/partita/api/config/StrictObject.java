@@ -72,13 +72,17 @@ final class StrictObject {
       return Collections.emptySortedSet();
     }
     if (value.isEmpty() || value.size() > most) {
-      report(field, value.isEmpty() ? "must not be empty; leave it out" : "must have at most " + most + " entries, not " + value.size());
+      report(field,
+          value.isEmpty()
+              ? "must not be empty; leave it out"
+              : "must have at most " + most + " entries, not " + value.size());
       return Collections.emptySortedSet();
     }
     SortedSet<String> texts = new TreeSet<>();
     for (int i = 0; i < value.size(); i++) {
       JsonNode each = value.get(i);
-      Optional<String> problem = each.isTextual() ? wrong.apply(each.textValue()) : Optional.of("must be a string, not " + typeOf(each));
+      Optional<String> problem =
+          each.isTextual() ? wrong.apply(each.textValue()) : Optional.of("must be a string, not " + typeOf(each));
       String at = field + "[" + i + "]";
       problem.ifPresentOrElse(words -> report(at, words), () -> texts.add(each.textValue()));
     }
@@ -158,7 +162,8 @@ final class StrictObject {
 
   private String suggestion(String field) {
     return known.stream()
-        .filter(name -> editDistance(name.toLowerCase(java.util.Locale.ROOT), field.toLowerCase(java.util.Locale.ROOT)) <= 2)
+        .filter(name -> editDistance(name.toLowerCase(java.util.Locale.ROOT), field.toLowerCase(java.util.Locale.ROOT))
+            <= 2)
         .findFirst()
         .map(name -> "; did you mean " + name + "?")
         .orElse("; known are " + String.join(", ", known));

@@ -12,8 +12,8 @@ import java.time.format.DateTimeFormatter;
 import java.util.UUID;
 
 /**
- * An event on a claim or a pod, as events.k8s.io/v1 takes it. Whoever says the same again counts it in the series of the event
- * that is there, which is found by its name.
+ * An event on a claim or a pod, as events.k8s.io/v1 takes it. Whoever says the same again counts it in the series of
+ * the event that is there, which is found by its name.
  *
  * @param about the kind of object that it is about
  * @param namespace of the object
@@ -25,7 +25,14 @@ import java.util.UUID;
  * @param note for people; cut to what the API takes
  */
 public record EventObject(
-    About about, String namespace, String object, String uid, boolean warning, String reason, String action, String note) {
+    About about,
+    String namespace,
+    String object,
+    String uid,
+    boolean warning,
+    String reason,
+    String action,
+    String note) {
   /** The kinds of objects that events are about. */
   public enum About {
     CLAIM("resource.k8s.io/v1", "ResourceClaim"),
@@ -107,7 +114,8 @@ public record EventObject(
   private String name(String identity) {
     byte[] all = (uid + "\n" + identity).getBytes(StandardCharsets.UTF_8);
     String digest = UUID.nameUUIDFromBytes(all).toString().replace("-", "").substring(0, DIGEST_CHARACTERS);
-    String part = object.length() > OBJECT_PART_MAX ? object.substring(0, OBJECT_PART_MAX).replaceAll("[.-]+$", "") : object;
+    String part =
+        object.length() > OBJECT_PART_MAX ? object.substring(0, OBJECT_PART_MAX).replaceAll("[.-]+$", "") : object;
     return part + "." + digest;
   }
 

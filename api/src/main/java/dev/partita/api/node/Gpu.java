@@ -24,9 +24,10 @@ import org.jspecify.annotations.Nullable;
  * @param pcieRoot PCIe root complex, such as pci0000:17; null if not known
  * @param numaNode NUMA node; null if not known
  * @param nvlinkDomain cards with the same value reach each other over NVLink; null without NVLink
- * @param nvlinkPeers cards of the node to which its NVLinks lead directly; none where they all lead to switches, over which every card of the
- *     domain is as near as any other
- * @param migProfiles which MIG instances the node's plugin can make of the card; none where the card or the plugin cannot
+ * @param nvlinkPeers cards of the node to which its NVLinks lead directly; none where they all lead to switches, over
+ *        which every card of the domain is as near as any other
+ * @param migProfiles which MIG instances the node's plugin can make of the card; none where the card or the plugin
+ *        cannot
  * @param health whether the card can be used
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -46,11 +47,9 @@ public record Gpu(
     @Nullable Integer numaNode,
     @Nullable String nvlinkDomain,
     @JsonPropertyDescription("Cards of the node to which its NVLinks lead directly, and not over switches.")
-        @JsonInclude(JsonInclude.Include.NON_EMPTY)
-        List<NvlinkPeer> nvlinkPeers,
+    @JsonInclude(JsonInclude.Include.NON_EMPTY) List<NvlinkPeer> nvlinkPeers,
     @JsonPropertyDescription("Which MIG instances the node's plugin can make of the card.")
-        @JsonInclude(JsonInclude.Include.NON_EMPTY)
-        List<MigProfile> migProfiles,
+    @JsonInclude(JsonInclude.Include.NON_EMPTY) List<MigProfile> migProfiles,
     GpuHealth health) {
 
   @SuppressWarnings("ConstantValue") // Jackson hands in null for what a document leaves out
@@ -76,43 +75,50 @@ public record Gpu(
       @Nullable String nvlinkDomain,
       GpuHealth health) {
     this(
-        index, minor, uuid, productName, model, brand, architecture, cudaComputeCapability, memoryBytes, null, pciBusId, pcieRoot,
+        index, minor, uuid, productName, model, brand, architecture, cudaComputeCapability, memoryBytes, null, pciBusId,
+        pcieRoot,
         numaNode, nvlinkDomain, List.of(), List.of(), health);
   }
 
   /** The same card with other MIG profiles. */
   public Gpu withMigProfiles(List<MigProfile> profiles) {
     return new Gpu(
-        index, minor, uuid, productName, model, brand, architecture, cudaComputeCapability, memoryBytes, reserved, pciBusId, pcieRoot,
+        index, minor, uuid, productName, model, brand, architecture, cudaComputeCapability, memoryBytes, reserved,
+        pciBusId, pcieRoot,
         numaNode, nvlinkDomain, nvlinkPeers, profiles, health);
   }
 
   /** The same card with other NVLinks that lead to cards directly. */
   public Gpu withNvlinkPeers(List<NvlinkPeer> peers) {
     return new Gpu(
-        index, minor, uuid, productName, model, brand, architecture, cudaComputeCapability, memoryBytes, reserved, pciBusId, pcieRoot,
+        index, minor, uuid, productName, model, brand, architecture, cudaComputeCapability, memoryBytes, reserved,
+        pciBusId, pcieRoot,
         numaNode, nvlinkDomain, peers, migProfiles, health);
   }
 
   /** The same card in another state of health. */
   public Gpu withHealth(GpuHealth now) {
     return new Gpu(
-        index, minor, uuid, productName, model, brand, architecture, cudaComputeCapability, memoryBytes, reserved, pciBusId, pcieRoot,
+        index, minor, uuid, productName, model, brand, architecture, cudaComputeCapability, memoryBytes, reserved,
+        pciBusId, pcieRoot,
         numaNode, nvlinkDomain, nvlinkPeers, migProfiles, now);
   }
 
   /** The profile of an instance, if the card offers it at that place. */
   public Optional<MigProfile> migProfile(MigSlot slot) {
-    return migProfiles.stream().filter(profile -> profile.label().equals(slot.profile()) && profile.mayStartAt(slot.start())).findFirst();
+    return migProfiles.stream()
+        .filter(profile -> profile.label().equals(slot.profile()) && profile.mayStartAt(slot.start())).findFirst();
   }
 
   /**
-   * The memory that shares can be made of, in bytes: without what the driver keeps, and without what the node's spec or, where
-   * that says nothing, its plugin reserves besides, and as many percent of that as the node sells. Never negative.
+   * The memory that shares can be made of, in bytes: without what the driver keeps, and without what the node's spec
+   * or, where that says nothing, its plugin reserves besides, and as many percent of that as the node sells. Never
+   * negative.
    */
   public long sellableBytes(GpuNodeSpec spec) {
     long driver = reserved == null ? 0 : reserved.driverBytes();
-    long besides = spec.reservedMemory() != null ? spec.reservedMemoryBytes() : reserved == null ? 0 : reserved.configuredBytes();
+    long besides =
+        spec.reservedMemory() != null ? spec.reservedMemoryBytes() : reserved == null ? 0 : reserved.configuredBytes();
     long own = Math.max(0, memoryBytes - Math.max(0, driver) - Math.max(0, besides));
     return own / 100 * spec.soldPercent() + own % 100 * spec.soldPercent() / 100;
   }

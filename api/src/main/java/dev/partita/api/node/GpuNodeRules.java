@@ -28,12 +28,16 @@ public final class GpuNodeRules {
       }
     }
     if (spec.reservedMemory() != null) {
-      Amount.problem(spec.reservedMemory()).ifPresent(problem -> errors.add(new FieldError("spec.reservedMemory", problem)));
+      Amount.problem(spec.reservedMemory())
+          .ifPresent(problem -> errors.add(new FieldError("spec.reservedMemory", problem)));
     }
     return errors;
   }
 
-  /** What is allowed and still surprising: cards of which nothing is left to sell to shares, and cards to withhold that the node does not have. */
+  /**
+   * What is allowed and still surprising: cards of which nothing is left to sell to shares, and cards to withhold that
+   * the node does not have.
+   */
   public static List<FieldError> warnings(GpuNode node) {
     if (node.getStatus() == null || !errors(node.getSpec()).isEmpty()) {
       return List.of();
@@ -42,13 +46,15 @@ public final class GpuNodeRules {
     long reserved = node.getSpec().reservedMemoryBytes();
     for (Gpu gpu : node.getStatus().gpus()) {
       if (reserved > 0 && reserved >= gpu.memoryBytes()) {
-        warnings.add(new FieldError("spec.reservedMemory", "leaves nothing of gpu-" + gpu.index() + " to sell to shares"));
+        warnings
+            .add(new FieldError("spec.reservedMemory", "leaves nothing of gpu-" + gpu.index() + " to sell to shares"));
       }
     }
     Set<String> had = node.getStatus().gpus().stream().map(Gpu::uuid).collect(Collectors.toSet());
     for (int i = 0; i < node.getSpec().withhold().size(); i++) {
       if (!had.contains(node.getSpec().withhold().get(i))) {
-        warnings.add(new FieldError("spec.withhold[" + i + "]", "the node has no card " + node.getSpec().withhold().get(i) + " now"));
+        warnings.add(new FieldError("spec.withhold[" + i + "]",
+            "the node has no card " + node.getSpec().withhold().get(i) + " now"));
       }
     }
     return warnings;

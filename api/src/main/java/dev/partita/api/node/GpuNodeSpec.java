@@ -15,30 +15,32 @@ import org.jspecify.annotations.Nullable;
  *
  * @param allocator who allocates this node's devices
  * @param publish the modes in which each card is offered
- * @param reservedMemory memory a card that is not sold to shares, besides what the driver keeps for itself; null means what the
- *     node's plugin was told
- * @param memoryPercent how much memory shares are sold, in percent of what each card has for them, from 100 to 1000; null means 100.
- *     Beyond 100 a share holds only its part of the card, and the rest of its memory is managed memory, which moves between card
- *     and host
- * @param withhold UUIDs of cards that are not offered to anybody, in no mode; what is allocated of them already stays so
+ * @param reservedMemory memory a card that is not sold to shares, besides what the driver keeps for itself; null means
+ *        what the node's plugin was told
+ * @param memoryPercent how much memory shares are sold, in percent of what each card has for them, from 100 to 1000;
+ *        null means 100. Beyond 100 a share holds only its part of the card, and the rest of its memory is managed
+ *        memory, which moves between card and host
+ * @param withhold UUIDs of cards that are not offered to anybody, in no mode; what is allocated of them already stays
+ *        so
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record GpuNodeSpec(
     @JsonPropertyDescription("Who allocates this node's devices: Partita's controller, or kube-scheduler.")
-        @Default("Controller")
-        Allocator allocator,
+    @Default("Controller") Allocator allocator,
     @JsonPropertyDescription("The modes in which each card is offered; Whole and Shared if empty. Mig needs a plugin that may make MIG instances.") List<PublishedMode> publish,
     @JsonPropertyDescription("Memory a card that is kept out of what is sold to shares, besides what the driver keeps for itself; what the plugin was told if empty.")
-        @Nullable Quantity reservedMemory,
-    @JsonPropertyDescription(
-            "How much memory shares are sold, in percent of what each card has for them. Beyond 100 a share holds only its part of the"
-                + " card; the rest of its memory moves between card and host. 100 if empty.")
-        @Min(100)
-        @Max(1000)
-        @Nullable Integer memoryPercent,
+    @Nullable Quantity reservedMemory,
+    @JsonPropertyDescription("How much memory shares are sold, in percent of what each card has for them. Beyond 100 a share holds only its part of the"
+        + " card; the rest of its memory moves between card and host. 100 if empty.")
+    @Min(100)
+    @Max(1000)
+    @Nullable Integer memoryPercent,
     @JsonPropertyDescription("UUIDs of cards that are not offered to anybody, as status.gpus has them. What claims have of them already stays theirs.") List<String> withhold) {
 
-  /** What is offered where nothing else is said. MIG must be asked for: it changes what the card can be used for meanwhile. */
+  /**
+   * What is offered where nothing else is said. MIG must be asked for: it changes what the card can be used for
+   * meanwhile.
+   */
   public static final List<PublishedMode> DEFAULT_MODES = List.of(PublishedMode.Whole, PublishedMode.Shared);
 
   public static final GpuNodeSpec DEFAULT = new GpuNodeSpec(Allocator.Controller, List.of(), null);
@@ -49,7 +51,11 @@ public record GpuNodeSpec(
   }
 
   /** A node that offers all its cards. */
-  public GpuNodeSpec(Allocator allocator, List<PublishedMode> publish, @Nullable Quantity reservedMemory, @Nullable Integer memoryPercent) {
+  public GpuNodeSpec(
+      Allocator allocator,
+      List<PublishedMode> publish,
+      @Nullable Quantity reservedMemory,
+      @Nullable Integer memoryPercent) {
     this(allocator, publish, reservedMemory, memoryPercent, List.of());
   }
 
@@ -65,14 +71,22 @@ public record GpuNodeSpec(
     return publish.isEmpty() ? DEFAULT_MODES : publish;
   }
 
-  /** How much memory shares are sold, in percent of what each card has for them; what is out of bounds counts as the nearest bound. */
+  /**
+   * How much memory shares are sold, in percent of what each card has for them; what is out of bounds counts as the
+   * nearest bound.
+   */
   public int soldPercent() {
     return memoryPercent == null ? 100 : Math.clamp(memoryPercent, 100, 1000);
   }
 
-  /** What of a share's memory is the card's own, in bytes: all of it, unless the node sells more than its cards have. */
+  /**
+   * What of a share's memory is the card's own, in bytes: all of it, unless the node sells more than its cards have.
+   */
   public long physicalBytes(long shareBytes) {
-    return soldPercent() == 100 ? shareBytes : BigInteger.valueOf(shareBytes).multiply(BigInteger.valueOf(100)).divide(BigInteger.valueOf(soldPercent())).longValue();
+    return soldPercent() == 100
+        ? shareBytes
+        : BigInteger.valueOf(shareBytes).multiply(BigInteger.valueOf(100)).divide(BigInteger.valueOf(soldPercent()))
+            .longValue();
   }
 
   /** Bytes a card that {@link #reservedMemory} says; 0 if it says nothing. */

@@ -30,8 +30,7 @@ public record GpuNodeStatus(
     @Nullable String pluginPodUid,
     @JsonPropertyDescription("The cards, by index.") List<Gpu> gpus,
     @JsonPropertyDescription("What the node holds for claims that no longer say so themselves. Nobody else gets it.")
-        @JsonInclude(JsonInclude.Include.NON_EMPTY)
-        List<HeldClaim> held,
+    @JsonInclude(JsonInclude.Include.NON_EMPTY) List<HeldClaim> held,
     List<Condition> conditions) {
 
   @SuppressWarnings("ConstantValue") // Jackson hands in null for what a document leaves out

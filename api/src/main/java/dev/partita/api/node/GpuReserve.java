@@ -10,5 +10,4 @@ import com.fasterxml.jackson.annotation.JsonPropertyDescription;
  */
 public record GpuReserve(
     @JsonPropertyDescription("What the driver keeps for itself, in bytes.") long driverBytes,
-    @JsonPropertyDescription("What the node's plugin was told to keep besides, in bytes; spec.reservedMemory takes its place.")
-        long configuredBytes) {}
+    @JsonPropertyDescription("What the node's plugin was told to keep besides, in bytes; spec.reservedMemory takes its place.") long configuredBytes) {}

@@ -21,12 +21,9 @@ public record HeldClaim(
     String claimUid,
     @Nullable String namespace,
     @Nullable String name,
-    @JsonPropertyDescription(
-            "ClaimGone: the claim was deleted, or is allocated elsewhere, and the node was not asked to release it."
-                + " OtherVersion: another version of the node's plugin has prepared it, which alone knows what it has.")
-        Reason reason,
-    @JsonPropertyDescription("What is held; where the node cannot tell, every card that it may be.")
-        List<HeldDevice> devices,
+    @JsonPropertyDescription("ClaimGone: the claim was deleted, or is allocated elsewhere, and the node was not asked to release it."
+        + " OtherVersion: another version of the node's plugin has prepared it, which alone knows what it has.") Reason reason,
+    @JsonPropertyDescription("What is held; where the node cannot tell, every card that it may be.") List<HeldDevice> devices,
     @JsonPropertyDescription("When the node saw it first.") String since) {
 
   /** Why a node reports something as held. */

@@ -38,7 +38,8 @@ public record MigProfile(
    * @param size how many
    */
   public record Placement(
-      @JsonPropertyDescription("First memory slice, from 0.") int start, @JsonPropertyDescription("Memory slices.") int size) {
+      @JsonPropertyDescription("First memory slice, from 0.") int start,
+      @JsonPropertyDescription("Memory slices.") int size) {
     /** The slices as bits, the first one the lowest; 0 for what is no placement. */
     @JsonIgnore
     public int mask() {

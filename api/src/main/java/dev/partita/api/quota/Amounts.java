@@ -7,7 +7,8 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Amounts of what claims take of cards. A card that is taken as a whole counts with all its memory and 100 % of its cores.
+ * Amounts of what claims take of cards. A card that is taken as a whole counts with all its memory and 100 % of its
+ * cores.
  *
  * @param memory device memory; null where none is named
  * @param cores percent of a card's cores, so that 250 are those of two and a half cards; null where none is named
@@ -17,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record Amounts(
     @JsonPropertyDescription("Device memory, such as 40Gi.") @Nullable Quantity memory,
-    @JsonPropertyDescription("Percent of a card's cores: 250 are those of two and a half cards.") @Min(0) @Nullable Long cores,
+    @JsonPropertyDescription("Percent of a card's cores: 250 are those of two and a half cards.") @Min(0)
+    @Nullable Long cores,
     @JsonPropertyDescription("Devices, whole or shared, one each.") @Min(0) @Nullable Long cards,
     @JsonPropertyDescription("ResourceClaims.") @Min(0) @Nullable Long claims) {
   /** Names nothing. */

@@ -39,7 +39,8 @@ public final class GpuQuotaRules {
   public static List<FieldError> warnings(GpuQuotaSpec spec) {
     List<FieldError> warnings = new ArrayList<>();
     if (spec.namespaceSelector() == null) {
-      warnings.add(new FieldError("spec.namespaceSelector", "there is none, so that no namespace is selected; {} selects all"));
+      warnings.add(
+          new FieldError("spec.namespaceSelector", "there is none, so that no namespace is selected; {} selects all"));
     }
     if (spec.limits().isEmpty()) {
       warnings.add(new FieldError("spec.limits", "there is none, so that nothing is limited"));
@@ -53,7 +54,8 @@ public final class GpuQuotaRules {
       String model = limit.models().get(i);
       String where = path + ".models[" + i + "]";
       if (!Driver.modelOf(model).equals(model)) {
-        errors.add(new FieldError(where, "is not the short name of a model: \"" + model + "\"; did you mean " + Driver.modelOf(model) + "?"));
+        errors.add(new FieldError(where,
+            "is not the short name of a model: \"" + model + "\"; did you mean " + Driver.modelOf(model) + "?"));
       } else if (!models.add(model)) {
         errors.add(new FieldError(where, "is named twice: " + model));
       }

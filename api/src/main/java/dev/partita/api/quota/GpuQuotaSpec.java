@@ -14,9 +14,8 @@ import org.jspecify.annotations.Nullable;
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record GpuQuotaSpec(
-    @JsonPropertyDescription(
-            "The namespaces that share this quota, by their labels. An empty selector selects all; none at all selects none.")
-        @Nullable LabelSelector namespaceSelector,
+    @JsonPropertyDescription("The namespaces that share this quota, by their labels. An empty selector selects all; none at all selects none.")
+    @Nullable LabelSelector namespaceSelector,
     @JsonPropertyDescription("What they may have together. Each limit holds by itself.") List<Limit> limits) {
   public static final GpuQuotaSpec NOBODY = new GpuQuotaSpec(null, List.of());
 
@@ -39,13 +38,9 @@ public record GpuQuotaSpec(
       @JsonPropertyDescription("A name for people, in reasons and in the status.") String name,
       @JsonPropertyDescription("The cards that count, by the short name of their model, such as h200; all if empty.") List<String> models,
       @JsonPropertyDescription("The nodes whose cards count, by their labels; all if there is none.")
-          @Nullable LabelSelector nodeSelector,
-      @JsonPropertyDescription(
-              "What the namespaces may always have together. What is not named is not limited, unless burst names it.")
-          Amounts guaranteed,
-      @JsonPropertyDescription(
-              "What they may have beyond what is guaranteed: it is reclaimed by preemption when somebody needs what is guaranteed to him.")
-          Amounts burst) {
+      @Nullable LabelSelector nodeSelector,
+      @JsonPropertyDescription("What the namespaces may always have together. What is not named is not limited, unless burst names it.") Amounts guaranteed,
+      @JsonPropertyDescription("What they may have beyond what is guaranteed: it is reclaimed by preemption when somebody needs what is guaranteed to him.") Amounts burst) {
     @SuppressWarnings("ConstantValue") // Jackson hands in null for what a document leaves out
     public Limit {
       name = name == null ? "" : name;

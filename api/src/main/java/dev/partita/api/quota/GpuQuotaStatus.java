@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param namespaces how many namespaces are selected
  * @param used what they have of all cards together
- * @param fullest the limit of which the largest part is used, for people: {@code "h200: 40 GiB of 40 GiB memory"}; empty if
- *     nothing is limited
+ * @param fullest the limit of which the largest part is used, for people: {@code "h200: 40 GiB of 40 GiB memory"};
+ *        empty if nothing is limited
  * @param limits what they have of the cards that each limit counts, in the order of the spec
  * @param problem why the spec has no effect, or not all of it; empty if it is in order
  */

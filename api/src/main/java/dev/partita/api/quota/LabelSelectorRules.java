@@ -11,14 +11,15 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 
 /**
- * What must hold of a label selector, as Kubernetes has it for its own (apimachinery, ValidateLabelSelector): the schema of a
- * custom resource lets everything through that has the right types.
+ * What must hold of a label selector, as Kubernetes has it for its own (apimachinery, ValidateLabelSelector): the
+ * schema of a custom resource lets everything through that has the right types.
  */
 public final class LabelSelectorRules {
   private static final int MAX_NAME = 63;
   private static final int MAX_PREFIX = 253;
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?");
-  private static final Pattern PREFIX = Pattern.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*");
+  private static final Pattern PREFIX =
+      Pattern.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*");
 
   private LabelSelectorRules() {}
 
@@ -58,7 +59,8 @@ public final class LabelSelectorRules {
           errors.add(new FieldError(path + ".values", "must be left out for operator " + operator));
         }
       }
-      default -> errors.add(new FieldError(path + ".operator", "must be one of In, NotIn, Exists, DoesNotExist, not \"" + operator + "\""));
+      default -> errors.add(new FieldError(path + ".operator",
+          "must be one of In, NotIn, Exists, DoesNotExist, not \"" + operator + "\""));
     }
     for (int i = 0; i < values.size(); i++) {
       value(values.get(i), path + ".values[" + i + "]", errors);

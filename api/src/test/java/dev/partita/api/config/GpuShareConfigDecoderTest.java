@@ -34,9 +34,9 @@ class GpuShareConfigDecoderTest {
             "{"
                 + HEAD
                 + """
-                , "coreLimit": "Soft", "priority": 0, "memoryPercent": 40, "oversubscribe": 150,
-                "placement": {"nodes": "Spread", "gpus": "Spread", "numa": "Required", "nvlink": "None", "exclusive": true,
-                  "models": {"choose": ["h200", "h100"]}, "uuids": {"choose": ["GPU-1"], "avoid": ["GPU-2", "GPU-3"]}}}""");
+                    , "coreLimit": "Soft", "priority": 0, "memoryPercent": 40, "oversubscribe": 150,
+                    "placement": {"nodes": "Spread", "gpus": "Spread", "numa": "Required", "nvlink": "None", "exclusive": true,
+                      "models": {"choose": ["h200", "h100"]}, "uuids": {"choose": ["GPU-1"], "avoid": ["GPU-2", "GPU-3"]}}}""");
     assertThat(decoded)
         .isEqualTo(
             new Decoded.Valid<>(
@@ -65,8 +65,7 @@ class GpuShareConfigDecoderTest {
             valid -> assertThat(((GpuShareConfig) valid.value()).coreLimit()).isEqualTo(CoreLimit.NONE));
   }
 
-  @ParameterizedTest
-  @CsvSource(
+  @ParameterizedTest @CsvSource(
       delimiter = '|',
       quoteCharacter = '~',
       value = {
@@ -113,7 +112,8 @@ class GpuShareConfigDecoderTest {
         .containsExactly(
             "apiVersion: must be gpu.partita.dev/v1alpha1, not \"gpu.partita.dev/v2\"",
             "kind: must be GpuShareConfig, not \"GpuConfig\"");
-    assertThat(errors("{}")).containsExactly("apiVersion: must be gpu.partita.dev/v1alpha1", "kind: must be GpuShareConfig");
+    assertThat(errors("{}")).containsExactly("apiVersion: must be gpu.partita.dev/v1alpha1",
+        "kind: must be GpuShareConfig");
     assertThat(errors("[]")).first().isEqualTo("must be an object, not a list");
   }
 

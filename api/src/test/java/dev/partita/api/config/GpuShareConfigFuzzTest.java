@@ -7,7 +7,10 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.io.IOException;
 
-/** A tenant writes the opaque config of a claim: whatever it holds, reading it ends, and gives a config within its bounds or errors. */
+/**
+ * A tenant writes the opaque config of a claim: whatever it holds, reading it ends, and gives a config within its
+ * bounds or errors.
+ */
 class GpuShareConfigFuzzTest {
   private static final JsonMapper JSON = JsonMapper.builder().build();
 
@@ -23,7 +26,8 @@ class GpuShareConfigFuzzTest {
       case Decoded.Invalid<GpuShareConfig> invalid -> assertThat(invalid.message()).isNotBlank();
       case Decoded.Valid<GpuShareConfig>(GpuShareConfig config) -> {
         assertThat(config.priority()).isBetween(0, 1);
-        assertThat(config.oversubscribe()).isBetween(GpuShareConfig.NOT_OVERSUBSCRIBED, GpuShareConfig.MOST_OVERSUBSCRIBED);
+        assertThat(config.oversubscribe()).isBetween(GpuShareConfig.NOT_OVERSUBSCRIBED,
+            GpuShareConfig.MOST_OVERSUBSCRIBED);
         assertThat(config.memoryPercent().orElse(1)).isBetween(1, 100);
         assertThat(GpuShareConfigDecoder.decode(tree)).isEqualTo(new Decoded.Valid<>(config));
       }

@@ -38,13 +38,16 @@ class EventObjectTest {
   void namesAreTheSameForTheSameWordsAndFitTheApi() {
     assertThat(event("a").nameByReason()).isEqualTo(event("b").nameByReason()).matches("claim\\.[0-9a-f]{16}");
     assertThat(event("a").nameByNote()).isEqualTo(event("a").nameByNote()).isNotEqualTo(event("b").nameByNote());
-    EventObject longest = new EventObject(EventObject.About.CLAIM, "shop", "c".repeat(199) + ".-" + "c".repeat(52), "u-1", true, "R", "R", "a");
-    assertThat(longest.nameByNote()).startsWith("c".repeat(199) + ".").doesNotContain("-").hasSizeLessThanOrEqualTo(253);
+    EventObject longest = new EventObject(EventObject.About.CLAIM, "shop", "c".repeat(199) + ".-" + "c".repeat(52),
+        "u-1", true, "R", "R", "a");
+    assertThat(longest.nameByNote()).startsWith("c".repeat(199) + ".").doesNotContain("-")
+        .hasSizeLessThanOrEqualTo(253);
   }
 
   @Test
   void aPodIsNamedByItsOwnGroup() {
-    var regarding = new EventObject(EventObject.About.POD, "shop", "web", "u-2", false, "R", "R", "a").first("a.b", "c", "i", NOW).getRegarding();
+    var regarding = new EventObject(EventObject.About.POD, "shop", "web", "u-2", false, "R", "R", "a")
+        .first("a.b", "c", "i", NOW).getRegarding();
     assertThat(regarding.getApiVersion()).isEqualTo("v1");
     assertThat(regarding.getKind()).isEqualTo("Pod");
     assertThat(regarding.getName()).isEqualTo("web");

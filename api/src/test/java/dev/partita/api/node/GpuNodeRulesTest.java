@@ -14,14 +14,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 class GpuNodeRulesTest {
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  @ParameterizedTest
-  @ValueSource(strings = {"{}", "{'reservedMemory': '512Mi'}", "{'publish': ['Shared'], 'memoryPercent': 150, 'reservedMemory': '0'}"})
+  @ParameterizedTest @ValueSource(strings = {"{}", "{'reservedMemory': '512Mi'}",
+    "{'publish': ['Shared'], 'memoryPercent': 150, 'reservedMemory': '0'}"})
   void whatIsInOrderIsLeftAlone(String spec) throws JsonProcessingException {
     assertThat(GpuNodeRules.errors(spec(spec))).isEmpty();
   }
 
-  @ParameterizedTest
-  @CsvSource(
+  @ParameterizedTest @CsvSource(
       delimiter = '|',
       quoteCharacter = '~',
       value = {
@@ -60,11 +59,13 @@ class GpuNodeRulesTest {
     GpuNode node = new GpuNode();
     node.setSpec(spec("{'withhold': ['GPU-0', 'GPU-7']}"));
     node.setStatus(new GpuNodeStatus(1, "", null, null, null, null, List.of(card(0, 16L << 30)), List.of()));
-    assertThat(GpuNodeRules.warnings(node)).extracting(FieldError::toString).containsExactly("spec.withhold[1]: the node has no card GPU-7 now");
+    assertThat(GpuNodeRules.warnings(node)).extracting(FieldError::toString)
+        .containsExactly("spec.withhold[1]: the node has no card GPU-7 now");
   }
 
   private static Gpu card(int index, long memory) {
-    return new Gpu(index, index, "GPU-" + index, "NVIDIA T4", "t4", "Nvidia", "Turing", "7.5", memory, null, null, null, null, GpuHealth.HEALTHY);
+    return new Gpu(index, index, "GPU-" + index, "NVIDIA T4", "t4", "Nvidia", "Turing", "7.5", memory, null, null, null,
+        null, GpuHealth.HEALTHY);
   }
 
   private static GpuNodeSpec spec(String json) throws JsonProcessingException {

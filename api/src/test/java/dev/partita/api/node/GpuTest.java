@@ -29,12 +29,14 @@ class GpuTest {
     assertThat(half.physicalBytes(gpu(null).sellableBytes(half))).isLessThanOrEqualTo(80 * GIB);
     assertThat(GpuNodeSpec.DEFAULT.physicalBytes(9 * GIB)).isEqualTo(9 * GIB);
     assertThat(new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, 5).soldPercent()).isEqualTo(100);
-    assertThat(new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, 99_999).soldPercent()).isEqualTo(1000);
+    assertThat(new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, 99_999).soldPercent())
+        .isEqualTo(1000);
   }
 
   @Test
   void anInstanceIsFoundByItsProfilesLabelAndPlace() {
-    MigProfile eighth = new MigProfile("1g.18gb+me", 16 * GIB, 16, 1, 1, List.of(new MigProfile.Placement(0, 1), new MigProfile.Placement(5, 1)));
+    MigProfile eighth = new MigProfile("1g.18gb+me", 16 * GIB, 16, 1, 1,
+        List.of(new MigProfile.Placement(0, 1), new MigProfile.Placement(5, 1)));
     Gpu card = gpu(null).withMigProfiles(List.of(eighth));
     assertThat(card.migProfile(new MigSlot("1g-18gb-me", 5))).hasValue(eighth);
     assertThat(card.migProfile(new MigSlot("1g-18gb-me", 4))).isEmpty();
@@ -51,7 +53,8 @@ class GpuTest {
 
   @Test
   void migIsOfferedOnlyWhereItIsAskedFor() {
-    assertThat(GpuNodeSpec.DEFAULT.publishedModes()).containsExactly(GpuNodeSpec.PublishedMode.Whole, GpuNodeSpec.PublishedMode.Shared);
+    assertThat(GpuNodeSpec.DEFAULT.publishedModes()).containsExactly(GpuNodeSpec.PublishedMode.Whole,
+        GpuNodeSpec.PublishedMode.Shared);
   }
 
   private static GpuNodeSpec spec(String reserved) {
@@ -60,6 +63,7 @@ class GpuTest {
 
   private static Gpu gpu(@Nullable GpuReserve reserve) {
     return new Gpu(
-        0, 0, "GPU-1", "NVIDIA A", "a", "Nvidia", "Ampere", "8.0", 80 * GIB, reserve, null, null, null, null, List.of(), List.of(), GpuHealth.HEALTHY);
+        0, 0, "GPU-1", "NVIDIA A", "a", "Nvidia", "Ampere", "8.0", 80 * GIB, reserve, null, null, null, null, List.of(),
+        List.of(), GpuHealth.HEALTHY);
   }
 }

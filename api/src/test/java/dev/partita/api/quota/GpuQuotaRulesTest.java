@@ -13,8 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class GpuQuotaRulesTest {
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  @ParameterizedTest
-  @ValueSource(
+  @ParameterizedTest @ValueSource(
       strings = {
         "{'namespaceSelector': {}, 'limits': [{'guaranteed': {'cards': 4}}]}",
         "{'namespaceSelector': {'matchLabels': {'example.com/team': 'a', 'kubernetes.io/metadata.name': 'x', 'flag': ''}}, 'limits': [{'burst': {'memory': '40Gi'}}]}",
@@ -25,8 +24,7 @@ class GpuQuotaRulesTest {
     assertThat(GpuQuotaRules.errors(spec(spec))).isEmpty();
   }
 
-  @ParameterizedTest
-  @CsvSource(
+  @ParameterizedTest @CsvSource(
       delimiter = '|',
       quoteCharacter = '~',
       value = {
@@ -46,20 +44,24 @@ class GpuQuotaRulesTest {
         "'limits': [{'name': 'a', 'guaranteed': {'cards': 1}}, {'name': 'a', 'guaranteed': {'cores': 1}}] | spec.limits[1].name: is that of spec.limits[0] already: a",
       })
   void whatIsWrongIsNamedWithItsPath(String fields, String problem) throws JsonProcessingException {
-    assertThat(GpuQuotaRules.errors(spec("{" + fields + "}"))).extracting(FieldError::toString).containsExactly(problem);
+    assertThat(GpuQuotaRules.errors(spec("{" + fields + "}"))).extracting(FieldError::toString)
+        .containsExactly(problem);
   }
 
   @Test
   void allErrorsAreFoundAtOnce() throws JsonProcessingException {
     GpuQuotaSpec spec =
-        spec("{'namespaceSelector': {'matchLabels': {'te am': 'a b'}}, 'limits': [{}, {'models': ['H200'], 'guaranteed': {'memory': 'x', 'cards': -1}}]}");
+        spec(
+            "{'namespaceSelector': {'matchLabels': {'te am': 'a b'}}, 'limits': [{}, {'models': ['H200'], 'guaranteed': {'memory': 'x', 'cards': -1}}]}");
     assertThat(GpuQuotaRules.errors(spec)).hasSize(6);
   }
 
   @Test
   void aQuotaThatLimitsNobodyOrNothingIsWarnedOf() throws JsonProcessingException {
-    assertThat(GpuQuotaRules.warnings(spec("{}"))).extracting(FieldError::path).containsExactly("spec.namespaceSelector", "spec.limits");
-    assertThat(GpuQuotaRules.warnings(spec("{'namespaceSelector': {}, 'limits': [{'guaranteed': {'cards': 1}}]}"))).isEmpty();
+    assertThat(GpuQuotaRules.warnings(spec("{}"))).extracting(FieldError::path)
+        .containsExactly("spec.namespaceSelector", "spec.limits");
+    assertThat(GpuQuotaRules.warnings(spec("{'namespaceSelector': {}, 'limits': [{'guaranteed': {'cards': 1}}]}")))
+        .isEmpty();
   }
 
   private static GpuQuotaSpec spec(String json) throws JsonProcessingException {

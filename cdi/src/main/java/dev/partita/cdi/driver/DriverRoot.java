@@ -28,7 +28,10 @@ public record DriverRoot(Path local, String onHost) {
   /** Where the nodes that open MIG instances lie. */
   public static final String CAPABILITY_NODES = "/dev/nvidia-caps/";
 
-  /** Folders of libraries in the order of preference: Debian's, Red Hat's, and those of driver containers and installers. */
+  /**
+   * Folders of libraries in the order of preference: Debian's, Red Hat's, and those of driver containers and
+   * installers.
+   */
   private static final List<String> LIBRARY_FOLDERS =
       List.of(
           "/usr/lib64",
@@ -55,7 +58,8 @@ public record DriverRoot(Path local, String onHost) {
   private static final int CAPABILITY_MODE = 0444; // as the driver gives it to the nodes of instances
 
   private static final Pattern CUDA = Pattern.compile("libcuda\\.so\\.([0-9]+(?:\\.[0-9]+)+)");
-  private static final Pattern DRIVER_LIBRARY = Pattern.compile("lib(nvidia|cuda|nv|GLX_nvidia|EGL_nvidia|GLES).*\\.so(\\..*)?");
+  private static final Pattern DRIVER_LIBRARY =
+      Pattern.compile("lib(nvidia|cuda|nv|GLX_nvidia|EGL_nvidia|GLES).*\\.so(\\..*)?");
   private static final Pattern CARD_NODE = Pattern.compile("nvidia([0-9]{1,4})");
 
   public DriverRoot {
@@ -70,7 +74,8 @@ public record DriverRoot(Path local, String onHost) {
   public DriverSearch search() {
     if (!Files.isDirectory(local)) {
       return new NotFound(
-          "the driver root " + onHost + " is not a folder", "set the driver root to where the NVIDIA driver is installed (/ if on the host itself)");
+          "the driver root " + onHost + " is not a folder",
+          "set the driver root to where the NVIDIA driver is installed (/ if on the host itself)");
     }
     try {
       for (String folder : LIBRARY_FOLDERS) {
@@ -80,7 +85,8 @@ public record DriverRoot(Path local, String onHost) {
         }
       }
     } catch (IOException | UncheckedIOException e) {
-      return new NotFound("the driver root " + onHost + " cannot be read: " + e.getMessage(), "let this process read it");
+      return new NotFound("the driver root " + onHost + " cannot be read: " + e.getMessage(),
+          "let this process read it");
     }
     return new NotFound(
         "no libcuda.so.<version> below " + onHost + " (looked in " + String.join(", ", LIBRARY_FOLDERS) + ")",
@@ -98,8 +104,9 @@ public record DriverRoot(Path local, String onHost) {
   }
 
   /**
-   * The device nodes that a process must be able to open, besides the card's, to use a MIG instance: those of the GPU instance and of the
-   * compute instance. One that is not there yet, since nvidia-modprobe makes them when somebody asks, has the numbers that it will have.
+   * The device nodes that a process must be able to open, besides the card's, to use a MIG instance: those of the GPU
+   * instance and of the compute instance. One that is not there yet, since nvidia-modprobe makes them when somebody
+   * asks, has the numbers that it will have.
    *
    * @param card minor number of the card
    * @return empty if the driver does not say which they are
@@ -114,7 +121,9 @@ public record DriverRoot(Path local, String onHost) {
           OptionalLong major = MigMinors.major(root);
           Optional<DriverNode> first = capability(ofGpu.getAsLong(), major);
           Optional<DriverNode> second = capability(ofCompute.getAsLong(), major);
-          return first.isPresent() && second.isPresent() ? Optional.of(List.of(first.get(), second.get())) : Optional.empty();
+          return first.isPresent() && second.isPresent()
+              ? Optional.of(List.of(first.get(), second.get()))
+              : Optional.empty();
         }
       }
     } catch (IOException | UncheckedIOException e) {
@@ -204,8 +213,9 @@ public record DriverRoot(Path local, String onHost) {
   }
 
   /**
-   * Follows the links of a path below the root. An absolute link means a path below the root, as for a process that lives in
-   * it; if nothing is there, the same path of this process's own root, which must then be the host's (/dev/null is).
+   * Follows the links of a path below the root. An absolute link means a path below the root, as for a process that
+   * lives in it; if nothing is there, the same path of this process's own root, which must then be the host's
+   * (/dev/null is).
    */
   private Optional<DriverFile> resolveAny(String path) {
     Path current = at(path);

@@ -10,7 +10,8 @@ import java.util.stream.Stream;
 
 /**
  * What the kernel's part of the driver says of the device nodes by which MIG instances are opened: {@code
- * /proc/driver/nvidia-caps/mig-minors} has a line such as {@code gpu0/gi7/ci0/access 67} for each instance that there could be, {@code
+ * /proc/driver/nvidia-caps/mig-minors} has a line such as {@code gpu0/gi7/ci0/access 67} for each instance that there
+ * could be, {@code
  * /proc/devices} their common major number.
  */
 final class MigMinors {
@@ -34,12 +35,14 @@ final class MigMinors {
     return find(root.resolve("proc/devices"), MAJOR, 1, line -> true);
   }
 
-  private static OptionalLong find(Path file, Pattern form, int group, java.util.function.Predicate<Matcher> wanted) throws IOException {
+  private static OptionalLong find(Path file, Pattern form, int group, java.util.function.Predicate<Matcher> wanted)
+      throws IOException {
     if (!Files.isReadable(file)) {
       return OptionalLong.empty();
     }
     try (Stream<String> lines = Files.lines(file)) {
-      return lines.map(form::matcher).filter(Matcher::matches).filter(wanted).mapToLong(line -> Long.parseLong(line.group(group))).findFirst();
+      return lines.map(form::matcher).filter(Matcher::matches).filter(wanted)
+          .mapToLong(line -> Long.parseLong(line.group(group))).findFirst();
     }
   }
 }

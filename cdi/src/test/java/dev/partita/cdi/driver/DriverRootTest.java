@@ -56,8 +56,10 @@ class DriverRootTest {
   @Test
   void anInstanceIsOpenedByTheNodesThatTheDriverListsWhetherTheyAreThereOrNot() throws IOException {
     Files.createDirectories(root.resolve("proc/driver/nvidia-caps"));
-    Files.writeString(root.resolve("proc/driver/nvidia-caps/mig-minors"), "config 1\nmonitor 2\ngpu1/gi7/access 201\ngpu1/gi7/ci0/access 202\ngpu1/gi70/access 9\n");
-    Files.writeString(root.resolve("proc/devices"), "Character devices:\n  1 mem\n195 nvidia-frontend\n235 nvidia-caps\n");
+    Files.writeString(root.resolve("proc/driver/nvidia-caps/mig-minors"),
+        "config 1\nmonitor 2\ngpu1/gi7/access 201\ngpu1/gi7/ci0/access 202\ngpu1/gi70/access 9\n");
+    Files.writeString(root.resolve("proc/devices"),
+        "Character devices:\n  1 mem\n195 nvidia-frontend\n235 nvidia-caps\n");
     Files.createDirectories(root.resolve("dev/nvidia-caps"));
     node("nvidia-caps/nvidia-cap201");
     DriverRoot driver = new DriverRoot(root, "/run/driver");
@@ -66,7 +68,8 @@ class DriverRootTest {
         .hasValue(
             List.of(
                 new DriverNode("/dev/nvidia-caps/nvidia-cap201", "/dev/null", 1, 3, 0666),
-                new DriverNode("/dev/nvidia-caps/nvidia-cap202", "/run/driver/dev/nvidia-caps/nvidia-cap202", 235, 202, 0444)));
+                new DriverNode("/dev/nvidia-caps/nvidia-cap202", "/run/driver/dev/nvidia-caps/nvidia-cap202", 235, 202,
+                    0444)));
     assertThat(driver.migNodes(1, 8, 0)).as("not listed").isEmpty();
     assertThat(driver.migNodes(0, 7, 0)).as("another card's").isEmpty();
   }
@@ -85,15 +88,18 @@ class DriverRootTest {
     library("libnvidia-ml.so.580.95.05");
     Files.createDirectories(root.resolve("opt/driver"));
     Files.createFile(root.resolve("opt/driver/libnvidia-nvvm.so.580.95.05"));
-    Files.createSymbolicLink(root.resolve(FOLDER + "libnvidia-nvvm.so.4"), Path.of("/opt/driver/libnvidia-nvvm.so.580.95.05"));
+    Files.createSymbolicLink(root.resolve(FOLDER + "libnvidia-nvvm.so.4"),
+        Path.of("/opt/driver/libnvidia-nvvm.so.580.95.05"));
     assertThat(found().library("libnvidia-nvvm.so.4").orElseThrow().hostPath())
         .isEqualTo("/run/driver/opt/driver/libnvidia-nvvm.so.580.95.05");
   }
 
   @Test
   void saysWhatIsMissingAndWhatToDo() throws IOException {
-    assertThat(message(new DriverRoot(root.resolve("nothing"), "/run/driver"))).contains("/run/driver is not a folder", "set the driver root");
-    assertThat(message(new DriverRoot(root, "/run/driver"))).contains("no libcuda.so.<version> below /run/driver", "install the NVIDIA driver");
+    assertThat(message(new DriverRoot(root.resolve("nothing"), "/run/driver"))).contains("/run/driver is not a folder",
+        "set the driver root");
+    assertThat(message(new DriverRoot(root, "/run/driver"))).contains("no libcuda.so.<version> below /run/driver",
+        "install the NVIDIA driver");
     library("libcuda.so.580.95.05");
     assertThat(message(new DriverRoot(root, "/run/driver"))).contains("libnvidia-ml.so.580.95.05 is not");
   }

@@ -15,14 +15,15 @@ final class AnsweringWebhooks {
   private AnsweringWebhooks() {}
 
   /**
-   * Looks once: at whether the webhooks' certificate is trusted and a controller is ready, which it is when it serves with that. Without
-   * webhooks there is nothing to wait for.
+   * Looks once: at whether the webhooks' certificate is trusted and a controller is ready, which it is when it serves
+   * with that. Without webhooks there is nothing to wait for.
    *
    * @param namespace of the release
    */
   static Waiting.Look<Boolean> look(KubernetesClient client, String namespace) {
     try {
-      @Nullable ValidatingWebhookConfiguration webhooks = client.resources(ValidatingWebhookConfiguration.class).withName(CONFIGURATION).get();
+      @Nullable ValidatingWebhookConfiguration webhooks =
+          client.resources(ValidatingWebhookConfiguration.class).withName(CONFIGURATION).get();
       if (webhooks == null) {
         return Waiting.done(false);
       }
@@ -30,7 +31,8 @@ final class AnsweringWebhooks {
         return Waiting.notYet("they have no certificate yet");
       }
       @Nullable Deployment controller = client.apps().deployments().inNamespace(namespace).withName(CONTROLLER).get();
-      boolean ready = controller != null && controller.getStatus().getReadyReplicas() != null && controller.getStatus().getReadyReplicas() > 0;
+      boolean ready = controller != null && controller.getStatus().getReadyReplicas() != null
+          && controller.getStatus().getReadyReplicas() > 0;
       return ready ? Waiting.done(true) : Waiting.notYet("no controller is ready yet");
     } catch (KubernetesClientException unreachable) {
       return Waiting.notYet(String.valueOf(unreachable.getMessage()));

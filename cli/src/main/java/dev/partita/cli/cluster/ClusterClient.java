@@ -47,7 +47,8 @@ public final class ClusterClient {
     }
     String body = pem.replaceAll("-----[A-Z ]+-----", "").replaceAll("\\s", "");
     try {
-      return !KeyFactory.getInstance("EC").generatePrivate(new PKCS8EncodedKeySpec(Base64.getDecoder().decode(body))).getFormat().isEmpty();
+      return !KeyFactory.getInstance("EC").generatePrivate(new PKCS8EncodedKeySpec(Base64.getDecoder().decode(body)))
+          .getFormat().isEmpty();
     } catch (GeneralSecurityException | IllegalArgumentException another) {
       return false;
     }

@@ -13,7 +13,9 @@ final class Concurrently {
   /** Does it for each, and waits until all are done; fails as the first that failed. */
   static <T> void forEach(List<T> things, Consumer<T> work) {
     List<CompletableFuture<Void>> running =
-        things.stream().map(thing -> CompletableFuture.runAsync(() -> work.accept(thing), thread -> Thread.ofPlatform().start(thread))).toList();
+        things.stream().map(
+            thing -> CompletableFuture.runAsync(() -> work.accept(thing), thread -> Thread.ofPlatform().start(thread)))
+            .toList();
     running.forEach(Concurrently::join);
   }
 

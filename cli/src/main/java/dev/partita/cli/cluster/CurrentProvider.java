@@ -25,7 +25,8 @@ record CurrentProvider(Path kubeconfig) implements ClusterProvider {
   @Override
   public void check() {
     if (!Files.isReadable(kubeconfig)) {
-      throw CommandFailure.usage("provider current: there is no kubeconfig at %s; set KUBECONFIG".formatted(kubeconfig));
+      throw CommandFailure
+          .usage("provider current: there is no kubeconfig at %s; set KUBECONFIG".formatted(kubeconfig));
     }
   }
 

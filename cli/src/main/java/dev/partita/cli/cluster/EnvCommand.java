@@ -20,7 +20,8 @@ final class EnvCommand implements Runnable {
     ClusterRecord.Access access = RunningCluster.require(StateFolder.of(System.getenv())).access();
     spec.commandLine().getOut().println("export KUBECONFIG=" + quoted(access.kubeconfig()));
     if (!access.path().isEmpty()) {
-      String folders = Stream.concat(access.path().stream().map(EnvCommand::quoted), Stream.of("\"$PATH\"")).collect(Collectors.joining(":"));
+      String folders = Stream.concat(access.path().stream().map(EnvCommand::quoted), Stream.of("\"$PATH\""))
+          .collect(Collectors.joining(":"));
       spec.commandLine().getOut().println("export PATH=" + folders);
     }
   }

@@ -12,7 +12,8 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * k3s in Docker containers, by the docker command: one server, which is a node as well, and an agent for every further node.
+ * k3s in Docker containers, by the docker command: one server, which is a node as well, and an agent for every further
+ * node.
  *
  * @param image k3s's image
  * @param state where the kubeconfig and image archives are kept
@@ -105,7 +106,8 @@ record K3sProvider(String image, StateFolder state) implements ClusterProvider {
   @Override
   public void prepareImages(List<StagedImage> images) {
     for (StagedImage staged : images) {
-      docker("build", "-q", "-t", staged.reference(), "-f", staged.folder() + "/Containerfile", staged.folder().toString());
+      docker("build", "-q", "-t", staged.reference(), "-f", staged.folder() + "/Containerfile",
+          staged.folder().toString());
     }
   }
 

@@ -44,7 +44,8 @@ record LabProvider(Path script, Path labFolder, StateFolder state) implements Cl
   @Override
   public void check() {
     if (!Files.isExecutable(script)) {
-      throw CommandFailure.usage("KUBE_LAB names %s, which is no program: set it to the lab's script".formatted(script));
+      throw CommandFailure
+          .usage("KUBE_LAB names %s, which is no program: set it to the lab's script".formatted(script));
     }
     if (!"root".equals(System.getProperty("user.name"))) {
       throw CommandFailure.usage("provider lab: the lab needs root");
@@ -52,7 +53,8 @@ record LabProvider(Path script, Path labFolder, StateFolder state) implements Cl
     List<String> missing = PROGRAMS.stream().filter(program -> !isOnPath(program)).toList();
     if (!missing.isEmpty()) {
       throw CommandFailure.usage(
-          "provider lab: missing %s ('apt-get install iproute2 nftables openssl python3 xz-utils')".formatted(String.join(", ", missing)));
+          "provider lab: missing %s ('apt-get install iproute2 nftables openssl python3 xz-utils')"
+              .formatted(String.join(", ", missing)));
     }
     if (Files.exists(labFolder.resolve("pid"))) {
       throw CommandFailure.usage(
@@ -109,7 +111,8 @@ record LabProvider(Path script, Path labFolder, StateFolder state) implements Cl
   }
 
   private List<String> nodes() {
-    return lab("kubectl", "get", "nodes", "-o", "jsonpath={range .items[*]}{.metadata.name}{\"\\n\"}{end}").lines().toList();
+    return lab("kubectl", "get", "nodes", "-o", "jsonpath={range .items[*]}{.metadata.name}{\"\\n\"}{end}").lines()
+        .toList();
   }
 
   /** The image on the lab's base; made again only when what is staged is newer. */

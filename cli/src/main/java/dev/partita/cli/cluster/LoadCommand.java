@@ -13,8 +13,8 @@ import picocli.CommandLine.Parameters;
     mixinStandardHelpOptions = true,
     footer = {"", "Example:", "  docker save my/app:1 -o app.tar && partita cluster load app.tar"})
 final class LoadCommand implements Runnable {
-  @Parameters(paramLabel = "IMAGE.tar", description = "An image archive, of docker's or OCI's layout.")
-  private Path archive;
+  @Parameters(paramLabel = "IMAGE.tar",
+      description = "An image archive, of docker's or OCI's layout.") private Path archive;
 
   @Override
   public void run() {

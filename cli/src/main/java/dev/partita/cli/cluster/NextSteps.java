@@ -5,14 +5,14 @@ final class NextSteps {
   static final String TEXT =
       """
 
-      Go on with:
-        eval "$(./partita cluster env)"
-        kubectl get resourceslices,gpunodes,deviceclasses
-        kubectl apply -f deploy/examples/quarter-h200.yaml
-        kubectl logs quarter-h200
-        kubectl describe resourceclaim
-        ./partita cluster down
-      """;
+          Go on with:
+            eval "$(./partita cluster env)"
+            kubectl get resourceslices,gpunodes,deviceclasses
+            kubectl apply -f deploy/examples/quarter-h200.yaml
+            kubectl logs quarter-h200
+            kubectl describe resourceclaim
+            ./partita cluster down
+          """;
 
   private NextSteps() {}
 }

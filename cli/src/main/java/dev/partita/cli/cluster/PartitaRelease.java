@@ -25,7 +25,8 @@ record PartitaRelease(Path kubeconfig, String namespace) {
 
   /** Whether some Partita, by whomever, is installed in the cluster: a second one would fight with it. */
   static boolean isInstalled(KubernetesClient client) {
-    return client.apiextensions().v1().customResourceDefinitions().withName("gpunodes." + Driver.API_GROUP).get() != null;
+    return client.apiextensions().v1().customResourceDefinitions().withName("gpunodes." + Driver.API_GROUP).get()
+        != null;
   }
 
   /**

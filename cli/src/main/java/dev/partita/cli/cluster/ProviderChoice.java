@@ -19,7 +19,9 @@ sealed interface ProviderChoice {
    * @param dockerAnswers whether a Docker engine can be reached; asked for only where it matters
    */
   static ProviderChoice decide(
-      Optional<ProviderName> asked, Map<String, String> environment, BooleanSupplier dockerAnswers) {
+      Optional<ProviderName> asked,
+      Map<String, String> environment,
+      BooleanSupplier dockerAnswers) {
     boolean lab = !environment.getOrDefault("KUBE_LAB", "").isEmpty();
     if (asked.isEmpty()) {
       if (lab) {
@@ -33,7 +35,9 @@ sealed interface ProviderChoice {
     }
     return switch (asked.get()) {
       case LAB ->
-          lab ? new Chosen(ProviderName.LAB) : new Refused("provider lab: set KUBE_LAB to the path of the lab's script");
+          lab
+              ? new Chosen(ProviderName.LAB)
+              : new Refused("provider lab: set KUBE_LAB to the path of the lab's script");
       case K3S ->
           dockerAnswers.getAsBoolean()
               ? new Chosen(ProviderName.K3S)

@@ -28,7 +28,8 @@ final class PublishedSlices {
    */
   static Waiting.Look<List<String>> look(KubernetesClient client, int cards) {
     try {
-      List<String> nodes = client.nodes().list().getItems().stream().filter(PublishedSlices::takesPlugin).map(n -> n.getMetadata().getName()).sorted().toList();
+      List<String> nodes = client.nodes().list().getItems().stream().filter(PublishedSlices::takesPlugin)
+          .map(n -> n.getMetadata().getName()).sorted().toList();
       Map<String, Long> published = cardsByPool(client.resources(ResourceSlice.class).list().getItems());
       Map<String, GpuNode> reports =
           client.resources(GpuNode.class).list().getItems().stream()
@@ -54,12 +55,14 @@ final class PublishedSlices {
   static Map<String, Long> cardsByPool(List<ResourceSlice> slices) {
     return slices.stream()
         .filter(slice -> Driver.NAME.equals(slice.getSpec().getDriver()))
-        .collect(Collectors.groupingBy(slice -> slice.getSpec().getPool().getName(), Collectors.summingLong(PublishedSlices::wholeCards)));
+        .collect(Collectors.groupingBy(slice -> slice.getSpec().getPool().getName(),
+            Collectors.summingLong(PublishedSlices::wholeCards)));
   }
 
   private static long wholeCards(ResourceSlice slice) {
     return slice.getSpec().getDevices().stream()
-        .filter(device -> DeviceName.parse(device.getName()).filter(name -> name.mode() == DeviceMode.WHOLE).isPresent())
+        .filter(
+            device -> DeviceName.parse(device.getName()).filter(name -> name.mode() == DeviceMode.WHOLE).isPresent())
         .count();
   }
 

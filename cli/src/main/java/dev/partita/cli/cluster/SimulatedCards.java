@@ -29,8 +29,8 @@ record SimulatedCards(String text) {
   }
 
   /**
-   * Has the program that will lay the cards out on the nodes lay them out in a folder that is then thrown away, so that what it
-   * would refuse there is refused here, in its own words.
+   * Has the program that will lay the cards out on the nodes lay them out in a folder that is then thrown away, so that
+   * what it would refuse there is refused here, in its own words.
    */
   static SimulatedCards checkedBy(Path simDriver, String text) {
     if (!Files.isExecutable(simDriver)) {

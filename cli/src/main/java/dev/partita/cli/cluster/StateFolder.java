@@ -59,7 +59,8 @@ final class StateFolder {
           "%s cannot be read (%s): take the cluster down by its provider's own means and delete that file"
               .formatted(recordFile(), unreadable.getOriginalMessage()));
     } catch (IOException unreadable) {
-      throw CommandFailure.usage("state folder %s cannot be read (%s): set PARTITA_STATE to another".formatted(folder, unreadable.getMessage()));
+      throw CommandFailure.usage("state folder %s cannot be read (%s): set PARTITA_STATE to another".formatted(folder,
+          unreadable.getMessage()));
     }
   }
 

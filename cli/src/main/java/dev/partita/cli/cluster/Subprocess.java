@@ -51,7 +51,8 @@ record Subprocess(int status, String out, String err) {
   static String must(Map<String, String> environment, List<String> command) {
     Subprocess done = run(environment, command);
     if (done.status != 0) {
-      throw CommandFailure.failed("'%s' ended with status %d: %s".formatted(shown(command), done.status, done.lastWords()));
+      throw CommandFailure
+          .failed("'%s' ended with status %d: %s".formatted(shown(command), done.status, done.lastWords()));
     }
     return done.out;
   }

@@ -42,33 +42,33 @@ import picocli.CommandLine.Spec;
 final class UpCommand implements Runnable {
   @Spec private CommandSpec spec;
 
-  @Option(names = "--nodes", paramLabel = "N", description = "How many nodes (default: 2); not with --provider current.")
-  private @Nullable Integer nodes;
+  @Option(names = "--nodes", paramLabel = "N",
+      description = "How many nodes (default: 2); not with --provider current.") private @Nullable Integer nodes;
 
   @Option(
       names = "--gpus",
       paramLabel = "CARDS",
       defaultValue = "h200x4",
-      description = "The simulated cards of each node, as PROFILExCOUNT[,...] (default: ${DEFAULT-VALUE}).")
-  private String gpus;
+      description = "The simulated cards of each node, as PROFILExCOUNT[,...] (default: ${DEFAULT-VALUE}).") private String gpus;
 
-  @Option(names = "--provider", paramLabel = "NAME", description = "Where the cluster comes from: ${COMPLETION-CANDIDATES}.")
-  private @Nullable ProviderName provider;
+  @Option(names = "--provider", paramLabel = "NAME",
+      description = "Where the cluster comes from: ${COMPLETION-CANDIDATES}.") private @Nullable ProviderName provider;
 
-  @Option(names = "--namespace", defaultValue = "partita-system", description = "For Partita's own pods (default: ${DEFAULT-VALUE}).")
-  private String namespace;
+  @Option(names = "--namespace", defaultValue = "partita-system",
+      description = "For Partita's own pods (default: ${DEFAULT-VALUE}).") private String namespace;
 
-  @Option(names = "--image-registry", paramLabel = "PREFIX", description = "Where the nodes get Partita's images; nothing is built or loaded then.")
-  private @Nullable String imageRegistry;
+  @Option(names = "--image-registry", paramLabel = "PREFIX",
+      description = "Where the nodes get Partita's images; nothing is built or loaded then.") private @Nullable String imageRegistry;
 
-  @Option(names = "--image-tag", paramLabel = "TAG", defaultValue = StagedImage.TAG, description = "Their tag (default: ${DEFAULT-VALUE}).")
-  private String imageTag;
+  @Option(names = "--image-tag", paramLabel = "TAG", defaultValue = StagedImage.TAG,
+      description = "Their tag (default: ${DEFAULT-VALUE}).") private String imageTag;
 
-  @Option(names = "--set", paramLabel = "PATH=VALUE", description = "A further value of the chart; repeatable.")
-  private Map<String, String> values = new LinkedHashMap<>();
+  @Option(names = "--set", paramLabel = "PATH=VALUE",
+      description = "A further value of the chart; repeatable.") private Map<String, String> values =
+          new LinkedHashMap<>();
 
-  @Option(names = "--timeout", paramLabel = "SECONDS", defaultValue = "180", description = "How long to wait for the cards (default: ${DEFAULT-VALUE}).")
-  private int timeoutSeconds;
+  @Option(names = "--timeout", paramLabel = "SECONDS", defaultValue = "180",
+      description = "How long to wait for the cards (default: ${DEFAULT-VALUE}).") private int timeoutSeconds;
 
   @Override
   public void run() {
@@ -82,7 +82,8 @@ final class UpCommand implements Runnable {
     cluster.check();
 
     ClusterRecord record =
-        new ClusterRecord(chosen, cluster.details(), namespace, gpus, InstantSource.system().instant(), ClusterRecord.Access.NONE);
+        new ClusterRecord(chosen, cluster.details(), namespace, gpus, InstantSource.system().instant(),
+            ClusterRecord.Access.NONE);
     state.write(record);
     CompletableFuture<Void> prepared = Concurrently.begin(() -> cluster.prepareImages(images));
     ClusterRecord.Access access = bringUp(cluster, record, state, progress);
@@ -101,7 +102,8 @@ final class UpCommand implements Runnable {
       if (failure.exitStatus() == CommandLine.ExitCode.USAGE) {
         throw failure;
       }
-      throw CommandFailure.failed(failure.getMessage() + "; the cluster is left up to be looked at ('partita cluster env', 'partita cluster down')");
+      throw CommandFailure.failed(failure.getMessage()
+          + "; the cluster is left up to be looked at ('partita cluster env', 'partita cluster down')");
     }
     spec.commandLine().getOut().print(NextSteps.TEXT);
     spec.commandLine().getOut().flush();
@@ -117,7 +119,8 @@ final class UpCommand implements Runnable {
 
   private static void refuseSecond(ClusterRecord up, StateFolder state) {
     throw CommandFailure.usage(
-        "a cluster is already up (provider %s, since %s): '%s' removes it".formatted(up.provider(), up.startedAt(), state.downCommand()));
+        "a cluster is already up (provider %s, since %s): '%s' removes it".formatted(up.provider(), up.startedAt(),
+            state.downCommand()));
   }
 
   private ProviderName chosenProvider() {
@@ -135,13 +138,18 @@ final class UpCommand implements Runnable {
 
   private List<String> awaitCards(KubernetesClient client, int cards) {
     try {
-      return Waiting.upTo(timeoutSeconds, "%d cards a node".formatted(cards), () -> PublishedSlices.look(client, cards));
+      return Waiting.upTo(timeoutSeconds, "%d cards a node".formatted(cards),
+          () -> PublishedSlices.look(client, cards));
     } catch (CommandFailure failure) {
       throw CommandFailure.failed(failure.getMessage() + WaitingPods.in(client, namespace));
     }
   }
 
-  private ClusterRecord.Access bringUp(ClusterProvider cluster, ClusterRecord record, StateFolder state, Progress progress) {
+  private ClusterRecord.Access bringUp(
+      ClusterProvider cluster,
+      ClusterRecord record,
+      StateFolder state,
+      Progress progress) {
     try {
       ClusterRecord.Access access = cluster.up(nodes == null ? 2 : nodes, progress);
       state.write(record.withAccess(access));
@@ -162,7 +170,8 @@ final class UpCommand implements Runnable {
       }
     } catch (KubernetesClientException unreachable) {
       state.forget();
-      throw CommandFailure.usage("the cluster of %s does not answer: %s".formatted(access.kubeconfig(), unreachable.getMessage()));
+      throw CommandFailure
+          .usage("the cluster of %s does not answer: %s".formatted(access.kubeconfig(), unreachable.getMessage()));
     }
     progress.step("installing Partita in namespace " + namespace);
     Map<String, Object> chart = new LinkedHashMap<>();

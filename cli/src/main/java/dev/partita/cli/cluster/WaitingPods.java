@@ -12,7 +12,10 @@ import java.util.stream.Stream;
 final class WaitingPods {
   private WaitingPods() {}
 
-  /** One clause, such as {@code "; its pods wait: ErrImagePull of registry.example/partita/kubelet-plugin:v1"}; empty if none waits. */
+  /**
+   * One clause, such as {@code "; its pods wait: ErrImagePull of registry.example/partita/kubelet-plugin:v1"}; empty if
+   * none waits.
+   */
   static String in(KubernetesClient client, String namespace) {
     String reasons = reasons(client.pods().inNamespace(namespace).list().getItems());
     return reasons.isEmpty() ? "" : "; its pods wait: " + reasons;
@@ -22,9 +25,8 @@ final class WaitingPods {
     return pods.stream()
         .filter(pod -> pod.getStatus() != null)
         .flatMap(
-            pod ->
-                Stream.concat(
-                    pod.getStatus().getInitContainerStatuses().stream(), pod.getStatus().getContainerStatuses().stream()))
+            pod -> Stream.concat(
+                pod.getStatus().getInitContainerStatuses().stream(), pod.getStatus().getContainerStatuses().stream()))
         .filter(WaitingPods::isStuck)
         .map(container -> container.getState().getWaiting().getReason() + " of " + container.getImage())
         .collect(Collectors.toCollection(TreeSet::new))

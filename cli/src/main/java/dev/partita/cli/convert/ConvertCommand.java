@@ -66,22 +66,21 @@ public final class ConvertCommand implements Callable<Integer> {
       names = {"-f", "--filename"},
       required = true,
       paramLabel = "FILE",
-      description = "What to convert; - is standard input. May be given several times.")
-  private List<String> files;
+      description = "What to convert; - is standard input. May be given several times.") private List<String> files;
 
   @Option(
       names = {"-o", "--output"},
       paramLabel = "FILE",
-      description = "Where to write; may be the file that is read. Default: standard output.")
-  private Optional<Path> output = Optional.empty();
+      description = "Where to write; may be the file that is read. Default: standard output.") private Optional<Path> output =
+          Optional.empty();
 
   @Option(
       names = "--card-memory",
       paramLabel = "AMOUNT",
       converter = MemoryConverter.class,
       description = "What a card has, such as 80Gi: turns percent of a card's memory into an amount, which kube-scheduler can allocate as well. Without it they stay a part of "
-              + "each card, which only Partita's controller can allocate.")
-  private Optional<Long> cardMemory = Optional.empty();
+          + "each card, which only Partita's controller can allocate.") private Optional<Long> cardMemory =
+              Optional.empty();
 
   @Override
   public Integer call() throws IOException {

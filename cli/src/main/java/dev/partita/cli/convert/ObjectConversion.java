@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Converts the objects of a file, one after the other. A template comes out once in each namespace, before the first object
- * that needs it.
+ * Converts the objects of a file, one after the other. A template comes out once in each namespace, before the first
+ * object that needs it.
  */
 final class ObjectConversion {
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -40,7 +40,9 @@ final class ObjectConversion {
 
   /** Converts an object, or every item of a list. */
   Result convert(JsonNode object) {
-    return object.path("kind").asText().endsWith("List") && object.path("items").isArray() ? list(object) : single(object);
+    return object.path("kind").asText().endsWith("List") && object.path("items").isArray()
+        ? list(object)
+        : single(object);
   }
 
   /** For stderr: what was not converted, and what wants attention, each with the object's name and the field's path. */
@@ -141,7 +143,8 @@ final class ObjectConversion {
                 for (String name : ResourceRequests.namesIn(field.getValue())) {
                   leftOut = true;
                   String kind = object.path("kind").asText("an object without a kind");
-                  warn(object, new FieldError(where + "[" + name + "]", "is not converted: pods in " + kind + " are not known here"));
+                  warn(object, new FieldError(where + "[" + name + "]",
+                      "is not converted: pods in " + kind + " are not known here"));
                 }
               }
               askedInUnknownPlaces(object, field.getValue(), where);
@@ -153,6 +156,7 @@ final class ObjectConversion {
     String name = object.path("metadata").path("name").asText();
     String generated = object.path("metadata").path("generateName").asText();
     String shown = !name.isEmpty() ? name : generated.isEmpty() ? "(no name)" : generated + "*";
-    warnings.add(object.path("kind").asText() + " " + (namespace.isEmpty() ? "" : namespace + "/") + shown + ": " + what);
+    warnings
+        .add(object.path("kind").asText() + " " + (namespace.isEmpty() ? "" : namespace + "/") + shown + ": " + what);
   }
 }

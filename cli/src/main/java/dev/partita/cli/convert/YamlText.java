@@ -12,8 +12,8 @@ import org.yaml.snakeyaml.representer.Representer;
 import org.yaml.snakeyaml.resolver.Resolver;
 
 /**
- * YAML as kubectl reads it: 1.1, with its octal numbers and words for booleans, but neither dates nor numbers to the base of
- * 60. What is written is quoted wherever any reader could take a string for something else.
+ * YAML as kubectl reads it: 1.1, with its octal numbers and words for booleans, but neither dates nor numbers to the
+ * base of 60. What is written is quoted wherever any reader could take a string for something else.
  */
 final class YamlText {
   /** Characters of one document; what an API server takes is far below. */
@@ -29,7 +29,8 @@ final class YamlText {
     options.setCodePointLimit(MAX_LENGTH);
     options.setAllowDuplicateKeys(false);
     DumperOptions unused = new DumperOptions();
-    return new Yaml(new SafeConstructor(options), new Representer(unused), unused, options, new KubectlResolver()).load(text);
+    return new Yaml(new SafeConstructor(options), new Representer(unused), unused, options, new KubectlResolver())
+        .load(text);
   }
 
   /** Writes one document of maps, lists and values, in the order in which they are. */
@@ -39,10 +40,13 @@ final class YamlText {
     options.setSplitLines(false);
     options.setIndent(2);
     LoaderOptions unused = new LoaderOptions();
-    return new Yaml(new SafeConstructor(unused), new BlockRepresenter(options), options, unused, new AnyResolver()).dump(document);
+    return new Yaml(new SafeConstructor(unused), new BlockRepresenter(options), options, unused, new AnyResolver())
+        .dump(document);
   }
 
-  /** Texts of several lines stay legible; what cannot be seen, and line breaks of other kinds, are written as escapes. */
+  /**
+   * Texts of several lines stay legible; what cannot be seen, and line breaks of other kinds, are written as escapes.
+   */
   private static final class BlockRepresenter extends Representer {
     private static final Pattern UNSEEN = Pattern.compile("[\\p{Cc}\\u2028\\u2029\\uFEFF&&[^\\n\\t]]");
 
@@ -63,7 +67,8 @@ final class YamlText {
     private static final Pattern INT =
         Pattern.compile("[-+]?(?:0b[01_]+|0o?[0-7_]+|0x[0-9a-fA-F_]+|0|[1-9][0-9_]*)");
     private static final Pattern FLOAT =
-        Pattern.compile("[-+]?(?:[0-9][0-9_]*\\.?[0-9_]*|\\.[0-9][0-9_]*)(?:[eE][-+]?[0-9]+)?|[-+]?\\.(?:inf|Inf|INF)|\\.(?:nan|NaN|NAN)");
+        Pattern.compile(
+            "[-+]?(?:[0-9][0-9_]*\\.?[0-9_]*|\\.[0-9][0-9_]*)(?:[eE][-+]?[0-9]+)?|[-+]?\\.(?:inf|Inf|INF)|\\.(?:nan|NaN|NAN)");
 
     @Override
     protected void addImplicitResolvers() {

@@ -39,7 +39,8 @@ record CardPicture(String name, String product, long memory, List<Share> shares)
     String words =
         shares.isEmpty()
             ? "free"
-            : shares.stream().map(share -> share.owner() + " " + Bytes.words(share.memory())).collect(Collectors.joining(" + "));
+            : shares.stream().map(share -> share.owner() + " " + Bytes.words(share.memory()))
+                .collect(Collectors.joining(" + "));
     return "%-12s %-21s [%s] %s of %s".formatted(name, product, bar, words, Bytes.words(memory));
   }
 }

@@ -20,10 +20,9 @@ final class CardPictures {
   static List<CardPicture> of(List<ResourceSlice> slices, List<ResourceClaim> claims) {
     return slices.stream()
         .flatMap(
-            slice ->
-                slice.getSpec().getDevices().stream()
-                    .filter(CardPictures::isShared)
-                    .map(device -> picture(slice, device, claims)))
+            slice -> slice.getSpec().getDevices().stream()
+                .filter(CardPictures::isShared)
+                .map(device -> picture(slice, device, claims)))
         .sorted(Comparator.comparing(CardPicture::name))
         .toList();
   }
@@ -45,8 +44,10 @@ final class CardPictures {
             .toList();
     return new CardPicture(
         slice.getSpec().getNodeName() + " gpu-" + index,
-        Optional.ofNullable(device.getAttributes().get(DeviceAttribute.PRODUCT_NAME)).map(name -> name.getString()).orElse(""),
-        Optional.ofNullable(device.getCapacity().get(DeviceAttribute.MEMORY)).map(memory -> Bytes.of(memory.getValue())).orElse(0L),
+        Optional.ofNullable(device.getAttributes().get(DeviceAttribute.PRODUCT_NAME)).map(name -> name.getString())
+            .orElse(""),
+        Optional.ofNullable(device.getCapacity().get(DeviceAttribute.MEMORY)).map(memory -> Bytes.of(memory.getValue()))
+            .orElse(0L),
         shares);
   }
 

@@ -29,11 +29,13 @@ final class CdiQuote {
     ContainerEdits edits = registry.editsFor(ids);
     List<String> lines = new ArrayList<>();
     lines.add(file + " (" + Files.size(file) + " bytes), of which:");
-    edits.mounts().stream().filter(CdiQuote::makesAShare).forEach(mount -> lines.add(line("mount", mount.containerPath(), mount.hostPath(), node)));
+    edits.mounts().stream().filter(CdiQuote::makesAShare)
+        .forEach(mount -> lines.add(line("mount", mount.containerPath(), mount.hostPath(), node)));
     edits.deviceNodes().stream()
         .limit(1)
         .forEach(device -> lines.add(line("device", device.path(), device.hostPath().orElse(device.path()), node)));
-    edits.env().stream().filter(variable -> variable.startsWith("CUDA_DEVICE_MEMORY_LIMIT")).forEach(variable -> lines.add("env    " + variable));
+    edits.env().stream().filter(variable -> variable.startsWith("CUDA_DEVICE_MEMORY_LIMIT"))
+        .forEach(variable -> lines.add("env    " + variable));
     for (Mount mount : edits.mounts()) {
       if (mount.containerPath().startsWith(SHARES)) {
         lines.add("quota  " + quota(Path.of(mount.hostPath(), "quota")));
@@ -47,7 +49,8 @@ final class CdiQuote {
   }
 
   private static String line(String kind, String containerPath, String hostPath, Path node) {
-    return "%-6s %-54s <- %s".formatted(kind, shortened(containerPath), shortened(hostPath.replace(node.toString(), "...")));
+    return "%-6s %-54s <- %s".formatted(kind, shortened(containerPath),
+        shortened(hostPath.replace(node.toString(), "...")));
   }
 
   private static String quota(Path file) throws IOException {

@@ -25,7 +25,8 @@ final class ClaimsAreAllocated {
   /** The three pods that got what they asked for. */
   List<BoundPod> allocate() throws Exception {
     stage.screen().chapter("Three pods ask for shares of cards (ResourceClaims)");
-    stage.screen().say("Partita's controller picks node and card, on cards that are in use already if they fit, and the scheduler follows.");
+    stage.screen().say(
+        "Partita's controller picks node and card, on cards that are in use already if they fit, and the scheduler follows.");
     List<BoundPod> bound = new ArrayList<>();
     for (Workload workload : WORKLOADS) {
       Pod pod = stage.cluster().deploy(workload);
@@ -34,10 +35,12 @@ final class ClaimsAreAllocated {
       stage.screen().say(workload.wish() + "   ->  " + placed.map(BoundPod::card).orElse("nothing"));
     }
     pictures();
-    stage.observations().require(Observation.SHARES_ALLOCATED, bound.size() == WORKLOADS.size(), "Allocated: " + bound.size());
+    stage.observations().require(Observation.SHARES_ALLOCATED, bound.size() == WORKLOADS.size(),
+        "Allocated: " + bound.size());
     stage
         .observations()
-        .require(Observation.TWO_ON_ONE_CARD, bound.get(0).card().equals(bound.get(1).card()), "They are on different cards");
+        .require(Observation.TWO_ON_ONE_CARD, bound.get(0).card().equals(bound.get(1).card()),
+            "They are on different cards");
     return bound;
   }
 
@@ -49,7 +52,8 @@ final class ClaimsAreAllocated {
     ResourceClaim claim = stage.cluster().claimOf(pod);
     int cards = CardPictures.of(stage.cluster().slices(), List.of()).size();
     Optional<String> note = Waiting.forAnswer(TIMEOUT, () -> stage.cluster().eventNote(claim, "Unallocatable"));
-    note.ifPresent(text -> stage.screen().quote("Warning  Unallocatable  " + text.replaceFirst(": ", ":\n  ").replace("; ", "\n  ")));
+    note.ifPresent(text -> stage.screen()
+        .quote("Warning  Unallocatable  " + text.replaceFirst(": ", ":\n  ").replace("; ", "\n  ")));
     boolean waits = stage.cluster().bind(Workload.LATECOMER, pod, Duration.ZERO).isEmpty();
     boolean explained = note.filter(text -> cardsExplained(text) == cards).isPresent();
     stage
@@ -57,7 +61,9 @@ final class ClaimsAreAllocated {
         .note(
             Observation.FOURTH_EXPLAINED,
             waits && explained,
-            waits ? "The event does not speak of all " + cards + " cards: " + note.orElse("there is no event") : "It was allocated");
+            waits
+                ? "The event does not speak of all " + cards + " cards: " + note.orElse("there is no event")
+                : "It was allocated");
     return pod;
   }
 
@@ -67,6 +73,7 @@ final class ClaimsAreAllocated {
   }
 
   private void pictures() {
-    CardPictures.of(stage.cluster().slices(), stage.cluster().allClaims()).forEach(picture -> stage.screen().say(picture.line()));
+    CardPictures.of(stage.cluster().slices(), stage.cluster().allClaims())
+        .forEach(picture -> stage.screen().say(picture.line()));
   }
 }

@@ -21,13 +21,18 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** Chapters 5 and 6: claims are prepared, containers start, and inside every one sees and gets its share and no more. */
+/**
+ * Chapters 5 and 6: claims are prepared, containers start, and inside every one sees and gets its share and no more.
+ */
 final class ContainersRun implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofSeconds(15);
   private static final int TRAINER_HOLDS_GIB = 48;
   private static final Pattern SHARE = Pattern.compile("share=([0-9.]+)%");
 
-  /** Percent: what a beginning may use at once, and a kernel that ends late on a busy machine, come on top; without a limit it is all. */
+  /**
+   * Percent: what a beginning may use at once, and a kernel that ends late on a busy machine, come on top; without a
+   * limit it is all.
+   */
   private static final double MOST_OF_A_QUARTER = 40;
 
   private final Stage stage;
@@ -45,13 +50,17 @@ final class ContainersRun implements AutoCloseable {
 
   void prepareAndStart() throws Exception {
     stage.screen().chapter("kubelet has the claims prepared; containers start with the CDI edits");
-    stage.screen().say("The plugin writes a quota and a CDI file; the container runtime adds what the file says to the container.");
+    stage.screen().say(
+        "The plugin writes a quota and a CDI file; the container runtime adds what the file says to the container.");
     for (BoundPod pod : pods) {
-      PreparedPod prepared = pod.node().kubelet().prepare(Driver.NAME, pod.pod(), stage.cluster().claims().claimsOf(pod.pod()));
+      PreparedPod prepared =
+          pod.node().kubelet().prepare(Driver.NAME, pod.pod(), stage.cluster().claims().claimsOf(pod.pod()));
       List<String> ids = prepared.cdiDevices(pod.workload().name());
-      stage.screen().say("%-10s NodePrepareResources -> %s".formatted(pod.workload().name(), CdiQuote.shortened(String.join(", ", ids))));
+      stage.screen().say("%-10s NodePrepareResources -> %s".formatted(pod.workload().name(),
+          CdiQuote.shortened(String.join(", ", ids))));
       if (pod.workload().equals(Workload.NOTEBOOK) && !ids.isEmpty()) {
-        stage.screen().quote(CdiQuote.of(CdiRegistry.read(pod.node().folders().cdi()), ids, pod.node().folders().root()));
+        stage.screen()
+            .quote(CdiQuote.of(CdiRegistry.read(pod.node().folders().cdi()), ids, pod.node().folders().root()));
       }
       readiness(pod).ifPresent(message -> stage.screen().quote("claim status: Ready, \"" + message + "\""));
       containers.put(pod.workload(), pod.node().createContainer(prepared));
@@ -69,12 +78,11 @@ final class ContainersRun implements AutoCloseable {
   private Optional<String> readiness(BoundPod pod) throws Exception {
     return Waiting.forAnswer(
         TIMEOUT,
-        () ->
-            stage.cluster().claimOf(pod.pod()).getStatus().getDevices().stream()
-                .flatMap(device -> device.getConditions().stream())
-                .filter(condition -> condition.getType().equals("Ready") && condition.getStatus().equals("True"))
-                .map(Condition::getMessage)
-                .findFirst());
+        () -> stage.cluster().claimOf(pod.pod()).getStatus().getDevices().stream()
+            .flatMap(device -> device.getConditions().stream())
+            .filter(condition -> condition.getType().equals("Ready") && condition.getStatus().equals("True"))
+            .map(Condition::getMessage)
+            .findFirst());
   }
 
   private void start() throws Exception {
@@ -126,7 +134,8 @@ final class ContainersRun implements AutoCloseable {
     long after = trainerHolds(trainer);
     stage
         .observations()
-        .note(Observation.BEYOND_QUOTA, beyond.status() == 3 && beyond.text().contains("CUDA_ERROR_OUT_OF_MEMORY"), beyond.text());
+        .note(Observation.BEYOND_QUOTA, beyond.status() == 3 && beyond.text().contains("CUDA_ERROR_OUT_OF_MEMORY"),
+            beyond.text());
     DriverState.Card card = sharedCard(trainer);
     stage
         .screen()
@@ -138,7 +147,8 @@ final class ContainersRun implements AutoCloseable {
     stage
         .observations()
         .note(
-            Observation.NEIGHBOUR_UNHARMED, unharmed, "It held %s before and %s after".formatted(Bytes.words(before), Bytes.words(after)));
+            Observation.NEIGHBOUR_UNHARMED, unharmed,
+            "It held %s before and %s after".formatted(Bytes.words(before), Bytes.words(after)));
 
     Outcome busy = show(notebook, "partita-probe", "spin", "3s");
     double share = partOfTheCard(busy);

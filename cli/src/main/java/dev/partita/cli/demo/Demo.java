@@ -40,7 +40,8 @@ final class Demo implements AutoCloseable {
   /** Tells it as far as it goes. */
   void tell() {
     try {
-      screen.title("Partita cuts GPUs into enforced shares. Here is one claim's way after the other, on simulated GPUs.");
+      screen
+          .title("Partita cuts GPUs into enforced shares. Here is one claim's way after the other, on simulated GPUs.");
       chapters();
     } catch (StoryEnds e) {
       screen.say("The rest of the story stands on this.");
@@ -54,7 +55,8 @@ final class Demo implements AutoCloseable {
 
   private void chapters() throws Exception {
     screen.chapter("Two nodes with GPUs come up");
-    screen.say("Each node runs Partita's plugin; where the NVIDIA driver's libraries would be, there are simulated ones.");
+    screen.say(
+        "Each node runs Partita's plugin; where the NVIDIA driver's libraries would be, there are simulated ones.");
     screen.say(containers.remark());
     DemoCluster cluster = startCluster();
     Stage stage = new Stage(cluster, screen, observations);
@@ -74,7 +76,8 @@ final class Demo implements AutoCloseable {
     DemoCluster cluster = opened.add(new DemoCluster());
     cluster.start(distribution.definitions());
     for (Map.Entry<String, String> node : NODES.entrySet()) {
-      cluster.addNode(node.getKey(), node.getValue(), folder.resolve(node.getKey()), distribution, containers.runtime());
+      cluster.addNode(node.getKey(), node.getValue(), folder.resolve(node.getKey()), distribution,
+          containers.runtime());
     }
     screen.say("API server (in this process): " + cluster.url());
     return cluster;

@@ -43,7 +43,8 @@ final class DemoCluster implements AutoCloseable {
     opened.add(DraController.start(ControllerSettings.standalone("demo-controller"), controllerClient));
   }
 
-  void addNode(String name, String cards, Path folder, Distribution distribution, ContainerRuntime runtime) throws Exception {
+  void addNode(String name, String cards, Path folder, Distribution distribution, ContainerRuntime runtime)
+      throws Exception {
     nodes.add(opened.add(new SimulatedNode(name, cards, new NodeFolders(folder), distribution, runtime, api)));
   }
 
@@ -109,7 +110,8 @@ final class DemoCluster implements AutoCloseable {
 
   /** The message of the newest event with a reason about a claim. */
   Optional<String> eventNote(ResourceClaim claim, String reason) {
-    List<Event> events = client.events().v1().events().inNamespace(claim.getMetadata().getNamespace()).list().getItems();
+    List<Event> events =
+        client.events().v1().events().inNamespace(claim.getMetadata().getNamespace()).list().getItems();
     return events.stream()
         .filter(event -> reason.equals(event.getReason()))
         .filter(event -> claim.getMetadata().getName().equals(event.getRegarding().getName()))

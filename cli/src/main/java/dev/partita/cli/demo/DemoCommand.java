@@ -47,11 +47,10 @@ public final class DemoCommand implements Callable<Integer> {
       description = {
         "How the demo's containers are kept apart: 'namespaces' (real bind mounts, by unshare), 'library-path' "
             + "(folders of links and LD_LIBRARY_PATH), or 'auto': namespaces where this machine allows them. Default: auto."
-      })
-  private Isolation isolation;
+      }) private Isolation isolation;
 
-  @Option(names = "--keep", description = "Leave the demo's folder (below $TMPDIR or /tmp) in place, and say where it is.")
-  private boolean keep;
+  @Option(names = "--keep",
+      description = "Leave the demo's folder (below $TMPDIR or /tmp) in place, and say where it is.") private boolean keep;
 
   @Override
   public Integer call() throws IOException, InterruptedException {

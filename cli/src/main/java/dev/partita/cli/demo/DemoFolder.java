@@ -30,14 +30,17 @@ final class DemoFolder implements AutoCloseable {
   }
 
   /**
-   * Makes a new folder below $TMPDIR, or if that is not set below the first that serves of /tmp, /var/tmp and the user's home.
+   * Makes a new folder below $TMPDIR, or if that is not set below the first that serves of /tmp, /var/tmp and the
+   * user's home.
    *
    * @param keep whether to leave it there in the end
-   * @throws CommandFailure if no place serves: it cannot be written, its path is too long, or no program may run from it
+   * @throws CommandFailure if no place serves: it cannot be written, its path is too long, or no program may run from
+   *         it
    */
   static DemoFolder create(boolean keep) {
     String chosen = System.getenv("TMPDIR");
-    List<String> places = chosen == null ? List.of("/tmp", "/var/tmp", System.getProperty("user.home")) : List.of(chosen);
+    List<String> places =
+        chosen == null ? List.of("/tmp", "/var/tmp", System.getProperty("user.home")) : List.of(chosen);
     List<String> obstacles = new ArrayList<>();
     for (String place : places) {
       try {
@@ -62,7 +65,8 @@ final class DemoFolder implements AutoCloseable {
       String suffix = Integer.toString(RandomGenerator.getDefault().nextInt(1 << 20), Character.MAX_RADIX);
       try {
         Path folder = place.resolve("partita-demo-" + suffix);
-        return Files.createDirectory(folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        return Files.createDirectory(folder,
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
       } catch (FileAlreadyExistsException e) {
         // another demo's
       }

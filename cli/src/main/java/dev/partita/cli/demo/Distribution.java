@@ -24,7 +24,8 @@ record Distribution(Path hookLibraries, Path simDriver, Path probe, Path definit
             dist.resolve("bin/partita-sim-driver"),
             dist.resolve("bin/partita-probe"),
             home.resolve("deploy/helm/partita/crds"));
-    for (Path needed : new Path[] {distribution.hookLibraries, distribution.simDriver, distribution.probe, distribution.definitions}) {
+    for (Path needed : new Path[]{distribution.hookLibraries, distribution.simDriver, distribution.probe,
+      distribution.definitions}) {
       if (!Files.exists(needed)) {
         throw CommandFailure.failed(needed + " is missing: run ./partita from a checkout, which builds it");
       }

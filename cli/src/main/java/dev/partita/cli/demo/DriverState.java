@@ -30,7 +30,8 @@ record DriverState(List<Card> cards) {
 
   /** Reads what {@code partita-sim-driver state} prints. */
   static DriverState parse(String json) throws IOException {
-    return new DriverState(elements(new ObjectMapper().readTree(json).path("gpus")).stream().map(DriverState::card).toList());
+    return new DriverState(
+        elements(new ObjectMapper().readTree(json).path("gpus")).stream().map(DriverState::card).toList());
   }
 
   private static Card card(JsonNode card) {

@@ -34,7 +34,8 @@ final class EverythingIsGivenBack {
     for (BoundPod pod : pods) {
       stage.cluster().setPhase(pod.pod(), "Succeeded");
       pod.node().kubelet().unprepare(Driver.NAME, List.of(pod.claim()));
-      stage.screen().say("%-10s NodeUnprepareResources, claim %s deleted".formatted(pod.workload().name(), pod.claim().getMetadata().getName()));
+      stage.screen().say("%-10s NodeUnprepareResources, claim %s deleted".formatted(pod.workload().name(),
+          pod.claim().getMetadata().getName()));
     }
     List<Path> left = leftFiles();
     stage.observations().note(Observation.FILES_GONE, left.isEmpty(), "Left: " + left);
@@ -54,8 +55,10 @@ final class EverythingIsGivenBack {
 
   private void reuse(Pod latecomer) throws Exception {
     Optional<BoundPod> bound = stage.cluster().bind(Workload.LATECOMER, latecomer, TIMEOUT);
-    CardPictures.of(stage.cluster().slices(), stage.cluster().allClaims()).forEach(picture -> stage.screen().say(picture.line()));
-    stage.observations().note(Observation.ROOM_IS_REUSED, bound.isPresent(), "It was not allocated within " + TIMEOUT.toSeconds() + " s");
+    CardPictures.of(stage.cluster().slices(), stage.cluster().allClaims())
+        .forEach(picture -> stage.screen().say(picture.line()));
+    stage.observations().note(Observation.ROOM_IS_REUSED, bound.isPresent(),
+        "It was not allocated within " + TIMEOUT.toSeconds() + " s");
     stage.cluster().client().resource(latecomer).delete();
     stage.cluster().claims().endClaims(latecomer);
   }

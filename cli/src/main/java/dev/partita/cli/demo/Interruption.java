@@ -5,8 +5,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Lets this thread clean up when the process is told to end (Ctrl-C, SIGTERM): it is interrupted, and the process waits until it
- * is done.
+ * Lets this thread clean up when the process is told to end (Ctrl-C, SIGTERM): it is interrupted, and the process waits
+ * until it is done.
  */
 final class Interruption implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(20);

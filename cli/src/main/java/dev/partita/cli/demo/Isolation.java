@@ -34,11 +34,13 @@ enum Isolation {
       return new Choice(namespaces, "Containers: " + namespaces.description() + ".");
     }
     if (this == NAMESPACES) {
-      throw CommandFailure.usage("namespaces are not allowed here (" + obstacle.get() + "): use --isolation library-path");
+      throw CommandFailure
+          .usage("namespaces are not allowed here (" + obstacle.get() + "): use --isolation library-path");
     }
     return new Choice(
         fallback,
-        "Namespaces are not allowed here (" + obstacle.get() + ").\nContainers instead: " + fallback.description() + ".");
+        "Namespaces are not allowed here (" + obstacle.get() + ").\nContainers instead: " + fallback.description()
+            + ".");
   }
 
   @Override

@@ -69,7 +69,8 @@ final class NodesComeUp {
     stage.screen().say("gpu-0 is a card as a whole, gpu-0-shared the same card to take shares of.");
     int cards = readyNodes().stream().mapToInt(node -> node.getStatus().gpuCount()).sum();
     Optional<List<ResourceSlice>> complete =
-        Waiting.forAnswer(TIMEOUT, () -> Optional.of(stage.cluster().slices()).filter(slices -> devices(slices).size() == 2 * cards));
+        Waiting.forAnswer(TIMEOUT,
+            () -> Optional.of(stage.cluster().slices()).filter(slices -> devices(slices).size() == 2 * cards));
     List<ResourceSlice> slices = stage.cluster().slices();
     for (ResourceSlice slice : slices) {
       String devices = slice.getSpec().getDevices().stream().map(Device::getName).collect(Collectors.joining(", "));
@@ -78,7 +79,8 @@ final class NodesComeUp {
     CardPictures.of(slices, List.of()).forEach(picture -> stage.screen().say(picture.line()));
     stage
         .observations()
-        .require(Observation.SLICES_PUBLISHED, complete.isPresent(), cards + " cards, but the devices " + devices(slices));
+        .require(Observation.SLICES_PUBLISHED, complete.isPresent(),
+            cards + " cards, but the devices " + devices(slices));
   }
 
   private static List<String> devices(List<ResourceSlice> slices) {

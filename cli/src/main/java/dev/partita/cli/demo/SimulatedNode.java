@@ -27,12 +27,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A node of the demo: simulated cards below a driver root, the shipped plugin, a kubelet and a container runtime. Its containers
- * may see the simulator's files because the plugin is told so, by the setting that a real driver root may need as well.
+ * A node of the demo: simulated cards below a driver root, the shipped plugin, a kubelet and a container runtime. Its
+ * containers may see the simulator's files because the plugin is told so, by the setting that a real driver root may
+ * need as well.
  */
 final class SimulatedNode implements AutoCloseable {
   private static final Duration REGISTRATION_TIMEOUT = Duration.ofSeconds(15);
-  private static final List<String> SIMULATOR_MOUNTS = List.of("/etc/partita-simulator:ro", "/run/partita-simulator:rw");
+  private static final List<String> SIMULATOR_MOUNTS =
+      List.of("/etc/partita-simulator:ro", "/run/partita-simulator:rw");
 
   private final String name;
   private final String cards;
@@ -48,7 +50,13 @@ final class SimulatedNode implements AutoCloseable {
    *
    * @param cards such as {@code h200x1,a100x1}
    */
-  SimulatedNode(String name, String cards, NodeFolders folders, Distribution distribution, ContainerRuntime runtime, ApiServer api)
+  SimulatedNode(
+      String name,
+      String cards,
+      NodeFolders folders,
+      Distribution distribution,
+      ContainerRuntime runtime,
+      ApiServer api)
       throws Exception {
     this.name = name;
     this.cards = cards;
@@ -80,7 +88,8 @@ final class SimulatedNode implements AutoCloseable {
   }
 
   private Node node() {
-    Map<String, Quantity> room = Map.of("cpu", new Quantity("32"), "memory", new Quantity("256Gi"), "pods", new Quantity("110"));
+    Map<String, Quantity> room =
+        Map.of("cpu", new Quantity("32"), "memory", new Quantity("256Gi"), "pods", new Quantity("110"));
     return new NodeBuilder()
         .withNewMetadata()
         .withName(name)

@@ -31,7 +31,9 @@ record Workload(String name, String deviceClass, String memory, int cores) {
 
   /** What it asks for, for people. */
   String wish() {
-    String card = deviceClass.equals(Driver.SHARE_CLASS) ? "any card" : "an " + deviceClass.substring(0, deviceClass.indexOf('.'));
+    String card = deviceClass.equals(Driver.SHARE_CLASS)
+        ? "any card"
+        : "an " + deviceClass.substring(0, deviceClass.indexOf('.'));
     return "%-10s %7s and %d %% of %-8s".formatted(name, Bytes.words(memoryBytes()), cores, card);
   }
 

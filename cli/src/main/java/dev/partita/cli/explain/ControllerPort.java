@@ -23,7 +23,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** Asks the controller that leads, through a port forwarded to its pod: so it is the API server that decides who may ask. */
+/**
+ * Asks the controller that leads, through a port forwarded to its pod: so it is the API server that decides who may
+ * ask.
+ */
 final class ControllerPort {
   private static final String LABEL = "app.kubernetes.io/name";
   private static final String CONTROLLER = "dra-controller";
@@ -45,9 +48,11 @@ final class ControllerPort {
     List<Pod> controllers = controllers();
     if (controllers.isEmpty()) {
       throw CommandFailure.failed(
-          "no controller runs in namespace " + namespace + " (no pod with label " + LABEL + "=" + CONTROLLER + "); --partita-namespace names another");
+          "no controller runs in namespace " + namespace + " (no pod with label " + LABEL + "=" + CONTROLLER
+              + "); --partita-namespace names another");
     }
-    return firstAnswer(question, controllers.stream().map(pod -> pod.getMetadata().getName()).toList(), pod -> ask(pod, question));
+    return firstAnswer(question, controllers.stream().map(pod -> pod.getMetadata().getName()).toList(),
+        pod -> ask(pod, question));
   }
 
   /** What came of asking one controller. */
@@ -71,7 +76,8 @@ final class ControllerPort {
         case Reply.Answered(int status, String body) when status == HttpURLConnection.HTTP_OK -> {
           return read(body);
         }
-        case Reply.Answered(int status, String _) when status == HttpURLConnection.HTTP_NOT_FOUND -> throw CommandFailure.failed("there is no " + question);
+        case Reply.Answered(int status, String _) when status == HttpURLConnection.HTTP_NOT_FOUND ->
+            throw CommandFailure.failed("there is no " + question);
         case Reply.Answered(int _, String body) -> failures.add(controller + ": " + body.strip());
         case Reply.OutOfReach(String why) -> failures.add(controller + " cannot be reached: " + why);
       }
@@ -82,7 +88,8 @@ final class ControllerPort {
   private List<Pod> controllers() {
     try {
       return client.pods().inNamespace(namespace).withLabel(LABEL, CONTROLLER).list().getItems().stream()
-          .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null && "Running".equals(pod.getStatus().getPhase()))
+          .filter(
+              pod -> pod.getMetadata().getDeletionTimestamp() == null && "Running".equals(pod.getStatus().getPhase()))
           .toList();
     } catch (KubernetesClientException e) {
       throw refused("list pods", e);
@@ -90,15 +97,19 @@ final class ControllerPort {
   }
 
   private Reply ask(String pod, Question question) {
-    try (LocalPortForward forward = client.pods().inNamespace(namespace).withName(pod).portForward(ControllerSettings.DEFAULT_EXPLAIN_PORT);
+    try (
+        LocalPortForward forward =
+            client.pods().inNamespace(namespace).withName(pod).portForward(ControllerSettings.DEFAULT_EXPLAIN_PORT);
         HttpClient http = HttpClient.newBuilder().connectTimeout(PATIENCE).build()) {
       String path = "/explain/" + question.kind().word() + "/" + question.namespace() + "/" + question.name();
-      HttpRequest request = HttpRequest.newBuilder(URI.create("http://localhost:" + forward.getLocalPort() + path)).timeout(PATIENCE).build();
+      HttpRequest request = HttpRequest.newBuilder(URI.create("http://localhost:" + forward.getLocalPort() + path))
+          .timeout(PATIENCE).build();
       try {
         HttpResponse<String> response = http.send(request, HttpResponse.BodyHandlers.ofString());
         return new Reply.Answered(response.statusCode(), response.body());
       } catch (IOException e) {
-        forward.getServerThrowables().stream().filter(KubernetesClientException.class::isInstance).forEach(cause -> notForbidden((KubernetesClientException) cause));
+        forward.getServerThrowables().stream().filter(KubernetesClientException.class::isInstance)
+            .forEach(cause -> notForbidden((KubernetesClientException) cause));
         return new Reply.OutOfReach(words(forward, e));
       }
     } catch (KubernetesClientException e) {
@@ -119,7 +130,8 @@ final class ControllerPort {
   }
 
   private static String words(LocalPortForward forward, IOException failure) {
-    return java.util.stream.Stream.concat(forward.getServerThrowables().stream(), forward.getClientThrowables().stream())
+    return java.util.stream.Stream
+        .concat(forward.getServerThrowables().stream(), forward.getClientThrowables().stream())
         .findFirst()
         .map(Throwable::getMessage)
         .or(() -> Optional.ofNullable(failure.getMessage()))
@@ -138,7 +150,8 @@ final class ControllerPort {
     try {
       return new ObjectMapper().readValue(body, new TypeReference<>() {});
     } catch (JsonProcessingException e) {
-      throw CommandFailure.failed("the controller's answer cannot be read, perhaps it is of another version: " + e.getOriginalMessage());
+      throw CommandFailure.failed(
+          "the controller's answer cannot be read, perhaps it is of another version: " + e.getOriginalMessage());
     }
   }
 }

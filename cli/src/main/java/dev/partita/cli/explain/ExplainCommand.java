@@ -53,21 +53,21 @@ public final class ExplainCommand implements Runnable {
 
   /** Which cluster, and how it is said. */
   static final class Options {
-    @Option(names = {"-n", "--namespace"}, paramLabel = "NAME", description = "Namespace of the pod or claim. Default: the kubeconfig's.")
-    private Optional<String> namespace = Optional.empty();
+    @Option(names = {"-n", "--namespace"}, paramLabel = "NAME",
+        description = "Namespace of the pod or claim. Default: the kubeconfig's.") private Optional<String> namespace =
+            Optional.empty();
 
-    @Option(names = {"-o", "--output"}, paramLabel = "FORMAT", defaultValue = "text", description = "text or json. Default: ${DEFAULT-VALUE}.")
-    private String output;
+    @Option(names = {"-o", "--output"}, paramLabel = "FORMAT", defaultValue = "text",
+        description = "text or json. Default: ${DEFAULT-VALUE}.") private String output;
 
-    @Option(names = "--kubeconfig", paramLabel = "FILE", description = "Default: $KUBECONFIG, or ~/.kube/config.")
-    private Optional<Path> kubeconfig = Optional.empty();
+    @Option(names = "--kubeconfig", paramLabel = "FILE",
+        description = "Default: $KUBECONFIG, or ~/.kube/config.") private Optional<Path> kubeconfig = Optional.empty();
 
     @Option(
         names = "--partita-namespace",
         paramLabel = "NAME",
         defaultValue = "partita-system",
-        description = "Namespace of Partita's own pods. Default: ${DEFAULT-VALUE}.")
-    private String partitaNamespace;
+        description = "Namespace of Partita's own pods. Default: ${DEFAULT-VALUE}.") private String partitaNamespace;
   }
 
   @Command(name = "pod", description = "How a pod stands.", mixinStandardHelpOptions = true, sortOptions = false)
@@ -75,7 +75,8 @@ public final class ExplainCommand implements Runnable {
     explain(Question.Kind.POD, name, options);
   }
 
-  @Command(name = "claim", description = "How the pods stand that use a ResourceClaim.", mixinStandardHelpOptions = true, sortOptions = false)
+  @Command(name = "claim", description = "How the pods stand that use a ResourceClaim.",
+      mixinStandardHelpOptions = true, sortOptions = false)
   void claim(@Parameters(paramLabel = "NAME", description = "The ResourceClaim.") String name, @Mixin Options options) {
     explain(Question.Kind.CLAIM, name, options);
   }
@@ -84,8 +85,10 @@ public final class ExplainCommand implements Runnable {
     if (!options.output.equals("text") && !options.output.equals("json")) {
       throw CommandFailure.usage("--output is 'text' or 'json', not '" + options.output + "'");
     }
-    try (KubernetesClient client = ClusterClient.of(options.kubeconfig.orElseGet(() -> ClusterClient.current(System.getenv())))) {
-      String namespace = options.namespace.orElseGet(() -> Objects.requireNonNullElse(client.getNamespace(), "default"));
+    try (KubernetesClient client =
+        ClusterClient.of(options.kubeconfig.orElseGet(() -> ClusterClient.current(System.getenv())))) {
+      String namespace =
+          options.namespace.orElseGet(() -> Objects.requireNonNullElse(client.getNamespace(), "default"));
       Question question = new Question(kind, namespace, name);
       List<PodExplanation> pods = new ControllerPort(client, options.partitaNamespace).ask(question);
       PrintWriter out = spec.commandLine().getOut();

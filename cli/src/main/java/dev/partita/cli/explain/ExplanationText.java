@@ -28,13 +28,17 @@ final class ExplanationText {
           case Settled -> "settled";
           case LeftToScheduler -> "left to kube-scheduler";
         };
-    StringBuilder text = new StringBuilder("pod " + pod.namespace() + "/" + pod.pod() + " is " + word + ": " + pod.summary() + "\n");
+    StringBuilder text =
+        new StringBuilder("pod " + pod.namespace() + "/" + pod.pod() + " is " + word + ": " + pod.summary() + "\n");
     for (NodeReason node : pod.nodes()) {
-      text.append("%n%s (%d %s): %s%n".formatted(node.node(), node.cards(), node.cards() == 1 ? "card" : "cards", node.reason()));
+      text.append("%n%s (%d %s): %s%n".formatted(node.node(), node.cards(), node.cards() == 1 ? "card" : "cards",
+          node.reason()));
       int width = node.byCard().keySet().stream().mapToInt(String::length).max().orElse(0);
       node.byCard().entrySet().stream()
-          .sorted(Comparator.<java.util.Map.Entry<String, String>>comparingInt(card -> card.getKey().length()).thenComparing(card -> card.getKey()))
-          .forEach(card -> text.append("  ").append(card.getKey()).append(" ".repeat(width - card.getKey().length() + 2)).append(card.getValue()).append('\n'));
+          .sorted(Comparator.<java.util.Map.Entry<String, String>>comparingInt(card -> card.getKey().length())
+              .thenComparing(card -> card.getKey()))
+          .forEach(card -> text.append("  ").append(card.getKey())
+              .append(" ".repeat(width - card.getKey().length() + 2)).append(card.getValue()).append('\n'));
     }
     return text.toString();
   }

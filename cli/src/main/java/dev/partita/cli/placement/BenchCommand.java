@@ -49,15 +49,17 @@ public final class BenchCommand implements Runnable {
         "  partita bench allocator --scenarios allocator-scenarios.json --only 'churn-.*-single' --limit 5"
       })
   void allocator(
-      @Option(names = "--scenarios", required = true, paramLabel = "FILE", description = "The scenario file.") Path scenarios,
-      @Option(names = "--only", paramLabel = "REGEXP", defaultValue = "", description = "Only scenarios in whose name this is found.") String only,
-      @Option(names = "--limit", paramLabel = "SECONDS", defaultValue = "0", description = "Instead of the file's limits; 0 for these.") double limit,
+      @Option(names = "--scenarios", required = true, paramLabel = "FILE",
+          description = "The scenario file.") Path scenarios,
+      @Option(names = "--only", paramLabel = "REGEXP", defaultValue = "",
+          description = "Only scenarios in whose name this is found.") String only,
+      @Option(names = "--limit", paramLabel = "SECONDS", defaultValue = "0",
+          description = "Instead of the file's limits; 0 for these.") double limit,
       @Option(
-              names = "--warm-up",
-              paramLabel = "TIMES",
-              defaultValue = "2",
-              description = "How often at least, and for 2 s, each scenario is played before it counts, since code that was just loaded is slow; 0: not at all. Default: 2.")
-          int warmUp) {
+          names = "--warm-up",
+          paramLabel = "TIMES",
+          defaultValue = "2",
+          description = "How often at least, and for 2 s, each scenario is played before it counts, since code that was just loaded is slow; 0: not at all. Default: 2.") int warmUp) {
     PrintWriter out = spec.commandLine().getOut();
     try {
       Scenarios file = AllocatorBench.read(scenarios);

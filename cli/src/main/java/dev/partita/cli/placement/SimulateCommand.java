@@ -51,11 +51,10 @@ public final class SimulateCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  @Option(names = "--stream", required = true, paramLabel = "FILE", description = "The stream.")
-  private Path stream;
+  @Option(names = "--stream", required = true, paramLabel = "FILE", description = "The stream.") private Path stream;
 
-  @Option(names = "--out", paramLabel = "FILE", description = "Where the answers go. Default: stdout.")
-  private Optional<Path> out = Optional.empty();
+  @Option(names = "--out", paramLabel = "FILE",
+      description = "Where the answers go. Default: stdout.") private Optional<Path> out = Optional.empty();
 
   @Option(
       names = "--others",
@@ -64,15 +63,13 @@ public final class SimulateCommand implements Callable<Integer> {
       description = {
         "Who places pods without GPU, which in a cluster is kube-scheduler's work: 'allocator' (where they take least from pods with GPUs) or "
             + "'least-allocated' (as kube-scheduler's default score does). Default: allocator."
-      })
-  private String others;
+      }) private String others;
 
   @Option(
       names = "--warm-up",
       paramLabel = "TIMES",
       defaultValue = "0",
-      description = "Plays the stream so many times before the one that counts: code that was just loaded is slow. Changes only the time a decision takes. Default: 0.")
-  private int warmUp;
+      description = "Plays the stream so many times before the one that counts: code that was just loaded is slow. Changes only the time a decision takes. Default: 0.") private int warmUp;
 
   @Override
   public Integer call() {
@@ -132,7 +129,8 @@ public final class SimulateCommand implements Callable<Integer> {
     try (PrintStream to =
         out.isPresent()
             ? new PrintStream(Files.newOutputStream(out.get()), false, StandardCharsets.UTF_8)
-            : new PrintStream(new java.io.FileOutputStream(java.io.FileDescriptor.out), false, StandardCharsets.UTF_8)) {
+            : new PrintStream(new java.io.FileOutputStream(java.io.FileDescriptor.out), false,
+                StandardCharsets.UTF_8)) {
       for (Answer answer : answers) {
         to.println(answer.node().isEmpty() ? "null" : json.writeValueAsString(line(answer)));
       }
@@ -140,7 +138,8 @@ public final class SimulateCommand implements Callable<Integer> {
         throw CommandFailure.failed("the answers could not be written to " + out.map(Path::toString).orElse("stdout"));
       }
     } catch (IOException e) {
-      throw CommandFailure.failed("the answers could not be written to " + out.map(Path::toString).orElse("stdout") + ": " + e.getMessage());
+      throw CommandFailure.failed(
+          "the answers could not be written to " + out.map(Path::toString).orElse("stdout") + ": " + e.getMessage());
     } catch (UncheckedIOException e) {
       throw CommandFailure.failed("the answers could not be written: " + e.getMessage());
     }
@@ -167,7 +166,8 @@ public final class SimulateCommand implements Callable<Integer> {
         100 * summary.usedMilli() / all,
         (cards - summary.usedMilli()) / 1000,
         summary.failed(),
-        summary.firstFailureMilli().map(milli -> String.format(Locale.ROOT, ", the first at %.1f %%", 100 * milli / all)).orElse(""),
+        summary.firstFailureMilli()
+            .map(milli -> String.format(Locale.ROOT, ", the first at %.1f %%", 100 * milli / all)).orElse(""),
         summary.nsPerDecision() / 1000.0);
   }
 }

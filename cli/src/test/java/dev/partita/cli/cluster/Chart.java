@@ -34,19 +34,23 @@ final class Chart {
   }
 
   static PodSpec controller(Map<String, Object> values) {
-    return rendered(values).filter(Deployment.class::isInstance).map(Deployment.class::cast).findFirst().orElseThrow().getSpec().getTemplate().getSpec();
+    return rendered(values).filter(Deployment.class::isInstance).map(Deployment.class::cast).findFirst().orElseThrow()
+        .getSpec().getTemplate().getSpec();
   }
 
   static MutatingWebhookConfiguration mutating(Map<String, Object> values) {
-    return rendered(values).filter(MutatingWebhookConfiguration.class::isInstance).map(MutatingWebhookConfiguration.class::cast).findFirst().orElseThrow();
+    return rendered(values).filter(MutatingWebhookConfiguration.class::isInstance)
+        .map(MutatingWebhookConfiguration.class::cast).findFirst().orElseThrow();
   }
 
   static ValidatingWebhookConfiguration validating(Map<String, Object> values) {
-    return rendered(values).filter(ValidatingWebhookConfiguration.class::isInstance).map(ValidatingWebhookConfiguration.class::cast).findFirst().orElseThrow();
+    return rendered(values).filter(ValidatingWebhookConfiguration.class::isInstance)
+        .map(ValidatingWebhookConfiguration.class::cast).findFirst().orElseThrow();
   }
 
   static PodSpec plugin(Map<String, Object> values) {
-    return rendered(values).filter(DaemonSet.class::isInstance).map(DaemonSet.class::cast).findFirst().orElseThrow().getSpec().getTemplate().getSpec();
+    return rendered(values).filter(DaemonSet.class::isInstance).map(DaemonSet.class::cast).findFirst().orElseThrow()
+        .getSpec().getTemplate().getSpec();
   }
 
   static Stream<ClusterRole> roles() {
@@ -60,7 +64,8 @@ final class Chart {
   }
 
   static String text(Map<String, Object> values) {
-    TemplateCommand template = FOLDER.template().withName("partita").withNamespace("partita-system").withKubeVersion("1.36.3").skipCrds();
+    TemplateCommand template =
+        FOLDER.template().withName("partita").withNamespace("partita-system").withKubeVersion("1.36.3").skipCrds();
     values.forEach(template::set);
     return template.call();
   }

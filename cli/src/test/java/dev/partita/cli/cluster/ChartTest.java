@@ -28,7 +28,8 @@ class ChartTest {
   void theSimulatorIsMentionedOnlyWhereCardsAreSimulated() {
     assertThat(Chart.text(Map.of())).doesNotContainIgnoringCase("simulat");
     PodSpec pod = Chart.plugin(Map.of("simulation.enabled", true, "simulation.gpus", "t4x2,a100x1"));
-    assertThat(pod.getInitContainers()).singleElement().satisfies(laysOut -> assertThat(laysOut.getArgs()).contains("t4x2,a100x1"));
+    assertThat(pod.getInitContainers()).singleElement()
+        .satisfies(laysOut -> assertThat(laysOut.getArgs()).contains("t4x2,a100x1"));
     assertThat(Chart.environment(pod))
         .containsEntry("PARTITA_DRIVER_ROOT_ON_HOST", "/var/lib/partita/simulator")
         .containsEntry("PARTITA_EXTRA_DRIVER_MOUNTS", "/etc/partita-simulator:ro,/run/partita-simulator:rw");
@@ -63,16 +64,20 @@ class ChartTest {
 
   @Test
   void cardsAreCutOnlyWhereThatIsAllowedAndSimulatedOnesByWritingIntoTheDriverRoot() {
-    assertThat(Chart.plugin(Map.of()).getContainers().getFirst().getEnv()).noneMatch(env -> env.getName().equals("PARTITA_MIG"));
+    assertThat(Chart.plugin(Map.of()).getContainers().getFirst().getEnv())
+        .noneMatch(env -> env.getName().equals("PARTITA_MIG"));
     PodSpec real = Chart.plugin(Map.of("plugin.mig", true));
     PodSpec simulated = Chart.plugin(Map.of("plugin.mig", true, "simulation.enabled", true));
-    assertThat(real.getContainers().getFirst().getEnv()).anyMatch(env -> env.getName().equals("PARTITA_MIG") && env.getValue().equals("true"));
+    assertThat(real.getContainers().getFirst().getEnv())
+        .anyMatch(env -> env.getName().equals("PARTITA_MIG") && env.getValue().equals("true"));
     assertThat(driverRootIsReadOnly(real)).isTrue();
     assertThat(driverRootIsReadOnly(simulated)).isFalse();
   }
 
   private static boolean driverRootIsReadOnly(PodSpec pod) {
-    return pod.getContainers().getFirst().getVolumeMounts().stream().filter(mount -> mount.getName().equals("driver-root")).allMatch(mount -> Boolean.TRUE.equals(mount.getReadOnly()));
+    return pod.getContainers().getFirst().getVolumeMounts().stream()
+        .filter(mount -> mount.getName().equals("driver-root"))
+        .allMatch(mount -> Boolean.TRUE.equals(mount.getReadOnly()));
   }
 
   @Test
@@ -80,7 +85,8 @@ class ChartTest {
     PodSpec controller = Chart.controller(Map.of());
     assertThat(controller.getSecurityContext().getRunAsNonRoot()).isTrue();
     PodSpec plugin = Chart.plugin(Map.of("simulation.enabled", true));
-    assertThat(Stream.of(controller.getContainers(), plugin.getContainers(), plugin.getInitContainers()).flatMap(List::stream))
+    assertThat(
+        Stream.of(controller.getContainers(), plugin.getContainers(), plugin.getInitContainers()).flatMap(List::stream))
         .allSatisfy(
             container -> {
               assertThat(container.getSecurityContext().getReadOnlyRootFilesystem()).isTrue();
@@ -95,12 +101,16 @@ class ChartTest {
   void thePluginSeesTheNodesProcessesAndMayEndThemOnlyWhereThatIsAskedFor() {
     assertThat(Chart.plugin(Map.of()).getHostPID()).isTrue();
     assertThat(Chart.plugin(Map.of("plugin.hostPID", false)).getHostPID()).isFalse();
-    assertThat(Chart.environment(Chart.plugin(Map.of()))).containsEntry("PARTITA_ON_EXCESS", "report").containsEntry("PARTITA_PLAUSIBLE_OVERHEAD", "4Gi");
-    assertThat(Chart.environment(Chart.plugin(Map.of("plugin.plausibleOverhead", "8Gi")))).containsEntry("PARTITA_PLAUSIBLE_OVERHEAD", "8Gi");
+    assertThat(Chart.environment(Chart.plugin(Map.of()))).containsEntry("PARTITA_ON_EXCESS", "report")
+        .containsEntry("PARTITA_PLAUSIBLE_OVERHEAD", "4Gi");
+    assertThat(Chart.environment(Chart.plugin(Map.of("plugin.plausibleOverhead", "8Gi"))))
+        .containsEntry("PARTITA_PLAUSIBLE_OVERHEAD", "8Gi");
     PodSpec killing = Chart.plugin(Map.of("simulation.enabled", true, "plugin.onExcess", "kill"));
     assertThat(Chart.environment(killing)).containsEntry("PARTITA_ON_EXCESS", "kill");
-    assertThat(killing.getContainers().getFirst().getSecurityContext().getCapabilities().getAdd()).containsExactly("KILL");
-    assertThat(Chart.plugin(Map.of("simulation.enabled", true)).getContainers().getFirst().getSecurityContext().getCapabilities().getAdd()).isEmpty();
+    assertThat(killing.getContainers().getFirst().getSecurityContext().getCapabilities().getAdd())
+        .containsExactly("KILL");
+    assertThat(Chart.plugin(Map.of("simulation.enabled", true)).getContainers().getFirst().getSecurityContext()
+        .getCapabilities().getAdd()).isEmpty();
     assertThatThrownBy(() -> Chart.rendered(Map.of("plugin.onExcess", "evict"))).hasMessageContaining("onExcess");
   }
 }

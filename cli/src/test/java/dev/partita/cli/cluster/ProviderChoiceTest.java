@@ -20,7 +20,8 @@ class ProviderChoiceTest {
 
   @Test
   void dockerGivesK3sWhereThereIsNoLab() {
-    assertThat(ProviderChoice.decide(Optional.empty(), WITHOUT_LAB, () -> true)).isEqualTo(new Chosen(ProviderName.K3S));
+    assertThat(ProviderChoice.decide(Optional.empty(), WITHOUT_LAB, () -> true))
+        .isEqualTo(new Chosen(ProviderName.K3S));
   }
 
   @Test
@@ -28,7 +29,8 @@ class ProviderChoiceTest {
     assertThat(ProviderChoice.decide(Optional.empty(), Map.of(), () -> false))
         .isInstanceOfSatisfying(
             Refused.class,
-            refused -> assertThat(refused.why()).contains("Docker", "KUBE_LAB", "--provider current").doesNotContain("\n"));
+            refused -> assertThat(refused.why()).contains("Docker", "KUBE_LAB", "--provider current")
+                .doesNotContain("\n"));
   }
 
   @Test

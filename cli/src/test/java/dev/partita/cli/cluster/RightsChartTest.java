@@ -52,12 +52,12 @@ class RightsChartTest {
 
   private static List<String> granted(String name) {
     return Stream.concat(
-            Chart.roles().filter(role -> isNamed(role, name)).map(ClusterRole::getRules),
-            Chart.rendered(Map.of())
-                .filter(Role.class::isInstance)
-                .map(Role.class::cast)
-                .filter(role -> isNamed(role, name))
-                .map(Role::getRules))
+        Chart.roles().filter(role -> isNamed(role, name)).map(ClusterRole::getRules),
+        Chart.rendered(Map.of())
+            .filter(Role.class::isInstance)
+            .map(Role.class::cast)
+            .filter(role -> isNamed(role, name))
+            .map(Role::getRules))
         .flatMap(List::stream)
         .flatMap(RightsChartTest::rights)
         .distinct()
@@ -77,7 +77,8 @@ class RightsChartTest {
 
   @Test
   void theControllerReadsOneSecretAndMakesNone() {
-    assertThat(Chart.rendered(Map.of()).filter(Role.class::isInstance).map(Role.class::cast).flatMap(role -> role.getRules().stream()))
+    assertThat(Chart.rendered(Map.of()).filter(Role.class::isInstance).map(Role.class::cast)
+        .flatMap(role -> role.getRules().stream()))
         .filteredOn(rule -> rule.getResources().contains("secrets"))
         .singleElement()
         .satisfies(
@@ -94,8 +95,10 @@ class RightsChartTest {
   @Test
   void thePluginMayNeitherAllocateNorPublish() {
     List<PolicyRule> rules =
-        Chart.roles().filter(role -> role.getMetadata().getName().endsWith("plugin")).flatMap(role -> role.getRules().stream()).toList();
-    assertThat(rules).flatExtracting(PolicyRule::getResources).doesNotContain("resourceclaims/binding", "resourceslices", "deviceclasses");
+        Chart.roles().filter(role -> role.getMetadata().getName().endsWith("plugin"))
+            .flatMap(role -> role.getRules().stream()).toList();
+    assertThat(rules).flatExtracting(PolicyRule::getResources).doesNotContain("resourceclaims/binding",
+        "resourceslices", "deviceclasses");
     assertThat(rules)
         .filteredOn(rule -> rule.getResources().contains("resourceclaims/driver"))
         .singleElement()
@@ -112,7 +115,8 @@ class RightsChartTest {
         Chart.roles()
             .filter(role -> role.getMetadata().getName().endsWith("dra-controller"))
             .flatMap(role -> role.getRules().stream())
-            .filter(rule -> rule.getApiGroups().equals(List.of("")) && !java.util.Collections.disjoint(rule.getVerbs(), List.of("patch", "update")))
+            .filter(rule -> rule.getApiGroups().equals(List.of(""))
+                && !java.util.Collections.disjoint(rule.getVerbs(), List.of("patch", "update")))
             .flatMap(rule -> rule.getResources().stream())
             .toList();
     assertThat(patched).containsExactlyInAnyOrder("pods", "pods/status");
@@ -121,7 +125,8 @@ class RightsChartTest {
             .filter(ValidatingAdmissionPolicy.class::isInstance)
             .map(ValidatingAdmissionPolicy.class::cast)
             .filter(policy -> "Fail".equals(policy.getSpec().getFailurePolicy()))
-            .filter(policy -> policy.getSpec().getMatchConditions().stream().anyMatch(c -> c.getExpression().contains(":partita-system:partita-dra-controller")))
+            .filter(policy -> policy.getSpec().getMatchConditions().stream()
+                .anyMatch(c -> c.getExpression().contains(":partita-system:partita-dra-controller")))
             .flatMap(policy -> policy.getSpec().getMatchConstraints().getResourceRules().stream())
             .flatMap(rule -> rule.getResources().stream())
             .toList();

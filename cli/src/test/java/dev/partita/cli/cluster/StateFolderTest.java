@@ -57,7 +57,8 @@ class StateFolderTest {
   @Test
   void theCommandThatTakesTheClusterDownWorksInAnotherShellToo() {
     assertThat(StateFolder.of(Map.of("HOME", "/home/a")).downCommand()).isEqualTo("partita cluster down");
-    assertThat(StateFolder.of(Map.of("PARTITA_STATE", "/s")).downCommand()).isEqualTo("PARTITA_STATE=/s partita cluster down");
+    assertThat(StateFolder.of(Map.of("PARTITA_STATE", "/s")).downCommand())
+        .isEqualTo("PARTITA_STATE=/s partita cluster down");
   }
 
   @Test

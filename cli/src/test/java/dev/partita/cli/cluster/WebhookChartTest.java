@@ -27,7 +27,8 @@ class WebhookChartTest {
               assertThat(webhook.getReinvocationPolicy()).isEqualTo("IfNeeded");
               assertThat(webhook.getTimeoutSeconds()).isLessThanOrEqualTo(5);
               assertThat(webhook.getMatchConditions()).isNotEmpty();
-              assertThat(webhook.getNamespaceSelector().getMatchExpressions().getFirst().getValues()).containsExactly("partita-system", "kube-system");
+              assertThat(webhook.getNamespaceSelector().getMatchExpressions().getFirst().getValues())
+                  .containsExactly("partita-system", "kube-system");
               assertThat(webhook.getClientConfig().getCaBundle()).as("the controller's to fill in").isNull();
             });
     assertThat(Chart.validating(Map.of()).getWebhooks())
@@ -38,53 +39,65 @@ class WebhookChartTest {
               assertThat(webhook.getSideEffects()).isEqualTo("None");
               assertThat(webhook.getMatchConditions()).isNotEmpty();
             });
-    assertThat(Chart.mutating(Map.of("webhook.pods.failurePolicy", "Fail")).getWebhooks().getFirst().getFailurePolicy()).isEqualTo("Fail");
-    assertThatThrownBy(() -> Chart.rendered(Map.of("webhook.pods.failurePolicy", "Sometimes"))).hasMessageContaining("failurePolicy");
+    assertThat(Chart.mutating(Map.of("webhook.pods.failurePolicy", "Fail")).getWebhooks().getFirst().getFailurePolicy())
+        .isEqualTo("Fail");
+    assertThatThrownBy(() -> Chart.rendered(Map.of("webhook.pods.failurePolicy", "Sometimes")))
+        .hasMessageContaining("failurePolicy");
   }
 
   /** Every resource that a dialect knows must bring the pod to the webhook, and nothing that is no GPU's. */
   @Test
   void podsAreSentByTheResourcesOfEveryDialect() {
-    String expression = Chart.mutating(Map.of()).getWebhooks().getFirst().getMatchConditions().getFirst().getExpression();
+    String expression =
+        Chart.mutating(Map.of()).getWebhooks().getFirst().getMatchConditions().getFirst().getExpression();
     Matcher literal = Pattern.compile("matches\\(\"([^\"]+)\"\\)").matcher(expression);
     assertThat(literal.find()).isTrue();
     Pattern sent = Pattern.compile(literal.group(1));
     for (Dialect dialect : Dialect.values()) {
-      assertThat(dialect.reader().resources()).allSatisfy(name -> assertThat(sent.matcher(name).find()).as(name).isTrue());
+      assertThat(dialect.reader().resources())
+          .allSatisfy(name -> assertThat(sent.matcher(name).find()).as(name).isTrue());
     }
-    assertThat(List.of("nvidia.com/mig-1g.10gb", "nvidia.com/gpu.shared")).allSatisfy(name -> assertThat(sent.matcher(name).find()).as(name).isTrue());
-    assertThat(List.of("cpu", "memory", "ephemeral-storage", "amd.com/gpu", "rdma/nvidia.com/gpu", "xnvidia.com/gpu", "nvidia0com/gpu"))
+    assertThat(List.of("nvidia.com/mig-1g.10gb", "nvidia.com/gpu.shared"))
+        .allSatisfy(name -> assertThat(sent.matcher(name).find()).as(name).isTrue());
+    assertThat(List.of("cpu", "memory", "ephemeral-storage", "amd.com/gpu", "rdma/nvidia.com/gpu", "xnvidia.com/gpu",
+        "nvidia0com/gpu"))
         .allSatisfy(name -> assertThat(sent.matcher(name).find()).as(name).isFalse());
   }
 
   @Test
   void theServiceLeadsToTheControllersPort() {
     io.fabric8.kubernetes.api.model.Service service =
-        Chart.rendered(Map.of()).filter(io.fabric8.kubernetes.api.model.Service.class::isInstance).map(io.fabric8.kubernetes.api.model.Service.class::cast).findFirst().orElseThrow();
+        Chart.rendered(Map.of()).filter(io.fabric8.kubernetes.api.model.Service.class::isInstance)
+            .map(io.fabric8.kubernetes.api.model.Service.class::cast).findFirst().orElseThrow();
     Container container = Chart.controller(Map.of("webhook.port", 9443)).getContainers().getFirst();
     assertThat(container.getPorts()).anySatisfy(port -> {
       assertThat(port.getName()).isEqualTo(service.getSpec().getPorts().getFirst().getTargetPort().getStrVal());
       assertThat(port.getContainerPort()).isEqualTo(9443);
     });
-    assertThat(Chart.environment(Chart.controller(Map.of("webhook.port", 9443)))).containsEntry("PARTITA_WEBHOOK_PORT", "9443");
+    assertThat(Chart.environment(Chart.controller(Map.of("webhook.port", 9443)))).containsEntry("PARTITA_WEBHOOK_PORT",
+        "9443");
   }
 
   @Test
   void withoutWebhooksNothingIsLeftOfThem() {
-    assertThat(Chart.text(Map.of("webhook.enabled", false))).doesNotContainIgnoringCase("webhook").doesNotContain("secrets");
-    assertThat(Chart.text(Map.of("webhook.pods.enabled", false))).doesNotContain("MutatingWebhookConfiguration\n").contains("ValidatingWebhookConfiguration");
+    assertThat(Chart.text(Map.of("webhook.enabled", false))).doesNotContainIgnoringCase("webhook")
+        .doesNotContain("secrets");
+    assertThat(Chart.text(Map.of("webhook.pods.enabled", false))).doesNotContain("MutatingWebhookConfiguration\n")
+        .contains("ValidatingWebhookConfiguration");
   }
 
   @Test
   void withCertManagerTheControllerWritesNeitherTheSecretNorTheConfigurations() {
     String text = Chart.text(Map.of("webhook.certManager.enabled", true));
     assertThat(text)
-        .contains("kind: Issuer", "secretName: partita-webhook-certificate", "dnsNames: [partita-webhook.partita-system.svc]")
+        .contains("kind: Issuer", "secretName: partita-webhook-certificate",
+            "dnsNames: [partita-webhook.partita-system.svc]")
         .contains("cert-manager.io/inject-ca-from: partita-system/partita-webhook")
         .contains("commonName: partita-webhook", "{name: PARTITA_KEEP_WEBHOOK_CERTIFICATE, value: \"false\"}")
         .doesNotContain("kind: Secret\n")
         .doesNotContain("validatingwebhookconfigurations]");
-    assertThat(Chart.text(Map.of("webhook.certManager.enabled", true, "webhook.certManager.issuerRef.name", "corporate")))
+    assertThat(
+        Chart.text(Map.of("webhook.certManager.enabled", true, "webhook.certManager.issuerRef.name", "corporate")))
         .contains("name: corporate")
         .doesNotContain("kind: Issuer\nmetadata");
   }

@@ -36,38 +36,37 @@ class ConvertCommandTest {
     assertThat(run.out())
         .isEqualTo(
             """
-            apiVersion: resource.k8s.io/v1
-            kind: ResourceClaimTemplate
-            metadata:
-              name: partita-4e559524cc0f7e9146da
-              namespace: team
-            spec:
-              spec:
-                devices:
-                  requests:
-                  - exactly:
-                      deviceClassName: whole.gpu.partita.dev
-                    name: gpu
-            ---
-            apiVersion: v1
-            kind: Pod
-            metadata:
-              name: a
-              namespace: team
-            spec:
-              containers:
-              - name: cuda
-                resources:
-                  claims:
+                apiVersion: resource.k8s.io/v1
+                kind: ResourceClaimTemplate
+                metadata:
+                  name: partita-4e559524cc0f7e9146da
+                  namespace: team
+                spec:
+                  spec:
+                    devices:
+                      requests:
+                      - exactly:
+                          deviceClassName: whole.gpu.partita.dev
+                        name: gpu
+                ---
+                apiVersion: v1
+                kind: Pod
+                metadata:
+                  name: a
+                  namespace: team
+                spec:
+                  containers:
+                  - name: cuda
+                    resources:
+                      claims:
+                      - name: gpu
+                  resourceClaims:
                   - name: gpu
-              resourceClaims:
-              - name: gpu
-                resourceClaimTemplateName: partita-4e559524cc0f7e9146da
-            """);
+                    resourceClaimTemplateName: partita-4e559524cc0f7e9146da
+                """);
   }
 
-  @ParameterizedTest
-  @CsvSource({
+  @ParameterizedTest @CsvSource({
     "apps/v1, Deployment, spec.template",
     "apps/v1, StatefulSet, spec.template",
     "apps/v1, DaemonSet, spec.template",
@@ -87,7 +86,8 @@ class ConvertCommandTest {
 
   @Test
   void whatIsNotConvertedIsNamedWithItsPathAndStaysToTheLetter() throws IOException {
-    String text = nested("batch/v1", "CronJob", "spec.jobTemplate.spec.template", "nvidia.com/mig-1g.5gb") + "  # as it was\n";
+    String text =
+        nested("batch/v1", "CronJob", "spec.jobTemplate.spec.template", "nvidia.com/mig-1g.5gb") + "  # as it was\n";
 
     Run run = convert(text);
 
@@ -114,10 +114,13 @@ class ConvertCommandTest {
 
   @Test
   void documentsWithoutGpusKeepTheirCommentsAndATemplateComesOnceANamespace() throws IOException {
-    String config = "# a comment\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c} # another\ndata: {a: |\n  x\n  }\n".replace("{a: |\n  x\n  }", "{a: x}");
+    String config =
+        "# a comment\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c} # another\ndata: {a: |\n  x\n  }\n"
+            .replace("{a: |\n  x\n  }", "{a: x}");
     String pod = "{apiVersion: v1, kind: Pod, metadata: {name: a%s}, spec: " + WHOLE + "}\n";
 
-    Run run = convert(config + "---\n" + pod.formatted("") + "--- # two\n" + pod.formatted("") + "---\n" + pod.formatted(", namespace: team") + "---\n");
+    Run run = convert(config + "---\n" + pod.formatted("") + "--- # two\n" + pod.formatted("") + "---\n"
+        + pod.formatted(", namespace: team") + "---\n");
 
     assertThat(run.status()).isZero();
     assertThat(run.out()).startsWith(config + "---\n");
@@ -127,18 +130,21 @@ class ConvertCommandTest {
 
   @Test
   void theItemsOfAListAreConvertedInIt() throws IOException {
-    Run run = convert("{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: " + WHOLE + "}, {apiVersion: v1, kind: Secret}]}");
+    Run run = convert("{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: "
+        + WHOLE + "}, {apiVersion: v1, kind: Secret}]}");
     Run typed = convert("{apiVersion: v1, kind: PodList, items: [{metadata: {name: a}, spec: " + WHOLE + "}]}");
 
     assertThat(run.status()).isZero();
     assertThat(run.objects()).hasSize(2);
-    assertThat(run.out()).contains("kind: List", "kind: Secret", "resourceClaimTemplateName").doesNotContain("nvidia.com/gpu");
+    assertThat(run.out()).contains("kind: List", "kind: Secret", "resourceClaimTemplateName")
+        .doesNotContain("nvidia.com/gpu");
     assertThat(typed.out()).contains("kind: PodList", "resourceClaimTemplateName").doesNotContain("nvidia.com/gpu");
   }
 
   @Test
   void aFileMayBeItsOwnOutput() throws IOException {
-    Path file = Files.writeString(folder.resolve("pods.yaml"), nested("apps/v1", "Deployment", "spec.template", "aliyun.com/gpu-mem"));
+    Path file = Files.writeString(folder.resolve("pods.yaml"),
+        nested("apps/v1", "Deployment", "spec.template", "aliyun.com/gpu-mem"));
 
     Run run = run("-f", file.toString(), "-o", file.toString());
 
@@ -155,8 +161,10 @@ class ConvertCommandTest {
     Path file = Files.writeString(folder.resolve("p.yaml"), nested("v1", "Pod", "", "nvidia.com/gpumem-percentage"));
 
     assertThat(run("-f", file.toString()).out()).contains("memoryPercent: 1\n").doesNotContain("memory: ");
-    assertThat(run("-f", file.toString(), "--card-memory", "100Gi").out()).contains("memory: 1Gi").doesNotContain("memoryPercent");
-    assertThat(run("-f", file.toString(), "--card-memory", "much").err()).contains("'much' is not what a card can have");
+    assertThat(run("-f", file.toString(), "--card-memory", "100Gi").out()).contains("memory: 1Gi")
+        .doesNotContain("memoryPercent");
+    assertThat(run("-f", file.toString(), "--card-memory", "much").err())
+        .contains("'much' is not what a card can have");
   }
 
   @Test
@@ -178,7 +186,8 @@ class ConvertCommandTest {
   void helpHasTheExitStatusAndSaysThatCommentsAreLost() {
     String help = new CommandLine(new ConvertCommand()).getUsageMessage(CommandLine.Help.Ansi.OFF);
 
-    assertThat(help).contains("comments are lost", "Exit status:", "stayed as they were", "--card-memory", "convert -f pods.yaml");
+    assertThat(help).contains("comments are lost", "Exit status:", "stayed as they were", "--card-memory",
+        "convert -f pods.yaml");
   }
 
   private static String nested(String apiVersion, String kind, String path, String resource) {

@@ -20,9 +20,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SelectorsOfTemplatesTest {
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  @ParameterizedTest
-  @ValueSource(
-      strings = {"GPU-1", "x\" || true || \"", "\\", "\\\"", "\\\\\"", "${x}", "'", "\\x41", "\\u0041", "\u00e9\u4e2d\uD83D\uDE00", "\uD800", "`", "r\"", "a\u2028b", "\u00a0x"})
+  @ParameterizedTest @ValueSource(
+      strings = {"GPU-1", "x\" || true || \"", "\\", "\\\"", "\\\\\"", "${x}", "'", "\\x41", "\\u0041",
+        "\u00e9\u4e2d\uD83D\uDE00", "\uD800", "`", "r\"", "a\u2028b", "\u00a0x"})
   void aUuidMeansItselfAndNothingElse(String uuid) throws Exception {
     String expression = expression("nvidia.com/use-gpuuuid", uuid);
 
@@ -41,14 +41,17 @@ class SelectorsOfTemplatesTest {
   private static String expression(String annotation, String value) {
     ObjectNode pod = JSON.createObjectNode();
     pod.withObject("metadata").withObject("annotations").put(annotation, value);
-    pod.withObject("spec").withArrayProperty("containers").addObject().withObject("resources").withObject("limits").put("nvidia.com/gpu", 1);
+    pod.withObject("spec").withArrayProperty("containers").addObject().withObject("resources").withObject("limits")
+        .put("nvidia.com/gpu", 1);
     var converted = (Conversion.Converted) new PodConversion(OptionalLong.empty()).convert(pod, "");
     return converted.templates().getFirst().request().selectors().getFirst();
   }
 
   private static boolean holds(String expression, String uuid) throws Exception {
     var compiler = CelCompilerFactory.standardCelCompilerBuilder().addVar("device", SimpleType.DYN).build();
-    var program = CelRuntimeFactory.standardCelRuntimeBuilder().build().createProgram(compiler.compile(expression).getAst());
-    return (boolean) program.eval(Map.of("device", Map.of("attributes", Map.of("gpu.partita.dev", Map.of("uuid", uuid)))));
+    var program =
+        CelRuntimeFactory.standardCelRuntimeBuilder().build().createProgram(compiler.compile(expression).getAst());
+    return (boolean) program
+        .eval(Map.of("device", Map.of("attributes", Map.of("gpu.partita.dev", Map.of("uuid", uuid)))));
   }
 }

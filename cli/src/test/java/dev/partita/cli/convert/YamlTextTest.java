@@ -11,19 +11,23 @@ import org.junit.jupiter.params.provider.ValueSource;
 class YamlTextTest {
   @Test
   void valuesAreWhatKubectlReads() {
-    Object read = YamlText.read("[0644, yes, off, 12:30, 12:30:45, 2020-01-01, 1.5, 1e3, 0x1f, ~, \"1\", v1.2, 1_000, a: b]".replace("a: b", "{a: b}"));
+    Object read =
+        YamlText.read("[0644, yes, off, 12:30, 12:30:45, 2020-01-01, 1.5, 1e3, 0x1f, ~, \"1\", v1.2, 1_000, a: b]"
+            .replace("a: b", "{a: b}"));
 
     assertThat(read)
         .isEqualTo(
             java.util.Arrays.asList(
-                420, true, false, "12:30", "12:30:45", "2020-01-01", 1.5, 1000.0, 31, null, "1", "v1.2", 1000, Map.of("a", "b")));
+                420, true, false, "12:30", "12:30:45", "2020-01-01", 1.5, 1000.0, 31, null, "1", "v1.2", 1000,
+                Map.of("a", "b")));
   }
 
-  @ParameterizedTest
-  @ValueSource(
+  @ParameterizedTest @ValueSource(
       strings = {
-        "yes", "y", "N", "on", "true", "null", "~", "", "1", "0644", "0o17", "1e3", "1_000", "12:30", "2020-01-01", "0x1f", ".5", "1.5", "-1",
-        " space ", "# no comment", "a: b", "- a", "*a", "&a", "!a", "%a", "@a", "`a", "{a", "[a", "\"", "'", "=", "<<", "a\tb", "a\u0000b", "a\nb\n", "\na  \nb",
+        "yes", "y", "N", "on", "true", "null", "~", "", "1", "0644", "0o17", "1e3", "1_000", "12:30", "2020-01-01",
+        "0x1f", ".5", "1.5", "-1",
+        " space ", "# no comment", "a: b", "- a", "*a", "&a", "!a", "%a", "@a", "`a", "{a", "[a", "\"", "'", "=", "<<",
+        "a\tb", "a\u0000b", "a\nb\n", "\na  \nb",
         "  a\n b\n\n", "\u0085", "\uD83D\uDE00", "---", "...", "1Gi", ".inf", "NaN"
       })
   void stringsStayStrings(String value) {
@@ -32,8 +36,8 @@ class YamlTextTest {
     assertThat(YamlText.read(text)).isEqualTo(Map.of("k", List.of(value)));
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"yes", "y", "n", "on", "0644", "0o17", "12:30:45", "2020-01-01", "1e3", "1_000", "~", "null", "0x1f"})
+  @ParameterizedTest @ValueSource(
+      strings = {"yes", "y", "n", "on", "0644", "0o17", "12:30:45", "2020-01-01", "1e3", "1_000", "~", "null", "0x1f"})
   void whatAnyReaderCouldTakeForSomethingElseIsQuoted(String value) {
     assertThat(YamlText.write(Map.of("k", value))).isIn("k: '" + value + "'\n", "k: \"" + value + "\"\n");
   }

@@ -12,7 +12,8 @@ class DemoCommandTest {
   void helpSaysWhatIsRealWhatIsSimulatedAndHowToRunIt() {
     String help = new CommandLine(new DemoCommand()).getUsageMessage(CommandLine.Help.Ansi.OFF);
 
-    assertThat(help).contains("Real here:", "Simulated:", "--isolation", "library-path", "--keep", "Exit status:", "partita demo");
+    assertThat(help).contains("Real here:", "Simulated:", "--isolation", "library-path", "--keep", "Exit status:",
+        "partita demo");
   }
 
   @Test
@@ -34,8 +35,8 @@ class DemoCommandTest {
   @Test
   void theCardsOfAnEventAreCounted() {
     assertThat(
-            ClaimsAreAllocated.cardsExplained(
-                "0 of 4 cards fit: 2 cards on node-b: has 44.9 GiB; 1 card on node-a: 68.4 GiB free; 1 card on node-a: has 80 GiB"))
+        ClaimsAreAllocated.cardsExplained(
+            "0 of 4 cards fit: 2 cards on node-b: has 44.9 GiB; 1 card on node-a: 68.4 GiB free; 1 card on node-a: has 80 GiB"))
         .isEqualTo(4);
   }
 }

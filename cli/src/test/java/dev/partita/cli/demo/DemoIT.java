@@ -64,9 +64,11 @@ class DemoIT {
 
   @Test
   void anOrdinaryUserSeesTheSame() throws Exception {
-    assumeTrue("root".equals(System.getProperty("user.name")), "not started by root: the other tests ran as an ordinary user");
+    assumeTrue("root".equals(System.getProperty("user.name")),
+        "not started by root: the other tests ran as an ordinary user");
     requireNamespaces();
-    List<String> asNobody = new ArrayList<>(List.of("setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups"));
+    List<String> asNobody =
+        new ArrayList<>(List.of("setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups"));
     asNobody.addAll(command(readableClassPath(), readableHome(), "--isolation", "namespaces"));
 
     assertEverythingWasObserved(run(asNobody));
@@ -76,7 +78,8 @@ class DemoIT {
   void anInterruptedDemoLeavesNothing() throws Exception {
     Process process = start(command(classPath(), home()));
     try (var output = process.inputReader()) {
-      for (String line = output.readLine(); line != null && !line.contains("Inside the notebook"); line = output.readLine()) {
+      for (String line = output.readLine(); line != null && !line.contains("Inside the notebook"); line =
+          output.readLine()) {
         assertThat(line).doesNotContain("Not observed");
       }
       // Not process.destroy(), which closes the output as well.
@@ -96,7 +99,8 @@ class DemoIT {
     assertThat(run.status()).as(run.output()).isZero();
     assertThat(run.output()).contains("Kept: " + temp);
     try (Stream<Path> kept = Files.list(temp)) {
-      Path folder = kept.filter(path -> path.getFileName().toString().startsWith("partita-demo-")).findFirst().orElseThrow();
+      Path folder =
+          kept.filter(path -> path.getFileName().toString().startsWith("partita-demo-")).findFirst().orElseThrow();
       assertThat(folder.resolve("demo.log")).content().contains("Allocated", "prepared");
     }
   }
@@ -113,7 +117,8 @@ class DemoIT {
     Run run = run(command(classPath(), home));
 
     assertThat(run.status()).as(run.output()).isEqualTo(1);
-    assertThat(run.output()).contains("Not observed:", "  - " + Observation.BEYOND_QUOTA.text(), "The log of controller and plugins: " + temp);
+    assertThat(run.output()).contains("Not observed:", "  - " + Observation.BEYOND_QUOTA.text(),
+        "The log of controller and plugins: " + temp);
     assertThat(run.output().lines().filter(line -> line.startsWith("  - " + Observation.FILES_GONE.text()))).isEmpty();
   }
 
@@ -126,7 +131,8 @@ class DemoIT {
     String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
 
     assertThat(process.waitFor()).isEqualTo(2);
-    assertThat(output.lines()).singleElement().asString().contains("no folder can be made in " + temp.resolve("none"), "TMPDIR");
+    assertThat(output.lines()).singleElement().asString().contains("no folder can be made in " + temp.resolve("none"),
+        "TMPDIR");
   }
 
   private void assertEverythingWasObserved(Run run) throws IOException {
@@ -214,7 +220,7 @@ class DemoIT {
 
   private Path readableHome() throws IOException {
     Path copy = Files.createDirectory(temp.resolve("home"));
-    for (String part : new String[] {"hook-lib/target/dist", "deploy/helm/partita/crds"}) {
+    for (String part : new String[]{"hook-lib/target/dist", "deploy/helm/partita/crds"}) {
       Files.createDirectories(copy.resolve(part).resolve(".."));
       copyTree(home().resolve(part), copy.resolve(part));
     }

@@ -39,7 +39,8 @@ class ObservationsTest {
 
   @Test
   void theStoryEndsWhereWhatItStandsOnIsMissing() {
-    assertThatThrownBy(() -> observations.require(Observation.NODES_REPORT, false, "only node-a")).isInstanceOf(StoryEnds.class);
+    assertThatThrownBy(() -> observations.require(Observation.NODES_REPORT, false, "only node-a"))
+        .isInstanceOf(StoryEnds.class);
   }
 
   @Test

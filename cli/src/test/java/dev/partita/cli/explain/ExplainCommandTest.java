@@ -36,7 +36,8 @@ class ExplainCommandTest {
 
   @Test
   void aPodThatWaitsIsShownWithEveryNodeAndCardInTheOrderOfTheCards() {
-    Map<String, String> cards = new TreeMap<>(Map.of("gpu-10", "taken as a whole", "gpu-2", "6 GiB free of 8 GiB asked", "gpu-0", "model is a100, asked h200"));
+    Map<String, String> cards = new TreeMap<>(Map.of("gpu-10", "taken as a whole", "gpu-2", "6 GiB free of 8 GiB asked",
+        "gpu-0", "model is a100, asked h200"));
     PodExplanation pod =
         new PodExplanation(
             "team",
@@ -49,28 +50,31 @@ class ExplainCommandTest {
     assertThat(ExplanationText.of(POD, List.of(pod)))
         .isEqualTo(
             """
-            pod team/train is waiting: 0 of 12 cards fit
+                pod team/train is waiting: 0 of 12 cards fit
 
-            node-0 (11 cards): claim c, request gpu: 0 of 11 cards fit, 1 wanted
-              gpu-0   model is a100, asked h200
-              gpu-2   6 GiB free of 8 GiB asked
-              gpu-10  taken as a whole
+                node-0 (11 cards): claim c, request gpu: 0 of 11 cards fit, 1 wanted
+                  gpu-0   model is a100, asked h200
+                  gpu-2   6 GiB free of 8 GiB asked
+                  gpu-10  taken as a whole
 
-            node-1 (1 card): not Ready
-            """);
+                node-1 (1 card): not Ready
+                """);
   }
 
   @Test
   void aClaimThatNobodyUsesIsSaidSo() {
-    assertThat(ExplanationText.of(new Question(Question.Kind.CLAIM, "team", "c"), List.of())).startsWith("claim team/c: no pod uses it");
+    assertThat(ExplanationText.of(new Question(Question.Kind.CLAIM, "team", "c"), List.of()))
+        .startsWith("claim team/c: no pod uses it");
   }
 
   @Test
   void helpSaysWhatIsNeededAndShowsExamples() {
     Run help = run("explain", "--help");
     assertThat(help.status()).isZero();
-    assertThat(help.out()).contains("pods/portforward", "gpu.partita.dev/Allocated", "partita explain pod train -n team-a", "claim", "pod");
-    assertThat(run("explain", "pod", "--help").out()).contains("--partita-namespace", "--kubeconfig", "-n, --namespace");
+    assertThat(help.out()).contains("pods/portforward", "gpu.partita.dev/Allocated",
+        "partita explain pod train -n team-a", "claim", "pod");
+    assertThat(run("explain", "pod", "--help").out()).contains("--partita-namespace", "--kubeconfig",
+        "-n, --namespace");
   }
 
   @Test
@@ -78,13 +82,14 @@ class ExplainCommandTest {
     Path nowhere = folder.resolve("kubeconfig");
     Run missing = run("explain", "pod", "p", "--kubeconfig", nowhere.toString());
     assertThat(missing.status()).isEqualTo(2);
-    assertThat(missing.err().strip().lines()).singleElement().asString().contains("there is no kubeconfig at " + nowhere);
+    assertThat(missing.err().strip().lines()).singleElement().asString()
+        .contains("there is no kubeconfig at " + nowhere);
     Files.writeString(
         nowhere,
         """
-        {apiVersion: v1, kind: Config, current-context: c, contexts: [{name: c, context: {cluster: c, user: c}}],
-         clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}], users: [{name: c}]}
-        """);
+            {apiVersion: v1, kind: Config, current-context: c, contexts: [{name: c, context: {cluster: c, user: c}}],
+             clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}], users: [{name: c}]}
+            """);
     Run format = run("explain", "pod", "p", "-o", "yaml", "--kubeconfig", nowhere.toString());
     assertThat(format.status()).isEqualTo(2);
     assertThat(format.err()).contains("'text' or 'json', not 'yaml'");
@@ -95,7 +100,8 @@ class ExplainCommandTest {
   @Test
   void theControllerThatLeadsIsFoundAlsoWhereAnotherOneStartsOrStandsStill() {
     Map<String, Reply> replies =
-        Map.of("starts", new Reply.OutOfReach("connection refused"), "stands-by", new Reply.Answered(503, "does not lead\n"), "leads", new Reply.Answered(200, "[]"));
+        Map.of("starts", new Reply.OutOfReach("connection refused"), "stands-by",
+            new Reply.Answered(503, "does not lead\n"), "leads", new Reply.Answered(200, "[]"));
     assertThat(ControllerPort.firstAnswer(POD, List.of("starts", "stands-by", "leads"), replies::get)).isEmpty();
     assertThatThrownBy(() -> ControllerPort.firstAnswer(POD, List.of("starts", "stands-by"), replies::get))
         .isInstanceOf(CommandFailure.class)
@@ -107,6 +113,7 @@ class ExplainCommandTest {
 
   @Test
   void anAnswerOfAnotherVersionIsSaidToBeOne() {
-    assertThatThrownBy(() -> ControllerPort.read("[{\"novel\": true}]")).isInstanceOf(CommandFailure.class).hasMessageContaining("another version");
+    assertThatThrownBy(() -> ControllerPort.read("[{\"novel\": true}]")).isInstanceOf(CommandFailure.class)
+        .hasMessageContaining("another version");
   }
 }

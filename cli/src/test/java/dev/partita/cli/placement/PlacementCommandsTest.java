@@ -20,17 +20,17 @@ import picocli.CommandLine;
 class PlacementCommandsTest {
   private static final String SCENARIOS =
       """
-      {"driver": "gpu.example.com",
-       "models": {"T4": {"memoryMiB": 15360}},
-       "claims": [{"name": "f4", "count": 1, "memoryMiB": 4096, "cores": 10}],
-       "mixes": {"share": [["f4", 1]]},
-       "prefills": {},
-       "scenarios": [
-         {"name": "small-single", "seed": 1, "layout": "single", "nodes": 2, "gpusPerNode": 1, "gpusPerNuma": 1, "nodeModels": ["T4"],
-          "mix": "share", "churn": false, "claims": 8, "limitSeconds": 15},
-         {"name": "other-single", "seed": 1, "layout": "single", "nodes": 1, "gpusPerNode": 1, "gpusPerNuma": 1, "nodeModels": ["T4"],
-          "mix": "share", "churn": false, "claims": 1, "limitSeconds": 15}]}
-      """;
+          {"driver": "gpu.example.com",
+           "models": {"T4": {"memoryMiB": 15360}},
+           "claims": [{"name": "f4", "count": 1, "memoryMiB": 4096, "cores": 10}],
+           "mixes": {"share": [["f4", 1]]},
+           "prefills": {},
+           "scenarios": [
+             {"name": "small-single", "seed": 1, "layout": "single", "nodes": 2, "gpusPerNode": 1, "gpusPerNuma": 1, "nodeModels": ["T4"],
+              "mix": "share", "churn": false, "claims": 8, "limitSeconds": 15},
+             {"name": "other-single", "seed": 1, "layout": "single", "nodes": 1, "gpusPerNode": 1, "gpusPerNuma": 1, "nodeModels": ["T4"],
+              "mix": "share", "churn": false, "claims": 1, "limitSeconds": 15}]}
+          """;
 
   @TempDir private Path folder;
 
@@ -55,19 +55,22 @@ class PlacementCommandsTest {
         Files.writeString(
             folder.resolve("stream.jsonl"),
             """
-            {"stream": "small", "nodes": 1, "pods": 3, "seed": 1}
-            {"node": "n0", "model": "T4", "gpus": 2, "cpuMilli": 8000, "memoryMiB": 65536}
-            {"pod": "p0", "gpus": 1, "milli": 1000, "cpuMilli": 1000, "memoryMiB": 1024}
-            {"pod": "p1", "gpus": 2, "milli": 1000, "cpuMilli": 1000, "memoryMiB": 1024}
-            {"pod": "p2", "gpus": 1, "milli": 500, "cpuMilli": 1000, "memoryMiB": 1024}
-            """);
+                {"stream": "small", "nodes": 1, "pods": 3, "seed": 1}
+                {"node": "n0", "model": "T4", "gpus": 2, "cpuMilli": 8000, "memoryMiB": 65536}
+                {"pod": "p0", "gpus": 1, "milli": 1000, "cpuMilli": 1000, "memoryMiB": 1024}
+                {"pod": "p1", "gpus": 2, "milli": 1000, "cpuMilli": 1000, "memoryMiB": 1024}
+                {"pod": "p2", "gpus": 1, "milli": 500, "cpuMilli": 1000, "memoryMiB": 1024}
+                """);
     Path answers = folder.resolve("answers.jsonl");
     Run run = run("simulate", "--stream", stream.toString(), "--out", answers.toString());
     assertThat(run.err()).contains("3 pods on 1 nodes with 2 GPUs", "1 pods without a place");
     assertThat(run.status()).isZero();
-    assertThat(Files.readAllLines(answers)).containsExactly("{\"node\":\"n0\",\"gpus\":[0]}", "null", "{\"node\":\"n0\",\"gpus\":[1]}");
-    assertThat(run("simulate", "--stream", stream.toString(), "--out", answers.toString(), "--warm-up", "2").status()).isZero();
-    assertThat(Files.readAllLines(answers)).as("what was played before leaves nothing").hasSize(3).element(2).isEqualTo("{\"node\":\"n0\",\"gpus\":[1]}");
+    assertThat(Files.readAllLines(answers)).containsExactly("{\"node\":\"n0\",\"gpus\":[0]}", "null",
+        "{\"node\":\"n0\",\"gpus\":[1]}");
+    assertThat(run("simulate", "--stream", stream.toString(), "--out", answers.toString(), "--warm-up", "2").status())
+        .isZero();
+    assertThat(Files.readAllLines(answers)).as("what was played before leaves nothing").hasSize(3).element(2)
+        .isEqualTo("{\"node\":\"n0\",\"gpus\":[1]}");
     Run negative = run("simulate", "--stream", stream.toString(), "--warm-up", "-1");
     assertThat(negative.err()).contains("--warm-up is 0 or more, not -1");
     assertThat(negative.status()).isEqualTo(2);
@@ -76,7 +79,7 @@ class PlacementCommandsTest {
   @Test
   void whatCannotBeReadIsNamed() throws IOException {
     Path broken = Files.writeString(folder.resolve("broken"), "{");
-    for (String[] command : new String[][] {{"bench", "allocator", "--scenarios"}, {"simulate", "--stream"}}) {
+    for (String[] command : new String[][]{{"bench", "allocator", "--scenarios"}, {"simulate", "--stream"}}) {
       Run gone = run(with(command, folder.resolve("gone").toString()));
       assertThat(gone.status()).isEqualTo(2);
       assertThat(gone.err()).contains("there is no file " + folder.resolve("gone"));

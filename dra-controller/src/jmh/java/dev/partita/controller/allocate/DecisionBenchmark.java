@@ -29,21 +29,15 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /** One decision on a half full cluster, booked and given back: with the order of free cards, and with a forecast. */
-@State(Scope.Thread)
-@BenchmarkMode(Mode.AverageTime)
-@OutputTimeUnit(TimeUnit.MICROSECONDS)
-@Fork(1)
-@Warmup(iterations = 3, time = 2)
-@Measurement(iterations = 5, time = 2)
+@State(Scope.Thread) @BenchmarkMode(Mode.AverageTime) @OutputTimeUnit(TimeUnit.MICROSECONDS) @Fork(1) @Warmup(
+    iterations = 3, time = 2) @Measurement(iterations = 5, time = 2)
 public class DecisionBenchmark {
   private static final Candidates EVERYWHERE = host -> Optional.empty();
 
-  @Param({"100", "1000", "5000"})
-  public int nodes;
+  @Param({"100", "1000", "5000"}) public int nodes;
 
   /** Whether pods request CPU, and so are placed by the forecast. */
-  @Param({"false", "true"})
-  public boolean forecast;
+  @Param({"false", "true"}) public boolean forecast;
 
   private final Books books = new Books();
   private final HostCapacities rooms = new HostCapacities();
@@ -65,7 +59,8 @@ public class DecisionBenchmark {
       rooms.put(name, new HostCapacities.Room(new PodNeeds(96_000 - 4_000L * (n % 12), 200 * GpuNodes.GIB), total));
       for (int g = 0; g < 4; g++) {
         CardKey card = new CardKey(name, g);
-        books.put(name + g, List.of(new Booking(card, DeviceMode.SHARED, (8L + 8 * ((n + g) % 9)) * GpuNodes.GIB, 10 + 10 * ((n + g) % 7))));
+        books.put(name + g, List.of(
+            new Booking(card, DeviceMode.SHARED, (8L + 8 * ((n + g) % 9)) * GpuNodes.GIB, 10 + 10 * ((n + g) % 7))));
       }
     }
     inventory = Inventory.EMPTY.refreshed(made);

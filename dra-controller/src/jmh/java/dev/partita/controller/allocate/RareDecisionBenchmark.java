@@ -35,25 +35,18 @@ import org.openjdk.jmh.annotations.Warmup;
 /**
  * One decision about an ask that no order of cards answers: by looking at what must be looked at, and at every node.
  */
-@State(Scope.Thread)
-@BenchmarkMode(Mode.AverageTime)
-@OutputTimeUnit(TimeUnit.MICROSECONDS)
-@Fork(1)
-@Warmup(iterations = 2, time = 2)
-@Measurement(iterations = 3, time = 2)
+@State(Scope.Thread) @BenchmarkMode(Mode.AverageTime) @OutputTimeUnit(TimeUnit.MICROSECONDS) @Fork(1) @Warmup(
+    iterations = 2, time = 2) @Measurement(iterations = 3, time = 2)
 public class RareDecisionBenchmark {
   private static final long MIB = 1L << 20;
   private static final Candidates EVERYWHERE = host -> Optional.empty();
 
-  @Param({"100", "5000"})
-  public int nodes;
+  @Param({"100", "5000"}) public int nodes;
 
-  @Param({"lookup", "scan"})
-  public String way;
+  @Param({"lookup", "scan"}) public String way;
 
   /** Whether hardly two nodes are equally full, or every tenth is as full as the first. */
-  @Param({"different", "alike"})
-  public String cluster;
+  @Param({"different", "alike"}) public String cluster;
 
   private final Books books = new Books();
   private final FreeCards cards = new FreeCards(books);
@@ -71,7 +64,8 @@ public class RareDecisionBenchmark {
       made.add(GpuNodes.ready(name, 8, "NVIDIA H200", 140 * GpuNodes.GIB));
       for (int g = 0; g < 8; g++) {
         if (random.nextInt(4) > 0) {
-          Booking booking = new Booking(new CardKey(name, g), DeviceMode.SHARED, (4L + random.nextInt(100)) * GpuNodes.GIB, 5 * random.nextInt(16));
+          Booking booking = new Booking(new CardKey(name, g), DeviceMode.SHARED,
+              (4L + random.nextInt(100)) * GpuNodes.GIB, 5 * random.nextInt(16));
           books.put(name + g, List.of(booking));
         }
       }
@@ -86,14 +80,16 @@ public class RareDecisionBenchmark {
 
   @Benchmark
   public Optional<Outcome.Allocated> twoClaims() {
-    return decide(Asks.claim("one", Asks.share("gpu", 1, 8 * GpuNodes.GIB, 25)), Asks.claim("two", Asks.whole("gpu", 1)));
+    return decide(Asks.claim("one", Asks.share("gpu", 1, 8 * GpuNodes.GIB, 25)),
+        Asks.claim("two", Asks.whole("gpu", 1)));
   }
 
   @Benchmark
   public Optional<Outcome.Allocated> spread() {
     DeviceAsk ask = Asks.share("gpu", 1, 8 * GpuNodes.GIB, 25);
     Placement placement = ask.placement().packed(Packing.SPREAD, Packing.SPREAD);
-    return decide(Asks.claim("spread", new DeviceAsk("gpu", ask.selectors(), ask.count(), ask.memory(), ask.cores(), List.of(), placement)));
+    return decide(Asks.claim("spread",
+        new DeviceAsk("gpu", ask.selectors(), ask.count(), ask.memory(), ask.cores(), List.of(), placement)));
   }
 
   @Benchmark
@@ -109,7 +105,8 @@ public class RareDecisionBenchmark {
   @Benchmark
   public Optional<Outcome.Allocated> allShares() {
     DeviceAsk one = Asks.share("gpu", 1, 8 * GpuNodes.GIB, 5);
-    return decide(Asks.claim("all", new DeviceAsk("gpu", one.selectors(), new DeviceAsk.Count.All(), one.memory(), one.cores(), List.of(), one.placement())));
+    return decide(Asks.claim("all", new DeviceAsk("gpu", one.selectors(), new DeviceAsk.Count.All(), one.memory(),
+        one.cores(), List.of(), one.placement())));
   }
 
   /** Claims that nobody has asked for before. */
@@ -123,7 +120,9 @@ public class RareDecisionBenchmark {
   @Benchmark
   public Outcome explanation() {
     cards.refresh(inventory);
-    return allocator.allocate(PodNeeds.NONE, List.of(Asks.claim("huge", Asks.share("gpu", 1, 139 * GpuNodes.GIB, 100), Asks.whole("q", 9))), EVERYWHERE, cards);
+    return allocator.allocate(PodNeeds.NONE,
+        List.of(Asks.claim("huge", Asks.share("gpu", 1, 139 * GpuNodes.GIB, 100), Asks.whole("q", 9))), EVERYWHERE,
+        cards);
   }
 
   /** The same and what an event says of it. */
@@ -136,7 +135,8 @@ public class RareDecisionBenchmark {
     DeviceAsk.Selector selector = new DeviceAsk.Selector("request", expression);
     return Asks.claim(
         "chosen",
-        Asks.ask("gpu", List.of(Asks.mode(DeviceMode.SHARED), selector), new DeviceAsk.Count.Exactly(1), OptionalLong.of(GpuNodes.GIB), OptionalLong.empty()));
+        Asks.ask("gpu", List.of(Asks.mode(DeviceMode.SHARED), selector), new DeviceAsk.Count.Exactly(1),
+            OptionalLong.of(GpuNodes.GIB), OptionalLong.empty()));
   }
 
   private Optional<Outcome.Allocated> decide(ClaimRequest... claims) {
@@ -145,7 +145,8 @@ public class RareDecisionBenchmark {
         way.equals("lookup")
             ? allocator.place(PodNeeds.NONE, List.of(claims), EVERYWHERE, cards)
             : allocator.placeByScan(List.of(claims), EVERYWHERE, cards);
-    outcome.ifPresent(allocated -> allocated.claims().forEach(claim -> books.put(claim.claim().uid(), claim.bookings())));
+    outcome
+        .ifPresent(allocated -> allocated.claims().forEach(claim -> books.put(claim.claim().uid(), claim.bookings())));
     outcome.ifPresent(allocated -> allocated.claims().forEach(claim -> books.remove(claim.claim().uid())));
     return outcome;
   }

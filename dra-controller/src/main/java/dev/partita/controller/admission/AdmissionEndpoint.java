@@ -28,7 +28,8 @@ public final class AdmissionEndpoint implements AutoCloseable {
    * @param port 0 for any free one
    * @throws IOException if the port cannot be had
    */
-  public AdmissionEndpoint(KubernetesClient client, ClusterView view, ClaimLookup lookup, WebhookNames names, int port) throws IOException {
+  public AdmissionEndpoint(KubernetesClient client, ClusterView view, ClaimLookup lookup, WebhookNames names, int port)
+      throws IOException {
     this.quotas = new SchedulerQuotas(view);
     this.server =
         AdmissionServer.start(
@@ -36,7 +37,8 @@ public final class AdmissionEndpoint implements AutoCloseable {
             keys,
             Map.of(
                 "/mutate-pods", new PodReview(new PodMutation(lookup)),
-                "/validate", new ObjectReview(client.getKubernetesSerialization(), new RequestRules(view::deviceClass), quotas::refusal)));
+                "/validate", new ObjectReview(client.getKubernetesSerialization(), new RequestRules(view::deviceClass),
+                    quotas::refusal)));
     this.reload = new CertificateReload(client, names, keys);
   }
 

@@ -14,4 +14,10 @@ import com.fasterxml.jackson.databind.JsonNode;
  * @param oldObject as it is; a missing node where there is none
  */
 public record AdmissionRequest(
-    String uid, String group, String resource, String operation, String namespace, JsonNode object, JsonNode oldObject) {}
+    String uid,
+    String group,
+    String resource,
+    String operation,
+    String namespace,
+    JsonNode object,
+    JsonNode oldObject) {}

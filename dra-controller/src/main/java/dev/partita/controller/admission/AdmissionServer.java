@@ -20,9 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers AdmissionReviews over HTTPS. API servers show no certificate of their own by default, so anybody who reaches the port can
- * ask: answers tell nothing but what follows from the question, and one asks in bounded time, length and number. What cannot be
- * answered gets an HTTP status, for which the webhook's failure policy says what it means.
+ * Answers AdmissionReviews over HTTPS. API servers show no certificate of their own by default, so anybody who reaches
+ * the port can ask: answers tell nothing but what follows from the question, and one asks in bounded time, length and
+ * number. What cannot be answered gets an HTTP status, for which the webhook's failure policy says what it means.
  */
 public final class AdmissionServer implements AutoCloseable {
   /** Bytes of a request: the API server itself takes no object beyond 3 MiB, and stores none beyond 1.5 MiB. */
@@ -51,12 +51,14 @@ public final class AdmissionServer implements AutoCloseable {
   private final Semaphore working = new Semaphore(AT_ONCE);
   private volatile boolean draining;
 
-  private AdmissionServer(int port, ServingKeys keys, Map<String, Function<AdmissionRequest, Verdict>> reviews) throws IOException {
+  private AdmissionServer(int port, ServingKeys keys, Map<String, Function<AdmissionRequest, Verdict>> reviews)
+      throws IOException {
     this.keys = keys;
     this.reviews = Map.copyOf(reviews);
     this.server =
         HttpListener.start(
-            new InetSocketAddress(port), "admission", CONNECTIONS, Thread.ofVirtual().name("admission-", 0).factory(), Optional.of(keys.context()), this::handle);
+            new InetSocketAddress(port), "admission", CONNECTIONS, Thread.ofVirtual().name("admission-", 0).factory(),
+            Optional.of(keys.context()), this::handle);
   }
 
   /**
@@ -67,7 +69,10 @@ public final class AdmissionServer implements AutoCloseable {
    * @param reviews what to ask at which path
    * @throws IOException if the port cannot be had
    */
-  public static AdmissionServer start(int port, ServingKeys keys, Map<String, Function<AdmissionRequest, Verdict>> reviews) throws IOException {
+  public static AdmissionServer start(
+      int port,
+      ServingKeys keys,
+      Map<String, Function<AdmissionRequest, Verdict>> reviews) throws IOException {
     return new AdmissionServer(port, keys, reviews);
   }
 
@@ -75,7 +80,10 @@ public final class AdmissionServer implements AutoCloseable {
     return server.port();
   }
 
-  /** Answers as before, but on every connection only once more: an API server that keeps one finds another instance by its next. */
+  /**
+   * Answers as before, but on every connection only once more: an API server that keeps one finds another instance by
+   * its next.
+   */
   void drain() {
     draining = true;
   }
@@ -116,7 +124,11 @@ public final class AdmissionServer implements AutoCloseable {
     return within(large, () -> answerLarge(start, in, exchange, review.get()));
   }
 
-  private HttpAnswer answerLarge(byte[] start, InputStream in, Exchange exchange, Function<AdmissionRequest, Verdict> review) throws IOException {
+  private HttpAnswer answerLarge(
+      byte[] start,
+      InputStream in,
+      Exchange exchange,
+      Function<AdmissionRequest, Verdict> review) throws IOException {
     byte[] rest = in.readNBytes(MAX_BODY - start.length + 1);
     if (start.length + rest.length > MAX_BODY) {
       in.readNBytes(MAX_BODY); // with more left unread the connection is reset, and the answer may be lost with it

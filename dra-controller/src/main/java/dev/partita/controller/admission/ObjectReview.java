@@ -22,9 +22,9 @@ import java.util.function.BiFunction;
 import java.util.function.Function;
 
 /**
- * Whether an object may be as it is: opaque configs of our driver in claims, templates and classes; requests for our devices; GpuNodes
- * and GpuQuotas; and claims against quotas. An object that was wrong already, and is not changed where it is, may go on: it must be
- * possible to delete it.
+ * Whether an object may be as it is: opaque configs of our driver in claims, templates and classes; requests for our
+ * devices; GpuNodes and GpuQuotas; and claims against quotas. An object that was wrong already, and is not changed
+ * where it is, may go on: it must be possible to delete it.
  */
 public final class ObjectReview implements Function<AdmissionRequest, Verdict> {
   private static final String RESOURCE_GROUP = "resource.k8s.io";
@@ -44,7 +44,9 @@ public final class ObjectReview implements Function<AdmissionRequest, Verdict> {
    * @param quota why a namespace may not have that claim; empty if it may
    */
   public ObjectReview(
-      KubernetesSerialization serialization, RequestRules requests, BiFunction<String, ResourceClaim, Optional<String>> quota) {
+      KubernetesSerialization serialization,
+      RequestRules requests,
+      BiFunction<String, ResourceClaim, Optional<String>> quota) {
     this.serialization = serialization;
     this.requests = requests;
     this.quota = quota;
@@ -59,12 +61,18 @@ public final class ObjectReview implements Function<AdmissionRequest, Verdict> {
     return switch (request.group() + "/" + request.resource()) {
       case RESOURCE_GROUP + "/resourceclaims" -> claim(request);
       case RESOURCE_GROUP + "/resourceclaimtemplates" ->
-          request.operation().equals("CREATE") ? template(request.object().path("spec").path("spec")) : Verdict.allowed();
+          request.operation().equals("CREATE")
+              ? template(request.object().path("spec").path("spec"))
+              : Verdict.allowed();
       case RESOURCE_GROUP + "/deviceclasses" ->
-          isSpecUnchanged(request) ? Verdict.allowed() : verdict(configs(request.object().path("spec").path("config"), "spec.config"), List.of());
-      case Driver.API_GROUP + "/gpunodes" -> own(request, GpuNode.class, node -> GpuNodeRules.errors(node.getSpec()), GpuNodeRules::warnings);
+          isSpecUnchanged(request)
+              ? Verdict.allowed()
+              : verdict(configs(request.object().path("spec").path("config"), "spec.config"), List.of());
+      case Driver.API_GROUP + "/gpunodes" ->
+          own(request, GpuNode.class, node -> GpuNodeRules.errors(node.getSpec()), GpuNodeRules::warnings);
       case Driver.API_GROUP + "/gpuquotas" ->
-          own(request, GpuQuota.class, given -> GpuQuotaRules.errors(given.getSpec()), given -> GpuQuotaRules.warnings(given.getSpec()));
+          own(request, GpuQuota.class, given -> GpuQuotaRules.errors(given.getSpec()),
+              given -> GpuQuotaRules.warnings(given.getSpec()));
       default -> Verdict.allowed();
     };
   }
@@ -150,16 +158,21 @@ public final class ObjectReview implements Function<AdmissionRequest, Verdict> {
     for (int i = 0; i < configs.size(); i++) {
       JsonNode opaque = configs.path(i).path("opaque");
       if (Driver.NAME.equals(opaque.path("driver").asText())
-          && GpuShareConfigDecoder.decode(opaque.path("parameters")) instanceof Decoded.Invalid<GpuShareConfig>(List<FieldError> wrong)) {
+          && GpuShareConfigDecoder
+              .decode(opaque.path("parameters")) instanceof Decoded.Invalid<GpuShareConfig>(List<FieldError> wrong)) {
         String where = path + "[" + i + "].opaque.parameters";
-        wrong.forEach(error -> errors.add(new FieldError(error.path().isEmpty() ? where : where + "." + error.path(), error.problem())));
+        wrong.forEach(error -> errors
+            .add(new FieldError(error.path().isEmpty() ? where : where + "." + error.path(), error.problem())));
       }
     }
     return errors;
   }
 
   private <T extends HasMetadata> Verdict own(
-      AdmissionRequest request, Class<T> type, Function<T, List<FieldError>> errors, Function<T, List<FieldError>> warnings) {
+      AdmissionRequest request,
+      Class<T> type,
+      Function<T, List<FieldError>> errors,
+      Function<T, List<FieldError>> warnings) {
     if (isSpecUnchanged(request)) {
       return Verdict.allowed();
     }
@@ -173,7 +186,8 @@ public final class ObjectReview implements Function<AdmissionRequest, Verdict> {
   }
 
   private static boolean isSpecUnchanged(AdmissionRequest request) {
-    return request.operation().equals("UPDATE") && request.object().path("spec").equals(request.oldObject().path("spec"));
+    return request.operation().equals("UPDATE")
+        && request.object().path("spec").equals(request.oldObject().path("spec"));
   }
 
   private static Verdict verdict(List<FieldError> errors, List<FieldError> warnings) {

@@ -18,6 +18,8 @@ public final class PodReview implements Function<AdmissionRequest, Verdict> {
       return Verdict.allowed();
     }
     PodAnswer answer = mutation.mutate(request.object(), request.namespace());
-    return answer.patch().isEmpty() ? new Verdict.Allowed(answer.warnings()) : new Verdict.Changed(answer.patch(), answer.warnings());
+    return answer.patch().isEmpty()
+        ? new Verdict.Allowed(answer.warnings())
+        : new Verdict.Changed(answer.patch(), answer.warnings());
   }
 }

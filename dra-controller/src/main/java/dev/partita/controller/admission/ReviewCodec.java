@@ -15,7 +15,9 @@ import java.util.Base64;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** AdmissionReviews of admission.k8s.io/v1 as JSON. Anybody in the cluster can send some: they are bounded in every way. */
+/**
+ * AdmissionReviews of admission.k8s.io/v1 as JSON. Anybody in the cluster can send some: they are bounded in every way.
+ */
 final class ReviewCodec {
   private static final String API_VERSION = "admission.k8s.io/v1";
   private static final String KIND = "AdmissionReview";
@@ -40,14 +42,14 @@ final class ReviewCodec {
 
   private static final ObjectMapper MAPPER =
       JsonMapper.builder(
-              JsonFactory.builder()
-                  .streamReadConstraints(
-                      StreamReadConstraints.builder()
-                          .maxNestingDepth(MAX_DEPTH)
-                          .maxTokenCount(MAX_TOKENS)
-                          .maxDocumentLength(AdmissionServer.MAX_BODY)
-                          .build())
-                  .build())
+          JsonFactory.builder()
+              .streamReadConstraints(
+                  StreamReadConstraints.builder()
+                      .maxNestingDepth(MAX_DEPTH)
+                      .maxTokenCount(MAX_TOKENS)
+                      .maxDocumentLength(AdmissionServer.MAX_BODY)
+                      .build())
+              .build())
           .build();
 
   private ReviewCodec() {}
@@ -71,7 +73,8 @@ final class ReviewCodec {
     try {
       review = MAPPER.readTree(body);
     } catch (JsonProcessingException e) {
-      throw new BadReviewException("the body is not JSON, or too large a document: " + e.getOriginalMessage().lines().findFirst().orElse(""));
+      throw new BadReviewException(
+          "the body is not JSON, or too large a document: " + e.getOriginalMessage().lines().findFirst().orElse(""));
     } catch (IOException e) {
       throw new BadReviewException("the body cannot be read");
     }
@@ -85,7 +88,8 @@ final class ReviewCodec {
     }
     String namespace = request.path("namespace").asText();
     if (!namespace.isEmpty() && !NAMESPACE.matcher(namespace).matches()) {
-      throw new BadReviewException("request.namespace must be empty or the name of a namespace"); // it becomes part of paths
+      // it becomes part of paths
+      throw new BadReviewException("request.namespace must be empty or the name of a namespace");
     }
     return new AdmissionRequest(
         uid,
@@ -103,7 +107,8 @@ final class ReviewCodec {
     switch (verdict) {
       case Verdict.Allowed _ -> response.put("allowed", true);
       case Verdict.Changed(JsonNode patch, List<String> _) ->
-          response.put("allowed", true).put("patchType", "JSONPatch").put("patch", Base64.getEncoder().encodeToString(text(patch).getBytes(StandardCharsets.UTF_8)));
+          response.put("allowed", true).put("patchType", "JSONPatch").put("patch",
+              Base64.getEncoder().encodeToString(text(patch).getBytes(StandardCharsets.UTF_8)));
       case Verdict.Invalid invalid -> {
         ObjectNode status = refusal(response, UNPROCESSABLE, "Invalid", invalid.message());
         ArrayNode causes = status.putObject("details").putArray("causes");
@@ -129,7 +134,8 @@ final class ReviewCodec {
   }
 
   private static void cause(ObjectNode cause, FieldError error) {
-    cause.put("reason", "FieldValueInvalid").put("message", cut(error.problem(), MAX_CAUSE)).put("field", cut(error.path(), MAX_CAUSE));
+    cause.put("reason", "FieldValueInvalid").put("message", cut(error.problem(), MAX_CAUSE)).put("field",
+        cut(error.path(), MAX_CAUSE));
   }
 
   /** The text, or so much of its beginning that it has no more than {@code most} characters. */

@@ -44,7 +44,8 @@ public sealed interface Verdict {
 
     /** The first errors in one line, and how many more there are: at most 8 KiB of text, whoever made the object. */
     String message() {
-      String first = errors.stream().limit(MAX_SAID).map(error -> ReviewCodec.cut(error.toString(), MAX_ERROR)).collect(Collectors.joining("; "));
+      String first = errors.stream().limit(MAX_SAID).map(error -> ReviewCodec.cut(error.toString(), MAX_ERROR))
+          .collect(Collectors.joining("; "));
       return errors.size() > MAX_SAID ? first + "; and " + (errors.size() - MAX_SAID) + " more" : first;
     }
   }

@@ -1,4 +1,7 @@
-/** Admission webhooks: what the API server asks, and the answers. They have no side effects, and every instance serves them. */
+/**
+ * Admission webhooks: what the API server asks, and the answers. They have no side effects, and every instance serves
+ * them.
+ */
 @NullMarked
 package dev.partita.controller.admission;
 

@@ -29,8 +29,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses node and cards for all the claims of a pod at once, or says for every node and card why not. It changes nothing
- * and remembers nothing but compiled selectors: the same input gives the same outcome. For one thread.
+ * Chooses node and cards for all the claims of a pod at once, or says for every node and card why not. It changes
+ * nothing and remembers nothing but compiled selectors: the same input gives the same outcome. For one thread.
  */
 public final class Allocator {
   /** How long a decision may learn from what other pods ask for; it does not count as its own time. */
@@ -67,7 +67,11 @@ public final class Allocator {
   }
 
   /** The same without the reasons, which take a look at every host: empty if no host can serve the claims. */
-  public Optional<Outcome.Allocated> place(PodNeeds needs, List<ClaimRequest> claims, Candidates candidates, FreeCards cards) {
+  public Optional<Outcome.Allocated> place(
+      PodNeeds needs,
+      List<ClaimRequest> claims,
+      Candidates candidates,
+      FreeCards cards) {
     if (ClaimRequest.leastDevices(claims) > ClaimRequest.MOST_OF_POD) {
       return Optional.empty();
     }
@@ -87,14 +91,16 @@ public final class Allocator {
     }
     Decision decision = new Decision(PodNeeds.NONE, any -> Optional.empty(), cards);
     List<Choice> choices = Alternatives.of(claims);
-    return decision.scan().first(standing, choices).or(() -> decision.scan().first(standing, decision.asWritten(choices))).map(Allocator::allocated);
+    return decision.scan().first(standing, choices)
+        .or(() -> decision.scan().first(standing, decision.asWritten(choices))).map(Allocator::allocated);
   }
 
   /** The same by looking at every host: what the lookup is checked against. */
   Optional<Outcome.Allocated> placeByScan(List<ClaimRequest> claims, Candidates candidates, FreeCards cards) {
     Decision decision = new Decision(PodNeeds.NONE, candidates, cards);
     List<Choice> choices = Alternatives.of(claims);
-    return decision.scan().bestOfAll(choices).or(() -> decision.scan().bestOfAll(decision.asWritten(choices))).map(Allocator::allocated);
+    return decision.scan().bestOfAll(choices).or(() -> decision.scan().bestOfAll(decision.asWritten(choices)))
+        .map(Allocator::allocated);
   }
 
   /**
@@ -106,9 +112,11 @@ public final class Allocator {
     Decision decision = new Decision(needs, candidates, cards);
     Optional<ForecastIndex> fleet = cards.forecast(decision::fits);
     if (fleet.isPresent()) {
-      return new ForecastSearch(fleet.get(), cards.index(), decision::fits).hostWithoutCards(needs, decision::isRefused);
+      return new ForecastSearch(fleet.get(), cards.index(), decision::fits).hostWithoutCards(needs,
+          decision::isRefused);
     }
-    return cards.index().standings().values().stream().filter(host -> !decision.isRefused(host)).map(host -> host.host().name()).findFirst();
+    return cards.index().standings().values().stream().filter(host -> !decision.isRefused(host))
+        .map(host -> host.host().name()).findFirst();
   }
 
   private static Outcome.Allocated allocated(Found found) {
@@ -128,7 +136,8 @@ public final class Allocator {
   private Explanation explain(List<ClaimRequest> claims, Candidates candidates, FreeCards cards, boolean oneByOne) {
     Function<DeviceAsk, RequestMatcher> fits = ask -> new RequestMatcher(eligibility, selectors, ask);
     ModeFallback wording = new ModeFallback(cards.index().shelves(), fits);
-    List<ClaimRequest> written = claims.stream().map(claim -> claim.asking(ask -> wording.asWritten(claim, ask))).toList();
+    List<ClaimRequest> written =
+        claims.stream().map(claim -> claim.asking(ask -> wording.asWritten(claim, ask))).toList();
     Candidates asked =
         host -> {
           budget.step();
@@ -154,14 +163,16 @@ public final class Allocator {
     /** The best placement of the first choice that has one. */
     Optional<Found> ranked(List<Choice> choices) {
       OrderedSearch search = new OrderedSearch(cards.index(), this::fits);
-      Optional<ForecastSearch> forecast = budget.apart(LEARNING, () -> cards.forecast(this::fits)).map(fleet -> new ForecastSearch(fleet, cards.index(), this::fits));
+      Optional<ForecastSearch> forecast = budget.apart(LEARNING, () -> cards.forecast(this::fits))
+          .map(fleet -> new ForecastSearch(fleet, cards.index(), this::fits));
       for (Choice choice : choices) {
         Advice advice = forecast.isEmpty() ? new Advice.NotMine() : forecast.get().best(needs, choice, this::isRefused);
         Optional<Found> best =
             switch (advice) {
               case Advice.Place(Found found) -> Optional.of(found);
               case Advice.Nowhere _ -> Optional.empty();
-              case Advice.NotMine _ -> search.knows(choice) ? search.best(choice, this::isRefused) : scan().best(List.of(choice));
+              case Advice.NotMine _ ->
+                  search.knows(choice) ? search.best(choice, this::isRefused) : scan().best(List.of(choice));
             };
         if (best.isPresent()) {
           return best;

@@ -35,7 +35,10 @@ final class ModeFallback {
     this.fits = fits;
   }
 
-  /** The same choices as they are written, in the same order behind all others; without those that say no more than what is meant. */
+  /**
+   * The same choices as they are written, in the same order behind all others; without those that say no more than what
+   * is meant.
+   */
   List<Choice> asWritten(List<Choice> choices) {
     int behind = choices.isEmpty() ? 0 : choices.getLast().rank() + 1;
     List<Choice> written = new ArrayList<>();
@@ -59,7 +62,8 @@ final class ModeFallback {
     }
     DeviceAsk written = ask.read(Reading.AS_WRITTEN);
     RequestMatcher its = fits.apply(written);
-    boolean modesMatter = claim.constraints().stream().anyMatch(constraint -> constraint.attribute().equals(MODE) && constraint.covers(ask.name()));
+    boolean modesMatter = claim.constraints().stream()
+        .anyMatch(constraint -> constraint.attribute().equals(MODE) && constraint.covers(ask.name()));
     return kinds.stream().anyMatch(kind -> saysMore(its.modes(kind), modesMatter)) ? written : ask;
   }
 
@@ -69,6 +73,7 @@ final class ModeFallback {
   }
 
   private static boolean choosesCards(Placement placement) {
-    return placement.gpus() != Packing.AUTO || placement.numa() != Affinity.AUTO || placement.nvlink() != Affinity.AUTO || placement.exclusive();
+    return placement.gpus() != Packing.AUTO || placement.numa() != Affinity.AUTO || placement.nvlink() != Affinity.AUTO
+        || placement.exclusive();
   }
 }

@@ -61,7 +61,8 @@ public record Account(int shares, int wholes, long memory, int cores, List<MigSl
   public Account plus(DeviceName device, long bytes, int percent) {
     return switch (device) {
       case DeviceName.Whole _ -> new Account(shares, wholes + 1, memory, cores, instances);
-      case DeviceName.Shared _ -> new Account(shares + 1, wholes, Math.addExact(memory, bytes), Math.addExact(cores, percent), instances);
+      case DeviceName.Shared _ ->
+          new Account(shares + 1, wholes, Math.addExact(memory, bytes), Math.addExact(cores, percent), instances);
       case DeviceName.Mig mig -> {
         List<MigSlot> more = new ArrayList<>(instances);
         more.add(mig.slot());
@@ -74,7 +75,8 @@ public record Account(int shares, int wholes, long memory, int cores, List<MigSl
   public Account minus(Booking booking) {
     return switch (booking.device()) {
       case DeviceName.Whole _ -> new Account(shares, wholes - 1, memory, cores, instances);
-      case DeviceName.Shared _ -> new Account(shares - 1, wholes, memory - booking.memory(), cores - booking.cores(), instances);
+      case DeviceName.Shared _ ->
+          new Account(shares - 1, wholes, memory - booking.memory(), cores - booking.cores(), instances);
       case DeviceName.Mig mig -> {
         List<MigSlot> fewer = new ArrayList<>(instances);
         fewer.remove(mig.slot());

@@ -7,7 +7,10 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Who has taken what: kept up to date claim by claim, so that a decision never adds up the whole cluster. For one thread. */
+/**
+ * Who has taken what: kept up to date claim by claim, so that a decision never adds up the whole cluster. For one
+ * thread.
+ */
 public final class Books implements Accounts {
   private final Map<String, List<Booking>> byClaim = new HashMap<>();
   private final Map<CardKey, Account> byCard = new HashMap<>();

@@ -20,7 +20,8 @@ public final class HostCapacities {
 
     /** Whether that pod's requests fit. */
     public boolean holds(PodNeeds pod) {
-      return (pod.milliCpu() <= 0 || pod.milliCpu() <= free.milliCpu()) && (pod.memory() <= 0 || pod.memory() <= free.memory());
+      return (pod.milliCpu() <= 0 || pod.milliCpu() <= free.milliCpu())
+          && (pod.memory() <= 0 || pod.memory() <= free.memory());
     }
   }
 

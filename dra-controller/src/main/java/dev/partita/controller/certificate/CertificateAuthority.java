@@ -59,8 +59,10 @@ record CertificateAuthority(KeyedCertificate keyed) {
       X509v3CertificateBuilder certificate = builder(name, serial, lifetime, name, keys.getPublic());
       certificate.addExtension(Extension.basicConstraints, true, new BasicConstraints(0));
       certificate.addExtension(Extension.keyUsage, true, new KeyUsage(KeyUsage.keyCertSign | KeyUsage.cRLSign));
-      certificate.addExtension(Extension.subjectKeyIdentifier, false, new JcaX509ExtensionUtils().createSubjectKeyIdentifier(keys.getPublic()));
-      return new CertificateAuthority(new KeyedCertificate(List.of(signed(certificate, keys.getPrivate())), keys.getPrivate()));
+      certificate.addExtension(Extension.subjectKeyIdentifier, false,
+          new JcaX509ExtensionUtils().createSubjectKeyIdentifier(keys.getPublic()));
+      return new CertificateAuthority(
+          new KeyedCertificate(List.of(signed(certificate, keys.getPrivate())), keys.getPrivate()));
     } catch (CertIOException | GeneralSecurityException | OperatorCreationException e) {
       throw new IllegalStateException("no certificate authority can be made", e);
     }
@@ -71,15 +73,20 @@ record CertificateAuthority(KeyedCertificate keyed) {
     KeyPair keys = keys();
     Lifetime lifetime = Lifetime.from(now, SERVING_LIFE, Lifetime.of(certificate()).end());
     try {
-      X500Name issuer = X500Name.getInstance(certificate().getSubjectX500Principal().getEncoded()); // byte by byte: Go compares so
-      X509v3CertificateBuilder serving = builder(issuer, serial(), lifetime, new X500Name("CN=partita-webhook"), keys.getPublic());
+      // byte by byte: Go compares so
+      X500Name issuer = X500Name.getInstance(certificate().getSubjectX500Principal().getEncoded());
+      X509v3CertificateBuilder serving =
+          builder(issuer, serial(), lifetime, new X500Name("CN=partita-webhook"), keys.getPublic());
       JcaX509ExtensionUtils extensions = new JcaX509ExtensionUtils();
       serving.addExtension(Extension.basicConstraints, true, new BasicConstraints(false));
       serving.addExtension(Extension.keyUsage, true, new KeyUsage(KeyUsage.digitalSignature));
       serving.addExtension(Extension.extendedKeyUsage, false, new ExtendedKeyUsage(KeyPurposeId.id_kp_serverAuth));
-      serving.addExtension(Extension.subjectAlternativeName, false, new GeneralNames(new GeneralName(GeneralName.dNSName, dnsName)));
-      serving.addExtension(Extension.authorityKeyIdentifier, false, extensions.createAuthorityKeyIdentifier(certificate()));
-      serving.addExtension(Extension.subjectKeyIdentifier, false, extensions.createSubjectKeyIdentifier(keys.getPublic()));
+      serving.addExtension(Extension.subjectAlternativeName, false,
+          new GeneralNames(new GeneralName(GeneralName.dNSName, dnsName)));
+      serving.addExtension(Extension.authorityKeyIdentifier, false,
+          extensions.createAuthorityKeyIdentifier(certificate()));
+      serving.addExtension(Extension.subjectKeyIdentifier, false,
+          extensions.createSubjectKeyIdentifier(keys.getPublic()));
       return new KeyedCertificate(List.of(signed(serving, keyed.key())), keys.getPrivate());
     } catch (CertIOException | GeneralSecurityException | OperatorCreationException e) {
       throw new IllegalStateException("no serving certificate can be made", e);
@@ -122,12 +129,20 @@ record CertificateAuthority(KeyedCertificate keyed) {
     }
   }
 
-  private static X509v3CertificateBuilder builder(X500Name issuer, BigInteger serial, Lifetime lifetime, X500Name subject, PublicKey key) {
-    return new JcaX509v3CertificateBuilder(issuer, serial, Date.from(lifetime.begin()), Date.from(lifetime.end()), subject, key);
+  private static X509v3CertificateBuilder builder(
+      X500Name issuer,
+      BigInteger serial,
+      Lifetime lifetime,
+      X500Name subject,
+      PublicKey key) {
+    return new JcaX509v3CertificateBuilder(issuer, serial, Date.from(lifetime.begin()), Date.from(lifetime.end()),
+        subject, key);
   }
 
-  private static X509Certificate signed(X509v3CertificateBuilder certificate, PrivateKey by) throws OperatorCreationException, CertificateException {
-    return new JcaX509CertificateConverter().getCertificate(certificate.build(new JcaContentSignerBuilder(SIGNATURE).build(by)));
+  private static X509Certificate signed(X509v3CertificateBuilder certificate, PrivateKey by)
+      throws OperatorCreationException, CertificateException {
+    return new JcaX509CertificateConverter()
+        .getCertificate(certificate.build(new JcaContentSignerBuilder(SIGNATURE).build(by)));
   }
 
   private static BigInteger serial() {

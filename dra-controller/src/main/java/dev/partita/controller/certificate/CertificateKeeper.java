@@ -25,9 +25,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes and renews the certificates in the webhook's Secret, and has both webhook configurations trust them: one term of leadership
- * long. It looks when the Secret or a configuration changes and when something is due. A Secret of type {@code kubernetes.io/tls} is
- * somebody else's: neither it nor the configurations are touched then.
+ * Makes and renews the certificates in the webhook's Secret, and has both webhook configurations trust them: one term
+ * of leadership long. It looks when the Secret or a configuration changes and when something is due. A Secret of type
+ * {@code kubernetes.io/tls} is somebody else's: neither it nor the configurations are touched then.
  */
 public final class CertificateKeeper implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CertificateKeeper.class);
@@ -60,7 +60,8 @@ public final class CertificateKeeper implements AutoCloseable {
         List.of(
             watched(client.secrets().inNamespace(names.namespace()).withName(names.secret()).runnableInformer(0)),
             watched(client.resources(MutatingWebhookConfiguration.class).withName(names.service()).runnableInformer(0)),
-            watched(client.resources(ValidatingWebhookConfiguration.class).withName(names.service()).runnableInformer(0)));
+            watched(
+                client.resources(ValidatingWebhookConfiguration.class).withName(names.service()).runnableInformer(0)));
   }
 
   /** Begins. */
@@ -91,7 +92,8 @@ public final class CertificateKeeper implements AutoCloseable {
   private void again(Duration pause) {
     if (!timer.isShutdown()) {
       next.cancel(false);
-      next = timer.schedule(() -> loop.post(new Look()), Math.max(pause.toMillis(), RETRY.toMillis() / 5), TimeUnit.MILLISECONDS);
+      next = timer.schedule(() -> loop.post(new Look()), Math.max(pause.toMillis(), RETRY.toMillis() / 5),
+          TimeUnit.MILLISECONDS);
     }
   }
 
@@ -101,7 +103,8 @@ public final class CertificateKeeper implements AutoCloseable {
     @Nullable Secret secret = client.secrets().inNamespace(names.namespace()).withName(names.secret()).get();
     if (secret == null || CertificateState.TLS_TYPE.equals(secret.getType())) {
       if (secret == null && !warned) {
-        LOG.warn("secret {}/{} is missing, which the chart makes: the webhook has no certificate until it is there", names.namespace(), names.secret());
+        LOG.warn("secret {}/{} is missing, which the chart makes: the webhook has no certificate until it is there",
+            names.namespace(), names.secret());
       }
       warned = secret == null;
       return now.plus(LONGEST);
@@ -122,7 +125,8 @@ public final class CertificateKeeper implements AutoCloseable {
   }
 
   private CertificateStep next(CertificateState state, Instant now) {
-    boolean trusted = state.authority().isPresent() && configurations().stream().allMatch(each -> each.trusts(state.caBundle()));
+    boolean trusted =
+        state.authority().isPresent() && configurations().stream().allMatch(each -> each.trusts(state.caBundle()));
     return CertificatePlan.next(state, trusted, names.dnsName(), now);
   }
 
@@ -174,13 +178,17 @@ public final class CertificateKeeper implements AutoCloseable {
 
   private List<Configuration> configurations() {
     List<Configuration> found = new java.util.ArrayList<>();
-    @Nullable MutatingWebhookConfiguration mutating = client.resources(MutatingWebhookConfiguration.class).withName(names.service()).get();
+    @Nullable MutatingWebhookConfiguration mutating =
+        client.resources(MutatingWebhookConfiguration.class).withName(names.service()).get();
     if (mutating != null) {
-      found.add(new Configuration(mutating, mutating.getWebhooks().stream().map(w -> String.valueOf(w.getClientConfig().getCaBundle())).toList()));
+      found.add(new Configuration(mutating,
+          mutating.getWebhooks().stream().map(w -> String.valueOf(w.getClientConfig().getCaBundle())).toList()));
     }
-    @Nullable ValidatingWebhookConfiguration validating = client.resources(ValidatingWebhookConfiguration.class).withName(names.service()).get();
+    @Nullable ValidatingWebhookConfiguration validating =
+        client.resources(ValidatingWebhookConfiguration.class).withName(names.service()).get();
     if (validating != null) {
-      found.add(new Configuration(validating, validating.getWebhooks().stream().map(w -> String.valueOf(w.getClientConfig().getCaBundle())).toList()));
+      found.add(new Configuration(validating,
+          validating.getWebhooks().stream().map(w -> String.valueOf(w.getClientConfig().getCaBundle())).toList()));
     }
     return found;
   }

@@ -10,16 +10,16 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Decides what is due. All of it follows from the Secret and from what the webhook configurations trust, so that whoever leads
- * goes on where the last one stopped.
+ * Decides what is due. All of it follows from the Secret and from what the webhook configurations trust, so that
+ * whoever leads goes on where the last one stopped.
  *
- * <p>A new authority is trusted beside the old one before anything is served that it has signed; the old one is trusted until it
- * is over. So there is no moment in which an API server meets a certificate that it does not trust.
+ * <p>A new authority is trusted beside the old one before anything is served that it has signed; the old one is trusted
+ * until it is over. So there is no moment in which an API server meets a certificate that it does not trust.
  */
 final class CertificatePlan {
   /**
-   * How long API servers have to see a webhook configuration before it counts that they know it: they watch them, and see them
-   * within a second as a rule.
+   * How long API servers have to see a webhook configuration before it counts that they know it: they watch them, and
+   * see them within a second as a rule.
    */
   static final Duration SPREAD = Duration.ofMinutes(1);
 
@@ -33,15 +33,18 @@ final class CertificatePlan {
    */
   static CertificateStep next(CertificateState state, boolean trusted, String dnsName, Instant now) {
     if (state.authority().isEmpty()) {
-      return new CertificateStep.NewAuthority(state.bundle().isEmpty() ? "there is none" : "the key of the present one is gone");
+      return new CertificateStep.NewAuthority(
+          state.bundle().isEmpty() ? "there is none" : "the key of the present one is gone");
     }
     X509Certificate authority = state.authority().get().certificate();
     Lifetime ofAuthority = Lifetime.of(authority);
     if (ofAuthority.isYetToBegin(now)) {
-      return new CertificateStep.NewAuthority("the present one begins in the future, " + ofAuthority.begin() + ": a clock was ahead");
+      return new CertificateStep.NewAuthority(
+          "the present one begins in the future, " + ofAuthority.begin() + ": a clock was ahead");
     }
     if (!now.isBefore(ofAuthority.renewal())) {
-      return new CertificateStep.NewAuthority("a third of the present one's life is left, it ends " + ofAuthority.end());
+      return new CertificateStep.NewAuthority(
+          "a third of the present one's life is left, it ends " + ofAuthority.end());
     }
     if (state.bundle().stream().anyMatch(ca -> Lifetime.of(ca).isOver(now))) {
       return new CertificateStep.ForgetOver();
@@ -55,7 +58,8 @@ final class CertificatePlan {
       return new CertificateStep.NewServing("the present one is over");
     }
     if (ofServing.isYetToBegin(now)) {
-      return new CertificateStep.NewServing("the present one begins in the future, " + ofServing.begin() + ": a clock was ahead");
+      return new CertificateStep.NewServing(
+          "the present one begins in the future, " + ofServing.begin() + ": a clock was ahead");
     }
     if (state.bundle().stream().noneMatch(ca -> CertificateAuthority.vouches(ca, serving.get()))) {
       return new CertificateStep.NewServing("nobody who is trusted vouches for the present one");
@@ -63,7 +67,9 @@ final class CertificatePlan {
     Optional<String> due = due(serving.get(), ofServing, authority, dnsName, now);
     if (due.isEmpty()) {
       return new CertificateStep.Wait(
-          Stream.concat(Stream.of(ofServing.renewal(), ofAuthority.renewal()), state.bundle().stream().map(ca -> Lifetime.of(ca).end()))
+          Stream
+              .concat(Stream.of(ofServing.renewal(), ofAuthority.renewal()),
+                  state.bundle().stream().map(ca -> Lifetime.of(ca).end()))
               .min(Instant::compareTo)
               .orElseThrow());
     }
@@ -73,14 +79,21 @@ final class CertificatePlan {
         : new CertificateStep.Wait(known.isAfter(now) ? known : now.plus(SPREAD));
   }
 
-  private static Optional<String> due(X509Certificate serving, Lifetime life, X509Certificate authority, String dnsName, Instant now) {
+  private static Optional<String> due(
+      X509Certificate serving,
+      Lifetime life,
+      X509Certificate authority,
+      String dnsName,
+      Instant now) {
     if (!CertificateAuthority.vouches(authority, serving)) {
       return Optional.of("the present one was signed by an earlier authority");
     }
     if (!dnsNames(serving).contains(dnsName)) {
       return Optional.of("the present one is not for " + dnsName);
     }
-    return now.isBefore(life.renewal()) ? Optional.empty() : Optional.of("a third of the present one's life is left, it ends " + life.end());
+    return now.isBefore(life.renewal())
+        ? Optional.empty()
+        : Optional.of("a third of the present one's life is left, it ends " + life.end());
   }
 
   private static List<String> dnsNames(X509Certificate certificate) {

@@ -13,14 +13,18 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the webhook's Secret holds. The keys {@code tls.crt}, {@code tls.key} and {@code ca.crt} are those of Secrets of type
- * {@code kubernetes.io/tls}.
+ * What the webhook's Secret holds. The keys {@code tls.crt}, {@code tls.key} and {@code ca.crt} are those of Secrets of
+ * type {@code kubernetes.io/tls}.
  *
  * @param authority what serving certificates are signed by; empty if there is none, or its key is gone
- * @param bundle certificates of authorities that are to be trusted, the newest first: the authority's and those of its predecessors
+ * @param bundle certificates of authorities that are to be trusted, the newest first: the authority's and those of its
+ *        predecessors
  * @param serving what is served with; empty if there is none
  */
-record CertificateState(Optional<CertificateAuthority> authority, List<X509Certificate> bundle, Optional<KeyedCertificate> serving) {
+record CertificateState(
+    Optional<CertificateAuthority> authority,
+    List<X509Certificate> bundle,
+    Optional<KeyedCertificate> serving) {
   static final String TLS_TYPE = "kubernetes.io/tls";
   static final CertificateState EMPTY = new CertificateState(Optional.empty(), List.of(), Optional.empty());
 
@@ -37,8 +41,10 @@ record CertificateState(Optional<CertificateAuthority> authority, List<X509Certi
   static CertificateState read(@Nullable Map<String, String> data) {
     Map<String, String> given = data == null ? Map.of() : data;
     List<X509Certificate> bundle = Pem.readCertificates(text(given, CA_CERTIFICATE));
-    Optional<CertificateAuthority> authority = keyed(bundle.stream().limit(1).toList(), text(given, CA_KEY)).map(CertificateAuthority::new);
-    return new CertificateState(authority, bundle, keyed(Pem.readCertificates(text(given, CERTIFICATE)), text(given, KEY)));
+    Optional<CertificateAuthority> authority =
+        keyed(bundle.stream().limit(1).toList(), text(given, CA_KEY)).map(CertificateAuthority::new);
+    return new CertificateState(authority, bundle,
+        keyed(Pem.readCertificates(text(given, CERTIFICATE)), text(given, KEY)));
   }
 
   /** Why a Secret's {@code data} have nothing to serve with; empty if they do, or nobody has filled them yet. */
@@ -47,8 +53,11 @@ record CertificateState(Optional<CertificateAuthority> authority, List<X509Certi
     if (given.isEmpty() || read(given).serving().isPresent()) {
       return Optional.empty();
     }
-    Optional<String> certificate = Pem.certificateProblem(text(given, CERTIFICATE)).map(why -> CERTIFICATE + " holds no certificate that Java reads: " + why);
-    String key = Pem.readKey(text(given, KEY)).isEmpty() ? KEY + " holds no key that Java reads" : KEY + " is not the key of " + CERTIFICATE;
+    Optional<String> certificate = Pem.certificateProblem(text(given, CERTIFICATE))
+        .map(why -> CERTIFICATE + " holds no certificate that Java reads: " + why);
+    String key = Pem.readKey(text(given, KEY)).isEmpty()
+        ? KEY + " holds no key that Java reads"
+        : KEY + " is not the key of " + CERTIFICATE;
     return Optional.of(certificate.orElse(key));
   }
 
@@ -84,13 +93,15 @@ record CertificateState(Optional<CertificateAuthority> authority, List<X509Certi
 
   /** The same without authorities that are over. */
   CertificateState withoutOver(Instant now) {
-    return new CertificateState(authority, bundle.stream().filter(ca -> !Lifetime.of(ca).isOver(now)).toList(), serving);
+    return new CertificateState(authority, bundle.stream().filter(ca -> !Lifetime.of(ca).isOver(now)).toList(),
+        serving);
   }
 
   /** Without keys. */
   @Override
   public String toString() {
-    return bundle.size() + " trusted authorities, serving certificate " + serving.map(KeyedCertificate::toString).orElse("none");
+    return bundle.size() + " trusted authorities, serving certificate "
+        + serving.map(KeyedCertificate::toString).orElse("none");
   }
 
   private static Optional<KeyedCertificate> keyed(List<X509Certificate> chain, String key) {

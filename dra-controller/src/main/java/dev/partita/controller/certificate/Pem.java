@@ -20,7 +20,10 @@ import org.bouncycastle.util.io.pem.PemObject;
 import org.bouncycastle.util.io.pem.PemWriter;
 import org.jspecify.annotations.Nullable;
 
-/** Certificates and keys as text. What cannot be read is not there: who wrote it finds out by what it is then replaced by. */
+/**
+ * Certificates and keys as text. What cannot be read is not there: who wrote it finds out by what it is then replaced
+ * by.
+ */
 final class Pem {
   private Pem() {}
 
@@ -79,7 +82,10 @@ final class Pem {
     return certificates;
   }
 
-  /** The first private key: PKCS #8, or as OpenSSL and cert-manager write them by default; empty if there is none that can be read. */
+  /**
+   * The first private key: PKCS #8, or as OpenSSL and cert-manager write them by default; empty if there is none that
+   * can be read.
+   */
   static Optional<PrivateKey> readKey(String text) {
     try (PEMParser parser = new PEMParser(new StringReader(text))) {
       for (@Nullable Object each = parser.readObject(); each != null; each = parser.readObject()) {

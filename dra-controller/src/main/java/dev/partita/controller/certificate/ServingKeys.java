@@ -15,8 +15,8 @@ import javax.net.ssl.X509ExtendedKeyManager;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What connections are served with: it can be exchanged while they come in, and each has one certificate with its own key. As long
- * as there is none, handshakes fail.
+ * What connections are served with: it can be exchanged while they come in, and each has one certificate with its own
+ * key. As long as there is none, handshakes fail.
  */
 public final class ServingKeys extends X509ExtendedKeyManager {
   private record Generation(String alias, KeyedCertificate keyed) {}
@@ -46,7 +46,7 @@ public final class ServingKeys extends X509ExtendedKeyManager {
   public SSLContext context() {
     try {
       SSLContext context = SSLContext.getInstance("TLS");
-      context.init(new KeyManager[] {this}, null, null);
+      context.init(new KeyManager[]{this}, null, null);
       return context;
     } catch (NoSuchAlgorithmException | KeyManagementException e) {
       throw new IllegalStateException("every Java platform has TLS", e);
@@ -79,7 +79,7 @@ public final class ServingKeys extends X509ExtendedKeyManager {
   @Override
   public String @Nullable [] getServerAliases(String keyType, Principal @Nullable [] issuers) {
     @Nullable String alias = chooseServerAlias(keyType, issuers, null);
-    return alias == null ? null : new String[] {alias};
+    return alias == null ? null : new String[]{alias};
   }
 
   @Override
@@ -88,7 +88,10 @@ public final class ServingKeys extends X509ExtendedKeyManager {
   }
 
   @Override
-  public @Nullable String chooseClientAlias(String[] keyTypes, Principal @Nullable [] issuers, @Nullable Socket socket) {
+  public @Nullable String chooseClientAlias(
+      String[] keyTypes,
+      Principal @Nullable [] issuers,
+      @Nullable Socket socket) {
     return null;
   }
 

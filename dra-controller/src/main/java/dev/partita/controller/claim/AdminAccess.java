@@ -8,8 +8,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who may look at devices that others have. The API server asks for the same label when a claim is made (KEP-5018); that it is still
- * there when the claim is allocated is asked here.
+ * Who may look at devices that others have. The API server asks for the same label when a claim is made (KEP-5018);
+ * that it is still there when the claim is allocated is asked here.
  */
 public final class AdminAccess {
   static final String LABEL = "resource.kubernetes.io/admin-access";
@@ -18,11 +18,13 @@ public final class AdminAccess {
   private AdminAccess() {}
 
   public static boolean isAsked(ClaimRequest claim) {
-    return claim.requests().stream().flatMap(request -> request.alternatives().stream()).anyMatch(ask -> ask.access() == DeviceAsk.Access.MONITOR);
+    return claim.requests().stream().flatMap(request -> request.alternatives().stream())
+        .anyMatch(ask -> ask.access() == DeviceAsk.Access.MONITOR);
   }
 
   public static boolean isAllowed(@Nullable Namespace namespace) {
     return namespace != null
-        && "true".equals(Objects.requireNonNullElse(namespace.getMetadata().getLabels(), Map.<String, String>of()).get(LABEL));
+        && "true".equals(
+            Objects.requireNonNullElse(namespace.getMetadata().getLabels(), Map.<String, String>of()).get(LABEL));
   }
 }

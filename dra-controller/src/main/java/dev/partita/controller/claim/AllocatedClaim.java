@@ -45,14 +45,16 @@ public final class AllocatedClaim {
   /** Whether it holds nothing but our devices, and nobody has reserved it: then it can be taken back. */
   public static boolean isUnusedAndOurs(ResourceClaim claim) {
     List<DeviceRequestAllocationResult> results = AllocatedDevices.of(claim);
-    return !isReserved(claim) && !results.isEmpty() && results.stream().allMatch(result -> Driver.NAME.equals(result.getDriver()));
+    return !isReserved(claim) && !results.isEmpty()
+        && results.stream().allMatch(result -> Driver.NAME.equals(result.getDriver()));
   }
 
   /** UIDs of those that it is reserved for. */
   public static Set<String> reservedFor(ResourceClaim claim) {
     return claim.getStatus() == null
         ? Set.of()
-        : claim.getStatus().getReservedFor().stream().map(ResourceClaimConsumerReference::getUid).collect(Collectors.toUnmodifiableSet());
+        : claim.getStatus().getReservedFor().stream().map(ResourceClaimConsumerReference::getUid)
+            .collect(Collectors.toUnmodifiableSet());
   }
 
   /** The node of the devices of ours that it has; empty if it has none. */
@@ -64,8 +66,9 @@ public final class AllocatedClaim {
   }
 
   /**
-   * What it takes of our cards, an entry a device. An exclusive share counts as the whole card, and so does one without a shareID or without consumed capacity: nobody
-   * can say how much of it is free. Devices that are accessed for administration take nothing.
+   * What it takes of our cards, an entry a device. An exclusive share counts as the whole card, and so does one without
+   * a shareID or without consumed capacity: nobody can say how much of it is free. Devices that are accessed for
+   * administration take nothing.
    */
   public static List<Booking> bookings(ResourceClaim claim) {
     List<Booking> bookings = new ArrayList<>();
@@ -104,11 +107,13 @@ public final class AllocatedClaim {
 
   private static boolean isExclusive(ResourceClaim claim, DeviceRequestAllocationResult result) {
     List<DeviceAllocationConfiguration> configs =
-        allocation(claim).flatMap(allocation -> Optional.ofNullable(allocation.getDevices())).map(devices -> devices.getConfig()).orElse(List.of());
+        allocation(claim).flatMap(allocation -> Optional.ofNullable(allocation.getDevices()))
+            .map(devices -> devices.getConfig()).orElse(List.of());
     if (LeftOut.of(claim).contains("status.allocation.devices.config")) {
       return true; // nobody knows: as if it were
     }
-    return !configs.isEmpty() && ShareConfigs.ofAllocation(configs, result.getRequest()).filter(config -> config.placement().exclusive()).isPresent();
+    return !configs.isEmpty() && ShareConfigs.ofAllocation(configs, result.getRequest())
+        .filter(config -> config.placement().exclusive()).isPresent();
   }
 
   /** What it would take with another allocation. */

@@ -58,7 +58,10 @@ public final class AllocationStatus {
   }
 
   private static DeviceRequestAllocationResult result(
-      ResourceClaim claim, DevicePlacement placement, String node, Supplier<UUID> shareIds) {
+      ResourceClaim claim,
+      DevicePlacement placement,
+      String node,
+      Supplier<UUID> shareIds) {
     DeviceRequestAllocationResultBuilder result =
         new DeviceRequestAllocationResultBuilder()
             .withRequest(placement.request().name())
@@ -81,7 +84,9 @@ public final class AllocationStatus {
 
   /** Configs of the classes first, then the claim's: later ones count more. */
   private static List<DeviceAllocationConfiguration> configs(
-      ResourceClaim claim, ClaimPlacement placement, Function<String, @Nullable DeviceClass> classes) {
+      ResourceClaim claim,
+      ClaimPlacement placement,
+      Function<String, @Nullable DeviceClass> classes) {
     List<DeviceAllocationConfiguration> configs = new ArrayList<>();
     Set<String> names =
         placement.devices().stream()
@@ -93,12 +98,11 @@ public final class AllocationStatus {
         deviceClass.getSpec().getConfig().stream()
             .filter(config -> config.getOpaque() != null)
             .map(
-                config ->
-                    new DeviceAllocationConfigurationBuilder()
-                        .withSource("FromClass")
-                        .withRequests(name)
-                        .withOpaque(config.getOpaque())
-                        .build())
+                config -> new DeviceAllocationConfigurationBuilder()
+                    .withSource("FromClass")
+                    .withRequests(name)
+                    .withOpaque(config.getOpaque())
+                    .build())
             .forEach(configs::add);
       }
     }
@@ -106,12 +110,11 @@ public final class AllocationStatus {
         .filter(config -> config.getOpaque() != null)
         .filter(config -> names.stream().anyMatch(name -> ShareConfigs.covers(config.getRequests(), name)))
         .map(
-            config ->
-                new DeviceAllocationConfigurationBuilder()
-                    .withSource("FromClaim")
-                    .withRequests(config.getRequests())
-                    .withOpaque(config.getOpaque())
-                    .build())
+            config -> new DeviceAllocationConfigurationBuilder()
+                .withSource("FromClaim")
+                .withRequests(config.getRequests())
+                .withOpaque(config.getOpaque())
+                .build())
         .forEach(configs::add);
     return configs;
   }

@@ -20,7 +20,9 @@ import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Reads what a ResourceClaim asks for. What it does not understand it names; it never leaves anything out in silence. */
+/**
+ * Reads what a ResourceClaim asks for. What it does not understand it names; it never leaves anything out in silence.
+ */
 public final class ClaimReader {
   /** Most devices of one allocation (resource.k8s.io/v1, AllocationResultsMaxSize). */
   static final int MAX_RESULTS = ClaimRequest.MOST_RESULTS;
@@ -35,19 +37,25 @@ public final class ClaimReader {
     this(classes, selectors::compileError);
   }
 
-  private ClaimReader(Function<String, @Nullable DeviceClass> classes, Function<String, Optional<String>> compileError) {
+  private ClaimReader(
+      Function<String, @Nullable DeviceClass> classes,
+      Function<String, Optional<String>> compileError) {
     this.classes = classes;
     this.compileError = compileError;
   }
 
-  /** One that takes selectors as they are, for who only wants to know how much is asked for: it never compiles an expression. */
+  /**
+   * One that takes selectors as they are, for who only wants to know how much is asked for: it never compiles an
+   * expression.
+   */
   public static ClaimReader ofAmounts(Function<String, @Nullable DeviceClass> classes) {
     return new ClaimReader(classes, _ -> Optional.empty());
   }
 
   /** A reference to the claim. */
   public static ClaimRef ref(ResourceClaim claim) {
-    return new ClaimRef(claim.getMetadata().getNamespace(), claim.getMetadata().getName(), claim.getMetadata().getUid());
+    return new ClaimRef(claim.getMetadata().getNamespace(), claim.getMetadata().getName(),
+        claim.getMetadata().getUid());
   }
 
   public ClaimReading read(ResourceClaim claim) {
@@ -87,7 +95,8 @@ public final class ClaimReader {
           if (deviceClass == null) {
             problems.add(part.path() + ".deviceClassName: there is no DeviceClass " + part.className());
           } else {
-            new RequestReader(part, deviceClass, devices.getConfig(), compileError, problems).read().ifPresent(alternatives::add);
+            new RequestReader(part, deviceClass, devices.getConfig(), compileError, problems).read()
+                .ifPresent(alternatives::add);
           }
         }
         if (!alternatives.isEmpty()) {
@@ -98,7 +107,8 @@ public final class ClaimReader {
     reportCount(asks, problems);
     var constraints = ConstraintReader.read(devices.getConstraints(), asks, problems);
     return problems.isEmpty()
-        ? new ClaimReading.Understood(new ClaimRequest(ref(claim), asks, constraints, ConstraintReader.preferences(asks)))
+        ? new ClaimReading.Understood(
+            new ClaimRequest(ref(claim), asks, constraints, ConstraintReader.preferences(asks)))
         : new ClaimReading.Unusable(problems);
   }
 

@@ -40,14 +40,18 @@ final class ConstraintReader {
   /** What the placement of requests for several cards prefers, NVLink first. */
   static List<Constraint> preferences(List<RequestAsk> asks) {
     return Stream.of(
-            alike(asks, Placement::nvlink, Affinity.PREFERRED, DeviceAttribute.NVLINK_DOMAIN),
-            alike(asks, Placement::numa, Affinity.PREFERRED, DeviceAttribute.NUMA_NODE))
+        alike(asks, Placement::nvlink, Affinity.PREFERRED, DeviceAttribute.NVLINK_DOMAIN),
+        alike(asks, Placement::numa, Affinity.PREFERRED, DeviceAttribute.NUMA_NODE))
         .flatMap(Optional::stream)
         .filter(preference -> asks.stream().mapToInt(ask -> most(ask, preference)).sum() > 1)
         .toList();
   }
 
-  private static Optional<Constraint> alike(List<RequestAsk> asks, Function<Placement, Affinity> kind, Affinity affinity, String attribute) {
+  private static Optional<Constraint> alike(
+      List<RequestAsk> asks,
+      Function<Placement, Affinity> kind,
+      Affinity affinity,
+      String attribute) {
     List<String> covered =
         asks.stream()
             .flatMap(ask -> ask.alternatives().stream())

@@ -43,15 +43,18 @@ public final class Gang {
   /** @param there pods that are there */
   public static State state(ObjectKey gang, Collection<Pod> there) {
     String title = "gang " + gang.name() + ": ";
-    List<Optional<String>> sizes = there.stream().map(pod -> annotation(pod, Driver.GANG_SIZE_ANNOTATION)).distinct().toList();
+    List<Optional<String>> sizes =
+        there.stream().map(pod -> annotation(pod, Driver.GANG_SIZE_ANNOTATION)).distinct().toList();
     if (sizes.size() > 1) {
       return new State.Waits(
-          title + "its pods disagree about " + Driver.GANG_SIZE_ANNOTATION + ": " + String.join(", ", sizes.stream().map(s -> s.orElse("none")).sorted().toList()));
+          title + "its pods disagree about " + Driver.GANG_SIZE_ANNOTATION + ": "
+              + String.join(", ", sizes.stream().map(s -> s.orElse("none")).sorted().toList()));
     }
     String size = sizes.isEmpty() ? "" : sizes.getFirst().orElse("");
     if (!size.matches("[1-9][0-9]{0,4}") || Integer.parseInt(size) > MOST) {
       return new State.Waits(
-          title + "annotation " + Driver.GANG_SIZE_ANNOTATION + " must be a whole number from 1 to " + MOST + (size.isEmpty() ? "; there is none" : ", not " + size));
+          title + "annotation " + Driver.GANG_SIZE_ANNOTATION + " must be a whole number from 1 to " + MOST
+              + (size.isEmpty() ? "; there is none" : ", not " + size));
     }
     int wanted = Integer.parseInt(size);
     return there.size() < wanted

@@ -54,9 +54,9 @@ public final class PodClaims {
   }
 
   /**
-   * Whether kube-controller-manager would take an allocation away that is not reserved: in 1.36 it reserves an allocated claim
-   * for any bound pod that names it, even one that is over, and then finds the claim's only user over and clears the allocation.
-   * kube-scheduler reserves together with the allocation, and is safe from it.
+   * Whether kube-controller-manager would take an allocation away that is not reserved: in 1.36 it reserves an
+   * allocated claim for any bound pod that names it, even one that is over, and then finds the claim's only user over
+   * and clears the allocation. kube-scheduler reserves together with the allocation, and is safe from it.
    *
    * @param others the pods that name the claim
    */

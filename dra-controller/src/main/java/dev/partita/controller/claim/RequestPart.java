@@ -49,7 +49,8 @@ public record RequestPart(
 
   /** The parts of all requests of a claim. */
   public static List<RequestPart> of(@Nullable ResourceClaimSpec spec) {
-    List<DeviceRequest> requests = spec == null || spec.getDevices() == null ? List.of() : spec.getDevices().getRequests();
+    List<DeviceRequest> requests =
+        spec == null || spec.getDevices() == null ? List.of() : spec.getDevices().getRequests();
     return IntStream.range(0, requests.size()).boxed().flatMap(i -> of(requests.get(i), i).stream()).toList();
   }
 

@@ -30,7 +30,8 @@ final class RequestReader {
   /** Beyond every card, and far from overflowing a sum. */
   private static final BigDecimal BEYOND = BigDecimal.valueOf(Long.MAX_VALUE / 4);
 
-  private static final Set<String> CAPACITIES = Set.of(DeviceAttribute.MEMORY, DeviceAttribute.CORES, DeviceAttribute.MULTIPROCESSORS);
+  private static final Set<String> CAPACITIES =
+      Set.of(DeviceAttribute.MEMORY, DeviceAttribute.CORES, DeviceAttribute.MULTIPROCESSORS);
 
   private final RequestPart part;
   private final DeviceClass deviceClass;
@@ -57,13 +58,15 @@ final class RequestReader {
     part.unknown().forEach(field -> problem(field, "is not supported"));
     Optional<Count> count = count();
     List<Selector> expressions = new ArrayList<>();
-    read(expressions, "class " + part.className(), "DeviceClass " + part.className() + ": spec", ClaimReader.expressions(deviceClass.getSpec().getSelectors()));
+    read(expressions, "class " + part.className(), "DeviceClass " + part.className() + ": spec",
+        ClaimReader.expressions(deviceClass.getSpec().getSelectors()));
     read(expressions, "request " + part.name(), part.path(), ClaimReader.expressions(part.selectors()));
     Map<String, Quantity> asked = part.amounts();
     asked.keySet().stream()
         .filter(name -> !CAPACITIES.contains(name))
         .sorted()
-        .forEach(name -> problem("capacity.requests[" + name + "]", "is not a capacity of a GPU; known are memory and cores, and multiprocessors of MIG instances"));
+        .forEach(name -> problem("capacity.requests[" + name + "]",
+            "is not a capacity of a GPU; known are memory and cores, and multiprocessors of MIG instances"));
     multiprocessors(asked).ifPresent(expressions::add);
     GpuShareConfig config = ShareConfigs.of(configs, part.name(), deviceClass);
     RequestRules.memoryTwice(part, configs).ifPresent(error -> problems.add(error.toString()));
@@ -79,8 +82,8 @@ final class RequestReader {
     }
     return count.map(
         number -> new DeviceAsk(
-                part.name(), expressions, number, memory, cores, tolerations, config.placement(),
-                part.adminAccess() ? Access.MONITOR : Access.OWN, config.oversubscribe()));
+            part.name(), expressions, number, memory, cores, tolerations, config.placement(),
+            part.adminAccess() ? Access.MONITOR : Access.OWN, config.oversubscribe()));
   }
 
   /** MIG instances are not divided: like a selector, an amount says which of them will do. */
@@ -92,7 +95,8 @@ final class RequestReader {
         : Optional.of(
             new Selector(
                 "request " + part.name(),
-                "\"%1$s\" in %2$s && !%2$s.%1$s.isLessThan(quantity(\"%3$d\"))".formatted(DeviceAttribute.MULTIPROCESSORS, capacities, least.getAsLong())));
+                "\"%1$s\" in %2$s && !%2$s.%1$s.isLessThan(quantity(\"%3$d\"))"
+                    .formatted(DeviceAttribute.MULTIPROCESSORS, capacities, least.getAsLong())));
   }
 
   /** An amount, or a part of each card; an amount in a request stands for itself whatever its class says. */
@@ -101,7 +105,9 @@ final class RequestReader {
     if (bytes.isPresent()) {
       return MemoryRequest.of(bytes);
     }
-    return config.memoryPercent().isPresent() ? new MemoryRequest.Percent(config.memoryPercent().getAsInt()) : new MemoryRequest.Unsaid();
+    return config.memoryPercent().isPresent()
+        ? new MemoryRequest.Percent(config.memoryPercent().getAsInt())
+        : new MemoryRequest.Unsaid();
   }
 
   private Optional<Count> count() {

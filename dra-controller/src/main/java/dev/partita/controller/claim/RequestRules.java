@@ -40,7 +40,8 @@ public final class RequestRules {
       if (Ownership.isOurs(part.className(), classes.apply(part.className()), part.selectors())) {
         @Nullable DeviceClass deviceClass = classes.apply(part.className());
         memoryTwice(part, spec.getDevices().getConfig()).ifPresent(errors::add);
-        forSharesOnly(part, deviceClass, ShareConfigs.of(spec.getDevices().getConfig(), part.name(), deviceClass)).ifPresent(errors::add);
+        forSharesOnly(part, deviceClass, ShareConfigs.of(spec.getDevices().getConfig(), part.name(), deviceClass))
+            .ifPresent(errors::add);
         tolerated(part, errors);
       }
     }
@@ -48,14 +49,16 @@ public final class RequestRules {
   }
 
   /**
-   * What is in order, and still not what one may expect: a claim of shares of several cards with core limits. Each request counts with its
-   * alternative of most cards, and different requests as different cards, which they need not be.
+   * What is in order, and still not what one may expect: a claim of shares of several cards with core limits. Each
+   * request counts with its alternative of most cards, and different requests as different cards, which they need not
+   * be.
    */
   public List<FieldError> warnings(ResourceClaimSpec spec) {
     Map<String, Long> cards = new HashMap<>();
     for (RequestPart part : RequestPart.of(spec)) {
       @Nullable DeviceClass deviceClass = classes.apply(part.className());
-      if (Ownership.isOurs(part.className(), deviceClass, part.selectors()) && !part.adminAccess() && limitsCores(part, spec, deviceClass)) {
+      if (Ownership.isOurs(part.className(), deviceClass, part.selectors()) && !part.adminAccess()
+          && limitsCores(part, spec, deviceClass)) {
         long count = part.mode().equals(Optional.of("All")) ? 2 : part.count().orElse(1L);
         cards.merge(part.name().split("/", 2)[0], count, Math::max);
       }
@@ -71,30 +74,39 @@ public final class RequestRules {
 
   private static boolean limitsCores(RequestPart part, ResourceClaimSpec spec, @Nullable DeviceClass deviceClass) {
     Quantity cores = part.amounts().get(DeviceAttribute.CORES);
-    if (cores == null || cores.getNumericalAmount().signum() <= 0 || cores.getNumericalAmount().compareTo(ALL_CORES) >= 0) {
+    if (cores == null || cores.getNumericalAmount().signum() <= 0
+        || cores.getNumericalAmount().compareTo(ALL_CORES) >= 0) {
       return false;
     }
-    return ShareConfigs.of(spec.getDevices().getConfig(), part.name(), deviceClass).coreLimit() != GpuShareConfig.CoreLimit.NONE;
-  }
-
-  /** An amount of memory where the claim's own config says a part; what its class says does not count beside an amount. */
-  static Optional<FieldError> memoryTwice(RequestPart part, List<DeviceClaimConfiguration> configs) {
-    boolean amount = part.amounts().containsKey(DeviceAttribute.MEMORY);
-    return amount && ShareConfigs.ofClaim(configs, part.name()).filter(config -> config.memoryPercent().isPresent()).isPresent()
-        ? Optional.of(
-            new FieldError(
-                part.path() + ".capacity.requests[" + DeviceAttribute.MEMORY + "]",
-                "cannot be used together with memoryPercent of the claim's GpuShareConfig; leave one of them out"))
-        : Optional.empty();
+    return ShareConfigs.of(spec.getDevices().getConfig(), part.name(), deviceClass).coreLimit()
+        != GpuShareConfig.CoreLimit.NONE;
   }
 
   /**
-   * What the config says of shares where the class gives none: no card can serve that, and kube-scheduler, which reads no configs, would allocate one all
-   * the same. Of several alternatives another one may do.
+   * An amount of memory where the claim's own config says a part; what its class says does not count beside an amount.
    */
-  static Optional<FieldError> forSharesOnly(RequestPart part, @Nullable DeviceClass deviceClass, GpuShareConfig config) {
+  static Optional<FieldError> memoryTwice(RequestPart part, List<DeviceClaimConfiguration> configs) {
+    boolean amount = part.amounts().containsKey(DeviceAttribute.MEMORY);
+    return amount
+        && ShareConfigs.ofClaim(configs, part.name()).filter(config -> config.memoryPercent().isPresent()).isPresent()
+            ? Optional.of(
+                new FieldError(
+                    part.path() + ".capacity.requests[" + DeviceAttribute.MEMORY + "]",
+                    "cannot be used together with memoryPercent of the claim's GpuShareConfig; leave one of them out"))
+            : Optional.empty();
+  }
+
+  /**
+   * What the config says of shares where the class gives none: no card can serve that, and kube-scheduler, which reads
+   * no configs, would allocate one all the same. Of several alternatives another one may do.
+   */
+  static Optional<FieldError> forSharesOnly(
+      RequestPart part,
+      @Nullable DeviceClass deviceClass,
+      GpuShareConfig config) {
     boolean mig = part.className().equals(Driver.MIG_CLASS);
-    boolean undivided = (mig || part.className().equals(Driver.WHOLE_CLASS)) && (deviceClass == null || Ownership.isManaged(deviceClass));
+    boolean undivided = (mig || part.className().equals(Driver.WHOLE_CLASS))
+        && (deviceClass == null || Ownership.isManaged(deviceClass));
     if (!undivided || part.adminAccess() || part.isAlternative()) {
       return Optional.empty();
     }
@@ -104,14 +116,16 @@ public final class RequestRules {
         ? Optional.of(
             new FieldError(
                 part.path() + ".deviceClassName",
-                part.className() + " gives " + (mig ? "MIG instances" : "whole cards") + ", and " + (oversubscribed ? "oversubscribe" : "placement.exclusive")
-                    + " of the GpuShareConfig is for shares only; leave it out, or use a class of shares such as " + Driver.SHARE_CLASS))
+                part.className() + " gives " + (mig ? "MIG instances" : "whole cards") + ", and "
+                    + (oversubscribed ? "oversubscribe" : "placement.exclusive")
+                    + " of the GpuShareConfig is for shares only; leave it out, or use a class of shares such as "
+                    + Driver.SHARE_CLASS))
         : Optional.empty();
   }
 
   /**
-   * Tolerations of the taint that keeps kube-scheduler from what the controller allocates: it would take such a device for free. Who
-   * only looks at devices takes nothing.
+   * Tolerations of the taint that keeps kube-scheduler from what the controller allocates: it would take such a device
+   * for free. Who only looks at devices takes nothing.
    */
   static void tolerated(RequestPart part, List<FieldError> errors) {
     for (int i = 0; i < part.tolerations().size() && !part.adminAccess(); i++) {
@@ -120,7 +134,8 @@ public final class RequestRules {
             new FieldError(
                 part.path() + ".tolerations[" + i + "]",
                 "would let kube-scheduler allocate what Partita's controller allocates (taint " + Driver.ALLOCATOR_TAINT
-                    + "); name the keys of the taints that the request is to tolerate, such as " + Driver.HEALTH_TAINT));
+                    + "); name the keys of the taints that the request is to tolerate, such as "
+                    + Driver.HEALTH_TAINT));
       }
     }
   }
@@ -131,10 +146,12 @@ public final class RequestRules {
   }
 
   /**
-   * What a result says of a request's tolerations. One of the allocator's taint in a result is a mark of what kube-scheduler took past the
-   * controller, which no plugin prepares; against evictions (NoExecute) the request is tolerant as before.
+   * What a result says of a request's tolerations. One of the allocator's taint in a result is a mark of what
+   * kube-scheduler took past the controller, which no plugin prepares; against evictions (NoExecute) the request is
+   * tolerant as before.
    *
-   * <p>A request that tolerates every taint, {@code {operator: Exists}}, gives {@code {operator: Exists, effect: NoExecute}}.
+   * <p>A request that tolerates every taint, {@code {operator: Exists}}, gives {@code {operator: Exists, effect:
+   * NoExecute}}.
    */
   static List<DeviceToleration> inResults(List<DeviceToleration> tolerations) {
     return tolerations.stream().flatMap(toleration -> inResults(toleration).stream()).toList();

@@ -15,11 +15,17 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Our opaque configs of a claim and its classes: the last one that covers a request counts, the claim's after the class's. */
+/**
+ * Our opaque configs of a claim and its classes: the last one that covers a request counts, the claim's after the
+ * class's.
+ */
 final class ShareConfigs {
   private ShareConfigs() {}
 
-  /** The config of that result name in the claim; empty if none covers it. Wrong ones are skipped: they are reported apart. */
+  /**
+   * The config of that result name in the claim; empty if none covers it. Wrong ones are skipped: they are reported
+   * apart.
+   */
   static Optional<GpuShareConfig> ofClaim(List<DeviceClaimConfiguration> configs, String resultName) {
     return configs.stream()
         .filter(config -> covers(config.getRequests(), resultName))
@@ -28,7 +34,10 @@ final class ShareConfigs {
   }
 
   /** The config of that result name: the claim's, else its class's, else what holds where nothing is said. */
-  static GpuShareConfig of(List<DeviceClaimConfiguration> configs, String resultName, @Nullable DeviceClass deviceClass) {
+  static GpuShareConfig of(
+      List<DeviceClaimConfiguration> configs,
+      String resultName,
+      @Nullable DeviceClass deviceClass) {
     return ofClaim(configs, resultName)
         .or(() -> deviceClass == null ? Optional.empty() : ofClass(deviceClass.getSpec().getConfig()))
         .orElse(GpuShareConfig.DEFAULT);
@@ -56,7 +65,8 @@ final class ShareConfigs {
 
   /** What is wrong with a config of our driver. */
   static void report(String path, @Nullable OpaqueDeviceConfiguration opaque, List<String> problems) {
-    if (isOurs(opaque) && GpuShareConfigDecoder.decode(OpaqueParameters.of(opaque)) instanceof Decoded.Invalid<?>(List<FieldError> errors)) {
+    if (isOurs(opaque) && GpuShareConfigDecoder
+        .decode(OpaqueParameters.of(opaque)) instanceof Decoded.Invalid<?>(List<FieldError> errors)) {
       for (FieldError error : errors) {
         String field = error.path().isEmpty() ? path : path + "." + error.path();
         problems.add(field + ": " + error.problem());
@@ -69,8 +79,9 @@ final class ShareConfigs {
   }
 
   private static Optional<GpuShareConfig> valid(@Nullable OpaqueDeviceConfiguration opaque) {
-    return isOurs(opaque) && GpuShareConfigDecoder.decode(OpaqueParameters.of(opaque)) instanceof Decoded.Valid<GpuShareConfig>(GpuShareConfig config)
-        ? Optional.of(config)
-        : Optional.empty();
+    return isOurs(opaque) && GpuShareConfigDecoder
+        .decode(OpaqueParameters.of(opaque)) instanceof Decoded.Valid<GpuShareConfig>(GpuShareConfig config)
+            ? Optional.of(config)
+            : Optional.empty();
   }
 }

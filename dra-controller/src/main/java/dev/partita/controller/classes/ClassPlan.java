@@ -21,7 +21,10 @@ public final class ClassPlan {
 
   private ClassPlan() {}
 
-  /** Selectors by name of the class: a share of any card, a whole card, a MIG instance, and a share of each model that a node has. */
+  /**
+   * Selectors by name of the class: a share of any card, a whole card, a MIG instance, and a share of each model that a
+   * node has.
+   */
   public static SortedMap<String, List<DeviceSelector>> of(Inventory inventory) {
     SortedMap<String, List<DeviceSelector>> classes = new TreeMap<>();
     classes.put(Driver.SHARE_CLASS, List.of(selector(mode(DeviceMode.SHARED))));

@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes the DeviceClasses that the cluster's models call for. A class of that name that somebody else made is left as it is;
- * classes of models that are gone stay, for templates refer to them. For one thread.
+ * Makes the DeviceClasses that the cluster's models call for. A class of that name that somebody else made is left as
+ * it is; classes of models that are gone stay, for templates refer to them. For one thread.
  */
 public final class ClassPublisher {
   private static final Logger LOG = LoggerFactory.getLogger(ClassPublisher.class);
@@ -62,7 +62,8 @@ public final class ClassPublisher {
       }
     } else if (!isOurs(existing)) {
       if (foreign.add(name)) {
-        LOG.warn("deviceclass {} is not labelled {}={}: left as it is", name, Driver.MANAGED_BY_LABEL, Driver.MANAGED_BY_CONTROLLER);
+        LOG.warn("deviceclass {} is not labelled {}={}: left as it is", name, Driver.MANAGED_BY_LABEL,
+            Driver.MANAGED_BY_CONTROLLER);
       }
     } else if (!selectors.equals(existing.getSpec().getSelectors())) {
       DeviceClass mended = new DeviceClassBuilder(existing).editSpec().withSelectors(selectors).endSpec().build();

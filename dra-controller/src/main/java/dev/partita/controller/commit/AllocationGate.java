@@ -17,7 +17,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The gate that keeps kube-scheduler from looking at a pod before the controller is done with its claims; removes it. */
+/**
+ * The gate that keeps kube-scheduler from looking at a pod before the controller is done with its claims; removes it.
+ */
 public final class AllocationGate {
   private static final Logger LOG = LoggerFactory.getLogger(AllocationGate.class);
   private static final int ATTEMPTS = 3;
@@ -66,7 +68,9 @@ public final class AllocationGate {
     }
   }
 
-  /** The pod after the patch; as it is now if the patch did not meet the pod that it was made for; null if it is gone. */
+  /**
+   * The pod after the patch; as it is now if the patch did not meet the pod that it was made for; null if it is gone.
+   */
   private @Nullable Pod patched(Pod pod) {
     String gate = "/spec/schedulingGates/" + index(pod);
     try {

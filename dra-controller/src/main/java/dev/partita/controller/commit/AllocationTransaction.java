@@ -33,9 +33,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The writing of what was decided for some pods together, so that no two instances can over-commit a card: every claim's
- * allocation is proposed on the claim; once this instance sees its proposals, and with them everything that was written before
- * them, it looks whether the cards hold them all; only then the allocations are written, each under the version of its proposal.
+ * The writing of what was decided for some pods together, so that no two instances can over-commit a card: every
+ * claim's allocation is proposed on the claim; once this instance sees its proposals, and with them everything that was
+ * written before them, it looks whether the cards hold them all; only then the allocations are written, each under the
+ * version of its proposal.
  */
 final class AllocationTransaction {
   private static final Logger LOG = LoggerFactory.getLogger(AllocationTransaction.class);
@@ -54,7 +55,13 @@ final class AllocationTransaction {
   private final Map<ClaimRef, String> written = new LinkedHashMap<>();
 
   /** @param spent whether what is proposed for a claim is known to be past */
-  AllocationTransaction(AllocationWriter writer, ClusterView view, Clock clock, WriteListener listener, Predicate<ResourceClaim> spent, List<PodPlan> plans) {
+  AllocationTransaction(
+      AllocationWriter writer,
+      ClusterView view,
+      Clock clock,
+      WriteListener listener,
+      Predicate<ResourceClaim> spent,
+      List<PodPlan> plans) {
     this.writer = writer;
     this.view = view;
     this.classes = view::deviceClass;
@@ -86,9 +93,11 @@ final class AllocationTransaction {
     for (PodPlan plan : plans) {
       for (ClaimPlacement placement : plan.outcome().claims()) {
         Proposal proposal = Proposal.of(plan.outcome().node(), placement.bookings());
-        ResourceClaim claim = Objects.requireNonNull(plan.claims().get(placement.claim().uid()), placement.claim().name());
-        Optional<ResourceClaim> now = attempt(placement.claim(), claim, "not proposed", () -> writer.propose(claim, proposal),
-            read -> !AllocatedClaim.isAllocated(read) && Proposal.of(read).equals(Optional.of(proposal)));
+        ResourceClaim claim =
+            Objects.requireNonNull(plan.claims().get(placement.claim().uid()), placement.claim().name());
+        Optional<ResourceClaim> now =
+            attempt(placement.claim(), claim, "not proposed", () -> writer.propose(claim, proposal),
+                read -> !AllocatedClaim.isAllocated(read) && Proposal.of(read).equals(Optional.of(proposal)));
         if (now.isEmpty()) {
           return false;
         }
@@ -146,22 +155,27 @@ final class AllocationTransaction {
   private boolean isAmong(List<ResourceClaim> claims, ClaimRef ref) {
     String version = Objects.requireNonNull(proposed.get(ref), ref.name()).getMetadata().getResourceVersion();
     return claims.stream()
-        .anyMatch(c -> c.getMetadata().getUid().equals(ref.uid()) && c.getMetadata().getResourceVersion().equals(version));
+        .anyMatch(
+            c -> c.getMetadata().getUid().equals(ref.uid()) && c.getMetadata().getResourceVersion().equals(version));
   }
 
   private boolean write() {
     for (PodPlan plan : plans) {
       ResourceClaimConsumerReference user =
-          new ResourceClaimConsumerReference(null, plan.pod().getMetadata().getName(), "pods", plan.pod().getMetadata().getUid());
+          new ResourceClaimConsumerReference(null, plan.pod().getMetadata().getName(), "pods",
+              plan.pod().getMetadata().getUid());
       for (ClaimPlacement placement : plan.outcome().claims()) {
         String node = plan.outcome().node();
         ResourceClaim claim = Objects.requireNonNull(proposed.get(placement.claim()), placement.claim().name());
-        AllocationResult allocation = AllocationStatus.of(claim, placement, node, classes, UUID::randomUUID, clock.instant());
+        AllocationResult allocation =
+            AllocationStatus.of(claim, placement, node, classes, UUID::randomUUID, clock.instant());
         if (!AllocatedClaim.bookings(claim, allocation).equals(placement.bookings())) {
-          LOG.info("claim {}: its class takes another part of a card by now, it is decided upon anew", placement.claim());
+          LOG.info("claim {}: its class takes another part of a card by now, it is decided upon anew",
+              placement.claim());
           return false;
         }
-        List<ResourceClaimConsumerReference> users = plan.reserved().contains(placement.claim().uid()) ? List.of(user) : List.of();
+        List<ResourceClaimConsumerReference> users =
+            plan.reserved().contains(placement.claim().uid()) ? List.of(user) : List.of();
         Optional<ResourceClaim> now = attempt(placement.claim(), claim, "allocation on " + node + " not written",
             () -> writer.write(claim, allocation, users),
             read -> AllocatedClaim.isAllocated(read) && AllocatedClaim.bookings(read).equals(placement.bookings()));
@@ -197,7 +211,12 @@ final class AllocationTransaction {
    *
    * @param done whether the claim, read again, is as this write makes it
    */
-  private Optional<ResourceClaim> attempt(ClaimRef ref, ResourceClaim claim, String failure, Write write, Predicate<ResourceClaim> done) {
+  private Optional<ResourceClaim> attempt(
+      ClaimRef ref,
+      ResourceClaim claim,
+      String failure,
+      Write write,
+      Predicate<ResourceClaim> done) {
     try {
       return Optional.of(write.run());
     } catch (RuntimeException e) {

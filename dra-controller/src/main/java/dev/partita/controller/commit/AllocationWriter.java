@@ -29,15 +29,16 @@ public final class AllocationWriter {
   }
 
   /**
-   * Says on the claim what it is about to get, and puts the finalizer on it: an update of the status could do neither. A patch of nothing but
-   * these: an update would send the spec as well, and the server compares the bytes of opaque parameters, whose order of fields the client
-   * does not keep.
+   * Says on the claim what it is about to get, and puts the finalizer on it: an update of the status could do neither.
+   * A patch of nothing but these: an update would send the spec as well, and the server compares the bytes of opaque
+   * parameters, whose order of fields the client does not keep.
    *
    * @param claim as it was read; any later change of it makes this fail with a conflict
    * @return the claim as written
    */
   ResourceClaim propose(ResourceClaim claim, Proposal proposal) {
-    List<String> finalizers = Stream.concat(claim.getMetadata().getFinalizers().stream(), Stream.of(FINALIZER)).distinct().toList();
+    List<String> finalizers =
+        Stream.concat(claim.getMetadata().getFinalizers().stream(), Stream.of(FINALIZER)).distinct().toList();
     return new MergePatch(claim.getMetadata().getResourceVersion())
         .set("finalizers", finalizers)
         .annotate(Driver.PROPOSAL_ANNOTATION, proposal.toString())
@@ -53,7 +54,8 @@ public final class AllocationWriter {
    */
   ResourceClaim write(ResourceClaim proposed, AllocationResult allocation, List<ResourceClaimConsumerReference> users) {
     ResourceClaim allocated =
-        new ResourceClaimBuilder(proposed).editOrNewStatus().withAllocation(allocation).addAllToReservedFor(users).endStatus().build();
+        new ResourceClaimBuilder(proposed).editOrNewStatus().withAllocation(allocation).addAllToReservedFor(users)
+            .endStatus().build();
     return edge.call(() -> client.resource(allocated).updateStatus());
   }
 
@@ -76,7 +78,8 @@ public final class AllocationWriter {
     JsonPatch patch =
         new JsonPatch()
             .replace("/metadata/resourceVersion", written.getMetadata().getResourceVersion())
-            .add("/metadata/finalizers", written.getMetadata().getFinalizers().stream().filter(f -> !f.equals(FINALIZER)).toList());
+            .add("/metadata/finalizers",
+                written.getMetadata().getFinalizers().stream().filter(f -> !f.equals(FINALIZER)).toList());
     if (Proposal.isOn(written)) {
       patch.remove("/metadata/annotations/" + Driver.PROPOSAL_ANNOTATION.replace("/", "~1"));
     }
@@ -84,7 +87,8 @@ public final class AllocationWriter {
   }
 
   /** The claim as the API server has it now; null if it is gone. */
-  @Nullable ResourceClaim read(ResourceClaim claim) {
+  @Nullable
+  ResourceClaim read(ResourceClaim claim) {
     return edge.call(() -> client.resource(claim).get());
   }
 }

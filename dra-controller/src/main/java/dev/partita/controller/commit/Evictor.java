@@ -43,7 +43,7 @@ public final class Evictor implements AutoCloseable {
   public void evict(Map<Pod, Nomination> nominations) {
     thread.execute(
         () -> {
-          for (boolean onTrial : new boolean[] {true, false}) {
+          for (boolean onTrial : new boolean[]{true, false}) {
             for (Map.Entry<Pod, Nomination> one : nominations.entrySet()) {
               if (!areEvicted(one.getKey(), one.getValue(), onTrial)) {
                 return;
@@ -82,7 +82,8 @@ public final class Evictor implements AutoCloseable {
                     .build())
             .build();
     try {
-      boolean done = edge.call(() -> client.pods().inNamespace(victim.namespace()).withName(victim.name()).evict(eviction));
+      boolean done =
+          edge.call(() -> client.pods().inNamespace(victim.namespace()).withName(victim.name()).evict(eviction));
       if (!done) {
         LOG.info("pod {}: not evicted: a PodDisruptionBudget does not allow it now", victim);
       }

@@ -13,8 +13,9 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * Whether a proposal may become an allocation: looked at after the proposal is in the API, in a state of all claims that is not
- * older than it. Of any claims that together are too much for a card, the one proposed last sees all the others.
+ * Whether a proposal may become an allocation: looked at after the proposal is in the API, in a state of all claims
+ * that is not older than it. Of any claims that together are too much for a card, the one proposed last sees all the
+ * others.
  */
 final class Overcommitment {
   private Overcommitment() {}
@@ -22,7 +23,8 @@ final class Overcommitment {
   /**
    * A card of the placements of which more would be taken than there is.
    *
-   * @param claims all that have something of the node, or for which something there is proposed, these placements included
+   * @param claims all that have something of the node, or for which something there is proposed, these placements
+   *        included
    * @param held what the node holds for claims that are gone
    * @param spent whether what is proposed for a claim is known to be past: it had become an allocation, which is gone
    */

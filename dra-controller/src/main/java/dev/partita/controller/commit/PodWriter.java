@@ -19,7 +19,10 @@ import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Carries out what was decided for pods, several decisions at a time and by turns of their namespaces, and reports how it went. */
+/**
+ * Carries out what was decided for pods, several decisions at a time and by turns of their namespaces, and reports how
+ * it went.
+ */
 public final class PodWriter implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PodWriter.class);
 
@@ -27,8 +30,9 @@ public final class PodWriter implements AutoCloseable {
   private static final int AT_ONCE = 16;
 
   /**
-   * Fewer, and fewer still while allocations wait to be written: in a rush the API server is there for the claims that wait first, and kube-scheduler, which
-   * looks at opened pods one after the other and makes 50 requests a second unless told otherwise, has enough to do with these.
+   * Fewer, and fewer still while allocations wait to be written: in a rush the API server is there for the claims that
+   * wait first, and kube-scheduler, which looks at opened pods one after the other and makes 50 requests a second
+   * unless told otherwise, has enough to do with these.
    */
   private static final int GATES_AT_ONCE = 4;
   private static final int GATES_IN_A_RUSH = 2;
@@ -45,7 +49,13 @@ public final class PodWriter implements AutoCloseable {
   private final TasksByTurns openings = new TasksByTurns();
   private final Semaphore inARush = new Semaphore(GATES_IN_A_RUSH);
 
-  public PodWriter(AllocationWriter writer, AllocationGate gate, ClusterView view, Clock clock, Predicate<ResourceClaim> spent, WriteListener listener) {
+  public PodWriter(
+      AllocationWriter writer,
+      AllocationGate gate,
+      ClusterView view,
+      Clock clock,
+      Predicate<ResourceClaim> spent,
+      WriteListener listener) {
     this.writer = writer;
     this.gate = gate;
     this.view = view;
@@ -147,6 +157,7 @@ public final class PodWriter implements AutoCloseable {
   }
 
   private static ThreadPoolExecutor threads(int count, String name) {
-    return new ThreadPoolExecutor(count, count, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), Thread.ofPlatform().name(name, 0).daemon().factory());
+    return new ThreadPoolExecutor(count, count, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
+        Thread.ofPlatform().name(name, 0).daemon().factory());
   }
 }

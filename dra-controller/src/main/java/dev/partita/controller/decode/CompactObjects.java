@@ -79,11 +79,13 @@ final class CompactObjects {
   }
 
   private static boolean isOfModel(Class<?> type) {
-    return !type.isEnum() && (type.getName().startsWith(MODEL) || (type.getSuperclass() != null && isOfModel(type.getSuperclass())));
+    return !type.isEnum()
+        && (type.getName().startsWith(MODEL) || (type.getSuperclass() != null && isOfModel(type.getSuperclass())));
   }
 
   /** Types that hold nothing else. */
   private static boolean isPlain(Class<?> type) {
-    return type.isPrimitive() || type.isEnum() || type == String.class || Number.class.isAssignableFrom(type) || type == Boolean.class;
+    return type.isPrimitive() || type.isEnum() || type == String.class || Number.class.isAssignableFrom(type)
+        || type == Boolean.class;
   }
 }

@@ -7,11 +7,15 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * Filters the body of an answer, a list or the events of a watch, while it arrives. It finds where each object begins and ends by its braces, and
- * holds one at a time: so a list of any length takes as much memory as what is kept of its objects. For one thread at a time.
+ * Filters the body of an answer, a list or the events of a watch, while it arrives. It finds where each object begins
+ * and ends by its braces, and holds one at a time: so a list of any length takes as much memory as what is kept of its
+ * objects. For one thread at a time.
  */
 final class FilteredBody {
-  /** The API server stores no object beyond 1.5 MiB; a custom resource's may be written with escapes that make it longer. */
+  /**
+   * The API server stores no object beyond 1.5 MiB; a custom resource's may be written with escapes that make it
+   * longer.
+   */
   private static final int MOST_BYTES = 16 << 20;
 
   /** How much of the buffer is kept for the next object. */

@@ -22,8 +22,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A client for informers alone: of the kinds that {@link KeptFields} lists its objects have only what is listed there. Never write such an object back as a
- * whole, unless the kind is kept with all that can be written of it (slices, classes, GpuNodes).
+ * A client for informers alone: of the kinds that {@link KeptFields} lists its objects have only what is listed there.
+ * Never write such an object back as a whole, unless the kind is kept with all that can be written of it (slices,
+ * classes, GpuNodes).
  */
 public final class InformerClient {
   private static final String FILTER = "partita-kept-fields";
@@ -42,14 +43,17 @@ public final class InformerClient {
   /** Answers to requests, which may have hundreds of megabytes, are filtered while they arrive. */
   private static final class FilteredAnswers implements Interceptor {
     @Override
-    public AsyncBody.Consumer<List<ByteBuffer>> consumer(AsyncBody.Consumer<List<ByteBuffer>> consumer, HttpRequest request) {
+    public AsyncBody.Consumer<List<ByteBuffer>> consumer(
+        AsyncBody.Consumer<List<ByteBuffer>> consumer,
+        HttpRequest request) {
       String path = request.uri().getPath();
       Optional<Kind> kind = KeptFields.ofPlural(path.substring(path.lastIndexOf('/') + 1));
       if (kind.isEmpty()) {
         return consumer;
       }
       String query = request.uri().getQuery();
-      FilteredBody body = new FilteredBody(kind.get(), query == null || !List.of(query.split("&")).contains("watch=true"));
+      FilteredBody body =
+          new FilteredBody(kind.get(), query == null || !List.of(query.split("&")).contains("watch=true"));
       return new AsyncBody.Consumer<>() {
         @Override
         public void consume(List<ByteBuffer> value, AsyncBody async) throws Exception {
@@ -71,7 +75,8 @@ public final class InformerClient {
   /** Events come by a websocket as one text each, which no interceptor sees. */
   private static final class FilteredEvents extends KubernetesSerialization {
     FilteredEvents() {
-      super(new ObjectMapper().registerModule(new SimpleModule().addDeserializer(String.class, new SharedStrings())), true);
+      super(new ObjectMapper().registerModule(new SimpleModule().addDeserializer(String.class, new SharedStrings())),
+          true);
     }
 
     @Override
@@ -82,7 +87,9 @@ public final class InformerClient {
       byte[] event = text.getBytes(StandardCharsets.UTF_8);
       try {
         Optional<Kind> kind = kindIn(event).flatMap(KeptFields::ofKind);
-        return super.unmarshal(new ByteArrayInputStream(kind.isEmpty() ? event : ObjectFilter.event(kind.get(), event, event.length)), type);
+        return super.unmarshal(
+            new ByteArrayInputStream(kind.isEmpty() ? event : ObjectFilter.event(kind.get(), event, event.length)),
+            type);
       } catch (IOException e) {
         throw KubernetesClientException.launderThrowable(e);
       }

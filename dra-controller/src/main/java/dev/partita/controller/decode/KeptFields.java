@@ -10,111 +10,113 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fields of each kind that the controller reads. The informers keep every pod, claim and node of a cluster, so whatever is not
- * listed here is skipped while it is decoded. Code that reads another field must list it first: {@code KeptFieldsTest} fails otherwise.
+ * The fields of each kind that the controller reads. The informers keep every pod, claim and node of a cluster, so
+ * whatever is not listed here is skipped while it is decoded. Code that reads another field must list it first:
+ * {@code KeptFieldsTest} fails otherwise.
  *
- * <p>A name that ends with a colon has its fields below it; any other is kept whole. {@code <gpus>} stands for the resources
- * by which pods ask for GPUs in other systems' ways. What is said of a list holds for each of its elements.
+ * <p>A name that ends with a colon has its fields below it; any other is kept whole. {@code <gpus>} stands for the
+ * resources by which pods ask for GPUs in other systems' ways. What is said of a list holds for each of its elements.
  */
 public final class KeptFields {
   private static final String LIST =
       """
-      pods Pod:
-        metadata:
-          name namespace uid resourceVersion creationTimestamp deletionTimestamp
-          labels:
-            gpu.partita.dev/admission
-          annotations:
-            gpu.partita.dev/gang gpu.partita.dev/gang-size gpu.partita.dev/converted-requests
-            kubernetes.io/config.mirror
-        spec:
-          nodeName priority preemptionPolicy terminationGracePeriodSeconds
-          schedulingGates resourceClaims nodeSelector tolerations
-          affinity:
-            nodeAffinity:
-              requiredDuringSchedulingIgnoredDuringExecution
-          overhead:
-            cpu memory
-          resources:
-            requests:
-              cpu memory
-          initContainers:
-            restartPolicy
-            resources:
-              requests:
-                cpu memory <gpus>
-              limits:
-                <gpus>
-          containers:
-            resources:
-              requests:
-                cpu memory <gpus>
-              limits:
-                <gpus>
-        status:
-          phase startTime resourceClaimStatuses
-          conditions:
-            type status reason message lastTransitionTime
-      resourceclaims ResourceClaim:
-        metadata:
-          name namespace uid resourceVersion deletionTimestamp finalizers
-          annotations:
-            gpu.partita.dev/proposed-allocation
-        spec:
-          devices
-        status:
-          reservedFor
-          allocation:
-            allocationTimestamp nodeSelector
-            devices:
-              results config
-      resourceclaimtemplates ResourceClaimTemplate:
-        metadata:
-          name namespace uid resourceVersion deletionTimestamp
-          labels:
-            app.kubernetes.io/managed-by
-        spec:
-          spec:
-            devices:
-              requests
-      nodes Node:
-        metadata:
-          name uid resourceVersion deletionTimestamp labels
-        spec:
-          unschedulable taints
-        status:
-          allocatable:
-            cpu memory pods <gpus>
-      namespaces Namespace:
-        metadata:
-          name uid resourceVersion labels
-      resourceslices ResourceSlice:
-        metadata:
-          name generateName uid resourceVersion generation creationTimestamp deletionTimestamp
-          labels annotations ownerReferences finalizers
-        spec
-      deviceclasses DeviceClass:
-        metadata:
-          name generateName uid resourceVersion generation creationTimestamp deletionTimestamp
-          labels annotations ownerReferences finalizers
-        spec
-      gpunodes GpuNode:
-        metadata:
-          name generateName uid resourceVersion generation creationTimestamp deletionTimestamp
-          labels annotations ownerReferences finalizers
-        spec status
-      gpuquotas GpuQuota:
-        metadata:
-          name uid resourceVersion generation
-        spec status
-      """;
+          pods Pod:
+            metadata:
+              name namespace uid resourceVersion creationTimestamp deletionTimestamp
+              labels:
+                gpu.partita.dev/admission
+              annotations:
+                gpu.partita.dev/gang gpu.partita.dev/gang-size gpu.partita.dev/converted-requests
+                kubernetes.io/config.mirror
+            spec:
+              nodeName priority preemptionPolicy terminationGracePeriodSeconds
+              schedulingGates resourceClaims nodeSelector tolerations
+              affinity:
+                nodeAffinity:
+                  requiredDuringSchedulingIgnoredDuringExecution
+              overhead:
+                cpu memory
+              resources:
+                requests:
+                  cpu memory
+              initContainers:
+                restartPolicy
+                resources:
+                  requests:
+                    cpu memory <gpus>
+                  limits:
+                    <gpus>
+              containers:
+                resources:
+                  requests:
+                    cpu memory <gpus>
+                  limits:
+                    <gpus>
+            status:
+              phase startTime resourceClaimStatuses
+              conditions:
+                type status reason message lastTransitionTime
+          resourceclaims ResourceClaim:
+            metadata:
+              name namespace uid resourceVersion deletionTimestamp finalizers
+              annotations:
+                gpu.partita.dev/proposed-allocation
+            spec:
+              devices
+            status:
+              reservedFor
+              allocation:
+                allocationTimestamp nodeSelector
+                devices:
+                  results config
+          resourceclaimtemplates ResourceClaimTemplate:
+            metadata:
+              name namespace uid resourceVersion deletionTimestamp
+              labels:
+                app.kubernetes.io/managed-by
+            spec:
+              spec:
+                devices:
+                  requests
+          nodes Node:
+            metadata:
+              name uid resourceVersion deletionTimestamp labels
+            spec:
+              unschedulable taints
+            status:
+              allocatable:
+                cpu memory pods <gpus>
+          namespaces Namespace:
+            metadata:
+              name uid resourceVersion labels
+          resourceslices ResourceSlice:
+            metadata:
+              name generateName uid resourceVersion generation creationTimestamp deletionTimestamp
+              labels annotations ownerReferences finalizers
+            spec
+          deviceclasses DeviceClass:
+            metadata:
+              name generateName uid resourceVersion generation creationTimestamp deletionTimestamp
+              labels annotations ownerReferences finalizers
+            spec
+          gpunodes GpuNode:
+            metadata:
+              name generateName uid resourceVersion generation creationTimestamp deletionTimestamp
+              labels annotations ownerReferences finalizers
+            spec status
+          gpuquotas GpuQuota:
+            metadata:
+              name uid resourceVersion generation
+            spec status
+          """;
 
   /** Kinds that whoever may make pods may write, and fill: of these an object may not have more than {@link #MOST}. */
   private static final Set<String> OF_TENANTS = Set.of("Pod", "ResourceClaim", "ResourceClaimTemplate");
 
   /**
-   * Bytes of heap, as {@link ObjectFilter} estimates them, that what is kept of {@code metadata}, {@code spec} or {@code status} may take. An
-   * object has 1.5 MiB at most, of which one could make as many kept tolerations; a pod of ten containers and two claims takes about 10 KiB.
+   * Bytes of heap, as {@link ObjectFilter} estimates them, that what is kept of {@code metadata}, {@code spec} or
+   * {@code status} may take. An object has 1.5 MiB at most, of which one could make as many kept tolerations; a pod of
+   * ten containers and two claims takes about 10 KiB.
    */
   static final int MOST = 64 << 10;
 
@@ -132,7 +134,8 @@ public final class KeptFields {
    */
   record Fields(Map<String, Fields> named, boolean whole) {
     /** What is kept of the field; null if it is dropped. */
-    @Nullable Fields of(String name) {
+    @Nullable
+    Fields of(String name) {
       if (whole) {
         return ALL;
       }

@@ -8,11 +8,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fields of a pod or claim that are read, but were too large to be kept ({@link KeptFields#MOST}). Nothing is decided by what is left of
- * such an object: it is told so instead.
+ * The fields of a pod or claim that are read, but were too large to be kept ({@link KeptFields#MOST}). Nothing is
+ * decided by what is left of such an object: it is told so instead.
  */
 public final class LeftOut {
-  /** Stands in a decoded object beside metadata; what the API server sends under that name is dropped like every unknown field. */
+  /**
+   * Stands in a decoded object beside metadata; what the API server sends under that name is dropped like every unknown
+   * field.
+   */
   static final String FIELD = "partitaLeftOut";
 
   private LeftOut() {}
@@ -29,11 +32,14 @@ public final class LeftOut {
 
   /** What is wrong with that, for people. */
   public static String words(String path) {
-    return path + " is too large: the controller keeps " + (KeptFields.MOST >> 10) + " KiB of the fields that it reads of an object's "
+    return path + " is too large: the controller keeps " + (KeptFields.MOST >> 10)
+        + " KiB of the fields that it reads of an object's "
         + path.split("\\.", 2)[0];
   }
 
   private static List<String> in(@Nullable Map<String, Object> unknown) {
-    return unknown != null && unknown.get(FIELD) instanceof Collection<?> paths ? paths.stream().map(String::valueOf).toList() : List.of();
+    return unknown != null && unknown.get(FIELD) instanceof Collection<?> paths
+        ? paths.stream().map(String::valueOf).toList()
+        : List.of();
   }
 }

@@ -13,13 +13,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Copies an object's JSON without what {@link KeptFields} does not list. Of an object that tenants write each list, and each field that is
- * kept whole, is left out when what is kept would take more than {@link KeptFields#MOST} with it; the copy then says which.
+ * Copies an object's JSON without what {@link KeptFields} does not list. Of an object that tenants write each list, and
+ * each field that is kept whole, is left out when what is kept would take more than {@link KeptFields#MOST} with it;
+ * the copy then says which.
  */
 final class ObjectFilter {
   private static final JsonFactory JSON = new JsonFactory();
 
-  // What a value takes on the heap as one of the client's objects, roughly: an object has a table and several lists of its own.
+  // What a value takes on the heap as one of the client's objects, roughly: an object has a table and several lists of
+  // its own.
   private static final int OBJECT_BYTES = 240;
   private static final int LIST_BYTES = 56;
   private static final int FIELD_BYTES = 48;

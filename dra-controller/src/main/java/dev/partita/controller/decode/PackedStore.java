@@ -55,7 +55,9 @@ public final class PackedStore<T extends HasMetadata> extends CompactStore<T> {
   /** The whole object of that key, for the caller alone; null if there is none. */
   public @Nullable T whole(String key) {
     byte @Nullable [] bytes = wholes.get(key);
-    return bytes == null ? null : serialization.unmarshal(new InflaterInputStream(new ByteArrayInputStream(bytes)), type);
+    return bytes == null
+        ? null
+        : serialization.unmarshal(new InflaterInputStream(new ByteArrayInputStream(bytes)), type);
   }
 
   private byte[] pack(T object) {

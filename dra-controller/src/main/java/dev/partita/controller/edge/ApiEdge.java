@@ -12,9 +12,9 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /**
- * Every write to the API server goes through here: refused when this instance does not lead, tried again when the server is
- * busy or out of reach, and not tried at all for a while when it keeps failing. Answers about the request itself (conflict,
- * invalid, forbidden, not found) go to the caller at once.
+ * Every write to the API server goes through here: refused when this instance does not lead, tried again when the
+ * server is busy or out of reach, and not tried at all for a while when it keeps failing. Answers about the request
+ * itself (conflict, invalid, forbidden, not found) go to the caller at once.
  */
 public final class ApiEdge {
   private static final int TOO_MANY_REQUESTS = 429;
@@ -67,8 +67,9 @@ public final class ApiEdge {
   }
 
   /**
-   * The same for calls that nobody waits for, such as notes to people: they are made when none of the others is under way, or when there
-   * has been one without a pause for {@link #PATIENCE}. When they keep failing, as where somebody's webhook for events does not answer, only they pause.
+   * The same for calls that nobody waits for, such as notes to people: they are made when none of the others is under
+   * way, or when there has been one without a pause for {@link #PATIENCE}. When they keep failing, as where somebody's
+   * webhook for events does not answer, only they pause.
    */
   public ApiEdge aside() {
     return new ApiEdge(this, way.second(), "api-aside");
@@ -114,17 +115,22 @@ public final class ApiEdge {
     return problem instanceof KubernetesClientException e && e.getCode() == HttpURLConnection.HTTP_NOT_FOUND;
   }
 
-  /** Whether nothing can be made any more in the object's namespace, for it is being deleted: the API server says so as a refusal. */
+  /**
+   * Whether nothing can be made any more in the object's namespace, for it is being deleted: the API server says so as
+   * a refusal.
+   */
   public static boolean isNamespaceEnding(Throwable problem) {
     return problem instanceof KubernetesClientException e
         && e.getStatus() != null
         && e.getStatus().getDetails() != null
-        && e.getStatus().getDetails().getCauses().stream().anyMatch(cause -> "NamespaceTerminating".equals(cause.getReason()));
+        && e.getStatus().getDetails().getCauses().stream()
+            .anyMatch(cause -> "NamespaceTerminating".equals(cause.getReason()));
   }
 
   private static boolean isTransient(Throwable problem) {
     return problem instanceof KubernetesClientException e
-        && (e.getCode() == 0 || e.getCode() == TOO_MANY_REQUESTS || e.getCode() >= HttpURLConnection.HTTP_INTERNAL_ERROR);
+        && (e.getCode() == 0 || e.getCode() == TOO_MANY_REQUESTS
+            || e.getCode() >= HttpURLConnection.HTTP_INTERNAL_ERROR);
   }
 
   /** Another instance leads, or none. */

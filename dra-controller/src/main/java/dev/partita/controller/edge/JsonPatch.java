@@ -43,7 +43,8 @@ public final class JsonPatch {
   /** The same for its status. */
   public <T extends HasMetadata> T applyToStatus(KubernetesClient client, ApiEdge edge, T object) {
     String patch = client.getKubernetesSerialization().asJson(steps);
-    return edge.call(() -> client.resource(named(client, object)).subresource("status").patch(PatchContext.of(PatchType.JSON), patch));
+    return edge.call(() -> client.resource(named(client, object)).subresource("status")
+        .patch(PatchContext.of(PatchType.JSON), patch));
   }
 
   /** Of the object only what names it: the client copies all that it is given, by way of JSON. */
@@ -52,7 +53,8 @@ public final class JsonPatch {
     Map<String, String> name = new HashMap<>();
     name.put("name", object.getMetadata().getName());
     name.put("namespace", object.getMetadata().getNamespace());
-    Map<String, Object> named = Map.of("apiVersion", object.getApiVersion(), "kind", object.getKind(), "metadata", name);
+    Map<String, Object> named =
+        Map.of("apiVersion", object.getApiVersion(), "kind", object.getKind(), "metadata", name);
     return (T) client.getKubernetesSerialization().convertValue(named, object.getClass());
   }
 

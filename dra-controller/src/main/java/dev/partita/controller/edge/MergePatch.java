@@ -8,8 +8,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * A change of an object's metadata (RFC 7386) under one version of it: unlike {@link JsonPatch} it can set an annotation of an object of which
- * nobody knows whether it has others, and leaves those as they are.
+ * A change of an object's metadata (RFC 7386) under one version of it: unlike {@link JsonPatch} it can set an
+ * annotation of an object of which nobody knows whether it has others, and leaves those as they are.
  */
 public final class MergePatch {
   private final Map<String, Object> metadata = new HashMap<>();
@@ -36,6 +36,7 @@ public final class MergePatch {
   /** The object as the API server has it with this change. */
   public <T extends HasMetadata> T apply(KubernetesClient client, ApiEdge edge, T object) {
     String patch = client.getKubernetesSerialization().asJson(Map.of("metadata", metadata));
-    return edge.call(() -> client.resource(JsonPatch.named(client, object)).patch(PatchContext.of(PatchType.JSON_MERGE), patch));
+    return edge.call(
+        () -> client.resource(JsonPatch.named(client, object)).patch(PatchContext.of(PatchType.JSON_MERGE), patch));
   }
 }

@@ -16,7 +16,10 @@ final class WritePriority {
   private int underWay;
   private long busySince;
 
-  /** @param patience how long there may be calls of the first kind without a pause until those of the second go beside them */
+  /**
+   * @param patience how long there may be calls of the first kind without a pause until those of the second go beside
+   *        them
+   */
   WritePriority(Duration patience) {
     this.patience = patience.toNanos();
   }

@@ -39,6 +39,7 @@ public record AllocatedCondition(Status status, String reason, String message) {
 
   /** kube-scheduler allocates wherever the pod could run: it says in its own condition what became of that. */
   public static AllocatedCondition notOurs() {
-    return new AllocatedCondition(Status.Unknown, "LeftToScheduler", "kube-scheduler allocates on every node that the pod could run on");
+    return new AllocatedCondition(Status.Unknown, "LeftToScheduler",
+        "kube-scheduler allocates on every node that the pod could run on");
   }
 }

@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes events on claims, on its own thread. There is one event a claim and reason: the same note again is counted in its
- * series; another note replaces it, for the API lets nobody change an event's note. Losing an event is no failure.
+ * Writes events on claims, on its own thread. There is one event a claim and reason: the same note again is counted in
+ * its series; another note replaces it, for the API lets nobody change an event's note. Losing an event is no failure.
  */
 public final class ClaimEvents implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ClaimEvents.class);
@@ -26,7 +26,10 @@ public final class ClaimEvents implements AutoCloseable {
   /** The same note again within this time is not written again. */
   private static final Duration QUIET = Duration.ofMinutes(2);
 
-  /** How long notes are gathered: of several of one claim and reason only the last is said, and an allocation ends complaints. */
+  /**
+   * How long notes are gathered: of several of one claim and reason only the last is said, and an allocation ends
+   * complaints.
+   */
   private static final Duration GATHER = Duration.ofMillis(300);
 
   /** What waits when an instance stops would be said by nobody. The next one leads as much later. */
@@ -72,14 +75,16 @@ public final class ClaimEvents implements AutoCloseable {
   }
 
   /**
-   * Says it, soon. Of what waits for its turn, behind an API server that is slow, the last of each claim and reason is said, and no more than
-   * {@link #MOST_WAITING} wait: then what has waited longest is not said, and how much that was is logged.
+   * Says it, soon. Of what waits for its turn, behind an API server that is slow, the last of each claim and reason is
+   * said, and no more than {@link #MOST_WAITING} wait: then what has waited longest is not said, and how much that was
+   * is logged.
    */
   public void tell(ClaimEvent event) {
     Key key = new Key(event.claim().uid(), event.reason());
     synchronized (waiting) {
       if (event.reason() == ClaimEvent.Reason.Allocated) {
-        waiting.computeIfPresent(new Key(event.claim().uid(), ClaimEvent.Reason.Unallocatable), (_, complaint) -> complaint.lasting() ? complaint : null);
+        waiting.computeIfPresent(new Key(event.claim().uid(), ClaimEvent.Reason.Unallocatable),
+            (_, complaint) -> complaint.lasting() ? complaint : null);
       }
       waiting.putLast(key, event);
       if (waiting.size() > MOST_WAITING) {
@@ -137,7 +142,10 @@ public final class ClaimEvents implements AutoCloseable {
     }
   }
 
-  /** @param first nothing of that reason was said of the claim yet, as far as this instance knows: then there is nothing to read */
+  /**
+   * @param first nothing of that reason was said of the claim yet, as far as this instance knows: then there is nothing
+   *        to read
+   */
   private void write(EventObject said, Instant now, boolean first) {
     String name = said.nameByReason();
     Event fresh = said.first(name, "dra-controller", instance, now);

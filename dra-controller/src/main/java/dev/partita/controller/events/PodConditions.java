@@ -31,9 +31,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the condition {@link Driver#ALLOCATED_CONDITION} of pods true, on its own thread. Only a pod that has to wait gets one; it says
- * when the wait is over. What it says already is not written again, and another reason to wait no sooner than {@link #PAUSE} after the last.
- * What could not be written is tried again: of a wait that is over nothing more may ever be said.
+ * Keeps the condition {@link Driver#ALLOCATED_CONDITION} of pods true, on its own thread. Only a pod that has to wait
+ * gets one; it says when the wait is over. What it says already is not written again, and another reason to wait no
+ * sooner than {@link #PAUSE} after the last. What could not be written is tried again: of a wait that is over nothing
+ * more may ever be said.
  */
 public final class PodConditions implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PodConditions.class);
@@ -137,7 +138,8 @@ public final class PodConditions implements AutoCloseable {
       }
       List<PodCondition> conditions = conditions(pod);
       int index = index(conditions);
-      boolean known = (index >= 0 && says(conditions.get(index), condition)) || (before != null && echoing && before.condition().equals(condition));
+      boolean known = (index >= 0 && says(conditions.get(index), condition))
+          || (before != null && echoing && before.condition().equals(condition));
       boolean needless = condition.status() != AllocatedCondition.Status.False && index < 0 && !echoing;
       if (known || needless || write(ref, pod, condition, now)) {
         failures.succeeded(ref);
@@ -188,7 +190,8 @@ public final class PodConditions implements AutoCloseable {
         LOG.debug("pod {}: condition not written: {}", ref.key(), e.getMessage());
         return true;
       }
-      LOG.warn("pod {}: condition {} not written, next try later: {}", ref.key(), Driver.ALLOCATED_CONDITION, e.getMessage());
+      LOG.warn("pod {}: condition {} not written, next try later: {}", ref.key(), Driver.ALLOCATED_CONDITION,
+          e.getMessage());
       return false;
     }
   }

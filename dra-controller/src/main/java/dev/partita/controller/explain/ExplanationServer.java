@@ -19,9 +19,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Answers {@code GET /explain/pod/NAMESPACE/NAME} and {@code GET /explain/claim/NAMESPACE/NAME} with a JSON list of {@link
- * PodExplanation}; 404 where there is no such object, 503 where another instance leads. It listens on the loopback address only: what it
- * tells is of all namespaces, and who may reach it is who may forward ports of the controller's pods, which the API server decides.
+ * Answers {@code GET /explain/pod/NAMESPACE/NAME} and {@code GET /explain/claim/NAMESPACE/NAME} with a JSON list of
+ * {@link PodExplanation}; 404 where there is no such object, 503 where another instance leads. It listens on the
+ * loopback address only: what it tells is of all namespaces, and who may reach it is who may forward ports of the
+ * controller's pods, which the API server decides.
  */
 public final class ExplanationServer {
   private static final Pattern PATH = Pattern.compile("/explain/(pod|claim)/([a-z0-9.-]{1,253})/([a-z0-9.-]{1,253})");
@@ -50,7 +51,8 @@ public final class ExplanationServer {
   private static HttpAnswer answer(Exchange exchange, Function<Question, CompletionStage<Answer>> answers) {
     Optional<Question> question = exchange.method().equals("GET") ? question(exchange.path()) : Optional.empty();
     if (question.isEmpty()) {
-      return text(HttpURLConnection.HTTP_BAD_REQUEST, "GET /explain/pod/NAMESPACE/NAME or /explain/claim/NAMESPACE/NAME");
+      return text(HttpURLConnection.HTTP_BAD_REQUEST,
+          "GET /explain/pod/NAMESPACE/NAME or /explain/claim/NAMESPACE/NAME");
     }
     try {
       return switch (answers.apply(question.get()).toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS)) {

@@ -43,7 +43,8 @@ public record PodExplanation(String namespace, String pod, State state, String s
    * @param node name
    * @param cards how many it has
    * @param reason what speaks against the node, or which request finds too few cards there
-   * @param byCard where it is the cards: every one that does not fit, by its device name, and the first reason that excludes it
+   * @param byCard where it is the cards: every one that does not fit, by its device name, and the first reason that
+   *        excludes it
    */
   public record NodeReason(String node, int cards, String reason, SortedMap<String, String> byCard) {
     public NodeReason {

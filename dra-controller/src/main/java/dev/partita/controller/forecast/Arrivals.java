@@ -3,8 +3,8 @@ package dev.partita.controller.forecast;
 import java.util.Arrays;
 
 /**
- * The pods of all fillings, one after the other, as hosts see them that have cards of certain kinds: pods that no such card will do for are left out,
- * and what the others need of a card of each kind is one number.
+ * The pods of all fillings, one after the other, as hosts see them that have cards of certain kinds: pods that no such
+ * card will do for are left out, and what the others need of a card of each kind is one number.
  */
 final class Arrivals {
   /** More than any card has. */

@@ -6,7 +6,10 @@ import java.util.Optional;
 import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
-/** The hosts that a kind of pods fits on, the cheapest first. The first one is found without putting the others in order. */
+/**
+ * The hosts that a kind of pods fits on, the cheapest first. The first one is found without putting the others in
+ * order.
+ */
 final class CheapestHosts {
   private static final int NONE_YET = -2;
 

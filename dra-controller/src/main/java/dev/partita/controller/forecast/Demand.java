@@ -1,8 +1,8 @@
 package dev.partita.controller.forecast;
 
 /**
- * What one kind of pod takes of a host. Cards are counted in parts, so that cards of every size compare: a card has {@link #CARD}
- * parts of memory and as many of cores, and a whole card is all of both.
+ * What one kind of pod takes of a host. Cards are counted in parts, so that cards of every size compare: a card has
+ * {@link #CARD} parts of memory and as many of cores, and a whole card is all of both.
  */
 public final class Demand {
   /** Parts of memory, and of cores, that a card has. */

@@ -60,14 +60,17 @@ public final class DemandHistory {
             .toList();
     return switch (asks.size()) {
       case 0 -> Optional.of(new Kind(needs, Optional.empty()));
-      case 1 -> asks.getFirst().count() instanceof DeviceAsk.Count.Exactly ? Optional.of(kind(needs, asks.getFirst())) : Optional.empty();
+      case 1 -> asks.getFirst().count() instanceof DeviceAsk.Count.Exactly
+          ? Optional.of(kind(needs, asks.getFirst()))
+          : Optional.empty();
       default -> Optional.empty();
     };
   }
 
   static Kind kind(PodNeeds needs, DeviceAsk ask) {
     return new Kind(
-        needs, Optional.of(new DeviceAsk("", ask.selectors(), ask.count(), ask.memory(), ask.cores(), ask.tolerations(), ask.placement())));
+        needs, Optional.of(new DeviceAsk("", ask.selectors(), ask.count(), ask.memory(), ask.cores(), ask.tolerations(),
+            ask.placement())));
   }
 
   private void count(Kind kind) {
@@ -78,7 +81,7 @@ public final class DemandHistory {
     }
     if (total >= MOST) {
       total = 0;
-      for (Iterator<Map.Entry<Kind, Long>> each = arrivals.entrySet().iterator(); each.hasNext(); ) {
+      for (Iterator<Map.Entry<Kind, Long>> each = arrivals.entrySet().iterator(); each.hasNext();) {
         Map.Entry<Kind, Long> entry = each.next();
         entry.setValue(entry.getValue() / 2);
         total += entry.getValue();

@@ -3,8 +3,9 @@ package dev.partita.controller.forecast;
 import java.util.Arrays;
 
 /**
- * Fills up one host again and again, each time from the same state: each pod that fits takes its place where least is left. The cards of which something is
- * free are kept in order of that, each as one number: parts free, index of the kind, memory and cores. Half of an allocator's time is spent here.
+ * Fills up one host again and again, each time from the same state: each pod that fits takes its place where least is
+ * left. The cards of which something is free are kept in order of that, each as one number: parts free, index of the
+ * kind, memory and cores. Half of an allocator's time is spent here.
  */
 final class Filling {
   private static final int SIZE_AT = 40;

@@ -7,13 +7,15 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Expects of the future what arrived in the past. What a state of a host is worth follows from filling it up, on paper, with pods as
- * they arrive, several times over, and looking at how much of its cards is idle at the end: because CPU ran out before the cards
- * did, or because remainders are smaller than anything that arrives. A placement's cost is by how much it makes that worse.
+ * Expects of the future what arrived in the past. What a state of a host is worth follows from filling it up, on paper,
+ * with pods as they arrive, several times over, and looking at how much of its cards is idle at the end: because CPU
+ * ran out before the cards did, or because remainders are smaller than anything that arrives. A placement's cost is by
+ * how much it makes that worse.
  *
- * <p>Beside it stand two prices for what filling one host by itself cannot see. A host that still has room for a pod of several cards
- * keeps some of the value of that room, the more the fewer such hosts there are. And cards that few hosts have to offer to somebody who asks for them (a model that pods
- * name, a node large enough for a large pod) cost more the more of them is asked for in comparison with what there is.
+ * <p>Beside it stand two prices for what filling one host by itself cannot see. A host that still has room for a pod of
+ * several cards keeps some of the value of that room, the more the fewer such hosts there are. And cards that few hosts
+ * have to offer to somebody who asks for them (a model that pods name, a node large enough for a large pod) cost more
+ * the more of them is asked for in comparison with what there is.
  *
  * <p>The pods that are filled in are fixed as long as the frequencies are, so equal states always have equal values.
  */
@@ -67,7 +69,10 @@ public final class Forecast {
     return frequency.arrivals() * frequency.demand().cards() * frequency.demand().size();
   }
 
-  /** Every position of the fillings has the frequencies as they are: what a filling gets of a kind too many, others get too few. */
+  /**
+   * Every position of the fillings has the frequencies as they are: what a filling gets of a kind too many, others get
+   * too few.
+   */
   private static Demand[][] fills(List<Frequency> frequencies) {
     long[] upTo = new long[frequencies.size()];
     long sum = 0;
@@ -102,7 +107,8 @@ public final class Forecast {
     if (before != KnownCosts.UNKNOWN) {
       return before;
     }
-    long cost = new Filling(arrivals(state), state).idleAfterAll() + large.lost(state) * ROOM_WEIGHT / 1000 * FILLS / 1_000_000;
+    long cost =
+        new Filling(arrivals(state), state).idleAfterAll() + large.lost(state) * ROOM_WEIGHT / 1000 * FILLS / 1_000_000;
     known.put(state.fingerprint(), cost);
     return cost;
   }

@@ -9,7 +9,10 @@ import java.util.BitSet;
 import java.util.function.ToIntFunction;
 import java.util.function.UnaryOperator;
 
-/** One host in the forecast's terms, where cards are counted in parts and what a host has is rounded down. Does not change. */
+/**
+ * One host in the forecast's terms, where cards are counted in parts and what a host has is rounded down. Does not
+ * change.
+ */
 final class ForecastHost {
   private final HostState standing;
   private final FreeParts empty;
@@ -32,7 +35,8 @@ final class ForecastHost {
     for (int i = 0; i < empty.length; i++) {
       empty[i] = FreeParts.card(kinds.applyAsInt(standing.shelves().get(i)), Demand.CARD, Demand.CARD);
     }
-    return of(standing, room, one.apply(FreeParts.of(coarse(cpu(room.total())), coarse(mebibytes(room.total())), empty)), kinds);
+    return of(standing, room,
+        one.apply(FreeParts.of(coarse(cpu(room.total())), coarse(mebibytes(room.total())), empty)), kinds);
   }
 
   private static ForecastHost of(HostState standing, Room room, FreeParts empty, ToIntFunction<CardClass> kinds) {
@@ -43,7 +47,8 @@ final class ForecastHost {
       int kind = kinds.applyAsInt(standing.shelves().get(i));
       long free = Math.max(0, sellable - account.memory());
       // A card that is not wholly free must not look so, however small the share.
-      int memory = (int) Math.min(account.shares() > 0 ? Demand.CARD - 1 : Demand.CARD, free * Demand.CARD / Math.max(1, sellable));
+      int memory = (int) Math.min(account.shares() > 0 ? Demand.CARD - 1 : Demand.CARD,
+          free * Demand.CARD / Math.max(1, sellable));
       int cores = Math.max(0, Account.CORES - account.cores()) * (Demand.CARD / Account.CORES);
       now[i] = account.isClosedToShares() ? FreeParts.card(kind, 0, 0) : FreeParts.card(kind, memory, cores);
     }

@@ -55,7 +55,10 @@ public final class ForecastIndex {
     this.rooms = rooms;
   }
 
-  /** Whether pods are known to take CPU or memory from the hosts. As long as they do not, the order of free cards says all there is to say. */
+  /**
+   * Whether pods are known to take CPU or memory from the hosts. As long as they do not, the order of free cards says
+   * all there is to say.
+   */
   public boolean hasForecast() {
     return mix.snapshot().needsRoom();
   }
@@ -71,7 +74,8 @@ public final class ForecastIndex {
     if (outdated) {
       hosts.clear();
       kinds.clear();
-      standings.values().forEach(standing -> standing.shelves().forEach(shelf -> kinds.putIfAbsent(shelf, kinds.size())));
+      standings.values()
+          .forEach(standing -> standing.shelves().forEach(shelf -> kinds.putIfAbsent(shelf, kinds.size())));
       standings.values().forEach(standing -> hosts.add(host(standing)));
       costs.clear();
     } else {
@@ -90,7 +94,8 @@ public final class ForecastIndex {
   }
 
   private ForecastHost host(HostState standing) {
-    return ForecastHost.of(standing, rooms.of(standing.host().name()), shelf -> kinds.getOrDefault(shelf, 0), hosts::one);
+    return ForecastHost.of(standing, rooms.of(standing.host().name()), shelf -> kinds.getOrDefault(shelf, 0),
+        hosts::one);
   }
 
   private void learn(Function<DeviceAsk, RequestMatcher> fits) {
@@ -98,9 +103,11 @@ public final class ForecastIndex {
     mixNumber = snapshot.number();
     List<Frequency> frequencies = new ArrayList<>();
     try {
-      snapshot.arrivals().forEach((kind, arrivals) -> demand(kind, fits).ifPresent(demand -> frequencies.add(new Frequency(demand, arrivals))));
+      snapshot.arrivals().forEach(
+          (kind, arrivals) -> demand(kind, fits).ifPresent(demand -> frequencies.add(new Frequency(demand, arrivals))));
     } catch (OverBudgetException e) {
-      // What some pods ask for takes too long to judge: the others are decided by what is known, and this is known in part next time.
+      // What some pods ask for takes too long to judge: the others are decided by what is known, and this is known in
+      // part next time.
     }
     Map<FreeParts, Integer> empty = new HashMap<>();
     for (int i = 0; i < hosts.size(); i++) {
@@ -113,7 +120,8 @@ public final class ForecastIndex {
   }
 
   /**
-   * The kind of pod in the forecast's terms, rounded down as what is free is: what fits in bytes fits in parts, too; empty if which cards will do does not follow from their kinds.
+   * The kind of pod in the forecast's terms, rounded down as what is free is: what fits in bytes fits in parts, too;
+   * empty if which cards will do does not follow from their kinds.
    */
   private Optional<Demand> demand(DemandHistory.Kind kind, Function<DeviceAsk, RequestMatcher> fits) {
     int[] memory = new int[kinds.size()];
@@ -128,23 +136,23 @@ public final class ForecastIndex {
       count = devices;
       AtomicBoolean instances = new AtomicBoolean();
       kinds.forEach(
-          (shelf, number) ->
-              askFits.ofKind(shelf).ifPresent(
-                  fit -> {
-                    if (fit.device().mode() == DeviceMode.MIG) {
-                      instances.set(true);
-                      return;
-                    }
-                    boolean whole = fit.mode() == DeviceMode.WHOLE;
-                    long sellable = Math.max(1, fit.device().card().sellableMemory());
-                    memory[number] = whole ? Demand.CARD : (int) (fit.memory() * Demand.CARD / sellable);
-                    cores[number] = whole ? Demand.CARD : fit.cores() * (Demand.CARD / Account.CORES);
-                  }));
+          (shelf, number) -> askFits.ofKind(shelf).ifPresent(
+              fit -> {
+                if (fit.device().mode() == DeviceMode.MIG) {
+                  instances.set(true);
+                  return;
+                }
+                boolean whole = fit.mode() == DeviceMode.WHOLE;
+                long sellable = Math.max(1, fit.device().card().sellableMemory());
+                memory[number] = whole ? Demand.CARD : (int) (fit.memory() * Demand.CARD / sellable);
+                cores[number] = whole ? Demand.CARD : fit.cores() * (Demand.CARD / Account.CORES);
+              }));
       if (instances.get()) {
         return Optional.empty(); // the forecast knows no placements
       }
     }
-    return Optional.of(new Demand(ForecastHost.cpu(kind.needs()), ForecastHost.mebibytes(kind.needs()), count, memory, cores));
+    return Optional
+        .of(new Demand(ForecastHost.cpu(kind.needs()), ForecastHost.mebibytes(kind.needs()), count, memory, cores));
   }
 
   /**

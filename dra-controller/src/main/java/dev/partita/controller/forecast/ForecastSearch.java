@@ -73,7 +73,8 @@ public final class ForecastSearch {
       if ((!one && impossible.contains(alike(ask, standing))) || refused.test(standing)) {
         continue;
       }
-      Optional<Found> found = NodeSearch.search(standing.host(), cards.accounts(), choice, a -> possible(a, offer, one));
+      Optional<Found> found =
+          NodeSearch.search(standing.host(), cards.accounts(), choice, a -> possible(a, offer, one));
       if (found.isPresent()) {
         return new Advice.Place(found.get());
       }
@@ -114,7 +115,8 @@ public final class ForecastSearch {
   }
 
   private static boolean leavesItToUs(DeviceAsk ask) {
-    return ask.access() == DeviceAsk.Access.OWN && ask.placement().nodes() == Packing.AUTO && ask.placement().gpus() == Packing.AUTO;
+    return ask.access() == DeviceAsk.Access.OWN && ask.placement().nodes() == Packing.AUTO
+        && ask.placement().gpus() == Packing.AUTO;
   }
 
   private static boolean isOne(DeviceAsk ask) {

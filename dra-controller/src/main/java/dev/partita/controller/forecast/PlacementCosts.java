@@ -4,8 +4,8 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * What the placement of pods of one kind costs on every host, by the host's position in the fleet. Kept until a host changes, so that
- * a decision works out only what has changed since the last one of its kind. For one thread.
+ * What the placement of pods of one kind costs on every host, by the host's position in the fleet. Kept until a host
+ * changes, so that a decision works out only what has changed since the last one of its kind. For one thread.
  */
 final class PlacementCosts {
   private final Demand demand;
@@ -37,11 +37,15 @@ final class PlacementCosts {
     }
   }
 
-  /** The host that costs least, of equals the one with the least idle, of these the first; negative if the pods fit on none. */
+  /**
+   * The host that costs least, of equals the one with the least idle, of these the first; negative if the pods fit on
+   * none.
+   */
   int cheapest() {
     int best = -1;
     for (int i = 0; i < card.length; i++) {
-      if (card[i] >= 0 && (best < 0 || growth[i] < growth[best] || (growth[i] == growth[best] && idle[i] < idle[best]))) {
+      if (card[i] >= 0
+          && (best < 0 || growth[i] < growth[best] || (growth[i] == growth[best] && idle[i] < idle[best]))) {
         best = i;
       }
     }

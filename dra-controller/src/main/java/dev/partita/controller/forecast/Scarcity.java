@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a card of a host costs beside what stays idle there: the more, the more is asked of those few hosts that could serve it even
- * if they were empty. If everybody can use every host, all cost the same.
+ * What a card of a host costs beside what stays idle there: the more, the more is asked of those few hosts that could
+ * serve it even if they were empty. If everybody can use every host, all cost the same.
  */
 public final class Scarcity {
   private static final int MAX_KINDS = 256;
@@ -25,7 +25,8 @@ public final class Scarcity {
     this.empty = Map.copyOf(empty);
     this.all = offered(empty.keySet());
     List<Frequency> largest =
-        frequencies.stream().sorted((a, b) -> Long.compare(Forecast.asked(b), Forecast.asked(a))).limit(MAX_KINDS).toList();
+        frequencies.stream().sorted((a, b) -> Long.compare(Forecast.asked(b), Forecast.asked(a))).limit(MAX_KINDS)
+            .toList();
     double asked = Math.max(1, largest.stream().mapToLong(Forecast::asked).sum());
     empty.keySet().forEach(host -> prices.put(host, 0L));
     for (Frequency frequency : largest) {
@@ -34,13 +35,19 @@ public final class Scarcity {
     }
   }
 
-  /** How many times more cards there are than on hosts that could serve the demand if they were empty; 0 if there is no such host. */
+  /**
+   * How many times more cards there are than on hosts that could serve the demand if they were empty; 0 if there is no
+   * such host.
+   */
   double rarity(Demand demand) {
     double offered = offered(able(demand));
     return offered == 0 ? 0 : all / offered;
   }
 
-  /** For the largest kinds of hosts with several cards, the pod that takes all its cards, and CPU and memory but for a small rest. */
+  /**
+   * For the largest kinds of hosts with several cards, the pod that takes all its cards, and CPU and memory but for a
+   * small rest.
+   */
   List<Demand> largestPods() {
     int kinds = 0;
     for (FreeParts host : empty.keySet()) {
@@ -83,7 +90,10 @@ public final class Scarcity {
     return hosts.stream().mapToLong(host -> empty.getOrDefault(host, 0) * host.idle()).sum();
   }
 
-  /** What that many parts of cards cost on a host that looks like this when it is empty, in the unit of {@link Forecast#cost}. */
+  /**
+   * What that many parts of cards cost on a host that looks like this when it is empty, in the unit of
+   * {@link Forecast#cost}.
+   */
   public long cost(FreeParts host, long parts) {
     return parts * prices.getOrDefault(host, 0L) / 1_000_000 * Forecast.FILLS;
   }

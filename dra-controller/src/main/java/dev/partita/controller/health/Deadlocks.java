@@ -11,7 +11,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Threads that wait for each other's locks, and so for ever. It is looked for every {@link #PAUSE} at most, however often it is asked. */
+/**
+ * Threads that wait for each other's locks, and so for ever. It is looked for every {@link #PAUSE} at most, however
+ * often it is asked.
+ */
 public final class Deadlocks implements Supplier<Optional<String>> {
   private static final Duration PAUSE = Duration.ofSeconds(5);
 

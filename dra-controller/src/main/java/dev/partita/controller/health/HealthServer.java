@@ -10,8 +10,9 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Answers {@code /healthz} (what it runs comes round) and {@code /readyz} (it has seen the cluster, and can be asked): 200, or 503 and what is wrong. Its
- * connections have threads of their own, so that it answers whatever else the process does.
+ * Answers {@code /healthz} (what it runs comes round) and {@code /readyz} (it has seen the cluster, and can be asked):
+ * 200, or 503 and what is wrong. Its connections have threads of their own, so that it answers whatever else the
+ * process does.
  */
 public final class HealthServer {
   /** Kubelet makes one for every probe, and closes it with the answer. */
@@ -27,7 +28,8 @@ public final class HealthServer {
    * @param unready why it must not be asked now; empty if it may
    * @throws IOException if the port cannot be had
    */
-  public static HttpListener start(int port, Supplier<Optional<String>> ill, Supplier<Optional<String>> unready) throws IOException {
+  public static HttpListener start(int port, Supplier<Optional<String>> ill, Supplier<Optional<String>> unready)
+      throws IOException {
     return HttpListener.start(
         new InetSocketAddress(port),
         "health",
@@ -37,7 +39,10 @@ public final class HealthServer {
         exchange -> answer(exchange, ill, unready));
   }
 
-  private static HttpAnswer answer(Exchange exchange, Supplier<Optional<String>> ill, Supplier<Optional<String>> unready) {
+  private static HttpAnswer answer(
+      Exchange exchange,
+      Supplier<Optional<String>> ill,
+      Supplier<Optional<String>> unready) {
     return switch (exchange.path()) {
       case "/healthz" -> answer(ill.get());
       case "/readyz" -> answer(ill.get().or(unready));
@@ -46,6 +51,7 @@ public final class HealthServer {
   }
 
   private static HttpAnswer answer(Optional<String> problem) {
-    return problem.map(words -> HttpAnswer.text(HttpURLConnection.HTTP_UNAVAILABLE, words)).orElse(HttpAnswer.text(HttpURLConnection.HTTP_OK, "ok"));
+    return problem.map(words -> HttpAnswer.text(HttpURLConnection.HTTP_UNAVAILABLE, words))
+        .orElse(HttpAnswer.text(HttpURLConnection.HTTP_OK, "ok"));
   }
 }

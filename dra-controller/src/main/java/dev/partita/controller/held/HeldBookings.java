@@ -25,11 +25,15 @@ import org.jspecify.annotations.Nullable;
  * @param claimUid for which claim
  * @param namespace of the claim; empty if the node does not know it
  * @param besides whether it counts beside what the claim itself has: the node cannot tell what that is, and gives
- *     nobody else any of it
+ *        nobody else any of it
  * @param bookings what it takes of the node's cards
  */
 public record HeldBookings(
-    String node, String claimUid, Optional<String> namespace, boolean besides, List<Booking> bookings) {
+    String node,
+    String claimUid,
+    Optional<String> namespace,
+    boolean besides,
+    List<Booking> bookings) {
   public HeldBookings {
     bookings = List.copyOf(bookings);
   }

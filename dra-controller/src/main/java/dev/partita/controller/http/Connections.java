@@ -11,8 +11,9 @@ import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
 /**
- * The open connections of a server. When there are as many as there may be, the one that has been kept waiting for its next request the longest makes room for
- * a new one, those first that never sent a whole request: so whoever opens many connections, and sends little on them, ends his own. For any thread.
+ * The open connections of a server. When there are as many as there may be, the one that has been kept waiting for its
+ * next request the longest makes room for a new one, those first that never sent a whole request: so whoever opens many
+ * connections, and sends little on them, ends his own. For any thread.
  */
 final class Connections {
   private final int most;
@@ -101,7 +102,8 @@ final class Connections {
   }
 
   private Optional<One> last() {
-    return asking.stream().filter(one -> !one.proven).findFirst().or(() -> idle.stream().findFirst()).or(() -> asking.stream().findFirst());
+    return asking.stream().filter(one -> !one.proven).findFirst().or(() -> idle.stream().findFirst())
+        .or(() -> asking.stream().findFirst());
   }
 
   private synchronized List<One> all() {

@@ -20,7 +20,10 @@ public interface Exchange {
 
   Optional<String> header(String name);
 
-  /** What was sent with it; empty where nothing was. Until {@link #arrived} is called its sender may be cut off to make room for others. */
+  /**
+   * What was sent with it; empty where nothing was. Until {@link #arrived} is called its sender may be cut off to make
+   * room for others.
+   */
   InputStream body() throws IOException;
 
   /** Says that what is wanted of the body has been read: from now on the connection is kept until it is answered. */

@@ -2,7 +2,10 @@ package dev.partita.controller.http;
 
 import java.time.Duration;
 
-/** What one connection of a server may have. Whoever reaches a port may open one: a client that sends nothing, or half of it, must cost nobody anything. */
+/**
+ * What one connection of a server may have. Whoever reaches a port may open one: a client that sends nothing, or half
+ * of it, must cost nobody anything.
+ */
 public final class HttpLimits {
   /** Seconds for a handshake and a request to arrive, however slowly. */
   public static final int REQUEST_SECONDS = 10;
@@ -13,8 +16,8 @@ public final class HttpLimits {
   static final Duration ANSWER = Duration.ofSeconds(30);
 
   /**
-   * Between two requests; longer than the 90 s that API servers keep an idle connection (k8s.io/apimachinery, util/net): who closes it first must be
-   * the one who asks, for what he sends just then is lost.
+   * Between two requests; longer than the 90 s that API servers keep an idle connection (k8s.io/apimachinery,
+   * util/net): who closes it first must be the one who asks, for what he sends just then is lost.
    */
   static final Duration IDLE = Duration.ofSeconds(150);
 

@@ -34,8 +34,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An HTTP/1.1 server, with or without encryption, that answers whatever others do to its port: a thread accepts, every connection has a thread of its own
- * and {@link HttpLimits}, and {@link Connections} says whose turn it is to go. What is sent and answered is read and written by Apache HttpCore.
+ * An HTTP/1.1 server, with or without encryption, that answers whatever others do to its port: a thread accepts, every
+ * connection has a thread of its own and {@link HttpLimits}, and {@link Connections} says whose turn it is to go. What
+ * is sent and answered is read and written by Apache HttpCore.
  */
 public final class HttpListener implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(HttpListener.class);
@@ -44,10 +45,12 @@ public final class HttpListener implements AutoCloseable {
   private static final Duration AFTER_FAILURE = Duration.ofMillis(100);
 
   private static final Http1Config CONFIG =
-      Http1Config.custom().setMaxLineLength(HttpLimits.LINE_BYTES).setMaxHeaderCount(HttpLimits.HEADERS).setBufferSize(HttpLimits.BUFFER_BYTES).build();
+      Http1Config.custom().setMaxLineLength(HttpLimits.LINE_BYTES).setMaxHeaderCount(HttpLimits.HEADERS)
+          .setBufferSize(HttpLimits.BUFFER_BYTES).build();
 
   private static final HttpProcessor PROCESSOR =
-      HttpProcessorBuilder.create().addAll(new ResponseDate(), new ResponseContent(), new ResponseConnControl()).build();
+      HttpProcessorBuilder.create().addAll(new ResponseDate(), new ResponseContent(), new ResponseConnControl())
+          .build();
 
   private final ServerSocket port;
   private final Optional<SSLContext> encryption;
@@ -57,14 +60,22 @@ public final class HttpListener implements AutoCloseable {
   private final ScheduledExecutorService timer;
   private volatile boolean closed;
 
-  private HttpListener(ServerSocket port, String name, int most, ThreadFactory threads, Optional<SSLContext> encryption, Exchange.Handler handler) {
+  private HttpListener(
+      ServerSocket port,
+      String name,
+      int most,
+      ThreadFactory threads,
+      Optional<SSLContext> encryption,
+      Exchange.Handler handler) {
     this.port = port;
     this.encryption = encryption;
     this.handler = handler;
     this.threads = threads;
     this.connections = new Connections(most, System::nanoTime);
-    this.timer = Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name(name + "-timer").daemon().factory());
-    var _ = timer.scheduleWithFixedDelay(connections::endOverdue, CHECK.toMillis(), CHECK.toMillis(), TimeUnit.MILLISECONDS);
+    this.timer =
+        Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name(name + "-timer").daemon().factory());
+    var _ = timer.scheduleWithFixedDelay(connections::endOverdue, CHECK.toMillis(), CHECK.toMillis(),
+        TimeUnit.MILLISECONDS);
     Thread.ofPlatform().name(name + "-accept").daemon().start(this::accept);
   }
 
@@ -77,7 +88,12 @@ public final class HttpListener implements AutoCloseable {
    * @throws IOException if the port cannot be had
    */
   public static HttpListener start(
-      InetSocketAddress address, String name, int most, ThreadFactory threads, Optional<SSLContext> encryption, Exchange.Handler handler)
+      InetSocketAddress address,
+      String name,
+      int most,
+      ThreadFactory threads,
+      Optional<SSLContext> encryption,
+      Exchange.Handler handler)
       throws IOException {
     ServerSocket port = new ServerSocket();
     try {
@@ -157,14 +173,16 @@ public final class HttpListener implements AutoCloseable {
     try (DefaultBHttpServerConnection connection = new DefaultBHttpServerConnection("http", CONFIG)) {
       socket.setTcpNoDelay(true);
       if (encryption.isPresent()) {
-        SSLSocket secured = (SSLSocket) encryption.get().getSocketFactory().createSocket(socket, socket.getInetAddress().getHostAddress(), socket.getPort(), true);
+        SSLSocket secured = (SSLSocket) encryption.get().getSocketFactory().createSocket(socket,
+            socket.getInetAddress().getHostAddress(), socket.getPort(), true);
         secured.setUseClientMode(false);
         secured.startHandshake();
         connection.bind(secured, socket);
       } else {
         connection.bind(socket);
       }
-      HttpService service = new HttpService(PROCESSOR, new BasicHttpServerRequestHandler((request, context) -> (asked, answer, c) -> answer(asked, answer, connection, one)));
+      HttpService service = new HttpService(PROCESSOR, new BasicHttpServerRequestHandler(
+          (request, context) -> (asked, answer, c) -> answer(asked, answer, connection, one)));
       while (connection.isOpen() && connection.isDataAvailable(Timeout.of(HttpLimits.IDLE))) {
         one.asks();
         service.handleRequest(connection, HttpCoreContext.create());
@@ -179,18 +197,24 @@ public final class HttpListener implements AutoCloseable {
     }
   }
 
-  private void answer(ClassicHttpRequest asked, ClassicHttpResponse response, DefaultBHttpServerConnection connection, Connections.One one) throws IOException {
+  private void answer(
+      ClassicHttpRequest asked,
+      ClassicHttpResponse response,
+      DefaultBHttpServerConnection connection,
+      Connections.One one) throws IOException {
     Asked exchange = new Asked(asked, Optional.ofNullable(connection.getSSLSession()), one);
     if (asked.getEntity() == null) {
       exchange.arrived();
     }
-    HttpAnswer answer = handler.answer(exchange); // what it did not want of the body is still to arrive, and may be cut off
+    // what it did not want of the body is still to arrive, and may be cut off
+    HttpAnswer answer = handler.answer(exchange);
     response.setCode(answer.status());
     answer.headers().forEach(response::setHeader);
     response.setEntity(new StringEntity(answer.body(), ContentType.parse(answer.type())));
   }
 
-  private record Asked(ClassicHttpRequest request, Optional<SSLSession> session, Connections.One one) implements Exchange {
+  private record Asked(ClassicHttpRequest request, Optional<SSLSession> session, Connections.One one)
+      implements Exchange {
     @Override
     public String method() {
       return request.getMethod();

@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What a card is, but for where it is and what it is called: whatever reads none of {@link #OF_ONE_CARD} says the same of all
- * cards of a kind.
+ * What a card is, but for where it is and what it is called: whatever reads none of {@link #OF_ONE_CARD} says the same
+ * of all cards of a kind.
  *
  * @param sellableMemory bytes that its shares may hold together
  * @param devices what it is offered as
@@ -32,8 +32,9 @@ record CardKind(long sellableMemory, List<DeviceKind> devices) {
   }
 
   /**
-   * One of the ways in which it is offered. Of the attributes of one card it counts which there are: a card that lacks one is of another kind. Those
-   * are left out when kinds are compared, and not when they are made: a fleet has thousands of cards of a few kinds.
+   * One of the ways in which it is offered. Of the attributes of one card it counts which there are: a card that lacks
+   * one is of another kind. Those are left out when kinds are compared, and not when they are made: a fleet has
+   * thousands of cards of a few kinds.
    */
   static final class DeviceKind {
     private final Device device;

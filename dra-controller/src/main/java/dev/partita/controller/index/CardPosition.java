@@ -17,7 +17,8 @@ import java.util.Set;
  * has one position, for example. Compared by identity: there is one for each key.
  */
 public final class CardPosition implements Alike {
-  private static final Set<String> READ = Set.of(DeviceAttribute.INDEX, DeviceAttribute.MINOR, CardKind.withoutDomain(DeviceAttribute.NUMA_NODE));
+  private static final Set<String> READ =
+      Set.of(DeviceAttribute.INDEX, DeviceAttribute.MINOR, CardKind.withoutDomain(DeviceAttribute.NUMA_NODE));
 
   /** Attributes that still tell cards of one spot apart, by name without domain. */
   static final Set<String> OF_ONE_SPOT = others();

@@ -35,6 +35,8 @@ public final class ChangeLog {
 
   /** Names of the hosts that changed, came or went since then; empty if that is not known any more. */
   public Optional<Set<String>> since(Moment then) {
-    return then.volume() == volume ? Optional.of(Set.copyOf(hosts.subList(then.changes(), hosts.size()))) : Optional.empty();
+    return then.volume() == volume
+        ? Optional.of(Set.copyOf(hosts.subList(then.changes(), hosts.size())))
+        : Optional.empty();
   }
 }

@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps the cards of all hosts in the order in which an ask would take them, so that the best one is looked up and not
- * searched for. It follows an inventory and the books: when a decision changes something, only the hosts concerned are put
- * in order anew. For one thread.
+ * searched for. It follows an inventory and the books: when a decision changes something, only the hosts concerned are
+ * put in order anew. For one thread.
  */
 public final class HostIndex {
   /** Kinds of claims for which an order of all hosts is kept. */
@@ -149,7 +149,8 @@ public final class HostIndex {
         remove(standing);
         standings.remove(standing.host().name());
         changes.add(standing.host().name());
-        uuids(standing.host()).forEach(uuid -> hostsByUuid.computeIfPresent(uuid, (u, hosts) -> without(hosts, standing.host().name())));
+        uuids(standing.host())
+            .forEach(uuid -> hostsByUuid.computeIfPresent(uuid, (u, hosts) -> without(hosts, standing.host().name())));
         gone = true;
       }
     }
@@ -171,7 +172,8 @@ public final class HostIndex {
 
   private HostState standing(GpuHost host) {
     Map<CardKey, List<Device>> devices = new HashMap<>();
-    host.devices().forEach(device -> devices.computeIfAbsent(device.card().key(), key -> new ArrayList<>()).add(device));
+    host.devices()
+        .forEach(device -> devices.computeIfAbsent(device.card().key(), key -> new ArrayList<>()).add(device));
     List<CardPosition> ofCards = new ArrayList<>();
     for (Card card : host.cards()) {
       List<Device> offered = devices.getOrDefault(card.key(), List.of());
@@ -179,7 +181,9 @@ public final class HostIndex {
       CardClass shelf = shelves.computeIfAbsent(kind, k -> new CardClass(offered));
       ofCards.add(spots.computeIfAbsent(CardPosition.Key.of(shelf, offered), key -> new CardPosition(shelf, offered)));
     }
-    WholeCardIndex rack = racks.computeIfAbsent(HostShape.of(ofCards.stream().map(CardPosition::shelf).toList(), host.devices()), shape -> new WholeCardIndex());
+    WholeCardIndex rack =
+        racks.computeIfAbsent(HostShape.of(ofCards.stream().map(CardPosition::shelf).toList(), host.devices()),
+            shape -> new WholeCardIndex());
     return HostState.of(host, List.copyOf(ofCards), rack, books);
   }
 
@@ -193,7 +197,8 @@ public final class HostIndex {
   }
 
   private static List<String> uuids(GpuHost host) {
-    return host.devices().stream().flatMap(device -> device.attribute(DeviceAttribute.UUID).stream()).map(AttributeValue::toString).distinct().toList();
+    return host.devices().stream().flatMap(device -> device.attribute(DeviceAttribute.UUID).stream())
+        .map(AttributeValue::toString).distinct().toList();
   }
 
   private static @Nullable Set<String> without(Set<String> hosts, String host) {

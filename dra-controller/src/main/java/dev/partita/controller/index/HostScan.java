@@ -19,8 +19,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Places choices on hosts, for asks that no order of cards answers: on those hosts that have the devices which an ask names; otherwise in the order
- * of a {@link Ranking}.
+ * Places choices on hosts, for asks that no order of cards answers: on those hosts that have the devices which an ask
+ * names; otherwise in the order of a {@link Ranking}.
  */
 public final class HostScan {
   private final HostIndex cards;
@@ -30,7 +30,12 @@ public final class HostScan {
   private final DecisionBudget budget;
 
   /** @param budget a look at a host may take 20,000 steps */
-  public HostScan(HostIndex cards, Function<DeviceAsk, RequestMatcher> fits, Predicate<HostState> refused, Eligibility eligibility, DecisionBudget budget) {
+  public HostScan(
+      HostIndex cards,
+      Function<DeviceAsk, RequestMatcher> fits,
+      Predicate<HostState> refused,
+      Eligibility eligibility,
+      DecisionBudget budget) {
     this.cards = cards;
     this.fits = fits;
     this.refused = refused;
@@ -48,14 +53,15 @@ public final class HostScan {
     if (devices.isPresent()) {
       return bestOf(cards.withDevices(devices.get()), choices);
     }
-    for (int from = 0; from < choices.size(); ) {
+    for (int from = 0; from < choices.size();) {
       int rank = choices.get(from).rank();
       int to = from + 1;
       while (to < choices.size() && choices.get(to).rank() == rank) {
         to++;
       }
       List<Choice> equal = choices.subList(from, to);
-      Optional<Found> best = cards.ranking(Ranking.Kind.of(equal), () -> new Ranking(equal, lasting(equal))).best(cards, equal, this, refused);
+      Optional<Found> best = cards.ranking(Ranking.Kind.of(equal), () -> new Ranking(equal, lasting(equal))).best(cards,
+          equal, this, refused);
       if (best.isPresent()) {
         return best;
       }
@@ -67,7 +73,8 @@ public final class HostScan {
   /** The same for asks of these choices, without what is known only of the pod that asks now. */
   private HostScan lasting(List<Choice> choices) {
     IdentityHashMap<DeviceAsk, RequestMatcher> own = new IdentityHashMap<>();
-    choices.stream().flatMap(choice -> choice.asks().stream()).flatMap(List::stream).forEach(ask -> own.put(ask, fits.apply(ask)));
+    choices.stream().flatMap(choice -> choice.asks().stream()).flatMap(List::stream)
+        .forEach(ask -> own.put(ask, fits.apply(ask)));
     return new HostScan(cards, ask -> Objects.requireNonNull(own.get(ask)), _ -> false, eligibility, budget);
   }
 
@@ -90,7 +97,8 @@ public final class HostScan {
   private Optional<Set<String>> devices(List<Choice> choices) {
     Set<String> devices = new HashSet<>();
     for (Choice choice : choices) {
-      Optional<Set<String>> named = choice.asks().stream().flatMap(List::stream).flatMap(ask -> fits.apply(ask).uuids().stream()).findFirst();
+      Optional<Set<String>> named =
+          choice.asks().stream().flatMap(List::stream).flatMap(ask -> fits.apply(ask).uuids().stream()).findFirst();
       if (named.isEmpty()) {
         return Optional.empty();
       }
@@ -129,7 +137,9 @@ public final class HostScan {
 
   private Optional<Found> on(HostState standing, Choice choice, Function<DeviceAsk, List<Fit.Fits>> possible) {
     budget.longStep();
-    return enoughCards(choice, standing, possible) ? NodeSearch.search(standing.host(), cards.accounts(), choice, possible) : Optional.empty();
+    return enoughCards(choice, standing, possible)
+        ? NodeSearch.search(standing.host(), cards.accounts(), choice, possible)
+        : Optional.empty();
   }
 
   private boolean enoughCards(Choice choice, HostState standing, Function<DeviceAsk, List<Fit.Fits>> possible) {
@@ -142,7 +152,8 @@ public final class HostScan {
         boolean enough =
             switch (ask.count()) {
               case DeviceAsk.Count.Exactly(int devices) -> free >= devices;
-              case DeviceAsk.Count.All all -> free > 0 && free == eligibility.devicesOfAll(standing.host(), ask, cards.accounts());
+              case DeviceAsk.Count.All all ->
+                  free > 0 && free == eligibility.devicesOfAll(standing.host(), ask, cards.accounts());
             };
         if (!enough) {
           return false;

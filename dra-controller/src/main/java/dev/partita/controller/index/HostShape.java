@@ -8,11 +8,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What hosts have in common on which the same untouched cards can serve the same asks for whole cards: the kinds of their cards
- * in order, and which of these agree in which attributes of one card.
+ * What hosts have in common on which the same untouched cards can serve the same asks for whole cards: the kinds of
+ * their cards in order, and which of these agree in which attributes of one card.
  *
  * @param kinds by position in the host's list of cards
- * @param agreement for each device and each of its attributes of one card, in order of name, the first device that has the same value
+ * @param agreement for each device and each of its attributes of one card, in order of name, the first device that has
+ *        the same value
  */
 record HostShape(List<CardClass> kinds, List<Integer> agreement) {
   HostShape {
@@ -27,7 +28,8 @@ record HostShape(List<CardClass> kinds, List<Integer> agreement) {
     for (int i = 0; i < devices.size(); i++) {
       for (Map.Entry<String, AttributeValue> attribute : devices.get(i).attributes().entrySet()) {
         if (CardKind.isOfOneCard(attribute.getKey())) {
-          agreement.add(firsts.computeIfAbsent(attribute.getKey(), name -> new HashMap<>()).merge(attribute.getValue(), i, Math::min));
+          agreement.add(firsts.computeIfAbsent(attribute.getKey(), name -> new HashMap<>()).merge(attribute.getValue(),
+              i, Math::min));
         }
       }
     }

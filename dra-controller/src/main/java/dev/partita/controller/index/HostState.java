@@ -23,7 +23,16 @@ import java.util.Set;
  * @param rooms the different states of cards of which a share may be taken
  * @param fullness what it has in common with hosts that are alike
  */
-public record HostState(GpuHost host, List<CardClass> shelves, List<CardPosition> spots, WholeCardIndex rack, long free, List<Account> accounts, BitSet untouched, Set<Room> rooms, OccupancyKey fullness) {
+public record HostState(
+    GpuHost host,
+    List<CardClass> shelves,
+    List<CardPosition> spots,
+    WholeCardIndex rack,
+    long free,
+    List<Account> accounts,
+    BitSet untouched,
+    Set<Room> rooms,
+    OccupancyKey fullness) {
   /**
    * Cards of one host that are alike and equally full.
    *

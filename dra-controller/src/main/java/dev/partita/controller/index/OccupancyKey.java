@@ -4,8 +4,8 @@ import dev.partita.controller.booking.Account;
 import java.util.List;
 
 /**
- * What is taken of each card of a host, at which position. Hosts with equal keys can serve the same requests, as long as
- * these read nothing but the class and position of a card: they are judged once. Its hash is computed once.
+ * What is taken of each card of a host, at which position. Hosts with equal keys can serve the same requests, as long
+ * as these read nothing but the class and position of a card: they are judged once. Its hash is computed once.
  */
 public final class OccupancyKey {
   private final List<CardPosition> spots;
@@ -20,7 +20,8 @@ public final class OccupancyKey {
   @Override
   public boolean equals(Object other) {
     return other == this
-        || (other instanceof OccupancyKey its && its.hashCode() == hashCode() && its.spots.equals(spots) && its.accounts.equals(accounts));
+        || (other instanceof OccupancyKey its && its.hashCode() == hashCode() && its.spots.equals(spots)
+            && its.accounts.equals(accounts));
   }
 
   @Override

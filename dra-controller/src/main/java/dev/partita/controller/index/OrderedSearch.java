@@ -24,9 +24,9 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * Finds the best host for the two kinds of asks that are nearly all of them, a share of one card and whole cards of one host, by
- * looking it up in {@link HostIndex}. For these the score of a placement follows from the state of the cards before it is made,
- * so hosts come in order of their score, and the first one that the pod can use is the best one.
+ * Finds the best host for the two kinds of asks that are nearly all of them, a share of one card and whole cards of one
+ * host, by looking it up in {@link HostIndex}. For these the score of a placement follows from the state of the cards
+ * before it is made, so hosts come in order of their score, and the first one that the pod can use is the best one.
  */
 public final class OrderedSearch {
   private final HostIndex cards;
@@ -96,7 +96,9 @@ public final class OrderedSearch {
   }
 
   private boolean isOrdered(DeviceAsk ask) {
-    return ask.access() == DeviceAsk.Access.OWN && ask.reading() == DeviceAsk.Reading.AS_MEANT && ask.placement().nodes() != Packing.SPREAD && ask.count() instanceof DeviceAsk.Count.Exactly && fits.apply(ask).ofKinds();
+    return ask.access() == DeviceAsk.Access.OWN && ask.reading() == DeviceAsk.Reading.AS_MEANT
+        && ask.placement().nodes() != Packing.SPREAD && ask.count() instanceof DeviceAsk.Count.Exactly
+        && fits.apply(ask).ofKinds();
   }
 
   private boolean areWholes(List<DeviceAsk> asks) {
@@ -133,7 +135,8 @@ public final class OrderedSearch {
       HostState standing = queue.head.host();
       boolean usable = !refused.test(standing);
       if (usable) {
-        Optional<Found> found = NodeSearch.search(standing.host(), cards.accounts(), choice, ask -> fits.apply(ask).on(standing));
+        Optional<Found> found =
+            NodeSearch.search(standing.host(), cards.accounts(), choice, ask -> fits.apply(ask).on(standing));
         if (found.isPresent()) {
           return found;
         }
@@ -180,28 +183,47 @@ public final class OrderedSearch {
     return true;
   }
 
-  private static void addShares(PriorityQueue<Queue> queues, int rank, Fit.Fits fits, boolean untouched, CardClass shelf) {
-    for (Map.Entry<Integer, NavigableSet<IndexEntry>> level : shelf.places(untouched).tailMap(fits.cores(), true).entrySet()) {
+  private static void addShares(
+      PriorityQueue<Queue> queues,
+      int rank,
+      Fit.Fits fits,
+      boolean untouched,
+      CardClass shelf) {
+    for (Map.Entry<Integer, NavigableSet<IndexEntry>> level : shelf.places(untouched).tailMap(fits.cores(), true)
+        .entrySet()) {
       addShares(queues, rank, fits, untouched, level.getKey(), level.getValue());
     }
   }
 
-  /** Begun cards on which the share would leave cores without memory come after all others, so they make an order of their own. */
+  /**
+   * Begun cards on which the share would leave cores without memory come after all others, so they make an order of
+   * their own.
+   */
   private static void addShares(
-      PriorityQueue<Queue> queues, int rank, Fit.Fits fits, boolean untouched, int cores, NavigableSet<IndexEntry> places) {
+      PriorityQueue<Queue> queues,
+      int rank,
+      Fit.Fits fits,
+      boolean untouched,
+      int cores,
+      NavigableSet<IndexEntry> places) {
     long sellable = fits.device().card().sellableMemory();
     long enough = fits.memory();
     if (untouched || fits.cores() == 0) {
       int stranded = untouched ? PlacementScore.stranded(sellable, fits.memory(), fits.cores()) : 0;
-      add(queues, places.tailSet(IndexEntry.from(enough), true), p -> score(rank, untouched ? 1 : 0, stranded, fits, cores, p));
+      add(queues, places.tailSet(IndexEntry.from(enough), true),
+          p -> score(rank, untouched ? 1 : 0, stranded, fits, cores, p));
       return;
     }
     long balanced = enough + PlacementScore.needed(sellable, cores - fits.cores());
     add(queues, places.tailSet(IndexEntry.from(balanced), true), p -> score(rank, 0, 0, fits, cores, p));
-    add(queues, places.subSet(IndexEntry.from(enough), true, IndexEntry.from(balanced), false), p -> score(rank, 2, 0, fits, cores, p));
+    add(queues, places.subSet(IndexEntry.from(enough), true, IndexEntry.from(balanced), false),
+        p -> score(rank, 2, 0, fits, cores, p));
   }
 
-  private static void add(PriorityQueue<Queue> queues, NavigableSet<IndexEntry> places, Function<IndexEntry, PlacementScore> score) {
+  private static void add(
+      PriorityQueue<Queue> queues,
+      NavigableSet<IndexEntry> places,
+      Function<IndexEntry, PlacementScore> score) {
     Iterator<IndexEntry> inOrder = places.iterator();
     if (inOrder.hasNext()) {
       queues.add(new Queue(inOrder, score, false));
@@ -225,7 +247,8 @@ public final class OrderedSearch {
         if (group.getKey().cardinality() >= wanted && enough(group, asks, useful)) {
           long cost = 2L * wanted * PlacementScore.CARD;
           queues.add(
-              new Queue(group.getValue().iterator(), p -> new PlacementScore(rank, 0, 0, 0, p.free() - cost, p.node()), true));
+              new Queue(group.getValue().iterator(), p -> new PlacementScore(rank, 0, 0, 0, p.free() - cost, p.node()),
+                  true));
         }
       }
     }
@@ -233,7 +256,10 @@ public final class OrderedSearch {
   }
 
   /** Whether each ask by itself finds enough untouched cards. */
-  private static boolean enough(Map.Entry<BitSet, NavigableSet<IndexEntry>> group, List<DeviceAsk> asks, Collection<List<CardClass>> useful) {
+  private static boolean enough(
+      Map.Entry<BitSet, NavigableSet<IndexEntry>> group,
+      List<DeviceAsk> asks,
+      Collection<List<CardClass>> useful) {
     List<CardClass> kinds = group.getValue().first().host().shelves();
     Iterator<List<CardClass>> usefulKinds = useful.iterator();
     for (DeviceAsk ask : asks) {

@@ -22,9 +22,10 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All hosts in the order in which claims of one kind would take them, for claims that no order of cards answers. A host stands where the least
- * that a placement there can score puts it, until it is the first one: then a placement is looked for, and it moves to where that puts it. What was found
- * is kept until the host changes, so that a decision looks at the hosts that changed since the last one of its kind, and places on few of them. For one thread.
+ * All hosts in the order in which claims of one kind would take them, for claims that no order of cards answers. A host
+ * stands where the least that a placement there can score puts it, until it is the first one: then a placement is
+ * looked for, and it moves to where that puts it. What was found is kept until the host changes, so that a decision
+ * looks at the hosts that changed since the last one of its kind, and places on few of them. For one thread.
  */
 final class Ranking {
   private final List<Choice> choices;
@@ -44,7 +45,8 @@ final class Ranking {
   Ranking(List<Choice> choices, HostScan scan) {
     this.choices = List.copyOf(choices);
     this.scan = scan;
-    List<RequestMatcher> asks = choices.stream().flatMap(choice -> choice.asks().stream()).flatMap(List::stream).map(scan::fits).toList();
+    List<RequestMatcher> asks =
+        choices.stream().flatMap(choice -> choice.asks().stream()).flatMap(List::stream).map(scan::fits).toList();
     this.ofKinds = asks.stream().allMatch(RequestMatcher::ofKinds);
     this.ofSpots = asks.stream().allMatch(RequestMatcher::ofSpots);
     this.floors = choices.stream().map(choice -> new ScoreLowerBound(choice, scan::fits)).toList();
@@ -76,7 +78,10 @@ final class Ranking {
     }
   }
 
-  /** Hosts of one rack whose cards are equally full can serve the same asks equally well, if the asks go by kinds of cards and their spots. */
+  /**
+   * Hosts of one rack whose cards are equally full can serve the same asks equally well, if the asks go by kinds of
+   * cards and their spots.
+   */
   private record State(WholeCardIndex rack, List<CardPosition> spots, List<Account> accounts) {}
 
   /**
@@ -141,7 +146,8 @@ final class Ranking {
     List<Entry> entries = new ArrayList<>(standings.size());
     for (List<HostState> group : alike.values()) {
       least(group.getFirst()).ifPresent(
-          least -> group.forEach(standing -> entries.add(new Entry(least.on(standing.host().name()), false, standing))));
+          least -> group
+              .forEach(standing -> entries.add(new Entry(least.on(standing.host().name()), false, standing))));
     }
     order = new TreeSet<>(ImmutableSortedSet.copyOf(entries));
     entries.forEach(entry -> byHost.put(entry.score().node(), entry));
@@ -172,6 +178,7 @@ final class Ranking {
       return scan.first(standing, choices).map(Found::score);
     }
     State state = new State(standing.rack(), ofKinds ? List.of() : standing.spots(), standing.accounts());
-    return known.computeIfAbsent(state, s -> scan.first(standing, choices).map(Found::score)).map(score -> score.on(standing.host().name()));
+    return known.computeIfAbsent(state, s -> scan.first(standing, choices).map(Found::score))
+        .map(score -> score.on(standing.host().name()));
   }
 }

@@ -41,8 +41,10 @@ public final class RequestMatcher {
     this.eligibility = eligibility;
     this.ask = ask;
     Choice uuidsAsked = ask.placement().uuids();
-    this.ofKinds = uuidsAsked.isAny() && ask.selectors().stream().noneMatch(s -> selectors.mayRead(s.expression(), CardKind.OF_ONE_CARD));
-    this.ofSpots = uuidsAsked.isAny() && ask.selectors().stream().noneMatch(s -> selectors.mayRead(s.expression(), CardPosition.OF_ONE_SPOT));
+    this.ofKinds = uuidsAsked.isAny()
+        && ask.selectors().stream().noneMatch(s -> selectors.mayRead(s.expression(), CardKind.OF_ONE_CARD));
+    this.ofSpots = uuidsAsked.isAny()
+        && ask.selectors().stream().noneMatch(s -> selectors.mayRead(s.expression(), CardPosition.OF_ONE_SPOT));
     this.uuids =
         uuidsAsked.choose().isEmpty()
             ? ask.selectors().stream().flatMap(s -> selectors.onlyUuids(s.expression()).stream()).findFirst()
@@ -69,8 +71,8 @@ public final class RequestMatcher {
   }
 
   /**
-   * What of the card at that position could serve the ask, for asks that go by {@linkplain #ofSpots spots}: one device, or MIG instances,
-   * of whichever card of its kind.
+   * What of the card at that position could serve the ask, for asks that go by {@linkplain #ofSpots spots}: one device,
+   * or MIG instances, of whichever card of its kind.
    */
   List<Fit.Fits> at(HostState standing, int position) {
     return devicesOf(cards(standing, position));
@@ -113,7 +115,8 @@ public final class RequestMatcher {
     int position = 0;
     for (Device device : standing.host().devices()) {
       // Devices of a card follow each other.
-      for (int looked = 0; looked < cards.size() && cards.get(position).key().index() != device.card().key().index(); looked++) {
+      for (int looked = 0; looked < cards.size()
+          && cards.get(position).key().index() != device.card().key().index(); looked++) {
         position = (position + 1) % cards.size();
       }
       List<Fit.Fits> models = at(standing, position);
@@ -166,8 +169,8 @@ public final class RequestMatcher {
   }
 
   /**
-   * A class may match a card in several modes: then no memory asked means the card as a whole, and else a share; MIG instances are meant
-   * where nothing else is matched.
+   * A class may match a card in several modes: then no memory asked means the card as a whole, and else a share; MIG
+   * instances are meant where nothing else is matched.
    */
   private Fit.Fits preferred(Fit.Fits a, Fit.Fits b) {
     DeviceMode wanted = !ask.memory().isSaid() && ask.cores().isEmpty() ? DeviceMode.WHOLE : DeviceMode.SHARED;

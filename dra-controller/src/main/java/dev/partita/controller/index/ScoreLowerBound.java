@@ -82,7 +82,8 @@ final class ScoreLowerBound {
       return new PlacementScore(rank, 0, 0, 0, free, standing.host().name());
     }
     CardCost cost = cost(standing, shares, byShares);
-    return new PlacementScore(rank, cost.opened(), cost.stranded(), cost.leftover(), standing.free() - most, standing.host().name());
+    return new PlacementScore(rank, cost.opened(), cost.stranded(), cost.leftover(), standing.free() - most,
+        standing.host().name());
   }
 
   private static CardCost cost(HostState standing, List<Open> shares, long taken) {
@@ -125,7 +126,8 @@ final class ScoreLowerBound {
       for (int i = 0; i < standing.shelves().size(); i++) {
         if ((share.cards() & 1L << i) != 0) {
           Account account = standing.accounts().get(i);
-          before[count++] = new CardCost(account.isUntouched() ? 1 : 0, 0, PlacementScore.free(standing.host().cards().get(i), account)).packed();
+          before[count++] = new CardCost(account.isUntouched() ? 1 : 0, 0,
+              PlacementScore.free(standing.host().cards().get(i), account)).packed();
         }
       }
       CardCost cheapest = cheapest(before, share.wanted());
@@ -162,7 +164,14 @@ final class ScoreLowerBound {
    * @param cheapest what shares of the cheapest of them cost
    */
   private record Open(
-      RequestMatcher ask, long cards, int wanted, boolean unclear, @Nullable DeviceMode mode, long leastParts, long mostParts, CardCost cheapest) {
+      RequestMatcher ask,
+      long cards,
+      int wanted,
+      boolean unclear,
+      @Nullable DeviceMode mode,
+      long leastParts,
+      long mostParts,
+      CardCost cheapest) {
     static final CardCost NOTHING = new CardCost(0, 0, 0);
 
     /** Null if there are too few. */
@@ -191,7 +200,8 @@ final class ScoreLowerBound {
         mode = its;
         Account account = standing.accounts().get(i);
         Card card = standing.host().cards().get(i);
-        boolean open = its == DeviceMode.WHOLE ? account.isUntouched() : !account.isClosedToShares() && holds(card, account, fit);
+        boolean open =
+            its == DeviceMode.WHOLE ? account.isUntouched() : !account.isClosedToShares() && holds(card, account, fit);
         if (!open) {
           if (all && (its == DeviceMode.WHOLE || account.isClosedToShares())) {
             return null; // all means this one, too
@@ -211,12 +221,14 @@ final class ScoreLowerBound {
       if (count < wanted) {
         return null;
       }
-      CardCost cheapest = mode == DeviceMode.SHARED ? ScoreLowerBound.cheapest(Arrays.copyOf(costs, count), wanted) : NOTHING;
+      CardCost cheapest =
+          mode == DeviceMode.SHARED ? ScoreLowerBound.cheapest(Arrays.copyOf(costs, count), wanted) : NOTHING;
       return new Open(ask, cards, wanted, false, mode, least, most, cheapest);
     }
 
     private static boolean holds(Card card, Account account, Fit.Fits fit) {
-      return fit.memory() <= Math.max(0, card.sellableMemory() - account.memory()) && fit.cores() <= Math.max(0, Account.CORES - account.cores());
+      return fit.memory() <= Math.max(0, card.sellableMemory() - account.memory())
+          && fit.cores() <= Math.max(0, Account.CORES - account.cores());
     }
 
     private static Open unclear(RequestMatcher ask) {

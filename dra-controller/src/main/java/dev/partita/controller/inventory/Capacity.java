@@ -21,7 +21,8 @@ public record Capacity(long total, Optional<RequestPolicy> policy) {
   public record RequestPolicy(long whenNotAsked, long min, long max, OptionalLong step) {
     public RequestPolicy {
       if (min < 0 || min > max || whenNotAsked < min || whenNotAsked > max) {
-        throw new IllegalArgumentException("a policy needs 0 <= min <= default <= max: " + min + ", " + whenNotAsked + ", " + max);
+        throw new IllegalArgumentException(
+            "a policy needs 0 <= min <= default <= max: " + min + ", " + whenNotAsked + ", " + max);
       }
       if (step.isPresent() && step.getAsLong() <= 0) {
         throw new IllegalArgumentException("a step must be above 0: " + step.getAsLong());

@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * One way in which a card is offered: what a ResourceSlice lists and a CEL selector sees. Compared by identity: the same
- * object stands for the same device as long as its node reports nothing new, so that verdicts on it can be kept.
+ * One way in which a card is offered: what a ResourceSlice lists and a CEL selector sees. Compared by identity: the
+ * same object stands for the same device as long as its node reports nothing new, so that verdicts on it can be kept.
  */
 public final class Device {
   private final DeviceName name;
@@ -72,7 +72,7 @@ public final class Device {
   public boolean isLike(Device other) {
     return switch (name) {
       case DeviceName.Mig mig -> other.name instanceof DeviceName.Mig its && its.slot().equals(mig.slot());
-      case DeviceName.Whole _, DeviceName.Shared _ -> other.mode() == mode();
+      case DeviceName.Whole _,DeviceName.Shared _ -> other.mode() == mode();
     };
   }
 

@@ -126,7 +126,8 @@ final class HostReader {
 
   private Device whole(Card card, GpuNodeStatus status) {
     Capacity memory = new Capacity(card.gpu().memoryBytes(), Optional.empty());
-    return device(card, new DeviceName.Whole(card.key().index()), attributes(card.gpu(), DeviceMode.WHOLE, status), Map.of(DeviceAttribute.MEMORY, memory));
+    return device(card, new DeviceName.Whole(card.key().index()), attributes(card.gpu(), DeviceMode.WHOLE, status),
+        Map.of(DeviceAttribute.MEMORY, memory));
   }
 
   private Optional<Device> share(Card card, GpuNodeStatus status) {
@@ -140,10 +141,14 @@ final class HostReader {
             new Capacity(memory, Optional.of(new RequestPolicy(memory, MEMORY_MIN, memory, OptionalLong.empty()))),
             DeviceAttribute.CORES,
             new Capacity(CORES_TOTAL, Optional.of(new RequestPolicy(0, 0, CORES_TOTAL, OptionalLong.of(1)))));
-    return Optional.of(device(card, new DeviceName.Shared(card.key().index()), attributes(card.gpu(), DeviceMode.SHARED, status), capacities));
+    return Optional.of(device(card, new DeviceName.Shared(card.key().index()),
+        attributes(card.gpu(), DeviceMode.SHARED, status), capacities));
   }
 
-  /** The smallest profile first, and of one that placement first which leaves most for others: kube-scheduler takes the first that fits. */
+  /**
+   * The smallest profile first, and of one that placement first which leaves most for others: kube-scheduler takes the
+   * first that fits.
+   */
   private List<Device> instances(Card card, GpuNodeStatus status) {
     List<Device> devices = new ArrayList<>();
     for (MigGeometry.Kind kind : card.mig().kinds()) {
@@ -157,7 +162,8 @@ final class HostReader {
         Map<String, Capacity> capacities =
             Map.of(
                 DeviceAttribute.MEMORY, new Capacity(kind.profile().memoryBytes(), Optional.empty()),
-                DeviceAttribute.MULTIPROCESSORS, new Capacity(Math.max(0, kind.profile().multiprocessors()), Optional.empty()));
+                DeviceAttribute.MULTIPROCESSORS,
+                new Capacity(Math.max(0, kind.profile().multiprocessors()), Optional.empty()));
         devices.add(device(card, new DeviceName.Mig(card.key().index(), slot), attributes, capacities));
       }
     }
@@ -165,7 +171,10 @@ final class HostReader {
   }
 
   private Device device(
-      Card card, DeviceName name, Map<String, AttributeValue> attributes, Map<String, Capacity> capacities) {
+      Card card,
+      DeviceName name,
+      Map<String, AttributeValue> attributes,
+      Map<String, Capacity> capacities) {
     SortedMap<String, AttributeValue> values = new TreeMap<>(attributes);
     values.replaceAll((attribute, value) -> shared.one(value));
     return new Device(

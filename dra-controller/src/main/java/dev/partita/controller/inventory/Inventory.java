@@ -11,7 +11,9 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** Every node's cards at one moment. Nodes that report nothing new keep their objects from one inventory to the next. */
+/**
+ * Every node's cards at one moment. Nodes that report nothing new keep their objects from one inventory to the next.
+ */
 public final class Inventory {
   public static final Inventory EMPTY = new Inventory(new TreeMap<>(), Map.of(), new HostReader());
 
@@ -34,7 +36,9 @@ public final class Inventory {
     return hosts.get(node);
   }
 
-  /** The inventory after reading these GpuNodes, which are all that there are; this one if nothing of substance changed. */
+  /**
+   * The inventory after reading these GpuNodes, which are all that there are; this one if nothing of substance changed.
+   */
   public Inventory refreshed(Collection<GpuNode> gpuNodes) {
     SortedMap<String, GpuHost> freshHosts = new TreeMap<>();
     Map<String, Source> freshSources = new HashMap<>();

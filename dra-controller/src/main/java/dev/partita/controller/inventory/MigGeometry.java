@@ -12,8 +12,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Which MIG instances a card can be cut into, and which exclude each other: two exclude each other if their placements have a memory
- * slice in common, and of some profiles there may only be so many.
+ * Which MIG instances a card can be cut into, and which exclude each other: two exclude each other if their placements
+ * have a memory slice in common, and of some profiles there may only be so many.
  *
  * @param kinds the profiles, the smallest first
  * @param slices every memory slice that any placement has, as bits
@@ -48,7 +48,10 @@ public record MigGeometry(List<Kind> kinds, int slices) {
       return profile.count() < fitting(0);
     }
 
-    /** How many instances find a place beside the slices that are taken. All are of one size, so that the first free place is never a wrong one. */
+    /**
+     * How many instances find a place beside the slices that are taken. All are of one size, so that the first free
+     * place is never a wrong one.
+     */
     int fitting(int taken) {
       int now = taken;
       int fitting = 0;
@@ -76,7 +79,8 @@ public record MigGeometry(List<Kind> kinds, int slices) {
               .distinct()
               .toList();
       String label = profile.label();
-      if (placements.isEmpty() || label.isEmpty() || profile.memoryBytes() <= 0 || profile.count() < 1 || !labels.add(label)) {
+      if (placements.isEmpty() || label.isEmpty() || profile.memoryBytes() <= 0 || profile.count() < 1
+          || !labels.add(label)) {
         continue;
       }
       kinds.add(new Kind(label, profile, placements));
@@ -84,7 +88,8 @@ public record MigGeometry(List<Kind> kinds, int slices) {
         all |= placement.mask();
       }
     }
-    kinds.sort(Comparator.comparingInt(Kind::size).thenComparingLong(kind -> kind.profile().memoryBytes()).thenComparing(Kind::label));
+    kinds.sort(Comparator.comparingInt(Kind::size).thenComparingLong(kind -> kind.profile().memoryBytes())
+        .thenComparing(Kind::label));
     return kinds.isEmpty() ? NONE : new MigGeometry(kinds, all);
   }
 
@@ -135,8 +140,9 @@ public record MigGeometry(List<Kind> kinds, int slices) {
   }
 
   /**
-   * How much can still be made of the card beside these instances: of every profile, as many instances as find a place by themselves,
-   * in memory slices, added up. What leaves more of it leaves more for others, of whatever profile they will be.
+   * How much can still be made of the card beside these instances: of every profile, as many instances as find a place
+   * by themselves, in memory slices, added up. What leaves more of it leaves more for others, of whatever profile they
+   * will be.
    */
   public int room(Collection<MigSlot> instances) {
     int taken = slices(instances);
@@ -173,7 +179,8 @@ public record MigGeometry(List<Kind> kinds, int slices) {
       int own = slices(next);
       if ((own & taken) == 0 && kind(next).filter(kind -> same(kind, there) < kind.profile().count()).isPresent()) {
         there.add(next);
-        most = Math.max(most, 1 + atOnce(byEnd.subList(i + 1, byEnd.size()), there, taken | own, enough - 1, Math.max(beyond, most) - 1));
+        most = Math.max(most,
+            1 + atOnce(byEnd.subList(i + 1, byEnd.size()), there, taken | own, enough - 1, Math.max(beyond, most) - 1));
         there.removeLast();
       }
     }

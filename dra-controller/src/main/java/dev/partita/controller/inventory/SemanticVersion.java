@@ -15,7 +15,8 @@ public record SemanticVersion(BigInteger major, BigInteger minor, BigInteger pat
   private static final String NUMBER = "(0|[1-9]\\d*)";
   private static final Pattern STRICT =
       Pattern.compile(
-          NUMBER + "\\." + NUMBER + "\\." + NUMBER + "(?:-([0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*))?(?:\\+[0-9A-Za-z.-]+)?");
+          NUMBER + "\\." + NUMBER + "\\." + NUMBER
+              + "(?:-([0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*))?(?:\\+[0-9A-Za-z.-]+)?");
   private static final Pattern LOOSE = Pattern.compile("v?(\\d{1,18})(?:\\.(\\d{1,18}))?(?:\\.(\\d{1,18}))?(?:\\D.*)?");
 
   /** Reads a version that keeps to semver's letter; empty otherwise. */
@@ -34,8 +35,9 @@ public record SemanticVersion(BigInteger major, BigInteger minor, BigInteger pat
   }
 
   /**
-   * The version that a vendor's spelling means: missing parts are 0, leading zeros and whatever follows the third number are
-   * dropped, so that 580.95.05 gives 580.95.5 and 13.0 gives 13.0.0. Empty if it does not begin with a number.
+   * The version that a vendor's spelling means: missing parts are 0, leading zeros and whatever follows the third
+   * number are dropped, so that 580.95.05 gives 580.95.5 and 13.0 gives 13.0.0. Empty if it does not begin with a
+   * number.
    */
   public static Optional<SemanticVersion> normalise(String text) {
     Matcher form = LOOSE.matcher(text);

@@ -14,7 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Campaigns for a Lease for as long as it lives: leads, loses, campaigns again. The lease is given back on {@link #close}.
+ * Campaigns for a Lease for as long as it lives: leads, loses, campaigns again. The lease is given back on
+ * {@link #close}.
  */
 public final class Campaign implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Campaign.class);
@@ -113,7 +114,8 @@ public final class Campaign implements AutoCloseable {
                 .withReleaseOnCancel(true)
                 .withLeaderCallbacks(
                     new LeaderCallbacks(
-                        begin, end, leader -> LOG.info("lease {}/{} is held by {}", terms.namespace(), terms.name(), leader)))
+                        begin, end,
+                        leader -> LOG.info("lease {}/{} is held by {}", terms.namespace(), terms.name(), leader)))
                 .build())
         .build();
   }

@@ -6,6 +6,9 @@ import java.util.Optional;
 /** What speaks against a node for one pod, asked only of nodes that come into question. */
 @FunctionalInterface
 public interface Candidates {
-  /** Why the pod cannot use the node whatever its cards are, for people; empty if it can. The same answer every time in one decision. */
+  /**
+   * Why the pod cannot use the node whatever its cards are, for people; empty if it can. The same answer every time in
+   * one decision.
+   */
   Optional<String> refusal(GpuHost host);
 }

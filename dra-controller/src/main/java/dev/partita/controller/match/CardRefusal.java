@@ -164,7 +164,8 @@ public sealed interface CardRefusal {
    * @param starts first memory slices of its placements that are not free
    * @param others what is in the way
    */
-  record PlacementsOverlap(int card, String profile, SortedSet<Integer> starts, SortedSet<MigSlot> others) implements CardRefusal {
+  record PlacementsOverlap(int card, String profile, SortedSet<Integer> starts, SortedSet<MigSlot> others)
+      implements CardRefusal {
     public PlacementsOverlap {
       starts = Collections.unmodifiableSortedSet(new TreeSet<>(starts));
       others = Collections.unmodifiableSortedSet(new TreeSet<>(others));
@@ -173,8 +174,10 @@ public sealed interface CardRefusal {
     @Override
     public String toString() {
       String places = starts.stream().map(String::valueOf).collect(Collectors.joining(", "));
-      String there = others.stream().map(slot -> new DeviceName.Mig(card, slot).toString()).collect(Collectors.joining(", "));
-      return (starts.size() == 1 ? "placement " : "placements ") + places + " of " + profile + (starts.size() == 1 ? " overlaps " : " overlap ") + there;
+      String there =
+          others.stream().map(slot -> new DeviceName.Mig(card, slot).toString()).collect(Collectors.joining(", "));
+      return (starts.size() == 1 ? "placement " : "placements ") + places + " of " + profile
+          + (starts.size() == 1 ? " overlaps " : " overlap ") + there;
     }
   }
 
@@ -234,8 +237,8 @@ public sealed interface CardRefusal {
   default CardRefusal heldFor(List<String> claimUids) {
     boolean taken =
         switch (this) {
-          case TakenWhole _, HasShares _, CutIntoInstances _, SharesInTheWay _ -> true;
-          case PlacementsOverlap _, NoMoreOfProfile _, MemoryTaken _, CoresTaken _ -> true;
+          case TakenWhole _,HasShares _,CutIntoInstances _,SharesInTheWay _ -> true;
+          case PlacementsOverlap _,NoMoreOfProfile _,MemoryTaken _,CoresTaken _ -> true;
           default -> false;
         };
     return taken && !claimUids.isEmpty() ? new HeldOnNode(this, claimUids) : this;
@@ -274,9 +277,13 @@ public sealed interface CardRefusal {
     return mode == DeviceMode.MIG ? "a MIG instance" : "a whole card";
   }
 
-  /** What two devices of one card say together: the closer one's reason, and of placements of one profile that are not free all. */
+  /**
+   * What two devices of one card say together: the closer one's reason, and of placements of one profile that are not
+   * free all.
+   */
   static CardRefusal together(CardRefusal first, CardRefusal second) {
-    if (first instanceof PlacementsOverlap a && second instanceof PlacementsOverlap b && a.profile().equals(b.profile())) {
+    if (first instanceof PlacementsOverlap a && second instanceof PlacementsOverlap b
+        && a.profile().equals(b.profile())) {
       SortedSet<Integer> starts = new TreeSet<>(a.starts());
       starts.addAll(b.starts());
       SortedSet<MigSlot> others = new TreeSet<>(a.others());

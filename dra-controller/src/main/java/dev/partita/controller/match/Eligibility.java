@@ -4,8 +4,8 @@ import dev.partita.api.DeviceAttribute;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
-import dev.partita.api.config.GpuShareConfig.Placement;
 import dev.partita.api.config.GpuShareConfig;
+import dev.partita.api.config.GpuShareConfig.Placement;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.booking.Accounts;
 import dev.partita.controller.inventory.AttributeValue;
@@ -15,8 +15,8 @@ import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.MigGeometry;
-import dev.partita.controller.request.DeviceAsk.Selector;
 import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceAsk.Selector;
 import dev.partita.controller.request.MemoryRequest;
 import dev.partita.controller.selector.DeviceSelectors;
 import dev.partita.controller.selector.Verdict;
@@ -64,11 +64,13 @@ public final class Eligibility {
   }
 
   /**
-   * Whether a request for all devices means this one, too: it is selected and has the capacity that is asked for, as the API has it,
-   * where that is taken. Such a device may still be refused: it has a taint, or its card is taken in the other way.
+   * Whether a request for all devices means this one, too: it is selected and has the capacity that is asked for, as
+   * the API has it, where that is taken. Such a device may still be refused: it has a taint, or its card is taken in
+   * the other way.
    */
   boolean isOneOfAll(Device device, DeviceAsk ask, Account account) {
-    return notSelected(device, ask).isEmpty() && accessed(consuming(device, ask), ask) instanceof Fit.Fits fits && hasCapacity(fits, account);
+    return notSelected(device, ask).isEmpty() && accessed(consuming(device, ask), ask) instanceof Fit.Fits fits
+        && hasCapacity(fits, account);
   }
 
   /** Whether what it takes is not more than shares have left. */
@@ -133,7 +135,9 @@ public final class Eligibility {
       return Optional.of(new CardRefusal.TakenWhole());
     }
     if (fits.device().name() instanceof DeviceName.Mig mig) {
-      return account.shares() > 0 ? Optional.of(new CardRefusal.SharesInTheWay(account.shares())) : inTheWay(mig, fits.device().card(), account);
+      return account.shares() > 0
+          ? Optional.of(new CardRefusal.SharesInTheWay(account.shares()))
+          : inTheWay(mig, fits.device().card(), account);
     }
     if (!account.instances().isEmpty()) {
       return Optional.of(new CardRefusal.CutIntoInstances(account.instances().size()));
@@ -164,7 +168,8 @@ public final class Eligibility {
     Optional<MigGeometry.Kind> kind = geometry.kind(wanted.slot());
     String profile = kind.map(k -> k.profile().name()).orElse(wanted.slot().profile());
     if (!others.isEmpty()) {
-      return Optional.of(new CardRefusal.PlacementsOverlap(card.key().index(), profile, new TreeSet<>(List.of(wanted.slot().start())), others));
+      return Optional.of(new CardRefusal.PlacementsOverlap(card.key().index(), profile,
+          new TreeSet<>(List.of(wanted.slot().start())), others));
     }
     return kind.filter(k -> MigGeometry.same(k, account.instances()) >= k.profile().count())
         .map(k -> new CardRefusal.NoMoreOfProfile(profile, k.profile().count()));
@@ -220,7 +225,8 @@ public final class Eligibility {
   private static CardRefusal difference(Device device, Selector selector) {
     for (DeviceMode mode : DeviceMode.values()) {
       boolean asked = selector.expression().contains("\"" + mode.attributeValue() + "\"");
-      if (asked && mode != device.mode() && !selector.expression().contains("\"" + device.mode().attributeValue() + "\"")) {
+      if (asked && mode != device.mode()
+          && !selector.expression().contains("\"" + device.mode().attributeValue() + "\"")) {
         return new CardRefusal.OtherMode(mode.attributeValue());
       }
     }

@@ -17,6 +17,8 @@ public record Load(PodRequests sum) {
     if (pod.memory() > 0 && pod.memory() > allocatable.memory() - sum.memory()) {
       return Optional.of("too little memory is free on the node");
     }
-    return pod.pods() > allocatable.pods() - sum.pods() ? Optional.of("the node has as many pods as it may") : Optional.empty();
+    return pod.pods() > allocatable.pods() - sum.pods()
+        ? Optional.of("the node has as many pods as it may")
+        : Optional.empty();
   }
 }

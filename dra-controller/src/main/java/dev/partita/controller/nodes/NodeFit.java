@@ -17,9 +17,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a pod can run on a node, by what can be read from the two: name, selector, required node affinity, taints, cordon,
- * and requested CPU, memory and pod count. kube-scheduler decides in the end; what this misses (affinity between pods,
- * spreading, volumes) it vetoes.
+ * Whether a pod can run on a node, by what can be read from the two: name, selector, required node affinity, taints,
+ * cordon, and requested CPU, memory and pod count. kube-scheduler decides in the end; what this misses (affinity
+ * between pods, spreading, volumes) it vetoes.
  */
 public final class NodeFit {
   private NodeFit() {}
@@ -34,7 +34,9 @@ public final class NodeFit {
     var spec = pod.getSpec();
     if (spec.getNodeName() != null && !spec.getNodeName().isEmpty()) {
       // Already bound: whatever the scheduler would have said no longer matters.
-      return spec.getNodeName().equals(name) ? Optional.empty() : Optional.of("the pod is bound to " + spec.getNodeName());
+      return spec.getNodeName().equals(name)
+          ? Optional.empty()
+          : Optional.of("the pod is bound to " + spec.getNodeName());
     }
     List<String> leftOut = LeftOut.of(pod);
     if (!leftOut.isEmpty()) {
@@ -73,14 +75,16 @@ public final class NodeFit {
   /** Whether a node selector, such as an allocation's, selects the node. */
   public static boolean selects(NodeSelector selector, Node node) {
     Map<String, String> labels = Objects.requireNonNullElse(node.getMetadata().getLabels(), Map.of());
-    return selector.getNodeSelectorTerms().stream().anyMatch(term -> matches(term, node.getMetadata().getName(), labels));
+    return selector.getNodeSelectorTerms().stream()
+        .anyMatch(term -> matches(term, node.getMetadata().getName(), labels));
   }
 
   /** The node that a selector names, if it names one. */
   public static Optional<String> onlyNode(NodeSelector selector) {
     return selector.getNodeSelectorTerms().stream()
         .flatMap(term -> term.getMatchFields().stream())
-        .filter(field -> "metadata.name".equals(field.getKey()) && "In".equals(field.getOperator()) && field.getValues().size() == 1)
+        .filter(field -> "metadata.name".equals(field.getKey()) && "In".equals(field.getOperator())
+            && field.getValues().size() == 1)
         .map(field -> field.getValues().getFirst())
         .findFirst();
   }
@@ -91,7 +95,8 @@ public final class NodeFit {
         affinity == null || affinity.getNodeAffinity() == null
             ? null
             : affinity.getNodeAffinity().getRequiredDuringSchedulingIgnoredDuringExecution();
-    return required == null || required.getNodeSelectorTerms().stream().anyMatch(term -> matches(term, nodeName, labels));
+    return required == null
+        || required.getNodeSelectorTerms().stream().anyMatch(term -> matches(term, nodeName, labels));
   }
 
   private static boolean matches(NodeSelectorTerm term, String nodeName, Map<String, String> labels) {
@@ -115,7 +120,9 @@ public final class NodeFit {
     };
   }
 
-  /** How the label's number compares with the one asked; 0, which satisfies neither Gt nor Lt, if either is no number. */
+  /**
+   * How the label's number compares with the one asked; 0, which satisfies neither Gt nor Lt, if either is no number.
+   */
   private static int compare(String value, List<String> values) {
     try {
       return values.size() == 1 ? Long.compare(Long.parseLong(value), Long.parseLong(values.getFirst())) : 0;
@@ -130,7 +137,8 @@ public final class NodeFit {
       return Optional.empty();
     }
     Taint cordon = new Taint("NoSchedule", "node.kubernetes.io/unschedulable", null, null);
-    if (Boolean.TRUE.equals(node.getSpec().getUnschedulable()) && tolerated.stream().noneMatch(t -> covers(t, cordon))) {
+    if (Boolean.TRUE.equals(node.getSpec().getUnschedulable())
+        && tolerated.stream().noneMatch(t -> covers(t, cordon))) {
       return Optional.of("the node is cordoned");
     }
     return Objects.requireNonNullElse(node.getSpec().getTaints(), List.<Taint>of()).stream()
@@ -156,7 +164,8 @@ public final class NodeFit {
       case "Exists" -> true;
       case "Equal" ->
           isSet(toleration.getKey())
-              && Objects.requireNonNullElse(toleration.getValue(), "").equals(Objects.requireNonNullElse(taint.getValue(), ""));
+              && Objects.requireNonNullElse(toleration.getValue(), "")
+                  .equals(Objects.requireNonNullElse(taint.getValue(), ""));
       default -> false;
     };
   }

@@ -24,8 +24,8 @@ public record PodRequests(long milliCpu, long memory, long pods) {
   private static final BigDecimal MOST = BigDecimal.valueOf(1L << 53);
 
   /**
-   * What kube-scheduler counts for the pod: containers and sidecars together, or the largest init container with the sidecars
-   * before it, whichever is more; plus overhead; or what the pod requests as a whole.
+   * What kube-scheduler counts for the pod: containers and sidecars together, or the largest init container with the
+   * sidecars before it, whichever is more; plus overhead; or what the pod requests as a whole.
    */
   public static PodRequests of(Pod pod) {
     var spec = pod.getSpec();
@@ -80,7 +80,8 @@ public record PodRequests(long milliCpu, long memory, long pods) {
   }
 
   private PodRequests max(PodRequests other) {
-    return new PodRequests(Math.max(milliCpu, other.milliCpu), Math.max(memory, other.memory), Math.max(pods, other.pods));
+    return new PodRequests(Math.max(milliCpu, other.milliCpu), Math.max(memory, other.memory),
+        Math.max(pods, other.pods));
   }
 
   private static PodRequests requests(@Nullable ResourceRequirements resources) {

@@ -10,8 +10,8 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * The ways in which the claims of a pod could be served, the best first: by the alternatives of {@code firstAvailable}, and for each of these first
- * with all that the claims prefer, then with what matters most of it, in the end without.
+ * The ways in which the claims of a pod could be served, the best first: by the alternatives of {@code firstAvailable},
+ * and for each of these first with all that the claims prefer, then with what matters most of it, in the end without.
  */
 public final class Alternatives {
   /** Combinations of firstAvailable alternatives that are tried on a node. */
@@ -21,7 +21,8 @@ public final class Alternatives {
 
   public static List<Choice> of(List<ClaimRequest> claims) {
     List<Choice> alternatives = alternatives(claims);
-    List<String> preferred = claims.stream().flatMap(claim -> claim.preferences().stream()).map(Constraint::attribute).distinct().toList();
+    List<String> preferred =
+        claims.stream().flatMap(claim -> claim.preferences().stream()).map(Constraint::attribute).distinct().toList();
     if (preferred.isEmpty()) {
       return alternatives;
     }

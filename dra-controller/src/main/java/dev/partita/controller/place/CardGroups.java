@@ -17,9 +17,9 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * Which cards of a host belong together, for asks that prefer or require cards that do: NVLink before NUMA. A claim takes the smallest group
- * that has enough free cards for all of it, so that larger ones stay whole for others; if none has, it begins with the largest. Within a group the
- * cards with most links among them come first.
+ * Which cards of a host belong together, for asks that prefer or require cards that do: NVLink before NUMA. A claim
+ * takes the smallest group that has enough free cards for all of it, so that larger ones stay whole for others; if none
+ * has, it begins with the largest. Within a group the cards with most links among them come first.
  */
 final class CardGroups {
   private CardGroups() {}
@@ -37,14 +37,20 @@ final class CardGroups {
    * @param wanted how many devices its claim still wants, these included
    * @param had what the claim has already
    */
-  static Comparator<Device> order(DeviceAsk ask, List<Device> possible, Predicate<Device> free, int wanted, List<Device> had) {
+  static Comparator<Device> order(
+      DeviceAsk ask,
+      List<Device> possible,
+      Predicate<Device> free,
+      int wanted,
+      List<Device> had) {
     List<Device> open = possible.stream().filter(free).toList();
     Map<AttributeValue, List<Integer>> linked = groups(DeviceAttribute.NVLINK_DOMAIN, ask.placement().nvlink(), open);
     Map<AttributeValue, List<Integer>> near = groups(DeviceAttribute.NUMA_NODE, ask.placement().numa(), open);
     Comparator<Device> byLink = by(DeviceAttribute.NVLINK_DOMAIN, linked, wanted);
     Comparator<Device> byNode = by(DeviceAttribute.NUMA_NODE, near, wanted);
     Comparator<Device> together =
-        beside(DeviceAttribute.NVLINK_DOMAIN, ask.placement().nvlink(), had).thenComparing(beside(DeviceAttribute.NUMA_NODE, ask.placement().numa(), had));
+        beside(DeviceAttribute.NVLINK_DOMAIN, ask.placement().nvlink(), had)
+            .thenComparing(beside(DeviceAttribute.NUMA_NODE, ask.placement().numa(), had));
     // Where no link is wide enough, being near each other is the most that can be had.
     if (linked.values().stream().noneMatch(group -> group.size() >= wanted)) {
       return together.thenComparing(byNode).thenComparing(byLink);
@@ -54,12 +60,17 @@ final class CardGroups {
   }
 
   /** Within the domain that is to be taken, those first that are best linked without switches. */
-  private static Comparator<Device> directly(List<Device> open, Comparator<Device> byDomain, int wanted, List<Device> had) {
+  private static Comparator<Device> directly(
+      List<Device> open,
+      Comparator<Device> byDomain,
+      int wanted,
+      List<Device> had) {
     if (!DirectLinks.matter(open)) {
       return (_, _) -> 0;
     }
     Device first = Collections.min(open, byDomain);
-    Set<Device> best = DirectLinks.best(open.stream().filter(device -> byDomain.compare(device, first) == 0).toList(), wanted, had);
+    Set<Device> best =
+        DirectLinks.best(open.stream().filter(device -> byDomain.compare(device, first) == 0).toList(), wanted, had);
     return Comparator.comparing(device -> !best.contains(device));
   }
 
@@ -77,7 +88,8 @@ final class CardGroups {
     Map<AttributeValue, List<Integer>> groups = new HashMap<>();
     if (affinity != Affinity.NONE) {
       for (Device device : open) {
-        device.attribute(attribute).ifPresent(value -> groups.computeIfAbsent(value, v -> new ArrayList<>()).add(index(device)));
+        device.attribute(attribute)
+            .ifPresent(value -> groups.computeIfAbsent(value, v -> new ArrayList<>()).add(index(device)));
       }
     }
     return groups;

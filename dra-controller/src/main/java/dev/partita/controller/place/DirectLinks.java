@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Which cards of an NVLink domain are best joined, where links lead from card to card and not all to switches: as on boards on which some pairs have two
- * links, some one and some none.
+ * Which cards of an NVLink domain are best joined, where links lead from card to card and not all to switches: as on
+ * boards on which some pairs have two links, some one and some none.
  */
 final class DirectLinks {
   private final List<Device> group;
@@ -37,8 +37,9 @@ final class DirectLinks {
   }
 
   /**
-   * So many of the group that have most links among them and to what is had already, and of equals the fewest to the rest, so that what is left for others
-   * is joined as well as can be. From each card on, the best next one is added; all combinations would be too many.
+   * So many of the group that have most links among them and to what is had already, and of equals the fewest to the
+   * rest, so that what is left for others is joined as well as can be. From each card on, the best next one is added;
+   * all combinations would be too many.
    *
    * @param group one device a card, in order
    */
@@ -122,6 +123,7 @@ final class DirectLinks {
 
   private static int linksTo(Device from, Device to) {
     int index = to.card().key().index();
-    return from.card().gpu().nvlinkPeers().stream().filter(peer -> peer.index() == index).mapToInt(NvlinkPeer::links).sum();
+    return from.card().gpu().nvlinkPeers().stream().filter(peer -> peer.index() == index).mapToInt(NvlinkPeer::links)
+        .sum();
   }
 }

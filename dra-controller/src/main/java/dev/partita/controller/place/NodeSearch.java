@@ -28,8 +28,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Places asks on one node: depth first, the asks with the fewest cards to choose from first, and for each the best card first,
- * so that the first placement found is a good one. Bounded, for claims can be made so that a full search takes for ever.
+ * Places asks on one node: depth first, the asks with the fewest cards to choose from first, and for each the best card
+ * first, so that the first placement found is a good one. Bounded, for claims can be made so that a full search takes
+ * for ever.
  */
 public final class NodeSearch {
   /** Most cards that are tried before the node is given up. */
@@ -68,10 +69,15 @@ public final class NodeSearch {
   public record Found(List<ClaimPlacement> claims, PlacementScore score) {}
 
   /**
-   * @param fits for every ask, the devices that could serve it if their cards were empty: at most one a card, or MIG instances
+   * @param fits for every ask, the devices that could serve it if their cards were empty: at most one a card, or MIG
+   *        instances
    * @return empty if the node cannot serve all asks together
    */
-  public static Optional<Found> search(GpuHost host, Accounts accounts, Choice choice, Function<DeviceAsk, List<Fit.Fits>> fits) {
+  public static Optional<Found> search(
+      GpuHost host,
+      Accounts accounts,
+      Choice choice,
+      Function<DeviceAsk, List<Fit.Fits>> fits) {
     List<Slot> slots = new ArrayList<>();
     for (int claim = 0; claim < choice.claims().size(); claim++) {
       int before = slots.size();
@@ -103,7 +109,8 @@ public final class NodeSearch {
     return switch (ask.count()) {
       case DeviceAsk.Count.Exactly some -> possible;
       case DeviceAsk.Count.All all ->
-          possible.stream().filter(fits -> Eligibility.hasCapacity(fits, accounts.of(fits.device().card().key()))).toList();
+          possible.stream().filter(fits -> Eligibility.hasCapacity(fits, accounts.of(fits.device().card().key())))
+              .toList();
     };
   }
 
@@ -138,7 +145,10 @@ public final class NodeSearch {
     return true;
   }
 
-  /** What the slot at one position could take when its turn came, how many of these were tried, and what the last one changed. */
+  /**
+   * What the slot at one position could take when its turn came, how many of these were tried, and what the last one
+   * changed.
+   */
   private static final class Level {
     private final List<Fit.Fits> open;
     private int tried;
@@ -173,7 +183,10 @@ public final class NodeSearch {
     return open.size() < siblingsFrom(position) ? List.of() : open;
   }
 
-  /** Cards that the slot can take now, the best first. A sibling takes none that comes before its elder's: order is no choice. */
+  /**
+   * Cards that the slot can take now, the best first. A sibling takes none that comes before its elder's: order is no
+   * choice.
+   */
   private List<Fit.Fits> open(Slot slot, int position, List<Fit.Fits> chosen) {
     List<Fit.Fits> open = new ArrayList<>();
     int after = -1;
@@ -183,7 +196,8 @@ public final class NodeSearch {
     }
     for (int i = after + 1; i < inOrder.size(); i++) {
       Fit.Fits fits = inOrder.get(i);
-      if (Eligibility.now(fits, account(fits.device().card())) instanceof Fit.Fits && allowed(slot, fits.device(), chosen)) {
+      if (Eligibility.now(fits, account(fits.device().card())) instanceof Fit.Fits
+          && allowed(slot, fits.device(), chosen)) {
         open.add(fits);
       }
     }
@@ -202,7 +216,8 @@ public final class NodeSearch {
       int index = fits.device().card().key().index();
       own.put(index, fits.before(own.getOrDefault(index, account(fits.device().card()))));
     }
-    boolean severalOfCard = slot.ask().reading() == Reading.AS_WRITTEN || (!slot.fits().isEmpty() && slot.fits().getFirst().device().mode() == DeviceMode.MIG);
+    boolean severalOfCard = slot.ask().reading() == Reading.AS_WRITTEN
+        || (!slot.fits().isEmpty() && slot.fits().getFirst().device().mode() == DeviceMode.MIG);
     if (severalOfCard) {
       return byCard(slot, fits -> own.getOrDefault(fits.device().card().key().index(), account(fits.device().card())));
     }
@@ -215,15 +230,18 @@ public final class NodeSearch {
     Comparator<Ranked> best = Comparator.comparingLong(Ranked::cost);
     if (slot.fits().size() > 1 && CardGroups.matter(slot.ask())) {
       Set<Device> free = new HashSet<>();
-      ranked.stream().filter(card -> Eligibility.now(card.fits(), card.before()) instanceof Fit.Fits).forEach(card -> free.add(card.fits().device()));
+      ranked.stream().filter(card -> Eligibility.now(card.fits(), card.before()) instanceof Fit.Fits)
+          .forEach(card -> free.add(card.fits().device()));
       List<Device> had = new ArrayList<>();
       for (int i = 0; i < first; i++) {
         if (slots.get(i).claim() == slot.claim()) {
           had.add(chosen.get(i).device());
         }
       }
-      int wanted = (int) slots.subList(first, slots.size()).stream().filter(other -> other.claim() == slot.claim()).count();
-      Comparator<Device> groups = CardGroups.order(slot.ask(), slot.fits().stream().map(Fit.Fits::device).toList(), free::contains, wanted, had);
+      int wanted =
+          (int) slots.subList(first, slots.size()).stream().filter(other -> other.claim() == slot.claim()).count();
+      Comparator<Device> groups = CardGroups.order(slot.ask(), slot.fits().stream().map(Fit.Fits::device).toList(),
+          free::contains, wanted, had);
       best = best.thenComparing(card -> card.fits().device(), groups);
     }
     ranked.sort(best.thenComparing(card -> card.fits().device().card().key()));
@@ -235,19 +253,25 @@ public final class NodeSearch {
   /** A card that a slot may take, as it stood before the slot's ask. */
   private record Ranked(Fit.Fits fits, Account before, long cost) {}
 
-  /** Devices of which a card has several: all of a card together, so that several of a request begin no more cards than they must. */
+  /**
+   * Devices of which a card has several: all of a card together, so that several of a request begin no more cards than
+   * they must.
+   */
   private static List<Fit.Fits> byCard(Slot slot, Function<Fit.Fits, Account> before) {
     IdentityHashMap<Fit.Fits, Long> costs = new IdentityHashMap<>();
     Map<CardKey, Long> least = new HashMap<>();
     for (Fit.Fits fits : slot.fits()) {
       boolean open = Eligibility.now(fits, before.apply(fits)) instanceof Fit.Fits;
-      long cost = open ? PlacementScore.ofCard(fits, before.apply(fits), slot.ask().placement().gpus()) : Long.MAX_VALUE;
+      long cost =
+          open ? PlacementScore.ofCard(fits, before.apply(fits), slot.ask().placement().gpus()) : Long.MAX_VALUE;
       costs.put(fits, cost);
       least.merge(fits.device().card().key(), cost, Math::min);
     }
-    Comparator<Fit.Fits> cards = Comparator.comparing(fits -> least.getOrDefault(fits.device().card().key(), Long.MAX_VALUE));
+    Comparator<Fit.Fits> cards =
+        Comparator.comparing(fits -> least.getOrDefault(fits.device().card().key(), Long.MAX_VALUE));
     return slot.fits().stream()
-        .sorted(cards.thenComparing(fits -> fits.device().card().key()).thenComparing(fits -> costs.getOrDefault(fits, Long.MAX_VALUE)))
+        .sorted(cards.thenComparing(fits -> fits.device().card().key())
+            .thenComparing(fits -> costs.getOrDefault(fits, Long.MAX_VALUE)))
         .toList();
   }
 

@@ -10,20 +10,22 @@ import dev.partita.controller.match.Fit;
 import java.util.function.Function;
 
 /**
- * How good a placement is; the smaller the better, compared from the first component to the last. What is free is counted in
- * parts of which a card has {@link #CARD} of memory and as many of cores: whole numbers, so that sums do not depend on their order.
+ * How good a placement is; the smaller the better, compared from the first component to the last. What is free is
+ * counted in parts of which a card has {@link #CARD} of memory and as many of cores: whole numbers, so that sums do not
+ * depend on their order.
  *
  * @param rank how far down the alternatives of firstAvailable it is
- * @param opened untouched cards that shares open; a begun card counts double if a share leaves cores on it that it leaves too
- *     little memory for
- * @param stranded by how much more of the memory than of the cores is taken of the cards that are opened, in percent: cores that
- *     more such shares will leave unused. Of MIG instances, how much less can be made of their cards than before: {@link
- *     dev.partita.controller.inventory.MigGeometry#room}
+ * @param opened untouched cards that shares open; a begun card counts double if a share leaves cores on it that it
+ *        leaves too little memory for
+ * @param stranded by how much more of the memory than of the cores is taken of the cards that are opened, in percent:
+ *        cores that more such shares will leave unused. Of MIG instances, how much less can be made of their cards than
+ *        before: {@link dev.partita.controller.inventory.MigGeometry#room}
  * @param leftover what stays free on the cards that are used
  * @param free what stays free on the node; negative where pods are to be spread
  * @param node name, so that equal placements are decided the same way every time
  */
-public record PlacementScore(int rank, int opened, int stranded, long leftover, long free, String node) implements Comparable<PlacementScore> {
+public record PlacementScore(int rank, int opened, int stranded, long leftover, long free, String node)
+    implements Comparable<PlacementScore> {
   /** Fine enough to tell a byte from none on every card below 900 GiB, coarse enough to add up thousands of cards. */
   public static final long CARD = 1_000_000_000_000L;
 
@@ -60,7 +62,8 @@ public record PlacementScore(int rank, int opened, int stranded, long leftover, 
     Card card = fits.device().card();
     Account after = before.plus(fits.device().name(), fits.memory(), fits.cores());
     if (packing == Packing.SPREAD) {
-      return -free(card, after) - (before.isUntouched() ? 10 * CARD : 0) + (after.instances().isEmpty() ? 0 : stranded(card, before, after));
+      return -free(card, after) - (before.isUntouched() ? 10 * CARD : 0)
+          + (after.instances().isEmpty() ? 0 : stranded(card, before, after));
     }
     return new CardCost(opened(card, before, after), stranded(card, before, after), free(card, after)).packed();
   }
@@ -90,7 +93,8 @@ public record PlacementScore(int rank, int opened, int stranded, long leftover, 
     }
 
     public static CardCost of(long packed) {
-      return new CardCost((int) (packed / (1_000L * CARD)), (int) (packed % (1_000L * CARD) / (3L * CARD)), packed % (1_000L * CARD) % (3L * CARD));
+      return new CardCost((int) (packed / (1_000L * CARD)), (int) (packed % (1_000L * CARD) / (3L * CARD)),
+          packed % (1_000L * CARD) % (3L * CARD));
     }
 
     /** Of a card without MIG instances, of which a share takes so much. */
@@ -107,7 +111,11 @@ public record PlacementScore(int rank, int opened, int stranded, long leftover, 
   }
 
   static PlacementScore ofNode(
-      int rank, GpuHost host, Accounts before, Function<Card, Account> after, Packing packing) {
+      int rank,
+      GpuHost host,
+      Accounts before,
+      Function<Card, Account> after,
+      Packing packing) {
     int opened = 0;
     int stranded = 0;
     long leftover = 0;
@@ -136,10 +144,14 @@ public record PlacementScore(int rank, int opened, int stranded, long leftover, 
       return 0;
     }
     long freeMemory = card.sellableMemory() - after.memory();
-    return after.cores() > before.cores() && freeMemory < needed(card.sellableMemory(), Account.CORES - after.cores()) ? 2 : 0;
+    return after.cores() > before.cores() && freeMemory < needed(card.sellableMemory(), Account.CORES - after.cores())
+        ? 2
+        : 0;
   }
 
-  /** Bytes that have to stay free on a card of that much memory (bytes) lest its free cores (percent) find no memory. */
+  /**
+   * Bytes that have to stay free on a card of that much memory (bytes) lest its free cores (percent) find no memory.
+   */
   public static long needed(long sellableMemory, int freeCores) {
     return Math.ceilDiv(sellableMemory * Math.max(0, freeCores - CORES_UNHEEDED), Account.CORES);
   }

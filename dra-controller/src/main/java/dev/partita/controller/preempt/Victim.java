@@ -14,7 +14,8 @@ import java.util.Comparator;
 public record Victim(String uid, String namespace, String name, int priority, String started) {
   /** Those first that are to be kept rather than others: of higher priority, and longer there. */
   static final Comparator<Victim> MOST_IMPORTANT =
-      Comparator.comparingInt((Victim victim) -> -victim.priority()).thenComparing(Victim::started).thenComparing(Victim::uid);
+      Comparator.comparingInt((Victim victim) -> -victim.priority()).thenComparing(Victim::started)
+          .thenComparing(Victim::uid);
 
   @Override
   public String toString() {

@@ -12,15 +12,15 @@ import java.util.SortedMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses the cheapest pods to evict. On every node it takes all candidates away, and gives back, the most important first, every
- * one without which there is still a place: what remains is needed to the last one. Of the nodes that one is chosen of whose
- * victims the most important is the least; then the one where their priorities, and then their number, are least; then where they
- * have run the shortest.
+ * Chooses the cheapest pods to evict. On every node it takes all candidates away, and gives back, the most important
+ * first, every one without which there is still a place: what remains is needed to the last one. Of the nodes that one
+ * is chosen of whose victims the most important is the least; then the one where their priorities, and then their
+ * number, are least; then where they have run the shortest.
  */
 public final class VictimChoice {
   /**
-   * Nodes whose victims are compared in all, where the most important is no less than elsewhere. To find a node where it is less one question a node will do, and is
-   * asked of all.
+   * Nodes whose victims are compared in all, where the most important is no less than elsewhere. To find a node where
+   * it is less one question a node will do, and is asked of all.
    */
   static final int MOST_COMPARED = 100;
 
@@ -44,9 +44,12 @@ public final class VictimChoice {
 
     private static final Comparator<Chosen> CHEAPEST =
         Comparator.comparingInt((Chosen chosen) -> chosen.victims().getFirst().priority())
-            .thenComparingLong(chosen -> chosen.victims().stream().mapToLong(v -> (long) v.priority() - Integer.MIN_VALUE).sum())
+            .thenComparingLong(
+                chosen -> chosen.victims().stream().mapToLong(v -> (long) v.priority() - Integer.MIN_VALUE).sum())
             .thenComparingInt(chosen -> chosen.victims().size())
-            .thenComparing(chosen -> chosen.victims().stream().map(Victim::started).min(Comparator.naturalOrder()).orElse(""), Comparator.reverseOrder())
+            .thenComparing(
+                chosen -> chosen.victims().stream().map(Victim::started).min(Comparator.naturalOrder()).orElse(""),
+                Comparator.reverseOrder())
             .thenComparing(Chosen::node);
   }
 
@@ -63,9 +66,11 @@ public final class VictimChoice {
         chosen = among(node.getKey(), node.getValue(), place);
       } else {
         int most = best.victims().getFirst().priority();
-        chosen = among(node.getKey(), node.getValue().stream().filter(victim -> victim.priority() < most).toList(), place);
+        chosen =
+            among(node.getKey(), node.getValue().stream().filter(victim -> victim.priority() < most).toList(), place);
         if (chosen == null && compared < MOST_COMPARED) {
-          chosen = among(node.getKey(), node.getValue().stream().filter(victim -> victim.priority() <= most).toList(), place);
+          chosen = among(node.getKey(), node.getValue().stream().filter(victim -> victim.priority() <= most).toList(),
+              place);
           compared += chosen == null ? 0 : 1;
         }
       }

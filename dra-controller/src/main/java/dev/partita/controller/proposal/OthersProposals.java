@@ -13,18 +13,19 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far the proposals count that this instance has not made: another controller's, or an annotation that a user wrote. A controller
- * makes an allocation of its proposal within moments. So those of a namespace count for {@link #AGE} from the first one on, and then
- * for none of {@link #PAUSE}; what a claim could not be given counts never. For one thread, except where it says otherwise.
+ * How far the proposals count that this instance has not made: another controller's, or an annotation that a user
+ * wrote. A controller makes an allocation of its proposal within moments. So those of a namespace count for
+ * {@link #AGE} from the first one on, and then for none of {@link #PAUSE}; what a claim could not be given counts
+ * never. For one thread, except where it says otherwise.
  *
- * <p>One that stands for longer than that is withdrawn, whatever was changed of the claim or of the proposal meanwhile; after that those
- * of its namespace are withdrawn on sight. So a user who writes proposals without end, on any number of claims, takes what his claims ask
- * for during 2 s in 10 min.
+ * <p>One that stands for longer than that is withdrawn, whatever was changed of the claim or of the proposal meanwhile;
+ * after that those of its namespace are withdrawn on sight. So a user who writes proposals without end, on any number
+ * of claims, takes what his claims ask for during 2 s in 10 min.
  */
 public final class OthersProposals {
   /**
-   * How long a proposal is let be: longer than it takes to make an allocation of it, so that two instances that both believe that
-   * they lead do not keep taking back each other's.
+   * How long a proposal is let be: longer than it takes to make an allocation of it, so that two instances that both
+   * believe that they lead do not keep taking back each other's.
    */
   public static final Duration AGE = Duration.ofSeconds(2);
 
@@ -36,7 +37,8 @@ public final class OthersProposals {
   private final Map<String, Instant> countedSince = new HashMap<>(); // by namespace
   private final Map<String, Instant> standsSince = new HashMap<>(); // by the claim's UID
   private final Map<String, Instant> abandonedSince = new HashMap<>(); // by namespace
-  private final Map<String, String> refused = new ConcurrentHashMap<>(); // by the claim's UID, as the annotation says it
+  // by the claim's UID, as the annotation says it
+  private final Map<String, String> refused = new ConcurrentHashMap<>();
 
   /**
    * @param asks what a claim asks for; empty if it is not for our devices, or asks for what nobody can give it
@@ -77,7 +79,9 @@ public final class OthersProposals {
     return standsSince.putIfAbsent(claimUid, clock.instant()) == null;
   }
 
-  /** Whether something has been proposed for the claim for so long that nobody can be about to make an allocation of it. */
+  /**
+   * Whether something has been proposed for the claim for so long that nobody can be about to make an allocation of it.
+   */
   public boolean isOld(String claimUid) {
     @Nullable Instant since = standsSince.get(claimUid);
     return since != null && !clock.instant().isBefore(since.plus(AGE));

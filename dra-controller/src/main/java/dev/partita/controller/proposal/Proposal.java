@@ -19,8 +19,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * What a controller is about to allocate to a claim, as the claim's annotation says it before the allocation is written: {@code
- * node-0 gpu-0-shared=8589934592/25 gpu-1 #5d3c…}. Every controller counts it as taken when it looks whether its own may be written.
+ * What a controller is about to allocate to a claim, as the claim's annotation says it before the allocation is
+ * written: {@code
+ * node-0 gpu-0-shared=8589934592/25 gpu-1 #5d3c…}. Every controller counts it as taken when it looks whether its own
+ * may be written.
  *
  * @param node where
  * @param bookings all on that node; none where devices are only looked at
@@ -64,7 +66,9 @@ public record Proposal(String node, List<Booking> bookings, String id) {
     return Optional.ofNullable(annotations(claim).get(Driver.PROPOSAL_ANNOTATION)).flatMap(Proposal::parse);
   }
 
-  /** Whoever may edit claims can write it: amounts that no card has are not read, so that nobody's sums can overflow. */
+  /**
+   * Whoever may edit claims can write it: amounts that no card has are not read, so that nobody's sums can overflow.
+   */
   public static Optional<Proposal> parse(String text) {
     if (text.length() > MOST_CHARACTERS) {
       return Optional.empty();
@@ -81,7 +85,8 @@ public record Proposal(String node, List<Booking> bookings, String id) {
       if (device.isEmpty() || share.matches() != (device.get().mode() == DeviceMode.SHARED)) {
         return Optional.empty();
       }
-      if (share.matches() && (Long.parseLong(share.group(2)) > Booking.MOST_MEMORY || Integer.parseInt(share.group(3)) > Booking.MOST_CORES)) {
+      if (share.matches() && (Long.parseLong(share.group(2)) > Booking.MOST_MEMORY
+          || Integer.parseInt(share.group(3)) > Booking.MOST_CORES)) {
         return Optional.empty();
       }
       CardKey card = new CardKey(words[0], device.get().index());
@@ -90,12 +95,15 @@ public record Proposal(String node, List<Booking> bookings, String id) {
               ? new Booking(card, DeviceMode.SHARED, Long.parseLong(share.group(2)), Integer.parseInt(share.group(3)))
               : new Booking(card, device.get(), 0, 0));
     }
-    return words.length < 2 || words[0].isEmpty() ? Optional.empty() : Optional.of(new Proposal(words[0], bookings, id.group(1)));
+    return words.length < 2 || words[0].isEmpty()
+        ? Optional.empty()
+        : Optional.of(new Proposal(words[0], bookings, id.group(1)));
   }
 
   /**
-   * Whether a claim with these requests could be given this: no more devices than it asks for, and no share with more memory or cores
-   * than a request of it. So whoever writes a proposal on a claim of his can book no more than he could have asked for.
+   * Whether a claim with these requests could be given this: no more devices than it asks for, and no share with more
+   * memory or cores than a request of it. So whoever writes a proposal on a claim of his can book no more than he could
+   * have asked for.
    */
   public boolean isWithin(ClaimRequest ask) {
     long devices = ask.requests().stream().mapToLong(Proposal::mostDevices).sum();
@@ -121,7 +129,8 @@ public record Proposal(String node, List<Booking> bookings, String id) {
 
   /** A part in percent, and what is not said, depend on the card: these are held by the card's own size alone. */
   private static boolean isWithin(Booking share, DeviceAsk ask) {
-    boolean memory = !(ask.memory() instanceof MemoryRequest.Bytes(long bytes)) || share.memory() <= Math.max(bytes, LEAST_MEMORY);
+    boolean memory =
+        !(ask.memory() instanceof MemoryRequest.Bytes(long bytes)) || share.memory() <= Math.max(bytes, LEAST_MEMORY);
     return memory && share.cores() <= ask.cores().orElse(0);
   }
 
@@ -137,7 +146,9 @@ public record Proposal(String node, List<Booking> bookings, String id) {
             .map(
                 booking -> {
                   String device = " " + booking.device();
-                  return booking.mode() != DeviceMode.SHARED ? device : device + "=" + booking.memory() + "/" + booking.cores();
+                  return booking.mode() != DeviceMode.SHARED
+                      ? device
+                      : device + "=" + booking.memory() + "/" + booking.cores();
                 })
             .collect(Collectors.joining())
         + " #"

@@ -25,7 +25,9 @@ final class Demand {
     return sum;
   }
 
-  /** Bytes of the smallest device that is taken undivided: a card, or the smallest MIG instance that is offered of one. */
+  /**
+   * Bytes of the smallest device that is taken undivided: a card, or the smallest MIG instance that is offered of one.
+   */
   static long smallest(GpuHost host) {
     return host.devices().stream().mapToLong(Demand::undivided).min().orElse(0);
   }
@@ -42,7 +44,8 @@ final class Demand {
   }
 
   private static boolean takesAnything(ClaimRequest claim) {
-    return claim.requests().stream().flatMap(r -> r.alternatives().stream()).anyMatch(ask -> ask.access() == DeviceAsk.Access.OWN);
+    return claim.requests().stream().flatMap(r -> r.alternatives().stream())
+        .anyMatch(ask -> ask.access() == DeviceAsk.Access.OWN);
   }
 
   private static Use of(DeviceAsk ask, GpuHost host) {

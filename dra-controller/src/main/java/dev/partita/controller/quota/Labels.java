@@ -11,7 +11,8 @@ final class Labels {
   private Labels() {}
 
   static boolean selects(LabelSelector selector, Map<String, String> labels) {
-    return labels.entrySet().containsAll(Objects.requireNonNullElse(selector.getMatchLabels(), Map.<String, String>of()).entrySet())
+    return labels.entrySet()
+        .containsAll(Objects.requireNonNullElse(selector.getMatchLabels(), Map.<String, String>of()).entrySet())
         && expressions(selector).stream().allMatch(requirement -> matches(requirement, labels));
   }
 

@@ -94,7 +94,8 @@ final class Quota {
       String path = "spec.limits[" + i + "]";
       try {
         Limit limit = Limit.of(spec.limits().get(i));
-        List<FieldError> wrong = limit.nodes().map(nodes -> LabelSelectorRules.errors(nodes, path + ".nodeSelector")).orElse(List.of());
+        List<FieldError> wrong =
+            limit.nodes().map(nodes -> LabelSelectorRules.errors(nodes, path + ".nodeSelector")).orElse(List.of());
         if (wrong.isEmpty()) {
           limits.add(new Counted(name, limit));
         } else {
@@ -132,11 +133,14 @@ final class Quota {
         namespaces.size(),
         used.amounts(),
         limits.stream().flatMap(counted -> counted.used().fullest(counted.limit().most()).stream()
-                .map(part -> new Fullest(part.share(), counted.limit().name(), part.words())))
+            .map(part -> new Fullest(part.share(), counted.limit().name(), part.words())))
             .max(java.util.Comparator.comparingDouble(Fullest::share))
             .map(full -> full.limit().isEmpty() ? full.words() : full.limit() + ": " + full.words())
             .orElse(""),
-        limits.stream().map(counted -> new GpuQuotaStatus.LimitUse(counted.limit().name(), counted.used().amounts(), counted.borrows())).toList(),
+        limits.stream()
+            .map(counted -> new GpuQuotaStatus.LimitUse(counted.limit().name(), counted.used().amounts(),
+                counted.borrows()))
+            .toList(),
         problem);
   }
 

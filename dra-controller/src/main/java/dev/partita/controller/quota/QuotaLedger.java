@@ -18,8 +18,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What every quota's namespaces have, kept up to date claim by claim, and whether more is too much. A function of the world and
- * the claims that it was told of; no I/O. For one thread.
+ * What every quota's namespaces have, kept up to date claim by claim, and whether more is too much. A function of the
+ * world and the claims that it was told of; no I/O. For one thread.
  */
 public final class QuotaLedger {
   /**
@@ -73,8 +73,8 @@ public final class QuotaLedger {
   }
 
   /**
-   * Why claims of a namespace would be too much on a host whichever of its cards they get; empty if they may not be. It reckons
-   * with the least that they could take there: what they do take is for {@link #excess} to judge.
+   * Why claims of a namespace would be too much on a host whichever of its cards they get; empty if they may not be. It
+   * reckons with the least that they could take there: what they do take is for {@link #excess} to judge.
    */
   public Optional<String> refusal(String namespace, List<ClaimRequest> asks, GpuHost host) {
     for (Quota quota : of(namespace)) {
@@ -91,13 +91,20 @@ public final class QuotaLedger {
   }
 
   /**
-   * Why one more claim of a namespace is too much on a host, for who cannot choose where it goes, such as admission; empty if it may not be.
+   * Why one more claim of a namespace is too much on a host, for who cannot choose where it goes, such as admission;
+   * empty if it may not be.
    *
-   * @param waiting what has been asked for already and not been given, by namespace: it counts with the least that it could take
+   * @param waiting what has been asked for already and not been given, by namespace: it counts with the least that it
+   *        could take
    */
-  public Optional<String> refusal(String namespace, ClaimRequest ask, Map<String, List<ClaimRequest>> waiting, GpuHost host) {
+  public Optional<String> refusal(
+      String namespace,
+      ClaimRequest ask,
+      Map<String, List<ClaimRequest>> waiting,
+      GpuHost host) {
     for (Quota quota : of(namespace)) {
-      List<ClaimRequest> before = waiting.entrySet().stream().filter(asked -> quota.covers(asked.getKey())).flatMap(asked -> asked.getValue().stream()).toList();
+      List<ClaimRequest> before = waiting.entrySet().stream().filter(asked -> quota.covers(asked.getKey()))
+          .flatMap(asked -> asked.getValue().stream()).toList();
       for (Quota.Counted counted : quota.limits()) {
         if (countsAll(counted.limit(), host)) {
           Optional<String> refusal = counted.refusal(Demand.least(List.of(ask), host), Demand.least(before, host));
@@ -122,7 +129,8 @@ public final class QuotaLedger {
         if (refusal.isPresent()) {
           long largest = bookings.stream().flatMap(List::stream).mapToLong(b -> use(b).memory()).max().orElse(0);
           Limit limit = counted.limit();
-          return Optional.of(new Excess(refusal.get(), host -> countsAll(limit, host) && Demand.smallest(host) >= largest, limit.models()));
+          return Optional.of(new Excess(refusal.get(),
+              host -> countsAll(limit, host) && Demand.smallest(host) >= largest, limit.models()));
         }
       }
     }
@@ -132,8 +140,10 @@ public final class QuotaLedger {
   /** Whether a quota guarantees the namespace that it may have this besides what it has. */
   public boolean isGuaranteed(String namespace, Collection<List<Booking>> bookings) {
     List<Quota.Counted> limits =
-        of(namespace).stream().flatMap(quota -> quota.limits().stream()).filter(c -> !sum(bookings, c.limit()).equals(Use.NONE)).toList();
-    return !limits.isEmpty() && limits.stream().allMatch(c -> !Use.isMore(c.used().plus(sum(bookings, c.limit())), c.limit().guaranteed()));
+        of(namespace).stream().flatMap(quota -> quota.limits().stream())
+            .filter(c -> !sum(bookings, c.limit()).equals(Use.NONE)).toList();
+    return !limits.isEmpty()
+        && limits.stream().allMatch(c -> !Use.isMore(c.used().plus(sum(bookings, c.limit())), c.limit().guaranteed()));
   }
 
   /** Whether any quota guarantees the namespace anything. */
@@ -141,7 +151,10 @@ public final class QuotaLedger {
     return of(namespace).stream().anyMatch(quota -> !quota.limits().isEmpty());
   }
 
-  /** Whether what the claim has is borrowed, at least in part: its namespaces have more than a limit that counts it guarantees. */
+  /**
+   * Whether what the claim has is borrowed, at least in part: its namespaces have more than a limit that counts it
+   * guarantees.
+   */
   public boolean isBorrowed(String claimUid) {
     @Nullable Entry entry = claims.get(claimUid);
     return entry != null
@@ -169,7 +182,8 @@ public final class QuotaLedger {
   }
 
   private boolean countsAll(Limit limit, GpuHost host) {
-    return limit.countsNode(labels(host.name())) && host.cards().stream().allMatch(card -> limit.countsModel(card.model()));
+    return limit.countsNode(labels(host.name()))
+        && host.cards().stream().allMatch(card -> limit.countsModel(card.model()));
   }
 
   private Use sum(Collection<List<Booking>> bookings, Limit limit) {
@@ -180,7 +194,8 @@ public final class QuotaLedger {
     return use(
         bookings.stream()
             .filter(booking -> limit.countsNode(labels(booking.card().node())))
-            .filter(booking -> limit.models().isEmpty() || Optional.ofNullable(cards.get(booking.card())).filter(c -> limit.countsModel(c.model())).isPresent())
+            .filter(booking -> limit.models().isEmpty()
+                || Optional.ofNullable(cards.get(booking.card())).filter(c -> limit.countsModel(c.model())).isPresent())
             .toList());
   }
 
@@ -196,7 +211,9 @@ public final class QuotaLedger {
       case DeviceName.Mig mig ->
           card == null
               ? new Use(0, 0, 1, 0)
-              : card.mig().kind(mig.slot()).map(kind -> new Use(kind.profile().memoryBytes(), card.mig().percent(kind), 1, 0)).orElse(new Use(card.sellableMemory(), 100, 1, 0));
+              : card.mig().kind(mig.slot())
+                  .map(kind -> new Use(kind.profile().memoryBytes(), card.mig().percent(kind), 1, 0))
+                  .orElse(new Use(card.sellableMemory(), 100, 1, 0));
     };
   }
 

@@ -20,7 +20,10 @@ public final class QuotaRefresh {
     stale = true;
   }
 
-  /** Looks again if it should, and says whether anything changed that quotas depend on: a status that was written is none. */
+  /**
+   * Looks again if it should, and says whether anything changed that quotas depend on: a status that was written is
+   * none.
+   */
   public boolean changed(Inventory inventory) {
     if (!stale) {
       return false;

@@ -19,8 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps what is used of every quota in its status, on its own thread: when either changes, and at most once a second. That it is shown otherwise than it was
- * written, by somebody else's doing or because the watch was behind when the two were compared, is a change as well.
+ * Keeps what is used of every quota in its status, on its own thread: when either changes, and at most once a second.
+ * That it is shown otherwise than it was written, by somebody else's doing or because the watch was behind when the two
+ * were compared, is a change as well.
  */
 public final class QuotaStatusWriter implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(QuotaStatusWriter.class);
@@ -40,7 +41,8 @@ public final class QuotaStatusWriter implements AutoCloseable {
   private final ClusterView view;
   private final EventLoop<Work> loop;
   private final Consumer<ClusterEvent> listener;
-  private final Backoff<String> failures = new Backoff<>(AFTER_FAILURE, MOST_DOUBLINGS); // only the loop's thread touches it
+  // only the loop's thread touches it
+  private final Backoff<String> failures = new Backoff<>(AFTER_FAILURE, MOST_DOUBLINGS);
   private volatile Map<String, GpuQuotaStatus> latest = Map.of();
 
   public QuotaStatusWriter(KubernetesClient client, ApiEdge edge, ClusterView view) {

@@ -29,7 +29,10 @@ public record QuotaWorld(
     Inventory inventory) {
   public static final QuotaWorld EMPTY = new QuotaWorld(new TreeMap<>(), Map.of(), Map.of(), Inventory.EMPTY);
 
-  /** The world as the view has it; without quotas it is empty but for the inventory, so that nothing depends on the rest. */
+  /**
+   * The world as the view has it; without quotas it is empty but for the inventory, so that nothing depends on the
+   * rest.
+   */
   public static QuotaWorld of(ClusterView view, Inventory inventory) {
     SortedMap<String, GpuQuotaSpec> quotas = new TreeMap<>();
     for (GpuQuota quota : view.quotas()) {

@@ -31,7 +31,8 @@ record Use(long memory, long cores, long cards, long claims) {
 
   Use min(Use other) {
     return new Use(
-        Math.min(memory, other.memory), Math.min(cores, other.cores), Math.min(cards, other.cards), Math.min(claims, other.claims));
+        Math.min(memory, other.memory), Math.min(cores, other.cores), Math.min(cards, other.cards),
+        Math.min(claims, other.claims));
   }
 
   /**
@@ -58,7 +59,8 @@ record Use(long memory, long cores, long cards, long claims) {
 
   /** Whether there is anything of which the first is more than the second. */
   static boolean isMore(Use first, Use second) {
-    return first.memory > second.memory || first.cores > second.cores || first.cards > second.cards || first.claims > second.claims;
+    return first.memory > second.memory || first.cores > second.cores || first.cards > second.cards
+        || first.claims > second.claims;
   }
 
   /**
@@ -71,16 +73,18 @@ record Use(long memory, long cores, long cards, long claims) {
   /** The part that is largest of what is limited; empty if nothing is. */
   Optional<Part> fullest(Use most) {
     return Stream.of(
-            part(memory, most.memory, Bytes.words(memory) + " of " + Bytes.words(most.memory) + " memory"),
-            part(cores, most.cores, cores + " of " + most.cores + " % cores"),
-            part(cards, most.cards, cards + " of " + most.cards + " cards"),
-            part(claims, most.claims, claims + " of " + most.claims + " claims"))
+        part(memory, most.memory, Bytes.words(memory) + " of " + Bytes.words(most.memory) + " memory"),
+        part(cores, most.cores, cores + " of " + most.cores + " % cores"),
+        part(cards, most.cards, cards + " of " + most.cards + " cards"),
+        part(claims, most.claims, claims + " of " + most.claims + " claims"))
         .flatMap(Optional::stream)
         .max(Comparator.comparingDouble(Part::share));
   }
 
   private static Optional<Part> part(long used, long most, String words) {
-    return most == Long.MAX_VALUE ? Optional.empty() : Optional.of(new Part(most == 0 ? (used == 0 ? 0 : 2) : (double) used / most, words));
+    return most == Long.MAX_VALUE
+        ? Optional.empty()
+        : Optional.of(new Part(most == 0 ? (used == 0 ? 0 : 2) : (double) used / most, words));
   }
 
   Amounts amounts() {

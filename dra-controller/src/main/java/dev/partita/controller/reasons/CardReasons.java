@@ -79,12 +79,15 @@ final class CardReasons {
       }
       OnCard said;
       if (!oneByOne && !spot.hasInstances()) {
-        said = known.computeIfAbsent(new State(ask.cards(standing, i), standing.accounts().get(i)), state -> onUndivided(state, wanted));
+        said = known.computeIfAbsent(new State(ask.cards(standing, i), standing.accounts().get(i)),
+            state -> onUndivided(state, wanted));
       } else {
         if (devices.isEmpty()) {
-          standing.host().devices().forEach(device -> devices.computeIfAbsent(device.card().key(), key -> new ArrayList<>()).add(device));
+          standing.host().devices()
+              .forEach(device -> devices.computeIfAbsent(device.card().key(), key -> new ArrayList<>()).add(device));
         }
-        said = on(devices.getOrDefault(card, List.of()).stream().map(this::inPrinciple).toList(), standing.accounts().get(i), wanted);
+        said = on(devices.getOrDefault(card, List.of()).stream().map(this::inPrinciple).toList(),
+            standing.accounts().get(i), wanted);
       }
       if (said.refusal().isPresent()) {
         refusals.put(card.index(), said.refusal().get().heldFor(standing.host().heldOn(card.index())));
@@ -102,7 +105,9 @@ final class CardReasons {
 
   /** A card of which no instances are offered. */
   private OnCard onUndivided(State state, int wanted) {
-    return on(inPrinciple.computeIfAbsent(state.cards(), cards -> cards.example().stream().map(this::inPrinciple).toList()), state.account(), wanted);
+    return on(
+        inPrinciple.computeIfAbsent(state.cards(), cards -> cards.example().stream().map(this::inPrinciple).toList()),
+        state.account(), wanted);
   }
 
   /** What the ask does not mean of a card neither serves it nor is what it lacks. */
@@ -136,6 +141,7 @@ final class CardReasons {
     return slots.isEmpty()
         ? 1
         : instances.computeIfAbsent(
-            new Instances(any.device().card().mig(), slots, account.instances()), its -> its.geometry().atOnce(its.open(), its.others(), wanted));
+            new Instances(any.device().card().mig(), slots, account.instances()),
+            its -> its.geometry().atOnce(its.open(), its.others(), wanted));
   }
 }

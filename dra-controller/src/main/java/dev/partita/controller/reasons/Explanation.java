@@ -106,15 +106,14 @@ public record Explanation(List<NodeRefusal> nodes) {
       return Optional.of("asks " + cores + " % cores; a card has 100 %");
     }
     return sample.map(
-        small ->
-            "asks "
-                + Bytes.words(small.asked())
-                + "; "
-                + String.join(
-                    ", ",
-                    largest.entrySet().stream()
-                        .map(model -> "the largest " + model.getKey() + " has " + Bytes.words(model.getValue()))
-                        .toList()));
+        small -> "asks "
+            + Bytes.words(small.asked())
+            + "; "
+            + String.join(
+                ", ",
+                largest.entrySet().stream()
+                    .map(model -> "the largest " + model.getKey() + " has " + Bytes.words(model.getValue()))
+                    .toList()));
   }
 
   private List<Group> groups() {
@@ -130,7 +129,8 @@ public record Explanation(List<NodeRefusal> nodes) {
               .computeIfAbsent(unfit.refusals(), _ -> cardsByGroup(unfit, byRefusal, groups))
               .forEach((group, cards) -> group.add(node.node(), cards));
           if (unfit.fitting() > 0) {
-            String why = unfit.wanted() + " wanted on one node by request " + unfit.request() + ", " + unfit.devices() + " fit there";
+            String why = unfit.wanted() + " wanted on one node by request " + unfit.request() + ", " + unfit.devices()
+                + " fit there";
             groups.computeIfAbsent(why, Group::new).add(node.node(), unfit.fitting());
           }
         }
@@ -141,10 +141,14 @@ public record Explanation(List<NodeRefusal> nodes) {
     return sorted;
   }
 
-  private static Map<Group, Integer> cardsByGroup(CardsUnfit unfit, Map<CardRefusal, Group> byRefusal, Map<String, Group> groups) {
+  private static Map<Group, Integer> cardsByGroup(
+      CardsUnfit unfit,
+      Map<CardRefusal, Group> byRefusal,
+      Map<String, Group> groups) {
     Map<Group, Integer> cards = new LinkedHashMap<>();
     for (CardRefusal refusal : unfit.refusals().values()) {
-      cards.merge(byRefusal.computeIfAbsent(refusal, why -> groups.computeIfAbsent(why.toString(), Group::new)), 1, Integer::sum);
+      cards.merge(byRefusal.computeIfAbsent(refusal, why -> groups.computeIfAbsent(why.toString(), Group::new)), 1,
+          Integer::sum);
     }
     return cards;
   }

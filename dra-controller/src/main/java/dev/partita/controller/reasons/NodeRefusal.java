@@ -31,10 +31,18 @@ public sealed interface NodeRefusal {
    * @param wanted devices that it needs
    * @param fitting cards that could serve it
    * @param devices how many devices these could give it at once: fewer than it needs
-   * @param refusals every other card, by index, with the first reason that excludes it; nodes that are alike have the same object
+   * @param refusals every other card, by index, with the first reason that excludes it; nodes that are alike have the
+   *        same object
    */
   record CardsUnfit(
-      String node, int cards, ClaimRef claim, String request, int wanted, int fitting, int devices, SortedMap<Integer, CardRefusal> refusals)
+      String node,
+      int cards,
+      ClaimRef claim,
+      String request,
+      int wanted,
+      int fitting,
+      int devices,
+      SortedMap<Integer, CardRefusal> refusals)
       implements NodeRefusal {
     public CardsUnfit {
       refusals = ImmutableSortedMap.copyOfSorted(refusals);

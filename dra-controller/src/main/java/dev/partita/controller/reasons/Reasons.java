@@ -18,7 +18,10 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Function;
 
-/** Says for every host, and every card of it, why it cannot serve a pod's claims. Looks at all of them, once at hosts that are alike: asked only when none can. */
+/**
+ * Says for every host, and every card of it, why it cannot serve a pod's claims. Looks at all of them, once at hosts
+ * that are alike: asked only when none can.
+ */
 public final class Reasons {
   private final Eligibility eligibility;
 
@@ -33,11 +36,17 @@ public final class Reasons {
    * @param oneByOne whether to judge every card by itself, whatever others are like
    */
   public Explanation explain(
-      List<ClaimRequest> claims, Collection<HostState> hosts, Candidates candidates, Function<DeviceAsk, RequestMatcher> fits, boolean oneByOne) {
+      List<ClaimRequest> claims,
+      Collection<HostState> hosts,
+      Candidates candidates,
+      Function<DeviceAsk, RequestMatcher> fits,
+      boolean oneByOne) {
     IdentityHashMap<DeviceAsk, CardReasons> known = new IdentityHashMap<>();
-    Function<DeviceAsk, CardReasons> reasons = ask -> known.computeIfAbsent(ask, a -> new CardReasons(eligibility, fits.apply(a), oneByOne));
+    Function<DeviceAsk, CardReasons> reasons =
+        ask -> known.computeIfAbsent(ask, a -> new CardReasons(eligibility, fits.apply(a), oneByOne));
     boolean ofSpots =
-        claims.stream().flatMap(claim -> claim.requests().stream()).flatMap(request -> request.alternatives().stream()).allMatch(ask -> reasons.apply(ask).ofSpots());
+        claims.stream().flatMap(claim -> claim.requests().stream()).flatMap(request -> request.alternatives().stream())
+            .allMatch(ask -> reasons.apply(ask).ofSpots());
     Map<OccupancyKey, NodeRefusal> ofAlike = new HashMap<>();
     List<NodeRefusal> nodes = new ArrayList<>(hosts.size());
     for (HostState host : hosts) {
@@ -90,10 +99,16 @@ public final class Reasons {
     }
     boolean constrained = claims.stream().anyMatch(claim -> !claim.constraints().isEmpty());
     return new NodeRefusal.NotTogether(
-        node, cards, "each request fits, but not all of them together" + (constrained ? " under the claim's constraints" : ""));
+        node, cards,
+        "each request fits, but not all of them together" + (constrained ? " under the claim's constraints" : ""));
   }
 
-  private static Optional<NodeRefusal> unfit(ClaimRequest claim, DeviceAsk ask, int wanted, HostState standing, CardReasons reasons) {
+  private static Optional<NodeRefusal> unfit(
+      ClaimRequest claim,
+      DeviceAsk ask,
+      int wanted,
+      HostState standing,
+      CardReasons reasons) {
     CardReasons.OnHost said = reasons.on(standing, wanted);
     if (said.devices() >= wanted) {
       return wanted > ClaimRequest.MOST_RESULTS ? Optional.of(tooMany(claim, wanted, standing)) : Optional.empty();
@@ -111,12 +126,14 @@ public final class Reasons {
   }
 
   private static NodeRefusal tooMany(ClaimRequest claim, int wanted, HostState standing) {
-    String why = "claim " + claim.claim().name() + " asks for " + wanted + " devices there; one claim can hold " + ClaimRequest.MOST_RESULTS;
+    String why = "claim " + claim.claim().name() + " asks for " + wanted + " devices there; one claim can hold "
+        + ClaimRequest.MOST_RESULTS;
     return new NodeRefusal.NotTogether(standing.host().name(), standing.host().cards().size(), why);
   }
 
   private static NodeRefusal tooManyOfPod(int wanted, HostState standing) {
-    String why = "the pod's claims ask for " + wanted + " devices there; the claims of one pod can hold " + ClaimRequest.MOST_OF_POD;
+    String why = "the pod's claims ask for " + wanted + " devices there; the claims of one pod can hold "
+        + ClaimRequest.MOST_OF_POD;
     return new NodeRefusal.NotTogether(standing.host().name(), standing.host().cards().size(), why);
   }
 

@@ -9,8 +9,8 @@ import java.util.function.Consumer;
 import java.util.regex.Pattern;
 
 /**
- * Plays a file of scenarios and reports on each: time a claim, claims that failed, cards that are touched in the end and fewest
- * possible. Times compare only with others of the same run on the same machine.
+ * Plays a file of scenarios and reports on each: time a claim, claims that failed, cards that are touched in the end
+ * and fewest possible. Times compare only with others of the same run on the same machine.
  */
 public final class AllocatorBench {
   /** How often each scenario is played before it counts: code that has just been loaded is slow. */
@@ -21,10 +21,13 @@ public final class AllocatorBench {
 
   private AllocatorBench() {}
 
-  /** Arguments: a file of scenarios, and a regular expression for their names; a small file of ours and all by default. */
+  /**
+   * Arguments: a file of scenarios, and a regular expression for their names; a small file of ours and all by default.
+   */
   public static void main(String[] arguments) throws IOException {
     Scenarios file = arguments.length > 0 && !arguments[0].isEmpty() ? read(Path.of(arguments[0])) : ours();
-    play(file, Pattern.compile(arguments.length > 1 ? arguments[1] : ""), WARM_UP, report -> System.out.println(report.json()));
+    play(file, Pattern.compile(arguments.length > 1 ? arguments[1] : ""), WARM_UP,
+        report -> System.out.println(report.json()));
   }
 
   /** Plays the scenarios of which the expression finds the name, one after the other. */

@@ -13,8 +13,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cluster and the pods that arrive there one after the other; none leaves. As a file: JSON lines, a header, then the nodes, then
- * the pods in order.
+ * A cluster and the pods that arrive there one after the other; none leaves. As a file: JSON lines, a header, then the
+ * nodes, then the pods in order.
  *
  * @param name the header's {@code stream}
  */

@@ -22,12 +22,24 @@ final class PaperClaim {
   }
 
   /** Shares of that many bytes and percent, on cards of any of these models; any model if there are none. */
-  static ClaimRequest shares(String name, int count, List<String> models, List<Constraint> constraints, long memory, long cores) {
+  static ClaimRequest shares(
+      String name,
+      int count,
+      List<String> models,
+      List<Constraint> constraints,
+      long memory,
+      long cores) {
     return claim(name, constraints, DeviceMode.SHARED, count, models, OptionalLong.of(memory), OptionalLong.of(cores));
   }
 
   private static ClaimRequest claim(
-      String name, List<Constraint> constraints, DeviceMode mode, int count, List<String> models, OptionalLong memory, OptionalLong cores) {
+      String name,
+      List<Constraint> constraints,
+      DeviceMode mode,
+      int count,
+      List<String> models,
+      OptionalLong memory,
+      OptionalLong cores) {
     List<DeviceAsk.Selector> selectors = new ArrayList<>();
     selectors.add(new DeviceAsk.Selector("class", attribute("mode") + quoted(mode.attributeValue())));
     if (!models.isEmpty()) {
@@ -35,8 +47,10 @@ final class PaperClaim {
       selectors.add(new DeviceAsk.Selector("request", any));
     }
     DeviceAsk ask =
-        new DeviceAsk("gpu", selectors, new DeviceAsk.Count.Exactly(count), memory, cores, List.of(), Placement.DEFAULT);
-    return new ClaimRequest(new ClaimRef("default", name, name), List.of(new RequestAsk("gpu", List.of(ask))), constraints);
+        new DeviceAsk("gpu", selectors, new DeviceAsk.Count.Exactly(count), memory, cores, List.of(),
+            Placement.DEFAULT);
+    return new ClaimRequest(new ClaimRef("default", name, name), List.of(new RequestAsk("gpu", List.of(ask))),
+        constraints);
   }
 
   private static String attribute(String name) {

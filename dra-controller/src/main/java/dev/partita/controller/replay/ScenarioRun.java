@@ -29,8 +29,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Plays one scenario: claim by claim through allocator and books, timed, and every placement checked against an account of the
- * cards that is kept apart and outside the time.
+ * Plays one scenario: claim by claim through allocator and books, timed, and every placement checked against an account
+ * of the cards that is kept apart and outside the time.
  */
 public final class ScenarioRun {
   private static final long MIB = 1L << 20;
@@ -144,7 +144,8 @@ public final class ScenarioRun {
 
   private Live placed(String uid, ClaimKind kind, Outcome.Allocated allocated) {
     int node = Integer.parseInt(allocated.node().substring("node-".length()));
-    List<Integer> gpus = allocated.claims().getFirst().devices().stream().map(d -> d.device().card().key().index()).toList();
+    List<Integer> gpus =
+        allocated.claims().getFirst().devices().stream().map(d -> d.device().card().key().index()).toList();
     return new Live(uid, kind, node, gpus);
   }
 
@@ -154,7 +155,8 @@ public final class ScenarioRun {
     Set<Integer> distinct = new HashSet<>(claim.gpus());
     boolean right = claim.gpus().size() == kind.count() && distinct.size() == kind.count();
     right &= kind.model() == null || kind.model().equals(scenario.model(claim.node()));
-    right &= !"numaNode".equals(kind.matchAttribute()) || distinct.stream().map(g -> g / scenario.gpusPerNuma()).distinct().count() == 1;
+    right &= !"numaNode".equals(kind.matchAttribute())
+        || distinct.stream().map(g -> g / scenario.gpusPerNuma()).distinct().count() == 1;
     book(claim, 1);
     for (int gpu : claim.gpus()) {
       right &= memoryUsed[claim.node()][gpu] <= memory(claim.node()) && coresUsed[claim.node()][gpu] <= 100;
@@ -177,7 +179,8 @@ public final class ScenarioRun {
 
   private void book(Live claim, int sign) {
     for (int gpu : claim.gpus()) {
-      memoryUsed[claim.node()][gpu] += sign * (claim.kind().isWhole() ? memory(claim.node()) : claim.kind().memoryMiB() * MIB);
+      memoryUsed[claim.node()][gpu] +=
+          sign * (claim.kind().isWhole() ? memory(claim.node()) : claim.kind().memoryMiB() * MIB);
       int cores = claim.kind().isWhole() ? 100 : claim.kind().cores();
       coresUsed[claim.node()][gpu] += sign * cores;
       users[claim.node()][gpu] += sign;
@@ -189,7 +192,8 @@ public final class ScenarioRun {
     String model = scenario.model(node);
     Scenarios.@Nullable Model known = file.models().get(model);
     if (known == null) {
-      throw new IllegalArgumentException("scenario " + scenario.name() + " has nodes of model " + model + ", which the file does not describe");
+      throw new IllegalArgumentException(
+          "scenario " + scenario.name() + " has nodes of model " + model + ", which the file does not describe");
     }
     return known.memoryMiB() * MIB;
   }

@@ -10,8 +10,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A file of allocator scenarios: which clusters, and which claims arrive there. The format is that of the comparison with
- * Kubernetes' own allocator.
+ * A file of allocator scenarios: which clusters, and which claims arrive there. The format is that of the comparison
+ * with Kubernetes' own allocator.
  *
  * @param models by name
  * @param mixes for each name, kinds of claims with their weights
@@ -38,7 +38,13 @@ public record Scenarios(
    * @param matchAttribute what all cards have in common: {@code numaNode}, {@code model}; null for nothing
    */
   @JsonIgnoreProperties(ignoreUnknown = true)
-  public record ClaimKind(String name, int count, long memoryMiB, int cores, @Nullable String model, @Nullable String matchAttribute) {
+  public record ClaimKind(
+      String name,
+      int count,
+      long memoryMiB,
+      int cores,
+      @Nullable String model,
+      @Nullable String matchAttribute) {
     boolean isWhole() {
       return memoryMiB == 0 && cores == 0;
     }
@@ -82,9 +88,9 @@ public record Scenarios(
         prefills,
         scenarios.stream()
             .map(
-                s ->
-                    new Scenario(
-                        s.name, s.seed, s.nodes, s.gpusPerNode, s.gpusPerNuma, s.nodeModels, s.prefill, s.mix, s.churn, s.claims, seconds))
+                s -> new Scenario(
+                    s.name, s.seed, s.nodes, s.gpusPerNode, s.gpusPerNuma, s.nodeModels, s.prefill, s.mix, s.churn,
+                    s.claims, seconds))
             .toList());
   }
 

@@ -20,8 +20,9 @@ import java.util.Optional;
 import java.util.function.ObjIntConsumer;
 
 /**
- * Places the pods of a stream, each when it arrives, with the allocator that the controller has: pod by pod through mix, allocator
- * and books. In the cluster kube-scheduler places pods that ask for no GPU; here something has to do it in its stead.
+ * Places the pods of a stream, each when it arrives, with the allocator that the controller has: pod by pod through
+ * mix, allocator and books. In the cluster kube-scheduler places pods that ask for no GPU; here something has to do it
+ * in its stead.
  */
 public final class StreamRun {
   private static final long MIB = 1L << 20;
@@ -68,14 +69,22 @@ public final class StreamRun {
    * @param nsPerDecision mean time of a decision, ns
    */
   public record Summary(
-      int gpus, int placed, int failed, long askedMilli, long usedMilli, Optional<Long> firstFailureMilli, long nsPerDecision) {}
+      int gpus,
+      int placed,
+      int failed,
+      long askedMilli,
+      long usedMilli,
+      Optional<Long> firstFailureMilli,
+      long nsPerDecision) {}
 
   private StreamRun(ClusterStream stream, Others others) {
     this.stream = stream;
     this.others = others;
     this.inventory =
         Inventory.EMPTY.refreshed(
-            stream.nodes().stream().map(node -> PaperNode.of(node.node(), node.model(), node.gpus(), 1000 * MILLI_MEMORY, node.gpus())).toList());
+            stream.nodes().stream()
+                .map(node -> PaperNode.of(node.node(), node.model(), node.gpus(), 1000 * MILLI_MEMORY, node.gpus()))
+                .toList());
     for (StreamNode node : stream.nodes()) {
       PodNeeds all = new PodNeeds(node.cpuMilli(), node.memoryMiB() * MIB);
       rooms.put(node.node(), new Room(all, all));
@@ -123,7 +132,9 @@ public final class StreamRun {
   private Answer place(StreamPod pod, String name) {
     PodNeeds needs = new PodNeeds(pod.cpuMilli(), pod.memoryMiB() * MIB);
     Candidates candidates =
-        host -> rooms.of(host.name()).holds(needs) ? Optional.empty() : Optional.of("too little CPU or memory is free on the node");
+        host -> rooms.of(host.name()).holds(needs)
+            ? Optional.empty()
+            : Optional.of("too little CPU or memory is free on the node");
     List<ClaimRequest> claims = claims(pod, name);
     mix.arrived(needs, claims);
     cards.refresh(inventory);
@@ -150,7 +161,8 @@ public final class StreamRun {
     ClaimPlacement placement = outcome.get().claims().getFirst();
     books.put(name, placement.bookings());
     return new Answer(
-        Optional.of(outcome.get().node()), placement.devices().stream().map(device -> device.device().card().key().index()).sorted().toList());
+        Optional.of(outcome.get().node()),
+        placement.devices().stream().map(device -> device.device().card().key().index()).sorted().toList());
   }
 
   private Answer without(PodNeeds needs, Candidates candidates) {

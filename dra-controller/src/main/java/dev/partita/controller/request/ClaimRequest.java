@@ -11,15 +11,21 @@ import java.util.function.UnaryOperator;
  * @param claim the claim
  * @param requests its requests, in its order
  * @param constraints what its devices must have in common, or not
- * @param preferences what they should have in common where any node has that: constraints of different attributes, the first matters most
+ * @param preferences what they should have in common where any node has that: constraints of different attributes, the
+ *        first matters most
  */
-public record ClaimRequest(ClaimRef claim, List<RequestAsk> requests, List<Constraint> constraints, List<Constraint> preferences) {
+public record ClaimRequest(
+    ClaimRef claim,
+    List<RequestAsk> requests,
+    List<Constraint> constraints,
+    List<Constraint> preferences) {
   /** Devices that the API lets the allocation of one claim hold. */
   public static final int MOST_RESULTS = 32;
 
   /**
-   * Devices that the claims of one pod may hold together: 32 shares of each of 8 cards, or all of 16 cards of 16 instances each. Every one of
-   * them is looked for beside all others, and the API has no limit of its own: 100 claims of 32 devices each would keep everybody else waiting.
+   * Devices that the claims of one pod may hold together: 32 shares of each of 8 cards, or all of 16 cards of 16
+   * instances each. Every one of them is looked for beside all others, and the API has no limit of its own: 100 claims
+   * of 32 devices each would keep everybody else waiting.
    */
   public static final int MOST_OF_POD = 256;
 
@@ -33,13 +39,18 @@ public record ClaimRequest(ClaimRef claim, List<RequestAsk> requests, List<Const
     this(claim, requests, constraints, List.of());
   }
 
-  /** How many devices claims ask for together, at least: all that there are of a kind count as one, and no claim for more than it can hold. */
+  /**
+   * How many devices claims ask for together, at least: all that there are of a kind count as one, and no claim for
+   * more than it can hold.
+   */
   public static int leastDevices(List<ClaimRequest> claims) {
     return claims.stream().mapToInt(claim -> Math.min(MOST_RESULTS, claim.leastDevices())).sum();
   }
 
   private int leastDevices() {
-    return requests.stream().mapToInt(request -> request.alternatives().stream().mapToInt(ClaimRequest::leastDevices).min().orElse(0)).sum();
+    return requests.stream()
+        .mapToInt(request -> request.alternatives().stream().mapToInt(ClaimRequest::leastDevices).min().orElse(0))
+        .sum();
   }
 
   private static int leastDevices(DeviceAsk ask) {
@@ -53,7 +64,8 @@ public record ClaimRequest(ClaimRef claim, List<RequestAsk> requests, List<Const
 
   /** The same with every alternative of every request changed so. */
   public ClaimRequest asking(UnaryOperator<DeviceAsk> change) {
-    return new ClaimRequest(claim, requests.stream().map(request -> request.asking(change)).toList(), constraints, preferences);
+    return new ClaimRequest(claim, requests.stream().map(request -> request.asking(change)).toList(), constraints,
+        preferences);
   }
 
   /** The same held to its preferences for these attributes, without any other. */

@@ -5,7 +5,9 @@ import dev.partita.controller.inventory.Device;
 import java.util.List;
 import java.util.Optional;
 
-/** What the devices of several requests must have in common, or not. A device without the attribute never satisfies it. */
+/**
+ * What the devices of several requests must have in common, or not. A device without the attribute never satisfies it.
+ */
 public sealed interface Constraint {
   /** Fully qualified name of the attribute. */
   String attribute();

@@ -17,7 +17,8 @@ import java.util.OptionalLong;
  * @param tolerations taints that do not matter
  * @param placement how to choose among cards
  * @param access whether the devices are to be had or only looked at
- * @param oversubscribe how much memory the container gets, in percent of what a share has of the card; 100 for no more than that
+ * @param oversubscribe how much memory the container gets, in percent of what a share has of the card; 100 for no more
+ *        than that
  * @param reading how it is understood where Kubernetes leaves that to the allocator
  */
 public record DeviceAsk(
@@ -52,13 +53,25 @@ public record DeviceAsk(
 
   /** An ask for devices to have. */
   public DeviceAsk(
-      String name, List<Selector> selectors, Count count, MemoryRequest memory, OptionalLong cores, List<Toleration> tolerations, Placement placement) {
+      String name,
+      List<Selector> selectors,
+      Count count,
+      MemoryRequest memory,
+      OptionalLong cores,
+      List<Toleration> tolerations,
+      Placement placement) {
     this(name, selectors, count, memory, cores, tolerations, placement, Access.OWN, GpuShareConfig.NOT_OVERSUBSCRIBED);
   }
 
   /** Memory as an amount: so many bytes of each, or nothing said. */
   public DeviceAsk(
-      String name, List<Selector> selectors, Count count, OptionalLong bytes, OptionalLong cores, List<Toleration> tolerations, Placement placement) {
+      String name,
+      List<Selector> selectors,
+      Count count,
+      OptionalLong bytes,
+      OptionalLong cores,
+      List<Toleration> tolerations,
+      Placement placement) {
     this(name, selectors, count, MemoryRequest.of(bytes), cores, tolerations, placement);
   }
 
@@ -69,14 +82,22 @@ public record DeviceAsk(
 
   /** The same read in another way. */
   public DeviceAsk read(Reading other) {
-    return other == reading ? this : new DeviceAsk(name, selectors, count, memory, cores, tolerations, placement, access, oversubscribe, other);
+    return other == reading
+        ? this
+        : new DeviceAsk(name, selectors, count, memory, cores, tolerations, placement, access, oversubscribe, other);
   }
 
   /** Which devices of a card serve an ask, among those that have what it asks for. */
   public enum Reading {
-    /** Of a card that the selectors match in several modes the one that the capacities speak of: what somebody means who writes it. */
+    /**
+     * Of a card that the selectors match in several modes the one that the capacities speak of: what somebody means who
+     * writes it.
+     */
     AS_MEANT,
-    /** Whichever of a card's devices the selectors match: no more than what it says, as Kubernetes' own allocator reads it. */
+    /**
+     * Whichever of a card's devices the selectors match: no more than what it says, as Kubernetes' own allocator reads
+     * it.
+     */
     AS_WRITTEN
   }
 
@@ -98,7 +119,10 @@ public record DeviceAsk(
       }
     }
 
-    /** Every card of the node that the selectors match and that has the capacity asked for, also where shares have taken some of it. */
+    /**
+     * Every card of the node that the selectors match and that has the capacity asked for, also where shares have taken
+     * some of it.
+     */
     record All() implements Count {}
   }
 
@@ -117,7 +141,9 @@ public record DeviceAsk(
    * @param effect empty for every effect
    */
   public record Toleration(
-      java.util.Optional<String> key, java.util.Optional<String> value, java.util.Optional<String> effect) {
+      java.util.Optional<String> key,
+      java.util.Optional<String> value,
+      java.util.Optional<String> effect) {
     public boolean covers(Device.Taint taint) {
       return key.map(taint.key()::equals).orElse(true)
           && value.map(taint.value()::equals).orElse(true)

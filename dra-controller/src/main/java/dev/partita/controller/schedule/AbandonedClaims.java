@@ -17,7 +17,10 @@ import java.util.List;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** Takes back what is kept for nobody: allocations that no pod came to use, and proposals that nobody pursues. For one thread. */
+/**
+ * Takes back what is kept for nobody: allocations that no pod came to use, and proposals that nobody pursues. For one
+ * thread.
+ */
 final class AbandonedClaims {
   private final ClusterView view;
   private final ClaimLedger ledger;
@@ -25,7 +28,8 @@ final class AbandonedClaims {
   private final Predicate<ResourceClaim> ours;
   private final PodWriter writer;
   private final Retries retries;
-  private final Backoff<String> failures = new Backoff<>(Retries.FIRST_PAUSE, Retries.MOST_DOUBLINGS); // by the claim's UID
+  // by the claim's UID
+  private final Backoff<String> failures = new Backoff<>(Retries.FIRST_PAUSE, Retries.MOST_DOUBLINGS);
 
   /** @param ours whether a claim is for our devices: others' are not ours to change, whatever is proposed for them */
   AbandonedClaims(
@@ -97,7 +101,8 @@ final class AbandonedClaims {
   }
 
   void release(List<ResourceClaim> claims, String why) {
-    List<ResourceClaim> fresh = claims.stream().filter(claim -> ledger.releasing(claim.getMetadata().getUid())).toList();
+    List<ResourceClaim> fresh =
+        claims.stream().filter(claim -> ledger.releasing(claim.getMetadata().getUid())).toList();
     if (!fresh.isEmpty()) {
       writer.release(fresh, why);
     }
@@ -122,7 +127,10 @@ final class AbandonedClaims {
     failures.succeeded(claimUid);
   }
 
-  /** An allocation that its pod did not live to use would stay for ever: kube-controller-manager clears only reserved ones. */
+  /**
+   * An allocation that its pod did not live to use would stay for ever: kube-controller-manager clears only reserved
+   * ones.
+   */
   private boolean isAbandoned(ObjectKey key, ResourceClaim claim, Inventory inventory) {
     return claim.getMetadata().getDeletionTimestamp() == null
         && AllocatedClaim.isUnusedAndOurs(claim)

@@ -61,10 +61,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Allocates the claims of pods, one term of leadership long. One thread decides, pod by pod, by priority and then by age, as long
- * as no namespace uses much more of its time than others that wait ({@link dev.partita.controller.turns.FairQueue}); what it
- * decides counts at once and is written beside it. After each {@link #SLICE} it takes note of what has happened meanwhile. A pod
- * for which there is no place waits until something changes that could help: it is not polled, and it holds up nobody.
+ * Allocates the claims of pods, one term of leadership long. One thread decides, pod by pod, by priority and then by
+ * age, as long as no namespace uses much more of its time than others that wait
+ * ({@link dev.partita.controller.turns.FairQueue}); what it decides counts at once and is written beside it. After each
+ * {@link #SLICE} it takes note of what has happened meanwhile. A pod for which there is no place waits until something
+ * changes that could help: it is not polled, and it holds up nobody.
  */
 public final class AllocationLoop implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(AllocationLoop.class);
@@ -141,14 +142,17 @@ public final class AllocationLoop implements AutoCloseable {
     ClaimNotes notes = new ClaimNotes(events, conditions);
     WriteListener listening = new WriteReports(notes, loop::post);
     this.writer =
-        new PodWriter(new AllocationWriter(client, edge), new AllocationGate(client, edge, view), view, clock, ledger::isSpent, listening);
+        new PodWriter(new AllocationWriter(client, edge), new AllocationGate(client, edge, view), view, clock,
+            ledger::isSpent, listening);
     this.leftovers = new AbandonedClaims(view, ledger, others, this::isOurs, writer, retries);
     LongSupplier processorTime = ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime;
     DecisionBudget budget = new DecisionBudget(processorTime);
     PodDecider decider = new PodDecider(view, ledger, loads, vetoes, budget, heartbeat);
-    this.evictor = new Evictor(client, edge.apart("evictions"), podEvents, listening); // a pod with several budgets is answered by 500
+    // a pod with several budgets is answered by 500
+    this.evictor = new Evictor(client, edge.apart("evictions"), podEvents, listening);
     this.nominations = new Nominations(ledger, loads);
-    this.preemption = new Preemption(view, monotonicClock, ledger, loads, nominations, evictor, retries, priorities, budget);
+    this.preemption =
+        new Preemption(view, monotonicClock, ledger, loads, nominations, evictor, retries, priorities, budget);
     this.turns =
         new PodScheduler(
             view,
@@ -421,7 +425,8 @@ public final class AllocationLoop implements AutoCloseable {
   }
 
   private void veto(ObjectKey claim, String uid, String node) {
-    LOG.info("claim {}:{}: allocation on {} was taken back before it was used, another node is tried first", claim, uid, node);
+    LOG.info("claim {}:{}: allocation on {} was taken back before it was used, another node is tried first", claim, uid,
+        node);
     Duration length = vetoes.add(uid, node, monotonicClock.instant());
     retries.after(length, new WorkItem.VetoOver(claim));
   }

@@ -16,8 +16,9 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * Of a node's pods those that a guarantee may take what they have from: as many as may go together, each of them as long as its namespace
- * borrows without those before. Otherwise what is guaranteed to one namespace would be taken for another one, and back again. For one thread.
+ * Of a node's pods those that a guarantee may take what they have from: as many as may go together, each of them as
+ * long as its namespace borrows without those before. Otherwise what is guaranteed to one namespace would be taken for
+ * another one, and back again. For one thread.
  */
 final class Borrowers {
   private final ClaimLedger ledger;
@@ -32,7 +33,8 @@ final class Borrowers {
   }
 
   private record Size(long whole, long devices, long memory) implements Comparable<Size> {
-    private static final Comparator<Size> ORDER = Comparator.comparingLong(Size::whole).thenComparingLong(Size::devices).thenComparingLong(Size::memory);
+    private static final Comparator<Size> ORDER =
+        Comparator.comparingLong(Size::whole).thenComparingLong(Size::devices).thenComparingLong(Size::memory);
 
     @Override
     public int compareTo(Size other) {
@@ -91,8 +93,10 @@ final class Borrowers {
   }
 
   private Size size(VictimsOnNode onNode, Victim victim) {
-    List<Booking> bookings = onNode.claimsOf(victim).stream().flatMap(claim -> ledger.bookings(claim).stream()).toList();
+    List<Booking> bookings =
+        onNode.claimsOf(victim).stream().flatMap(claim -> ledger.bookings(claim).stream()).toList();
     return new Size(
-        bookings.stream().filter(booking -> booking.mode() == DeviceMode.WHOLE).count(), bookings.size(), bookings.stream().mapToLong(Booking::memory).sum());
+        bookings.stream().filter(booking -> booking.mode() == DeviceMode.WHOLE).count(), bookings.size(),
+        bookings.stream().mapToLong(Booking::memory).sum());
   }
 }

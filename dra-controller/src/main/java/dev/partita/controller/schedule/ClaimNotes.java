@@ -37,7 +37,8 @@ final class ClaimNotes {
 
   void refused(Pod pod, Map<ResourceClaim, List<String>> problems) {
     conditions.tell(pod, AllocatedCondition.refused(words(problems)));
-    problems.forEach((claim, words) -> tell(ClaimReader.ref(claim), ClaimEvent.Reason.Unallocatable, String.join("; ", words)));
+    problems.forEach(
+        (claim, words) -> tell(ClaimReader.ref(claim), ClaimEvent.Reason.Unallocatable, String.join("; ", words)));
   }
 
   void waiting(Pod pod, Decision.Wait wait) {
@@ -47,7 +48,8 @@ final class ClaimNotes {
     for (ResourceClaim claim : wait.claims()) {
       ClaimRef ref = ClaimReader.ref(claim);
       boolean other = fault.isPresent() && !fault.get().equals(ref);
-      tell(ref, ClaimEvent.Reason.Unallocatable, other ? "waits for claim " + fault.get().name() + " of the same pod: " + summary : summary);
+      tell(ref, ClaimEvent.Reason.Unallocatable,
+          other ? "waits for claim " + fault.get().name() + " of the same pod: " + summary : summary);
     }
   }
 
@@ -64,7 +66,8 @@ final class ClaimNotes {
   /** Others are evicted for the pod: that is said even if it has its place a moment later. */
   void preempting(Pod pod, List<ResourceClaim> claims, String why) {
     conditions.tell(pod, AllocatedCondition.waits(why));
-    claims.forEach(claim -> events.tell(new ClaimEvent(ClaimReader.ref(claim), ClaimEvent.Reason.Unallocatable, why, true)));
+    claims.forEach(
+        claim -> events.tell(new ClaimEvent(ClaimReader.ref(claim), ClaimEvent.Reason.Unallocatable, why, true)));
   }
 
   void allocated(ClaimPlacement placement, String node) {
@@ -93,7 +96,9 @@ final class ClaimNotes {
   }
 
   private static String terms(DeviceAsk ask) {
-    String more = ask.oversubscribe() == GpuShareConfig.NOT_OVERSUBSCRIBED ? "" : ", oversubscribed to " + ask.oversubscribe() + " % with host memory";
+    String more = ask.oversubscribe() == GpuShareConfig.NOT_OVERSUBSCRIBED
+        ? ""
+        : ", oversubscribed to " + ask.oversubscribe() + " % with host memory";
     return more + (ask.placement().exclusive() ? ", nobody else on the card" : "");
   }
 

@@ -28,7 +28,11 @@ interface Decider {
      * @param named how many claims it names
      */
     record Open(
-        List<NodeSelector> allocatedElsewhere, List<ResourceClaim> unused, Map<String, ResourceClaim> claims, List<ClaimRequest> asks, int named)
+        List<NodeSelector> allocatedElsewhere,
+        List<ResourceClaim> unused,
+        Map<String, ResourceClaim> claims,
+        List<ClaimRequest> asks,
+        int named)
         implements Reading {}
   }
 
@@ -47,6 +51,8 @@ interface Decider {
    */
   Decision decide(Pod pod, Inventory inventory, Instant now, Map<String, String> placed, Optional<AlikePods> alike);
 
-  /** A decision ended where it could not put right what it had begun: whatever it keeps for the next one is made anew. */
+  /**
+   * A decision ended where it could not put right what it had begun: whatever it keeps for the next one is made anew.
+   */
   void forgetSearches();
 }

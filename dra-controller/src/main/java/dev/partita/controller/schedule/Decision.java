@@ -31,11 +31,12 @@ sealed interface Decision {
    * No node will do now.
    *
    * @param claims those that wait
-   * @param unused claims of the pod that are allocated already, which nobody uses: to be given back, for half a pod's claims
-   *     help nobody
+   * @param unused claims of the pod that are allocated already, which nobody uses: to be given back, for half a pod's
+   *        claims help nobody
    * @param trial whether a host would do if something else had changed
    */
-  record Wait(List<ResourceClaim> claims, List<ResourceClaim> unused, WhyWaiting why, DryRun trial) implements Decision {}
+  record Wait(List<ResourceClaim> claims, List<ResourceClaim> unused, WhyWaiting why, DryRun trial)
+      implements Decision {}
 
   /** Some claims can never be allocated as they stand. */
   record Refuse(Map<ResourceClaim, List<String>> problems) implements Decision {}

@@ -44,7 +44,8 @@ final class Explanations {
       case CLAIM ->
           view.claim(key) == null
               ? new Answer.Unknown()
-              : new Answer.Explained(view.podsOf(key).stream().sorted(PodScheduler.ORDER).map(pod -> explain(pod, inventory)).toList());
+              : new Answer.Explained(
+                  view.podsOf(key).stream().sorted(PodScheduler.ORDER).map(pod -> explain(pod, inventory)).toList());
     };
   }
 
@@ -62,10 +63,13 @@ final class Explanations {
           PodClaims.of(pod).isEmpty()
               ? said(pod, State.ClaimMissing, "its claims have not been made from their templates yet")
               : said(pod, State.Placed, "what was decided for it is being written");
-      case Decision.ClaimMissing _ -> said(pod, State.ClaimMissing, "a claim that it names does not exist, or is being deleted");
-      case Decision.LeaveToScheduler _ -> said(pod, State.LeftToScheduler, "kube-scheduler allocates on every node that it could run on");
+      case Decision.ClaimMissing _ ->
+          said(pod, State.ClaimMissing, "a claim that it names does not exist, or is being deleted");
+      case Decision.LeaveToScheduler _ ->
+          said(pod, State.LeftToScheduler, "kube-scheduler allocates on every node that it could run on");
       case Decision.Settled(Optional<String> node) ->
-          said(pod, State.Settled, "nothing of it is left to allocate" + node.map(name -> "; it is to run on " + name).orElse(""));
+          said(pod, State.Settled,
+              "nothing of it is left to allocate" + node.map(name -> "; it is to run on " + name).orElse(""));
       case Decision.Refuse(var problems) -> said(pod, State.Refused, ClaimNotes.words(problems));
       case Decision.Allocate(PodPlan plan) ->
           gang.map(why -> said(pod, State.Waiting, why))
@@ -77,7 +81,8 @@ final class Explanations {
               State.Waiting,
               gang.map(why -> why + "; ").orElse("") + wait.why().summary(SUMMARY),
               switch (wait.why()) {
-                case WhyWaiting.Explained(Explanation explanation) -> explanation.nodes().stream().map(Explanations::reason).toList();
+                case WhyWaiting.Explained(Explanation explanation) ->
+                    explanation.nodes().stream().map(Explanations::reason).toList();
                 case WhyWaiting.KnownOfAlike _ -> List.of();
               });
     };
@@ -100,8 +105,10 @@ final class Explanations {
           case NodeRefusal.PodUnfit unfit -> unfit.why();
           case NodeRefusal.NotTogether together -> together.why();
           case NodeRefusal.CardsUnfit unfit -> {
-            unfit.refusals().forEach((card, reason) -> byCard.put(new DeviceName.Whole(card).toString(), reason.toString()));
-            yield "claim " + unfit.claim().name() + ", request " + unfit.request() + ": " + unfit.fitting() + " of " + unfit.cards()
+            unfit.refusals()
+                .forEach((card, reason) -> byCard.put(new DeviceName.Whole(card).toString(), reason.toString()));
+            yield "claim " + unfit.claim().name() + ", request " + unfit.request() + ": " + unfit.fitting() + " of "
+                + unfit.cards()
                 + (unfit.cards() == 1 ? " card fits, " : " cards fit, ") + unfit.wanted() + " wanted"
                 + (unfit.devices() == unfit.fitting() ? "" : ", " + unfit.devices() + " to be had at once");
           }

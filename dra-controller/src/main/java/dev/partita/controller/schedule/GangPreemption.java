@@ -24,8 +24,9 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Makes room for a gang that finds no place, at the cost of pods of lower priority, or of pods that borrow what is guaranteed to the gang's namespace: for
- * all of its pods or for none, so that nobody goes for a gang that does not fit all the same. For one thread.
+ * Makes room for a gang that finds no place, at the cost of pods of lower priority, or of pods that borrow what is
+ * guaranteed to the gang's namespace: for all of its pods or for none, so that nobody goes for a gang that does not fit
+ * all the same. For one thread.
  */
 final class GangPreemption {
   /** Pods of one gang for which others are evicted: each is a search of the whole cluster. */
@@ -66,8 +67,9 @@ final class GangPreemption {
   }
 
   /**
-   * A place for each of them, of which those before are taken, and those who make room gone; in the end all is as before. If borrowers are to go, it must
-   * be for no more than is guaranteed, whichever of the gang's pods it is that they go for.
+   * A place for each of them, of which those before are taken, and those who make room gone; in the end all is as
+   * before. If borrowers are to go, it must be for no more than is guaranteed, whichever of the gang's pods it is that
+   * they go for.
    */
   private Optional<Map<Pod, Nomination>> search(List<Pod> pods, Inventory inventory) {
     Map<Pod, Nomination> found = new LinkedHashMap<>();
@@ -129,7 +131,8 @@ final class GangPreemption {
 
   /** What one of them gets is kept until all victims are gone. */
   private static Map<Pod, Nomination> together(Map<Pod, Nomination> found) {
-    Set<String> victims = found.values().stream().flatMap(own -> own.victims().stream()).map(Victim::uid).collect(Collectors.toSet());
+    Set<String> victims =
+        found.values().stream().flatMap(own -> own.victims().stream()).map(Victim::uid).collect(Collectors.toSet());
     Set<String> claims = found.values().stream().flatMap(own -> own.claims().stream()).collect(Collectors.toSet());
     Instant end = found.values().stream().map(Nomination::until).max(Comparator.naturalOrder()).orElseThrow();
     Map<Pod, Nomination> together = new LinkedHashMap<>();
@@ -138,6 +141,7 @@ final class GangPreemption {
   }
 
   private static Optional<String> words(Map<Pod, Nomination> nominations) {
-    return nominations.values().stream().flatMap(nomination -> nomination.words().stream()).reduce((one, other) -> one + "; " + other);
+    return nominations.values().stream().flatMap(nomination -> nomination.words().stream())
+        .reduce((one, other) -> one + "; " + other);
   }
 }

@@ -22,8 +22,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides about gangs: nothing is allocated to any pod before there is a place for as many as the gang must have. What is placed
- * for some counts only within the decision, so that two gangs that have half their pods cannot hold up each other. For one thread.
+ * Decides about gangs: nothing is allocated to any pod before there is a place for as many as the gang must have. What
+ * is placed for some counts only within the decision, so that two gangs that have half their pods cannot hold up each
+ * other. For one thread.
  */
 final class GangScheduler {
   /** The least pause between two looks at a gang that is not complete. */
@@ -56,7 +57,14 @@ final class GangScheduler {
   private record Look(Instant next, boolean isSetUp) {}
 
   /** @param clock cannot be set, unlike the time of day */
-  GangScheduler(ClusterView view, Clock clock, PodScheduler turns, GangPreemption room, AbandonedClaims leftovers, ClaimNotes notes, Retries retries) {
+  GangScheduler(
+      ClusterView view,
+      Clock clock,
+      PodScheduler turns,
+      GangPreemption room,
+      AbandonedClaims leftovers,
+      ClaimNotes notes,
+      Retries retries) {
     this.view = view;
     this.clock = clock;
     this.retries = retries;
@@ -89,14 +97,18 @@ final class GangScheduler {
     return there.stream().filter(PodClaims::isLive).sorted(PodScheduler.ORDER).toList();
   }
 
-  /** Every pod that comes to it makes what was said of the others wrong: that is put right after a pause, for all that came meanwhile. */
+  /**
+   * Every pod that comes to it makes what was said of the others wrong: that is put right after a pause, for all that
+   * came meanwhile.
+   */
   private void wait(ObjectKey gang, String why, List<Pod> there) {
     Instant now = clock.instant();
     @Nullable Look last = looks.get(gang);
     if (last != null && now.isBefore(last.next())) {
       if (!last.isSetUp() && !there.isEmpty()) {
         looks.put(gang, new Look(last.next(), true));
-        retries.after(Duration.between(now, last.next()).plusMillis(1), new WorkItem.AsideOver(new Turn.OfGang(gang), NOTHING));
+        retries.after(Duration.between(now, last.next()).plusMillis(1),
+            new WorkItem.AsideOver(new Turn.OfGang(gang), NOTHING));
       }
       return;
     }
@@ -112,7 +124,8 @@ final class GangScheduler {
       }
     }
     Duration took = Duration.ofNanos(System.nanoTime() - start);
-    Duration pause = Collections.max(List.of(PAUSE, FOR_EACH_POD.multipliedBy(live.size()), took.multipliedBy(PART_OF_THE_TIME)));
+    Duration pause =
+        Collections.max(List.of(PAUSE, FOR_EACH_POD.multipliedBy(live.size()), took.multipliedBy(PART_OF_THE_TIME)));
     looks.put(gang, new Look(now.plus(pause), false));
   }
 
@@ -148,7 +161,8 @@ final class GangScheduler {
           plans.forEach(turns::unassume);
           refuse(gang, pod, decision, open, settled);
           if (decision instanceof Decision.Wait) {
-            room.make(needed, inventory).ifPresent(words -> needed.forEach(each -> notes.preempting(each, waiting(each), "gang " + gang.name() + ": " + words)));
+            room.make(needed, inventory).ifPresent(words -> needed
+                .forEach(each -> notes.preempting(each, waiting(each), "gang " + gang.name() + ": " + words)));
           } else {
             room.drop(needed);
           }
@@ -204,7 +218,8 @@ final class GangScheduler {
   private void hold(Pod pod, Decider.Reading reading, String why) {
     switch (reading) {
       case Decider.Reading.Decided(Decision.ClaimMissing missing) -> turns.apply(pod, missing);
-      case Decider.Reading.Decided(Decision.Settled settled) when claims(pod).stream().noneMatch(AllocatedClaim::isAllocated) ->
+      case Decider.Reading.Decided(Decision.Settled settled) when claims(pod).stream()
+          .noneMatch(AllocatedClaim::isAllocated) ->
           turns.apply(pod, settled);
       case Decider.Reading _ -> hold(pod, why);
     }

@@ -25,8 +25,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Which claims and templates are ours, by what the informers have; what they do not have yet, for it was made together with the pod that
- * names it, is read. A claim with a request of ours is, as it is for {@link ClaimReader}.
+ * Which claims and templates are ours, by what the informers have; what they do not have yet, for it was made together
+ * with the pod that names it, is read. A claim with a request of ours is, as it is for {@link ClaimReader}.
  */
 public final class KnownClaims implements ClaimLookup {
   private static final Logger LOG = LoggerFactory.getLogger(KnownClaims.class);
@@ -70,7 +70,8 @@ public final class KnownClaims implements ClaimLookup {
     @Override
     public boolean isOurClaim(String namespace, String claim) {
       @Nullable ResourceClaim known = view.claim(new ObjectKey(namespace, claim));
-      @Nullable ResourceClaim found = known != null ? known : read(claim, client.resources(ResourceClaim.class).inNamespace(namespace)::withName);
+      @Nullable ResourceClaim found =
+          known != null ? known : read(claim, client.resources(ResourceClaim.class).inNamespace(namespace)::withName);
       return found != null && isOurs(found.getSpec());
     }
 
@@ -78,7 +79,9 @@ public final class KnownClaims implements ClaimLookup {
     public boolean isOurTemplate(String namespace, String template) {
       @Nullable ResourceClaimTemplate known = view.template(new ObjectKey(namespace, template));
       @Nullable ResourceClaimTemplate found =
-          known != null ? known : read(template, client.resources(ResourceClaimTemplate.class).inNamespace(namespace)::withName);
+          known != null
+              ? known
+              : read(template, client.resources(ResourceClaimTemplate.class).inNamespace(namespace)::withName);
       return found != null && isOurs(found.getSpec().getSpec());
     }
 
@@ -96,7 +99,8 @@ public final class KnownClaims implements ClaimLookup {
     private <T extends HasMetadata> @Nullable T read(String name, Function<String, Resource<T>> named) {
       long left = end - System.nanoTime();
       if (!NAME.matcher(name).matches() || left <= 0 || reads == MOST_READS) {
-        return null; // the pod is not checked yet: this is anything that somebody wrote, and would become part of a path
+        // the pod is not checked yet: this is anything that somebody wrote, and would become part of a path
+        return null;
       }
       reads++;
       FutureTask<@Nullable T> reading = new FutureTask<>(named.apply(name)::get);
@@ -104,7 +108,8 @@ public final class KnownClaims implements ClaimLookup {
       try {
         return reading.get(left, TimeUnit.NANOSECONDS);
       } catch (ExecutionException | TimeoutException e) {
-        LOG.warn("what a new pod names could not be read: {}", e.getCause() == null ? "no answer in " + PATIENCE.toSeconds() + " s" : e.getCause().getMessage());
+        LOG.warn("what a new pod names could not be read: {}",
+            e.getCause() == null ? "no answer in " + PATIENCE.toSeconds() + " s" : e.getCause().getMessage());
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       }

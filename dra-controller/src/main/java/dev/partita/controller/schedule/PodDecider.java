@@ -64,7 +64,13 @@ final class PodDecider implements Decider {
   private final DecisionBudget budget;
   private dev.partita.controller.allocate.Allocator allocator;
 
-  PodDecider(ClusterView view, ClaimLedger ledger, NodeLoads loads, Vetoes vetoes, DecisionBudget budget, Heartbeat heartbeat) {
+  PodDecider(
+      ClusterView view,
+      ClaimLedger ledger,
+      NodeLoads loads,
+      Vetoes vetoes,
+      DecisionBudget budget,
+      Heartbeat heartbeat) {
     this.budget = budget;
     this.heartbeat = heartbeat;
     this.view = view;
@@ -90,7 +96,8 @@ final class PodDecider implements Decider {
     heartbeat.beat();
     Optional<List<ObjectKey>> names = PodClaims.of(pod);
     if (names.isEmpty()) {
-      return new Reading.Decided(new Decision.ClaimMissing()); // kube-controller-manager is to make it from its template
+      // kube-controller-manager is to make it from its template
+      return new Reading.Decided(new Decision.ClaimMissing());
     }
     List<NodeSelector> allocatedElsewhere = new ArrayList<>();
     List<ResourceClaim> unused = new ArrayList<>();
@@ -120,7 +127,8 @@ final class PodDecider implements Decider {
       }
       switch (reader.read(claim)) {
         case ClaimReading.Foreign foreign -> {}
-        case ClaimReading.Understood(ClaimRequest ask) when AdminAccess.isAsked(ask) && !AdminAccess.isAllowed(view.namespace(name.namespace())) ->
+        case ClaimReading.Understood(ClaimRequest ask) when AdminAccess.isAsked(ask)
+            && !AdminAccess.isAllowed(view.namespace(name.namespace())) ->
             problems.put(claim, List.of(AdminAccess.REFUSAL));
         case ClaimReading.Understood(ClaimRequest ask) -> {
           open.put(claim.getMetadata().getUid(), claim);
@@ -134,12 +142,18 @@ final class PodDecider implements Decider {
       return new Reading.Decided(new Decision.Refuse(problems));
     }
     return asks.isEmpty()
-        ? new Reading.Decided(new Decision.Settled(allocatedElsewhere.stream().flatMap(s -> NodeFit.onlyNode(s).stream()).findFirst()))
+        ? new Reading.Decided(
+            new Decision.Settled(allocatedElsewhere.stream().flatMap(s -> NodeFit.onlyNode(s).stream()).findFirst()))
         : new Reading.Open(allocatedElsewhere, unused, open, asks, names.get().size());
   }
 
   @Override
-  public Decision decide(Pod pod, Inventory inventory, Instant now, Map<String, String> placed, Optional<AlikePods> alike) {
+  public Decision decide(
+      Pod pod,
+      Inventory inventory,
+      Instant now,
+      Map<String, String> placed,
+      Optional<AlikePods> alike) {
     return switch (read(pod, placed)) {
       case Reading.Decided(Decision decision) -> decision;
       case Reading.Open open -> decide(pod, open, inventory, now, alike);
@@ -152,40 +166,48 @@ final class PodDecider implements Decider {
     Function<GpuHost, Optional<String>> unfit =
         host -> refusal(pod, host, open, now).or(() -> ledger.quotas().refusal(namespace, asks, host));
     SortedSet<String> unknown = ControllerOnlyFields.fields(asks);
-    String scheduled = "kube-scheduler allocates there" + (unknown.isEmpty() ? "" : ", and it knows no " + String.join(", ", unknown));
-    Candidates candidates = host -> unfit.apply(host).or(() -> isScheduled(host) ? Optional.of(scheduled) : Optional.empty());
+    String scheduled =
+        "kube-scheduler allocates there" + (unknown.isEmpty() ? "" : ", and it knows no " + String.join(", ", unknown));
+    Candidates candidates =
+        host -> unfit.apply(host).or(() -> isScheduled(host) ? Optional.of(scheduled) : Optional.empty());
     Collection<GpuHost> hosts = inventory.hosts().values();
     if (unknown.isEmpty() && !hosts.isEmpty() && hosts.stream().allMatch(PodDecider::isScheduled)) {
       return new Decision.LeaveToScheduler();
     }
     Function<WhyWaiting, Decision> waits =
-        why ->
-            new Decision.Wait(
-                List.copyOf(open.claims().values()),
-                open.unused(),
-                why,
-                host -> candidates.refusal(host).isPresent() ? Optional.empty() : placeOn(host, namespace, asks, inventory));
+        why -> new Decision.Wait(
+            List.copyOf(open.claims().values()),
+            open.unused(),
+            why,
+            host -> candidates.refusal(host).isPresent()
+                ? Optional.empty()
+                : placeOn(host, namespace, asks, inventory));
     Optional<PodShape> shape =
-        alike.filter(_ -> open.claims().keySet().stream().noneMatch(vetoes::isAny)).map(_ -> PodShape.of(pod, open.allocatedElsewhere(), asks));
+        alike.filter(_ -> open.claims().keySet().stream().noneMatch(vetoes::isAny))
+            .map(_ -> PodShape.of(pod, open.allocatedElsewhere(), asks));
     Optional<WhyWaiting> known = alike.flatMap(pods -> shape.flatMap(pods::of)).map(said -> known(said, asks));
     if (known.isPresent()) {
       return waits.apply(known.get());
     }
     return switch (allocate(pod, asks, candidates, inventory)) {
-      case Outcome.Allocated allocated -> new Decision.Allocate(new PodPlan(pod, allocated, open.claims(), reserved(pod, open.named(), open.claims())));
+      case Outcome.Allocated allocated ->
+          new Decision.Allocate(new PodPlan(pod, allocated, open.claims(), reserved(pod, open.named(), open.claims())));
       case Outcome.Unallocatable(Explanation explanation) -> {
         if (unknown.isEmpty() && isForScheduler(pod, asks, unfit, candidates, inventory)) {
           yield new Decision.LeaveToScheduler();
         }
         WhyWaiting why = new WhyWaiting.Explained(explanation);
-        shape.flatMap(of -> said(why, asks).map(said -> Map.entry(of, said))).ifPresent(pair -> alike.orElseThrow().put(pair.getKey(), pair.getValue()));
+        shape.flatMap(of -> said(why, asks).map(said -> Map.entry(of, said)))
+            .ifPresent(pair -> alike.orElseThrow().put(pair.getKey(), pair.getValue()));
         yield waits.apply(why);
       }
     };
   }
 
   private static WhyWaiting known(AlikePods.Said said, List<ClaimRequest> asks) {
-    Optional<ClaimRef> fault = said.claimAtFault().isPresent() ? Optional.of(asks.get(said.claimAtFault().getAsInt()).claim()) : Optional.empty();
+    Optional<ClaimRef> fault = said.claimAtFault().isPresent()
+        ? Optional.of(asks.get(said.claimAtFault().getAsInt()).claim())
+        : Optional.empty();
     return new WhyWaiting.KnownOfAlike(said.summary(), fault);
   }
 
@@ -196,7 +218,8 @@ final class PodDecider implements Decider {
       return Optional.empty();
     }
     List<ClaimRef> claims = asks.stream().map(ClaimRequest::claim).toList();
-    OptionalInt fault = why.claimAtFault().map(claims::indexOf).filter(index -> index >= 0).map(OptionalInt::of).orElse(OptionalInt.empty());
+    OptionalInt fault = why.claimAtFault().map(claims::indexOf).filter(index -> index >= 0).map(OptionalInt::of)
+        .orElse(OptionalInt.empty());
     return Optional.of(new AlikePods.Said(summary, fault));
   }
 
@@ -207,14 +230,19 @@ final class PodDecider implements Decider {
   }
 
   /**
-   * Whether kube-scheduler is to see the pod, for which the controller has no place: the pod can run only where kube-scheduler allocates; or there are
-   * cards for it there, going by what is known of them. A gang's pods stay together with the controller, for kube-scheduler knows no gangs.
+   * Whether kube-scheduler is to see the pod, for which the controller has no place: the pod can run only where
+   * kube-scheduler allocates; or there are cards for it there, going by what is known of them. A gang's pods stay
+   * together with the controller, for kube-scheduler knows no gangs.
    *
    * @param unfit what speaks against a host, whoever allocates there
    * @param candidates the same, and that kube-scheduler allocates there
    */
   private boolean isForScheduler(
-      Pod pod, List<ClaimRequest> asks, Function<GpuHost, Optional<String>> unfit, Candidates candidates, Inventory inventory) {
+      Pod pod,
+      List<ClaimRequest> asks,
+      Function<GpuHost, Optional<String>> unfit,
+      Candidates candidates,
+      Inventory inventory) {
     Collection<GpuHost> hosts = inventory.hosts().values();
     if (hosts.stream().noneMatch(host -> isScheduled(host) && unfit.apply(host).isEmpty())) {
       return false;
@@ -222,13 +250,15 @@ final class PodDecider implements Decider {
     if (hosts.stream().allMatch(host -> candidates.refusal(host).isPresent())) {
       return true;
     }
-    Candidates scheduled = host -> isScheduled(host) ? unfit.apply(host) : Optional.of("the controller allocates there");
-    return Gang.of(pod).isEmpty() && allocator.place(PodNeeds.NONE, asks, scheduled, ledger.freeCards(inventory)).isPresent();
+    Candidates scheduled =
+        host -> isScheduled(host) ? unfit.apply(host) : Optional.of("the controller allocates there");
+    return Gang.of(pod).isEmpty()
+        && allocator.place(PodNeeds.NONE, asks, scheduled, ledger.freeCards(inventory)).isPresent();
   }
 
   /**
-   * Places the claims where quotas allow what they take there. Where only cards of some models would be too much, they are left out before the
-   * claims have to wait.
+   * Places the claims where quotas allow what they take there. Where only cards of some models would be too much, they
+   * are left out before the claims have to wait.
    */
   private Outcome allocate(Pod pod, List<ClaimRequest> asks, Candidates candidates, Inventory inventory) {
     String namespace = pod.getMetadata().getNamespace();
@@ -236,12 +266,15 @@ final class PodDecider implements Decider {
     PodNeeds needs = loads.counts(pod.getMetadata().getUid()) ? PodNeeds.NONE : NodeFit.needs(pod);
     List<QuotaLedger.Excess> excesses = new ArrayList<>();
     Candidates allowed =
-        host -> candidates.refusal(host).or(() -> excesses.stream().filter(e -> e.hosts().test(host)).map(QuotaLedger.Excess::why).findFirst());
+        host -> candidates.refusal(host)
+            .or(() -> excesses.stream().filter(e -> e.hosts().test(host)).map(QuotaLedger.Excess::why).findFirst());
     while (true) {
       Outcome outcome = allocator.allocate(needs, asks, allowed, ledger.freeCards(inventory));
       if (!(outcome instanceof Outcome.Allocated allocated)) {
         Set<String> models = excesses.stream().flatMap(excess -> excess.models().stream()).collect(Collectors.toSet());
-        return models.isEmpty() ? outcome : otherwise(outcome, allocate(pod, avoiding(asks, models), candidates, inventory));
+        return models.isEmpty()
+            ? outcome
+            : otherwise(outcome, allocate(pod, avoiding(asks, models), candidates, inventory));
       }
       Optional<QuotaLedger.Excess> excess = excess(namespace, allocated);
       if (excess.isEmpty()) {
@@ -265,7 +298,11 @@ final class PodDecider implements Decider {
     return ledger.quotas().excess(namespace, allocated.claims().stream().map(ClaimPlacement::bookings).toList());
   }
 
-  private Optional<Outcome.Allocated> placeOn(GpuHost host, String namespace, List<ClaimRequest> asks, Inventory inventory) {
+  private Optional<Outcome.Allocated> placeOn(
+      GpuHost host,
+      String namespace,
+      List<ClaimRequest> asks,
+      Inventory inventory) {
     Optional<Outcome.Allocated> found = allocator.placeOn(host.name(), asks, ledger.freeCards(inventory));
     Optional<QuotaLedger.Excess> excess = found.flatMap(allocated -> excess(namespace, allocated));
     if (excess.isEmpty()) {
@@ -276,9 +313,10 @@ final class PodDecider implements Decider {
   }
 
   /**
-   * UIDs of the claims that are reserved for the pod together with the allocation: a pod's only claim, where kube-scheduler has not seen
-   * the pod yet, which spares it the write. What a pod has in several claims, or a gang, may have to be taken back while kube-scheduler
-   * looks at the pod: it must reserve by itself then, or it would bind the pod without noticing.
+   * UIDs of the claims that are reserved for the pod together with the allocation: a pod's only claim, where
+   * kube-scheduler has not seen the pod yet, which spares it the write. What a pod has in several claims, or a gang,
+   * may have to be taken back while kube-scheduler looks at the pod: it must reserve by itself then, or it would bind
+   * the pod without noticing.
    */
   private Set<String> reserved(Pod pod, int named, Map<String, ResourceClaim> claims) {
     if (AllocationGate.isOn(pod) && named == 1 && Gang.of(pod).isEmpty()) {
@@ -295,7 +333,10 @@ final class PodDecider implements Decider {
   }
 
   private Optional<String> refusal(
-      Pod pod, GpuHost host, Reading.Open open, Instant now) {
+      Pod pod,
+      GpuHost host,
+      Reading.Open open,
+      Instant now) {
     if (!host.isReady()) {
       return host.unready();
     }

@@ -20,7 +20,9 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** What the change of a pod means: for what its node has left, for its claims, and for those that wait. For one thread. */
+/**
+ * What the change of a pod means: for what its node has left, for its claims, and for those that wait. For one thread.
+ */
 final class PodFollower {
   private final ClusterView view;
   private final NodeLoads loads;
@@ -32,7 +34,14 @@ final class PodFollower {
   private final Map<String, List<ObjectKey>> claimsOfPod = new HashMap<>();
   private final Map<String, ObjectKey> gangOfPod = new HashMap<>();
 
-  PodFollower(ClusterView view, NodeLoads loads, Priorities priorities, DemandRecorder mixFeed, AbandonedClaims leftovers, PodScheduler turns, PodQueue queue) {
+  PodFollower(
+      ClusterView view,
+      NodeLoads loads,
+      Priorities priorities,
+      DemandRecorder mixFeed,
+      AbandonedClaims leftovers,
+      PodScheduler turns,
+      PodQueue queue) {
     this.view = view;
     this.loads = loads;
     this.priorities = priorities;
@@ -97,7 +106,9 @@ final class PodFollower {
     turns.forget(key, uid);
     queue.forget(uid);
     mixFeed.forget(uid);
-    Objects.requireNonNullElse(claimsOfPod.remove(uid), List.<ObjectKey>of()).forEach(claim -> leftovers.look(claim, inventory));
-    Optional.ofNullable(gangOfPod.remove(uid)).ifPresent(gang -> rest(gang).ifPresent(pods::add)); // it may have been the odd one
+    Objects.requireNonNullElse(claimsOfPod.remove(uid), List.<ObjectKey>of())
+        .forEach(claim -> leftovers.look(claim, inventory));
+    // it may have been the odd one
+    Optional.ofNullable(gangOfPod.remove(uid)).ifPresent(gang -> rest(gang).ifPresent(pods::add));
   }
 }

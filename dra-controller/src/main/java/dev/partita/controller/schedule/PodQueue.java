@@ -34,13 +34,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gives pods their turns to be decided about, fairly to their namespaces, and takes care that no decision goes on for long. One that
- * fails, or takes too long, sets aside its pod, or its gang, and nobody else. For one thread.
+ * Gives pods their turns to be decided about, fairly to their namespaces, and takes care that no decision goes on for
+ * long. One that fails, or takes too long, sets aside its pod, or its gang, and nobody else. For one thread.
  */
 final class PodQueue {
   private static final Logger LOG = LoggerFactory.getLogger(PodQueue.class);
 
-  /** How long a decision may take at first; twice as long after every one in a row that took longer, up to {@link #LONGEST}. */
+  /**
+   * How long a decision may take at first; twice as long after every one in a row that took longer, up to
+   * {@link #LONGEST}.
+   */
   private static final Duration BUDGET = Duration.ofMillis(50);
 
   private static final Duration LONGEST = Duration.ofMillis(200);
@@ -49,23 +52,33 @@ final class PodQueue {
   private static final Duration LONGEST_OF_ALL = Duration.ofSeconds(1);
 
   /**
-   * How often in a row a decision may take too long before its pod is set aside. What was found out is not found out again, so that
-   * most come to their end; and who has just been started takes seconds for what takes him microseconds later.
+   * How often in a row a decision may take too long before its pod is set aside. What was found out is not found out
+   * again, so that most come to their end; and who has just been started takes seconds for what takes him microseconds
+   * later.
    */
   private static final int TRIES = 4;
 
   /** A gang may take so much for each of its pods then, if that is more. */
   private static final Duration OF_ONE_IN_A_GANG = Duration.ofMillis(1);
 
-  /** What took long and came to nothing is decided again after so many times as long, so that it takes no more than that part of the time. */
+  /**
+   * What took long and came to nothing is decided again after so many times as long, so that it takes no more than that
+   * part of the time.
+   */
   private static final int PART_OF_THE_TIME = 20;
 
-  /** How much less of it what takes longer than {@link #LONGEST_OF_ALL} may take: else more than one in a hundred would meet with it. */
+  /**
+   * How much less of it what takes longer than {@link #LONGEST_OF_ALL} may take: else more than one in a hundred would
+   * meet with it.
+   */
   private static final int SMALL_PART = 5;
 
   private static final Duration LONG = Duration.ofMillis(100);
 
-  /** For so many pods it is looked at one by one whether a node has room for them now; of more than that, all are decided. */
+  /**
+   * For so many pods it is looked at one by one whether a node has room for them now; of more than that, all are
+   * decided.
+   */
   private static final int MOST_LOOKS = 2_000;
 
   private final ClusterView view;
@@ -82,7 +95,13 @@ final class PodQueue {
 
   /** @param processorTime of this thread, in ns */
   PodQueue(
-      ClusterView view, NodeLoads loads, PodScheduler turns, Retries retries, DecisionBudget budget, LongSupplier processorTime, Clock monotonicClock) {
+      ClusterView view,
+      NodeLoads loads,
+      PodScheduler turns,
+      Retries retries,
+      DecisionBudget budget,
+      LongSupplier processorTime,
+      Clock monotonicClock) {
     this.slots = new SearchSlots(monotonicClock, PART_OF_THE_TIME);
     this.view = view;
     this.loads = loads;
@@ -150,7 +169,8 @@ final class PodQueue {
   private List<Pod> podsOf(Turn turn) {
     return switch (turn) {
       case Turn.OfPod(ObjectKey key) -> Optional.ofNullable(view.pod(key)).stream().toList();
-      case Turn.OfGang(ObjectKey gang) -> view.podsOfGang(gang).stream().filter(PodClaims::isLive).sorted(PodScheduler.ORDER).toList();
+      case Turn.OfGang(ObjectKey gang) ->
+          view.podsOfGang(gang).stream().filter(PodClaims::isLive).sorted(PodScheduler.ORDER).toList();
     };
   }
 
@@ -210,7 +230,8 @@ final class PodQueue {
 
   private void take(Turn turn, Inventory inventory) {
     List<Pod> pods = podsOf(turn);
-    if (pods.isEmpty() || (turn instanceof Turn.OfPod && (turns.isWriting(turn.key()) || !PodClaims.isLive(pods.getFirst())))) {
+    if (pods.isEmpty()
+        || (turn instanceof Turn.OfPod && (turns.isWriting(turn.key()) || !PodClaims.isLive(pods.getFirst())))) {
       return;
     }
     String id = id(turn, pods.getFirst());
@@ -237,7 +258,8 @@ final class PodQueue {
       if (e instanceof Error) {
         turns.forgetSearches(); // it may have ended in the middle of anything
       }
-      setAside(turn, id, pods, took(start), "the controller failed (" + e.getClass().getSimpleName() + ", see its log)");
+      setAside(turn, id, pods, took(start),
+          "the controller failed (" + e.getClass().getSimpleName() + ", see its log)");
     } finally {
       budget.end();
       if (isLong) {
@@ -255,7 +277,8 @@ final class PodQueue {
   /** Whether it may take long now; if not, it is decided when it may. */
   private boolean hasSlot(Turn turn, String id) {
     Optional<Duration> pause = slots.ask(id);
-    pause.filter(Duration::isPositive).ifPresent(later -> retries.after(later.plusMillis(1), new WorkItem.AsideOver(turn, id)));
+    pause.filter(Duration::isPositive)
+        .ifPresent(later -> retries.after(later.plusMillis(1), new WorkItem.AsideOver(turn, id)));
     return pause.isPresent() && pause.get().isZero();
   }
 
@@ -280,7 +303,9 @@ final class PodQueue {
   }
 
   private static Duration longest(Turn turn, int pods) {
-    return turn instanceof Turn.OfGang ? Collections.max(List.of(LONGEST_OF_ALL, OF_ONE_IN_A_GANG.multipliedBy(pods))) : LONGEST_OF_ALL;
+    return turn instanceof Turn.OfGang
+        ? Collections.max(List.of(LONGEST_OF_ALL, OF_ONE_IN_A_GANG.multipliedBy(pods)))
+        : LONGEST_OF_ALL;
   }
 
   /** Leaves alone whom a decision failed about, and says so. */

@@ -83,7 +83,8 @@ final class PodScheduler {
     this.retries = retries;
     this.nominations = nominations;
     this.preemption = preemption;
-    this.gangs = new GangScheduler(view, monotonicClock, this, new GangPreemption(this, preemption), leftovers, notes, retries);
+    this.gangs =
+        new GangScheduler(view, monotonicClock, this, new GangPreemption(this, preemption), leftovers, notes, retries);
   }
 
   static int priority(Pod pod) {
@@ -99,7 +100,10 @@ final class PodScheduler {
     return waiting.size();
   }
 
-  /** Something changed that could help pods for which there was no place: what is known of some says nothing of others that are alike. */
+  /**
+   * Something changed that could help pods for which there was no place: what is known of some says nothing of others
+   * that are alike.
+   */
   void forgetWhyPodsWait() {
     alike.forget();
   }
@@ -137,7 +141,10 @@ final class PodScheduler {
     }
   }
 
-  /** A pod that has lost its place, or did not get it, takes no CPU and memory there: from now on, not from its next turn. */
+  /**
+   * A pod that has lost its place, or did not get it, takes no CPU and memory there: from now on, not from its next
+   * turn.
+   */
   void giveBackRoom(ObjectKey key) {
     @Nullable Pod pod = view.pod(key);
     if (pod != null && !PodClaims.isBound(pod) && !hasPlace(pod)) {
@@ -172,7 +179,8 @@ final class PodScheduler {
       case Decision.Wait wait ->
           preemption
               .makeRoom(pod, wait, inventory)
-              .ifPresent(words -> notes.preempting(pod, wait.claims(), words + "; " + wait.why().summary(ClaimNotes.MAX_EXPLANATION - words.length() - 2)));
+              .ifPresent(words -> notes.preempting(pod, wait.claims(),
+                  words + "; " + wait.why().summary(ClaimNotes.MAX_EXPLANATION - words.length() - 2)));
       case Decision.Allocate _ -> {}
       default -> preemption.endIfOver(uid);
     }
@@ -220,7 +228,8 @@ final class PodScheduler {
 
   private Decision consider(Pod pod, Inventory inventory, Map<String, String> placed, Optional<AlikePods> known) {
     return nominations.without(
-        pod.getMetadata().getUid(), priority(pod), () -> decider.decide(pod, inventory, monotonicClock.instant(), placed, known));
+        pod.getMetadata().getUid(), priority(pod),
+        () -> decider.decide(pod, inventory, monotonicClock.instant(), placed, known));
   }
 
   /** Does what was decided about the pod. */
@@ -305,7 +314,8 @@ final class PodScheduler {
   /** kube-scheduler says what is wrong with it; but a claim and its pod may be made in either order. */
   private void claimMissing(Pod pod) {
     if (AllocationGate.isOn(pod)) {
-      Instant made = Optional.ofNullable(pod.getMetadata().getCreationTimestamp()).map(Instant::parse).orElse(Instant.EPOCH);
+      Instant made =
+          Optional.ofNullable(pod.getMetadata().getCreationTimestamp()).map(Instant::parse).orElse(Instant.EPOCH);
       Duration left = Duration.between(clock.instant(), made.plus(CLAIM_COMES));
       if (left.isPositive()) {
         retries.after(left, new WorkItem.Again(ObjectKey.of(pod)));

@@ -41,8 +41,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes room for a pod that finds no place, at the cost of pods of lower priority, or of pods that borrow what is guaranteed to
- * the pod's namespace. For one thread.
+ * Makes room for a pod that finds no place, at the cost of pods of lower priority, or of pods that borrow what is
+ * guaranteed to the pod's namespace. For one thread.
  */
 final class Preemption {
   private static final Logger LOG = LoggerFactory.getLogger(Preemption.class);
@@ -137,7 +137,8 @@ final class Preemption {
 
   /** Whether a quota guarantees the namespace all that these pods are to get, which counts as taken. */
   boolean isGuaranteed(String namespace, List<Outcome.Allocated> outcomes) {
-    Set<String> claims = outcomes.stream().flatMap(outcome -> outcome.claims().stream()).map(placement -> placement.claim().uid()).collect(Collectors.toSet());
+    Set<String> claims = outcomes.stream().flatMap(outcome -> outcome.claims().stream())
+        .map(placement -> placement.claim().uid()).collect(Collectors.toSet());
     List<List<Booking>> together = outcomes.stream().flatMap(outcome -> bookings(outcome).stream()).toList();
     return ledger.without(claims, () -> ledger.quotas().isGuaranteed(namespace, together));
   }
@@ -166,16 +167,16 @@ final class Preemption {
   }
 
   /**
-   * The cheapest room that pods of lower priority can make for a pod that waits; where they cannot, that which borrowers can.
+   * The cheapest room that pods of lower priority can make for a pod that waits; where they cannot, that which
+   * borrowers can.
    *
    * @param leaving UIDs of pods that are taken for gone already
    */
   Optional<Room> find(Pod pod, Decision.Wait wait, Inventory inventory, Set<String> leaving) {
     return lifted(
         pod,
-        () ->
-            choose(pod, wait, inventory, new Grounds.Priority(), leaving, onNode -> onNode.victims().keySet())
-                .or(() -> mayReclaim(pod) ? reclaim(pod, wait, inventory, leaving) : Optional.empty()));
+        () -> choose(pod, wait, inventory, new Grounds.Priority(), leaving, onNode -> onNode.victims().keySet())
+            .or(() -> mayReclaim(pod) ? reclaim(pod, wait, inventory, leaving) : Optional.empty()));
   }
 
   /**
@@ -246,11 +247,17 @@ final class Preemption {
   }
 
   private Optional<Room> choose(
-      Pod pod, Decision.Wait wait, Inventory inventory, Grounds grounds, Set<String> leaving, Function<VictimsOnNode, Set<Victim>> who) {
+      Pod pod,
+      Decision.Wait wait,
+      Inventory inventory,
+      Grounds grounds,
+      Set<String> leaving,
+      Function<VictimsOnNode, Set<Victim>> who) {
     Map<String, VictimsOnNode> nodes = new HashMap<>();
     SortedMap<String, Set<Victim>> candidates = new TreeMap<>();
     for (GpuHost host : inventory.hosts().values()) {
-      VictimsOnNode onNode = VictimsOnNode.of(view, host.name(), victim -> !leaving.contains(victim.getMetadata().getUid()) && mayGo(victim, pod, grounds));
+      VictimsOnNode onNode = VictimsOnNode.of(view, host.name(),
+          victim -> !leaving.contains(victim.getMetadata().getUid()) && mayGo(victim, pod, grounds));
       if (!onNode.victims().isEmpty()) {
         nodes.put(host.name(), onNode);
         candidates.put(host.name(), who.apply(onNode));
@@ -259,11 +266,13 @@ final class Preemption {
     VictimChoice.Place place =
         (node, gone) -> {
           GpuHost host = Objects.requireNonNull(inventory.host(node));
-          Optional<Outcome.Allocated> found = without(Objects.requireNonNull(nodes.get(node)), gone, () -> wait.trial().on(host));
+          Optional<Outcome.Allocated> found =
+              without(Objects.requireNonNull(nodes.get(node)), gone, () -> wait.trial().on(host));
           return found.isPresent()
               && switch (grounds) {
                 case Grounds.Priority() -> true;
-                case Grounds.Guarantee(String namespace) -> ledger.quotas().isGuaranteed(namespace, bookings(found.get()));
+                case Grounds.Guarantee(String namespace) ->
+                    ledger.quotas().isGuaranteed(namespace, bookings(found.get()));
               };
         };
     return VictimChoice.choose(candidates, place)
@@ -271,8 +280,10 @@ final class Preemption {
             chosen -> {
               VictimsOnNode onNode = Objects.requireNonNull(nodes.get(chosen.node()));
               GpuHost host = Objects.requireNonNull(inventory.host(chosen.node()));
-              Outcome.Allocated outcome = without(onNode, Set.copyOf(chosen.victims()), () -> wait.trial().on(host)).orElseThrow();
-              long grace = chosen.victims().stream().mapToLong(victim -> grace(Objects.requireNonNull(onNode.victims().get(victim)))).max().orElse(0);
+              Outcome.Allocated outcome =
+                  without(onNode, Set.copyOf(chosen.victims()), () -> wait.trial().on(host)).orElseThrow();
+              long grace = chosen.victims().stream()
+                  .mapToLong(victim -> grace(Objects.requireNonNull(onNode.victims().get(victim)))).max().orElse(0);
               Set<String> freed = onNode.freedBy(Set.copyOf(chosen.victims()));
               return new Room(nomination(pod, outcome, chosen.victims(), grounds, freed, grace), outcome, onNode);
             });
@@ -283,7 +294,13 @@ final class Preemption {
     return nomination(pod, outcome, List.of(), new Grounds.Priority(), Set.of(), 0);
   }
 
-  private Nomination nomination(Pod pod, Outcome.Allocated outcome, List<Victim> victims, Grounds grounds, Set<String> freed, long grace) {
+  private Nomination nomination(
+      Pod pod,
+      Outcome.Allocated outcome,
+      List<Victim> victims,
+      Grounds grounds,
+      Set<String> freed,
+      long grace) {
     return new Nomination(
         pod.getMetadata().getUid(),
         pod.getMetadata().getNamespace(),
@@ -301,7 +318,8 @@ final class Preemption {
   /** Whether the preemptor may have the victim evicted at all. */
   private boolean mayGo(Pod victim, Pod preemptor, Grounds grounds) {
     @Nullable Instant until = protectedUntil.get(victim.getMetadata().getUid());
-    if (!PodClaims.isBound(victim) || (until != null && until.isAfter(clock.instant())) || VictimsOnNode.isStatic(victim)) {
+    if (!PodClaims.isBound(victim) || (until != null && until.isAfter(clock.instant()))
+        || VictimsOnNode.isStatic(victim)) {
       return false;
     }
     int higher = Integer.compare(PodScheduler.priority(preemptor), PodScheduler.priority(victim));

@@ -9,8 +9,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Spreads searches that look at the whole cluster, so that they take no more than a part of the thread's time, however many pods
- * wait. For one thread.
+ * Spreads searches that look at the whole cluster, so that they take no more than a part of the thread's time, however
+ * many pods wait. For one thread.
  */
 final class SearchSlots {
   private final Clock clock;
@@ -25,7 +25,10 @@ final class SearchSlots {
     this.parts = parts;
   }
 
-  /** Zero if the pod may search now; how long it has to wait if a slot was given to it; empty if it waits for one already. */
+  /**
+   * Zero if the pod may search now; how long it has to wait if a slot was given to it; empty if it waits for one
+   * already.
+   */
   Optional<Duration> ask(String podUid) {
     Instant now = clock.instant();
     @Nullable Instant given = slots.get(podUid);

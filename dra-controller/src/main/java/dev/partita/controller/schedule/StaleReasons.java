@@ -6,9 +6,10 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * When it is to be said again why pods wait. What is given back has them decided anew at once; what is taken besides helps none of them, but what was
- * said of free cards is no longer so. That is put right a little later, for all that was taken meanwhile; it never takes more than a twentieth of the
- * time, nor makes more than some 40 writes a second (an event and a condition a pod). For one thread.
+ * When it is to be said again why pods wait. What is given back has them decided anew at once; what is taken besides
+ * helps none of them, but what was said of free cards is no longer so. That is put right a little later, for all that
+ * was taken meanwhile; it never takes more than a twentieth of the time, nor makes more than some 40 writes a second
+ * (an event and a condition a pod). For one thread.
  */
 final class StaleReasons {
   private static final Duration SOON = Duration.ofSeconds(5);
@@ -32,7 +33,8 @@ final class StaleReasons {
   void taken(int waiting) {
     if (waiting > 0 && !due) {
       due = true;
-      later.accept(Collections.max(List.of(SOON, FOR_EACH_POD.multipliedBy(waiting), took.multipliedBy(PART_OF_THE_TIME))));
+      later.accept(
+          Collections.max(List.of(SOON, FOR_EACH_POD.multipliedBy(waiting), took.multipliedBy(PART_OF_THE_TIME))));
     }
   }
 

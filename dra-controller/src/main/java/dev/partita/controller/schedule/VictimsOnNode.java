@@ -62,7 +62,8 @@ record VictimsOnNode(String node, Map<Victim, Pod> victims, Map<String, Set<Stri
 
   /** UIDs of the claims that the pod uses, alone or with others that may go. */
   List<String> claimsOf(Victim victim) {
-    return users.entrySet().stream().filter(claim -> claim.getValue().contains(victim.uid())).map(Map.Entry::getKey).toList();
+    return users.entrySet().stream().filter(claim -> claim.getValue().contains(victim.uid())).map(Map.Entry::getKey)
+        .toList();
   }
 
   /** Whether kubelet itself runs the pod: it would come back at once. */
@@ -76,6 +77,7 @@ record VictimsOnNode(String node, Map<Victim, Pod> victims, Map<String, Set<Stri
             .flatMap(status -> Optional.ofNullable(status.getStartTime()))
             .orElse(Objects.requireNonNullElse(pod.getMetadata().getCreationTimestamp(), ""));
     return new Victim(
-        pod.getMetadata().getUid(), pod.getMetadata().getNamespace(), pod.getMetadata().getName(), PodScheduler.priority(pod), started);
+        pod.getMetadata().getUid(), pod.getMetadata().getNamespace(), pod.getMetadata().getName(),
+        PodScheduler.priority(pod), started);
   }
 }

@@ -1,4 +1,7 @@
-/** Pods and their claims decided one after the other: whose turn it is, what is written for them, who is evicted for them. */
+/**
+ * Pods and their claims decided one after the other: whose turn it is, what is written for them, who is evicted for
+ * them.
+ */
 @NullMarked
 package dev.partita.controller.schedule;
 

@@ -50,7 +50,8 @@ final class AmountFunctions extends CelFunctions {
   }
 
   private static KubernetesQuantity quantity(String text) {
-    return KubernetesQuantity.parse(text).orElseThrow(() -> new IllegalArgumentException("not a quantity: \"" + text + "\""));
+    return KubernetesQuantity.parse(text)
+        .orElseThrow(() -> new IllegalArgumentException("not a quantity: \"" + text + "\""));
   }
 
   private static SemanticVersion version(String text, boolean normalise) {

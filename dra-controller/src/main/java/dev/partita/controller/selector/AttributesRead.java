@@ -7,8 +7,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Which attributes of a device an expression can see. Only the plain form {@code device.attributes["domain"].name} is understood;
- * whoever uses {@code device} in another way may see anything.
+ * Which attributes of a device an expression can see. Only the plain form {@code device.attributes["domain"].name} is
+ * understood; whoever uses {@code device} in another way may see anything.
  */
 sealed interface AttributesRead {
   /** These and no other, by name without domain. */
@@ -45,9 +45,11 @@ sealed interface AttributesRead {
   final class PlainForm {
     private static final String DOMAIN = "\\[(?:\"[^\"\\\\]*\"|'[^'\\\\]*')\\]";
     private static final String NO_CALL = "(?!\\s*\\()";
-    static final Pattern ATTRIBUTE = Pattern.compile("\\bdevice\\.attributes" + DOMAIN + "\\.([A-Za-z_]\\w*+)" + NO_CALL);
+    static final Pattern ATTRIBUTE =
+        Pattern.compile("\\bdevice\\.attributes" + DOMAIN + "\\.([A-Za-z_]\\w*+)" + NO_CALL);
     static final Pattern NO_ATTRIBUTE =
-        Pattern.compile("\\bdevice\\.(?:capacity" + DOMAIN + "\\.[A-Za-z_]\\w*+" + NO_CALL + "|driver\\b|allowMultipleAllocations\\b)");
+        Pattern.compile("\\bdevice\\.(?:capacity" + DOMAIN + "\\.[A-Za-z_]\\w*+" + NO_CALL
+            + "|driver\\b|allowMultipleAllocations\\b)");
 
     private PlainForm() {}
   }

@@ -9,8 +9,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a call costs beyond the one unit of every part of an expression, known before it is made: a unit for ten characters or elements that it
- * looks at, and where it compares each of one with each of another, the product.
+ * What a call costs beyond the one unit of every part of an expression, known before it is made: a unit for ten
+ * characters or elements that it looks at, and where it compares each of one with each of another, the product.
  */
 final class CallCost {
   private static final int PER_UNIT = 10;
@@ -21,9 +21,11 @@ final class CallCost {
   /** Of a regular expression: Kubernetes has a unit for ten characters of the text times four of the expression. */
   private static final int PER_UNIT_OF_REGEX = 40;
 
-  private static final Set<String> LOOK_AT_ALL = Set.of("_==_", "_!=_", "_<_", "_<=_", "_>_", "_>=_", "@in", "sort", "flatten", "format");
+  private static final Set<String> LOOK_AT_ALL =
+      Set.of("_==_", "_!=_", "_<_", "_<=_", "_>_", "_>=_", "@in", "sort", "flatten", "format");
   private static final Set<String> SETS = Set.of("sets.contains", "sets.equivalent", "sets.intersects");
-  private static final Set<String> SEARCHES = Set.of("contains", "indexOf", "lastIndexOf", "startsWith", "endsWith", "split", "replace");
+  private static final Set<String> SEARCHES =
+      Set.of("contains", "indexOf", "lastIndexOf", "startsWith", "endsWith", "split", "replace");
   private static final Set<String> REGEX = Set.of("matches", "find", "findAll");
 
   private CallCost() {}
@@ -108,8 +110,8 @@ final class CallCost {
   }
 
   /**
-   * Characters and elements of a value and of all that is in it. A list that has another one twice has its elements twice: whoever compares it
-   * looks at them twice.
+   * Characters and elements of a value and of all that is in it. A list that has another one twice has its elements
+   * twice: whoever compares it looks at them twice.
    */
   private static long parts(@Nullable Object value) {
     return parts(value, CostLimit.LARGEST);

@@ -27,8 +27,10 @@ class CelFunctions implements CelCompilerLibrary, CelRuntimeLibrary {
     static final Type<String> TEXT = new Type<>(SimpleType.STRING, String.class);
     static final Type<Boolean> FLAG = new Type<>(SimpleType.BOOL, Boolean.class);
     static final Type<Long> NUMBER = new Type<>(SimpleType.INT, Long.class);
-    static final Type<KubernetesQuantity> QUANTITY = new Type<>(OpaqueType.create("kubernetes.Quantity"), KubernetesQuantity.class);
-    static final Type<SemanticVersion> SEMVER = new Type<>(OpaqueType.create("kubernetes.Semver"), SemanticVersion.class);
+    static final Type<KubernetesQuantity> QUANTITY =
+        new Type<>(OpaqueType.create("kubernetes.Quantity"), KubernetesQuantity.class);
+    static final Type<SemanticVersion> SEMVER =
+        new Type<>(OpaqueType.create("kubernetes.Semver"), SemanticVersion.class);
     static final Type<IpAddress> IP = new Type<>(OpaqueType.create("net.IP"), IpAddress.class);
     static final Type<Cidr> CIDR = new Type<>(OpaqueType.create("net.CIDR"), Cidr.class);
     static final Type<Url> URL = new Type<>(OpaqueType.create("kubernetes.URL"), Url.class);
@@ -64,7 +66,12 @@ class CelFunctions implements CelCompilerLibrary, CelRuntimeLibrary {
     bindings.add(CelFunctionBinding.from(id, argument.java(), body));
   }
 
-  final <A, B> void global(String name, CelType result, Type<A> first, Type<B> second, CelFunctionOverload.Binary<A, B> body) {
+  final <A, B> void global(
+      String name,
+      CelType result,
+      Type<A> first,
+      Type<B> second,
+      CelFunctionOverload.Binary<A, B> body) {
     String id = id(name, first, second);
     declare(name, newGlobalOverload(id, result, first.cel(), second.cel()));
     bindings.add(CelFunctionBinding.from(id, first.java(), second.java(), body));
@@ -76,7 +83,12 @@ class CelFunctions implements CelCompilerLibrary, CelRuntimeLibrary {
     bindings.add(CelFunctionBinding.from(id, self.java(), body));
   }
 
-  final <A, B> void member(String name, CelType result, Type<A> self, Type<B> argument, CelFunctionOverload.Binary<A, B> body) {
+  final <A, B> void member(
+      String name,
+      CelType result,
+      Type<A> self,
+      Type<B> argument,
+      CelFunctionOverload.Binary<A, B> body) {
     String id = id(name, self, argument);
     declare(name, newMemberOverload(id, result, self.cel(), argument.cel()));
     bindings.add(CelFunctionBinding.from(id, self.java(), argument.java(), body));
@@ -94,7 +106,12 @@ class CelFunctions implements CelCompilerLibrary, CelRuntimeLibrary {
    * @param arguments what the interpreter goes by
    */
   final void member(
-      String name, String id, CelType result, List<CelType> parameters, List<Class<?>> arguments, CelFunctionOverload body) {
+      String name,
+      String id,
+      CelType result,
+      List<CelType> parameters,
+      List<Class<?>> arguments,
+      CelFunctionOverload body) {
     declare(name, newMemberOverload(id, result, parameters));
     bound(id, arguments, body);
   }

@@ -21,7 +21,8 @@ record Cidr(IpAddress address, int prefix) {
       return Optional.empty();
     }
     int prefix = Integer.parseInt(parts.group(2));
-    return IpAddress.parse(parts.group(1)).filter(address -> prefix <= address.bits()).map(address -> new Cidr(address, prefix));
+    return IpAddress.parse(parts.group(1)).filter(address -> prefix <= address.bits())
+        .map(address -> new Cidr(address, prefix));
   }
 
   Cidr masked() {

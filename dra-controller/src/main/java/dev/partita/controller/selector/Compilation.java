@@ -9,15 +9,19 @@ import dev.cel.runtime.CelEvaluationException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compiles expressions, each once in a process: it takes a thousand times as long as a decision, and what comes of it does not change and may
- * be used by any thread. Safe for threads.
+ * Compiles expressions, each once in a process: it takes a thousand times as long as a decision, and what comes of it
+ * does not change and may be used by any thread. Safe for threads.
  *
- * <p>Expressions are written by tenants. One that is nested too deeply or that becomes too large is refused with that reason, and harms nobody
- * else: it is parsed and checked on a {@link DeepStack}, its types are found out only if {@link ExpressionSize} allows it, and what is
- * remembered is bounded by what it takes of memory, not by how many there are.
+ * <p>Expressions are written by tenants. One that is nested too deeply or that becomes too large is refused with that
+ * reason, and harms nobody else: it is parsed and checked on a {@link DeepStack}, its types are found out only if
+ * {@link ExpressionSize} allows it, and what is remembered is bounded by what it takes of memory, not by how many there
+ * are.
  */
 final class Compilation {
-  /** Parts of expressions and of their types that are remembered, at most 100 bytes each; the least recently used expressions go first. */
+  /**
+   * Parts of expressions and of their types that are remembered, at most 100 bytes each; the least recently used
+   * expressions go first.
+   */
   private static final long MOST_REMEMBERED = 2 * ExpressionSize.MOST;
 
   /** Parts that an expression takes besides its own, so that no more than 20,000 are remembered. */
@@ -58,15 +62,19 @@ final class Compilation {
       CelAbstractSyntaxTree parsed = KubernetesCel.parsed(expression);
       ExpressionSize size = ExpressionSize.of(parsed.getExpr());
       if (size.isTooLarge()) {
-        return new CompiledSelector.Broken("is too large: its values are of types with more than " + ExpressionSize.MOST + " parts");
+        return new CompiledSelector.Broken(
+            "is too large: its values are of types with more than " + ExpressionSize.MOST + " parts");
       }
       CelAbstractSyntaxTree tree = KubernetesCel.checked(parsed);
-      boolean canBeBoolean = tree.getResultType().equals(SimpleType.BOOL) || tree.getResultType().equals(SimpleType.DYN);
+      boolean canBeBoolean =
+          tree.getResultType().equals(SimpleType.BOOL) || tree.getResultType().equals(SimpleType.DYN);
       return canBeBoolean
-          ? new CompiledSelector.Program(KubernetesCel.program(tree), AttributesRead.by(expression), size, CostlyCalls.of(tree))
+          ? new CompiledSelector.Program(KubernetesCel.program(tree), AttributesRead.by(expression), size,
+              CostlyCalls.of(tree))
           : new CompiledSelector.Broken("gives " + tree.getResultType().name() + ", not a boolean");
     } catch (CelValidationException e) {
-      return new CompiledSelector.Broken(said(e.getErrors().isEmpty() ? e.getMessage() : e.getErrors().getFirst().getMessage()));
+      return new CompiledSelector.Broken(
+          said(e.getErrors().isEmpty() ? e.getMessage() : e.getErrors().getFirst().getMessage()));
     } catch (CelEvaluationException | RuntimeException e) {
       return new CompiledSelector.Broken(said(e.getMessage()));
     }

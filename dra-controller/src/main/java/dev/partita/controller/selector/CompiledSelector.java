@@ -7,7 +7,11 @@ sealed interface CompiledSelector {
    * @param size how large it is, which is what it takes of memory and of stack
    * @param calls what it calls that can take long
    */
-  record Program(dev.cel.runtime.CelRuntime.Program program, AttributesRead reads, ExpressionSize size, CostlyCalls calls) implements CompiledSelector {}
+  record Program(
+      dev.cel.runtime.CelRuntime.Program program,
+      AttributesRead reads,
+      ExpressionSize size,
+      CostlyCalls calls) implements CompiledSelector {}
 
   record Broken(String error) implements CompiledSelector {}
 }

@@ -9,17 +9,18 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends an evaluation that costs too much. Kubernetes refuses selectors whose worst case it estimates above the same limit (resource.k8s.io/v1,
- * CELSelectorExpressionMaxCost), and counts when it evaluates: this counts as it does, roughly, a unit for every part of the expression that is
- * evaluated, one for ten characters or elements of what it makes, and for {@link CostlyCalls calls} what they look at, before they are made. No
- * value may be larger than {@link #LARGEST}, so that neither time nor memory of a single call is unbounded.
+ * Ends an evaluation that costs too much. Kubernetes refuses selectors whose worst case it estimates above the same
+ * limit (resource.k8s.io/v1, CELSelectorExpressionMaxCost), and counts when it evaluates: this counts as it does,
+ * roughly, a unit for every part of the expression that is evaluated, one for ten characters or elements of what it
+ * makes, and for {@link CostlyCalls calls} what they look at, before they are made. No value may be larger than
+ * {@link #LARGEST}, so that neither time nor memory of a single call is unbounded.
  */
 final class CostLimit implements CelEvaluationListener {
   static final long MAX = 1_000_000;
 
   /**
-   * Characters and elements that a value may have, all that is in it together. A device's attributes have 64 characters, and what somebody
-   * writes has 10,240.
+   * Characters and elements that a value may have, all that is in it together. A device's attributes have 64
+   * characters, and what somebody writes has 10,240.
    */
   static final long LARGEST = 100_000;
 
@@ -44,7 +45,8 @@ final class CostLimit implements CelEvaluationListener {
     }
 
     static Exceeded regex() {
-      return new Exceeded("has a regular expression of more than " + RegexSize.MOST + " characters with its repetitions");
+      return new Exceeded(
+          "has a regular expression of more than " + RegexSize.MOST + " characters with its repetitions");
     }
   }
 
@@ -68,7 +70,8 @@ final class CostLimit implements CelEvaluationListener {
       }
       CostlyCalls.@Nullable Call next = calls.byLastOperand().get(expression.id());
       if (next != null) {
-        List<Optional<Object>> given = next.operands().stream().map(id -> Optional.ofNullable(operands.get(id))).toList();
+        List<Optional<Object>> given =
+            next.operands().stream().map(id -> Optional.ofNullable(operands.get(id))).toList();
         spend(CallCost.of(next.function(), given));
       }
     }
@@ -78,7 +81,9 @@ final class CostLimit implements CelEvaluationListener {
   private static long made(CelExpr expression, @Nullable Object value) {
     return switch (expression.exprKind().getKind()) {
       case LIST, MAP, STRUCT, CONSTANT -> CallCost.ofResult(value);
-      case CALL -> isPart(expression.call().function()) ? 0 : isJoined(expression.call().function()) ? CallCost.ofJoined(value) : CallCost.ofResult(value);
+      case CALL -> isPart(expression.call().function())
+          ? 0
+          : isJoined(expression.call().function()) ? CallCost.ofJoined(value) : CallCost.ofResult(value);
       case IDENT, SELECT, COMPREHENSION, NOT_SET -> 0;
     };
   }

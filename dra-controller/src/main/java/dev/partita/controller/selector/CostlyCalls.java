@@ -15,9 +15,9 @@ import java.util.Set;
 /**
  * The calls of an expression that take longer the larger their operands are.
  *
- * <p>An evaluation only tells what each part gave, when it is there. What a call costs must be known before it is made, for one call can take
- * all time or all memory: {@code text.replace("a", text)} of a text that was made the same way. So a call is found by its last operand,
- * which is evaluated right before it.
+ * <p>An evaluation only tells what each part gave, when it is there. What a call costs must be known before it is made,
+ * for one call can take all time or all memory: {@code text.replace("a", text)} of a text that was made the same way.
+ * So a call is found by its last operand, which is evaluated right before it.
  *
  * @param byLastOperand calls by the id of the operand that is evaluated last
  * @param operands ids of what the calls take

@@ -35,7 +35,8 @@ final class Decimals {
   /**
    * With six digits behind the point and the power of ten: 1.500000×10⁰³.
    *
-   * @param width least number of characters; blanks fill up. (It is what the precision of a %e comes to in cel-go 0.26, which Kubernetes 1.36 has.)
+   * @param width least number of characters; blanks fill up. (It is what the precision of a %e comes to in cel-go 0.26,
+   *        which Kubernetes 1.36 has.)
    */
   static String scientific(double number, int width) {
     String text = Double.isFinite(number) ? powerOfTen(number) : notFinite(number);
@@ -46,7 +47,8 @@ final class Decimals {
     BigDecimal rounded = new BigDecimal(Math.abs(number)).round(SIX_DIGITS);
     int exponent = rounded.signum() == 0 ? 0 : rounded.precision() - rounded.scale() - 1;
     StringBuilder text = new StringBuilder(number < 0 ? "-" : "");
-    text.append(rounded.movePointLeft(exponent).setScale(6, RoundingMode.UNNECESSARY).toPlainString()).append("×10").append(exponent < 0 ? "⁻" : "");
+    text.append(rounded.movePointLeft(exponent).setScale(6, RoundingMode.UNNECESSARY).toPlainString()).append("×10")
+        .append(exponent < 0 ? "⁻" : "");
     "%02d".formatted(Math.abs(exponent)).chars().forEach(digit -> text.append(SUPERSCRIPTS.charAt(digit - '0')));
     return text.toString();
   }

@@ -6,15 +6,17 @@ import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
 
 /**
- * Runs work that calls itself once for every level of an expression, on a thread with a stack that is large enough for the deepest expression
- * that CEL allows.
+ * Runs work that calls itself once for every level of an expression, on a thread with a stack that is large enough for
+ * the deepest expression that CEL allows.
  *
- * <p>CEL allows 250 levels, and so do API servers. Compiling them takes up to 0.7 MiB of stack and evaluating them as much, but the
- * controller's threads have 0.5 MiB. Half-way through, a stack that overflows can leave a class of the library unusable for the rest of the
- * process, so it must not happen at all: it is not enough to catch the error.
+ * <p>CEL allows 250 levels, and so do API servers. Compiling them takes up to 0.7 MiB of stack and evaluating them as
+ * much, but the controller's threads have 0.5 MiB. Half-way through, a stack that overflows can leave a class of the
+ * library unusable for the rest of the process, so it must not happen at all: it is not enough to catch the error.
  */
 final class DeepStack {
-  /** Twenty times what was measured. Only what is used of it takes memory, and it is given back when the work is done. */
+  /**
+   * Twenty times what was measured. Only what is used of it takes memory, and it is given back when the work is done.
+   */
   private static final long BYTES = 16L << 20;
 
   private DeepStack() {}
@@ -27,7 +29,8 @@ final class DeepStack {
    */
   static <T> T call(Supplier<T> work) {
     CompletableFuture<T> result = new CompletableFuture<>();
-    Thread thread = Thread.ofPlatform().name(Thread.currentThread().getName() + "-cel").daemon().stackSize(BYTES).start(() -> complete(result, work));
+    Thread thread = Thread.ofPlatform().name(Thread.currentThread().getName() + "-cel").daemon().stackSize(BYTES)
+        .start(() -> complete(result, work));
     Uninterruptibles.joinUninterruptibly(thread);
     try {
       return result.join();

@@ -10,24 +10,30 @@ import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Evaluates CEL selectors on devices as kube-scheduler does: {@code device.driver}, {@code device.attributes[domain].name},
- * {@code device.capacity[domain].name} and {@code device.allowMultipleAllocations}, with the string, list, set, math,
- * bindings and optional libraries, comprehensions of two variables and Kubernetes' own: quantity, semver, url, ip, cidr, format, find and the functions
+ * Evaluates CEL selectors on devices as kube-scheduler does: {@code device.driver},
+ * {@code device.attributes[domain].name}, {@code device.capacity[domain].name} and
+ * {@code device.allowMultipleAllocations}, with the string, list, set, math, bindings and optional libraries,
+ * comprehensions of two variables and Kubernetes' own: quantity, semver, url, ip, cidr, format, find and the functions
  * of lists.
  *
- * <p>Expressions are compiled once in a process ({@link Compilation}) and verdicts kept as long as the expression is remembered and the device lives. What
- * is not known yet is found out only as long as the decision's budget lasts; what was found out before it ended is known the next time. For one thread.
+ * <p>Expressions are compiled once in a process ({@link Compilation}) and verdicts kept as long as the expression is
+ * remembered and the device lives. What is not known yet is found out only as long as the decision's budget lasts; what
+ * was found out before it ended is known the next time. For one thread.
  */
 public final class DeviceSelectors {
   /**
-   * What is evaluated on the caller's own stack: 40 levels take 0.12 MiB of it at most, and regular expressions in so short a text, which
-   * nest by themselves, no more. Nearly all expressions are like that. The others get a {@link DeepStack}.
+   * What is evaluated on the caller's own stack: 40 levels take 0.12 MiB of it at most, and regular expressions in so
+   * short a text, which nest by themselves, no more. Nearly all expressions are like that. The others get a
+   * {@link DeepStack}.
    */
   private static final int MOST_LEVELS_HERE = 40;
 
   private static final int MOST_CHARACTERS_HERE = 1_000;
 
-  /** Verdicts that are kept, about 60 bytes each: of 40,000 cards for 12 expressions that tell every single card apart. Beyond that all are forgotten. */
+  /**
+   * Verdicts that are kept, about 60 bytes each: of 40,000 cards for 12 expressions that tell every single card apart.
+   * Beyond that all are forgotten.
+   */
   private static final int MOST_VERDICTS = 500_000;
 
   /** Of expressions that are still compiled: what was compiled anew is evaluated anew. */
@@ -50,15 +56,23 @@ public final class DeviceSelectors {
 
   /** Why the expression cannot be used on any device; empty if it can. */
   public Optional<String> compileError(String expression) {
-    return compiled(expression) instanceof CompiledSelector.Broken(String error) ? Optional.of(error) : Optional.empty();
+    return compiled(expression) instanceof CompiledSelector.Broken(String error)
+        ? Optional.of(error)
+        : Optional.empty();
   }
 
-  /** Whether what the expression says of a device may depend on any of these attributes, given by name without domain. */
+  /**
+   * Whether what the expression says of a device may depend on any of these attributes, given by name without domain.
+   */
   public boolean mayRead(String expression, Set<String> attributes) {
-    return compiled(expression) instanceof CompiledSelector.Program(var _, AttributesRead reads, var _, var _) && reads.mayBeOneOf(attributes);
+    return compiled(expression) instanceof CompiledSelector.Program(var _, AttributesRead reads, var _, var _)
+        && reads.mayBeOneOf(attributes);
   }
 
-  /** The UUIDs of the only devices for which the expression can hold, where that is all that it says; empty if it is not. */
+  /**
+   * The UUIDs of the only devices for which the expression can hold, where that is all that it says; empty if it is
+   * not.
+   */
   public Optional<Set<String>> onlyUuids(String expression) {
     return compiled(expression) instanceof CompiledSelector.Program ? NamedUuids.in(expression) : Optional.empty();
   }

@@ -18,7 +18,8 @@ final class DeviceView {
     Map<String, Map<String, Object>> attributes = new HashMap<>();
     device.attributes().forEach((name, value) -> put(attributes, name, celValue(value)));
     Map<String, Map<String, Object>> capacity = new HashMap<>();
-    device.capacities().forEach((String name, Capacity value) -> put(capacity, name, KubernetesQuantity.of(value.total())));
+    device.capacities()
+        .forEach((String name, Capacity value) -> put(capacity, name, KubernetesQuantity.of(value.total())));
     return Map.of(
         "driver", Driver.NAME,
         "attributes", new ByDomain(attributes),
@@ -41,7 +42,10 @@ final class DeviceView {
     domains.computeIfAbsent(domain, d -> new HashMap<>()).put(qualifiedName.substring(slash + 1), value);
   }
 
-  /** A domain that the device knows nothing of is an empty map, not an error: {@code has(device.attributes["x"].y)} is false. */
+  /**
+   * A domain that the device knows nothing of is an empty map, not an error: {@code has(device.attributes["x"].y)} is
+   * false.
+   */
   static final class ByDomain extends AbstractMap<String, Map<String, Object>> {
     private final Map<String, Map<String, Object>> domains;
 

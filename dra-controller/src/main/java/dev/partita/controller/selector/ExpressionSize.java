@@ -13,27 +13,34 @@ import org.jspecify.annotations.Nullable;
 /**
  * How large a parsed expression becomes when its types are found out.
  *
- * <p>The checker writes down the type of every part, and a type can be much larger than the text that makes it: in {@code cel.bind(a, {1: 1},
- * cel.bind(b, {a: a}, cel.bind(c, {b: b}, …)))} each one is twice as large as the one before, so that thirty of these, 600 characters, would take
- * all memory. So this adds up, before anything is checked, how large the types can become at most.
+ * <p>The checker writes down the type of every part, and a type can be much larger than the text that makes it: in
+ * {@code cel.bind(a, {1: 1}, cel.bind(b, {a: a}, cel.bind(c, {b: b}, …)))} each one is twice as large as the one
+ * before, so that thirty of these, 600 characters, would take all memory. So this adds up, before anything is checked,
+ * how large the types can become at most.
  *
  * @param weight parts of the expression and parts of their types, at most {@link #MOST} + 1
  * @param depth levels of nesting
  */
 record ExpressionSize(long weight, int depth) {
-  /** Twice what the largest expression has whose types do not grow by themselves: 249 comprehensions within each other. */
+  /**
+   * Twice what the largest expression has whose types do not grow by themselves: 249 comprehensions within each other.
+   */
   static final long MOST = 500_000;
 
   /** Functions and operators whose result is no larger than a number or a text, whatever they are given. */
   private static final Set<String> PLAIN =
       Set.of(
-          "_==_", "_!=_", "_<_", "_<=_", "_>_", "_>=_", "@in", "_&&_", "_||_", "!_", "@not_strictly_false", "-_", "_-_", "_*_", "_/_", "_%_",
-          "size", "int", "uint", "double", "string", "bytes", "bool", "duration", "timestamp", "matches", "contains", "startsWith", "endsWith",
-          "lowerAscii", "upperAscii", "trim", "replace", "substring", "charAt", "indexOf", "lastIndexOf", "join", "format", "hasValue",
+          "_==_", "_!=_", "_<_", "_<=_", "_>_", "_>=_", "@in", "_&&_", "_||_", "!_", "@not_strictly_false", "-_", "_-_",
+          "_*_", "_/_", "_%_",
+          "size", "int", "uint", "double", "string", "bytes", "bool", "duration", "timestamp", "matches", "contains",
+          "startsWith", "endsWith",
+          "lowerAscii", "upperAscii", "trim", "replace", "substring", "charAt", "indexOf", "lastIndexOf", "join",
+          "format", "hasValue",
           "isSorted", "compareTo", "isGreaterThan", "isLessThan");
 
   /** Operators whose result has the type of one of what they are given. */
-  private static final Set<String> SAME = Set.of("_+_", "_?_:_", "_[_]", "_[?_]", "_?._", "orValue", "or", "value", "first", "last");
+  private static final Set<String> SAME =
+      Set.of("_+_", "_?_:_", "_[_]", "_[?_]", "_?._", "orValue", "or", "value", "first", "last");
 
   static ExpressionSize of(CelExpr expression) {
     Walk walk = new Walk();

@@ -16,9 +16,10 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A text with values in the places of its clauses, as the function format of CEL's strings library makes it (cel-go, ext/formatting.go): {@code %s} any
- * value, {@code %d} an integer, {@code %f} and {@code %e} a double ({@code %.2f}: with two digits), {@code %b}, {@code %o}, {@code %x}, {@code %X} in
- * base two, eight and sixteen, {@code %%} a percent sign.
+ * A text with values in the places of its clauses, as the function format of CEL's strings library makes it (cel-go,
+ * ext/formatting.go): {@code %s} any value, {@code %d} an integer, {@code %f} and {@code %e} a double ({@code %.2f}:
+ * with two digits), {@code %b}, {@code %o}, {@code %x}, {@code %X} in base two, eight and sixteen, {@code %%} a percent
+ * sign.
  */
 final class FormattedText {
   private static final int PRECISION = 6;
@@ -37,7 +38,8 @@ final class FormattedText {
   /**
    * Values for which there is no clause are left out.
    *
-   * @throws IllegalArgumentException there is no such clause, no value left for it, or it does not take the value's type
+   * @throws IllegalArgumentException there is no such clause, no value left for it, or it does not take the value's
+   *         type
    */
   static String of(String format, Collection<?> values) {
     FormattedText text = new FormattedText(format, values);
@@ -107,7 +109,8 @@ final class FormattedText {
     return switch (value) {
       case Collection<?> list -> list(list);
       case Map<?, ?> map -> map(map);
-      case null, default -> ValueText.ofAny(value).orElseThrow(() -> new IllegalArgumentException("format has no text for a " + ValueText.typeName(value)));
+      case null, default -> ValueText.ofAny(value)
+          .orElseThrow(() -> new IllegalArgumentException("format has no text for a " + ValueText.typeName(value)));
     };
   }
 
@@ -125,7 +128,7 @@ final class FormattedText {
 
   private static String key(Object key) {
     return switch (key) {
-      case String _, Boolean _, Long _, UnsignedLong _ -> within(key);
+      case String _,Boolean _,Long _,UnsignedLong _ -> within(key);
       default -> throw new IllegalArgumentException("format has no text for a key of type " + ValueText.typeName(key));
     };
   }
@@ -138,7 +141,8 @@ final class FormattedText {
       case Duration duration -> "duration(\"" + ValueText.of(duration) + "\")";
       case Timestamp time -> "timestamp(\"" + ValueText.of(time) + "\")";
       case Double number when !Double.isFinite(number) -> Quoted.visibly(ValueText.of(number.doubleValue()));
-      case Double number -> (Double.doubleToRawLongBits(number) < 0 ? "-" : "") + Decimals.fixed(Math.abs(number), PRECISION).replace(",", "");
+      case Double number -> (Double.doubleToRawLongBits(number) < 0 ? "-" : "")
+          + Decimals.fixed(Math.abs(number), PRECISION).replace(",", "");
       case null, default -> anything(value);
     };
   }

@@ -6,7 +6,9 @@ import java.net.InetAddress;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** An address of IPv4 or IPv6, as CEL's {@code ip()} has it: without zone, and no IPv4 address in the clothes of IPv6. */
+/**
+ * An address of IPv4 or IPv6, as CEL's {@code ip()} has it: without zone, and no IPv4 address in the clothes of IPv6.
+ */
 record IpAddress(InetAddress address) {
   private static final String OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
   private static final Pattern V4 = Pattern.compile(OCTET + "(?:\\." + OCTET + "){3}");
@@ -19,7 +21,8 @@ record IpAddress(InetAddress address) {
       if (V4.matcher(text).matches()) {
         return Optional.of(new IpAddress(Inet4Address.ofLiteral(text)));
       }
-      if (text.contains(":") && V6_LETTERS.matcher(text).matches() && Inet6Address.ofLiteral(text) instanceof Inet6Address address) {
+      if (text.contains(":") && V6_LETTERS.matcher(text).matches()
+          && Inet6Address.ofLiteral(text) instanceof Inet6Address address) {
         return Optional.of(new IpAddress(address));
       }
       return Optional.empty();

@@ -32,7 +32,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.LongStream;
 
-/** The CEL of device selectors in Kubernetes 1.36 (k8s.io/apiserver/pkg/cel/environment, k8s.io/dynamic-resource-allocation/cel). */
+/**
+ * The CEL of device selectors in Kubernetes 1.36 (k8s.io/apiserver/pkg/cel/environment,
+ * k8s.io/dynamic-resource-allocation/cel).
+ */
 final class KubernetesCel {
   /** Characters (resource.k8s.io/v1, CELSelectorExpressionMaxLength). */
   private static final int MAX_EXPRESSION = 10 * 1024;
@@ -49,7 +52,9 @@ final class KubernetesCel {
   private static final List<CelFunctions> FUNCTIONS =
       List.of(new AmountFunctions(), new NetworkFunctions(), new TextFunctions(), new ListFunctions(EQUALITY));
 
-  /** Standard functions that mean something else, or write their results in another way, in dev.cel than in Kubernetes. */
+  /**
+   * Standard functions that mean something else, or write their results in another way, in dev.cel than in Kubernetes.
+   */
   private static final Set<?> REPLACED =
       Set.of(
           Overload.InternalOperator.IN_MAP,
@@ -68,9 +73,9 @@ final class KubernetesCel {
   }
 
   /**
-   * The expression with bindings whose values are found out where they are bound, as in Kubernetes. dev.cel does so where they are used, by the
-   * names that count there: {@code cel.bind(x, 1, cel.bind(x, x + 1, x == 2))} would call itself until the stack is full. It knows a binding by the
-   * name of a variable that nothing uses.
+   * The expression with bindings whose values are found out where they are bound, as in Kubernetes. dev.cel does so
+   * where they are used, by the names that count there: {@code cel.bind(x, 1, cel.bind(x, x + 1, x == 2))} would call
+   * itself until the stack is full. It knows a binding by the name of a variable that nothing uses.
    */
   private static CelAbstractSyntaxTree eager(CelAbstractSyntaxTree parsed) {
     CelMutableAst tree = CelMutableAst.fromCelAst(parsed);
@@ -85,7 +90,10 @@ final class KubernetesCel {
     return tree.toParsedAst();
   }
 
-  /** The expression with its types. Calls itself for every level of nesting, and takes as much memory as {@link ExpressionSize} says. */
+  /**
+   * The expression with its types. Calls itself for every level of nesting, and takes as much memory as
+   * {@link ExpressionSize} says.
+   */
   static CelAbstractSyntaxTree checked(CelAbstractSyntaxTree parsed) throws CelValidationException {
     return ListFunctions.resolved(COMPILER.check(parsed).getAst());
   }
@@ -124,7 +132,8 @@ final class KubernetesCel {
   }
 
   private static CelRuntime runtime() {
-    CelStandardFunctions standard = CelStandardFunctions.newBuilder().filterFunctions((_, overload) -> !REPLACED.contains(overload)).build();
+    CelStandardFunctions standard =
+        CelStandardFunctions.newBuilder().filterFunctions((_, overload) -> !REPLACED.contains(overload)).build();
     CelRuntimeBuilder builder =
         CelRuntimeFactory.standardCelRuntimeBuilder()
             .setOptions(OPTIONS)

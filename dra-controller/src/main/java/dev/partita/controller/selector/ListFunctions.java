@@ -16,11 +16,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The functions of lists that Kubernetes adds to CEL (k8s.io/apiserver/pkg/cel/library/lists.go): isSorted, sum, min, max, indexOf, lastIndexOf, and
- * includes, which Kubernetes 1.36 has only with the feature gate DRAListTypeAttributes.
+ * The functions of lists that Kubernetes adds to CEL (k8s.io/apiserver/pkg/cel/library/lists.go): isSorted, sum, min,
+ * max, indexOf, lastIndexOf, and includes, which Kubernetes 1.36 has only with the feature gate DRAListTypeAttributes.
  *
- * <p>Sums and orders are declared for every type of element by itself, so that an expression that adds up texts does not compile and that the sum of
- * no durations is a duration. Where the checker does not know the elements, the first of them decides.
+ * <p>Sums and orders are declared for every type of element by itself, so that an expression that adds up texts does
+ * not compile and that the sum of no durations is a duration. Where the checker does not know the elements, the first
+ * of them decides.
  */
 final class ListFunctions extends CelFunctions {
   /** What a call costs: as much as to look at all that is in the list. */
@@ -72,20 +73,23 @@ final class ListFunctions extends CelFunctions {
         SimpleType.BOOL,
         List.of(SimpleType.DYN, SimpleType.DYN),
         List.of(Object.class, Object.class),
-        arguments ->
-            arguments[0] instanceof Collection<?> list ? indexOf(list, arguments[1], equality) >= 0 : equality.objectEquals(arguments[0], arguments[1]));
+        arguments -> arguments[0] instanceof Collection<?> list
+            ? indexOf(list, arguments[1], equality) >= 0
+            : equality.objectEquals(arguments[0], arguments[1]));
   }
 
   /**
-   * The tree, in which calls that the checker left open are calls of the overload that looks at the elements: to the interpreter all these overloads take
-   * a list, and it refuses to choose.
+   * The tree, in which calls that the checker left open are calls of the overload that looks at the elements: to the
+   * interpreter all these overloads take a list, and it refuses to choose.
    */
   static CelAbstractSyntaxTree resolved(CelAbstractSyntaxTree tree) {
     Map<Long, CelReference> references = new LinkedHashMap<>(tree.getReferenceMap());
     references.replaceAll(
         (id, reference) -> {
           @Nullable String any = anyOf(reference.overloadIds());
-          return any == null ? reference : CelReference.newBuilder().setName(reference.name()).addOverloadIds(any).build();
+          return any == null
+              ? reference
+              : CelReference.newBuilder().setName(reference.name()).addOverloadIds(any).build();
         });
     return CelAbstractSyntaxTree.newCheckedAst(tree.getExpr(), tree.getSource(), references, tree.getTypeMap());
   }
@@ -99,20 +103,23 @@ final class ListFunctions extends CelFunctions {
   }
 
   private void perElement(
-      String name, Map<CelType, CelFunctionOverload.Unary<Collection<?>>> bodies, boolean givesElement, CelFunctionOverload.Unary<Collection<?>> any) {
+      String name,
+      Map<CelType, CelFunctionOverload.Unary<Collection<?>>> bodies,
+      boolean givesElement,
+      CelFunctionOverload.Unary<Collection<?>> any) {
     bodies.forEach(
-        (element, body) ->
-            member(
-                name,
-                PREFIX + name + "_" + element.name(),
-                givesElement ? element : SimpleType.BOOL,
-                List.of(ListType.create(element)),
-                List.of(Collection.class),
-                one(body)));
+        (element, body) -> member(
+            name,
+            PREFIX + name + "_" + element.name(),
+            givesElement ? element : SimpleType.BOOL,
+            List.of(ListType.create(element)),
+            List.of(Collection.class),
+            one(body)));
     bound(PREFIX + name + ANY, List.of(Collection.class), one(any));
   }
 
-  private static Map<CelType, CelFunctionOverload.Unary<Collection<?>>> everyOrdered(CelFunctionOverload.Unary<Collection<?>> body) {
+  private static Map<CelType, CelFunctionOverload.Unary<Collection<?>>> everyOrdered(
+      CelFunctionOverload.Unary<Collection<?>> body) {
     Map<CelType, CelFunctionOverload.Unary<Collection<?>>> bodies = new LinkedHashMap<>();
     ORDERED.forEach(type -> bodies.put(type, body));
     return bodies;

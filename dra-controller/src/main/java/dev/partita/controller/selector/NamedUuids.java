@@ -8,8 +8,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The UUIDs in an expression that is nothing but a choice of devices by UUID: {@code device.attributes["gpu.partita.dev"].uuid == "GPU-…"},
- * several of these with {@code ||} between them. Whoever says it in another way has every device asked.
+ * The UUIDs in an expression that is nothing but a choice of devices by UUID:
+ * {@code device.attributes["gpu.partita.dev"].uuid == "GPU-…"}, several of these with {@code ||} between them. Whoever
+ * says it in another way has every device asked.
  */
 final class NamedUuids {
   private static final String ATTRIBUTE =

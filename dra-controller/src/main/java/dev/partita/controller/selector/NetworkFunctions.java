@@ -9,8 +9,8 @@ import dev.cel.common.types.MapType;
 import dev.cel.common.types.SimpleType;
 
 /**
- * The ip, cidr and url functions that Kubernetes adds to CEL (k8s.io/apiserver/pkg/cel/library, ip.go, cidr.go and urls.go), with the
- * same names and meaning.
+ * The ip, cidr and url functions that Kubernetes adds to CEL (k8s.io/apiserver/pkg/cel/library, ip.go, cidr.go and
+ * urls.go), with the same names and meaning.
  */
 final class NetworkFunctions extends CelFunctions {
   NetworkFunctions() {
@@ -46,7 +46,8 @@ final class NetworkFunctions extends CelFunctions {
   }
 
   private void urls() {
-    global("url", URL.cel(), TEXT, text -> Url.parse(text).orElseThrow(() -> new IllegalArgumentException("not a URL: \"" + text + "\"")));
+    global("url", URL.cel(), TEXT,
+        text -> Url.parse(text).orElseThrow(() -> new IllegalArgumentException("not a URL: \"" + text + "\"")));
     global("isURL", SimpleType.BOOL, TEXT, Url::isRequest);
     member("getScheme", SimpleType.STRING, URL, Url::scheme);
     member("getHost", SimpleType.STRING, URL, Url::host);
@@ -61,6 +62,7 @@ final class NetworkFunctions extends CelFunctions {
   }
 
   private static Cidr cidr(String text) {
-    return Cidr.parse(text).orElseThrow(() -> new IllegalArgumentException("not a network in CIDR notation: \"" + text + "\""));
+    return Cidr.parse(text)
+        .orElseThrow(() -> new IllegalArgumentException("not a network in CIDR notation: \"" + text + "\""));
   }
 }

@@ -13,9 +13,9 @@ import java.util.Set;
 /**
  * {@code optMap} and {@code optFlatMap} that evaluate what they are called on once.
  *
- * <p>dev.cel writes the target into the expression twice ({@code target.hasValue() ? … target.value() … : none}), so that each of several calls
- * in a row doubles all that stands before it: twelve took 40 s to compile, fourteen more memory than there is. Here the target is
- * bound to a variable first, and the variable is written twice.
+ * <p>dev.cel writes the target into the expression twice ({@code target.hasValue() ? … target.value() … : none}), so
+ * that each of several calls in a row doubles all that stands before it: twelve took 40 s to compile, fourteen more
+ * memory than there is. Here the target is bound to a variable first, and the variable is written twice.
  */
 final class OptionalMacros implements CelCompilerLibrary {
   private static final Set<String> NAMES = Set.of("optMap", "optFlatMap");
@@ -37,10 +37,10 @@ final class OptionalMacros implements CelCompilerLibrary {
     return CelMacro.newReceiverMacro(
         macro.getFunction(),
         macro.getArgumentCount(),
-        (factory, target, arguments) ->
-            target.exprKind().getKind() == Kind.IDENT
-                ? macro.getExpander().expandMacro(factory, target, arguments)
-                : macro.getExpander().expandMacro(factory, factory.newIdentifier(TARGET), arguments).map(call -> bound(factory, target, call)));
+        (factory, target, arguments) -> target.exprKind().getKind() == Kind.IDENT
+            ? macro.getExpander().expandMacro(factory, target, arguments)
+            : macro.getExpander().expandMacro(factory, factory.newIdentifier(TARGET), arguments)
+                .map(call -> bound(factory, target, call)));
   }
 
   /** What {@code cel.bind(@target, target, call)} stands for. */

@@ -9,9 +9,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Comparator;
 
-/** The order of CEL's values: numbers whatever their type, texts and bytes by their bytes, times, durations, false before true. */
+/**
+ * The order of CEL's values: numbers whatever their type, texts and bytes by their bytes, times, durations, false
+ * before true.
+ */
 final class Order {
-  private static final Comparator<Timestamp> BY_TIME = Comparator.comparingLong(Timestamp::getSeconds).thenComparingInt(Timestamp::getNanos);
+  private static final Comparator<Timestamp> BY_TIME =
+      Comparator.comparingLong(Timestamp::getSeconds).thenComparingInt(Timestamp::getNanos);
 
   private Order() {}
 
@@ -21,7 +25,7 @@ final class Order {
   static void check(Object value) {
     boolean ordered =
         switch (value) {
-          case Number _, Boolean _, String _, ByteString _, Timestamp _, Duration _ -> true;
+          case Number _,Boolean _,String _,ByteString _,Timestamp _,Duration _ -> true;
           default -> false;
         };
     if (!ordered) {
@@ -34,10 +38,13 @@ final class Order {
     return Integer.signum(
         switch (a) {
           case Long x when b instanceof Long y -> x.compareTo(y);
-          case Double x when b instanceof Double y -> x.isNaN() || y.isNaN() || x.doubleValue() == y.doubleValue() ? 0 : x.compareTo(y);
+          case Double x when b instanceof Double y ->
+              x.isNaN() || y.isNaN() || x.doubleValue() == y.doubleValue() ? 0 : x.compareTo(y);
           case Number x when b instanceof Number y -> numbers(x, y);
-          case String x when b instanceof String y -> Arrays.compareUnsigned(x.getBytes(StandardCharsets.UTF_8), y.getBytes(StandardCharsets.UTF_8));
-          case ByteString x when b instanceof ByteString y -> ByteString.unsignedLexicographicalComparator().compare(x, y);
+          case String x when b instanceof String y ->
+              Arrays.compareUnsigned(x.getBytes(StandardCharsets.UTF_8), y.getBytes(StandardCharsets.UTF_8));
+          case ByteString x when b instanceof ByteString y ->
+              ByteString.unsignedLexicographicalComparator().compare(x, y);
           case Boolean x when b instanceof Boolean y -> x.compareTo(y);
           case Timestamp x when b instanceof Timestamp y -> BY_TIME.compare(x, y);
           case Duration x when b instanceof Duration y -> length(x).compareTo(length(y));
@@ -53,7 +60,9 @@ final class Order {
     if (isFinite(a) && isFinite(b)) {
       return exact(a).compareTo(exact(b));
     }
-    return Double.isNaN(a.doubleValue()) || Double.isNaN(b.doubleValue()) ? 0 : Double.compare(a.doubleValue(), b.doubleValue());
+    return Double.isNaN(a.doubleValue()) || Double.isNaN(b.doubleValue())
+        ? 0
+        : Double.compare(a.doubleValue(), b.doubleValue());
   }
 
   private static boolean isFinite(Number number) {

@@ -47,7 +47,8 @@ final class Quoted {
 
   private static boolean isVisible(int point) {
     return switch (Character.getType(point)) {
-      case Character.CONTROL, Character.FORMAT, Character.SURROGATE, Character.PRIVATE_USE, Character.UNASSIGNED -> false;
+      case Character.CONTROL, Character.FORMAT, Character.SURROGATE, Character.PRIVATE_USE, Character.UNASSIGNED ->
+          false;
       case Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR -> false;
       case Character.SPACE_SEPARATOR -> point == ' ';
       default -> true;

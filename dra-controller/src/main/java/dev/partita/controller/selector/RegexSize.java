@@ -4,8 +4,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * How large a regular expression becomes when its repetitions are written out, as RE2 does before it matches: {@code (a{100}){100}} is 10,000
- * characters. With a few more of these, 40 characters would take all memory.
+ * How large a regular expression becomes when its repetitions are written out, as RE2 does before it matches:
+ * {@code (a{100}){100}} is 10,000 characters. With a few more of these, 40 characters would take all memory.
  */
 final class RegexSize {
   /** Characters, a hundred times what Kubernetes' limit lets somebody write by hand. */
@@ -64,7 +64,10 @@ final class RegexSize {
     return sum;
   }
 
-  /** The larger number of {@code {n}}, {@code {n,}} and {@code {n,m}}, at least 1. What is none of these stands for itself. */
+  /**
+   * The larger number of {@code {n}}, {@code {n,}} and {@code {n,m}}, at least 1. What is none of these stands for
+   * itself.
+   */
   private long times() {
     long most = 1;
     long number = 0;

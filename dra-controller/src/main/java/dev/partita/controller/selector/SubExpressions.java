@@ -4,7 +4,10 @@ import dev.cel.common.ast.Expression;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The expressions that an expression is made of. dev.cel's own way through a tree ends at 500 levels, which 250 levels of macros exceed. */
+/**
+ * The expressions that an expression is made of. dev.cel's own way through a tree ends at 500 levels, which 250 levels
+ * of macros exceed.
+ */
 final class SubExpressions {
   private SubExpressions() {}
 

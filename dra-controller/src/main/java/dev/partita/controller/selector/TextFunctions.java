@@ -15,8 +15,9 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * The find and findAll functions and the named formats that Kubernetes adds to CEL (k8s.io/apiserver/pkg/cel/library, regex.go and
- * format.go), and what dev.cel lacks of CEL's strings library: format and quote. Regular expressions are RE2's, in time linear in the text.
+ * The find and findAll functions and the named formats that Kubernetes adds to CEL (k8s.io/apiserver/pkg/cel/library,
+ * regex.go and format.go), and what dev.cel lacks of CEL's strings library: format and quote. Regular expressions are
+ * RE2's, in time linear in the text.
  */
 final class TextFunctions extends CelFunctions {
   TextFunctions() {

@@ -12,8 +12,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A URL as CEL's {@code url()} has it, which is an absolute URI or an absolute path by the rules of Go's net/url: laxer than {@link
- * java.net.URI} in what a path may hold, and as strict in hosts and ports.
+ * A URL as CEL's {@code url()} has it, which is an absolute URI or an absolute path by the rules of Go's net/url: laxer
+ * than {@link java.net.URI} in what a path may hold, and as strict in hosts and ports.
  *
  * @param host with the port
  * @param path as it was written
@@ -22,8 +22,10 @@ import java.util.regex.Pattern;
 record Url(String scheme, String host, String path, String query) {
   private static final Pattern SCHEME = Pattern.compile("([A-Za-z][A-Za-z0-9+.-]*):(.*)", Pattern.DOTALL);
   private static final Pattern ESCAPES = Pattern.compile("(?:[^%]|%[0-9A-Fa-f]{2})*", Pattern.DOTALL);
-  private static final Pattern HOST = Pattern.compile("(?:\\[[0-9A-Fa-f:.]+(?:%25[^\\]]*)?\\]|[^\\[\\]:]*)(?::[0-9]*)?");
-  private static final Pattern HOST_LETTERS = Pattern.compile("(?:[A-Za-z0-9\\-_.~!$&'()*+,;=:\\[\\]<>\"]|[^\\x00-\\x7f]|%25|%[89A-Fa-f][0-9A-Fa-f])*");
+  private static final Pattern HOST =
+      Pattern.compile("(?:\\[[0-9A-Fa-f:.]+(?:%25[^\\]]*)?\\]|[^\\[\\]:]*)(?::[0-9]*)?");
+  private static final Pattern HOST_LETTERS =
+      Pattern.compile("(?:[A-Za-z0-9\\-_.~!$&'()*+,;=:\\[\\]<>\"]|[^\\x00-\\x7f]|%25|%[89A-Fa-f][0-9A-Fa-f])*");
   private static final Pattern USER_LETTERS = Pattern.compile("[A-Za-z0-9\\-._:~!$&'()*+,;=%@]*");
   private static final String PATH_LETTERS = "$&+,/:;=@-_.~";
   private static final String KEPT_IN_PATH = PATH_LETTERS + "!'()*[]%";
@@ -50,7 +52,8 @@ record Url(String scheme, String host, String path, String query) {
     String query = question < 0 ? "" : rest.substring(question + 1);
     rest = question < 0 ? rest : rest.substring(0, question);
     if (!rest.startsWith("/")) {
-      return scheme.isEmpty() ? Optional.empty() : Optional.of(new Url(scheme, "", "", query)); // such as mailto:somebody
+      // such as mailto:somebody
+      return scheme.isEmpty() ? Optional.empty() : Optional.of(new Url(scheme, "", "", query));
     }
     String host = "";
     if (!scheme.isEmpty() && rest.startsWith("//")) {
@@ -59,12 +62,15 @@ record Url(String scheme, String host, String path, String query) {
       rest = slash < 0 ? "" : rest.substring(slash);
       int at = authority.lastIndexOf('@');
       host = authority.substring(at + 1);
-      boolean user = at < 0 || (USER_LETTERS.matcher(authority.substring(0, at)).matches() && ESCAPES.matcher(authority.substring(0, at)).matches());
+      boolean user = at < 0 || (USER_LETTERS.matcher(authority.substring(0, at)).matches()
+          && ESCAPES.matcher(authority.substring(0, at)).matches());
       if (!user || !HOST.matcher(host).matches() || !HOST_LETTERS.matcher(host).matches()) {
         return Optional.empty();
       }
     }
-    return ESCAPES.matcher(rest).matches() ? Optional.of(new Url(scheme, unescaped(host, false), rest, query)) : Optional.empty();
+    return ESCAPES.matcher(rest).matches()
+        ? Optional.of(new Url(scheme, unescaped(host, false), rest, query))
+        : Optional.empty();
   }
 
   /** Without port, and without the brackets of IPv6. */
@@ -88,7 +94,8 @@ record Url(String scheme, String host, String path, String query) {
     StringBuilder escaped = new StringBuilder();
     for (byte b : unescaped(path, false).getBytes(StandardCharsets.UTF_8)) {
       int c = Byte.toUnsignedInt(b);
-      escaped.append(isLetterOrDigit(c) || PATH_LETTERS.indexOf(c) >= 0 ? Character.toString(c) : "%%%02X".formatted(c));
+      escaped
+          .append(isLetterOrDigit(c) || PATH_LETTERS.indexOf(c) >= 0 ? Character.toString(c) : "%%%02X".formatted(c));
     }
     return escaped.toString();
   }
@@ -100,7 +107,8 @@ record Url(String scheme, String host, String path, String query) {
       if (!pair.isEmpty() && !pair.contains(";") && ESCAPES.matcher(pair).matches()) {
         int equals = pair.indexOf('=');
         String key = unescaped(equals < 0 ? pair : pair.substring(0, equals), true);
-        parameters.computeIfAbsent(key, k -> new ArrayList<>()).add(equals < 0 ? "" : unescaped(pair.substring(equals + 1), true));
+        parameters.computeIfAbsent(key, k -> new ArrayList<>())
+            .add(equals < 0 ? "" : unescaped(pair.substring(equals + 1), true));
       }
     }
     return parameters;

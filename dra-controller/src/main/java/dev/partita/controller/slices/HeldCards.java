@@ -14,11 +14,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A node's cards as they can be offered now. One that kube-scheduler allocates, or did, and of which something is allocated stays as it is
- * until that is released, if it is to be offered in another way: kube-scheduler knows what is left of a card by what its devices consume of
- * counters, so that of an allocated one must not change (KEP-4815), and would sell a card again whose allocated device is not offered any
- * more. Until then the card has a taint, so that it becomes free. So has one that the controller gave to a single share and that kube-scheduler is to
- * allocate now: it does not know of exclusive shares, and would sell the rest.
+ * A node's cards as they can be offered now. One that kube-scheduler allocates, or did, and of which something is
+ * allocated stays as it is until that is released, if it is to be offered in another way: kube-scheduler knows what is
+ * left of a card by what its devices consume of counters, so that of an allocated one must not change (KEP-4815), and
+ * would sell a card again whose allocated device is not offered any more. Until then the card has a taint, so that it
+ * becomes free. So has one that the controller gave to a single share and that kube-scheduler is to allocate now: it
+ * does not know of exclusive shares, and would sell the rest.
  *
  * @param cards all, in order
  * @param held indices of those that wait
@@ -29,7 +30,7 @@ record HeldCards(List<PublishedCard> cards, List<Integer> held) {
    * @param published how they are offered now, by index
    * @param use what claims have of them
    * @param heldOnNode indices of cards of which the node holds something that no claim has: kube-scheduler, which goes
-   *     by claims, would sell it again
+   *        by claims, would sell it again
    * @param byKubeScheduler whether kube-scheduler is to allocate them
    */
   static HeldCards of(
@@ -58,7 +59,8 @@ record HeldCards(List<PublishedCard> cards, List<Integer> held) {
   private static boolean staysAsItIs(PublishedCard published, PublishedCard wanted, Set<String> allocated) {
     List<Device> inUse = published.devices().stream().filter(device -> allocated.contains(device.getName())).toList();
     return !inUse.isEmpty()
-        && (!published.counters().equals(wanted.counters()) || inUse.stream().anyMatch(device -> !consumesTheSame(device, wanted.device(device.getName()))));
+        && (!published.counters().equals(wanted.counters())
+            || inUse.stream().anyMatch(device -> !consumesTheSame(device, wanted.device(device.getName()))));
   }
 
   private static boolean consumesTheSame(Device published, Optional<Device> wanted) {
@@ -68,8 +70,10 @@ record HeldCards(List<PublishedCard> cards, List<Integer> held) {
   /** As it is, with the taints that it is to have and one more. */
   private static PublishedCard waiting(PublishedCard published, PublishedCard wanted) {
     DeviceTaint changing = new DeviceTaintBuilder().withKey(Driver.CHANGING_TAINT).withEffect("NoSchedule").build();
-    List<DeviceTaint> taints = Stream.concat(wanted.devices().getFirst().getTaints().stream(), Stream.of(changing)).toList();
-    List<Device> devices = published.devices().stream().map(device -> new DeviceBuilder(device).withTaints(taints).build()).toList();
+    List<DeviceTaint> taints =
+        Stream.concat(wanted.devices().getFirst().getTaints().stream(), Stream.of(changing)).toList();
+    List<Device> devices =
+        published.devices().stream().map(device -> new DeviceBuilder(device).withTaints(taints).build()).toList();
     return new PublishedCard(published.index(), devices, published.counters());
   }
 }

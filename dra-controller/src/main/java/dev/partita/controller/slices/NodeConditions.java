@@ -17,7 +17,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Writes the controller's own condition into the status of GpuNodes, which otherwise is their plugins'. For one thread. */
+/**
+ * Writes the controller's own condition into the status of GpuNodes, which otherwise is their plugins'. For one thread.
+ */
 final class NodeConditions {
   private static final Logger LOG = LoggerFactory.getLogger(NodeConditions.class);
 
@@ -39,7 +41,9 @@ final class NodeConditions {
     if (node.getStatus() == null) {
       return; // its plugin has not reported yet
     }
-    Optional<Condition> wanted = SlicePlan.hasCounters(host) ? SchedulingCost.condition(host, view.nodeCount(), serverMinor(), node, clock.instant()) : Optional.empty();
+    Optional<Condition> wanted = SlicePlan.hasCounters(host)
+        ? SchedulingCost.condition(host, view.nodeCount(), serverMinor(), node, clock.instant())
+        : Optional.empty();
     Optional<Condition> present = SchedulingCost.present(node);
     if (wanted.equals(present)) {
       return;

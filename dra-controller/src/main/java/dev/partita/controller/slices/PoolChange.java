@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What to write so that a pool becomes what it should be. When the set of slices changes, all of them move to a new
- * generation, of which consumers see nothing until it is complete; when only a slice's devices change, that slice alone is
- * updated under the generation that it has.
+ * generation, of which consumers see nothing until it is complete; when only a slice's devices change, that slice alone
+ * is updated under the generation that it has.
  *
  * @param create slices to make, by name
  * @param update existing slices with what they should say
@@ -67,10 +67,9 @@ record PoolChange(Map<String, ResourceSliceSpec> create, List<Update> update, Li
         .withDevices(
             spec.getDevices().stream()
                 .map(
-                    device ->
-                        new io.fabric8.kubernetes.api.model.resource.v1.DeviceBuilder(device)
-                            .withTaints(device.getTaints().stream().map(taint -> timed(taint, null)).toList())
-                            .build())
+                    device -> new io.fabric8.kubernetes.api.model.resource.v1.DeviceBuilder(device)
+                        .withTaints(device.getTaints().stream().map(taint -> timed(taint, null)).toList())
+                        .build())
                 .toList())
         .build();
   }
@@ -88,13 +87,12 @@ record PoolChange(Map<String, ResourceSliceSpec> create, List<Update> update, Li
         .withDevices(
             fresh.getDevices().stream()
                 .map(
-                    device ->
-                        new io.fabric8.kubernetes.api.model.resource.v1.DeviceBuilder(device)
-                            .withTaints(
-                                device.getTaints().stream()
-                                    .map(taint -> timed(taint, times.get(device.getName() + "\n" + timed(taint, null))))
-                                    .toList())
-                            .build())
+                    device -> new io.fabric8.kubernetes.api.model.resource.v1.DeviceBuilder(device)
+                        .withTaints(
+                            device.getTaints().stream()
+                                .map(taint -> timed(taint, times.get(device.getName() + "\n" + timed(taint, null))))
+                                .toList())
+                        .build())
                 .toList())
         .build();
   }

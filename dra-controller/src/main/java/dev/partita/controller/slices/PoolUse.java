@@ -30,7 +30,8 @@ record PoolUse(Set<String> devices, Map<Integer, List<Booking>> byCard) {
     Set<String> devices =
         claims.stream()
             .flatMap(claim -> AllocatedDevices.of(claim).stream())
-            .filter(result -> Driver.NAME.equals(result.getDriver()) && Driver.poolOf(node).equals(result.getPool()) && !Boolean.TRUE.equals(result.getAdminAccess()))
+            .filter(result -> Driver.NAME.equals(result.getDriver()) && Driver.poolOf(node).equals(result.getPool())
+                && !Boolean.TRUE.equals(result.getAdminAccess()))
             .map(result -> result.getDevice())
             .collect(Collectors.toSet());
     Map<Integer, List<Booking>> byCard =
@@ -43,13 +44,15 @@ record PoolUse(Set<String> devices, Map<Integer, List<Booking>> byCard) {
 
   /** Whether a share has the card to itself: what its device consumes does not say so. */
   boolean isOfOneShare(int card) {
-    return byCard.getOrDefault(card, List.of()).stream().anyMatch(booking -> booking.device().mode() == DeviceMode.WHOLE)
+    return byCard.getOrDefault(card, List.of()).stream()
+        .anyMatch(booking -> booking.device().mode() == DeviceMode.WHOLE)
         && !devices.contains(DeviceName.of(card, DeviceMode.WHOLE).toString());
   }
 
   /**
-   * Best fit first: kube-scheduler takes the first devices that fit, in the order in which a slice lists them. Begun cards come before untouched
-   * ones, of each those with the least memory left first; what nothing is left of comes last.
+   * Best fit first: kube-scheduler takes the first devices that fit, in the order in which a slice lists them. Begun
+   * cards come before untouched ones, of each those with the least memory left first; what nothing is left of comes
+   * last.
    */
   Comparator<PublishedCard> bestFitFirst() {
     return Comparator.comparingInt(this::rank).thenComparingLong(this::left).thenComparingInt(PublishedCard::index);
@@ -78,7 +81,8 @@ record PoolUse(Set<String> devices, Map<Integer, List<Booking>> byCard) {
   }
 
   private static long memory(Device device) {
-    @Nullable DeviceCapacity capacity = device.getCapacity() == null ? null : device.getCapacity().get(DeviceAttribute.MEMORY);
+    @Nullable DeviceCapacity capacity =
+        device.getCapacity() == null ? null : device.getCapacity().get(DeviceAttribute.MEMORY);
     return capacity == null ? 0 : Bytes.of(capacity.getValue());
   }
 }

@@ -33,8 +33,8 @@ public final class PublicationLoop implements AutoCloseable {
   private static final int MOST_DOUBLINGS = 4;
 
   /**
-   * The order of a node's devices follows what is taken of them so much later, once for all claims until then: a slice that changes makes kube-scheduler
-   * try waiting pods again.
+   * The order of a node's devices follows what is taken of them so much later, once for all claims until then: a slice
+   * that changes makes kube-scheduler try waiting pods again.
    */
   private static final Duration ORDER_AFTER = Duration.ofSeconds(2);
 
@@ -113,13 +113,14 @@ public final class PublicationLoop implements AutoCloseable {
       }
       case ClusterEvent.ClaimChanged(ObjectKey key, String uid) -> {
         slices.holding().forEach(node -> loop.post(new Work.Node(node)));
-        Optional<ResourceClaim> claim = Optional.ofNullable(view.claim(key)).filter(its -> its.getMetadata().getUid().equals(uid));
+        Optional<ResourceClaim> claim =
+            Optional.ofNullable(view.claim(key)).filter(its -> its.getMetadata().getUid().equals(uid));
         claimNodes.changed(uid, claim.flatMap(AllocatedClaim::nodeOfOurs)).stream()
             .filter(this::isLeftToKubeScheduler)
             .filter(toBeOrdered::add)
             .forEach(node -> loop.postAfter(ORDER_AFTER, new Work.Node(node)));
       }
-      case ClusterEvent.TemplateChanged _, ClusterEvent.QuotaChanged _, ClusterEvent.NamespaceChanged _ -> {}
+      case ClusterEvent.TemplateChanged _,ClusterEvent.QuotaChanged _,ClusterEvent.NamespaceChanged _ -> {}
     }
   }
 

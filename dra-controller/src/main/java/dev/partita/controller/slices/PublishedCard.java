@@ -28,12 +28,14 @@ record PublishedCard(int index, List<Device> devices, Optional<CounterSet> count
       if (PoolChange.generation(slice) == newest) {
         slice.getSpec().getSharedCounters().forEach(set -> counters.put(set.getName(), set));
         for (Device device : slice.getSpec().getDevices()) {
-          DeviceName.parse(device.getName()).ifPresent(name -> devices.computeIfAbsent(name.index(), i -> new ArrayList<>()).add(device));
+          DeviceName.parse(device.getName())
+              .ifPresent(name -> devices.computeIfAbsent(name.index(), i -> new ArrayList<>()).add(device));
         }
       }
     }
     Map<Integer, PublishedCard> cards = new TreeMap<>();
-    devices.forEach((index, of) -> cards.put(index, new PublishedCard(index, of, Optional.ofNullable(counters.get(CardCounters.nameOf(index))))));
+    devices.forEach((index, of) -> cards.put(index,
+        new PublishedCard(index, of, Optional.ofNullable(counters.get(CardCounters.nameOf(index))))));
     return cards;
   }
 

@@ -7,8 +7,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How soon a pool that somebody deleted may be published again. kubelet deletes slices when it starts and when the plugin is
- * gone; whoever else does so again and again meets a growing pause instead of a fight. For one thread.
+ * How soon a pool that somebody deleted may be published again. kubelet deletes slices when it starts and when the
+ * plugin is gone; whoever else does so again and again meets a growing pause instead of a fight. For one thread.
  */
 final class Republication {
   static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
@@ -30,7 +30,10 @@ final class Republication {
   /** The node's pool has been created at that time. */
   void created(String node, Instant now) {
     published.compute(
-        node, (n, past) -> past == null || past.last().plus(CALM).isBefore(now) ? new Past(1, now) : new Past(past.times() + 1, now));
+        node,
+        (n, past) -> past == null || past.last().plus(CALM).isBefore(now)
+            ? new Past(1, now)
+            : new Past(past.times() + 1, now));
   }
 
   private static Duration pause(int times) {

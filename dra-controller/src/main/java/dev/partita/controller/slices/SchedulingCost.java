@@ -11,8 +11,9 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * Whether a node's slices make kube-scheduler slow. Before Kubernetes 1.37 one slice with counters makes every scheduling attempt of
- * every pod with claims, whosever they are, quadratic in nodes (kubernetes pull request 138917 repairs that).
+ * Whether a node's slices make kube-scheduler slow. Before Kubernetes 1.37 one slice with counters makes every
+ * scheduling attempt of every pod with claims, whosever they are, quadratic in nodes (kubernetes pull request 138917
+ * repairs that).
  */
 final class SchedulingCost {
   /** Nodes from which on an attempt takes a fifth of a second and more. */
@@ -40,10 +41,14 @@ final class SchedulingCost {
     }
     String message =
         "kube-scheduler allocates here and cards are offered in several modes, which takes shared counters: before Kubernetes 1."
-            + REPAIRED_IN + " they slow down the scheduling of every pod with claims, with the square of the nodes, and this cluster (1." + minor.getAsInt()
-            + ") has " + nodes + ". Publish one mode (spec.publish), or let Partita's controller allocate (spec.allocator)";
+            + REPAIRED_IN
+            + " they slow down the scheduling of every pod with claims, with the square of the nodes, and this cluster (1."
+            + minor.getAsInt()
+            + ") has " + nodes
+            + ". Publish one mode (spec.publish), or let Partita's controller allocate (spec.allocator)";
     String since =
-        present(node).filter(c -> "True".equals(c.getStatus())).map(Condition::getLastTransitionTime).orElse(now.truncatedTo(ChronoUnit.SECONDS).toString());
+        present(node).filter(c -> "True".equals(c.getStatus())).map(Condition::getLastTransitionTime)
+            .orElse(now.truncatedTo(ChronoUnit.SECONDS).toString());
     return Optional.of(
         new ConditionBuilder()
             .withType(GpuNode.SLOW_SCHEDULING)
@@ -65,6 +70,8 @@ final class SchedulingCost {
   /** The minor version in what a server says of itself: {@code 36}, or {@code 36+}. */
   static OptionalInt minor(String major, String text) {
     String digits = text.replaceAll("[^0-9].*$", "");
-    return major.equals("1") && !digits.isEmpty() && digits.length() < 6 ? OptionalInt.of(Integer.parseInt(digits)) : OptionalInt.empty();
+    return major.equals("1") && !digits.isEmpty() && digits.length() < 6
+        ? OptionalInt.of(Integer.parseInt(digits))
+        : OptionalInt.empty();
   }
 }

@@ -33,12 +33,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a node's pool should hold, as the specs of its slices, in order and without generation: the publisher adds that.
  *
- * <p>Where the controller allocates, every device carries a taint that claims do not tolerate, and there are no counters.
- * Where kube-scheduler allocates and cards are offered in more than one way, {@link CardCounters} make the ways exclude each
- * other; counters live in slices of their own, as the API demands.
+ * <p>Where the controller allocates, every device carries a taint that claims do not tolerate, and there are no
+ * counters. Where kube-scheduler allocates and cards are offered in more than one way, {@link CardCounters} make the
+ * ways exclude each other; counters live in slices of their own, as the API demands.
  */
 public final class SlicePlan {
-  /** Most devices of a slice when any of them has a taint or consumes a counter (resource.k8s.io/v1, ResourceSliceSpec). */
+  /**
+   * Most devices of a slice when any of them has a taint or consumes a counter (resource.k8s.io/v1, ResourceSliceSpec).
+   */
   static final int MAX_DEVICES = 64;
 
   /** Most counter sets of a slice. */
@@ -75,8 +77,8 @@ public final class SlicePlan {
   }
 
   /**
-   * The same with each slice's cards in that order. Which cards are together in a slice does not follow from it: else a card could move from slice to slice
-   * whenever something is allocated.
+   * The same with each slice's cards in that order. Which cards are together in a slice does not follow from it: else a
+   * card could move from slice to slice whenever something is allocated.
    */
   static List<ResourceSliceSpec> of(String node, List<PublishedCard> cards, Comparator<PublishedCard> order) {
     List<ResourceSliceSpec> specs = new ArrayList<>();
@@ -84,15 +86,19 @@ public final class SlicePlan {
     List<CounterSet> sets = cards.stream().flatMap(card -> card.counters().stream()).toList();
     parts(sets, MAX_COUNTER_SETS).forEach(part -> specs.add(spec(node).withSharedCounters(part).build()));
     return specs.stream()
-        .map(s -> new ResourceSliceSpecBuilder(s).editPool().withResourceSliceCount((long) specs.size()).endPool().build())
+        .map(s -> new ResourceSliceSpecBuilder(s).editPool().withResourceSliceCount((long) specs.size()).endPool()
+            .build())
         .toList();
   }
 
   /**
-   * The devices in parts that fit a slice. All of a card stay together as far as they fit, so that its change is the change of one slice;
-   * how many cards share one follows from how much each is offered as, which its health does not change.
+   * The devices in parts that fit a slice. All of a card stay together as far as they fit, so that its change is the
+   * change of one slice; how many cards share one follows from how much each is offered as, which its health does not
+   * change.
    */
-  private static List<List<io.fabric8.kubernetes.api.model.resource.v1.Device>> byCards(List<PublishedCard> cards, Comparator<PublishedCard> order) {
+  private static List<List<io.fabric8.kubernetes.api.model.resource.v1.Device>> byCards(
+      List<PublishedCard> cards,
+      Comparator<PublishedCard> order) {
     List<List<io.fabric8.kubernetes.api.model.resource.v1.Device>> slices = new ArrayList<>();
     List<PublishedCard> open = new ArrayList<>();
     for (PublishedCard card : cards) {
@@ -130,10 +136,14 @@ public final class SlicePlan {
   }
 
   private static ResourceSliceSpecBuilder spec(String node) {
-    return new ResourceSliceSpecBuilder().withDriver(Driver.NAME).withNodeName(node).withNewPool().withName(Driver.poolOf(node)).endPool();
+    return new ResourceSliceSpecBuilder().withDriver(Driver.NAME).withNodeName(node).withNewPool()
+        .withName(Driver.poolOf(node)).endPool();
   }
 
-  private static io.fabric8.kubernetes.api.model.resource.v1.Device device(Device device, Allocator allocator, @Nullable CardCounters counters) {
+  private static io.fabric8.kubernetes.api.model.resource.v1.Device device(
+      Device device,
+      Allocator allocator,
+      @Nullable CardCounters counters) {
     Map<String, io.fabric8.kubernetes.api.model.resource.v1.DeviceAttribute> attributes = new TreeMap<>();
     device.attributes().forEach((name, value) -> attributes.put(name, attribute(value)));
     Map<String, DeviceCapacity> capacities = new TreeMap<>();

@@ -57,11 +57,13 @@ public final class SlicePublisher {
    */
   public Optional<Duration> publish(String node, @Nullable GpuHost host, @Nullable GpuNode gpuNode) {
     List<ResourceSlice> existing = view.slices(node);
-    List<PublishedCard> wanted = host == null || gpuNode == null || view.node(node) == null ? List.of() : SlicePlan.cards(host);
+    List<PublishedCard> wanted =
+        host == null || gpuNode == null || view.node(node) == null ? List.of() : SlicePlan.cards(host);
     boolean byKubeScheduler = host != null && host.allocator() == GpuNodeSpec.Allocator.Scheduler;
     PoolUse use = PoolUse.of(node, view.claimsOn(node));
     List<PublishedCard> cards = offered(node, wanted, use, heldOnNode(host), byKubeScheduler, existing);
-    List<ResourceSliceSpec> desired = byKubeScheduler ? SlicePlan.of(node, cards, use.bestFitFirst()) : SlicePlan.of(node, cards);
+    List<ResourceSliceSpec> desired =
+        byKubeScheduler ? SlicePlan.of(node, cards, use.bestFitFirst()) : SlicePlan.of(node, cards);
     if (!desired.isEmpty() && existing.isEmpty()) {
       if (gpuNode != null && pluginIsGone(gpuNode)) {
         return Optional.empty(); // its pod's next change, or the next plugin's report, comes back here
@@ -112,7 +114,9 @@ public final class SlicePublisher {
     if (cards.held().isEmpty()) {
       holding.remove(node);
     } else if (holding.add(node)) {
-      LOG.info("slices of {}: cards {} have a taint, so that nothing more is allocated of them, until they are released", node, cards.held());
+      LOG.info(
+          "slices of {}: cards {} have a taint, so that nothing more is allocated of them, until they are released",
+          node, cards.held());
     }
     return cards.cards();
   }
@@ -155,8 +159,8 @@ public final class SlicePublisher {
   }
 
   /**
-   * Whether the slices are gone because the plugin is: its pod is not there or not ready. A plugin that runs outside a pod
-   * cannot be asked.
+   * Whether the slices are gone because the plugin is: its pod is not there or not ready. A plugin that runs outside a
+   * pod cannot be asked.
    */
   private boolean pluginIsGone(GpuNode gpuNode) {
     @Nullable String podUid = gpuNode.getStatus() == null ? null : gpuNode.getStatus().pluginPodUid();
@@ -170,7 +174,8 @@ public final class SlicePublisher {
   private static boolean isReady(Pod pod) {
     return pod.getMetadata().getDeletionTimestamp() == null
         && pod.getStatus() != null
-        && pod.getStatus().getConditions().stream().anyMatch(c -> "Ready".equals(c.getType()) && "True".equals(c.getStatus()));
+        && pod.getStatus().getConditions().stream()
+            .anyMatch(c -> "Ready".equals(c.getType()) && "True".equals(c.getStatus()));
   }
 
   private static OwnerReference ownedBy(GpuNode gpuNode) {
@@ -188,7 +193,8 @@ public final class SlicePublisher {
     String part =
         node.length() <= MAX_NODE_PART
             ? node
-            : node.substring(0, MAX_NODE_PART - 9).replaceAll("[.-]+$", "") + "-" + Integer.toHexString(node.hashCode());
+            : node.substring(0, MAX_NODE_PART - 9).replaceAll("[.-]+$", "") + "-"
+                + Integer.toHexString(node.hashCode());
     return part + "-" + Driver.NAME + "-" + index;
   }
 }

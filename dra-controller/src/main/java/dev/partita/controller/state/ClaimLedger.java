@@ -29,8 +29,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What every claim takes: what the API server says, and on top of it what this instance has decided and the informers do not
- * show yet. For one thread.
+ * What every claim takes: what the API server says, and on top of it what this instance has decided and the informers
+ * do not show yet. For one thread.
  */
 public final class ClaimLedger {
   /** What became of a claim since it was last seen. */
@@ -53,7 +53,8 @@ public final class ClaimLedger {
    *
    * @param node where it is; what only looks takes nothing there that would tell
    * @param writtenVersion resourceVersion that its write gave; empty while that is under way
-   * @param openVersion resourceVersion of the last state without an allocation that was seen while the write was under way
+   * @param openVersion resourceVersion of the last state without an allocation that was seen while the write was under
+   *        way
    */
   private record Assumed(String node, Optional<String> writtenVersion, Optional<String> openVersion) {}
 
@@ -107,7 +108,8 @@ public final class ClaimLedger {
   }
 
   /**
-   * Counts something as taken that is no claim's yet, also against the quotas of its namespace: else somebody else's claim there could make it too much.
+   * Counts something as taken that is no claim's yet, also against the quotas of its namespace: else somebody else's
+   * claim there could make it too much.
    *
    * @param bookings of each claim that is to get them
    */
@@ -192,9 +194,9 @@ public final class ClaimLedger {
   }
 
   /**
-   * Whether nobody can make an allocation of what is proposed for the claim. It was seen without the allocation that it had, and the
-   * proposal is from before: it could only be written while nothing else changed. Or the claim could not be given that, so no controller
-   * has proposed it. For any thread.
+   * Whether nobody can make an allocation of what is proposed for the claim. It was seen without the allocation that it
+   * had, and the proposal is from before: it could only be written while nothing else changed. Or the claim could not
+   * be given that, so no controller has proposed it. For any thread.
    */
   public boolean isSpent(ResourceClaim claim) {
     String uid = claim.getMetadata().getUid();
@@ -210,8 +212,8 @@ public final class ClaimLedger {
   }
 
   /**
-   * The assumed allocation was written; it counts until the informers show that version or a newer one. They may have shown a
-   * newer one already, in which the allocation is gone again: nothing more would be heard of the claim.
+   * The assumed allocation was written; it counts until the informers show that version or a newer one. They may have
+   * shown a newer one already, in which the allocation is gone again: nothing more would be heard of the claim.
    */
   public Change written(String claimUid, String resourceVersion) {
     @Nullable Assumed ours = assumed.get(claimUid);
@@ -325,7 +327,9 @@ public final class ClaimLedger {
     Optional.ofNullable(proposals.get(claimUid)).ifPresent(text -> spent.put(claimUid, text));
     boolean used = last != null && last.reservedFor().stream().anyMatch(uses);
     return new Change.Freed(
-        used || released ? Optional.empty() : before.stream().findFirst().map(booking -> booking.card().node()).or(() -> onlyLooked).or(() -> decided));
+        used || released
+            ? Optional.empty()
+            : before.stream().findFirst().map(booking -> booking.card().node()).or(() -> onlyLooked).or(() -> decided));
   }
 
   private static boolean isNewer(String observed, Optional<String> written) {

@@ -19,7 +19,8 @@ import java.util.stream.Collectors;
  * @param bookings what each of its claims is to get there
  * @param requests CPU and memory that it is to get there
  * @param victims pods that make room for it
- * @param awaited UIDs of all pods that have to go before it gets its place: its victims, and those of the others of its gang
+ * @param awaited UIDs of all pods that have to go before it gets its place: its victims, and those of the others of its
+ *        gang
  * @param grounds why they may be made to
  * @param claims UIDs of the claims that these give back
  * @param until when it ends though the victims are still there
@@ -45,7 +46,8 @@ public record Nomination(
 
   /** The same as one of a gang, for all of which others have to go. */
   public Nomination within(Set<String> allAwaited, Set<String> allClaims, Instant end) {
-    return new Nomination(podUid, namespace, priority, node, bookings, requests, victims, allAwaited, grounds, allClaims, end);
+    return new Nomination(podUid, namespace, priority, node, bookings, requests, victims, allAwaited, grounds,
+        allClaims, end);
   }
 
   /** Why pods may be evicted for another one. */
@@ -65,7 +67,7 @@ public record Nomination(
         switch (grounds) {
           case Grounds.Guarantee _ when victim.priority() >= priority ->
               "to whose namespace" + whose + " a quota guarantees what this pod borrows";
-          case Grounds.Guarantee _, Grounds.Priority _ ->
+          case Grounds.Guarantee _,Grounds.Priority _ ->
               neighbour
                   ? "whose priority is " + priority + " (this pod's: " + victim.priority() + ")"
                   : "which has a higher priority";

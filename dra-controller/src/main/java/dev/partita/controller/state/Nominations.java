@@ -11,7 +11,10 @@ import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
-/** What is kept for pods for which others are evicted: taken for pods of lower priority, and of the same. For one thread. */
+/**
+ * What is kept for pods for which others are evicted: taken for pods of lower priority, and of the same. For one
+ * thread.
+ */
 public final class Nominations {
   private final ClaimLedger ledger;
   private final NodeLoads loads;
@@ -42,9 +45,12 @@ public final class Nominations {
     Optional.ofNullable(byPod.remove(podUid)).filter(nomination -> !suspended.remove(podUid)).ifPresent(this::giveUp);
   }
 
-  /** Nothing is kept any longer for pods, such as those of one gang, that cannot get their place unless that pod goes. */
+  /**
+   * Nothing is kept any longer for pods, such as those of one gang, that cannot get their place unless that pod goes.
+   */
   public void removeAwaiting(String victimUid) {
-    List<String> pods = byPod.values().stream().filter(nomination -> nomination.awaited().contains(victimUid)).map(Nomination::podUid).toList();
+    List<String> pods = byPod.values().stream().filter(nomination -> nomination.awaited().contains(victimUid))
+        .map(Nomination::podUid).toList();
     pods.forEach(this::remove);
   }
 

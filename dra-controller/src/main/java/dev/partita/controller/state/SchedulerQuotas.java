@@ -38,15 +38,16 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a claim that is about to be made is more than a quota allows where kube-scheduler allocates: there nobody of ours is asked
- * again. What claims have counts, and so does what they wait for. It holds in every instance, leading or not, and costs nothing as
- * long as there is no quota or no such node.
+ * Whether a claim that is about to be made is more than a quota allows where kube-scheduler allocates: there nobody of
+ * ours is asked again. What claims have counts, and so does what they wait for. It holds in every instance, leading or
+ * not, and costs nothing as long as there is no quota or no such node.
  *
  * <p>Claims that are made before the watch shows those from a moment ago do not see them.
  *
- * <p>Informers never wait for it: their threads only note what has changed. Selectors are evaluated without the lock that holds the
- * books, so that a claim whose selectors take long holds up no other claim; and when they take longer than {@link #PATIENCE}, that claim is
- * refused: to let it through would let anybody by who writes a selector that is slow enough.
+ * <p>Informers never wait for it: their threads only note what has changed. Selectors are evaluated without the lock
+ * that holds the books, so that a claim whose selectors take long holds up no other claim; and when they take longer
+ * than {@link #PATIENCE}, that claim is refused: to let it through would let anybody by who writes a selector that is
+ * slow enough.
  */
 public final class SchedulerQuotas implements AutoCloseable {
   /** For a claim that has no name or UID yet. */
@@ -55,7 +56,10 @@ public final class SchedulerQuotas implements AutoCloseable {
   /** How long one claim may take: API servers wait for 10 s. */
   static final Duration PATIENCE = Duration.ofSeconds(3);
 
-  /** Claims whose changes are noted until somebody asks; beyond that all are counted anew, which takes no memory meanwhile. */
+  /**
+   * Claims whose changes are noted until somebody asks; beyond that all are counted anew, which takes no memory
+   * meanwhile.
+   */
   static final int MOST_NOTED = 50_000;
 
   private record Waiting(String namespace, ClaimRequest ask) {}
@@ -129,7 +133,8 @@ public final class SchedulerQuotas implements AutoCloseable {
     try {
       return refusal(namespace, ask, end);
     } catch (TooSlow e) {
-      return Optional.of("its selectors take more than " + PATIENCE.toSeconds() + " s to evaluate, so that quotas cannot be checked");
+      return Optional.of(
+          "its selectors take more than " + PATIENCE.toSeconds() + " s to evaluate, so that quotas cannot be checked");
     }
   }
 
@@ -159,7 +164,11 @@ public final class SchedulerQuotas implements AutoCloseable {
     }
   }
 
-  private Optional<String> refusal(String namespace, ClaimRequest ask, Map<String, List<ClaimRequest>> asked, GpuHost host) {
+  private Optional<String> refusal(
+      String namespace,
+      ClaimRequest ask,
+      Map<String, List<ClaimRequest>> asked,
+      GpuHost host) {
     books.lock();
     try {
       return ledger.refusal(namespace, ask, asked, host);
@@ -189,17 +198,25 @@ public final class SchedulerQuotas implements AutoCloseable {
         }
       }
       case ClusterEvent.ClassChanged _ -> allChanged = true;
-      case ClusterEvent.GpuNodeChanged _, ClusterEvent.NodeChanged _, ClusterEvent.QuotaChanged _, ClusterEvent.NamespaceChanged _ ->
-          worldChanged = true;
-      case ClusterEvent.PodChanged _, ClusterEvent.SliceChanged _, ClusterEvent.TemplateChanged _ -> {}
+      case ClusterEvent.GpuNodeChanged _ -> worldChanged = true;
+      case ClusterEvent.NamespaceChanged _ -> worldChanged = true;
+      case ClusterEvent.NodeChanged _ -> worldChanged = true;
+      case ClusterEvent.QuotaChanged _ -> worldChanged = true;
+      case ClusterEvent.PodChanged _ -> {}
+      case ClusterEvent.SliceChanged _ -> {}
+      case ClusterEvent.TemplateChanged _ -> {}
     }
   }
 
-  /** Whether there is a quota and a node where it is for admission to hold it; if not, nothing is counted until there is. */
+  /**
+   * Whether there is a quota and a node where it is for admission to hold it; if not, nothing is counted until there
+   * is.
+   */
   private boolean matters() {
     boolean matters =
         !view.quotas().isEmpty()
-            && view.gpuNodes().stream().anyMatch(node -> node.getSpec() != null && node.getSpec().allocator() == Allocator.Scheduler);
+            && view.gpuNodes().stream()
+                .anyMatch(node -> node.getSpec() != null && node.getSpec().allocator() == Allocator.Scheduler);
     if (!matters) {
       counting = false;
       changedClaims.clear();
@@ -220,7 +237,8 @@ public final class SchedulerQuotas implements AutoCloseable {
     try {
       count();
       return Optional.of(
-          waiting.values().stream().collect(Collectors.groupingBy(Waiting::namespace, Collectors.mapping(Waiting::ask, Collectors.toList()))));
+          waiting.values().stream().collect(
+              Collectors.groupingBy(Waiting::namespace, Collectors.mapping(Waiting::ask, Collectors.toList()))));
     } finally {
       books.unlock();
     }
@@ -285,7 +303,10 @@ public final class SchedulerQuotas implements AutoCloseable {
     }
   }
 
-  /** Asks the selectors and the placement of every request whether they leave it a device. Each thread that asks has memories of its own. */
+  /**
+   * Asks the selectors and the placement of every request whether they leave it a device. Each thread that asks has
+   * memories of its own.
+   */
   private static final class Selected implements Devices {
     private final ConcurrentLinkedQueue<DeviceSelectors> idle = new ConcurrentLinkedQueue<>();
 
@@ -295,9 +316,9 @@ public final class SchedulerQuotas implements AutoCloseable {
       try {
         return ask.requests().stream()
             .allMatch(
-                request ->
-                    request.alternatives().stream()
-                        .anyMatch(each -> host.devices().stream().anyMatch(device -> isSelected(device, each, selectors, inTime))));
+                request -> request.alternatives().stream()
+                    .anyMatch(each -> host.devices().stream()
+                        .anyMatch(device -> isSelected(device, each, selectors, inTime))));
       } finally {
         idle.add(selectors);
       }
@@ -307,7 +328,8 @@ public final class SchedulerQuotas implements AutoCloseable {
       inTime.run();
       return ask.placement().models().allows(device.card().model())
           && ask.placement().uuids().allows(device.card().gpu().uuid())
-          && ask.selectors().stream().allMatch(selector -> selectors.evaluate(selector.expression(), device) instanceof Verdict.Matches);
+          && ask.selectors().stream()
+              .allMatch(selector -> selectors.evaluate(selector.expression(), device) instanceof Verdict.Matches);
     }
   }
 

@@ -7,8 +7,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Since when templates have been unused, as far as this term of leadership has seen: a Deployment's pods come and go, and its
- * template is not to come and go with them. For one thread.
+ * Since when templates have been unused, as far as this term of leadership has seen: a Deployment's pods come and go,
+ * and its template is not to come and go with them. For one thread.
  */
 final class Idle {
   private record Since(String uid, Instant when) {}
@@ -25,7 +25,8 @@ final class Idle {
 
   /** The template is unused now. Gives how much longer it is kept; nothing or less: its time is over. */
   Duration left(ObjectKey template, String uid, Instant now) {
-    Since begun = since.compute(template, (key, before) -> before != null && before.uid().equals(uid) ? before : new Since(uid, now));
+    Since begun = since.compute(template,
+        (key, before) -> before != null && before.uid().equals(uid) ? before : new Since(uid, now));
     return Duration.between(now, begun.when().plus(grace));
   }
 

@@ -29,9 +29,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes the ResourceClaimTemplates of pods that asked in another system's way, and deletes them when nobody has named them for
- * a while, one term of leadership long. Everything that is done about a template follows from the view as it is then; so a
- * pod that comes while its template is being deleted gets it again when the view shows that it is gone.
+ * Makes the ResourceClaimTemplates of pods that asked in another system's way, and deletes them when nobody has named
+ * them for a while, one term of leadership long. Everything that is done about a template follows from the view as it
+ * is then; so a pod that comes while its template is being deleted gets it again when the view shows that it is gone.
  */
 public final class TemplateLoop implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(TemplateLoop.class);
@@ -95,7 +95,8 @@ public final class TemplateLoop implements AutoCloseable {
   public void start() {
     view.listen(listener);
     view.pods().forEach(pod -> loop.post(new Work.PodChanged(ObjectKey.of(pod), pod.getMetadata().getUid())));
-    view.templates().stream().filter(TemplatePlan::isOurs).forEach(template -> loop.post(new Work.Look(ObjectKey.of(template))));
+    view.templates().stream().filter(TemplatePlan::isOurs)
+        .forEach(template -> loop.post(new Work.Look(ObjectKey.of(template))));
     loop.start();
   }
 
@@ -113,8 +114,13 @@ public final class TemplateLoop implements AutoCloseable {
           loop.post(new Work.Look(template));
         }
       }
-      case ClusterEvent.GpuNodeChanged _, ClusterEvent.NodeChanged _, ClusterEvent.ClaimChanged _, ClusterEvent.ClassChanged _, ClusterEvent.QuotaChanged _,
-          ClusterEvent.NamespaceChanged _, ClusterEvent.SliceChanged _ -> {}
+      case ClusterEvent.ClaimChanged _ -> {}
+      case ClusterEvent.ClassChanged _ -> {}
+      case ClusterEvent.GpuNodeChanged _ -> {}
+      case ClusterEvent.NamespaceChanged _ -> {}
+      case ClusterEvent.NodeChanged _ -> {}
+      case ClusterEvent.QuotaChanged _ -> {}
+      case ClusterEvent.SliceChanged _ -> {}
     }
   }
 
@@ -166,7 +172,8 @@ public final class TemplateLoop implements AutoCloseable {
       LOG.debug("template {}: left to the next leader", key);
     } catch (RuntimeException e) {
       Optional<Duration> pause = failures.failed(key);
-      LOG.warn("template {}: {}; trying again{}", key, e.getMessage(), pause.map(time -> " in " + time.toMillis() / 1000.0 + " s").orElse(""));
+      LOG.warn("template {}: {}; trying again{}", key, e.getMessage(),
+          pause.map(time -> " in " + time.toMillis() / 1000.0 + " s").orElse(""));
       pause.ifPresent(time -> loop.postAfter(time, new Work.Again(key)));
     }
   }
@@ -177,7 +184,8 @@ public final class TemplateLoop implements AutoCloseable {
       LOG.info("template {}: made for pod {}", key, ObjectKey.of(waiting.getFirst()));
     } catch (RuntimeException e) {
       if (ApiEdge.isConflict(e) || ApiEdge.isNamespaceEnding(e)) {
-        LOG.debug("template {}: {}", key, e.getMessage()); // it is there, which the view will show; or nobody needs it any more
+        // it is there, which the view will show; or nobody needs it any more
+        LOG.debug("template {}: {}", key, e.getMessage());
         return;
       }
       if (!(e instanceof ApiEdge.NotLeadingException)) {
@@ -198,7 +206,8 @@ public final class TemplateLoop implements AutoCloseable {
     }
     try {
       // In this version only: one that was changed, or made anew, is looked at anew.
-      edge.call(() -> client.resource(template).lockResourceVersion(template.getMetadata().getResourceVersion()).delete());
+      edge.call(
+          () -> client.resource(template).lockResourceVersion(template.getMetadata().getResourceVersion()).delete());
       LOG.info("template {}: deleted, no pod names it", key);
     } catch (RuntimeException e) {
       if (!ApiEdge.isConflict(e) && !ApiEdge.isNotFound(e)) {
@@ -213,6 +222,7 @@ public final class TemplateLoop implements AutoCloseable {
         .limit(TOLD)
         .map(Pod::getMetadata)
         .filter(pod -> told.add(new Told(pod.getUid(), problem)))
-        .forEach(pod -> events.warn(pod.getNamespace(), pod.getName(), pod.getUid(), "TemplateNotMade", "MakeTemplate", problem));
+        .forEach(pod -> events.warn(pod.getNamespace(), pod.getName(), pod.getUid(), "TemplateNotMade", "MakeTemplate",
+            problem));
   }
 }

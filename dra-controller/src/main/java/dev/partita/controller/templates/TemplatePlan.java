@@ -18,9 +18,9 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What to do about one name of a template in a namespace, by the pods that name it. What pods say that they ask for is hostile
- * input: a template is made only if the name that follows from it is the one that the pod names, and it is made from that
- * alone.
+ * What to do about one name of a template in a namespace, by the pods that name it. What pods say that they ask for is
+ * hostile input: a template is made only if the name that follows from it is the one that the pod names, and it is made
+ * from that alone.
  */
 sealed interface TemplatePlan {
   /** Nothing, as long as nothing changes. */
@@ -69,10 +69,12 @@ sealed interface TemplatePlan {
       switch (ConvertedRequests.read(noted.get())) {
         case Decoded.Invalid<ConvertedRequests> invalid -> {
           wrong.add(pod);
-          problem = problem.or(() -> Optional.of("annotation " + Driver.CONVERTED_REQUESTS_ANNOTATION + " " + invalid.message()));
+          problem = problem
+              .or(() -> Optional.of("annotation " + Driver.CONVERTED_REQUESTS_ANNOTATION + " " + invalid.message()));
         }
         case Decoded.Valid<ConvertedRequests>(ConvertedRequests requests) -> {
-          Optional<ClaimTemplate> template = requests.requests().stream().map(ClaimTemplate::new).filter(each -> each.name().equals(name)).findFirst();
+          Optional<ClaimTemplate> template =
+              requests.requests().stream().map(ClaimTemplate::new).filter(each -> each.name().equals(name)).findFirst();
           if (template.isPresent()) {
             wanted = template;
             asking.add(pod);
@@ -85,13 +87,16 @@ sealed interface TemplatePlan {
           ? new Keep()
           : new Tell(
               asking,
-              "ResourceClaimTemplate " + name + " is somebody else's (it is not labelled " + Driver.MANAGED_BY_LABEL + "=" + Driver.MANAGED_BY_CONTROLLER
+              "ResourceClaimTemplate " + name + " is somebody else's (it is not labelled " + Driver.MANAGED_BY_LABEL
+                  + "=" + Driver.MANAGED_BY_CONTROLLER
                   + ") and is left as it is: the pod's claims come from it. Delete it, and the one that the pod asks for is made");
     }
     if (wanted.isPresent()) {
       return new Make(labelled(wanted.get(), namespace), asking);
     }
-    return problem.isPresent() ? new Tell(wrong, "ResourceClaimTemplate " + name + " is not made: " + problem.get()) : new Keep();
+    return problem.isPresent()
+        ? new Tell(wrong, "ResourceClaimTemplate " + name + " is not made: " + problem.get())
+        : new Keep();
   }
 
   /** The names of templates that a pod names and that could be ours. */
@@ -107,11 +112,13 @@ sealed interface TemplatePlan {
   /** Whether the controller made it. */
   static boolean isOurs(ResourceClaimTemplate template) {
     Map<String, String> labels = Objects.requireNonNullElse(template.getMetadata().getLabels(), Map.of());
-    return Driver.MANAGED_BY_CONTROLLER.equals(labels.get(Driver.MANAGED_BY_LABEL)) && ClaimTemplate.isName(template.getMetadata().getName());
+    return Driver.MANAGED_BY_CONTROLLER.equals(labels.get(Driver.MANAGED_BY_LABEL))
+        && ClaimTemplate.isName(template.getMetadata().getName());
   }
 
   private static Optional<String> noted(Pod pod) {
-    return Optional.ofNullable(pod.getMetadata().getAnnotations()).map(annotations -> annotations.get(Driver.CONVERTED_REQUESTS_ANNOTATION));
+    return Optional.ofNullable(pod.getMetadata().getAnnotations())
+        .map(annotations -> annotations.get(Driver.CONVERTED_REQUESTS_ANNOTATION));
   }
 
   private static ResourceClaimTemplate labelled(ClaimTemplate template, String namespace) {

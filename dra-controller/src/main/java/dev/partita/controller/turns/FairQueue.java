@@ -13,15 +13,15 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says what is decided next: what has the best {@link Rank} of all that waits, as long as no namespace has used much more of the
- * deciding thread's time than another that waits too. A namespace that has used {@link #LEAD} more than the one that has used
- * least is passed over until the others have caught up, so that nobody can keep the thread busy with what is his alone. When
- * nothing waits any more, what was used is forgotten; who comes while others wait is taken for one who has used {@link #LEAD} less
- * than the least of them, and no less.
+ * Says what is decided next: what has the best {@link Rank} of all that waits, as long as no namespace has used much
+ * more of the deciding thread's time than another that waits too. A namespace that has used {@link #LEAD} more than the
+ * one that has used least is passed over until the others have caught up, so that nobody can keep the thread busy with
+ * what is his alone. When nothing waits any more, what was used is forgotten; who comes while others wait is taken for
+ * one who has used {@link #LEAD} less than the least of them, and no less.
  *
- * <p>Within a namespace the order is by rank, in passes: what was decided already comes once more in the same pass only during
- * the pass' first {@link #STRICT}; after that it waits for the next one. Else what is first in rank and woken again and again
- * would have the others wait for ever.
+ * <p>Within a namespace the order is by rank, in passes: what was decided already comes once more in the same pass only
+ * during the pass' first {@link #STRICT}; after that it waits for the next one. Else what is first in rank and woken
+ * again and again would have the others wait for ever.
  *
  * <p>For one thread.
  */
@@ -36,7 +36,8 @@ public final class FairQueue<T> {
 
   /** What waits of one namespace. */
   private static final class Lane<T> {
-    private static final Comparator<Entry<?>> ORDER = Comparator.<Entry<?>, Rank>comparing(Entry::rank).thenComparing(Entry::number);
+    private static final Comparator<Entry<?>> ORDER =
+        Comparator.<Entry<?>, Rank>comparing(Entry::rank).thenComparing(Entry::number);
 
     long used;
     long passBegan;
@@ -71,7 +72,10 @@ public final class FairQueue<T> {
     return waiting.containsKey(what);
   }
 
-  /** Has it decided when it is its turn: once, however often it is added; by the best of the ranks that it is added with. */
+  /**
+   * Has it decided when it is its turn: once, however often it is added; by the best of the ranks that it is added
+   * with.
+   */
   public void add(T what, String namespace, Rank rank) {
     @Nullable Entry<T> before = waiting.get(what);
     if (before != null && before.rank().compareTo(rank) <= 0) {
@@ -90,7 +94,8 @@ public final class FairQueue<T> {
       lane.decidedInPass.clear();
     }
     Entry<T> entry = new Entry<>(what, lane, rank, added++);
-    boolean later = !lane.pass.isEmpty() && lane.decidedInPass.contains(what) && now - lane.passBegan > STRICT.toNanos();
+    boolean later =
+        !lane.pass.isEmpty() && lane.decidedInPass.contains(what) && now - lane.passBegan > STRICT.toNanos();
     (later ? lane.nextPass : lane.pass).add(entry);
     waiting.put(what, entry);
   }

@@ -13,8 +13,8 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * All that a decision reads of a pod that has no place yet, but for its name: where one pod finds none, another of the same shape
- * finds none either.
+ * All that a decision reads of a pod that has no place yet, but for its name: where one pod finds none, another of the
+ * same shape finds none either.
  *
  * @param namespace whose quotas hold
  * @param priority what is kept for pods of lower priority is free for it

@@ -9,7 +9,8 @@ import java.util.Comparator;
  */
 public record Rank(int priority, String created, String name) implements Comparable<Rank> {
   private static final Comparator<Rank> ORDER =
-      Comparator.comparing(Rank::priority, Comparator.reverseOrder()).thenComparing(Rank::created).thenComparing(Rank::name);
+      Comparator.comparing(Rank::priority, Comparator.reverseOrder()).thenComparing(Rank::created)
+          .thenComparing(Rank::name);
 
   @Override
   public int compareTo(Rank other) {

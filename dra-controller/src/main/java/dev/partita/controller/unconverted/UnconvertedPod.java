@@ -24,7 +24,10 @@ import org.jspecify.annotations.Nullable;
 
 /** A pod that kube-scheduler finds no node for, and that asks for GPUs by the resources of another system. */
 final class UnconvertedPod {
-  /** With the value {@code disabled}, on a pod or its namespace: admission leaves it alone (the chart's webhook configuration). */
+  /**
+   * With the value {@code disabled}, on a pod or its namespace: admission leaves it alone (the chart's webhook
+   * configuration).
+   */
   private static final String ADMISSION_LABEL = Driver.NAME + "/admission";
 
   private UnconvertedPod() {}
@@ -41,7 +44,8 @@ final class UnconvertedPod {
    * @return empty if it has a node, was not looked at yet, or waits for something else
    */
   static Collection<String> missing(Pod pod, Predicate<String> offered) {
-    if (pod.getSpec().getNodeName() != null || pod.getMetadata().getDeletionTimestamp() != null || !isUnschedulable(pod)) {
+    if (pod.getSpec().getNodeName() != null || pod.getMetadata().getDeletionTimestamp() != null
+        || !isUnschedulable(pod)) {
       return List.of();
     }
     return Stream.concat(pod.getSpec().getInitContainers().stream(), pod.getSpec().getContainers().stream())
@@ -57,7 +61,9 @@ final class UnconvertedPod {
 
   /** Whether the node has some of it, taken or not. */
   static boolean isOffered(Node node, String resource) {
-    @Nullable Quantity amount = node.getStatus() == null || node.getStatus().getAllocatable() == null ? null : node.getStatus().getAllocatable().get(resource);
+    @Nullable Quantity amount = node.getStatus() == null || node.getStatus().getAllocatable() == null
+        ? null
+        : node.getStatus().getAllocatable().get(resource);
     return amount != null && amount.getNumericalAmount().signum() > 0;
   }
 
@@ -73,7 +79,8 @@ final class UnconvertedPod {
     return switch (new PodConversion(OptionalLong.empty()).convert(pod, "")) {
       case Conversion.NothingAsked() -> Optional.empty();
       case Conversion.Refused(List<FieldError> problems) ->
-          Optional.of(what + "cannot be converted to claims: " + problems.stream().map(FieldError::toString).collect(Collectors.joining("; ")));
+          Optional.of(what + "cannot be converted to claims: "
+              + problems.stream().map(FieldError::toString).collect(Collectors.joining("; ")));
       case Conversion.Converted _ ->
           Optional.of(
               what
@@ -85,6 +92,7 @@ final class UnconvertedPod {
   private static boolean isUnschedulable(Pod pod) {
     return pod.getStatus() != null
         && pod.getStatus().getConditions().stream()
-            .anyMatch(c -> "PodScheduled".equals(c.getType()) && "False".equals(c.getStatus()) && "Unschedulable".equals(c.getReason()));
+            .anyMatch(c -> "PodScheduled".equals(c.getType()) && "False".equals(c.getStatus())
+                && "Unschedulable".equals(c.getReason()));
   }
 }

@@ -17,8 +17,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells each {@link UnconvertedPod} once, by an event, why it waits: admission lets a pod pass as it is while no controller answers, and
- * it would wait for ever. One term of leadership long.
+ * Tells each {@link UnconvertedPod} once, by an event, why it waits: admission lets a pod pass as it is while no
+ * controller answers, and it would wait for ever. One term of leadership long.
  */
 public final class UnconvertedPods implements AutoCloseable {
   private static final Duration GATHER = Duration.ofMillis(100);
@@ -80,14 +80,16 @@ public final class UnconvertedPods implements AutoCloseable {
       }
       told.add(look.uid());
       UnconvertedPod.note(missing, client.getKubernetesSerialization().convertValue(whole, ObjectNode.class))
-          .ifPresent(note -> events.warn(look.pod().namespace(), look.pod().name(), look.uid(), "NotConverted", "ConvertPod", note));
+          .ifPresent(note -> events.warn(look.pod().namespace(), look.pod().name(), look.uid(), "NotConverted",
+              "ConvertPod", note));
     }
   }
 
   private boolean isLeftAlone(Pod pod) {
     String name = pod.getMetadata().getNamespace();
     @Nullable Namespace namespace = view.namespace(name);
-    return leftAlone.contains(name) || UnconvertedPod.isLeftAlone(pod.getMetadata()) || (namespace != null && UnconvertedPod.isLeftAlone(namespace.getMetadata()));
+    return leftAlone.contains(name) || UnconvertedPod.isLeftAlone(pod.getMetadata())
+        || (namespace != null && UnconvertedPod.isLeftAlone(namespace.getMetadata()));
   }
 
   /** By a device plugin, or by a DRA driver whose class stands for the resource (KEP-5004). */

@@ -7,8 +7,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When to try things again that failed: after a pause that grows with every failure in a row. However often something fails meanwhile, because other events
- * have it tried too, one further attempt is set up, and not one for each failure. For one thread.
+ * When to try things again that failed: after a pause that grows with every failure in a row. However often something
+ * fails meanwhile, because other events have it tried too, one further attempt is set up, and not one for each failure.
+ * For one thread.
  */
 public final class Backoff<K> {
   private record Past(int failures, boolean isSetUp) {}

@@ -5,7 +5,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
-/** Lets threads wait for changes of objects. A change wakes those who wait for its object, and few others. For any thread. */
+/**
+ * Lets threads wait for changes of objects. A change wakes those who wait for its object, and few others. For any
+ * thread.
+ */
 final class Changes {
   private final Object[] monitors = Stream.generate(Object::new).limit(64).toArray();
 

@@ -39,8 +39,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The cluster as the informers have it. Listeners are told after the view has changed, on the informers' threads: they must
- * not block.
+ * The cluster as the informers have it. Listeners are told after the view has changed, on the informers' threads: they
+ * must not block.
  */
 public final class ClusterView implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ClusterView.class);
@@ -51,7 +51,10 @@ public final class ClusterView implements AutoCloseable {
   private static final String BY_TEMPLATE = "template";
   private static final String BY_UID = "uid";
 
-  /** How many objects a list is asked for at a time, as client-go asks: one answer with all would be held in memory as a whole. */
+  /**
+   * How many objects a list is asked for at a time, as client-go asks: one answer with all would be held in memory as a
+   * whole.
+   */
   private static final long PAGE = 500;
 
   /** The same of slices: one has the size of a hundred claims until it is packed. */
@@ -72,7 +75,8 @@ public final class ClusterView implements AutoCloseable {
   private final SharedIndexInformer<ResourceSlice> slices;
   private final PackedStore<ResourceSlice> packedSlices;
   private final SharedIndexInformer<GpuQuota> quotas;
-  private final OptionalKind quotaKind = new OptionalKind(HasMetadata.getFullResourceName(GpuQuota.class), "what namespaces may have is not limited");
+  private final OptionalKind quotaKind =
+      new OptionalKind(HasMetadata.getFullResourceName(GpuQuota.class), "what namespaces may have is not limited");
   private final SharedIndexInformer<Namespace> namespaces;
   private final Object inventoryLock = new Object();
   private Inventory inventory = Inventory.EMPTY;
@@ -80,15 +84,18 @@ public final class ClusterView implements AutoCloseable {
   /**
    * Prepares the informers; {@link #start} runs them.
    *
-   * @param main says which API server; the informers have a client of their own ({@link InformerClient}), which reads less of each object
+   * @param main says which API server; the informers have a client of their own ({@link InformerClient}), which reads
+   *        less of each object
    */
   public ClusterView(KubernetesClient main) {
     client = InformerClient.of(main.getConfiguration());
-    packedSlices = new PackedStore<>(client.getKubernetesSerialization(), ResourceSlice.class, ClusterView::withoutDevices);
+    packedSlices =
+        new PackedStore<>(client.getKubernetesSerialization(), ResourceSlice.class, ClusterView::withoutDevices);
     gpuNodes = informer(GpuNode.class, o -> new ClusterEvent.GpuNodeChanged(o.getMetadata().getName()));
     nodes = informer(Node.class, o -> new ClusterEvent.NodeChanged(o.getMetadata().getName()));
     pods = informer(Pod.class, o -> new ClusterEvent.PodChanged(ObjectKey.of(o), o.getMetadata().getUid()));
-    claims = informer(ResourceClaim.class, o -> new ClusterEvent.ClaimChanged(ObjectKey.of(o), o.getMetadata().getUid()));
+    claims =
+        informer(ResourceClaim.class, o -> new ClusterEvent.ClaimChanged(ObjectKey.of(o), o.getMetadata().getUid()));
     templates = informer(ResourceClaimTemplate.class, o -> new ClusterEvent.TemplateChanged(ObjectKey.of(o)));
     classes = informer(DeviceClass.class, o -> new ClusterEvent.ClassChanged(o.getMetadata().getName()));
     slices = informer(ResourceSlice.class, packedSlices, PAGE_OF_SLICES, ClusterView::sliceEvent);
@@ -117,15 +124,21 @@ public final class ClusterView implements AutoCloseable {
   }
 
   public boolean isWatching() {
-    return informers.stream().allMatch(informer -> informer.isWatching() || (informer == quotas && quotaKind.isMissing()));
+    return informers.stream()
+        .allMatch(informer -> informer.isWatching() || (informer == quotas && quotaKind.isMissing()));
   }
 
-  /** What keeps it from following the cluster and will not pass by itself: a listener that has not returned for that long, or an informer that ended. */
+  /**
+   * What keeps it from following the cluster and will not pass by itself: a listener that has not returned for that
+   * long, or an informer that ended.
+   */
   public Optional<String> problem(Duration most) {
     return heartbeats.stream()
         .flatMap(heartbeat -> heartbeat.stuck(most).stream())
         .findFirst()
-        .or(() -> informers.stream().anyMatch(informer -> informer.stopped().toCompletableFuture().isDone()) ? Optional.of("an informer has ended") : Optional.empty());
+        .or(() -> informers.stream().anyMatch(informer -> informer.stopped().toCompletableFuture().isDone())
+            ? Optional.of("an informer has ended")
+            : Optional.empty());
   }
 
   public void listen(Consumer<ClusterEvent> listener) {
@@ -146,7 +159,8 @@ public final class ClusterView implements AutoCloseable {
 
   /** The node whose GpuNode was written by the pod of that UID; null if there is none. */
   public @Nullable String nodeOfPluginPod(String podUid) {
-    return gpuNodes.getIndexer().byIndex(BY_PLUGIN, podUid).stream().findFirst().map(n -> n.getMetadata().getName()).orElse(null);
+    return gpuNodes.getIndexer().byIndex(BY_PLUGIN, podUid).stream().findFirst().map(n -> n.getMetadata().getName())
+        .orElse(null);
   }
 
   /** The pod of that UID; null if there is none. */
@@ -249,9 +263,13 @@ public final class ClusterView implements AutoCloseable {
     return namespaces.getStore().list();
   }
 
-  /** Our driver's slices of that node, unpacked for the caller. Who only asks whether there are any asks {@link #isPublished}. */
+  /**
+   * Our driver's slices of that node, unpacked for the caller. Who only asks whether there are any asks
+   * {@link #isPublished}.
+   */
   public List<ResourceSlice> slices(String node) {
-    return slices.getIndexer().indexKeys(BY_NODE, node).stream().map(packedSlices::whole).filter(Objects::nonNull).toList();
+    return slices.getIndexer().indexKeys(BY_NODE, node).stream().map(packedSlices::whole).filter(Objects::nonNull)
+        .toList();
   }
 
   /** Whether there is a slice of our driver's for that node. */
@@ -261,7 +279,8 @@ public final class ClusterView implements AutoCloseable {
 
   /** Nodes for which there are slices of our driver's. */
   public Set<String> publishedNodes() {
-    return packedSlices.values().filter(ClusterView::isOurs).map(slice -> slice.getSpec().getNodeName()).collect(Collectors.toSet());
+    return packedSlices.values().filter(ClusterView::isOurs).map(slice -> slice.getSpec().getNodeName())
+        .collect(Collectors.toSet());
   }
 
   /**
@@ -281,12 +300,17 @@ public final class ClusterView implements AutoCloseable {
     client.close();
   }
 
-  private <T extends HasMetadata> SharedIndexInformer<T> informer(Class<T> type, Function<T, @Nullable ClusterEvent> event) {
+  private <T extends HasMetadata> SharedIndexInformer<T> informer(
+      Class<T> type,
+      Function<T, @Nullable ClusterEvent> event) {
     return informer(type, new CompactStore<>(), PAGE, event);
   }
 
   private <T extends HasMetadata> SharedIndexInformer<T> informer(
-      Class<T> type, ItemStore<T> store, long page, Function<T, @Nullable ClusterEvent> event) {
+      Class<T> type,
+      ItemStore<T> store,
+      long page,
+      Function<T, @Nullable ClusterEvent> event) {
     var resources = client.resources(type);
     SharedIndexInformer<T> informer =
         Namespaced.class.isAssignableFrom(type)
@@ -310,7 +334,10 @@ public final class ClusterView implements AutoCloseable {
     return informer;
   }
 
-  /** Tells of every object that has come, changed or gone; also of one that went and was made anew under its name while nobody watched. */
+  /**
+   * Tells of every object that has come, changed or gone; also of one that went and was made anew under its name while
+   * nobody watched.
+   */
   static <T extends HasMetadata> ResourceEventHandler<T> telling(Consumer<T> told) {
     return new ResourceEventHandler<>() {
       @Override

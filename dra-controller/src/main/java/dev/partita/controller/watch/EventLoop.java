@@ -11,13 +11,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One thread that handles events in batches: what arrives within a moment of the first is handled with it, and equal events once.
+ * One thread that handles events in batches: what arrives within a moment of the first is handled with it, and equal
+ * events once.
  *
- * <p>Events that are equal to one that waits fold into it, so no more wait than there are different ones: events that name an object are bounded by the
- * number of objects, however often these change and however long a handler takes.
+ * <p>Events that are equal to one that waits fold into it, so no more wait than there are different ones: events that
+ * name an object are bounded by the number of objects, however often these change and however long a handler takes.
  *
- * <p>Each event stands for itself: when a handler fails with a batch, its events are handled once more one by one, and only the one that fails again is
- * lost, and logged. So a handler must not mind being told of something twice. What is no failure of an event ends the process ({@link Faults}).
+ * <p>Each event stands for itself: when a handler fails with a batch, its events are handled once more one by one, and
+ * only the one that fails again is lost, and logged. So a handler must not mind being told of something twice. What is
+ * no failure of an event ends the process ({@link Faults}).
  */
 public final class EventLoop<E> implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(EventLoop.class);
@@ -43,7 +45,8 @@ public final class EventLoop<E> implements AutoCloseable {
     this.gather = gather;
     this.handler = handler;
     this.thread = Thread.ofPlatform().name(name).daemon().unstarted(this::run);
-    this.timer = Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name(name + "-timer").daemon().factory());
+    this.timer =
+        Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name(name + "-timer").daemon().factory());
   }
 
   public void start() {
@@ -124,7 +127,8 @@ public final class EventLoop<E> implements AutoCloseable {
       return true;
     } catch (RuntimeException | StackOverflowError | AssertionError e) {
       if (!closed) {
-        LOG.error("{}: {} not handled", thread.getName(), batch.size() == 1 ? shown(batch.iterator().next()) : batch.size() + " events together", e);
+        LOG.error("{}: {} not handled", thread.getName(),
+            batch.size() == 1 ? shown(batch.iterator().next()) : batch.size() + " events together", e);
       }
       return false;
     }

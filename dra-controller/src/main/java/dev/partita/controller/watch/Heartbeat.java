@@ -5,8 +5,8 @@ import java.util.Optional;
 import java.util.function.LongSupplier;
 
 /**
- * Says for how long a thread has been at one piece of work: it beats with every piece that it begins. A thread that waits for work is not at any. So
- * health can tell one that hangs from one that is busy.
+ * Says for how long a thread has been at one piece of work: it beats with every piece that it begins. A thread that
+ * waits for work is not at any. So health can tell one that hangs from one that is busy.
  */
 public final class Heartbeat {
   private static final long NONE = Long.MIN_VALUE;
@@ -44,6 +44,8 @@ public final class Heartbeat {
   public Optional<String> stuck(Duration most) {
     long begin = since;
     Duration lasts = begin == NONE ? Duration.ZERO : Duration.ofNanos(nanoTime.getAsLong() - begin);
-    return lasts.compareTo(most) > 0 ? Optional.of(what + " has not come round for " + lasts.toSeconds() + " s") : Optional.empty();
+    return lasts.compareTo(most) > 0
+        ? Optional.of(what + " has not come round for " + lasts.toSeconds() + " s")
+        : Optional.empty();
   }
 }

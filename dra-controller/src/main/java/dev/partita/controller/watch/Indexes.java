@@ -23,14 +23,20 @@ final class Indexes {
 
   /** {@code namespace/gang} of a pod that belongs to one. */
   static List<String> gangOf(Pod pod) {
-    @Nullable String gang = pod.getMetadata().getAnnotations() == null ? null : pod.getMetadata().getAnnotations().get(Driver.GANG_ANNOTATION);
-    return gang == null || gang.isBlank() ? List.of() : List.of(new ObjectKey(pod.getMetadata().getNamespace(), gang.strip()).toString());
+    @Nullable String gang = pod.getMetadata().getAnnotations() == null
+        ? null
+        : pod.getMetadata().getAnnotations().get(Driver.GANG_ANNOTATION);
+    return gang == null || gang.isBlank()
+        ? List.of()
+        : List.of(new ObjectKey(pod.getMetadata().getNamespace(), gang.strip()).toString());
   }
 
   static List<String> nodesOfClaim(ResourceClaim claim) {
     Set<String> nodes = new LinkedHashSet<>();
     @Nullable String proposal =
-        claim.getMetadata().getAnnotations() == null ? null : claim.getMetadata().getAnnotations().get(Driver.PROPOSAL_ANNOTATION);
+        claim.getMetadata().getAnnotations() == null
+            ? null
+            : claim.getMetadata().getAnnotations().get(Driver.PROPOSAL_ANNOTATION);
     if (proposal != null) {
       nodes.add(proposal.split(" ", 2)[0]);
     }
@@ -59,6 +65,7 @@ final class Indexes {
     if (pod.getStatus() != null) {
       pod.getStatus().getResourceClaimStatuses().forEach(status -> names.add(status.getResourceClaimName()));
     }
-    return names.stream().filter(Objects::nonNull).distinct().map(name -> new ObjectKey(namespace, name).toString()).toList();
+    return names.stream().filter(Objects::nonNull).distinct().map(name -> new ObjectKey(namespace, name).toString())
+        .toList();
   }
 }

@@ -10,7 +10,8 @@ import java.util.Objects;
  */
 public record ObjectKey(String namespace, String name) {
   public static ObjectKey of(HasMetadata object) {
-    return new ObjectKey(Objects.requireNonNullElse(object.getMetadata().getNamespace(), ""), object.getMetadata().getName());
+    return new ObjectKey(Objects.requireNonNullElse(object.getMetadata().getNamespace(), ""),
+        object.getMetadata().getName());
   }
 
   @Override

@@ -57,8 +57,8 @@ class AdmissionServerTest {
         .isEqualTo(
             JSON.readTree(
                 """
-                {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
-                 "response": {"uid": "705ab4f5-6393-11e8-b7cc-42010a800002", "allowed": true}}"""));
+                    {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
+                     "response": {"uid": "705ab4f5-6393-11e8-b7cc-42010a800002", "allowed": true}}"""));
   }
 
   @Test
@@ -69,7 +69,8 @@ class AdmissionServerTest {
           seen.add(request);
           return Verdict.allowed();
         };
-    call().post("/validate", ApiServerCall.review("resource.k8s.io", "resourceclaims", "team", "UPDATE", "{\"a\": 1}", "{\"a\": 0}"));
+    call().post("/validate",
+        ApiServerCall.review("resource.k8s.io", "resourceclaims", "team", "UPDATE", "{\"a\": 1}", "{\"a\": 0}"));
     assertThat(seen)
         .singleElement()
         .isEqualTo(
@@ -80,24 +81,29 @@ class AdmissionServerTest {
 
   @Test
   void aPatchAndWarningsAreHandedOver() throws IOException {
-    review = request -> new Verdict.Changed(JSON.createArrayNode().addObject().put("op", "remove").put("path", "/x"), List.of("short", "long ".repeat(100)));
+    review = request -> new Verdict.Changed(JSON.createArrayNode().addObject().put("op", "remove").put("path", "/x"),
+        List.of("short", "long ".repeat(100)));
     JsonNode response = response();
     assertThat(response.path("allowed").asBoolean()).isTrue();
     assertThat(response.path("patchType").asText()).isEqualTo("JSONPatch");
-    assertThat(new String(Base64.getDecoder().decode(response.path("patch").asText()), StandardCharsets.UTF_8)).isEqualTo("{\"op\":\"remove\",\"path\":\"/x\"}");
+    assertThat(new String(Base64.getDecoder().decode(response.path("patch").asText()), StandardCharsets.UTF_8))
+        .isEqualTo("{\"op\":\"remove\",\"path\":\"/x\"}");
     assertThat(response.path("warnings").path(0).asText()).isEqualTo("short");
     assertThat(response.path("warnings").path(1).asText()).hasSize(256).endsWith("…");
   }
 
   @Test
   void aRefusalNamesEveryFieldInOneMessageAndOneByOne() throws IOException {
-    review = request -> new Verdict.Invalid(List.of(new FieldError("spec.a", "is wrong"), new FieldError("spec.b", "too")), List.of());
+    review =
+        request -> new Verdict.Invalid(List.of(new FieldError("spec.a", "is wrong"), new FieldError("spec.b", "too")),
+            List.of());
     JsonNode response = response();
     assertThat(response.path("allowed").asBoolean(true)).isFalse();
     JsonNode status = response.path("status");
     assertThat(status.path("code").asInt()).isEqualTo(422);
     assertThat(status.path("message").asText()).isEqualTo("spec.a: is wrong; spec.b: too");
-    assertThat(status.path("details").path("causes")).extracting(cause -> cause.path("field").asText()).containsExactly("spec.a", "spec.b");
+    assertThat(status.path("details").path("causes")).extracting(cause -> cause.path("field").asText())
+        .containsExactly("spec.a", "spec.b");
     review = request -> new Verdict.Forbidden("quota", List.of());
     assertThat(response().path("status").path("code").asInt()).isEqualTo(403);
   }
@@ -113,8 +119,7 @@ class AdmissionServerTest {
     assertThat(call().send("POST", "/", "application/json", body).status()).isEqualTo(404);
   }
 
-  @ParameterizedTest
-  @ValueSource(
+  @ParameterizedTest @ValueSource(
       strings = {
         "",
         "null",
@@ -131,25 +136,32 @@ class AdmissionServerTest {
     assertThat(call().post("/validate", POD).status()).isEqualTo(200);
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"..", "a/../../../../pods", "kube-system/", "a?b", "a%2Fb", "A", "a.b", "-a", "a\\n", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"})
+  @ParameterizedTest @ValueSource(strings = {"..", "a/../../../../pods", "kube-system/", "a?b", "a%2Fb", "A", "a.b",
+    "-a", "a\\n", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"})
   void aReviewOfANamespaceThatCanBeNoneIsRefused(String namespace) throws IOException {
     assertThat(call().post("/validate", ApiServerCall.review("", "pods", namespace, "{}")).status()).isEqualTo(400);
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"", "a", "0", "kube-system", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"})
+  @ParameterizedTest @ValueSource(
+      strings = {"", "a", "0", "kube-system", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"})
   void aReviewOfANamespaceOrOfNoneIsAnswered(String namespace) throws IOException {
     assertThat(call().post("/validate", ApiServerCall.review("", "pods", namespace, "{}")).status()).isEqualTo(200);
   }
 
   @Test
   void depthNumberAndLengthAreBounded() throws IOException {
-    assertThat(call().post("/validate", ApiServerCall.review("", "pods", "x", "[".repeat(5_000) + "]".repeat(5_000))).status()).isEqualTo(400);
-    assertThat(call().post("/validate", ApiServerCall.review("", "pods", "x", "[" + "{},".repeat(200_000) + "{}]")).status()).isEqualTo(400);
+    assertThat(
+        call().post("/validate", ApiServerCall.review("", "pods", "x", "[".repeat(5_000) + "]".repeat(5_000))).status())
+        .isEqualTo(400);
+    assertThat(
+        call().post("/validate", ApiServerCall.review("", "pods", "x", "[" + "{},".repeat(200_000) + "{}]")).status())
+        .isEqualTo(400);
     String long1 = "\"" + "a".repeat(3 << 20) + "\"";
-    assertThat(call().post("/validate", ApiServerCall.review("", "pods", "x", long1)).status()).as("large, and allowed").isEqualTo(200);
-    assertThat(call().post("/validate", ApiServerCall.review("", "pods", "x", "\"" + "a".repeat(5 << 20) + "\"")).status()).isEqualTo(413);
+    assertThat(call().post("/validate", ApiServerCall.review("", "pods", "x", long1)).status()).as("large, and allowed")
+        .isEqualTo(200);
+    assertThat(
+        call().post("/validate", ApiServerCall.review("", "pods", "x", "\"" + "a".repeat(5 << 20) + "\"")).status())
+        .isEqualTo(413);
     assertThat(call().post("/validate", POD).status()).isEqualTo(200);
   }
 
@@ -210,7 +222,8 @@ class AdmissionServerTest {
   @Test
   void withoutACertificateNobodyIsServed() throws IOException {
     try (AdmissionServer bare = AdmissionServer.start(0, new ServingKeys(), Map.of())) {
-      assertThatThrownBy(() -> new ApiServerCall(bare.port(), NAME, certificates.trusted()).post("/validate", POD)).isInstanceOf(IOException.class);
+      assertThatThrownBy(() -> new ApiServerCall(bare.port(), NAME, certificates.trusted()).post("/validate", POD))
+          .isInstanceOf(IOException.class);
     }
   }
 
@@ -218,16 +231,18 @@ class AdmissionServerTest {
   void whoSendsHalfARequestIsCutOffAndHoldsUpNobody() throws IOException {
     long begin = System.nanoTime();
     try (SSLSocket slow = call().connect()) {
-      slow.getOutputStream().write("POST /validate HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{".getBytes(StandardCharsets.US_ASCII));
+      slow.getOutputStream()
+          .write("POST /validate HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"
+              .getBytes(StandardCharsets.US_ASCII));
       slow.getOutputStream().flush();
       assertThat(call().post("/validate", POD).status()).isEqualTo(200);
       assertThat(endOf(slow)).isTrue();
     }
-    assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(6 * HttpLimits.REQUEST_SECONDS));
+    assertThat(Duration.ofNanos(System.nanoTime() - begin))
+        .isLessThan(Duration.ofSeconds(6 * HttpLimits.REQUEST_SECONDS));
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"", "POST /validate HTTP/1.1\r\n", "\u0016\u0003\u0001"})
+  @ParameterizedTest @ValueSource(strings = {"", "POST /validate HTTP/1.1\r\n", "\u0016\u0003\u0001"})
   void aThousandConnectionsWithoutAHandshakeHoldUpNobody(String half) throws IOException {
     List<Socket> sockets = new ArrayList<>();
     try {
@@ -260,7 +275,9 @@ class AdmissionServerTest {
         sockets.add(socket);
         socket
             .getOutputStream()
-            .write("POST /validate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 200000\r\n\r\n{".getBytes(StandardCharsets.US_ASCII));
+            .write(
+                "POST /validate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 200000\r\n\r\n{"
+                    .getBytes(StandardCharsets.US_ASCII));
       }
       assertThat(call().post("/validate", POD).status()).isEqualTo(200);
     } finally {

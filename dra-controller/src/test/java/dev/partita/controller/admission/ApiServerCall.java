@@ -16,7 +16,8 @@ import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * HTTPS as an API server speaks it with a webhook: it trusts the bundle only, and holds the certificate against the Service's name.
+ * HTTPS as an API server speaks it with a webhook: it trusts the bundle only, and holds the certificate against the
+ * Service's name.
  *
  * @param port on this machine
  * @param name that the certificate must be for
@@ -34,8 +35,9 @@ public record ApiServerCall(int port, String name, List<X509Certificate> trusted
     try (SSLSocket socket = connect()) {
       OutputStream out = socket.getOutputStream();
       out.write(
-          (method + " " + path + "?timeout=5s HTTP/1.1\r\nHost: " + name + "\r\nConnection: close\r\nContent-Type: " + contentType
-                  + "\r\nContent-Length: " + body.length + "\r\n\r\n")
+          (method + " " + path + "?timeout=5s HTTP/1.1\r\nHost: " + name + "\r\nConnection: close\r\nContent-Type: "
+              + contentType
+              + "\r\nContent-Length: " + body.length + "\r\n\r\n")
               .getBytes(StandardCharsets.US_ASCII));
       try {
         out.write(body);
@@ -81,7 +83,13 @@ public record ApiServerCall(int port, String name, List<X509Certificate> trusted
     return review(group, resource, namespace, "CREATE", object, "null");
   }
 
-  static String review(String group, String resource, @Nullable String namespace, String operation, String object, String oldObject) {
+  static String review(
+      String group,
+      String resource,
+      @Nullable String namespace,
+      String operation,
+      String object,
+      String oldObject) {
     return """
         {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {"uid": "705ab4f5-6393-11e8-b7cc-42010a800002",
          "resource": {"group": "%s", "version": "v1", "resource": "%s"}, "operation": "%s", "namespace": "%s", "dryRun": true,

@@ -26,10 +26,11 @@ class ObjectReviewTest {
       new ObjectReview(
           new KubernetesSerialization(),
           new RequestRules(name -> null),
-          (namespace, claim) -> namespace.equals("poor") ? Optional.of("namespace quota q: no, " + claim.getSpec().getDevices().getRequests().size() + " request") : Optional.empty());
+          (namespace, claim) -> namespace.equals("poor")
+              ? Optional.of("namespace quota q: no, " + claim.getSpec().getDevices().getRequests().size() + " request")
+              : Optional.empty());
 
-  @ParameterizedTest
-  @CsvSource(
+  @ParameterizedTest @CsvSource(
       delimiter = '|',
       quoteCharacter = '~',
       value = {
@@ -37,20 +38,20 @@ class ObjectReviewTest {
         "resource.k8s.io | resourceclaimtemplates | {'spec': {'spec': {'devices': {'config': [CONFIG]}}}} | spec.spec.devices.config[0].opaque.parameters.",
         "resource.k8s.io | deviceclasses          | {'spec': {'config': [CONFIG]}}                        | spec.config[0].opaque.parameters.",
       })
-  void everyErrorOfAConfigIsNamedWithItsPathInTheObject(String group, String resource, String object, String path) throws JsonProcessingException {
+  void everyErrorOfAConfigIsNamedWithItsPathInTheObject(String group, String resource, String object, String path)
+      throws JsonProcessingException {
     String wrong = config("{" + HEAD + ", 'corelimit': 'Hard', 'priority': 7, 'placement': {'gpus': 'Pack'}}");
     assertThat(create(group, resource, object.replace("CONFIG", wrong)))
         .isInstanceOfSatisfying(
             Verdict.Invalid.class,
-            invalid ->
-                assertThat(invalid.errors())
-                    .extracting(FieldError::path)
-                    .containsExactlyInAnyOrder(path + "corelimit", path + "priority", path + "placement.gpus"));
-    assertThat(create(group, resource, object.replace("CONFIG", config("{" + HEAD + ", 'coreLimit': 'Soft'}")))).isEqualTo(Verdict.allowed());
+            invalid -> assertThat(invalid.errors())
+                .extracting(FieldError::path)
+                .containsExactlyInAnyOrder(path + "corelimit", path + "priority", path + "placement.gpus"));
+    assertThat(create(group, resource, object.replace("CONFIG", config("{" + HEAD + ", 'coreLimit': 'Soft'}"))))
+        .isEqualTo(Verdict.allowed());
   }
 
-  @ParameterizedTest
-  @CsvSource(
+  @ParameterizedTest @CsvSource(
       delimiter = '|',
       quoteCharacter = '~',
       value = {
@@ -64,22 +65,24 @@ class ObjectReviewTest {
         "0 | {'name': 'a', 'exactly': {SHARE, CORES 25}}, {'name': 'b', 'exactly': {SHARE}}",
         "0 | {'name': 'a', 'exactly': {'deviceClassName': 'nic.example', 'count': 2, CORES 25}}",
       })
-  void whoAsksForSeveralCardsWithACoreLimitIsWarnedThatItDoesNotHold(int warnings, String requests) throws JsonProcessingException {
+  void whoAsksForSeveralCardsWithACoreLimitIsWarnedThatItDoesNotHold(int warnings, String requests)
+      throws JsonProcessingException {
     String devices =
         "{'devices': {'requests': [%s]}}"
             .formatted(
                 requests
                     .replace("SHARE", "'deviceClassName': 'gpu.partita.dev'")
                     .replaceAll("CORES (\\d+)", "'capacity': {'requests': {'cores': '$1'}}"));
-    for (Verdict verdict :
-        List.of(
-            create("resource.k8s.io", "resourceclaims", "{'spec': " + devices + "}"),
-            create("resource.k8s.io", "resourceclaimtemplates", "{'spec': {'spec': " + devices + "}}"))) {
+    for (Verdict verdict : List.of(
+        create("resource.k8s.io", "resourceclaims", "{'spec': " + devices + "}"),
+        create("resource.k8s.io", "resourceclaimtemplates", "{'spec': {'spec': " + devices + "}}"))) {
       assertThat(verdict).isInstanceOf(Verdict.Allowed.class);
-      assertThat(verdict.warnings()).hasSize(warnings).allMatch(warning -> warning.contains("several cards with a core limit"));
+      assertThat(verdict.warnings()).hasSize(warnings)
+          .allMatch(warning -> warning.contains("several cards with a core limit"));
     }
     String none = config("{" + HEAD + ", 'coreLimit': 'None'}");
-    assertThat(create("resource.k8s.io", "resourceclaims", "{'spec': " + devices.replace("'requests': [", "'config': [" + none + "], 'requests': [") + "}"))
+    assertThat(create("resource.k8s.io", "resourceclaims",
+        "{'spec': " + devices.replace("'requests': [", "'config': [" + none + "], 'requests': [") + "}"))
         .isEqualTo(Verdict.allowed());
   }
 
@@ -87,14 +90,14 @@ class ObjectReviewTest {
   void everyConfigOfAClaimIsLookedAtAndThoseOfOtherDriversAreTheirs() throws JsonProcessingException {
     String others = "{'opaque': {'driver': 'nic.example', 'parameters': {'kind': 'Whatever'}}}";
     String bad = config("{" + HEAD + ", 'coreLimit': 'hard'}");
-    assertThat(create("resource.k8s.io", "resourceclaims", "{'spec': {'devices': {'config': [%s, %s, %s]}}}".formatted(others, bad, bad)))
+    assertThat(create("resource.k8s.io", "resourceclaims",
+        "{'spec': {'devices': {'config': [%s, %s, %s]}}}".formatted(others, bad, bad)))
         .isInstanceOfSatisfying(
             Verdict.Invalid.class,
-            invalid ->
-                assertThat(invalid.message())
-                    .isEqualTo(
-                        "spec.devices.config[1].opaque.parameters.coreLimit: must be one of Hard, None, Soft, not \"hard\"; "
-                            + "spec.devices.config[2].opaque.parameters.coreLimit: must be one of Hard, None, Soft, not \"hard\""));
+            invalid -> assertThat(invalid.message())
+                .isEqualTo(
+                    "spec.devices.config[1].opaque.parameters.coreLimit: must be one of Hard, None, Soft, not \"hard\"; "
+                        + "spec.devices.config[2].opaque.parameters.coreLimit: must be one of Hard, None, Soft, not \"hard\""));
   }
 
   @Test
@@ -102,7 +105,8 @@ class ObjectReviewTest {
     String eight = "'deviceClassName': 'gpu.partita.dev', 'capacity': {'requests': {'memory': '8Gi'}}";
     String devices =
         "{'devices': {'requests': [{'name': 'a', 'exactly': {%1$s}}, {'name': 'b', 'firstAvailable': [{'name': 'x', 'deviceClassName': 'gpu.partita.dev'}, {'name': 'y', %1$s}]}, {'name': 'c', 'exactly': {%1$s}}], 'config': [{'requests': ['a', 'b'], %2$s}]}}"
-            .formatted(eight, config("{" + HEAD + ", 'memoryPercent': 40}").substring(1, config("{" + HEAD + ", 'memoryPercent': 40}").length() - 1));
+            .formatted(eight, config("{" + HEAD + ", 'memoryPercent': 40}").substring(1,
+                config("{" + HEAD + ", 'memoryPercent': 40}").length() - 1));
     String problem = "cannot be used together with memoryPercent of the claim's GpuShareConfig; leave one of them out";
     assertThat(errors("resourceclaims", "{'spec': " + devices + "}"))
         .containsExactly(
@@ -111,15 +115,16 @@ class ObjectReviewTest {
     assertThat(errors("resourceclaimtemplates", "{'spec': {'spec': " + devices + "}}"))
         .extracting(FieldError::path)
         .containsExactly(
-            "spec.spec.devices.requests[0].exactly.capacity.requests[memory]", "spec.spec.devices.requests[1].firstAvailable[1].capacity.requests[memory]");
+            "spec.spec.devices.requests[0].exactly.capacity.requests[memory]",
+            "spec.spec.devices.requests[1].firstAvailable[1].capacity.requests[memory]");
     String misspelt = devices.replace("]}}", ", " + config("{" + HEAD + ", 'corelimit': 'Hard'}") + "]}}");
     assertThat(errors("resourceclaims", "{'spec': " + misspelt + "}")).as("all at once").hasSize(3);
     String others = devices.replace("'gpu.partita.dev', 'capacity'", "'hbm.example', 'capacity'");
-    assertThat(create("resource.k8s.io", "resourceclaims", "{'spec': " + others + "}")).as("another driver's capacity").isEqualTo(Verdict.allowed());
+    assertThat(create("resource.k8s.io", "resourceclaims", "{'spec': " + others + "}")).as("another driver's capacity")
+        .isEqualTo(Verdict.allowed());
   }
 
-  @ParameterizedTest
-  @ValueSource(
+  @ParameterizedTest @ValueSource(
       strings = {
         "{'operator': 'Exists'}",
         "{'operator': 'Exists', 'effect': 'NoSchedule'}",
@@ -127,34 +132,40 @@ class ObjectReviewTest {
         "{'key': 'gpu.partita.dev/allocator', 'value': 'controller'}"
       })
   void whatWouldLetKubeSchedulerHaveTheControllersCardsIsRefused(String toleration) throws JsonProcessingException {
-    String exactly = "{'spec': {'devices': {'requests': [{'name': 'a', 'exactly': {'deviceClassName': 'h200.gpu.partita.dev', 'tolerations': [{'key': 'gpu.partita.dev/unhealthy', 'operator': 'Exists'}, %s]}}]}}}";
+    String exactly =
+        "{'spec': {'devices': {'requests': [{'name': 'a', 'exactly': {'deviceClassName': 'h200.gpu.partita.dev', 'tolerations': [{'key': 'gpu.partita.dev/unhealthy', 'operator': 'Exists'}, %s]}}]}}}";
     assertThat(errors("resourceclaims", exactly.formatted(toleration)))
         .singleElement()
         .satisfies(error -> assertThat(error.path()).isEqualTo("spec.devices.requests[0].exactly.tolerations[1]"))
-        .satisfies(error -> assertThat(error.problem()).contains("gpu.partita.dev/allocator", "name the keys of the taints that the request is to tolerate"));
+        .satisfies(error -> assertThat(error.problem()).contains("gpu.partita.dev/allocator",
+            "name the keys of the taints that the request is to tolerate"));
     String alternative =
-        "{'spec': {'spec': {'devices': {'requests': [{'name': 'a', 'firstAvailable': [{'name': 'x', 'deviceClassName': 'gpu.partita.dev', 'tolerations': [" + toleration + "]}]}]}}}}";
+        "{'spec': {'spec': {'devices': {'requests': [{'name': 'a', 'firstAvailable': [{'name': 'x', 'deviceClassName': 'gpu.partita.dev', 'tolerations': ["
+            + toleration + "]}]}]}}}}";
     assertThat(errors("resourceclaimtemplates", alternative))
         .extracting(FieldError::path)
         .containsExactly("spec.spec.devices.requests[0].firstAvailable[0].tolerations[0]");
-    assertThat(errors("resourceclaims", exactly.formatted(toleration).replace("'tolerations'", "'adminAccess': true, 'tolerations'"))).as("it takes nothing").isEmpty();
-    assertThat(errors("resourceclaims", exactly.formatted(toleration).replace("h200.gpu.partita.dev", "nic.example"))).as("another driver's").isEmpty();
+    assertThat(errors("resourceclaims",
+        exactly.formatted(toleration).replace("'tolerations'", "'adminAccess': true, 'tolerations'")))
+        .as("it takes nothing").isEmpty();
+    assertThat(errors("resourceclaims", exactly.formatted(toleration).replace("h200.gpu.partita.dev", "nic.example")))
+        .as("another driver's").isEmpty();
   }
 
-  @ParameterizedTest
-  @ValueSource(
+  @ParameterizedTest @ValueSource(
       strings = {
         "{'key': 'gpu.partita.dev/unhealthy', 'operator': 'Exists'}",
         "{'key': 'gpu.partita.dev/allocator', 'value': 'other'}",
         "{'key': 'gpu.partita.dev/allocator', 'operator': 'Exists', 'effect': 'NoExecute'}"
       })
   void otherTaintsMayBeTolerated(String toleration) throws JsonProcessingException {
-    String claim = "{'spec': {'devices': {'requests': [{'name': 'a', 'exactly': {'deviceClassName': 'gpu.partita.dev', 'tolerations': [" + toleration + "]}}]}}}";
+    String claim =
+        "{'spec': {'devices': {'requests': [{'name': 'a', 'exactly': {'deviceClassName': 'gpu.partita.dev', 'tolerations': ["
+            + toleration + "]}}]}}}";
     assertThat(create("resource.k8s.io", "resourceclaims", claim)).isEqualTo(Verdict.allowed());
   }
 
-  @ParameterizedTest
-  @CsvSource(
+  @ParameterizedTest @CsvSource(
       delimiter = ';',
       quoteCharacter = '"',
       value = {
@@ -162,83 +173,113 @@ class ObjectReviewTest {
         "mig.gpu.partita.dev; 'oversubscribe': 150; oversubscribe",
         "mig.gpu.partita.dev; 'placement': {'exclusive': true}; placement.exclusive"
       })
-  void whatOnlySharesCanIsRefusedOfAClassWithoutShares(String className, String field, String said) throws JsonProcessingException {
+  void whatOnlySharesCanIsRefusedOfAClassWithoutShares(String className, String field, String said)
+      throws JsonProcessingException {
     String devices =
-        "{'devices': {'requests': [{'name': 'a', 'exactly': {'deviceClassName': '%s'}}], 'config': [%s]}}".formatted(className, config("{" + HEAD + ", " + field + "}"));
+        "{'devices': {'requests': [{'name': 'a', 'exactly': {'deviceClassName': '%s'}}], 'config': [%s]}}"
+            .formatted(className, config("{" + HEAD + ", " + field + "}"));
     assertThat(errors("resourceclaims", "{'spec': " + devices + "}"))
         .singleElement()
         .satisfies(error -> assertThat(error.path()).isEqualTo("spec.devices.requests[0].exactly.deviceClassName"))
-        .satisfies(error -> assertThat(error.problem()).startsWith(className + " gives ").contains(", and " + said + " of the GpuShareConfig is for shares only"));
+        .satisfies(error -> assertThat(error.problem()).startsWith(className + " gives ")
+            .contains(", and " + said + " of the GpuShareConfig is for shares only"));
     assertThat(errors("resourceclaimtemplates", "{'spec': {'spec': " + devices + "}}")).hasSize(1);
     for (String other : List.of(
         devices.replace(className, "gpu.partita.dev"),
         devices.replace("'exactly': {", "'exactly': {'adminAccess': true, "),
-        devices.replace("'exactly': {'deviceClassName': '" + className + "'}", "'firstAvailable': [{'name': 'x', 'deviceClassName': 'gpu.partita.dev'}, {'name': 'y', 'deviceClassName': '" + className + "'}]"))) {
-      assertThat(create("resource.k8s.io", "resourceclaims", "{'spec': " + other + "}")).as(other).isEqualTo(Verdict.allowed());
+        devices.replace("'exactly': {'deviceClassName': '" + className + "'}",
+            "'firstAvailable': [{'name': 'x', 'deviceClassName': 'gpu.partita.dev'}, {'name': 'y', 'deviceClassName': '"
+                + className + "'}]"))) {
+      assertThat(create("resource.k8s.io", "resourceclaims", "{'spec': " + other + "}")).as(other)
+          .isEqualTo(Verdict.allowed());
     }
   }
 
   @Test
   void anObjectWithManyErrorsGetsAShortAnswer() throws JsonProcessingException {
-    String fields = IntStream.range(0, 5000).mapToObj(i -> "'" + "x".repeat(500) + i + "': 1").collect(Collectors.joining(", "));
-    Verdict verdict = create("resource.k8s.io", "resourceclaims", "{'spec': {'devices': {'config': [" + config("{" + HEAD + ", " + fields + "}") + "]}}}");
+    String fields =
+        IntStream.range(0, 5000).mapToObj(i -> "'" + "x".repeat(500) + i + "': 1").collect(Collectors.joining(", "));
+    Verdict verdict = create("resource.k8s.io", "resourceclaims",
+        "{'spec': {'devices': {'config': [" + config("{" + HEAD + ", " + fields + "}") + "]}}}");
     assertThat(verdict)
         .isInstanceOfSatisfying(
             Verdict.Invalid.class,
-            invalid -> assertThat(invalid.message()).startsWith("spec.devices.config[0].opaque.parameters.xxx").endsWith("; and 4980 more").hasSizeLessThan(8 << 10));
+            invalid -> assertThat(invalid.message()).startsWith("spec.devices.config[0].opaque.parameters.xxx")
+                .endsWith("; and 4980 more").hasSizeLessThan(8 << 10));
     assertThat(ReviewCodec.encode("1", verdict)).hasSizeLessThan(128 << 10);
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"null", "[]", "'text'", "{'driver': 'gpu.partita.dev'}"})
+  @ParameterizedTest @ValueSource(strings = {"null", "[]", "'text'", "{'driver': 'gpu.partita.dev'}"})
   void parametersThatAreNoObjectAreRefused(String parameters) throws JsonProcessingException {
-    assertThat(create("resource.k8s.io", "resourceclaims", "{'spec': {'devices': {'config': [" + config(parameters) + "]}}}"))
+    assertThat(
+        create("resource.k8s.io", "resourceclaims", "{'spec': {'devices': {'config': [" + config(parameters) + "]}}}"))
         .isInstanceOf(Verdict.Invalid.class);
   }
 
   @Test
   void aClaimThatIsInOrderMayStillBeTooMuch() throws JsonProcessingException {
-    String claim = "{'metadata': {'generateName': 'x-'}, 'spec': {'devices': {'requests': [{'name': 'gpu', 'exactly': {'deviceClassName': 'gpu.partita.dev'}}]}}}";
+    String claim =
+        "{'metadata': {'generateName': 'x-'}, 'spec': {'devices': {'requests': [{'name': 'gpu', 'exactly': {'deviceClassName': 'gpu.partita.dev'}}]}}}";
     assertThat(review.apply(request("resource.k8s.io", "resourceclaims", "CREATE", "poor", claim, "")))
         .isEqualTo(new Verdict.Forbidden("namespace quota q: no, 1 request", List.of()));
-    assertThat(review.apply(request("resource.k8s.io", "resourceclaims", "CREATE", "rich", claim, ""))).isEqualTo(Verdict.allowed());
-    assertThat(review.apply(request("resource.k8s.io", "resourceclaims", "UPDATE", "poor", claim, claim))).as("it is there").isEqualTo(Verdict.allowed());
+    assertThat(review.apply(request("resource.k8s.io", "resourceclaims", "CREATE", "rich", claim, "")))
+        .isEqualTo(Verdict.allowed());
+    assertThat(review.apply(request("resource.k8s.io", "resourceclaims", "UPDATE", "poor", claim, claim)))
+        .as("it is there").isEqualTo(Verdict.allowed());
   }
 
   @Test
   void nodesAndQuotasAreHeldToTheirRules() throws JsonProcessingException {
     assertThat(create("gpu.partita.dev", "gpunodes", "{'metadata': {'name': 'n'}, 'spec': {'reservedMemory': '-1Gi'}}"))
-        .isInstanceOfSatisfying(Verdict.Invalid.class, invalid -> assertThat(invalid.message()).isEqualTo("spec.reservedMemory: must not be negative: -1Gi"));
-    assertThat(create("gpu.partita.dev", "gpunodes", "{'metadata': {'name': 'n'}, 'spec': {'allocator': 'Scheduler'}}")).isEqualTo(Verdict.allowed());
-    assertThat(create("gpu.partita.dev", "gpunodes", "{'metadata': {'name': 'n'}}")).as("spec takes its defaults").isEqualTo(Verdict.allowed());
-    assertThat(create("gpu.partita.dev", "gpuquotas", "{'metadata': {'name': 'q'}, 'spec': {'namespaceSelector': {}, 'limits': [{}]}}"))
-        .isInstanceOfSatisfying(Verdict.Invalid.class, invalid -> assertThat(invalid.message()).startsWith("spec.limits[0]: limits nothing"));
-    assertThat(create("gpu.partita.dev", "gpuquotas", "{'metadata': {'name': 'q'}, 'spec': {'limits': [{'guaranteed': {'cards': 1}}]}}"))
-        .isInstanceOfSatisfying(Verdict.Allowed.class, allowed -> assertThat(allowed.warnings()).singleElement().asString().startsWith("spec.namespaceSelector"));
+        .isInstanceOfSatisfying(Verdict.Invalid.class,
+            invalid -> assertThat(invalid.message()).isEqualTo("spec.reservedMemory: must not be negative: -1Gi"));
+    assertThat(create("gpu.partita.dev", "gpunodes", "{'metadata': {'name': 'n'}, 'spec': {'allocator': 'Scheduler'}}"))
+        .isEqualTo(Verdict.allowed());
+    assertThat(create("gpu.partita.dev", "gpunodes", "{'metadata': {'name': 'n'}}")).as("spec takes its defaults")
+        .isEqualTo(Verdict.allowed());
+    assertThat(create("gpu.partita.dev", "gpuquotas",
+        "{'metadata': {'name': 'q'}, 'spec': {'namespaceSelector': {}, 'limits': [{}]}}"))
+        .isInstanceOfSatisfying(Verdict.Invalid.class,
+            invalid -> assertThat(invalid.message()).startsWith("spec.limits[0]: limits nothing"));
+    assertThat(create("gpu.partita.dev", "gpuquotas",
+        "{'metadata': {'name': 'q'}, 'spec': {'limits': [{'guaranteed': {'cards': 1}}]}}"))
+        .isInstanceOfSatisfying(Verdict.Allowed.class,
+            allowed -> assertThat(allowed.warnings()).singleElement().asString().startsWith("spec.namespaceSelector"));
   }
 
   @Test
   void whatWasWrongAlreadyAndIsNotTouchedMayBeWritten() throws JsonProcessingException {
     String wrong = "{'metadata': {'name': 'q'}, 'spec': {'namespaceSelector': {}, 'limits': [{}]}}";
-    String labelled = "{'metadata': {'name': 'q', 'labels': {'a': 'b'}}, 'spec': {'namespaceSelector': {}, 'limits': [{}]}}";
+    String labelled =
+        "{'metadata': {'name': 'q', 'labels': {'a': 'b'}}, 'spec': {'namespaceSelector': {}, 'limits': [{}]}}";
     String other = "{'metadata': {'name': 'q'}, 'spec': {'namespaceSelector': {}, 'limits': [{'name': 'a'}]}}";
-    assertThat(review.apply(request("gpu.partita.dev", "gpuquotas", "UPDATE", "", labelled, wrong))).isEqualTo(Verdict.allowed());
-    assertThat(review.apply(request("gpu.partita.dev", "gpuquotas", "UPDATE", "", other, wrong))).isInstanceOf(Verdict.Invalid.class);
-    String going = "{'metadata': {'name': 'q', 'deletionTimestamp': '2026-01-01T00:00:00Z'}, 'spec': {'limits': [{'name': 'a'}]}}";
-    assertThat(review.apply(request("gpu.partita.dev", "gpuquotas", "UPDATE", "", going, wrong))).isEqualTo(Verdict.allowed());
+    assertThat(review.apply(request("gpu.partita.dev", "gpuquotas", "UPDATE", "", labelled, wrong)))
+        .isEqualTo(Verdict.allowed());
+    assertThat(review.apply(request("gpu.partita.dev", "gpuquotas", "UPDATE", "", other, wrong)))
+        .isInstanceOf(Verdict.Invalid.class);
+    String going =
+        "{'metadata': {'name': 'q', 'deletionTimestamp': '2026-01-01T00:00:00Z'}, 'spec': {'limits': [{'name': 'a'}]}}";
+    assertThat(review.apply(request("gpu.partita.dev", "gpuquotas", "UPDATE", "", going, wrong)))
+        .isEqualTo(Verdict.allowed());
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"'x'", "{'spec': 1}", "{'spec': []}", "{'spec': {'limits': 7}}", "{'spec': {'limits': [null]}}", "{'spec': {'publish': [null], 'limits': [{'models': [null]}]}}", "{'spec': {'devices': {'config': 'x', 'requests': 'x'}}}", "{'spec': {'devices': {'requests': [null, {'exactly': null, 'firstAvailable': [null]}, {'exactly': {'deviceClassName': 'gpu.partita.dev', 'tolerations': [null], 'selectors': [null], 'capacity': {'requests': {'memory': '1Gi'}}}}], 'config': [null, {'requests': null}]}}}", "{'metadata': 'x'}", "{}"})
+  @ParameterizedTest @ValueSource(strings = {"'x'", "{'spec': 1}", "{'spec': []}", "{'spec': {'limits': 7}}",
+    "{'spec': {'limits': [null]}}", "{'spec': {'publish': [null], 'limits': [{'models': [null]}]}}",
+    "{'spec': {'devices': {'config': 'x', 'requests': 'x'}}}",
+    "{'spec': {'devices': {'requests': [null, {'exactly': null, 'firstAvailable': [null]}, {'exactly': {'deviceClassName': 'gpu.partita.dev', 'tolerations': [null], 'selectors': [null], 'capacity': {'requests': {'memory': '1Gi'}}}}], 'config': [null, {'requests': null}]}}}",
+    "{'metadata': 'x'}", "{}"})
   void whatNoSchemaWouldLetThroughIsNoHarm(String object) throws JsonProcessingException {
-    for (String resource : List.of("gpu.partita.dev/gpunodes", "gpu.partita.dev/gpuquotas", "resource.k8s.io/resourceclaims", "resource.k8s.io/resourceclaimtemplates", "resource.k8s.io/deviceclasses", "/pods")) {
+    for (String resource : List.of("gpu.partita.dev/gpunodes", "gpu.partita.dev/gpuquotas",
+        "resource.k8s.io/resourceclaims", "resource.k8s.io/resourceclaimtemplates", "resource.k8s.io/deviceclasses",
+        "/pods")) {
       String[] names = resource.split("/", 2);
       assertThat(create(names[0], names[1], object)).isInstanceOfAny(Verdict.Allowed.class, Verdict.Invalid.class);
     }
   }
 
   private List<FieldError> errors(String resource, String object) throws JsonProcessingException {
-    return create("resource.k8s.io", resource, object) instanceof Verdict.Invalid(List<FieldError> errors, List<String> _) ? errors : List.of();
+    return create("resource.k8s.io", resource,
+        object) instanceof Verdict.Invalid(List<FieldError> errors, List<String> _) ? errors : List.of();
   }
 
   private static String config(String parameters) {
@@ -249,7 +290,13 @@ class ObjectReviewTest {
     return review.apply(request(group, resource, "CREATE", "default", object, ""));
   }
 
-  private static AdmissionRequest request(String group, String resource, String operation, String namespace, String object, String oldObject)
+  private static AdmissionRequest request(
+      String group,
+      String resource,
+      String operation,
+      String namespace,
+      String object,
+      String oldObject)
       throws JsonProcessingException {
     return new AdmissionRequest("1", group, resource, operation, namespace, tree(object), tree(oldObject));
   }

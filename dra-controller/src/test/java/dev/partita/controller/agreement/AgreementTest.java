@@ -40,18 +40,20 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /**
- * What Kubernetes' own allocator can place ours can place too, and what it cannot ours does not, over generated cases, for requests
- * that need no policy of ours.
- * The cases and that allocator's answers are recorded; this makes them anew (Go 1.26, run in {@code dra-controller/src/agreement}):
+ * What Kubernetes' own allocator can place ours can place too, and what it cannot ours does not, over generated cases,
+ * for requests that need no policy of ours. The cases and that allocator's answers are recorded; this makes them anew
+ * (Go 1.26, run in {@code dra-controller/src/agreement}):
  *
  * <pre>go run . > ../test/resources/agreement/kubernetes-1.36.jsonl</pre>
  *
- * <p>In a few things ours places more, by design. Where a selector fails on a device, Kubernetes refuses the claim with an error, while ours
- * leaves out the device: such answers are not compared. To a request with adminAccess it counts for nothing
- * here what is taken, while Kubernetes lets it have devices in use, but not beyond their counters and capacity: of such claims it was asked as if nothing were taken, and
- * of nodes with MIG instances, all of which can never be had together, it does not count what it cannot place. A request for all that a class selects in several modes means every card
- * once, while Kubernetes wants a card in every mode at once, which no card can be had in. And where a {@code distinctAttribute} covers a request for several devices, Kubernetes
- * forgets all but the last of them (kubernetes/kubernetes#140438): what it places against the constraint is no answer.
+ * <p>In a few things ours places more, by design. Where a selector fails on a device, Kubernetes refuses the claim with
+ * an error, while ours leaves out the device: such answers are not compared. To a request with adminAccess it counts
+ * for nothing here what is taken, while Kubernetes lets it have devices in use, but not beyond their counters and
+ * capacity: of such claims it was asked as if nothing were taken, and of nodes with MIG instances, all of which can
+ * never be had together, it does not count what it cannot place. A request for all that a class selects in several
+ * modes means every card once, while Kubernetes wants a card in every mode at once, which no card can be had in. And
+ * where a {@code distinctAttribute} covers a request for several devices, Kubernetes forgets all but the last of them
+ * (kubernetes/kubernetes#140438): what it places against the constraint is no answer.
  */
 class AgreementTest {
   private static final String RECORDED = "/agreement/kubernetes-1.36.jsonl";
@@ -63,13 +65,16 @@ class AgreementTest {
 
   @Test
   void whatWasRecordedIsOfTheSlicesAndClassesThatAreReallyPublished() {
-    Inventory inventory = Inventory.EMPTY.refreshed(List.of(recorded.header().node().reported(GpuNodeSpec.Allocator.Scheduler)));
+    Inventory inventory =
+        Inventory.EMPTY.refreshed(List.of(recorded.header().node().reported(GpuNodeSpec.Allocator.Scheduler)));
     List<ResourceSliceSpec> given =
-        recorded.header().slices().stream().map(slice -> Serialization.unmarshal(slice.toString(), ResourceSliceSpec.class)).toList();
+        recorded.header().slices().stream()
+            .map(slice -> Serialization.unmarshal(slice.toString(), ResourceSliceSpec.class)).toList();
     List<ResourceSliceSpec> published = SlicePlan.of(inventory.hosts().get(recorded.header().node().name()));
     assertThat(published).hasSameSizeAs(given);
     for (int i = 0; i < given.size(); i++) {
-      given.get(i).getPool().setGeneration(published.get(i).getPool().getGeneration()); // the publisher's, not the plan's
+      // the publisher's, not the plan's
+      given.get(i).getPool().setGeneration(published.get(i).getPool().getGeneration());
       sort(given.get(i));
       sort(published.get(i));
     }
@@ -122,7 +127,8 @@ class AgreementTest {
 
   private boolean wantsAllOfSeveralModes(Case one) {
     return one.claim().findParents("allocationMode").stream()
-        .anyMatch(ask -> ask.get("allocationMode").asText().equals("All") && recorded.header().custom().containsKey(ask.get("deviceClassName").asText()));
+        .anyMatch(ask -> ask.get("allocationMode").asText().equals("All")
+            && recorded.header().custom().containsKey(ask.get("deviceClassName").asText()));
   }
 
   /** Whether there is a place does not depend on the order of devices. */
@@ -134,15 +140,20 @@ class AgreementTest {
     Books books = new Books();
     one.nodes().forEach(node -> books.put("holders on " + node.name(), node.bookings()));
     FreeCards cards = new FreeCards(books);
-    cards.refresh(Inventory.EMPTY.refreshed(one.nodes().stream().map(node -> node.reported(GpuNodeSpec.Allocator.Controller)).toList()));
+    cards.refresh(Inventory.EMPTY
+        .refreshed(one.nodes().stream().map(node -> node.reported(GpuNodeSpec.Allocator.Controller)).toList()));
     return cards;
   }
 
-  /** Empty for a claim that tolerates the allocator's taint: it is refused, for kube-scheduler could take what is not its own. */
+  /**
+   * Empty for a claim that tolerates the allocator's taint: it is refused, for kube-scheduler could take what is not
+   * its own.
+   */
   private Optional<ClaimRequest> ask(Case one) {
     ResourceClaim claim =
         Serialization.unmarshal(
-            "{\"metadata\":{\"namespace\":\"default\",\"name\":\"claim\",\"uid\":\"claim\"},\"spec\":{\"devices\":" + one.claim() + "}}",
+            "{\"metadata\":{\"namespace\":\"default\",\"name\":\"claim\",\"uid\":\"claim\"},\"spec\":{\"devices\":"
+                + one.claim() + "}}",
             ResourceClaim.class);
     return switch (reader.read(claim)) {
       case ClaimReading.Understood(ClaimRequest ask) -> Optional.of(ask);
@@ -167,7 +178,8 @@ class AgreementTest {
         assertThat(here).as(what).hasSize(1);
       }
       assertThat(here.stream().map(Booking::mode).distinct().count()).as(what).isLessThanOrEqualTo(1);
-      assertThat(here.stream().mapToLong(Booking::memory).sum()).as(what).isLessThanOrEqualTo(node.cards().get(card).memoryBytes());
+      assertThat(here.stream().mapToLong(Booking::memory).sum()).as(what)
+          .isLessThanOrEqualTo(node.cards().get(card).memoryBytes());
       assertThat(here.stream().mapToInt(Booking::cores).sum()).as(what).isLessThanOrEqualTo(100);
     }
   }
@@ -179,10 +191,10 @@ class AgreementTest {
         .header()
         .classes()
         .forEach(
-            (name, expression) ->
-                classes.put(
-                    name,
-                    selecting(name, expression).editMetadata().addToLabels("app.kubernetes.io/managed-by", "partita-dra-controller").endMetadata().build()));
+            (name, expression) -> classes.put(
+                name,
+                selecting(name, expression).editMetadata()
+                    .addToLabels("app.kubernetes.io/managed-by", "partita-dra-controller").endMetadata().build()));
     return classes;
   }
 

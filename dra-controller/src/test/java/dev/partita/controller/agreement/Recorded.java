@@ -33,22 +33,27 @@ import org.jspecify.annotations.Nullable;
  * @param cases the others
  */
 record Recorded(Header header, List<Case> cases) {
-  /** The cases are for this, with custom classes beside ours; the slices are those that Kubernetes' allocator was given for the example node. */
-  record Header(String library, long seed, Map<String, String> classes, Map<String, String> custom, Node node, List<JsonNode> slices) {}
+  /**
+   * The cases are for this, with custom classes beside ours; the slices are those that Kubernetes' allocator was given
+   * for the example node.
+   */
+  record Header(
+      String library,
+      long seed,
+      Map<String, String> classes,
+      Map<String, String> custom,
+      Node node,
+      List<JsonNode> slices) {}
 
   /** An inventory, a claim's {@code spec.devices}, and the answer about every node. */
   record Case(List<Node> nodes, JsonNode claim, Map<String, Answer> answers) {}
 
   enum Answer {
-    @JsonProperty("placed")
-    PLACED,
-    @JsonProperty("no place")
-    NO_PLACE,
-    @JsonProperty("error")
-    ERROR,
+    @JsonProperty("placed") PLACED,
+    @JsonProperty("no place") NO_PLACE,
+    @JsonProperty("error") ERROR,
     /** It forgets some of what a {@code distinctAttribute} forbids. */
-    @JsonProperty("placed against a constraint")
-    WRONG
+    @JsonProperty("placed against a constraint") WRONG
   }
 
   /** @param mig whether its H200s are published as MIG instances, too */
@@ -60,7 +65,8 @@ record Recorded(Header header, List<Case> cases) {
         Gpu gpu = card.of(name, gpus.size());
         gpus.add(mig && card.model().equals("h200") ? gpu.withMigProfiles(GpuNodes.h200Profiles()) : gpu);
       }
-      return GpuNodes.ready(name, new GpuNodeSpec(allocator, mig ? List.of(PublishedMode.values()) : List.of(), null), gpus);
+      return GpuNodes.ready(name, new GpuNodeSpec(allocator, mig ? List.of(PublishedMode.values()) : List.of(), null),
+          gpus);
     }
 
     List<Booking> bookings() {

@@ -41,8 +41,10 @@ class AlikeNodesTest {
     refresh(6);
     List<ClaimRequest> claims = List.of(Asks.claim("claim", Asks.share("gpu", 4, 60 * GpuNodes.GIB, 0)));
     Explanation explanation = allocator.explain(claims, EVERYWHERE, cards);
-    assertThat(explanation).isEqualTo(allocator.explainOneByOne(claims, EVERYWHERE, cards)).isEqualTo(allocator.explain(claims, EVERYWHERE, cards));
-    assertThat(explanation.nodes()).extracting(NodeRefusal::node).containsExactly("node-0", "node-1", "node-2", "node-3", "node-4", "node-5");
+    assertThat(explanation).isEqualTo(allocator.explainOneByOne(claims, EVERYWHERE, cards))
+        .isEqualTo(allocator.explain(claims, EVERYWHERE, cards));
+    assertThat(explanation.nodes()).extracting(NodeRefusal::node).containsExactly("node-0", "node-1", "node-2",
+        "node-3", "node-4", "node-5");
     CardsUnfit first = unfit(explanation, 1);
     assertThat(first.refusals()).containsOnlyKeys(2);
     assertThat(unfit(explanation, 4).refusals()).isSameAs(first.refusals());

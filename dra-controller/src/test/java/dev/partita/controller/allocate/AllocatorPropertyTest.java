@@ -34,8 +34,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Random clusters and streams of pods. Every decision is checked against what follows from the nodes' reports and from earlier results alone. More
- * streams: {@code -Dpartita.streams=5000}.
+ * Random clusters and streams of pods. Every decision is checked against what follows from the nodes' reports and from
+ * earlier results alone. More streams: {@code -Dpartita.streams=5000}.
  */
 class AllocatorPropertyTest {
   private static final int STEPS = 100;
@@ -46,8 +46,7 @@ class AllocatorPropertyTest {
     return LongStream.rangeClosed(1, Long.getLong("partita.streams", 12));
   }
 
-  @ParameterizedTest
-  @MethodSource("seeds")
+  @ParameterizedTest @MethodSource("seeds")
   void everyDecisionOfAStreamIsRight(long seed) {
     Random random = new Random(seed);
     RandomStream stream = new RandomStream(random);
@@ -76,7 +75,8 @@ class AllocatorPropertyTest {
         }
         default -> {
           List<ClaimRequest> pod = stream.pod("s" + step);
-          PodNeeds needs = expecting ? new PodNeeds(1_000L * random.nextInt(9), random.nextInt(9) * GpuNodes.GIB) : PodNeeds.NONE;
+          PodNeeds needs =
+              expecting ? new PodNeeds(1_000L * random.nextInt(9), random.nextInt(9) * GpuNodes.GIB) : PodNeeds.NONE;
           boolean looksOnly = asks(pod).stream().allMatch(ask -> ask.access() == Access.MONITOR);
           cluster.mix.arrived(needs, pod);
           unwatched.mix.arrived(needs, looksOnly ? List.of() : pod);
@@ -123,7 +123,8 @@ class AllocatorPropertyTest {
       FreeCards free = new FreeCards(new Books());
       free.refresh(cluster.inventory());
       boolean served = allocator.place(PodNeeds.NONE, pod, candidates, free).isPresent();
-      assertThat(outcome instanceof Outcome.Allocated).as("to who only looks it counts for nothing what is taken").isEqualTo(served);
+      assertThat(outcome instanceof Outcome.Allocated).as("to who only looks it counts for nothing what is taken")
+          .isEqualTo(served);
     }
     return outcome;
   }
@@ -135,19 +136,22 @@ class AllocatorPropertyTest {
       case Outcome.Allocated allocated -> {
         List<Object> words = new ArrayList<>();
         allocated.claims().forEach(claim -> claim.devices().forEach(
-            result -> words.addAll(List.of(claim.claim(), result.request(), TakenOfCard.place(result), result.memory(), result.cores()))));
+            result -> words.addAll(
+                List.of(claim.claim(), result.request(), TakenOfCard.place(result), result.memory(), result.cores()))));
         yield words;
       }
     };
   }
 
   private static List<DeviceAsk> asks(List<ClaimRequest> pod) {
-    return pod.stream().flatMap(claim -> claim.requests().stream()).flatMap(request -> request.alternatives().stream()).toList();
+    return pod.stream().flatMap(claim -> claim.requests().stream()).flatMap(request -> request.alternatives().stream())
+        .toList();
   }
 
   /** Each request has what it asked for, in one of its ways, on one node, of devices that may be given to it. */
   private static void checkPlacement(KnownCluster cluster, List<ClaimRequest> pod, Outcome.Allocated allocated) {
-    assertThat(allocated.claims()).extracting(ClaimPlacement::claim).containsExactlyElementsOf(pod.stream().map(ClaimRequest::claim).toList());
+    assertThat(allocated.claims()).extracting(ClaimPlacement::claim)
+        .containsExactlyElementsOf(pod.stream().map(ClaimRequest::claim).toList());
     for (int i = 0; i < pod.size(); i++) {
       ClaimRequest claim = pod.get(i);
       List<DevicePlacement> results = allocated.claims().get(i).devices();
@@ -164,27 +168,36 @@ class AllocatorPropertyTest {
         assertThat(result.cores()).isEqualTo((int) (takes ? ask.cores().orElse(0) : 0));
       }
       for (RequestAsk request : claim.requests()) {
-        List<DevicePlacement> its = results.stream().filter(result -> request.alternatives().contains(result.request())).toList();
+        List<DevicePlacement> its =
+            results.stream().filter(result -> request.alternatives().contains(result.request())).toList();
         Set<DeviceAsk> served = new HashSet<>(its.stream().map(DevicePlacement::request).toList());
         assertThat(served).as("one alternative of each request").hasSize(1);
         Set<Object> different = new HashSet<>();
         boolean meant = isAsMeant(cluster, its);
         its.stream().map(cluster::device).forEach(
-            device -> assertThat(different.add(device.profile().isPresent() || !meant ? device.name() : device.card())).as("results of one request on different cards").isTrue());
+            device -> assertThat(different.add(device.profile().isPresent() || !meant ? device.name() : device.card()))
+                .as("results of one request on different cards").isTrue());
         int wanted = ReportedDevice.wanted(served.iterator().next());
         assertThat(its.size()).isEqualTo(wanted == 0 ? its.size() : wanted);
       }
       for (Constraint constraint : claim.constraints()) {
         List<Optional<String>> values =
-            results.stream().filter(result -> EveryWay.means(constraint, result.request())).map(result -> cluster.device(result).attribute(constraint.attribute())).toList();
+            results.stream().filter(result -> EveryWay.means(constraint, result.request()))
+                .map(result -> cluster.device(result).attribute(constraint.attribute())).toList();
         assertThat(values).allSatisfy(value -> assertThat(value).isPresent());
-        assertThat(Set.copyOf(values)).hasSize(constraint instanceof Constraint.Match ? Math.min(1, values.size()) : values.size());
+        assertThat(Set.copyOf(values))
+            .hasSize(constraint instanceof Constraint.Match ? Math.min(1, values.size()) : values.size());
       }
     }
   }
 
   /** What is taken, given back and asked for again is as it was, and so is everything else. */
-  private void checkGivesBackExactly(KnownCluster cluster, PodNeeds needs, List<ClaimRequest> pod, Outcome.Allocated allocated, List<ClaimRequest> other) {
+  private void checkGivesBackExactly(
+      KnownCluster cluster,
+      PodNeeds needs,
+      List<ClaimRequest> pod,
+      Outcome.Allocated allocated,
+      List<ClaimRequest> other) {
     Map<CardKey, Account> before = cluster.accounts();
     Candidates candidates = cluster.candidates(needs);
     Optional<Outcome.Allocated> then = allocator.place(needs, other, candidates, cluster.refreshed());
@@ -198,12 +211,17 @@ class AllocatorPropertyTest {
   }
 
   /** No alternatives that come first had a place, and the other ways to ask say the same. */
-  private void checkNothingBetterWasPossible(KnownCluster cluster, PodNeeds needs, List<ClaimRequest> pod, Outcome.Allocated allocated) {
+  private void checkNothingBetterWasPossible(
+      KnownCluster cluster,
+      PodNeeds needs,
+      List<ClaimRequest> pod,
+      Outcome.Allocated allocated) {
     int rank = 0;
     for (int i = 0; i < pod.size(); i++) {
       List<DevicePlacement> results = allocated.claims().get(i).devices();
       for (RequestAsk request : pod.get(i).requests()) {
-        rank += request.alternatives().indexOf(results.stream().map(DevicePlacement::request).filter(request.alternatives()::contains).findFirst().orElseThrow());
+        rank += request.alternatives().indexOf(results.stream().map(DevicePlacement::request)
+            .filter(request.alternatives()::contains).findFirst().orElseThrow());
       }
     }
     boolean meant = allocated.claims().stream().allMatch(claim -> isAsMeant(cluster, claim.devices()));
@@ -211,23 +229,30 @@ class AllocatorPropertyTest {
     for (String node : cluster.nodeNames()) {
       boolean candidate = cluster.rooms.of(node).holds(needs);
       if (candidate && rank > 0) {
-        assertThat(cluster.everyWay(node).canServe(pod, rank, reading)).as("%s in a way that comes before", node).isNotEqualTo(Optional.of(true));
+        assertThat(cluster.everyWay(node).canServe(pod, rank, reading)).as("%s in a way that comes before", node)
+            .isNotEqualTo(Optional.of(true));
       }
       if (candidate && reading == Reading.AS_WRITTEN) {
-        assertThat(cluster.everyWay(node).canServe(pod, Integer.MAX_VALUE, Reading.AS_MEANT)).as("%s with what is meant", node).isNotEqualTo(Optional.of(true));
+        assertThat(cluster.everyWay(node).canServe(pod, Integer.MAX_VALUE, Reading.AS_MEANT))
+            .as("%s with what is meant", node).isNotEqualTo(Optional.of(true));
       }
       boolean placed = allocator.placeOn(node, pod, cluster.refreshed()).isPresent();
-      cluster.everyWay(node).canServe(pod).ifPresent(can -> assertThat(placed).as("%s on %s", pod, node).isEqualTo(can));
+      cluster.everyWay(node).canServe(pod)
+          .ifPresent(can -> assertThat(placed).as("%s on %s", pod, node).isEqualTo(can));
     }
   }
 
   /** Whether each is of its card what its request means. */
   private static boolean isAsMeant(KnownCluster cluster, List<DevicePlacement> results) {
     return results.stream().allMatch(
-        result -> ReportedDevice.meant(cluster.devices(cluster.device(result).card()), result.request()).contains(cluster.device(result)));
+        result -> ReportedDevice.meant(cluster.devices(cluster.device(result).card()), result.request())
+            .contains(cluster.device(result)));
   }
 
-  /** What is said of a node or card is true; what is said of a card goes away once that is satisfied; and no way to place the pod was missed. */
+  /**
+   * What is said of a node or card is true; what is said of a card goes away once that is satisfied; and no way to
+   * place the pod was missed.
+   */
   private void checkExplanation(KnownCluster cluster, PodNeeds needs, List<ClaimRequest> pod, Explanation explanation) {
     assertThat(explanation.summary(900)).isNotBlank().hasSizeLessThanOrEqualTo(900);
     assertThat(explanation.nodes()).extracting(NodeRefusal::node).containsExactlyElementsOf(cluster.nodeNames());
@@ -237,14 +262,16 @@ class AllocatorPropertyTest {
       if (refusal instanceof NodeRefusal.PodUnfit) {
         continue;
       }
-      assertThat(cluster.everyWay(node).canServe(pod)).as("%s could serve %s", node, pod).isNotEqualTo(Optional.of(true));
+      assertThat(cluster.everyWay(node).canServe(pod)).as("%s could serve %s", node, pod)
+          .isNotEqualTo(Optional.of(true));
       if (refusal instanceof NodeRefusal.CardsUnfit unfit) {
         checkCards(cluster, pod, unfit);
       } else if (!((NodeRefusal.NotTogether) refusal).why().endsWith("one claim can hold 32")) {
         for (ClaimRequest claim : pod) {
           for (RequestAsk request : claim.requests()) {
             EveryWay ways = cluster.everyWay(node);
-            assertThat(request.alternatives()).as("requests that fit by themselves").anyMatch(ask -> ways.canServe(claim, ask).orElse(true));
+            assertThat(request.alternatives()).as("requests that fit by themselves")
+                .anyMatch(ask -> ways.canServe(claim, ask).orElse(true));
           }
         }
       }
@@ -253,7 +280,8 @@ class AllocatorPropertyTest {
 
   private void checkCards(KnownCluster cluster, List<ClaimRequest> pod, NodeRefusal.CardsUnfit unfit) {
     ClaimRequest claim = pod.stream().filter(its -> its.claim().equals(unfit.claim())).findFirst().orElseThrow();
-    DeviceAsk ask = asks(List.of(claim)).stream().filter(its -> its.name().equals(unfit.request())).findFirst().orElseThrow();
+    DeviceAsk ask =
+        asks(List.of(claim)).stream().filter(its -> its.name().equals(unfit.request())).findFirst().orElseThrow();
     EveryWay ways = cluster.everyWay(unfit.node());
     assertThat((long) unfit.fitting()).isEqualTo(ways.cardsFor(ask));
     assertThat(unfit.devices()).isLessThan(unfit.wanted());

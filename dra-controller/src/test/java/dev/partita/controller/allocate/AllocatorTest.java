@@ -42,7 +42,8 @@ class AllocatorTest {
     cluster.take("a", "node-0", 0, 10 * GIB, 0);
     cluster.take("b", "node-0", 1, 90 * GIB, 0);
     cluster.take("c", "node-0", 2, 95 * GIB, 0);
-    assertThat(cluster.placed(Asks.claim("x", Asks.share("gpu", 1, 8 * GIB, 0)))).containsExactly("gpu-1-shared on node-0");
+    assertThat(cluster.placed(Asks.claim("x", Asks.share("gpu", 1, 8 * GIB, 0))))
+        .containsExactly("gpu-1-shared on node-0");
   }
 
   @Test
@@ -50,22 +51,26 @@ class AllocatorTest {
     cluster.nodes.add(GpuNodes.ready("node-0", 1, "Tesla T4", 16 * GIB));
     cluster.nodes.add(GpuNodes.ready("node-1", 1, "NVIDIA H200", 140 * GIB));
     cluster.take("a", "node-1", 0, GIB, 0);
-    assertThat(cluster.placed(Asks.claim("x", Asks.share("gpu", 1, 8 * GIB, 0)))).containsExactly("gpu-0-shared on node-1");
+    assertThat(cluster.placed(Asks.claim("x", Asks.share("gpu", 1, 8 * GIB, 0))))
+        .containsExactly("gpu-0-shared on node-1");
   }
 
   @Test
   void theSmallestCardIsOpenedFirst() {
     cluster.nodes.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GIB));
     cluster.nodes.add(GpuNodes.ready("node-1", 1, "Tesla T4", 16 * GIB));
-    assertThat(cluster.placed(Asks.claim("x", Asks.share("gpu", 1, 8 * GIB, 0)))).containsExactly("gpu-0-shared on node-1");
+    assertThat(cluster.placed(Asks.claim("x", Asks.share("gpu", 1, 8 * GIB, 0))))
+        .containsExactly("gpu-0-shared on node-1");
   }
 
   @Test
   void coresAreGuaranteedUpToAHundredACard() {
     cluster.nodes.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 100 * GIB));
     cluster.take("a", "node-0", 0, GIB, 70);
-    assertThat(cluster.refusal(Asks.claim("x", Asks.share("gpu", 1, GIB, 31)))).isEqualTo("0 of 1 card fits: 1 card on node-0: 30 % cores free of 31 % asked");
-    assertThat(cluster.placed(Asks.claim("x", Asks.share("gpu", 1, GIB, 30)))).containsExactly("gpu-0-shared on node-0");
+    assertThat(cluster.refusal(Asks.claim("x", Asks.share("gpu", 1, GIB, 31))))
+        .isEqualTo("0 of 1 card fits: 1 card on node-0: 30 % cores free of 31 % asked");
+    assertThat(cluster.placed(Asks.claim("x", Asks.share("gpu", 1, GIB, 30))))
+        .containsExactly("gpu-0-shared on node-0");
     assertThat(cluster.placed(Asks.claim("x", Asks.share("gpu", 1, GIB, 0)))).containsExactly("gpu-0-shared on node-0");
   }
 
@@ -73,8 +78,10 @@ class AllocatorTest {
   void noMemoryAskedIsAllOfItAndSoNeedsAnEmptyCard() {
     cluster.nodes.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 100 * GIB));
     DeviceAsk all =
-        Asks.ask("gpu", List.of(Asks.mode(DeviceMode.SHARED)), new Count.Exactly(1), OptionalLong.empty(), OptionalLong.empty());
-    assertThat(((Outcome.Allocated) cluster.allocate(Asks.claim("x", all))).claims().getFirst().devices().getFirst().memory())
+        Asks.ask("gpu", List.of(Asks.mode(DeviceMode.SHARED)), new Count.Exactly(1), OptionalLong.empty(),
+            OptionalLong.empty());
+    assertThat(
+        ((Outcome.Allocated) cluster.allocate(Asks.claim("x", all))).claims().getFirst().devices().getFirst().memory())
         .isEqualTo(100 * GIB);
     cluster.take("a", "node-0", 0, 1, 0);
     assertThat(cluster.refusal(Asks.claim("x", all))).contains("99.9 GiB free of 100 GiB asked");
@@ -87,10 +94,12 @@ class AllocatorTest {
     assertThat(memoryOf(Asks.share("gpu", 1, 17 * GIB, 0))).isEqualTo(17 * GIB);
     cluster.take("a", "node-1", 0, 12 * GIB, 0);
     assertThat(memoryOf(Asks.percent("gpu", 1, 25, 0))).as("of the T4, which is begun").isEqualTo(4 * GIB);
-    assertThat(memoryOf(Asks.percent("gpu", 1, 26, 0))).as("of the H200, since the T4 has 25 % left").isEqualTo(26 * GIB);
+    assertThat(memoryOf(Asks.percent("gpu", 1, 26, 0))).as("of the H200, since the T4 has 25 % left")
+        .isEqualTo(26 * GIB);
     assertThat(memoryOf(Asks.percent("gpu", 1, 100, 0))).isEqualTo(100 * GIB);
     cluster.take("b", "node-0", 0, 60 * GIB, 0);
-    assertThat(cluster.refusal(Asks.claim("x", Asks.percent("gpu", 1, 50, 0)))).contains("40 GiB free of 50 GiB asked", "4 GiB free of 8 GiB asked");
+    assertThat(cluster.refusal(Asks.claim("x", Asks.percent("gpu", 1, 50, 0)))).contains("40 GiB free of 50 GiB asked",
+        "4 GiB free of 8 GiB asked");
   }
 
   @Test
@@ -109,7 +118,8 @@ class AllocatorTest {
     cluster.nodes.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 100 * GIB));
     DeviceAsk plain = Asks.whole("gpu", 1);
     DeviceAsk half =
-        new DeviceAsk("gpu", plain.selectors(), plain.count(), new MemoryRequest.Percent(50), plain.cores(), plain.tolerations(), plain.placement());
+        new DeviceAsk("gpu", plain.selectors(), plain.count(), new MemoryRequest.Percent(50), plain.cores(),
+            plain.tolerations(), plain.placement());
     assertThat(cluster.refusal(Asks.claim("x", half))).contains("a whole card has no capacity memoryPercent");
   }
 
@@ -126,9 +136,11 @@ class AllocatorTest {
     cluster.books.put("x", placement.bookings());
     assertThat(cluster.placed(Asks.claim("y", Asks.share("gpu", 1, GIB, 0)))).containsExactly("gpu-0-shared on node-0");
     assertThat(cluster.refusal(Asks.claim("y", alone))).contains("asked whole, has 1 share", "taken as a whole");
-    assertThat(cluster.refusal(Asks.claim("y", Asks.share("gpu", 2, GIB, 0)))).contains("1 card on node-0: taken as a whole");
+    assertThat(cluster.refusal(Asks.claim("y", Asks.share("gpu", 2, GIB, 0))))
+        .contains("1 card on node-0: taken as a whole");
     cluster.books.remove("x");
-    assertThat(cluster.placed(Asks.claim("y", Asks.share("a", 1, GIB, 0), alone))).containsExactlyInAnyOrder("gpu-0-shared on node-0", "gpu-1-shared on node-0");
+    assertThat(cluster.placed(Asks.claim("y", Asks.share("a", 1, GIB, 0), alone)))
+        .containsExactlyInAnyOrder("gpu-0-shared on node-0", "gpu-1-shared on node-0");
   }
 
   @Test
@@ -137,12 +149,15 @@ class AllocatorTest {
     cluster.nodes.add(GpuNodes.ready("node-1", 1, "NVIDIA A100", 80 * GIB));
     cluster.nodes.add(GpuNodes.ready("node-2", 1, "Tesla T4", 16 * GIB));
     DeviceAsk share = Asks.share("gpu", 1, GIB, 0);
-    assertThat(cluster.placed(Asks.claim("x", Asks.on(share, Asks.choose("a100"), Choice.ANY)))).containsExactly("gpu-0-shared on node-1");
-    assertThat(cluster.placed(Asks.claim("x", Asks.on(share, Asks.avoid("a100", "h200"), Choice.ANY)))).containsExactly("gpu-0-shared on node-2");
+    assertThat(cluster.placed(Asks.claim("x", Asks.on(share, Asks.choose("a100"), Choice.ANY))))
+        .containsExactly("gpu-0-shared on node-1");
+    assertThat(cluster.placed(Asks.claim("x", Asks.on(share, Asks.avoid("a100", "h200"), Choice.ANY))))
+        .containsExactly("gpu-0-shared on node-2");
     DeviceAsk large = Asks.share("gpu", 1, 90 * GIB, 0);
     assertThat(cluster.refusal(Asks.claim("x", Asks.on(large, Asks.choose("a100", "l40"), Choice.ANY))))
         .contains("has 80 GiB, asked 90 GiB", "model is h200, asked a100 or l40", "model is t4, asked a100 or l40");
-    assertThat(cluster.refusal(Asks.claim("x", Asks.on(large, Asks.avoid("h200"), Choice.ANY)))).contains("model is h200, which the claim avoids");
+    assertThat(cluster.refusal(Asks.claim("x", Asks.on(large, Asks.avoid("h200"), Choice.ANY))))
+        .contains("model is h200, which the claim avoids");
   }
 
   @Test
@@ -150,8 +165,10 @@ class AllocatorTest {
     cluster.nodes.add(GpuNodes.ready("node-0", 3, "NVIDIA H200", 100 * GIB));
     cluster.nodes.add(GpuNodes.ready("node-1", 1, "NVIDIA H200", 100 * GIB));
     DeviceAsk share = Asks.share("gpu", 1, GIB, 0);
-    assertThat(cluster.placed(Asks.claim("x", Asks.on(share, Choice.ANY, Asks.choose("GPU-node-0-2", "GPU-gone"))))).containsExactly("gpu-2-shared on node-0");
-    assertThat(cluster.placed(Asks.claim("x", Asks.on(share, Choice.ANY, Asks.avoid("GPU-node-0-0", "GPU-node-0-1", "GPU-node-1-0")))))
+    assertThat(cluster.placed(Asks.claim("x", Asks.on(share, Choice.ANY, Asks.choose("GPU-node-0-2", "GPU-gone")))))
+        .containsExactly("gpu-2-shared on node-0");
+    assertThat(cluster.placed(
+        Asks.claim("x", Asks.on(share, Choice.ANY, Asks.avoid("GPU-node-0-0", "GPU-node-0-1", "GPU-node-1-0")))))
         .containsExactly("gpu-2-shared on node-0");
     assertThat(cluster.placed(Asks.claim("x", Asks.on(Asks.whole("gpu", 2), Choice.ANY, Asks.avoid("GPU-node-0-1")))))
         .containsExactlyInAnyOrder("gpu-0 on node-0", "gpu-2 on node-0");
@@ -164,7 +181,8 @@ class AllocatorTest {
   @Test
   void allMeansThoseThatAreChosen() {
     cluster.nodes.add(GpuNodes.ready("node-0", 3, "NVIDIA H200", 100 * GIB));
-    DeviceAsk all = Asks.ask("gpu", List.of(Asks.mode(DeviceMode.SHARED)), new Count.All(), OptionalLong.of(GIB), OptionalLong.empty());
+    DeviceAsk all = Asks.ask("gpu", List.of(Asks.mode(DeviceMode.SHARED)), new Count.All(), OptionalLong.of(GIB),
+        OptionalLong.empty());
     assertThat(cluster.placed(Asks.claim("x", Asks.on(all, Choice.ANY, Asks.avoid("GPU-node-0-1"))))).hasSize(2);
     cluster.take("a", "node-0", 0, GIB, 0);
     assertThat(cluster.placed(Asks.claim("x", all))).hasSize(3);
@@ -174,16 +192,19 @@ class AllocatorTest {
   @Test
   void onlyAShareOversubscribes() {
     cluster.nodes.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 100 * GIB));
-    assertThat(cluster.refusal(Asks.claim("x", oversubscribed(Asks.whole("gpu", 1))))).contains("a whole card cannot oversubscribe: only a share can");
+    assertThat(cluster.refusal(Asks.claim("x", oversubscribed(Asks.whole("gpu", 1)))))
+        .contains("a whole card cannot oversubscribe: only a share can");
     assertThat(memoryOf(oversubscribed(Asks.share("gpu", 1, GIB, 0)))).as("what it takes of the card").isEqualTo(GIB);
   }
 
   private static DeviceAsk oversubscribed(DeviceAsk ask) {
-    return new DeviceAsk(ask.name(), ask.selectors(), ask.count(), ask.memory(), ask.cores(), ask.tolerations(), ask.placement(), ask.access(), 150);
+    return new DeviceAsk(ask.name(), ask.selectors(), ask.count(), ask.memory(), ask.cores(), ask.tolerations(),
+        ask.placement(), ask.access(), 150);
   }
 
   private long memoryOf(DeviceAsk ask) {
-    return ((Outcome.Allocated) cluster.allocate(Asks.claim("x", ask))).claims().getFirst().devices().getFirst().memory();
+    return ((Outcome.Allocated) cluster.allocate(Asks.claim("x", ask))).claims().getFirst().devices().getFirst()
+        .memory();
   }
 
   @Test
@@ -205,13 +226,15 @@ class AllocatorTest {
     cluster.nodes.add(GpuNodes.ready("node-0", 2, "NVIDIA H200", 100 * GIB));
     assertThat(cluster.placed(Asks.claim("x", Asks.share("gpu", 2, GIB, 0))))
         .containsExactlyInAnyOrder("gpu-0-shared on node-0", "gpu-1-shared on node-0");
-    assertThat(cluster.refusal(Asks.claim("x", Asks.share("gpu", 3, GIB, 0)))).contains("3 wanted on one node by request gpu, 2 fit there");
+    assertThat(cluster.refusal(Asks.claim("x", Asks.share("gpu", 3, GIB, 0))))
+        .contains("3 wanted on one node by request gpu, 2 fit there");
   }
 
   @Test
   void differentRequestsMayShareACardAndAreCountedTogether() {
     cluster.nodes.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 100 * GIB));
-    assertThat(cluster.placed(Asks.claim("x", Asks.share("a", 1, 60 * GIB, 0), Asks.share("b", 1, 40 * GIB, 0)))).hasSize(2);
+    assertThat(cluster.placed(Asks.claim("x", Asks.share("a", 1, 60 * GIB, 0), Asks.share("b", 1, 40 * GIB, 0))))
+        .hasSize(2);
     assertThat(cluster.refusal(Asks.claim("x", Asks.share("a", 1, 60 * GIB, 0), Asks.share("b", 1, 41 * GIB, 0))))
         .isEqualTo("0 of 1 card fits: 1 card on node-0: each request fits, but not all of them together");
   }
@@ -221,7 +244,8 @@ class AllocatorTest {
     cluster.nodes.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 100 * GIB));
     cluster.nodes.add(GpuNodes.ready("node-1", 2, "NVIDIA H200", 100 * GIB));
     cluster.take("a", "node-0", 0, 50 * GIB, 0);
-    assertThat(cluster.placed(Asks.claim("x", Asks.share("gpu", 1, 30 * GIB, 0)), Asks.claim("y", Asks.whole("gpu", 1))))
+    assertThat(
+        cluster.placed(Asks.claim("x", Asks.share("gpu", 1, 30 * GIB, 0)), Asks.claim("y", Asks.whole("gpu", 1))))
         .allSatisfy(device -> assertThat(device).endsWith("on node-1"));
   }
 
@@ -238,7 +262,8 @@ class AllocatorTest {
   @Test
   void allMeansEveryCardOfTheNode() {
     cluster.nodes.add(GpuNodes.ready("node-0", 3, "NVIDIA H200", 100 * GIB));
-    DeviceAsk all = Asks.ask("gpu", List.of(Asks.mode(DeviceMode.WHOLE)), new Count.All(), OptionalLong.empty(), OptionalLong.empty());
+    DeviceAsk all = Asks.ask("gpu", List.of(Asks.mode(DeviceMode.WHOLE)), new Count.All(), OptionalLong.empty(),
+        OptionalLong.empty());
     assertThat(cluster.placed(Asks.claim("x", all))).hasSize(3);
     cluster.take("a", "node-0", 1, GIB, 0);
     assertThat(cluster.refusal(Asks.claim("x", all))).contains("has 1 share");
@@ -249,7 +274,8 @@ class AllocatorTest {
     var mixed = new ArrayList<>(GpuNodes.cards("node-0", 2, "NVIDIA H200", 100 * GIB));
     mixed.add(GpuNodes.card("node-0", 2, "Tesla T4", 16 * GIB, GpuHealth.HEALTHY));
     cluster.nodes.add(GpuNodes.ready("node-0", GpuNodeSpec.DEFAULT, mixed));
-    DeviceAsk all = Asks.ask("gpu", List.of(Asks.mode(DeviceMode.SHARED)), new Count.All(), OptionalLong.of(40 * GIB), OptionalLong.of(50));
+    DeviceAsk all = Asks.ask("gpu", List.of(Asks.mode(DeviceMode.SHARED)), new Count.All(), OptionalLong.of(40 * GIB),
+        OptionalLong.of(50));
     cluster.take("a", "node-0", 0, GIB, 60);
     assertThat(cluster.placed(Asks.claim("x", all))).containsExactly("gpu-1-shared on node-0");
     cluster.take("b", "node-0", 1, 61 * GIB, 0);
@@ -259,7 +285,8 @@ class AllocatorTest {
   @Test
   void allSharesNeedAlsoTheCardThatIsTakenAsAWhole() {
     cluster.nodes.add(GpuNodes.ready("node-0", 2, "NVIDIA H200", 100 * GIB));
-    DeviceAsk all = Asks.ask("gpu", List.of(Asks.mode(DeviceMode.SHARED)), new Count.All(), OptionalLong.of(GIB), OptionalLong.empty());
+    DeviceAsk all = Asks.ask("gpu", List.of(Asks.mode(DeviceMode.SHARED)), new Count.All(), OptionalLong.of(GIB),
+        OptionalLong.empty());
     cluster.books.put("a", List.of(new Booking(new CardKey("node-0", 0), DeviceMode.WHOLE, 0, 0)));
     assertThat(cluster.refusal(Asks.claim("x", all))).contains("taken as a whole");
   }
@@ -271,12 +298,14 @@ class AllocatorTest {
     var sameNuma = List.<Constraint>of(new Constraint.Match("resource.kubernetes.io/numaNode", List.of()));
     assertThat(cluster.placed(Asks.claim("x", sameNuma, Asks.whole("gpu", 4))))
         .containsExactlyInAnyOrder("gpu-4 on node-0", "gpu-5 on node-0", "gpu-6 on node-0", "gpu-7 on node-0");
-    assertThat(cluster.refusal(Asks.claim("x", sameNuma, Asks.whole("gpu", 5)))).contains("not all of them together under the claim's constraints");
+    assertThat(cluster.refusal(Asks.claim("x", sameNuma, Asks.whole("gpu", 5))))
+        .contains("not all of them together under the claim's constraints");
     var apart = List.<Constraint>of(new Constraint.Distinct("gpu.partita.dev/nvlinkDomain", List.of()));
     assertThat(cluster.placed(Asks.claim("x", apart, Asks.whole("gpu", 3)))).hasSize(3);
     assertThat(cluster.refusal(Asks.claim("x", apart, Asks.whole("gpu", 5)))).contains("under the claim's constraints");
     var unknown = List.<Constraint>of(new Constraint.Match("gpu.partita.dev/colour", List.of()));
-    assertThat(cluster.refusal(Asks.claim("x", unknown, Asks.whole("gpu", 1)))).contains("under the claim's constraints");
+    assertThat(cluster.refusal(Asks.claim("x", unknown, Asks.whole("gpu", 1))))
+        .contains("under the claim's constraints");
   }
 
   @Test
@@ -284,7 +313,8 @@ class AllocatorTest {
     cluster.nodes.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 100 * GIB));
     cluster.nodes.add(GpuNodes.ready("node-1", 1, "NVIDIA A100", 80 * GIB));
     RequestAsk request =
-        new RequestAsk("gpu", List.of(Asks.share("gpu/b200", "b200", GIB), Asks.share("gpu/a100", "a100", GIB), Asks.share("gpu/h200", "h200", GIB)));
+        new RequestAsk("gpu", List.of(Asks.share("gpu/b200", "b200", GIB), Asks.share("gpu/a100", "a100", GIB),
+            Asks.share("gpu/h200", "h200", GIB)));
     ClaimRequest claim = new ClaimRequest(new ClaimRef("default", "x", "uid"), List.of(request), List.of());
     Outcome.Allocated allocated = (Outcome.Allocated) cluster.allocate(claim);
     assertThat(allocated.node()).isEqualTo("node-1");
@@ -295,11 +325,13 @@ class AllocatorTest {
   void anUnhealthyCardIsNotUsedUnlessItsTaintIsTolerated() {
     Gpu lost = GpuNodes.card("node-0", 0, "NVIDIA H200", 100 * GIB, GpuHealth.unhealthy("GpuIsLost", ""));
     cluster.nodes.add(GpuNodes.ready("node-0", GpuNodeSpec.DEFAULT, List.of(lost)));
-    assertThat(cluster.refusal(Asks.claim("x", Asks.share("gpu", 1, GIB, 0)))).contains("taint gpu.partita.dev/unhealthy=GpuIsLost");
+    assertThat(cluster.refusal(Asks.claim("x", Asks.share("gpu", 1, GIB, 0))))
+        .contains("taint gpu.partita.dev/unhealthy=GpuIsLost");
     DeviceAsk plain = Asks.share("gpu", 1, GIB, 0);
     var everything = new DeviceAsk.Toleration(Optional.empty(), Optional.empty(), Optional.empty());
     DeviceAsk tolerant =
-        new DeviceAsk("gpu", plain.selectors(), plain.count(), plain.memory(), plain.cores(), List.of(everything), plain.placement());
+        new DeviceAsk("gpu", plain.selectors(), plain.count(), plain.memory(), plain.cores(), List.of(everything),
+            plain.placement());
     assertThat(cluster.placed(Asks.claim("x", tolerant))).hasSize(1);
   }
 
@@ -308,8 +340,10 @@ class AllocatorTest {
   void cardsThatBelongTogetherAreTakenFromTheSmallestGroupThatWillDo() {
     cluster.nodes.add(GpuNodes.ready("node-0", 8, "NVIDIA H200", 100 * GIB));
     cluster.takeWhole("a", "node-0", 1);
-    assertThat(cluster.placed(Asks.claim("pair", Asks.whole("gpu", 2)))).containsExactly("gpu-2 on node-0", "gpu-3 on node-0");
-    assertThat(cluster.placed(Asks.claim("one", Asks.whole("gpu", 1)))).as("a pair that is broken already").containsExactly("gpu-0 on node-0");
+    assertThat(cluster.placed(Asks.claim("pair", Asks.whole("gpu", 2)))).containsExactly("gpu-2 on node-0",
+        "gpu-3 on node-0");
+    assertThat(cluster.placed(Asks.claim("one", Asks.whole("gpu", 1)))).as("a pair that is broken already")
+        .containsExactly("gpu-0 on node-0");
     assertThat(cluster.placed(Asks.claim("four", Asks.whole("gpu", 4))))
         .as("no link is that wide: one NUMA node")
         .containsExactlyInAnyOrder("gpu-4 on node-0", "gpu-5 on node-0", "gpu-6 on node-0", "gpu-7 on node-0");
@@ -323,10 +357,13 @@ class AllocatorTest {
     Placement near = new Placement(Packing.AUTO, Packing.AUTO, Affinity.REQUIRED, Affinity.NONE);
     DeviceAsk two = Asks.placed(Asks.whole("gpu", 2), near);
     Constraint sameNode = new Constraint.Match("resource.kubernetes.io/numaNode", List.of());
-    assertThat(cluster.placed(Asks.claim("two", List.of(sameNode), two))).containsExactly("gpu-5 on node-0", "gpu-6 on node-0");
+    assertThat(cluster.placed(Asks.claim("two", List.of(sameNode), two))).containsExactly("gpu-5 on node-0",
+        "gpu-6 on node-0");
   }
 
-  /** The links of the eight cards of a DGX-1 with V100, where no switch joins them: pairs have two links, one, or none. */
+  /**
+   * The links of the eight cards of a DGX-1 with V100, where no switch joins them: pairs have two links, one, or none.
+   */
   private static final int[][] MESH = {
     {0, 1, 1, 2, 2, 0, 0, 0}, {1, 0, 2, 1, 0, 2, 0, 0}, {1, 2, 0, 2, 0, 0, 1, 0}, {2, 1, 2, 0, 0, 0, 0, 1},
     {2, 0, 0, 0, 0, 1, 1, 2}, {0, 2, 0, 0, 1, 0, 2, 1}, {0, 0, 1, 0, 1, 2, 0, 2}, {0, 0, 0, 1, 2, 1, 2, 0}
@@ -337,9 +374,9 @@ class AllocatorTest {
     List<Gpu> cards =
         node.getStatus().gpus().stream()
             .map(
-                gpu ->
-                    gpu.withNvlinkPeers(
-                        IntStream.range(0, 8).filter(i -> MESH[gpu.index()][i] > 0).mapToObj(i -> new NvlinkPeer(i, MESH[gpu.index()][i])).toList()))
+                gpu -> gpu.withNvlinkPeers(
+                    IntStream.range(0, 8).filter(i -> MESH[gpu.index()][i] > 0)
+                        .mapToObj(i -> new NvlinkPeer(i, MESH[gpu.index()][i])).toList()))
             .map(gpu -> inOneDomain(gpu))
             .toList();
     return GpuNodes.ready(name, GpuNodeSpec.DEFAULT, cards);
@@ -347,8 +384,10 @@ class AllocatorTest {
 
   private static Gpu inOneDomain(Gpu gpu) {
     return new Gpu(
-        gpu.index(), gpu.minor(), gpu.uuid(), gpu.productName(), gpu.model(), gpu.brand(), gpu.architecture(), gpu.cudaComputeCapability(),
-        gpu.memoryBytes(), gpu.reserved(), gpu.pciBusId(), gpu.pcieRoot(), gpu.numaNode(), "mesh", gpu.nvlinkPeers(), gpu.migProfiles(), gpu.health());
+        gpu.index(), gpu.minor(), gpu.uuid(), gpu.productName(), gpu.model(), gpu.brand(), gpu.architecture(),
+        gpu.cudaComputeCapability(),
+        gpu.memoryBytes(), gpu.reserved(), gpu.pciBusId(), gpu.pcieRoot(), gpu.numaNode(), "mesh", gpu.nvlinkPeers(),
+        gpu.migProfiles(), gpu.health());
   }
 
   @Test
@@ -361,7 +400,8 @@ class AllocatorTest {
     assertThat(cluster.placed(Asks.claim("four", Asks.whole("gpu", 4))))
         .as("the half that is whole")
         .containsExactlyInAnyOrder("gpu-4 on node-0", "gpu-5 on node-0", "gpu-6 on node-0", "gpu-7 on node-0");
-    assertThat(cluster.placed(Asks.claim("one", Asks.whole("gpu", 1)))).as("from which the fewest links lead to those that are left").containsExactly("gpu-3 on node-0");
+    assertThat(cluster.placed(Asks.claim("one", Asks.whole("gpu", 1))))
+        .as("from which the fewest links lead to those that are left").containsExactly("gpu-3 on node-0");
   }
 
   @Test
@@ -378,7 +418,8 @@ class AllocatorTest {
     cluster.nodes.add(GpuNodes.ready("node-0", 8, "NVIDIA H200", 100 * GIB));
     cluster.takeWhole("a", "node-0", 5);
     PodNeeds needs = new PodNeeds(1_000, GIB);
-    assertThat(cluster.expecting(needs, Asks.claim("one", Asks.whole("gpu", 1)))).as("a pair that is broken already").containsExactly("gpu-4 on node-0");
+    assertThat(cluster.expecting(needs, Asks.claim("one", Asks.whole("gpu", 1)))).as("a pair that is broken already")
+        .containsExactly("gpu-4 on node-0");
   }
 
   @Test
@@ -392,7 +433,8 @@ class AllocatorTest {
     }
     Constraint sameNode = new Constraint.Match("resource.kubernetes.io/numaNode", List.of());
     ClaimRequest two = Asks.claim("two", List.of(sameNode), Asks.share("gpu", 2, 50 * GIB, 0));
-    assertThat(cluster.expecting(new PodNeeds(1_000, GIB), two)).containsExactlyInAnyOrder("gpu-0-shared on node-1", "gpu-1-shared on node-1");
+    assertThat(cluster.expecting(new PodNeeds(1_000, GIB), two)).containsExactlyInAnyOrder("gpu-0-shared on node-1",
+        "gpu-1-shared on node-1");
   }
 
   @Test
@@ -402,8 +444,10 @@ class AllocatorTest {
     cluster.take("b", "node-0", 1, 100 * GIB, 100);
     ClaimRequest one = Asks.claim("one", Asks.monitor(Asks.whole("gpu", 3)));
     assertThat(cluster.placed(one)).containsExactly("gpu-0 on node-0", "gpu-1 on node-0", "gpu-2 on node-0");
-    ClaimRequest all = Asks.claim("all", Asks.monitor(Asks.ask("gpu", List.of(Asks.mode(DeviceMode.SHARED)), new Count.All(), OptionalLong.empty(), OptionalLong.empty())));
-    assertThat(cluster.placed(all)).containsExactlyInAnyOrder("gpu-0-shared on node-0", "gpu-1-shared on node-0", "gpu-2-shared on node-0");
+    ClaimRequest all = Asks.claim("all", Asks.monitor(Asks.ask("gpu", List.of(Asks.mode(DeviceMode.SHARED)),
+        new Count.All(), OptionalLong.empty(), OptionalLong.empty())));
+    assertThat(cluster.placed(all)).containsExactlyInAnyOrder("gpu-0-shared on node-0", "gpu-1-shared on node-0",
+        "gpu-2-shared on node-0");
     Outcome.Allocated both = (Outcome.Allocated) cluster.allocate(one, Asks.claim("use", Asks.whole("gpu", 1)));
     assertThat(both.claims()).extracting(ClaimPlacement::bookings).containsExactly(
         List.of(), List.of(new Booking(new CardKey("node-0", 2), DeviceMode.WHOLE, 0, 0)));
@@ -412,8 +456,10 @@ class AllocatorTest {
   @Test
   void whoOnlyLooksIsHeldToSelectorsAndToWhatACardHas() {
     cluster.nodes.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 100 * GIB));
-    assertThat(cluster.refusal(Asks.claim("x", Asks.monitor(Asks.share("gpu", "a100", GIB))))).contains("model is h200, asked a100");
-    assertThat(cluster.refusal(Asks.claim("x", Asks.monitor(Asks.share("gpu", 1, 200 * GIB, 0))))).contains("has 100 GiB, asked 200 GiB");
+    assertThat(cluster.refusal(Asks.claim("x", Asks.monitor(Asks.share("gpu", "a100", GIB)))))
+        .contains("model is h200, asked a100");
+    assertThat(cluster.refusal(Asks.claim("x", Asks.monitor(Asks.share("gpu", 1, 200 * GIB, 0)))))
+        .contains("has 100 GiB, asked 200 GiB");
     assertThat(cluster.refusal(Asks.claim("x", Asks.monitor(Asks.whole("gpu", 2))))).contains("2 wanted on one node");
   }
 }

@@ -31,22 +31,26 @@ final class Asks {
   }
 
   static DeviceAsk share(String name, int count, long memory, long cores) {
-    return ask(name, List.of(mode(DeviceMode.SHARED)), new Count.Exactly(count), OptionalLong.of(memory), OptionalLong.of(cores));
+    return ask(name, List.of(mode(DeviceMode.SHARED)), new Count.Exactly(count), OptionalLong.of(memory),
+        OptionalLong.of(cores));
   }
 
   static DeviceAsk share(String name, String model, long memory) {
     return ask(
-        name, List.of(mode(DeviceMode.SHARED), model(model)), new Count.Exactly(1), OptionalLong.of(memory), OptionalLong.empty());
+        name, List.of(mode(DeviceMode.SHARED), model(model)), new Count.Exactly(1), OptionalLong.of(memory),
+        OptionalLong.empty());
   }
 
   /** Shares of so many percent of each card's memory. */
   static DeviceAsk percent(String name, int count, int percent, long cores) {
     return new DeviceAsk(
-        name, List.of(mode(DeviceMode.SHARED)), new Count.Exactly(count), new MemoryRequest.Percent(percent), OptionalLong.of(cores), List.of(), Placement.DEFAULT);
+        name, List.of(mode(DeviceMode.SHARED)), new Count.Exactly(count), new MemoryRequest.Percent(percent),
+        OptionalLong.of(cores), List.of(), Placement.DEFAULT);
   }
 
   static DeviceAsk whole(String name, int count) {
-    return ask(name, List.of(mode(DeviceMode.WHOLE)), new Count.Exactly(count), OptionalLong.empty(), OptionalLong.empty());
+    return ask(name, List.of(mode(DeviceMode.WHOLE)), new Count.Exactly(count), OptionalLong.empty(),
+        OptionalLong.empty());
   }
 
   static DeviceAsk ask(String name, List<Selector> selectors, Count count, OptionalLong memory, OptionalLong cores) {
@@ -56,24 +60,28 @@ final class Asks {
   /** The same to look at only. */
   static DeviceAsk monitor(DeviceAsk ask) {
     return new DeviceAsk(
-        ask.name(), ask.selectors(), ask.count(), ask.memory(), ask.cores(), ask.tolerations(), ask.placement(), DeviceAsk.Access.MONITOR, ask.oversubscribe());
+        ask.name(), ask.selectors(), ask.count(), ask.memory(), ask.cores(), ask.tolerations(), ask.placement(),
+        DeviceAsk.Access.MONITOR, ask.oversubscribe());
   }
 
   /** The same with more memory than it has of the card, in percent of that. */
   static DeviceAsk oversubscribed(DeviceAsk ask, int percent) {
-    return new DeviceAsk(ask.name(), ask.selectors(), ask.count(), ask.memory(), ask.cores(), ask.tolerations(), ask.placement(), ask.access(), percent);
+    return new DeviceAsk(ask.name(), ask.selectors(), ask.count(), ask.memory(), ask.cores(), ask.tolerations(),
+        ask.placement(), ask.access(), percent);
   }
 
   /** The same where these taints do not matter. */
   static DeviceAsk tolerating(DeviceAsk ask, Toleration... taints) {
     return new DeviceAsk(
-        ask.name(), ask.selectors(), ask.count(), ask.memory(), ask.cores(), List.of(taints), ask.placement(), ask.access(), ask.oversubscribe());
+        ask.name(), ask.selectors(), ask.count(), ask.memory(), ask.cores(), List.of(taints), ask.placement(),
+        ask.access(), ask.oversubscribe());
   }
 
   /** The same of another number of devices. */
   static DeviceAsk counted(DeviceAsk ask, Count count) {
     return new DeviceAsk(
-        ask.name(), ask.selectors(), count, ask.memory(), ask.cores(), ask.tolerations(), ask.placement(), ask.access(), ask.oversubscribe());
+        ask.name(), ask.selectors(), count, ask.memory(), ask.cores(), ask.tolerations(), ask.placement(), ask.access(),
+        ask.oversubscribe());
   }
 
   /** The same of all devices that there are of the kind. */
@@ -83,13 +91,15 @@ final class Asks {
 
   /** The same with other amounts of memory and cores. */
   static DeviceAsk amounting(DeviceAsk ask, MemoryRequest memory, OptionalLong cores) {
-    return new DeviceAsk(ask.name(), ask.selectors(), ask.count(), memory, cores, ask.tolerations(), ask.placement(), ask.access(), ask.oversubscribe());
+    return new DeviceAsk(ask.name(), ask.selectors(), ask.count(), memory, cores, ask.tolerations(), ask.placement(),
+        ask.access(), ask.oversubscribe());
   }
 
   /** The same with other selectors. */
   static DeviceAsk selected(DeviceAsk ask, List<Selector> selectors) {
     return new DeviceAsk(
-        ask.name(), selectors, ask.count(), ask.memory(), ask.cores(), ask.tolerations(), ask.placement(), ask.access(), ask.oversubscribe());
+        ask.name(), selectors, ask.count(), ask.memory(), ask.cores(), ask.tolerations(), ask.placement(), ask.access(),
+        ask.oversubscribe());
   }
 
   /** The same placed in another way. */
@@ -105,7 +115,8 @@ final class Asks {
   /** The same on cards of other models, or other cards. */
   static DeviceAsk on(DeviceAsk ask, Choice models, Choice uuids) {
     Placement before = ask.placement();
-    return placed(ask, new Placement(before.nodes(), before.gpus(), before.numa(), before.nvlink(), models, uuids, before.exclusive()));
+    return placed(ask, new Placement(before.nodes(), before.gpus(), before.numa(), before.nvlink(), models, uuids,
+        before.exclusive()));
   }
 
   static Choice choose(String... values) {
@@ -119,7 +130,8 @@ final class Asks {
   /** The same claim with what its cards should have in common if they can. */
   static ClaimRequest preferring(ClaimRequest claim, String... attributes) {
     return new ClaimRequest(
-        claim.claim(), claim.requests(), claim.constraints(), Stream.of(attributes).<Constraint>map(attribute -> new Constraint.Match(attribute, List.of())).toList());
+        claim.claim(), claim.requests(), claim.constraints(),
+        Stream.of(attributes).<Constraint>map(attribute -> new Constraint.Match(attribute, List.of())).toList());
   }
 
   static ClaimRequest claim(String name, DeviceAsk... asks) {

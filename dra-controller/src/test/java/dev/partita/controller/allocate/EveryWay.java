@@ -20,7 +20,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Tries every way to serve claims on one node: what a search that is clever has to agree with. Gives up where there are too many. */
+/**
+ * Tries every way to serve claims on one node: what a search that is clever has to agree with. Gives up where there are
+ * too many.
+ */
 final class EveryWay {
   private static final int MOST_STEPS = 30_000;
 
@@ -43,13 +46,19 @@ final class EveryWay {
       return claim.claim().equals(other.claim());
     }
 
-    /** Whether it is for the same request as the other, in the same way: then which of them has which device is no choice. */
+    /**
+     * Whether it is for the same request as the other, in the same way: then which of them has which device is no
+     * choice.
+     */
     boolean isSibling(Unit other) {
       return isOfClaim(other.claim) && ask.name().equals(other.ask.name());
     }
   }
 
-  /** Whether the node can serve them, whatever alternatives that takes, and however they are read; empty if that was not settled. */
+  /**
+   * Whether the node can serve them, whatever alternatives that takes, and however they are read; empty if that was not
+   * settled.
+   */
   Optional<Boolean> canServe(List<ClaimRequest> claims) {
     return canServe(claims, Integer.MAX_VALUE, Reading.AS_WRITTEN);
   }
@@ -100,7 +109,8 @@ final class EveryWay {
   /** Who says how cards are to be chosen is read in one way only, and so is who wants all there are. */
   private static Reading reading(DeviceAsk ask, Reading asked) {
     Placement placement = ask.placement();
-    boolean choosesCards = placement.exclusive() || placement.gpus() != Packing.AUTO || placement.numa() != Affinity.AUTO || placement.nvlink() != Affinity.AUTO;
+    boolean choosesCards = placement.exclusive() || placement.gpus() != Packing.AUTO
+        || placement.numa() != Affinity.AUTO || placement.nvlink() != Affinity.AUTO;
     return choosesCards || ask.count() instanceof Count.All ? Reading.AS_MEANT : asked;
   }
 
@@ -121,7 +131,8 @@ final class EveryWay {
       }
     }
     // Stable: the units of one ask stay together.
-    units.sort(Comparator.comparingInt((Unit unit) -> unit.possible().size()).thenComparing(unit -> unit.claim().claim().uid()).thenComparing(unit -> unit.ask().name()));
+    units.sort(Comparator.comparingInt((Unit unit) -> unit.possible().size())
+        .thenComparing(unit -> unit.claim().claim().uid()).thenComparing(unit -> unit.ask().name()));
     steps = 0;
     boolean can = place(units, new ArrayList<>());
     return can || steps <= MOST_STEPS ? Optional.of(can) : Optional.empty();
@@ -131,7 +142,8 @@ final class EveryWay {
   private Optional<List<Unit>> units(ClaimRequest claim, DeviceAsk ask, Reading reading) {
     List<Unit> units = new ArrayList<>();
     if (ask.count() instanceof Count.Exactly(int devices)) {
-      List<ReportedDevice> possible = cards.keySet().stream().flatMap(card -> open(card, ask, reading).stream()).toList();
+      List<ReportedDevice> possible =
+          cards.keySet().stream().flatMap(card -> open(card, ask, reading).stream()).toList();
       for (int i = 0; i < devices; i++) {
         units.add(new Unit(claim, ask, possible));
       }
@@ -154,12 +166,14 @@ final class EveryWay {
   private boolean lacksRoom(ReportedDevice device, DeviceAsk ask) {
     TakenOfCard before = of(device);
     boolean taken = before.wholes() > 0 || !before.instances().isEmpty();
-    return device.mode() == DeviceMode.SHARED && ask.access() == Access.OWN && !ask.placement().exclusive() && !taken && isTooMuch(device, ask);
+    return device.mode() == DeviceMode.SHARED && ask.access() == Access.OWN && !ask.placement().exclusive() && !taken
+        && isTooMuch(device, ask);
   }
 
   private List<ReportedDevice> open(CardKey card, DeviceAsk ask, Reading reading) {
     List<ReportedDevice> ofCard = cards.getOrDefault(card, List.of());
-    List<ReportedDevice> possible = reading == Reading.AS_MEANT ? ReportedDevice.meant(ofCard, ask) : ReportedDevice.written(ofCard, ask);
+    List<ReportedDevice> possible =
+        reading == Reading.AS_MEANT ? ReportedDevice.meant(ofCard, ask) : ReportedDevice.written(ofCard, ask);
     return possible.stream().filter(device -> !isTooMuch(device, ask)).toList();
   }
 
@@ -224,6 +238,7 @@ final class EveryWay {
 
   /** Whether the constraint is about that request: by its name, or by that of its alternative. */
   static boolean means(Constraint constraint, DeviceAsk ask) {
-    return constraint.requests().isEmpty() || constraint.requests().contains(ask.name()) || constraint.requests().contains(ask.name().replaceAll("/.*", ""));
+    return constraint.requests().isEmpty() || constraint.requests().contains(ask.name())
+        || constraint.requests().contains(ask.name().replaceAll("/.*", ""));
   }
 }

@@ -84,7 +84,10 @@ final class KnownCluster {
     return cards;
   }
 
-  /** Its cards as one would find them who comes now; to be asked for only when {@link #refreshed} has been used since the last change. */
+  /**
+   * Its cards as one would find them who comes now; to be asked for only when {@link #refreshed} has been used since
+   * the last change.
+   */
   FreeCards readAnew() {
     FreeCards anew = new FreeCards(books, rooms, mix);
     anew.refresh(Inventory.EMPTY.refreshed(nodes));
@@ -92,7 +95,9 @@ final class KnownCluster {
   }
 
   Candidates candidates(PodNeeds needs) {
-    return host -> rooms.of(host.name()).holds(needs) ? Optional.empty() : Optional.of("too little is free on the node");
+    return host -> rooms.of(host.name()).holds(needs)
+        ? Optional.empty()
+        : Optional.of("too little is free on the node");
   }
 
   void take(Outcome.Allocated allocated, HostCapacities.Room room) {
@@ -111,7 +116,8 @@ final class KnownCluster {
   }
 
   ReportedDevice device(DevicePlacement result) {
-    return Objects.requireNonNull(offered.get(TakenOfCard.place(result)), () -> TakenOfCard.place(result) + " is not offered");
+    return Objects.requireNonNull(offered.get(TakenOfCard.place(result)),
+        () -> TakenOfCard.place(result) + " is not offered");
   }
 
   /** All that the card is offered as. */
@@ -133,8 +139,10 @@ final class KnownCluster {
 
   /** What the books say. */
   SortedMap<CardKey, Account> accounts() {
-    SortedMap<CardKey, Account> accounts = new TreeMap<>(Comparator.comparing(CardKey::node).thenComparing(CardKey::index));
-    inventory.hosts().values().stream().flatMap(host -> host.cards().stream()).map(Card::key).forEach(card -> accounts.put(card, books.of(card)));
+    SortedMap<CardKey, Account> accounts =
+        new TreeMap<>(Comparator.comparing(CardKey::node).thenComparing(CardKey::index));
+    inventory.hosts().values().stream().flatMap(host -> host.cards().stream()).map(Card::key)
+        .forEach(card -> accounts.put(card, books.of(card)));
     return accounts;
   }
 

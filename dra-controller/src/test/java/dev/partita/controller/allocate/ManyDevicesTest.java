@@ -12,7 +12,10 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Pods with as many claims and requests as the API lets somebody write, decided upon by a thread as the controller has it. */
+/**
+ * Pods with as many claims and requests as the API lets somebody write, decided upon by a thread as the controller has
+ * it.
+ */
 class ManyDevicesTest {
   /** What the controller's threads have (deploy/image/stage.sh). */
   private static final long STACK = 512 << 10;
@@ -28,7 +31,8 @@ class ManyDevicesTest {
   void allSharesOfAllCardsOfANodeArePlaced() {
     Outcome outcome = decided(8, claim -> Asks.claim("claim-" + claim, shares(32)));
     assertThat(outcome).isInstanceOf(Outcome.Allocated.class);
-    assertThat(((Outcome.Allocated) outcome).claims()).allSatisfy(claim -> assertThat(claim.devices()).hasSize(32)).hasSize(8);
+    assertThat(((Outcome.Allocated) outcome).claims()).allSatisfy(claim -> assertThat(claim.devices()).hasSize(32))
+        .hasSize(8);
   }
 
   @Test
@@ -44,7 +48,8 @@ class ManyDevicesTest {
   }
 
   private static DeviceAsk[] shares(int count) {
-    return IntStream.range(0, count).mapToObj(request -> Asks.share("gpu-" + request, 1, GpuNodes.GIB, 0)).toArray(DeviceAsk[]::new);
+    return IntStream.range(0, count).mapToObj(request -> Asks.share("gpu-" + request, 1, GpuNodes.GIB, 0))
+        .toArray(DeviceAsk[]::new);
   }
 
   private String refusal(int claims, IntFunction<ClaimRequest> claim) {
@@ -60,7 +65,8 @@ class ManyDevicesTest {
             null,
             () -> {
               try {
-                outcome.complete(cluster.allocate(IntStream.range(0, claims).mapToObj(claim).toArray(ClaimRequest[]::new)));
+                outcome.complete(
+                    cluster.allocate(IntStream.range(0, claims).mapToObj(claim).toArray(ClaimRequest[]::new)));
               } catch (Throwable e) {
                 outcome.completeExceptionally(e);
               }

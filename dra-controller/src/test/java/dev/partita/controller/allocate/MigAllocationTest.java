@@ -47,7 +47,8 @@ class MigAllocationTest {
     private final Inventory inventory;
     private final Books books = new Books();
     private final FreeCards cards = new FreeCards(books);
-    private final dev.partita.controller.allocate.Allocator allocator = new dev.partita.controller.allocate.Allocator(new DeviceSelectors());
+    private final dev.partita.controller.allocate.Allocator allocator =
+        new dev.partita.controller.allocate.Allocator(new DeviceSelectors());
 
     MigCluster(GpuNode... nodes) {
       inventory = Inventory.EMPTY.refreshed(List.of(nodes));
@@ -106,11 +107,14 @@ class MigAllocationTest {
 
   @Test
   void memoryAskedOfTheMigClassTakesTheSmallestProfileThatHasIt() {
-    DeviceAsk ask = Asks.ask("gpu", List.of(Asks.mode(DeviceMode.MIG)), new Count.Exactly(1), OptionalLong.of(20L << 30), OptionalLong.empty());
+    DeviceAsk ask = Asks.ask("gpu", List.of(Asks.mode(DeviceMode.MIG)), new Count.Exactly(1),
+        OptionalLong.of(20L << 30), OptionalLong.empty());
     assertThat(cluster.take(claim("a", ask)).getFirst()).matches("gpu-0-mig-[12]g-35gb-[0-6]");
-    DeviceAsk tooMuch = Asks.ask("gpu", List.of(Asks.mode(DeviceMode.MIG)), new Count.Exactly(1), OptionalLong.of(200L << 30), OptionalLong.empty());
+    DeviceAsk tooMuch = Asks.ask("gpu", List.of(Asks.mode(DeviceMode.MIG)), new Count.Exactly(1),
+        OptionalLong.of(200L << 30), OptionalLong.empty());
     assertThat(cluster.take(claim("b", tooMuch)).getFirst()).contains("asks 200 GiB; the largest h200 has 140 GiB");
-    DeviceAsk cores = Asks.ask("gpu", List.of(Asks.mode(DeviceMode.MIG)), new Count.Exactly(1), OptionalLong.empty(), OptionalLong.of(10));
+    DeviceAsk cores = Asks.ask("gpu", List.of(Asks.mode(DeviceMode.MIG)), new Count.Exactly(1), OptionalLong.empty(),
+        OptionalLong.of(10));
     assertThat(cluster.take(claim("c", cores)).getFirst()).contains("a MIG instance has no capacity cores");
   }
 
@@ -118,13 +122,16 @@ class MigAllocationTest {
   void anInstanceDoesNotKeepOthersOffItsCardAndSaysSo() {
     ClaimRequest claim = instance("a", "1g.18gb");
     DeviceAsk alone = Asks.alone(claim.requests().getFirst().alternatives().getFirst());
-    assertThat(cluster.take(Asks.claim("a", alone)).getFirst()).contains("only a share or a whole card can be exclusive");
+    assertThat(cluster.take(Asks.claim("a", alone)).getFirst())
+        .contains("only a share or a whole card can be exclusive");
   }
 
   @Test
   void severalInstancesOfARequestMayShareACard() {
-    assertThat(cluster.take(instances("a", "1g.18gb", 7))).hasSize(7).allMatch(name -> name.startsWith("gpu-0-mig-1g-18gb-"));
-    assertThat(cluster.take(instances("b", "3g.71gb", 2))).containsExactlyInAnyOrder("gpu-1-mig-3g-71gb-0", "gpu-1-mig-3g-71gb-4");
+    assertThat(cluster.take(instances("a", "1g.18gb", 7))).hasSize(7)
+        .allMatch(name -> name.startsWith("gpu-0-mig-1g-18gb-"));
+    assertThat(cluster.take(instances("b", "3g.71gb", 2))).containsExactlyInAnyOrder("gpu-1-mig-3g-71gb-0",
+        "gpu-1-mig-3g-71gb-4");
   }
 
   @Test
@@ -137,26 +144,33 @@ class MigAllocationTest {
       }
     }
     assertThat(cluster.take(all)).containsExactlyInAnyOrderElementsOf(everyPlace);
-    assertThat(cluster.take(claim("b", Asks.all(ask("gpu", "1g.35gb", 1)))).getFirst()).contains("placements 0, 2, 4, 6 of 1g.35gb overlap");
+    assertThat(cluster.take(claim("b", Asks.all(ask("gpu", "1g.35gb", 1)))).getFirst())
+        .contains("placements 0, 2, 4, 6 of 1g.35gb overlap");
   }
 
   @Test
   void allInstancesAreNotThoseOfHealthyCardsAlone() {
     List<Gpu> gpus = new ArrayList<>(GpuNodes.migCards("node-0", 3));
     gpus.replaceAll(gpu -> gpu.index() == 0 ? gpu : gpu.withHealth(GpuHealth.unhealthy("XID 79", "fell off the bus")));
-    MigCluster oneHealthy = new MigCluster(GpuNodes.ready("node-0", new GpuNodeSpec(Allocator.Controller, ALL_MODES, null), gpus));
+    MigCluster oneHealthy =
+        new MigCluster(GpuNodes.ready("node-0", new GpuNodeSpec(Allocator.Controller, ALL_MODES, null), gpus));
     // As many as there are cards: which of the two is counted must not matter.
-    assertThat(oneHealthy.take(claim("a", Asks.all(ask("gpu", "2g.35gb", 1)))).getFirst()).contains("2 cards on node-0: taint gpu.partita.dev/unhealthy=XID-79");
+    assertThat(oneHealthy.take(claim("a", Asks.all(ask("gpu", "2g.35gb", 1)))).getFirst())
+        .contains("2 cards on node-0: taint gpu.partita.dev/unhealthy=XID-79");
   }
 
   @Test
   void whoLooksAtAllInstancesSeesAsManyAsAClaimCanHold() {
-    DeviceAsk all = Asks.all(Asks.ask("gpu", List.of(Asks.mode(DeviceMode.MIG)), new Count.Exactly(1), OptionalLong.empty(), OptionalLong.empty()));
+    DeviceAsk all = Asks.all(Asks.ask("gpu", List.of(Asks.mode(DeviceMode.MIG)), new Count.Exactly(1),
+        OptionalLong.empty(), OptionalLong.empty()));
     assertThat(new MigCluster(node("node-0", 1)).take(claim("a", Asks.monitor(all)))).hasSize(25);
-    assertThat(cluster.take(claim("a", Asks.monitor(all))).getFirst()).contains("claim a asks for 50 devices there; one claim can hold 32");
+    assertThat(cluster.take(claim("a", Asks.monitor(all))).getFirst())
+        .contains("claim a asks for 50 devices there; one claim can hold 32");
     List<DeviceAsk> either = List.of(Asks.monitor(all), Asks.share("gpu", "a100", 1L << 30));
-    ClaimRequest claim = new ClaimRequest(new ClaimRef("default", "b", "uid-b"), List.of(new ClaimRequest.RequestAsk("gpu", either)), List.of());
-    assertThat(cluster.take(claim).getFirst()).as("what the last way to serve it lacks").contains("model is h200, asked a100");
+    ClaimRequest claim = new ClaimRequest(new ClaimRef("default", "b", "uid-b"),
+        List.of(new ClaimRequest.RequestAsk("gpu", either)), List.of());
+    assertThat(cluster.take(claim).getFirst()).as("what the last way to serve it lacks")
+        .contains("model is h200, asked a100");
   }
 
   @Test
@@ -165,26 +179,33 @@ class MigAllocationTest {
     ClaimRequest both = Asks.claim("a", ask("gpu", "1g.18gb", 3), Asks.share("other", 1, 1L << 30, 0));
     assertThat(one.take(both).getFirst()).contains("1 card on node-0: each request fits, but not all of them together");
     one.books.put("x", List.of(booking("3g-71gb", 4)));
-    assertThat(one.take(instances("b", "1g.18gb", 5)).getFirst()).contains("5 wanted on one node by request gpu, 4 fit there");
+    assertThat(one.take(instances("b", "1g.18gb", 5)).getFirst())
+        .contains("5 wanted on one node by request gpu, 4 fit there");
   }
 
   @Test
   void anInstanceServesWhoWouldRatherHaveTheCardOnlyWhereNoneIsFree() {
-    DeviceAsk any = Asks.ask("gpu", List.of(Asks.model("h200")), new Count.Exactly(1), OptionalLong.empty(), OptionalLong.empty());
+    DeviceAsk any =
+        Asks.ask("gpu", List.of(Asks.model("h200")), new Count.Exactly(1), OptionalLong.empty(), OptionalLong.empty());
     assertThat(cluster.take(claim("a", any))).containsExactly("gpu-0");
     assertThat(cluster.take(claim("b", any))).containsExactly("gpu-1");
     assertThat(cluster.take(claim("c", any)).getFirst()).contains("2 cards on node-0: taken as a whole");
     MigCluster one = new MigCluster(node("node-0", 1));
     one.take(instance("a", "1g.18gb"));
     assertThat(one.take(claim("b", any)).getFirst()).startsWith("gpu-0-mig-");
-    assertThat(one.take(claim("c", Asks.alone(any))).getFirst()).isEqualTo("0 of 1 card fits: 1 card on node-0: has 2 MIG instances");
+    assertThat(one.take(claim("c", Asks.alone(any))).getFirst())
+        .isEqualTo("0 of 1 card fits: 1 card on node-0: has 2 MIG instances");
   }
 
   @Test
   void aSelectorThatAllModesSatisfyMeansWhatItMeantWithoutMig() {
     List<Selector> model = List.of(Asks.model("h200"));
-    assertThat(cluster.take(claim("a", Asks.ask("gpu", model, new Count.Exactly(1), OptionalLong.empty(), OptionalLong.empty())))).containsExactly("gpu-0");
-    assertThat(cluster.take(claim("b", Asks.ask("gpu", model, new Count.Exactly(1), OptionalLong.of(1 << 30), OptionalLong.empty())))).containsExactly("gpu-1-shared");
+    assertThat(cluster
+        .take(claim("a", Asks.ask("gpu", model, new Count.Exactly(1), OptionalLong.empty(), OptionalLong.empty()))))
+        .containsExactly("gpu-0");
+    assertThat(cluster
+        .take(claim("b", Asks.ask("gpu", model, new Count.Exactly(1), OptionalLong.of(1 << 30), OptionalLong.empty()))))
+        .containsExactly("gpu-1-shared");
   }
 
   @Test
@@ -225,7 +246,8 @@ class MigAllocationTest {
     List<GpuNode> nodes = new ArrayList<>(List.of(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140L << 30)));
     for (int another = 1; another < 3; another++) { // at first, no card gives instances: that is foreseen
       cards.refresh(Inventory.EMPTY.refreshed(nodes));
-      assertThat(allocator.place(needs, List.of(claim("s", Asks.share("gpu", 1, 1L << 30, 10))), host -> Optional.empty(), cards)).isPresent();
+      assertThat(allocator.place(needs, List.of(claim("s", Asks.share("gpu", 1, 1L << 30, 10))),
+          host -> Optional.empty(), cards)).isPresent();
       nodes.add(node("node-" + another, 2));
     }
   }
@@ -262,8 +284,10 @@ class MigAllocationTest {
   }
 
   private static DeviceAsk ask(String request, String profile, int count) {
-    Selector selector = new Selector("request gpu", "device.attributes[\"gpu.partita.dev\"].profile == \"" + profile + "\"");
-    return Asks.ask(request, List.of(Asks.mode(DeviceMode.MIG), selector), new Count.Exactly(count), OptionalLong.empty(), OptionalLong.empty());
+    Selector selector =
+        new Selector("request gpu", "device.attributes[\"gpu.partita.dev\"].profile == \"" + profile + "\"");
+    return Asks.ask(request, List.of(Asks.mode(DeviceMode.MIG), selector), new Count.Exactly(count),
+        OptionalLong.empty(), OptionalLong.empty());
   }
 
   private static GpuNode node(String name, int cards) {

@@ -14,7 +14,10 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Two nodes of eight cards, of which pairs are linked and four are on a NUMA node; of the first one two cards are free that have neither in common. */
+/**
+ * Two nodes of eight cards, of which pairs are linked and four are on a NUMA node; of the first one two cards are free
+ * that have neither in common.
+ */
 class PreferenceTest {
   private static final long GIB = GpuNodes.GIB;
   private static final String LINK = DeviceAttribute.NVLINK_DOMAIN;
@@ -64,15 +67,18 @@ class PreferenceTest {
   @Test
   void whatMattersMostIsGivenUpLast() {
     ClaimRequest four = Asks.preferring(Asks.claim("four", Asks.whole("gpu", 4)), LINK, NUMA);
-    assertThat(cluster.placed(four)).as("no link is that wide: one NUMA node").containsExactlyInAnyOrder("gpu-0 on node-1", "gpu-1 on node-1", "gpu-2 on node-1", "gpu-3 on node-1");
-    assertThat(Alternatives.of(List.of(four))).extracting(choice -> choice.claims().getFirst().constraints().stream().map(Constraint::attribute).toList())
+    assertThat(cluster.placed(four)).as("no link is that wide: one NUMA node")
+        .containsExactlyInAnyOrder("gpu-0 on node-1", "gpu-1 on node-1", "gpu-2 on node-1", "gpu-3 on node-1");
+    assertThat(Alternatives.of(List.of(four)))
+        .extracting(choice -> choice.claims().getFirst().constraints().stream().map(Constraint::attribute).toList())
         .containsExactly(List.of(LINK, NUMA), List.of(LINK), List.of(NUMA), List.of());
   }
 
   @Test
   void anAlternativeThatIsWantedFirstGoesBeforeAPreference() {
     RequestAsk either = new RequestAsk("gpu", List.of(Asks.whole("gpu/four", 4), Asks.whole("gpu/two", 2)));
-    ClaimRequest claim = new ClaimRequest(new ClaimRef("default", "c", "uid"), List.of(either), List.of(), List.of(new Constraint.Match(LINK, List.of("gpu"))));
+    ClaimRequest claim = new ClaimRequest(new ClaimRef("default", "c", "uid"), List.of(either), List.of(),
+        List.of(new Constraint.Match(LINK, List.of("gpu"))));
     assertThat(cluster.placed(claim)).as("four cards without a link rather than two with one").hasSize(4);
   }
 }

@@ -34,7 +34,8 @@ final class RandomStream {
   private static final String[] PRODUCTS = {"NVIDIA H200", "NVIDIA A100", "Tesla T4"};
   private static final long[] MEMORY = {140, 80, 16};
   private static final List<List<PublishedMode>> MODES =
-      List.of(List.of(PublishedMode.values()), List.of(PublishedMode.values()), List.of(PublishedMode.Mig), List.of(PublishedMode.Shared, PublishedMode.Mig));
+      List.of(List.of(PublishedMode.values()), List.of(PublishedMode.values()), List.of(PublishedMode.Mig),
+          List.of(PublishedMode.Shared, PublishedMode.Mig));
   private static final List<String> REASONS = List.of("XID 79", "GpuIsLost");
 
   private final Random random;
@@ -48,7 +49,10 @@ final class RandomStream {
     ofA100.forEach(profile -> profiles.add(profile.name()));
   }
 
-  /** Nodes of one to eight cards; of some MIG instances can be made, some sell more memory than they have, and some cards are unhealthy. */
+  /**
+   * Nodes of one to eight cards; of some MIG instances can be made, some sell more memory than they have, and some
+   * cards are unhealthy.
+   */
   List<GpuNode> cluster(int most) {
     List<GpuNode> nodes = new ArrayList<>();
     int count = 1 + random.nextInt(most);
@@ -97,14 +101,17 @@ final class RandomStream {
           places.add(new MigProfile.Placement(start, size));
         }
       }
-      profilesOfCard.add(new MigProfile((i + 1) + "g.10gb", (8L + random.nextInt(20)) * GIB, 14, i + 1, 1 + random.nextInt(places.size()), places));
+      profilesOfCard.add(new MigProfile((i + 1) + "g.10gb", (8L + random.nextInt(20)) * GIB, 14, i + 1,
+          1 + random.nextInt(places.size()), places));
     }
     return profilesOfCard;
   }
 
   HostCapacities.Room room(boolean limited) {
     PodNeeds total = new PodNeeds(32_000, 64 * GIB);
-    return limited ? new HostCapacities.Room(new PodNeeds(random.nextInt(32_001), random.nextLong(64 * GIB)), total) : HostCapacities.Room.ENDLESS;
+    return limited
+        ? new HostCapacities.Room(new PodNeeds(random.nextInt(32_001), random.nextLong(64 * GIB)), total)
+        : HostCapacities.Room.ENDLESS;
   }
 
   /** What a pod asks for, under names that no other pod of the stream has. */
@@ -124,7 +131,8 @@ final class RandomStream {
         }
         requests.add(new RequestAsk("r" + r, alternatives));
       }
-      claims.add(new ClaimRequest(new ClaimRef("default", name + "c" + c, "uid-" + name + "c" + c), requests, constraints()));
+      claims.add(
+          new ClaimRequest(new ClaimRef("default", name + "c" + c, "uid-" + name + "c" + c), requests, constraints()));
     }
     return claims;
   }
@@ -136,8 +144,10 @@ final class RandomStream {
           case 1 -> Asks.share(name, "h200", 1 + random.nextLong(70 * GIB));
           case 2, 3 -> Asks.percent(name, 1 + random.nextInt(2), 1 + random.nextInt(100), random.nextInt(60));
           case 4, 5, 6 -> instances(name, 1 + random.nextInt(3));
-          case 7 -> Asks.ask(name, List.of(Asks.mode(DeviceMode.MIG)), new Count.Exactly(1), OptionalLong.of(1 + random.nextLong(40 * GIB)), OptionalLong.empty());
-          case 8 -> Asks.ask(name, List.of(Asks.model("h200")), new Count.Exactly(1), anyMemory(), OptionalLong.empty());
+          case 7 -> Asks.ask(name, List.of(Asks.mode(DeviceMode.MIG)), new Count.Exactly(1),
+              OptionalLong.of(1 + random.nextLong(40 * GIB)), OptionalLong.empty());
+          case 8 ->
+              Asks.ask(name, List.of(Asks.model("h200")), new Count.Exactly(1), anyMemory(), OptionalLong.empty());
           case 9 -> unlikely(name);
           case 10 -> Asks.share(name, 1, nearlyPart(), 5L * random.nextInt(21));
           default -> Asks.share(name, 1 + random.nextInt(3), 1 + random.nextLong(20 * GIB), random.nextInt(60));
@@ -146,8 +156,10 @@ final class RandomStream {
   }
 
   private DeviceAsk instances(String name, int count) {
-    Selector profile = new Selector("request", "device.attributes[\"gpu.partita.dev\"].profile == \"" + profiles.get(random.nextInt(profiles.size())) + "\"");
-    return Asks.ask(name, List.of(Asks.mode(DeviceMode.MIG), profile), new Count.Exactly(count), OptionalLong.empty(), OptionalLong.empty());
+    Selector profile = new Selector("request",
+        "device.attributes[\"gpu.partita.dev\"].profile == \"" + profiles.get(random.nextInt(profiles.size())) + "\"");
+    return Asks.ask(name, List.of(Asks.mode(DeviceMode.MIG), profile), new Count.Exactly(count), OptionalLong.empty(),
+        OptionalLong.empty());
   }
 
   private OptionalLong anyMemory() {
@@ -164,10 +176,15 @@ final class RandomStream {
   private DeviceAsk unlikely(String name) {
     DeviceMode mode = List.of(DeviceMode.WHOLE, DeviceMode.SHARED, DeviceMode.MIG).get(random.nextInt(3));
     return switch (random.nextInt(4)) {
-      case 0 -> Asks.ask(name, List.of(Asks.mode(mode)), new Count.All(), random.nextBoolean() ? OptionalLong.empty() : OptionalLong.of(GIB), OptionalLong.empty());
-      case 1 -> Asks.ask(name, List.of(Asks.mode(mode)), new Count.Exactly(1), anyMemory(), OptionalLong.of(random.nextInt(120)));
+      case 0 -> Asks.ask(name, List.of(Asks.mode(mode)), new Count.All(),
+          random.nextBoolean() ? OptionalLong.empty() : OptionalLong.of(GIB), OptionalLong.empty());
+      case 1 -> Asks.ask(name, List.of(Asks.mode(mode)), new Count.Exactly(1), anyMemory(),
+          OptionalLong.of(random.nextInt(120)));
       case 2 -> Asks.share(name, 1, 300 * GIB, 0);
-      default -> random.nextBoolean() ? Asks.all(instances(name, 1)) : Asks.monitor(Asks.all(Asks.ask(name, List.of(Asks.mode(DeviceMode.MIG)), new Count.Exactly(1), OptionalLong.empty(), OptionalLong.empty())));
+      default -> random.nextBoolean()
+          ? Asks.all(instances(name, 1))
+          : Asks.monitor(Asks.all(Asks.ask(name, List.of(Asks.mode(DeviceMode.MIG)), new Count.Exactly(1),
+              OptionalLong.empty(), OptionalLong.empty())));
     };
   }
 
@@ -179,7 +196,8 @@ final class RandomStream {
       case 0 -> Asks.tolerating(ask, new Toleration(any, any, any));
       case 1 -> Asks.tolerating(ask, new Toleration(key, Optional.of("XID-79"), any));
       case 2 -> Asks.tolerating(ask, new Toleration(key, any, Optional.of("NoExecute")));
-      case 3 -> Asks.tolerating(ask, new Toleration(Optional.of("example.com/other"), any, any), new Toleration(key, any, Optional.of("NoSchedule")));
+      case 3 -> Asks.tolerating(ask, new Toleration(Optional.of("example.com/other"), any, any),
+          new Toleration(key, any, Optional.of("NoSchedule")));
       case 4 -> Asks.tolerating(ask, new Toleration(key, Optional.of(""), any));
       default -> ask;
     };
@@ -203,10 +221,12 @@ final class RandomStream {
       constraints.add(new Constraint.Match("resource.kubernetes.io/numaNode", about()));
     }
     if (random.nextInt(8) == 0) {
-      constraints.add(new Constraint.Distinct(random.nextBoolean() ? "gpu.partita.dev/nvlinkDomain" : "gpu.partita.dev/uuid", about()));
+      constraints.add(new Constraint.Distinct(
+          random.nextBoolean() ? "gpu.partita.dev/nvlinkDomain" : "gpu.partita.dev/uuid", about()));
     }
     if (random.nextInt(12) == 0) {
-      constraints.add(new Constraint.Match(random.nextBoolean() ? "gpu.partita.dev/profile" : "gpu.partita.dev/model", about()));
+      constraints.add(
+          new Constraint.Match(random.nextBoolean() ? "gpu.partita.dev/profile" : "gpu.partita.dev/model", about()));
     }
     return constraints;
   }

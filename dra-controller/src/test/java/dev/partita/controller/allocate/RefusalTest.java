@@ -29,7 +29,8 @@ class RefusalTest {
     cluster.nodes.add(GpuNodes.ready("node-1", 2, "NVIDIA A100", 80 * GIB));
     assertThat(cluster.refusal(Asks.claim("x", Asks.share("gpu", 1, 200 * GIB, 0))))
         .startsWith("asks 200 GiB; the largest a100 has 80 GiB, the largest h200 has 140 GiB; 0 of 4 cards fit");
-    assertThat(cluster.refusal(Asks.claim("x", Asks.share("gpu", 1, GIB, 150)))).startsWith("asks 150 % cores; a card has 100 %; 0 of 4 cards fit");
+    assertThat(cluster.refusal(Asks.claim("x", Asks.share("gpu", 1, GIB, 150))))
+        .startsWith("asks 150 % cores; a card has 100 %; 0 of 4 cards fit");
   }
 
   @Test
@@ -43,7 +44,8 @@ class RefusalTest {
       cluster.nodes.add(GpuNodes.ready("node-" + i, 1, "NVIDIA H200", 100 * GIB));
       cluster.take("a" + i, "node-" + i, 0, (90L << 30) + ((long) i << 27), 0);
     }
-    Outcome.Unallocatable outcome = (Outcome.Unallocatable) cluster.allocate(Asks.claim("x", Asks.share("gpu", 1, 50 * GIB, 0)));
+    Outcome.Unallocatable outcome =
+        (Outcome.Unallocatable) cluster.allocate(Asks.claim("x", Asks.share("gpu", 1, 50 * GIB, 0)));
     assertThat(outcome.explanation().summary(300)).hasSizeLessThanOrEqualTo(300).contains("more reasons");
   }
 

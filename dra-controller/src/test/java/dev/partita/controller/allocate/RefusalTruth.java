@@ -46,13 +46,16 @@ final class RefusalTruth {
         assertThat(any.gpu().health().reason()).isEqualTo(value.replace('-', ' '));
         assertThat(any.isTolerated(ask)).isFalse();
       }
-      case CardRefusal.OtherMode(String asked) -> assertThat(devices).extracting(device -> device.mode().attributeValue()).doesNotContain(asked);
+      case CardRefusal.OtherMode(String asked) ->
+          assertThat(devices).extracting(device -> device.mode().attributeValue()).doesNotContain(asked);
       case CardRefusal.NotSelected(String origin, String expression) -> {
         assertThat(selected).isEmpty();
         assertThat(ask.selectors()).contains(new DeviceAsk.Selector(origin, expression));
       }
-      case CardRefusal.OtherModel(String its, String asked) -> assertThat(model).isEqualTo(its).isNotIn(List.of(asked.split(" or ")));
-      case CardRefusal.AvoidedModel(String its) -> assertThat(model).isEqualTo(its).isIn(ask.placement().models().avoid());
+      case CardRefusal.OtherModel(String its, String asked) ->
+          assertThat(model).isEqualTo(its).isNotIn(List.of(asked.split(" or ")));
+      case CardRefusal.AvoidedModel(String its) ->
+          assertThat(model).isEqualTo(its).isIn(ask.placement().models().avoid());
       case CardRefusal.OtherCard _ -> assertThat(any.gpu().uuid()).isNotIn(ask.placement().uuids().choose());
       case CardRefusal.AvoidedCard _ -> assertThat(any.gpu().uuid()).isIn(ask.placement().uuids().avoid());
       case CardRefusal.TooSmall(long total, long asked, String its) -> {
@@ -60,11 +63,13 @@ final class RefusalTruth {
         assertThat(asked).isGreaterThan(total);
         assertThat(selected).extracting(ReportedDevice::memory).contains(total);
       }
-      case CardRefusal.TooManyCores(long asked) -> assertThat(asked).isEqualTo(ask.cores().orElseThrow()).isGreaterThan(100);
+      case CardRefusal.TooManyCores(long asked) ->
+          assertThat(asked).isEqualTo(ask.cores().orElseThrow()).isGreaterThan(100);
       case CardRefusal.NoSuchCapacity(DeviceMode mode, String capacity) -> {
         assertThat(mode).isNotEqualTo(DeviceMode.SHARED);
         assertThat(selected).extracting(ReportedDevice::mode).contains(mode);
-        assertThat(capacity.equals("cores") ? ask.cores().isPresent() : ask.memory() instanceof MemoryRequest.Percent).isTrue();
+        assertThat(capacity.equals("cores") ? ask.cores().isPresent() : ask.memory() instanceof MemoryRequest.Percent)
+            .isTrue();
       }
       case CardRefusal.NotOversubscribed(DeviceMode mode) -> {
         assertThat(mode).isNotEqualTo(DeviceMode.SHARED);
@@ -81,15 +86,22 @@ final class RefusalTruth {
   }
 
   /** All places of the profile are named, every one is in the way of something named, and what is named is there. */
-  private static void assertTrue(CardRefusal.PlacementsOverlap overlap, List<ReportedDevice> selected, TakenOfCard taken) {
-    List<ReportedDevice> places = selected.stream().filter(device -> device.profileName().equals(overlap.profile())).toList();
+  private static void assertTrue(
+      CardRefusal.PlacementsOverlap overlap,
+      List<ReportedDevice> selected,
+      TakenOfCard taken) {
+    List<ReportedDevice> places =
+        selected.stream().filter(device -> device.profileName().equals(overlap.profile())).toList();
     List<ReportedDevice> others =
         overlap.others().stream()
-            .map(slot -> taken.instances().stream().filter(its -> its.name().endsWith("-mig-" + slot)).findFirst().orElse(null))
+            .map(slot -> taken.instances().stream().filter(its -> its.name().endsWith("-mig-" + slot)).findFirst()
+                .orElse(null))
             .map(Objects::requireNonNull)
             .toList();
     assertThat(places).extracting(ReportedDevice::start).containsExactlyInAnyOrderElementsOf(overlap.starts());
-    assertThat(places).allSatisfy(place -> assertThat(others).anyMatch(other -> (other.slices() & place.slices()) != 0));
-    assertThat(others).isNotEmpty().allSatisfy(other -> assertThat(places).anyMatch(place -> (other.slices() & place.slices()) != 0));
+    assertThat(places)
+        .allSatisfy(place -> assertThat(others).anyMatch(other -> (other.slices() & place.slices()) != 0));
+    assertThat(others).isNotEmpty()
+        .allSatisfy(other -> assertThat(places).anyMatch(place -> (other.slices() & place.slices()) != 0));
   }
 }

@@ -41,7 +41,8 @@ record RefusedCard(GpuNode node, List<Booking> taken, DeviceAsk ask) {
 
   /** @param taken of any card */
   static RefusedCard of(GpuNode node, int index, List<Booking> taken, DeviceAsk ask) {
-    List<Gpu> alone = Objects.requireNonNull(node.getStatus()).gpus().stream().filter(gpu -> gpu.index() == index).toList();
+    List<Gpu> alone =
+        Objects.requireNonNull(node.getStatus()).gpus().stream().filter(gpu -> gpu.index() == index).toList();
     String name = node.getMetadata().getName();
     List<Booking> its = taken.stream().filter(booking -> booking.card().equals(new CardKey(name, index))).toList();
     return new RefusedCard(GpuNodes.ready(name, node.getSpec(), alone), its, ask);
@@ -59,7 +60,8 @@ record RefusedCard(GpuNode node, List<Booking> taken, DeviceAsk ask) {
       Optional<CardRefusal> next = now.refusal(allocator);
       assertThat(next).as("%s, once that is satisfied", why.get()).isNotEqualTo(why);
       if (isSaidOnce(why.get())) {
-        next.ifPresent(again -> assertThat(again).as("%s, once that is satisfied", why.get()).isNotInstanceOf(why.get().getClass()));
+        next.ifPresent(again -> assertThat(again).as("%s, once that is satisfied", why.get())
+            .isNotInstanceOf(why.get().getClass()));
       }
     }
     throw new AssertionError(this + " is still refused: " + now.refusal(allocator));
@@ -88,35 +90,44 @@ record RefusedCard(GpuNode node, List<Booking> taken, DeviceAsk ask) {
   private RefusedCard satisfied(CardRefusal why) {
     Placement placement = ask.placement();
     return switch (why) {
-      case CardRefusal.MemoryTaken _, CardRefusal.CoresTaken _, CardRefusal.HasShares _, CardRefusal.SharesInTheWay _ -> without(its -> its.mode() == DeviceMode.SHARED);
+      case CardRefusal.MemoryTaken _,CardRefusal.CoresTaken _,CardRefusal.HasShares _,CardRefusal.SharesInTheWay _ ->
+          without(its -> its.mode() == DeviceMode.SHARED);
       case CardRefusal.TakenWhole _ -> without(its -> its.mode() == DeviceMode.WHOLE);
       case CardRefusal.CutIntoInstances _ -> without(its -> its.mode() == DeviceMode.MIG);
-      case CardRefusal.PlacementsOverlap overlap -> without(its -> its.device() instanceof DeviceName.Mig mig && overlap.others().contains(mig.slot()));
+      case CardRefusal.PlacementsOverlap overlap ->
+          without(its -> its.device() instanceof DeviceName.Mig mig && overlap.others().contains(mig.slot()));
       case CardRefusal.NoMoreOfProfile(String profile, int _) -> {
-        Booking one = taken.stream().filter(its -> its.device().toString().contains("-mig-" + profile.replaceAll("[.+]", "-") + "-")).findFirst().orElseThrow();
+        Booking one = taken.stream()
+            .filter(its -> its.device().toString().contains("-mig-" + profile.replaceAll("[.+]", "-") + "-"))
+            .findFirst().orElseThrow();
         yield without(one::equals);
       }
       case CardRefusal.Tainted _ -> with(gpu -> gpu.withHealth(GpuHealth.HEALTHY), node.getSpec());
       case CardRefusal.OtherMode _ -> {
         GpuNodeSpec spec = node.getSpec();
-        GpuNodeSpec all = new GpuNodeSpec(spec.allocator(), List.of(GpuNodeSpec.PublishedMode.values()), spec.reservedMemory(), spec.memoryPercent());
+        GpuNodeSpec all = new GpuNodeSpec(spec.allocator(), List.of(GpuNodeSpec.PublishedMode.values()),
+            spec.reservedMemory(), spec.memoryPercent());
         yield with(gpu -> gpu.migProfiles().isEmpty() ? gpu.withMigProfiles(GpuNodes.h200Profiles()) : gpu, all);
       }
-      case CardRefusal.OtherModel(String _, String asked) when ask.selectors().stream().anyMatch(names(asked)) -> withoutSelector(names(asked));
-      case CardRefusal.OtherModel _, CardRefusal.AvoidedModel _ -> asking(Asks.on(ask, Choice.ANY, placement.uuids()));
-      case CardRefusal.OtherCard _, CardRefusal.AvoidedCard _ -> asking(Asks.on(ask, placement.models(), Choice.ANY));
-      case CardRefusal.NotSelected(String _, String expression) -> withoutSelector(selector -> selector.expression().equals(expression));
+      case CardRefusal.OtherModel(String _, String asked) when ask.selectors().stream().anyMatch(names(asked)) ->
+          withoutSelector(names(asked));
+      case CardRefusal.OtherModel _,CardRefusal.AvoidedModel _ -> asking(Asks.on(ask, Choice.ANY, placement.uuids()));
+      case CardRefusal.OtherCard _,CardRefusal.AvoidedCard _ -> asking(Asks.on(ask, placement.models(), Choice.ANY));
+      case CardRefusal.NotSelected(String _, String expression) ->
+          withoutSelector(selector -> selector.expression().equals(expression));
       case CardRefusal.SelectorFailed failed -> throw new AssertionError(failed + " was not asked for");
       case CardRefusal.HeldOnNode _ -> throw new AssertionError(why + ": no node holds anything");
       case CardRefusal.NotOffered _ -> throw new AssertionError(why + ": no node withholds a card");
-      case CardRefusal.TooSmall(long total, long _, String _) -> asking(Asks.amounting(ask, new MemoryRequest.Bytes(total), ask.cores()));
+      case CardRefusal.TooSmall(long total, long _, String _) ->
+          asking(Asks.amounting(ask, new MemoryRequest.Bytes(total), ask.cores()));
       case CardRefusal.TooManyCores _ -> asking(Asks.amounting(ask, ask.memory(), OptionalLong.of(Account.CORES)));
       case CardRefusal.NoSuchCapacity(DeviceMode _, String capacity) when capacity.equals("cores") ->
           asking(Asks.amounting(ask, ask.memory(), OptionalLong.empty()));
       case CardRefusal.NoSuchCapacity _ -> asking(Asks.amounting(ask, new MemoryRequest.Unsaid(), ask.cores()));
       case CardRefusal.NotOversubscribed _ -> asking(Asks.oversubscribed(ask, GpuShareConfig.NOT_OVERSUBSCRIBED));
       case CardRefusal.NotExclusive _ ->
-          asking(Asks.placed(ask, new Placement(placement.nodes(), placement.gpus(), placement.numa(), placement.nvlink(), placement.models(), placement.uuids(), false)));
+          asking(Asks.placed(ask, new Placement(placement.nodes(), placement.gpus(), placement.numa(),
+              placement.nvlink(), placement.models(), placement.uuids(), false)));
     };
   }
 

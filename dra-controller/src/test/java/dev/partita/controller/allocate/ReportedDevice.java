@@ -22,15 +22,22 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A device as it follows from its node's report alone, and what an ask means by it: nothing of what it says comes from the inventory, the
- * selectors or the allocator, which are checked with it.
+ * A device as it follows from its node's report alone, and what an ask means by it: nothing of what it says comes from
+ * the inventory, the selectors or the allocator, which are checked with it.
  *
  * @param sellable bytes that shares of its card may hold together
  * @param profile of a MIG instance
  * @param start first memory slice of a MIG instance
  * @param size memory slices of a MIG instance
  */
-record ReportedDevice(String node, Gpu gpu, long sellable, DeviceMode mode, Optional<MigProfile> profile, int start, int size) {
+record ReportedDevice(
+    String node,
+    Gpu gpu,
+    long sellable,
+    DeviceMode mode,
+    Optional<MigProfile> profile,
+    int start,
+    int size) {
   private static final long MIB = 1L << 20;
   private static final Pattern EQUALS = Pattern.compile("\\.(\\w+) == \"([^\"]+)\"");
 
@@ -45,11 +52,13 @@ record ReportedDevice(String node, Gpu gpu, long sellable, DeviceMode mode, Opti
       for (PublishedMode mode : modes) {
         switch (mode) {
           case Whole -> devices.add(new ReportedDevice(name, gpu, sellable, DeviceMode.WHOLE, Optional.empty(), 0, 0));
-          case Shared -> devices.add(new ReportedDevice(name, gpu, sellable, DeviceMode.SHARED, Optional.empty(), 0, 0));
+          case Shared ->
+              devices.add(new ReportedDevice(name, gpu, sellable, DeviceMode.SHARED, Optional.empty(), 0, 0));
           case Mig -> gpu.migProfiles().forEach(
               profile -> profile.placements().forEach(
                   place -> devices.add(
-                      new ReportedDevice(name, gpu, sellable, DeviceMode.MIG, Optional.of(profile), place.start(), place.size()))));
+                      new ReportedDevice(name, gpu, sellable, DeviceMode.MIG, Optional.of(profile), place.start(),
+                          place.size()))));
         }
       }
     }
@@ -57,9 +66,12 @@ record ReportedDevice(String node, Gpu gpu, long sellable, DeviceMode mode, Opti
   }
 
   private static long sellable(GpuNode node, Gpu gpu) {
-    long reserved = node.getSpec().reservedMemory() == null ? 0 : node.getSpec().reservedMemory().getNumericalAmount().longValueExact();
+    long reserved = node.getSpec().reservedMemory() == null
+        ? 0
+        : node.getSpec().reservedMemory().getNumericalAmount().longValueExact();
     int sold = Objects.requireNonNullElse(node.getSpec().memoryPercent(), 100);
-    return BigInteger.valueOf(gpu.memoryBytes() - reserved).multiply(BigInteger.valueOf(sold)).divide(BigInteger.valueOf(100)).longValueExact();
+    return BigInteger.valueOf(gpu.memoryBytes() - reserved).multiply(BigInteger.valueOf(sold))
+        .divide(BigInteger.valueOf(100)).longValueExact();
   }
 
   CardKey card() {
@@ -144,23 +156,32 @@ record ReportedDevice(String node, Gpu gpu, long sellable, DeviceMode mode, Opti
     if (mode == DeviceMode.SHARED) {
       return bytes(ask) <= sellable && ask.cores().orElse(0) <= 100;
     }
-    boolean forSharesOnly = ask.cores().isPresent() || ask.memory() instanceof MemoryRequest.Percent || ask.oversubscribe() != 100;
+    boolean forSharesOnly =
+        ask.cores().isPresent() || ask.memory() instanceof MemoryRequest.Percent || ask.oversubscribe() != 100;
     boolean exclusiveInstance = ask.placement().exclusive() && mode == DeviceMode.MIG;
-    return !forSharesOnly && !exclusiveInstance && !(ask.memory() instanceof MemoryRequest.Bytes(long bytes) && bytes > memory());
+    return !forSharesOnly && !exclusiveInstance
+        && !(ask.memory() instanceof MemoryRequest.Bytes(long bytes) && bytes > memory());
   }
 
-  /** Bytes that a share for the ask takes of the card: what is asked, a percentage in whole MiB, or all there is; 1 MiB at least. */
+  /**
+   * Bytes that a share for the ask takes of the card: what is asked, a percentage in whole MiB, or all there is; 1 MiB
+   * at least.
+   */
   long bytes(DeviceAsk ask) {
     return switch (ask.memory()) {
       case MemoryRequest.Unsaid() -> sellable;
       case MemoryRequest.Bytes(long bytes) -> Math.max(MIB, bytes);
       case MemoryRequest.Percent(int percent) when percent == 100 -> sellable;
       case MemoryRequest.Percent(int percent) ->
-          Math.max(MIB, BigInteger.valueOf(sellable).multiply(BigInteger.valueOf(percent)).divide(BigInteger.valueOf(100 * MIB)).longValueExact() * MIB);
+          Math.max(MIB, BigInteger.valueOf(sellable).multiply(BigInteger.valueOf(percent))
+              .divide(BigInteger.valueOf(100 * MIB)).longValueExact() * MIB);
     };
   }
 
-  /** Of a card's devices those that an ask means which could be had if nothing were taken: the whole, or shares, or else instances. */
+  /**
+   * Of a card's devices those that an ask means which could be had if nothing were taken: the whole, or shares, or else
+   * instances.
+   */
   static List<ReportedDevice> meant(List<ReportedDevice> ofCard, DeviceAsk ask) {
     List<ReportedDevice> possible = ofCard.stream().filter(device -> device.isPossible(ask)).toList();
     List<ReportedDevice> undivided = possible.stream().filter(device -> device.mode != DeviceMode.MIG).toList();
@@ -171,10 +192,14 @@ record ReportedDevice(String node, Gpu gpu, long sellable, DeviceMode mode, Opti
     return undivided.size() == 1 ? undivided : undivided.stream().filter(device -> device.mode == wanted).toList();
   }
 
-  /** Of a card's devices those that have what an ask says, and could be had if nothing were taken; who only looks sees a whole card or its shares, not both. */
+  /**
+   * Of a card's devices those that have what an ask says, and could be had if nothing were taken; who only looks sees a
+   * whole card or its shares, not both.
+   */
   static List<ReportedDevice> written(List<ReportedDevice> ofCard, DeviceAsk ask) {
     List<ReportedDevice> possible = ofCard.stream().filter(device -> device.isPossible(ask)).toList();
-    boolean once = ask.access() == DeviceAsk.Access.MONITOR && possible.stream().anyMatch(device -> device.mode == DeviceMode.WHOLE);
+    boolean once = ask.access() == DeviceAsk.Access.MONITOR
+        && possible.stream().anyMatch(device -> device.mode == DeviceMode.WHOLE);
     return once ? possible.stream().filter(device -> device.mode != DeviceMode.SHARED).toList() : possible;
   }
 

@@ -30,14 +30,15 @@ import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is looked up in the order of free cards is what looking at every host would have found, on clusters that change. */
+/**
+ * What is looked up in the order of free cards is what looking at every host would have found, on clusters that change.
+ */
 class ScanAgreementTest {
   private static final long GIB = GpuNodes.GIB;
   private static final String[] PRODUCTS = {"NVIDIA H200", "NVIDIA A100", "Tesla T4"};
   private static final long[] MEMORY = {140, 80, 16};
 
-  @ParameterizedTest
-  @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
+  @ParameterizedTest @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
   void lookupFindsWhatAScanFinds(long seed) {
     Random random = new Random(seed);
     RandomStream stream = new RandomStream(random);
@@ -76,15 +77,18 @@ class ScanAgreementTest {
               switch (random.nextInt(3)) {
                 case 0 -> new Booking(card, DeviceMode.WHOLE, 0, 0);
                 case 1 -> new Booking(card, DeviceMode.SHARED, random.nextLong(200 * GIB), random.nextInt(120));
-                default -> new Booking(card, new DeviceName.Mig(card.index(), new MigSlot("1g-18gb", random.nextInt(9))), 0, 0);
+                default -> new Booking(card,
+                    new DeviceName.Mig(card.index(), new MigSlot("1g-18gb", random.nextInt(9))), 0, 0);
               };
           books.put("wild" + step, List.of(booking));
           live.add("wild" + step);
         }
         default -> {
           int refused = random.nextInt(4);
-          Candidates candidates = host -> host.name().hashCode() % 4 < refused - 1 ? Optional.of("not there") : Optional.empty();
-          List<ClaimRequest> pod = new ArrayList<>(random.nextInt(3) == 0 ? stream.pod("s" + step) : List.of(claim(random, "s" + step)));
+          Candidates candidates =
+              host -> host.name().hashCode() % 4 < refused - 1 ? Optional.of("not there") : Optional.empty();
+          List<ClaimRequest> pod =
+              new ArrayList<>(random.nextInt(3) == 0 ? stream.pod("s" + step) : List.of(claim(random, "s" + step)));
           if (random.nextInt(8) == 0) {
             pod.add(claim(random, "t" + step));
           }
@@ -93,7 +97,8 @@ class ScanAgreementTest {
           FreeCards anew = new FreeCards(books);
           anew.refresh(inventory);
           assertThat(allocator.placeByScan(pod, candidates, anew)).as("step %s: %s", step, pod).isEqualTo(outcome);
-          assertThat(allocator.explain(pod, candidates, cards)).as("step %s: %s", step, pod).isEqualTo(allocator.explainOneByOne(pod, candidates, cards));
+          assertThat(allocator.explain(pod, candidates, cards)).as("step %s: %s", step, pod)
+              .isEqualTo(allocator.explainOneByOne(pod, candidates, cards));
           if (outcome.isPresent()) {
             allocated++;
             for (ClaimPlacement placement : outcome.get().claims()) {
@@ -129,11 +134,14 @@ class ScanAgreementTest {
     List<DeviceAsk> asks =
         switch (random.nextInt(26)) {
           case 20 -> List.of(Asks.alone(Asks.share("r", 1 + random.nextInt(2), 8 * GIB, 20)));
-          case 21 -> List.of(Asks.alone(Asks.share("r", 1, 8 * GIB, 20)), Asks.share("q", 1, GIB, 5), Asks.whole("p", 1));
+          case 21 ->
+              List.of(Asks.alone(Asks.share("r", 1, 8 * GIB, 20)), Asks.share("q", 1, GIB, 5), Asks.whole("p", 1));
           case 22 -> List.of(Asks.on(Asks.share("r", 1, 2 * GIB, 10), Asks.avoid("t4", "h200"), Choice.ANY));
           case 23 -> List.of(Asks.on(Asks.whole("r", 1 + random.nextInt(3)), Asks.choose("h200"), Choice.ANY));
-          case 24 -> List.of(Asks.on(Asks.share("r", 1, 2 * GIB, 10), Choice.ANY, Asks.avoid(anyUuid(random), anyUuid(random))));
-          case 25 -> List.of(Asks.on(Asks.alone(Asks.share("r", 1, GIB, 10)), Choice.ANY, Asks.choose(anyUuid(random), anyUuid(random))));
+          case 24 -> List
+              .of(Asks.on(Asks.share("r", 1, 2 * GIB, 10), Choice.ANY, Asks.avoid(anyUuid(random), anyUuid(random))));
+          case 25 -> List.of(Asks.on(Asks.alone(Asks.share("r", 1, GIB, 10)), Choice.ANY,
+              Asks.choose(anyUuid(random), anyUuid(random))));
           case 10 -> List.of(Asks.share("r", 2 + random.nextInt(4), GIB, 5));
           case 11 -> List.of(spread(Asks.share("r", 1 + random.nextInt(3), 10 * GIB, 20)), spread(Asks.whole("q", 1)));
           case 12 -> List.of(numa("r", random.nextInt(2)));
@@ -157,7 +165,8 @@ class ScanAgreementTest {
       return new ClaimRequest(new ClaimRef("default", name, "uid-" + name), List.of(first, second), constraints);
     }
     if (random.nextInt(5) == 0) {
-      var either = new RequestAsk("r", List.of(Asks.share("r/a", "t4", 12 * GIB), Asks.whole("r/b", 2), Asks.share("r/c", 1, 30 * GIB, 40)));
+      var either = new RequestAsk("r",
+          List.of(Asks.share("r/a", "t4", 12 * GIB), Asks.whole("r/b", 2), Asks.share("r/c", 1, 30 * GIB, 40)));
       return new ClaimRequest(new ClaimRef("default", name, "uid-" + name), List.of(either), constraints);
     }
     return Asks.claim(name, constraints, asks.toArray(DeviceAsk[]::new));
@@ -172,12 +181,15 @@ class ScanAgreementTest {
   }
 
   private static DeviceAsk numa(String name, int node) {
-    var selector = new DeviceAsk.Selector("request", "device.attributes[\"resource.kubernetes.io\"].numaNode == " + node);
-    return Asks.ask(name, List.of(Asks.mode(DeviceMode.SHARED), selector), new DeviceAsk.Count.Exactly(1), OptionalLong.of(GIB), OptionalLong.empty());
+    var selector =
+        new DeviceAsk.Selector("request", "device.attributes[\"resource.kubernetes.io\"].numaNode == " + node);
+    return Asks.ask(name, List.of(Asks.mode(DeviceMode.SHARED), selector), new DeviceAsk.Count.Exactly(1),
+        OptionalLong.of(GIB), OptionalLong.empty());
   }
 
   private static DeviceAsk uuid(String name, String uuid) {
     var selector = new DeviceAsk.Selector("request", "device.attributes[\"gpu.partita.dev\"].uuid == \"" + uuid + "\"");
-    return Asks.ask(name, List.of(Asks.mode(DeviceMode.SHARED), selector), new DeviceAsk.Count.Exactly(1), OptionalLong.of(GIB), OptionalLong.empty());
+    return Asks.ask(name, List.of(Asks.mode(DeviceMode.SHARED), selector), new DeviceAsk.Count.Exactly(1),
+        OptionalLong.of(GIB), OptionalLong.empty());
   }
 }

@@ -55,7 +55,8 @@ final class SmallCluster {
 
   private static List<String> devices(Outcome outcome) {
     assertThat(outcome).isInstanceOf(Outcome.Allocated.class);
-    return ((Outcome.Allocated) outcome).claims().stream().flatMap(c -> c.devices().stream()).map(d -> d.device().toString()).toList();
+    return ((Outcome.Allocated) outcome).claims().stream().flatMap(c -> c.devices().stream())
+        .map(d -> d.device().toString()).toList();
   }
 
   String refusal(ClaimRequest claim) {

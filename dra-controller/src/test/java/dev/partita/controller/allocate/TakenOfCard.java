@@ -15,7 +15,8 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * What of one card is taken, added up from what results say: names of devices, and amounts. The allocator keeps accounts of its own.
+ * What of one card is taken, added up from what results say: names of devices, and amounts. The allocator keeps
+ * accounts of its own.
  *
  * @param wholes how often it is had as a whole, or as a share that has it for itself
  */
@@ -31,7 +32,8 @@ record TakenOfCard(int wholes, int shares, long memory, long cores, List<Reporte
     Map<CardKey, TakenOfCard> taken = new HashMap<>();
     for (ClaimPlacement claim : claims) {
       for (DevicePlacement result : claim.devices()) {
-        ReportedDevice device = Objects.requireNonNull(offered.get(place(result)), () -> place(result) + " is not offered");
+        ReportedDevice device =
+            Objects.requireNonNull(offered.get(place(result)), () -> place(result) + " is not offered");
         TakenOfCard before = taken.getOrDefault(device.card(), NOTHING);
         TakenOfCard after = before.plus(device, result.request(), result.memory(), result.cores());
         if (!after.equals(NOTHING)) {
@@ -69,7 +71,8 @@ record TakenOfCard(int wholes, int shares, long memory, long cores, List<Reporte
   /** Whether more is taken than there is, or things that exclude each other. */
   boolean isTooMuch(ReportedDevice anyOfCard) {
     int ways = (wholes > 0 ? 1 : 0) + (shares > 0 ? 1 : 0) + (instances.isEmpty() ? 0 : 1);
-    return ways > 1 || wholes > 1 || memory > anyOfCard.sellable() || cores > 100 || overlap() || instances.stream().anyMatch(this::areTooMany);
+    return ways > 1 || wholes > 1 || memory > anyOfCard.sellable() || cores > 100 || overlap()
+        || instances.stream().anyMatch(this::areTooMany);
   }
 
   private boolean overlap() {
@@ -94,7 +97,9 @@ record TakenOfCard(int wholes, int shares, long memory, long cores, List<Reporte
   /** In the allocator's own terms, to compare. */
   Account account() {
     List<MigSlot> slots =
-        instances.stream().map(instance -> new MigSlot(instance.profileName().replaceAll("[.+]", "-"), instance.start())).sorted().toList();
+        instances.stream()
+            .map(instance -> new MigSlot(instance.profileName().replaceAll("[.+]", "-"), instance.start())).sorted()
+            .toList();
     return new Account(shares, wholes, memory, (int) cores, slots);
   }
 }

@@ -29,11 +29,11 @@ class DecisionBudgetTest {
     budget.begin(Duration.ofMillis(100));
     now = Duration.ofMillis(101).toNanos();
     assertThatThrownBy(
-            () -> {
-              for (int i = 0; i < 16; i++) {
-                budget.step();
-              }
-            })
+        () -> {
+          for (int i = 0; i < 16; i++) {
+            budget.step();
+          }
+        })
         .isInstanceOf(OverBudgetException.class);
   }
 
@@ -51,16 +51,15 @@ class DecisionBudgetTest {
   void whatIsDoneApartHasALimitOfItsOwnAndIsNotCounted() {
     budget.begin(Duration.ofMillis(100));
     assertThatThrownBy(
-            () ->
-                budget.apart(
-                    Duration.ofMillis(200),
-                    () -> {
-                      now += Duration.ofMillis(150).toNanos();
-                      budget.longStep();
-                      now += Duration.ofMillis(60).toNanos();
-                      budget.longStep();
-                      return "";
-                    }))
+        () -> budget.apart(
+            Duration.ofMillis(200),
+            () -> {
+              now += Duration.ofMillis(150).toNanos();
+              budget.longStep();
+              now += Duration.ofMillis(60).toNanos();
+              budget.longStep();
+              return "";
+            }))
         .isInstanceOf(OverBudgetException.class)
         .hasMessageContaining("200 ms");
     now += Duration.ofMillis(99).toNanos();

@@ -22,7 +22,8 @@ class CertificateKeeperTest {
   private final Cluster cluster = Cluster.empty();
   private final WebhookObjects objects = new WebhookObjects(cluster.client);
   private final HeldClock clock = new HeldClock(Instant.parse("2026-01-01T00:00:00Z"));
-  private final CertificateKeeper keeper = new CertificateKeeper(cluster.client, new ApiEdge(() -> true), WebhookObjects.NAMES, clock);
+  private final CertificateKeeper keeper =
+      new CertificateKeeper(cluster.client, new ApiEdge(() -> true), WebhookObjects.NAMES, clock);
 
   @AfterEach
   void close() {
@@ -38,7 +39,8 @@ class CertificateKeeperTest {
     eventually().until(objects::areComplete);
     CertificateState state = objects.state();
     assertThat(objects.secret().getData()).containsOnlyKeys("ca.crt", "ca.key", "tls.crt", "tls.key");
-    assertThat(CertificateAuthority.vouches(state.bundle().getFirst(), state.serving().orElseThrow().certificate())).isTrue();
+    assertThat(CertificateAuthority.vouches(state.bundle().getFirst(), state.serving().orElseThrow().certificate()))
+        .isTrue();
     assertThat(objects.bundles()).hasSize(3);
   }
 
@@ -57,14 +59,16 @@ class CertificateKeeperTest {
     clock.advance(SERVED);
     objects.touch(Map.of("at", "rotation"));
     eventually().until(() -> objects.state().bundle().size() == 2 && objects.areComplete());
-    assertThat(objects.state().serving()).as("it is not changed before API servers trust its authority").isEqualTo(old.serving());
+    assertThat(objects.state().serving()).as("it is not changed before API servers trust its authority")
+        .isEqualTo(old.serving());
     assertThat(objects.state().bundle().getLast()).isEqualTo(old.bundle().getFirst());
 
     clock.advance(CertificatePlan.SPREAD);
     objects.touch(Map.of("at", "spread"));
     eventually().until(() -> !objects.state().serving().equals(old.serving()));
     CertificateState after = objects.state();
-    assertThat(CertificateAuthority.vouches(after.bundle().getFirst(), after.serving().orElseThrow().certificate())).isTrue();
+    assertThat(CertificateAuthority.vouches(after.bundle().getFirst(), after.serving().orElseThrow().certificate()))
+        .isTrue();
     assertThat(after.bundle()).hasSize(2);
   }
 
@@ -80,19 +84,17 @@ class CertificateKeeperTest {
     objects.make();
     keeper.start();
     eventually().until(objects::areComplete);
-    cluster
-        .client
+    cluster.client
         .resources(MutatingWebhookConfiguration.class)
         .withName(WebhookObjects.NAMES.service())
         .edit(
-            configuration ->
-                new MutatingWebhookConfigurationBuilder(configuration)
-                    .editFirstWebhook()
-                    .editClientConfig()
-                    .withCaBundle("bm9ib2R5")
-                    .endClientConfig()
-                    .endWebhook()
-                    .build());
+            configuration -> new MutatingWebhookConfigurationBuilder(configuration)
+                .editFirstWebhook()
+                .editClientConfig()
+                .withCaBundle("bm9ib2R5")
+                .endClientConfig()
+                .endWebhook()
+                .build());
     eventually().until(objects::areComplete);
   }
 
@@ -102,8 +104,7 @@ class CertificateKeeperTest {
     keeper.start();
     eventually().until(objects::areComplete);
     CertificateState before = objects.state();
-    cluster
-        .client
+    cluster.client
         .secrets()
         .inNamespace(WebhookObjects.NAMES.namespace())
         .withName(WebhookObjects.NAMES.secret())
@@ -116,8 +117,10 @@ class CertificateKeeperTest {
   @Test
   void aSecretOfSomebodyElseIsLeftAsItIs() {
     objects.make();
-    CertificateState theirs = CertificateState.EMPTY.with(CertificateAuthority.make(clock.instant().minus(Duration.ofDays(2000))));
-    cluster.client.secrets().inNamespace(WebhookObjects.NAMES.namespace()).withName(WebhookObjects.NAMES.secret()).delete();
+    CertificateState theirs =
+        CertificateState.EMPTY.with(CertificateAuthority.make(clock.instant().minus(Duration.ofDays(2000))));
+    cluster.client.secrets().inNamespace(WebhookObjects.NAMES.namespace()).withName(WebhookObjects.NAMES.secret())
+        .delete();
     objects.secret(CertificateState.TLS_TYPE, theirs.data());
     keeper.start();
     objects.touch(Map.of("at", "all"));
@@ -129,7 +132,8 @@ class CertificateKeeperTest {
   @Test
   void aSecretThatIsMissingIsFilledWhenItComes() {
     objects.make();
-    cluster.client.secrets().inNamespace(WebhookObjects.NAMES.namespace()).withName(WebhookObjects.NAMES.secret()).delete();
+    cluster.client.secrets().inNamespace(WebhookObjects.NAMES.namespace()).withName(WebhookObjects.NAMES.secret())
+        .delete();
     keeper.start();
     objects.secret("Opaque", Map.of());
     eventually().until(objects::areComplete);

@@ -21,15 +21,18 @@ class CertificatePlanTest {
     assertThat(next(CertificateState.EMPTY, false, START)).isInstanceOf(NewAuthority.class);
     CertificateState state = CertificateState.EMPTY.with(CertificateAuthority.make(START));
     assertThat(next(state, false, START)).isInstanceOf(NewServing.class);
-    assertThat(next(complete(START), false, START)).as("the configurations have yet to trust it, which is not for the plan").isInstanceOf(Wait.class);
+    assertThat(next(complete(START), false, START))
+        .as("the configurations have yet to trust it, which is not for the plan").isInstanceOf(Wait.class);
   }
 
   @Test
   void aCertificateIsRenewedWhenAThirdOfItsLifeIsLeft() {
     CertificateState state = complete(START);
-    assertThat(next(state, true, START.plus(Duration.ofDays(59)))).isEqualTo(new Wait(Lifetime.of(serving(state)).renewal()));
+    assertThat(next(state, true, START.plus(Duration.ofDays(59))))
+        .isEqualTo(new Wait(Lifetime.of(serving(state)).renewal()));
     assertThat(next(state, true, START.plus(Duration.ofDays(61)))).isInstanceOf(NewServing.class);
-    assertThat(Duration.between(Lifetime.of(serving(state)).renewal(), Lifetime.of(serving(state)).end())).isBetween(Duration.ofDays(29), Duration.ofDays(31));
+    assertThat(Duration.between(Lifetime.of(serving(state)).renewal(), Lifetime.of(serving(state)).end()))
+        .isBetween(Duration.ofDays(29), Duration.ofDays(31));
   }
 
   @Test
@@ -53,7 +56,8 @@ class CertificatePlanTest {
     Instant known = due.plus(CertificatePlan.SPREAD);
     assertThat(next(two, false, due)).isEqualTo(new Wait(known));
     assertThat(next(two, true, due.plusSeconds(1))).as("API servers may not have seen it").isEqualTo(new Wait(known));
-    assertThat(next(two, false, known)).as("a configuration could not be written").isEqualTo(new Wait(known.plus(CertificatePlan.SPREAD)));
+    assertThat(next(two, false, known)).as("a configuration could not be written")
+        .isEqualTo(new Wait(known.plus(CertificatePlan.SPREAD)));
     assertThat(next(two, true, known)).isInstanceOf(NewServing.class);
     CertificateState after = two.with(authority(two).issue(NAME, known));
     assertThat(CertificateAuthority.vouches(two.bundle().get(0), serving(after))).isTrue();
@@ -80,7 +84,8 @@ class CertificatePlanTest {
     assertThat(next(lost, true, START.plusSeconds(5))).isInstanceOf(NewAuthority.class);
     CertificateState two = lost.with(CertificateAuthority.make(START.plusSeconds(5)));
     assertThat(two.bundle()).hasSize(2);
-    assertThat(next(two, true, START.plusSeconds(6))).as("what is served is trusted as before").isInstanceOf(Wait.class);
+    assertThat(next(two, true, START.plusSeconds(6))).as("what is served is trusted as before")
+        .isInstanceOf(Wait.class);
   }
 
   @Test
@@ -94,7 +99,8 @@ class CertificatePlanTest {
   @Test
   void aCertificateForAnotherNameIsReplaced() {
     CertificateState state = complete(START);
-    assertThat(CertificatePlan.next(state, true, "other.elsewhere.svc", START.plus(CertificatePlan.SPREAD))).isInstanceOf(NewServing.class);
+    assertThat(CertificatePlan.next(state, true, "other.elsewhere.svc", START.plus(CertificatePlan.SPREAD)))
+        .isInstanceOf(NewServing.class);
   }
 
   private static CertificateStep next(CertificateState state, boolean trusted, Instant now) {

@@ -40,7 +40,8 @@ class CertificateStateTest {
     assertThat(read.bundle()).isEqualTo(whole.bundle());
     assertThat(read.authority()).isEqualTo(whole.authority());
     assertThat(read.serving()).isEqualTo(whole.serving());
-    assertThat(new String(Base64.getDecoder().decode(read.caBundle()), StandardCharsets.US_ASCII)).startsWith("-----BEGIN CERTIFICATE-----");
+    assertThat(new String(Base64.getDecoder().decode(read.caBundle()), StandardCharsets.US_ASCII))
+        .startsWith("-----BEGIN CERTIFICATE-----");
   }
 
   @Test
@@ -50,13 +51,16 @@ class CertificateStateTest {
     assertThat(certificate.getExtendedKeyUsage()).containsExactly("1.3.6.1.5.5.7.3.1");
     assertThat(certificate.getBasicConstraints()).isEqualTo(-1);
     assertThat(authority.certificate().getBasicConstraints()).as("it may sign no further authority").isZero();
-    assertThat(certificate.getIssuerX500Principal().getEncoded()).isEqualTo(authority.certificate().getSubjectX500Principal().getEncoded());
+    assertThat(certificate.getIssuerX500Principal().getEncoded())
+        .isEqualTo(authority.certificate().getSubjectX500Principal().getEncoded());
   }
 
   @Test
   void whatCannotBeReadOrDoesNotBelongTogetherIsNotThere() {
     assertThat(CertificateState.read(null)).isEqualTo(CertificateState.EMPTY);
-    assertThat(CertificateState.read(Map.of("tls.crt", "%%%", "tls.key", base64("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n")))).isEqualTo(CertificateState.EMPTY);
+    assertThat(CertificateState.read(
+        Map.of("tls.crt", "%%%", "tls.key", base64("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"))))
+        .isEqualTo(CertificateState.EMPTY);
     Map<String, String> mixed = new HashMap<>(whole.data());
     mixed.put("tls.key", mixed.get("ca.key"));
     CertificateState read = CertificateState.read(mixed);
@@ -76,14 +80,16 @@ class CertificateStateTest {
     data.remove("tls.crt");
     assertThat(CertificateState.problem(data)).contains("tls.crt holds no certificate that Java reads: there is none");
     data.put("tls.crt", base64(pem("CERTIFICATE", signedByItselfWithoutAName())));
-    assertThat(CertificateState.problem(data).orElseThrow()).startsWith("tls.crt holds no certificate that Java reads: ").contains("Empty issuer DN");
+    assertThat(CertificateState.problem(data).orElseThrow())
+        .startsWith("tls.crt holds no certificate that Java reads: ").contains("Empty issuer DN");
   }
 
   /** What a self-signing issuer of cert-manager makes where neither a common name nor a subject is asked for. */
   private static byte[] signedByItselfWithoutAName() throws Exception {
     KeyPair pair = KeyPairGenerator.getInstance("EC").generateKeyPair();
     X500Name none = new X500Name(new RDN[0]);
-    var certificate = new JcaX509v3CertificateBuilder(none, BigInteger.ONE, Date.from(NOW), Date.from(NOW), none, pair.getPublic());
+    var certificate =
+        new JcaX509v3CertificateBuilder(none, BigInteger.ONE, Date.from(NOW), Date.from(NOW), none, pair.getPublic());
     return certificate.build(new JcaContentSignerBuilder("SHA256withECDSA").build(pair.getPrivate())).getEncoded();
   }
 
@@ -96,14 +102,17 @@ class CertificateStateTest {
     KeyPairGenerator rsa = KeyPairGenerator.getInstance("RSA");
     rsa.initialize(2048);
     KeyPair pair = rsa.generateKeyPair();
-    byte[] pkcs1 = PrivateKeyInfo.getInstance(pair.getPrivate().getEncoded()).parsePrivateKey().toASN1Primitive().getEncoded();
-    assertThat(Pem.readKey(pem("RSA PRIVATE KEY", pkcs1)).orElseThrow().getEncoded()).isEqualTo(pair.getPrivate().getEncoded());
+    byte[] pkcs1 =
+        PrivateKeyInfo.getInstance(pair.getPrivate().getEncoded()).parsePrivateKey().toASN1Primitive().getEncoded();
+    assertThat(Pem.readKey(pem("RSA PRIVATE KEY", pkcs1)).orElseThrow().getEncoded())
+        .isEqualTo(pair.getPrivate().getEncoded());
   }
 
   @Test
   void nothingThatIsPrintedHoldsAKey() {
     String key = Pem.key(serving.key()).lines().skip(1).findFirst().orElseThrow();
-    assertThat(List.of(whole.toString(), serving.toString(), authority.toString()).toString()).doesNotContain(key).doesNotContain("PRIVATE");
+    assertThat(List.of(whole.toString(), serving.toString(), authority.toString()).toString()).doesNotContain(key)
+        .doesNotContain("PRIVATE");
   }
 
   private static String pem(String type, byte[] content) throws IOException {

@@ -82,11 +82,13 @@ public record WebhookObjects(KubernetesClient client) {
 
   /** What each of the three webhooks trusts. */
   List<String> bundles() {
-    MutatingWebhookConfiguration mutating = client.resources(MutatingWebhookConfiguration.class).withName(NAMES.service()).get();
-    ValidatingWebhookConfiguration validating = client.resources(ValidatingWebhookConfiguration.class).withName(NAMES.service()).get();
+    MutatingWebhookConfiguration mutating =
+        client.resources(MutatingWebhookConfiguration.class).withName(NAMES.service()).get();
+    ValidatingWebhookConfiguration validating =
+        client.resources(ValidatingWebhookConfiguration.class).withName(NAMES.service()).get();
     return Stream.concat(
-            mutating.getWebhooks().stream().map(webhook -> String.valueOf(webhook.getClientConfig().getCaBundle())),
-            validating.getWebhooks().stream().map(webhook -> String.valueOf(webhook.getClientConfig().getCaBundle())))
+        mutating.getWebhooks().stream().map(webhook -> String.valueOf(webhook.getClientConfig().getCaBundle())),
+        validating.getWebhooks().stream().map(webhook -> String.valueOf(webhook.getClientConfig().getCaBundle())))
         .toList();
   }
 
@@ -99,12 +101,14 @@ public record WebhookObjects(KubernetesClient client) {
   /** Puts a certificate into the Secret, as somebody else who keeps it would. */
   public void give(MadeCertificates made) {
     CertificateState given = new CertificateState(Optional.empty(), made.trusted(), Optional.of(made.serving()));
-    client.secrets().inNamespace(NAMES.namespace()).withName(NAMES.secret()).edit(secret -> new SecretBuilder(secret).withData(given.data()).build());
+    client.secrets().inNamespace(NAMES.namespace()).withName(NAMES.secret())
+        .edit(secret -> new SecretBuilder(secret).withData(given.data()).build());
   }
 
   /** Whether nobody has written the Secret or a configuration. */
   public boolean areAsMade() {
-    return Objects.requireNonNullElse(secret().getData(), Map.of()).isEmpty() && bundles().stream().allMatch("null"::equals);
+    return Objects.requireNonNullElse(secret().getData(), Map.of()).isEmpty()
+        && bundles().stream().allMatch("null"::equals);
   }
 
   /** What an API server trusts. */

@@ -26,44 +26,46 @@ class AllocationStatusTest {
   private static final ResourceClaim CLAIM =
       Serialization.unmarshal(
           """
-          apiVersion: resource.k8s.io/v1
-          kind: ResourceClaim
-          metadata: {name: c, namespace: default, uid: u}
-          spec:
-            devices:
-              requests:
-              - name: a
-                exactly: {deviceClassName: soft-gpu}
-              - name: b
-                firstAvailable:
-                - {name: x, deviceClassName: soft-gpu}
-                - {name: y, deviceClassName: gpu.partita.dev}
-              config:
-              - {requests: [b], opaque: {driver: gpu.partita.dev, parameters: {order: 1}}}
-              - {opaque: {driver: gpu.partita.dev, parameters: {order: 2}}}
-              - {requests: [b/y, a], opaque: {driver: nic.example, parameters: {order: 3}}}
-              - {requests: [b/x], opaque: {driver: gpu.partita.dev, parameters: {order: 4}}}
-          """,
+              apiVersion: resource.k8s.io/v1
+              kind: ResourceClaim
+              metadata: {name: c, namespace: default, uid: u}
+              spec:
+                devices:
+                  requests:
+                  - name: a
+                    exactly: {deviceClassName: soft-gpu}
+                  - name: b
+                    firstAvailable:
+                    - {name: x, deviceClassName: soft-gpu}
+                    - {name: y, deviceClassName: gpu.partita.dev}
+                  config:
+                  - {requests: [b], opaque: {driver: gpu.partita.dev, parameters: {order: 1}}}
+                  - {opaque: {driver: gpu.partita.dev, parameters: {order: 2}}}
+                  - {requests: [b/y, a], opaque: {driver: nic.example, parameters: {order: 3}}}
+                  - {requests: [b/x], opaque: {driver: gpu.partita.dev, parameters: {order: 4}}}
+              """,
           ResourceClaim.class);
-  private static final Inventory INVENTORY = Inventory.EMPTY.refreshed(List.of(GpuNodes.ready("node-0", 1, "NVIDIA H200", GpuNodes.GIB)));
+  private static final Inventory INVENTORY =
+      Inventory.EMPTY.refreshed(List.of(GpuNodes.ready("node-0", 1, "NVIDIA H200", GpuNodes.GIB)));
   private static final Map<String, DeviceClass> CLASSES =
       Map.of(
           "soft-gpu",
           Serialization.unmarshal(
               """
-              apiVersion: resource.k8s.io/v1
-              kind: DeviceClass
-              metadata: {name: soft-gpu}
-              spec:
-                config:
-                - opaque: {driver: gpu.partita.dev, parameters: {order: 0}}
-              """,
+                  apiVersion: resource.k8s.io/v1
+                  kind: DeviceClass
+                  metadata: {name: soft-gpu}
+                  spec:
+                    config:
+                    - opaque: {driver: gpu.partita.dev, parameters: {order: 0}}
+                  """,
               DeviceClass.class));
 
   @Test
   void configsOfClassesComeFirstEachForItsRequestAndThenTheClaimsWithTheirRequests() {
     assertThat(configs("a", "b/y"))
-        .extracting(DeviceAllocationConfiguration::getSource, DeviceAllocationConfiguration::getRequests, AllocationStatusTest::order)
+        .extracting(DeviceAllocationConfiguration::getSource, DeviceAllocationConfiguration::getRequests,
+            AllocationStatusTest::order)
         .containsExactly(
             tuple("FromClass", List.of("a"), 0),
             tuple("FromClaim", List.of("b"), 1),
@@ -73,12 +75,18 @@ class AllocationStatusTest {
 
   @Test
   void configsThatCoverNothingThatWasAllocatedAreLeftOut() {
-    assertThat(configs("a")).extracting(AllocationStatusTest::order).as("b and b/x are not there").containsExactly(0, 2, 3);
-    assertThat(configs("b/x")).extracting(AllocationStatusTest::order).as("another alternative than b/y").containsExactly(0, 1, 2, 4);
-    assertThat(configs("b/y")).extracting(AllocationStatusTest::order).as("its class has none").containsExactly(1, 2, 3);
+    assertThat(configs("a")).extracting(AllocationStatusTest::order).as("b and b/x are not there").containsExactly(0, 2,
+        3);
+    assertThat(configs("b/x")).extracting(AllocationStatusTest::order).as("another alternative than b/y")
+        .containsExactly(0, 1, 2, 4);
+    assertThat(configs("b/y")).extracting(AllocationStatusTest::order).as("its class has none").containsExactly(1, 2,
+        3);
   }
 
-  /** A toleration of the allocator's taint in a result tells a plugin that kube-scheduler took the device past the controller. */
+  /**
+   * A toleration of the allocator's taint in a result tells a plugin that kube-scheduler took the device past the
+   * controller.
+   */
   @Test
   void resultsTolerateWhatTheirRequestsDoButTheAllocatorsTaint() {
     assertThat(tolerations("{operator: Exists}")).containsExactly("null Exists NoExecute");
@@ -87,22 +95,24 @@ class AllocationStatusTest {
         .containsExactly("gpu.partita.dev/allocator Exists NoExecute");
     assertThat(tolerations("{key: gpu.partita.dev/unhealthy, operator: Exists}, {operator: Exists, effect: NoExecute}"))
         .containsExactly("gpu.partita.dev/unhealthy Exists null", "null Exists NoExecute");
-    assertThat(tolerations("{operator: Exists}], adminAccess: true, selectors: [")).as("who only looks").containsExactly("null Exists null");
+    assertThat(tolerations("{operator: Exists}], adminAccess: true, selectors: [")).as("who only looks")
+        .containsExactly("null Exists null");
   }
 
   private static List<String> tolerations(String tolerations) {
     ResourceClaim claim =
         Serialization.unmarshal(
             """
-            apiVersion: resource.k8s.io/v1
-            kind: ResourceClaim
-            metadata: {name: c, namespace: default, uid: u}
-            spec: {devices: {requests: [{name: a, exactly: {deviceClassName: soft-gpu, tolerations: [%s]}}]}}
-            """
+                apiVersion: resource.k8s.io/v1
+                kind: ResourceClaim
+                metadata: {name: c, namespace: default, uid: u}
+                spec: {devices: {requests: [{name: a, exactly: {deviceClassName: soft-gpu, tolerations: [%s]}}]}}
+                """
                 .formatted(tolerations),
             ResourceClaim.class);
     Device device = INVENTORY.hosts().values().iterator().next().devices().getFirst();
-    ClaimPlacement placement = new ClaimPlacement(ClaimReader.ref(claim), List.of(new DevicePlacement(ask("a"), device, 0, 0)));
+    ClaimPlacement placement =
+        new ClaimPlacement(ClaimReader.ref(claim), List.of(new DevicePlacement(ask("a"), device, 0, 0)));
     return AllocationStatus.of(claim, placement, "node-0", CLASSES::get, UUID::randomUUID, Instant.EPOCH)
         .getDevices()
         .getResults()
@@ -115,15 +125,19 @@ class AllocationStatusTest {
 
   private static List<DeviceAllocationConfiguration> configs(String... requests) {
     Device device = INVENTORY.hosts().values().iterator().next().devices().getFirst();
-    List<DevicePlacement> devices = Stream.of(requests).map(request -> new DevicePlacement(ask(request), device, 0, 0)).toList();
-    return AllocationStatus.of(CLAIM, new ClaimPlacement(ClaimReader.ref(CLAIM), devices), "node-0", CLASSES::get, UUID::randomUUID, Instant.EPOCH)
+    List<DevicePlacement> devices =
+        Stream.of(requests).map(request -> new DevicePlacement(ask(request), device, 0, 0)).toList();
+    return AllocationStatus
+        .of(CLAIM, new ClaimPlacement(ClaimReader.ref(CLAIM), devices), "node-0", CLASSES::get, UUID::randomUUID,
+            Instant.EPOCH)
         .getDevices()
         .getConfig();
   }
 
   private static DeviceAsk ask(String request) {
     return new DeviceAsk(
-        request, List.of(), new DeviceAsk.Count.Exactly(1), OptionalLong.empty(), OptionalLong.empty(), List.of(), GpuShareConfig.DEFAULT.placement());
+        request, List.of(), new DeviceAsk.Count.Exactly(1), OptionalLong.empty(), OptionalLong.empty(), List.of(),
+        GpuShareConfig.DEFAULT.placement());
   }
 
   private static int order(DeviceAllocationConfiguration config) {

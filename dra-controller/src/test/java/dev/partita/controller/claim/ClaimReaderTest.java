@@ -31,18 +31,17 @@ class ClaimReaderTest {
     Inventory inventory = Inventory.EMPTY.refreshed(List.of(GpuNodes.ready("node-0", 1, "NVIDIA H200", GpuNodes.GIB)));
     ClassPlan.of(inventory)
         .forEach(
-            (name, selectors) ->
-                classes.put(
-                    name,
-                    new DeviceClassBuilder()
-                        .withNewMetadata()
-                        .withName(name)
-                        .addToLabels("app.kubernetes.io/managed-by", "partita-dra-controller")
-                        .endMetadata()
-                        .withNewSpec()
-                        .withSelectors(selectors)
-                        .endSpec()
-                        .build()));
+            (name, selectors) -> classes.put(
+                name,
+                new DeviceClassBuilder()
+                    .withNewMetadata()
+                    .withName(name)
+                    .addToLabels("app.kubernetes.io/managed-by", "partita-dra-controller")
+                    .endMetadata()
+                    .withNewSpec()
+                    .withSelectors(selectors)
+                    .endSpec()
+                    .build()));
     addClass("nic.example.com", "device.driver == \"nic.example.com\"", "");
     addClass("any-but-partita", "device.driver != \"gpu.partita.dev\"", "");
     addClass("team-gpu", "device.driver == \"gpu.partita.dev\"", "");
@@ -50,20 +49,20 @@ class ClaimReaderTest {
         "half-gpu",
         "device.driver == \"gpu.partita.dev\"",
         """
-          config:
-          - opaque:
-              driver: gpu.partita.dev
-              parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, memoryPercent: 50}
-        """);
+              config:
+              - opaque:
+                  driver: gpu.partita.dev
+                  parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, memoryPercent: 50}
+            """);
     addClass(
         "soft-gpu",
         "device.driver == \"gpu.partita.dev\"",
         """
-          config:
-          - opaque:
-              driver: gpu.partita.dev
-              parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, placement: {gpus: Spread}}
-        """);
+              config:
+              - opaque:
+                  driver: gpu.partita.dev
+                  parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, placement: {gpus: Spread}}
+            """);
   }
 
   @Test
@@ -71,19 +70,20 @@ class ClaimReaderTest {
     ClaimRequest ask =
         ask(
             """
-            requests:
-            - name: gpu
-              exactly:
-                deviceClassName: h200.gpu.partita.dev
-                count: 2
-                capacity: {requests: {memory: 8Gi, cores: "25"}}
-            """);
+                requests:
+                - name: gpu
+                  exactly:
+                    deviceClassName: h200.gpu.partita.dev
+                    count: 2
+                    capacity: {requests: {memory: 8Gi, cores: "25"}}
+                """);
     DeviceAsk device = ask.requests().getFirst().alternatives().getFirst();
     assertThat(device.name()).isEqualTo("gpu");
     assertThat(device.count()).isEqualTo(new DeviceAsk.Count.Exactly(2));
     assertThat(device.memory()).isEqualTo(new MemoryRequest.Bytes(8L << 30));
     assertThat(device.cores()).hasValue(25);
-    assertThat(device.selectors()).singleElement().satisfies(s -> assertThat(s.origin()).isEqualTo("class h200.gpu.partita.dev"));
+    assertThat(device.selectors()).singleElement()
+        .satisfies(s -> assertThat(s.origin()).isEqualTo("class h200.gpu.partita.dev"));
   }
 
   @Test
@@ -96,11 +96,14 @@ class ClaimReaderTest {
   @Test
   void memoryIsAskedForInPercentByTheConfigOfTheClaimOrItsClass() {
     assertThat(memory(config("memoryPercent: 40"))).isEqualTo(new MemoryRequest.Percent(40));
-    assertThat(memory("requests: [{name: gpu, exactly: {deviceClassName: half-gpu}}]")).isEqualTo(new MemoryRequest.Percent(50));
-    assertThat(memory("requests: [{name: gpu, exactly: {deviceClassName: half-gpu, capacity: {requests: {memory: 8Gi}}}}]"))
+    assertThat(memory("requests: [{name: gpu, exactly: {deviceClassName: half-gpu}}]"))
+        .isEqualTo(new MemoryRequest.Percent(50));
+    assertThat(
+        memory("requests: [{name: gpu, exactly: {deviceClassName: half-gpu, capacity: {requests: {memory: 8Gi}}}}]"))
         .as("an amount in the request stands for itself")
         .isEqualTo(new MemoryRequest.Bytes(8L << 30));
-    assertThat(memory("requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev}}]")).isEqualTo(new MemoryRequest.Unsaid());
+    assertThat(memory("requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev}}]"))
+        .isEqualTo(new MemoryRequest.Unsaid());
   }
 
   @Test
@@ -112,7 +115,8 @@ class ClaimReaderTest {
             "spec.devices.requests[0].exactly.capacity.requests[memory]: cannot be used together with memoryPercent of the claim's GpuShareConfig;"
                 + " leave one of them out");
     assertThat(problems(config("memoryPercent: 0")))
-        .containsExactly("spec.devices.config[0].opaque.parameters.memoryPercent: must be a whole number from 1 to 100, not 0");
+        .containsExactly(
+            "spec.devices.config[0].opaque.parameters.memoryPercent: must be a whole number from 1 to 100, not 0");
   }
 
   private MemoryRequest memory(String devices) {
@@ -121,15 +125,19 @@ class ClaimReaderTest {
 
   @Test
   void othersClaimsAreLeftAlone() {
-    assertThat(read("requests: [{name: n, exactly: {deviceClassName: nic.example.com}}]")).isInstanceOf(ClaimReading.Foreign.class);
-    assertThat(read("requests: [{name: n, exactly: {deviceClassName: any-but-partita}}]")).isInstanceOf(ClaimReading.Foreign.class);
-    assertThat(read("requests: [{name: n, exactly: {deviceClassName: unheard-of}}]")).isInstanceOf(ClaimReading.Foreign.class);
+    assertThat(read("requests: [{name: n, exactly: {deviceClassName: nic.example.com}}]"))
+        .isInstanceOf(ClaimReading.Foreign.class);
+    assertThat(read("requests: [{name: n, exactly: {deviceClassName: any-but-partita}}]"))
+        .isInstanceOf(ClaimReading.Foreign.class);
+    assertThat(read("requests: [{name: n, exactly: {deviceClassName: unheard-of}}]"))
+        .isInstanceOf(ClaimReading.Foreign.class);
     assertThat(read("{}")).isInstanceOf(ClaimReading.Foreign.class);
   }
 
   @Test
   void aUsersOwnClassOfOurDevicesIsOurs() {
-    assertThat(read("requests: [{name: gpu, exactly: {deviceClassName: team-gpu}}]")).isInstanceOf(ClaimReading.Understood.class);
+    assertThat(read("requests: [{name: gpu, exactly: {deviceClassName: team-gpu}}]"))
+        .isInstanceOf(ClaimReading.Understood.class);
   }
 
   @Test
@@ -140,13 +148,15 @@ class ClaimReaderTest {
         .singleElement()
         .asString()
         .startsWith("spec.devices.requests[0].exactly.tolerations[0]: would let kube-scheduler allocate");
-    assertThat(read(tolerant.formatted("adminAccess: true,"))).as("it takes nothing").isInstanceOf(ClaimReading.Understood.class);
+    assertThat(read(tolerant.formatted("adminAccess: true,"))).as("it takes nothing")
+        .isInstanceOf(ClaimReading.Understood.class);
   }
 
   @Test
   void twoDriversInOneClaimNeedTwoClaims() {
     assertThat(
-            problems("requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev}}, {name: nic, exactly: {deviceClassName: nic.example.com}}]"))
+        problems(
+            "requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev}}, {name: nic, exactly: {deviceClassName: nic.example.com}}]"))
         .containsExactly(
             "spec.devices.requests[1].exactly.deviceClassName: nic.example.com is not a class of gpu.partita.dev; devices of two"
                 + " drivers need two claims");
@@ -155,7 +165,8 @@ class ClaimReaderTest {
   @Test
   void aClassOfOursThatDoesNotExistIsNamed() {
     assertThat(problems("requests: [{name: gpu, exactly: {deviceClassName: b300.gpu.partita.dev}}]"))
-        .containsExactly("spec.devices.requests[0].exactly.deviceClassName: there is no DeviceClass b300.gpu.partita.dev");
+        .containsExactly(
+            "spec.devices.requests[0].exactly.deviceClassName: there is no DeviceClass b300.gpu.partita.dev");
   }
 
   @Test
@@ -175,38 +186,43 @@ class ClaimReaderTest {
     String document =
         "requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev}}]\n"
             + "config: [{opaque: {driver: gpu.partita.dev, parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuConfig}}}]";
-    assertThat(problems(document)).containsExactly("spec.devices.config[0].opaque.parameters.kind: must be GpuShareConfig, not \"GpuConfig\"");
+    assertThat(problems(document))
+        .containsExactly("spec.devices.config[0].opaque.parameters.kind: must be GpuShareConfig, not \"GpuConfig\"");
   }
 
   @Test
   void anotherDriversConfigIsNoneOfOurBusiness() {
     assertThat(
-            read(
-                "requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev}}]\n"
-                    + "config: [{opaque: {driver: nic.example.com, parameters: {anything: goes}}}]"))
+        read(
+            "requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev}}]\n"
+                + "config: [{opaque: {driver: nic.example.com, parameters: {anything: goes}}}]"))
         .isInstanceOf(ClaimReading.Understood.class);
   }
 
   @Test
   void whatIsNotUnderstoodIsNamedNotIgnored() {
     assertThat(problems(share("memory: 8Gi, bandwidth: 1Gi")))
-        .containsExactly("spec.devices.requests[0].exactly.capacity.requests[bandwidth]: is not a capacity of a GPU; known are memory and cores, and multiprocessors of MIG instances");
+        .containsExactly(
+            "spec.devices.requests[0].exactly.capacity.requests[bandwidth]: is not a capacity of a GPU; known are memory and cores, and multiprocessors of MIG instances");
     assertThat(problems(share("memory: -8Gi")))
         .containsExactly("spec.devices.requests[0].exactly.capacity.requests[memory]: must not be negative: -8Gi");
     assertThat(problems("requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, allocationMode: Some}}]"))
-        .containsExactly("spec.devices.requests[0].exactly.allocationMode: Some is not supported; known are ExactCount and All");
+        .containsExactly(
+            "spec.devices.requests[0].exactly.allocationMode: Some is not supported; known are ExactCount and All");
     assertThat(problems("requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, colour: red}}]"))
         .containsExactly("spec.devices.requests[0].exactly.colour: is not supported");
     assertThat(problems("requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, count: 33}}]"))
         .containsExactly("spec.devices.requests: asks for 33 devices; one claim can hold 32");
-    assertThat(problems("requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev}}]\nconstraints: [{requests: [gpu]}]"))
+    assertThat(problems(
+        "requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev}}]\nconstraints: [{requests: [gpu]}]"))
         .containsExactly("spec.devices.constraints[0]: only matchAttribute and distinctAttribute are supported");
   }
 
   @Test
   void aSelectorThatDoesNotCompileIsNamed() {
     assertThat(
-            problems("requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, selectors: [{cel: {expression: 'device.driver =='}}]}}]"))
+        problems(
+            "requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, selectors: [{cel: {expression: 'device.driver =='}}]}}]"))
         .singleElement()
         .asString()
         .startsWith("spec.devices.requests[0].exactly.selectors[0].cel.expression: ");
@@ -215,7 +231,8 @@ class ClaimReaderTest {
   @Test
   void theClaimsConfigCountsAfterTheClasss() {
     assertThat(placement("requests: [{name: gpu, exactly: {deviceClassName: soft-gpu}}]")).isEqualTo(Packing.SPREAD);
-    assertThat(placement(config("placement: {gpus: Binpack}").replace("gpu.partita.dev}}]", "soft-gpu}}]"))).isEqualTo(Packing.BINPACK);
+    assertThat(placement(config("placement: {gpus: Binpack}").replace("gpu.partita.dev}}]", "soft-gpu}}]")))
+        .isEqualTo(Packing.BINPACK);
   }
 
   @Test
@@ -223,20 +240,20 @@ class ClaimReaderTest {
     ClaimRequest ask =
         ask(
             """
-            requests:
-            - {name: a, exactly: {deviceClassName: half-gpu}}
-            - {name: b, exactly: {deviceClassName: half-gpu}}
-            - name: c
-              firstAvailable:
-              - {name: x, deviceClassName: half-gpu}
-              - {name: y, deviceClassName: half-gpu}
-            - {name: d, exactly: {deviceClassName: half-gpu}}
-            config:
-            - {requests: [a, b], opaque: {driver: gpu.partita.dev, parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, memoryPercent: 10}}}
-            - {requests: [c, b], opaque: {driver: gpu.partita.dev, parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, memoryPercent: 20}}}
-            - {requests: [c/y], opaque: {driver: gpu.partita.dev, parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, memoryPercent: 30}}}
-            - {opaque: {driver: nic.example.com, parameters: {memoryPercent: 40}}}
-            """);
+                requests:
+                - {name: a, exactly: {deviceClassName: half-gpu}}
+                - {name: b, exactly: {deviceClassName: half-gpu}}
+                - name: c
+                  firstAvailable:
+                  - {name: x, deviceClassName: half-gpu}
+                  - {name: y, deviceClassName: half-gpu}
+                - {name: d, exactly: {deviceClassName: half-gpu}}
+                config:
+                - {requests: [a, b], opaque: {driver: gpu.partita.dev, parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, memoryPercent: 10}}}
+                - {requests: [c, b], opaque: {driver: gpu.partita.dev, parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, memoryPercent: 20}}}
+                - {requests: [c/y], opaque: {driver: gpu.partita.dev, parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, memoryPercent: 30}}}
+                - {opaque: {driver: nic.example.com, parameters: {memoryPercent: 40}}}
+                """);
     assertThat(ask.requests().stream().flatMap(request -> request.alternatives().stream()))
         .extracting(DeviceAsk::name, DeviceAsk::memory)
         .containsExactly(
@@ -260,16 +277,19 @@ class ClaimReaderTest {
   @Test
   void requiredPlacementIsAConstraintOverTheRequestsThatItCovers() {
     ClaimRequest ask = ask(config("placement: {numa: Required}"));
-    assertThat(ask.constraints()).containsExactly(new Constraint.Match("resource.kubernetes.io/numaNode", List.of("gpu")));
+    assertThat(ask.constraints())
+        .containsExactly(new Constraint.Match("resource.kubernetes.io/numaNode", List.of("gpu")));
   }
 
   @Test
   void preferredPlacementIsAPreferenceOfRequestsForSeveralCardsNvlinkFirst() {
-    String both = "config: [{opaque: {driver: gpu.partita.dev, parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, placement: {numa: Preferred, nvlink: Preferred}}}}]";
+    String both =
+        "config: [{opaque: {driver: gpu.partita.dev, parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, placement: {numa: Preferred, nvlink: Preferred}}}}]";
     String two = "requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, count: 2}}]";
     assertThat(ask("{" + two + ", " + both + "}").preferences())
         .containsExactly(
-            new Constraint.Match("nvlinkDomain", List.of("gpu")), new Constraint.Match("resource.kubernetes.io/numaNode", List.of("gpu")));
+            new Constraint.Match("nvlinkDomain", List.of("gpu")),
+            new Constraint.Match("resource.kubernetes.io/numaNode", List.of("gpu")));
     assertThat(ask("{" + two + "}").preferences()).as("nothing said").isEmpty();
     assertThat(ask(config("placement: {numa: Preferred, nvlink: Preferred}")).preferences()).as("one card").isEmpty();
   }
@@ -279,26 +299,31 @@ class ClaimReaderTest {
     ClaimRequest ask =
         ask(
             """
-            requests:
-            - name: gpu
-              firstAvailable:
-              - {name: big, deviceClassName: h200.gpu.partita.dev}
-              - {name: any, deviceClassName: gpu.partita.dev}
-            """);
-    assertThat(ask.requests().getFirst().alternatives()).extracting(DeviceAsk::name).containsExactly("gpu/big", "gpu/any");
+                requests:
+                - name: gpu
+                  firstAvailable:
+                  - {name: big, deviceClassName: h200.gpu.partita.dev}
+                  - {name: any, deviceClassName: gpu.partita.dev}
+                """);
+    assertThat(ask.requests().getFirst().alternatives()).extracting(DeviceAsk::name).containsExactly("gpu/big",
+        "gpu/any");
   }
 
   @Test
   void kubeSchedulerHoldsToNothingThatBindsSeveralDevices() {
-    String required = "config: [{opaque: {driver: gpu.partita.dev, parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, placement: {numa: Required, nvlink: Required}}}}]";
+    String required =
+        "config: [{opaque: {driver: gpu.partita.dev, parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, placement: {numa: Required, nvlink: Required}}}}]";
     String two = "requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, count: 2}}]";
     String one = "requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev}}]";
-    assertThat(ControllerOnlyFields.fields(List.of(ask("{" + two + ", " + required + "}")))).containsExactly("placement.numa", "placement.nvlink");
-    assertThat(ControllerOnlyFields.fields(List.of(ask("{" + one + ", " + required + "}")))).as("of one card there is nothing to hold to").isEmpty();
+    assertThat(ControllerOnlyFields.fields(List.of(ask("{" + two + ", " + required + "}"))))
+        .containsExactly("placement.numa", "placement.nvlink");
+    assertThat(ControllerOnlyFields.fields(List.of(ask("{" + one + ", " + required + "}"))))
+        .as("of one card there is nothing to hold to").isEmpty();
   }
 
   private static String share(String capacity) {
-    return "requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, capacity: {requests: {" + capacity + "}}}}]";
+    return "requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, capacity: {requests: {" + capacity
+        + "}}}}]";
   }
 
   private static String config(String fields) {
@@ -333,7 +358,8 @@ class ClaimReaderTest {
 
   private void addClass(String name, String expression, String more) {
     String yaml =
-        "apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: " + name + "}\nspec:\n  selectors:\n  - cel: {expression: '"
+        "apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: " + name
+            + "}\nspec:\n  selectors:\n  - cel: {expression: '"
             + expression + "'}\n" + more;
     classes.put(name, Serialization.unmarshal(yaml, DeviceClass.class));
   }

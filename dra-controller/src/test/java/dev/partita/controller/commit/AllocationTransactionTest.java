@@ -72,7 +72,8 @@ class AllocationTransactionTest {
         for (String name : List.of("a" + round, "b" + round)) {
           var claim = cluster.client.resources(ResourceClaim.class).inNamespace("default").withName(name);
           written -= cluster.isAllocated(name) ? 1 : 0;
-          assertThat(cluster.isAllocated(name) || !AllocatedClaim.isProposed(claim.get())).as("nothing is left of what was not written").isTrue();
+          assertThat(cluster.isAllocated(name) || !AllocatedClaim.isProposed(claim.get()))
+              .as("nothing is left of what was not written").isTrue();
           claim.edit(c -> { c.getMetadata().setFinalizers(List.of()); return c; });
           claim.delete();
           ObjectKey key = new ObjectKey("default", name);
@@ -88,11 +89,12 @@ class AllocationTransactionTest {
     ResourceClaim claim = cluster.claim(name, "gpu.partita.dev", Map.of("memory", "60Gi"));
     var pod = cluster.pod(name, name);
     PodPlan plan =
-        new PodPlan(pod, new Outcome.Allocated("node-0", List.of(placement(claim))), Map.of(claim.getMetadata().getUid(), claim), Set.of());
+        new PodPlan(pod, new Outcome.Allocated("node-0", List.of(placement(claim))),
+            Map.of(claim.getMetadata().getUid(), claim), Set.of());
     return () -> {
       start.await();
       return new AllocationTransaction(
-              new AllocationWriter(cluster.client, EDGE), view, Clock.systemUTC(), NOBODY, other -> false, List.of(plan))
+          new AllocationWriter(cluster.client, EDGE), view, Clock.systemUTC(), NOBODY, other -> false, List.of(plan))
           .run();
     };
   }
@@ -100,10 +102,12 @@ class AllocationTransactionTest {
   private ClaimPlacement placement(ResourceClaim claim) {
     DeviceAsk ask =
         new DeviceAsk(
-            "gpu", List.of(), new DeviceAsk.Count.Exactly(1), OptionalLong.of(60 * GpuNodes.GIB), OptionalLong.empty(), List.of(),
+            "gpu", List.of(), new DeviceAsk.Count.Exactly(1), OptionalLong.of(60 * GpuNodes.GIB), OptionalLong.empty(),
+            List.of(),
             GpuShareConfig.DEFAULT.placement());
     var device = host.devices().stream().filter(d -> d.allowsMultipleAllocations()).findFirst().orElseThrow();
-    return new ClaimPlacement(ClaimReader.ref(claim), List.of(new ClaimPlacement.DevicePlacement(ask, device, 60 * GpuNodes.GIB, 0)));
+    return new ClaimPlacement(ClaimReader.ref(claim),
+        List.of(new ClaimPlacement.DevicePlacement(ask, device, 60 * GpuNodes.GIB, 0)));
   }
 
   private static ClusterView view(Cluster cluster) {

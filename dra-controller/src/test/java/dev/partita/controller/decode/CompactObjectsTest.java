@@ -29,7 +29,8 @@ class CompactObjectsTest {
     assertThat(CompactObjects.compact(pod())).isEqualTo(pod());
     assertThat(JSON.asJson(CompactObjects.compact(pod()))).isEqualTo(JSON.asJson(pod()));
     GpuNode node = GpuNodes.ready("node-0", 2, "NVIDIA H200", GpuNodes.GIB);
-    assertThat(JSON.asJson(CompactObjects.compact(node))).isEqualTo(JSON.asJson(GpuNodes.ready("node-0", 2, "NVIDIA H200", GpuNodes.GIB)));
+    assertThat(JSON.asJson(CompactObjects.compact(node)))
+        .isEqualTo(JSON.asJson(GpuNodes.ready("node-0", 2, "NVIDIA H200", GpuNodes.GIB)));
   }
 
   @Test
@@ -78,10 +79,12 @@ class CompactObjectsTest {
     if (!seen.add(object)) {
       return;
     }
-    if ((object instanceof ArrayList<?> list && list.isEmpty()) || (object instanceof LinkedHashMap<?, ?> map && map.isEmpty())) {
+    if ((object instanceof ArrayList<?> list && list.isEmpty())
+        || (object instanceof LinkedHashMap<?, ?> map && map.isEmpty())) {
       found.add(object);
     }
-    Collection<?> within = object instanceof Map<?, ?> map ? map.values() : object instanceof Collection<?> list ? list : List.of();
+    Collection<?> within =
+        object instanceof Map<?, ?> map ? map.values() : object instanceof Collection<?> list ? list : List.of();
     for (Object value : within) {
       collect(value, seen, found);
     }

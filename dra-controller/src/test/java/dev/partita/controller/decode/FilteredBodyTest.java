@@ -20,30 +20,34 @@ class FilteredBodyTest {
 
   private static final String POD =
       """
-      {"kind": "Pod", "metadata": {"name": "p{\\"[", "managedFields": [{"a": {"b": ["}"]}}], "annotations": {"x": "]}", "gpu.partita.dev/gang": "g"}},
-       "spec": {"nodeName": "n\\\\", "volumes": [{"name": "v"}], "containers": [{"name": "c", "env": [{"name": "A"}],
-         "resources": {"requests": {"cpu": "1", "ephemeral-storage": "1Gi", "nvidia.com/gpu": 2}}}, {"image": "i"}]},
-       "status": {"phase": "Running", "hostIP": "10.0.0.1"}}
-      """;
+          {"kind": "Pod", "metadata": {"name": "p{\\"[", "managedFields": [{"a": {"b": ["}"]}}], "annotations": {"x": "]}", "gpu.partita.dev/gang": "g"}},
+           "spec": {"nodeName": "n\\\\", "volumes": [{"name": "v"}], "containers": [{"name": "c", "env": [{"name": "A"}],
+             "resources": {"requests": {"cpu": "1", "ephemeral-storage": "1Gi", "nvidia.com/gpu": 2}}}, {"image": "i"}]},
+           "status": {"phase": "Running", "hostIP": "10.0.0.1"}}
+          """;
   private static final String KEPT =
       """
-      {"kind": "Pod", "metadata": {"name": "p{\\"[", "annotations": {"gpu.partita.dev/gang": "g"}},
-       "spec": {"nodeName": "n\\\\", "containers": [{"resources": {"requests": {"cpu": "1", "nvidia.com/gpu": 2}}}, {}]}, "status": {"phase": "Running"}}
-      """;
+          {"kind": "Pod", "metadata": {"name": "p{\\"[", "annotations": {"gpu.partita.dev/gang": "g"}},
+           "spec": {"nodeName": "n\\\\", "containers": [{"resources": {"requests": {"cpu": "1", "nvidia.com/gpu": 2}}}, {}]}, "status": {"phase": "Running"}}
+          """;
 
   @Test
   void aListHasOfEachObjectWhatIsKeptHoweverItsBytesArrive() throws IOException {
-    String list = "{\"kind\": \"PodList\", \"metadata\": {\"continue\": \"[{\", \"resourceVersion\": \"7\"}, \"items\": [%s,%s , %s]}";
+    String list =
+        "{\"kind\": \"PodList\", \"metadata\": {\"continue\": \"[{\", \"resourceVersion\": \"7\"}, \"items\": [%s,%s , %s]}";
     JsonNode expected = JSON.readTree(list.formatted(KEPT, KEPT, KEPT));
     Random random = new Random(1);
     for (int i = 0; i < 200; i++) {
-      assertThat(JSON.readTree(filtered(new FilteredBody(PODS, true), list.formatted(POD, POD, POD), random))).isEqualTo(expected);
+      assertThat(JSON.readTree(filtered(new FilteredBody(PODS, true), list.formatted(POD, POD, POD), random)))
+          .isEqualTo(expected);
     }
   }
 
   @Test
   void eventsAreOneALineAsTheyCame() throws IOException {
-    String events = IntStream.range(0, 3).mapToObj(i -> "{\"type\": \"MODIFIED\", \"object\": " + POD.replace("\n", "") + "}\n").collect(Collectors.joining());
+    String events =
+        IntStream.range(0, 3).mapToObj(i -> "{\"type\": \"MODIFIED\", \"object\": " + POD.replace("\n", "") + "}\n")
+            .collect(Collectors.joining());
     List<String> lines = filtered(new FilteredBody(PODS, false), events, new Random(2)).lines().toList();
     assertThat(lines).hasSize(3);
     for (String line : lines) {
@@ -53,18 +57,22 @@ class FilteredBodyTest {
 
   @Test
   void whatTheServerSaysInsteadOfObjectsIsPassedOn() throws IOException {
-    String status = "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"too old\",\"reason\":\"Expired\",\"code\":410,\"details\":{\"causes\":[{\"reason\":\"x\"}]}}";
+    String status =
+        "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"too old\",\"reason\":\"Expired\",\"code\":410,\"details\":{\"causes\":[{\"reason\":\"x\"}]}}";
     assertThat(filtered(new FilteredBody(PODS, true), status, new Random(3))).isEqualTo(status);
-    String event = filtered(new FilteredBody(PODS, false), "{\"type\":\"ERROR\",\"object\":" + status + "}", new Random(3));
+    String event =
+        filtered(new FilteredBody(PODS, false), "{\"type\":\"ERROR\",\"object\":" + status + "}", new Random(3));
     assertThat(JSON.readTree(event).path("object").path("code").asInt()).isEqualTo(410);
   }
 
   @Test
   void aFieldOfTenantsThatIsTooLargeIsLeftOutAndNamed() throws IOException {
-    String tolerations = IntStream.range(0, 2000).mapToObj(i -> "{\"key\":\"k" + i + "\"}").collect(Collectors.joining(","));
+    String tolerations =
+        IntStream.range(0, 2000).mapToObj(i -> "{\"key\":\"k" + i + "\"}").collect(Collectors.joining(","));
     String containers = IntStream.range(0, 9000).mapToObj(i -> "{}").collect(Collectors.joining(","));
     String pod =
-        "{\"metadata\":{\"name\":\"p\",\"annotations\":{\"gpu.partita.dev/gang\":\"" + "x".repeat(200_000) + "\"}},\"partitaLeftOut\":[\"spec.nodeName\"],"
+        "{\"metadata\":{\"name\":\"p\",\"annotations\":{\"gpu.partita.dev/gang\":\"" + "x".repeat(200_000)
+            + "\"}},\"partitaLeftOut\":[\"spec.nodeName\"],"
             + "\"spec\":{\"tolerations\":[" + tolerations + "],\"containers\":[" + containers + "],\"priority\":3}}";
     byte[] bytes = pod.getBytes(StandardCharsets.UTF_8);
     JsonNode kept = JSON.readTree(ObjectFilter.object(PODS, bytes, bytes.length));
@@ -77,10 +85,15 @@ class FilteredBodyTest {
 
   @Test
   void whatOnlyAdministratorsWriteIsKeptHoweverLargeItIs() throws IOException {
-    String devices = IntStream.range(0, 128).mapToObj(i -> "{\"name\":\"gpu-" + i + "\",\"attributes\":{\"a\":{\"string\":\"" + "x".repeat(2000) + "\"}}}").collect(Collectors.joining(","));
-    String slice = "{\"metadata\":{\"name\":\"s\",\"managedFields\":[{}]},\"spec\":{\"driver\":\"gpu.partita.dev\",\"devices\":[" + devices + "]}}";
+    String devices = IntStream.range(0, 128)
+        .mapToObj(i -> "{\"name\":\"gpu-" + i + "\",\"attributes\":{\"a\":{\"string\":\"" + "x".repeat(2000) + "\"}}}")
+        .collect(Collectors.joining(","));
+    String slice =
+        "{\"metadata\":{\"name\":\"s\",\"managedFields\":[{}]},\"spec\":{\"driver\":\"gpu.partita.dev\",\"devices\":["
+            + devices + "]}}";
     byte[] bytes = slice.getBytes(StandardCharsets.UTF_8);
-    JsonNode kept = JSON.readTree(ObjectFilter.object(KeptFields.ofKind("ResourceSlice").orElseThrow(), bytes, bytes.length));
+    JsonNode kept =
+        JSON.readTree(ObjectFilter.object(KeptFields.ofKind("ResourceSlice").orElseThrow(), bytes, bytes.length));
     assertThat(kept.path("spec")).isEqualTo(JSON.readTree(slice).path("spec"));
     assertThat(kept.path("metadata").has("managedFields")).isFalse();
   }
@@ -88,7 +101,7 @@ class FilteredBodyTest {
   private static String filtered(FilteredBody body, String text, Random random) throws IOException {
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
     ByteArrayOutputStream out = new ByteArrayOutputStream();
-    for (int at = 0; at < bytes.length; ) {
+    for (int at = 0; at < bytes.length;) {
       int length = Math.min(bytes.length - at, 1 + random.nextInt(random.nextBoolean() ? 3 : 400));
       out.writeBytes(body.arrived(ByteBuffer.wrap(bytes, at, length)));
       at += length;

@@ -30,7 +30,9 @@ class KeptFieldsTest {
       Map.ofEntries(
           Map.entry(
               "ObjectMeta",
-              Stream.of("pods", "resourceclaims", "resourceclaimtemplates", "nodes", "namespaces", "resourceslices", "deviceclasses", "gpunodes", "gpuquotas")
+              Stream
+                  .of("pods", "resourceclaims", "resourceclaimtemplates", "nodes", "namespaces", "resourceslices",
+                      "deviceclasses", "gpunodes", "gpuquotas")
                   .map(kind -> kind + " metadata")
                   .toList()),
           Map.entry("Pod", List.of("pods")),
@@ -92,23 +94,26 @@ class KeptFieldsTest {
                 dropped.add(type + " " + fields);
               }
             });
-    assertThat(dropped).as("fields that are read, but dropped by KeptFields; of a type that this test does not know, say where it stands").isEmpty();
+    assertThat(dropped).as(
+        "fields that are read, but dropped by KeptFields; of a type that this test does not know, say where it stands")
+        .isEmpty();
   }
 
   @Test
   void annotationsAndLabelsThatTheControllerGoesByAreKept() {
     assertThat(
-            List.of(
-                "pods metadata annotations " + Driver.GANG_ANNOTATION,
-                "pods metadata annotations " + Driver.GANG_SIZE_ANNOTATION,
-                "pods metadata annotations " + Driver.CONVERTED_REQUESTS_ANNOTATION,
-                "pods metadata labels " + Driver.NAME + "/admission",
-                "resourceclaims metadata annotations " + Driver.PROPOSAL_ANNOTATION,
-                "resourceclaimtemplates metadata labels " + Driver.MANAGED_BY_LABEL,
-                "pods spec containers resources limits nvidia.com/gpumem",
-                "nodes status allocatable tencent.com/vcuda-core"))
+        List.of(
+            "pods metadata annotations " + Driver.GANG_ANNOTATION,
+            "pods metadata annotations " + Driver.GANG_SIZE_ANNOTATION,
+            "pods metadata annotations " + Driver.CONVERTED_REQUESTS_ANNOTATION,
+            "pods metadata labels " + Driver.NAME + "/admission",
+            "resourceclaims metadata annotations " + Driver.PROPOSAL_ANNOTATION,
+            "resourceclaimtemplates metadata labels " + Driver.MANAGED_BY_LABEL,
+            "pods spec containers resources limits nvidia.com/gpumem",
+            "nodes status allocatable tencent.com/vcuda-core"))
         .allMatch(KeptFieldsTest::isKept);
-    assertThat(List.of("pods metadata annotations kubectl.kubernetes.io/last-applied-configuration", "pods spec containers env", "nodes status images"))
+    assertThat(List.of("pods metadata annotations kubectl.kubernetes.io/last-applied-configuration",
+        "pods spec containers env", "nodes status images"))
         .noneMatch(KeptFieldsTest::isKept);
   }
 
@@ -124,7 +129,8 @@ class KeptFieldsTest {
 
   /** The fields of the client's types that the controller's classes read, by type. */
   private static SortedMap<String, SortedSet<String>> getters() throws IOException {
-    Path classes = Path.of(DraController.class.getProtectionDomain().getCodeSource().getLocation().getPath()).resolve("dev/partita/controller");
+    Path classes = Path.of(DraController.class.getProtectionDomain().getCodeSource().getLocation().getPath())
+        .resolve("dev/partita/controller");
     SortedMap<String, SortedSet<String>> getters = new TreeMap<>();
     try (Stream<Path> files = Files.walk(classes)) {
       for (Path file : files.filter(each -> each.toString().endsWith(".class")).toList()) {
@@ -133,7 +139,8 @@ class KeptFieldsTest {
             .flatMap(code -> code.elementStream())
             .filter(InvokeInstruction.class::isInstance)
             .map(InvokeInstruction.class::cast)
-            .filter(call -> call.owner().asInternalName().startsWith(MODEL) && call.name().stringValue().matches("(get|is)[A-Z].*"))
+            .filter(call -> call.owner().asInternalName().startsWith(MODEL)
+                && call.name().stringValue().matches("(get|is)[A-Z].*"))
             .forEach(
                 call -> {
                   String name = call.name().stringValue().replaceFirst("^(get|is)", "");

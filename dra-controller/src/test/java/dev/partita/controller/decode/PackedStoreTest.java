@@ -14,7 +14,8 @@ import org.junit.jupiter.api.Test;
 
 class PackedStoreTest {
   private final PackedStore<ResourceSlice> store =
-      new PackedStore<>(new KubernetesSerialization(), ResourceSlice.class, slice -> slice.getSpec().setDevices(List.of()));
+      new PackedStore<>(new KubernetesSerialization(), ResourceSlice.class,
+          slice -> slice.getSpec().setDevices(List.of()));
 
   @Test
   void whatIsReadOftenIsLightAndTheWholeIsThereForWhoAsks() {
@@ -36,7 +37,8 @@ class PackedStoreTest {
   @Test
   void whatIsPutAgainReplacesTheWholeAndWhatIsRemovedIsGone() {
     store.put("s", slice("s"));
-    ResourceSlice changed = new ResourceSliceBuilder(slice("s")).editSpec().editFirstDevice().withName("gpu-7").endDevice().endSpec().build();
+    ResourceSlice changed = new ResourceSliceBuilder(slice("s")).editSpec().editFirstDevice().withName("gpu-7")
+        .endDevice().endSpec().build();
     store.put("s", new ResourceSliceBuilder(changed).build());
     assertThat(store.whole("s")).isEqualTo(changed);
     assertThat(store.remove("s")).isNotNull();
@@ -46,7 +48,8 @@ class PackedStoreTest {
   }
 
   private static ResourceSlice slice(String name) {
-    var host = Inventory.EMPTY.refreshed(List.of(GpuNodes.ready("node-0", 8, "NVIDIA H200", GpuNodes.GIB))).host("node-0");
+    var host =
+        Inventory.EMPTY.refreshed(List.of(GpuNodes.ready("node-0", 8, "NVIDIA H200", GpuNodes.GIB))).host("node-0");
     return new ResourceSliceBuilder()
         .withNewMetadata()
         .withName(name)

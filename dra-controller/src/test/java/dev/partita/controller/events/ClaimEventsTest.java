@@ -13,7 +13,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class ClaimEventsTest {
-  private static final ClaimEvent ALLOCATED = new ClaimEvent(new ClaimRef("default", "c", "uid"), ClaimEvent.Reason.Allocated, "gpu-0-shared on node-0");
+  private static final ClaimEvent ALLOCATED =
+      new ClaimEvent(new ClaimRef("default", "c", "uid"), ClaimEvent.Reason.Allocated, "gpu-0-shared on node-0");
   private final Cluster cluster = Cluster.empty();
 
   @AfterEach
@@ -26,7 +27,8 @@ class ClaimEventsTest {
     try (ClaimEvents events = new ClaimEvents(cluster.client, new ApiEdge(() -> true), Clock.systemUTC(), "test")) {
       events.tell(ALLOCATED);
     }
-    assertThat(said()).singleElement().satisfies(event -> assertThat(event.getNote()).isEqualTo("gpu-0-shared on node-0"));
+    assertThat(said()).singleElement()
+        .satisfies(event -> assertThat(event.getNote()).isEqualTo("gpu-0-shared on node-0"));
   }
 
   @Test
@@ -38,7 +40,8 @@ class ClaimEventsTest {
       events.tell(new ClaimEvent(other, ClaimEvent.Reason.Unallocatable, "preempts default/cheap on node-0", true));
       events.tell(new ClaimEvent(other, ClaimEvent.Reason.Allocated, "gpu-0 on node-0"));
     }
-    assertThat(said()).extracting(Event::getNote).containsExactlyInAnyOrder("gpu-0-shared on node-0", "preempts default/cheap on node-0", "gpu-0 on node-0");
+    assertThat(said()).extracting(Event::getNote).containsExactlyInAnyOrder("gpu-0-shared on node-0",
+        "preempts default/cheap on node-0", "gpu-0 on node-0");
   }
 
   @Test

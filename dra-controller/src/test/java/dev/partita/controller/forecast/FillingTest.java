@@ -46,10 +46,12 @@ class FillingTest {
       for (int i = 0; i < ofHost; i++) {
         cards.add(card(random, only < kinds ? only : random.nextInt(kinds)));
       }
-      FreeParts state = FreeParts.of(random.nextInt(40_000), random.nextInt(40_000), cards.stream().mapToLong(FillingTest::packed).toArray());
+      FreeParts state = FreeParts.of(random.nextInt(40_000), random.nextInt(40_000),
+          cards.stream().mapToLong(FillingTest::packed).toArray());
       int[] present = cards.stream().mapToInt(Card::kind).distinct().sorted().toArray();
       long expected = Arrays.stream(fills).mapToLong(fill -> idleAfter(state, cards, fill)).sum();
-      assertThat(new Filling(new Arrivals(fills, present), state).idleAfterAll()).as("round %d: %s", round, cards).isEqualTo(expected);
+      assertThat(new Filling(new Arrivals(fills, present), state).idleAfterAll()).as("round %d: %s", round, cards)
+          .isEqualTo(expected);
     }
   }
 

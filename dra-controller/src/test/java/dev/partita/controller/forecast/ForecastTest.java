@@ -19,7 +19,8 @@ class ForecastTest {
   void cardsWithoutCpuStayIdle() {
     Forecast forecast = forecast(new Frequency(share(4_000, 5_000), 1));
     assertThat(forecast.cost(host(0, ALL, ALL))).isEqualTo(4L * ALL * Forecast.FILLS);
-    assertThat(forecast.cost(host(8_000, ALL, ALL))).as("CPU for two of four shares").isEqualTo(2L * ALL * Forecast.FILLS);
+    assertThat(forecast.cost(host(8_000, ALL, ALL))).as("CPU for two of four shares")
+        .isEqualTo(2L * ALL * Forecast.FILLS);
     assertThat(forecast.cost(host(16_000, ALL, ALL))).isZero();
   }
 
@@ -32,7 +33,7 @@ class ForecastTest {
 
   @Test
   void roomForALargePodIsWorthSomething() {
-    Demand large = new Demand(0, 0, 2, new int[] {ALL}, new int[] {ALL});
+    Demand large = new Demand(0, 0, 2, new int[]{ALL}, new int[]{ALL});
     List<Frequency> mix = List.of(new Frequency(share(0, ALL), 9), new Frequency(large, 1));
     Forecast forecast = new Forecast(mix, new Scarcity(mix, Map.of(host(0, ALL, ALL), 1)));
     long together = forecast.cost(host(0, ALL, ALL)) + forecast.cost(host(0, 0, 0));
@@ -51,10 +52,10 @@ class ForecastTest {
 
   @Test
   void cardsThatFewHostsHaveCostMoreTheMoreOfThemIsAskedFor() {
-    FreeParts common = FreeParts.of(0, 0, new long[] {FreeParts.card(0, ALL, ALL)});
-    FreeParts rare = FreeParts.of(0, 0, new long[] {FreeParts.card(1, ALL, ALL)});
-    Frequency anywhere = new Frequency(new Demand(0, 0, 1, new int[] {ALL, ALL}, new int[] {ALL, ALL}), 90);
-    Frequency onRare = new Frequency(new Demand(0, 0, 1, new int[] {-1, ALL}, new int[] {0, ALL}), 10);
+    FreeParts common = FreeParts.of(0, 0, new long[]{FreeParts.card(0, ALL, ALL)});
+    FreeParts rare = FreeParts.of(0, 0, new long[]{FreeParts.card(1, ALL, ALL)});
+    Frequency anywhere = new Frequency(new Demand(0, 0, 1, new int[]{ALL, ALL}, new int[]{ALL, ALL}), 90);
+    Frequency onRare = new Frequency(new Demand(0, 0, 1, new int[]{-1, ALL}, new int[]{0, ALL}), 10);
     Map<FreeParts, Integer> hosts = Map.of(common, 9, rare, 1);
     Scarcity asked = new Scarcity(List.of(anywhere, onRare), hosts);
     Scarcity notAsked = new Scarcity(List.of(anywhere), hosts);
@@ -69,7 +70,7 @@ class ForecastTest {
   }
 
   private static Demand share(int milliCpu, int parts) {
-    return new Demand(milliCpu, 0, 1, new int[] {parts}, new int[] {parts});
+    return new Demand(milliCpu, 0, 1, new int[]{parts}, new int[]{parts});
   }
 
   private static FreeParts host(int milliCpu, int... free) {

@@ -36,14 +36,15 @@ class KnownCostsTest {
 
   @Test
   void fingerprintsOfStatesAfterPlacementsAreThoseOfTheStates() {
-    FreeParts state = FreeParts.of(8_000, 64, new long[] {FreeParts.card(0, 7_000, 6_000), FreeParts.card(1, 10_000, 10_000)});
-    Demand demand = new Demand(1_000, 16, 1, new int[] {2_000, 3_000}, new int[] {1_000, 4_000});
+    FreeParts state =
+        FreeParts.of(8_000, 64, new long[]{FreeParts.card(0, 7_000, 6_000), FreeParts.card(1, 10_000, 10_000)});
+    Demand demand = new Demand(1_000, 16, 1, new int[]{2_000, 3_000}, new int[]{1_000, 4_000});
     for (int i = 0; i < 2; i++) {
       long card = state.card(i);
       FreeParts after = state.after(demand, card);
       assertThat(state.fingerprintAfter(demand, card)).isEqualTo(after.fingerprint()).isNotEqualTo(state.fingerprint());
       long other = state.card(1 - i);
-      assertThat(after).isEqualTo(FreeParts.of(7_000, 48, new long[] {other, FreeParts.without(demand, card)}));
+      assertThat(after).isEqualTo(FreeParts.of(7_000, 48, new long[]{other, FreeParts.without(demand, card)}));
     }
   }
 }

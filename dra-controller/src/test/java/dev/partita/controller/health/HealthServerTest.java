@@ -51,8 +51,8 @@ class HealthServerTest {
     assertThat(get("/elsewhere")).startsWith("HTTP/1.1 404");
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"", "G", "GET /healthz HTTP/1.1\r\n", "GET /healthz HTTP/1.1\r\nHost: x\r\nX: ", "POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 9999\r\n\r\nabc"})
+  @ParameterizedTest @ValueSource(strings = {"", "G", "GET /healthz HTTP/1.1\r\n",
+    "GET /healthz HTTP/1.1\r\nHost: x\r\nX: ", "POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 9999\r\n\r\nabc"})
   void aThousandConnectionsThatSendNothingOrHalfARequestHoldUpNobody(String half) throws IOException {
     for (int i = 0; i < 1000; i++) {
       Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port());
@@ -78,7 +78,8 @@ class HealthServerTest {
     Thread one = Thread.ofPlatform().name("one-of-two").daemon().start(() -> lock(first, both, second));
     Thread two = Thread.ofPlatform().name("two-of-two").daemon().start(() -> lock(second, both, first));
     try {
-      Awaitility.await().until(() -> new Deadlocks().get().equals(Optional.of("threads wait for each other: one-of-two, two-of-two")));
+      Awaitility.await().until(
+          () -> new Deadlocks().get().equals(Optional.of("threads wait for each other: one-of-two, two-of-two")));
     } finally {
       one.interrupt();
       two.interrupt();
@@ -105,7 +106,8 @@ class HealthServerTest {
   private String get(String path) throws IOException {
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
       socket.setSoTimeout(10_000);
-      socket.getOutputStream().write(("GET " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").getBytes(StandardCharsets.US_ASCII));
+      socket.getOutputStream().write(
+          ("GET " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").getBytes(StandardCharsets.US_ASCII));
       return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     }
   }

@@ -11,7 +11,7 @@ class AddressesWithoutNamesTest {
   /** Every machine's resolver knows a name of this one. */
   @Test
   void noNameIsLookedUpForAnAddress() throws UnknownHostException {
-    InetAddress loopback = InetAddress.getByAddress(new byte[] {127, 0, 0, 1});
+    InetAddress loopback = InetAddress.getByAddress(new byte[]{127, 0, 0, 1});
     assertThat(new InetSocketAddress(loopback, 443).getHostName()).isEqualTo("127.0.0.1");
   }
 

@@ -33,18 +33,26 @@ class CardKindTest {
         card("GPU-1", 0, 0, "nvl", "h200", 140, GpuHealth.unhealthy("Xid", "XID 79")));
   }
 
-  @ParameterizedTest
-  @MethodSource("ofOtherKinds")
+  @ParameterizedTest @MethodSource("ofOtherKinds")
   void anotherModelMemoryHealthOrAnAttributeThatIsNotThereMakesAnother(Gpu other) {
     assertThat(kind("node-0", other)).isNotEqualTo(kind("node-0", PLAIN));
   }
 
   private static CardKind kind(String node, Gpu card) {
-    GpuHost host = Objects.requireNonNull(Inventory.EMPTY.refreshed(List.of(GpuNodes.ready(node, GpuNodeSpec.DEFAULT, List.of(card)))).host(node));
-    return new CardKind(host.cards().getFirst().sellableMemory(), host.devices().stream().map(CardKind.DeviceKind::new).toList());
+    GpuHost host = Objects.requireNonNull(
+        Inventory.EMPTY.refreshed(List.of(GpuNodes.ready(node, GpuNodeSpec.DEFAULT, List.of(card)))).host(node));
+    return new CardKind(host.cards().getFirst().sellableMemory(),
+        host.devices().stream().map(CardKind.DeviceKind::new).toList());
   }
 
-  private static Gpu card(String uuid, int index, int numa, @Nullable String nvlink, String model, int gib, GpuHealth health) {
+  private static Gpu card(
+      String uuid,
+      int index,
+      int numa,
+      @Nullable String nvlink,
+      String model,
+      int gib,
+      GpuHealth health) {
     return new Gpu(
         index, index, uuid, "NVIDIA", model, "Nvidia", "Hopper", "9.0", gib * GpuNodes.GIB,
         "0000:%02x:00.0".formatted(index), "pci0000:%02x".formatted(index), numa, nvlink, health);

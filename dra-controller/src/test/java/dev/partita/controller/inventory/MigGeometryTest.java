@@ -44,35 +44,40 @@ class MigGeometryTest {
 
   @Test
   void whatIsLimitedIsWhatTheDriverHasFewerOfThanPlaces() {
-    assertThat(H200.kinds().stream().filter(MigGeometry.Kind::isLimited).map(MigGeometry.Kind::label)).containsExactly("1g-18gb-me");
+    assertThat(H200.kinds().stream().filter(MigGeometry.Kind::isLimited).map(MigGeometry.Kind::label))
+        .containsExactly("1g-18gb-me");
     assertThat(H200.kinds()).allSatisfy(kind -> assertThat(H200.percent(kind)).isBetween(14, 100));
   }
 
   @Test
   void asManyInstancesAreToBeHadAsFindPlacesBesideEachOther() {
-    List<MigSlot> every = H200.kinds().stream().flatMap(kind -> kind.placements().stream().map(place -> slot(kind.label(), place.start()))).toList();
+    List<MigSlot> every = H200.kinds().stream()
+        .flatMap(kind -> kind.placements().stream().map(place -> slot(kind.label(), place.start()))).toList();
     List<MigSlot> ofMedia = every.stream().filter(slot -> slot.profile().equals("1g-18gb-me")).toList();
     assertThat(H200.atOnce(every, List.of(), 32)).isEqualTo(7);
     assertThat(H200.atOnce(every, List.of(), 3)).isEqualTo(3);
     assertThat(H200.atOnce(every, List.of(slot("3g-71gb", 0)), 32)).isEqualTo(3);
     assertThat(ofMedia).hasSize(7);
     assertThat(H200.atOnce(ofMedia, List.of(), 32)).isEqualTo(1);
-    assertThat(H200.atOnce(List.of(slot("7g-141gb", 0), slot("3g-71gb", 4), slot("3g-71gb", 0)), List.of(), 32)).isEqualTo(2);
+    assertThat(H200.atOnce(List.of(slot("7g-141gb", 0), slot("3g-71gb", 4), slot("3g-71gb", 0)), List.of(), 32))
+        .isEqualTo(2);
   }
 
   @Test
   void whatNoDeviceCanBeMadeOfIsLeftOut() {
     var place = List.of(new MigProfile.Placement(0, 1));
     assertThat(
-            MigGeometry.of(
-                List.of(
-                    new MigProfile("1g.5gb", 5, 14, 1, 7, List.of()),
-                    new MigProfile("1g.5gb", 5, 14, 1, 7, List.of(new MigProfile.Placement(31, 4))),
-                    new MigProfile("???", 5, 14, 1, 7, place),
-                    new MigProfile("1g.5gb", 0, 14, 1, 7, place),
-                    new MigProfile("1g.5gb", 5, 14, 1, 0, place))))
+        MigGeometry.of(
+            List.of(
+                new MigProfile("1g.5gb", 5, 14, 1, 7, List.of()),
+                new MigProfile("1g.5gb", 5, 14, 1, 7, List.of(new MigProfile.Placement(31, 4))),
+                new MigProfile("???", 5, 14, 1, 7, place),
+                new MigProfile("1g.5gb", 0, 14, 1, 7, place),
+                new MigProfile("1g.5gb", 5, 14, 1, 0, place))))
         .isEqualTo(MigGeometry.NONE);
-    assertThat(MigGeometry.of(List.of(new MigProfile("1g.5gb", 5, 14, 1, 7, place), new MigProfile("1g+5gb", 5, 14, 1, 7, place))).kinds())
+    assertThat(MigGeometry
+        .of(List.of(new MigProfile("1g.5gb", 5, 14, 1, 7, place), new MigProfile("1g+5gb", 5, 14, 1, 7, place)))
+        .kinds())
         .as("two profiles of one name")
         .hasSize(1);
   }

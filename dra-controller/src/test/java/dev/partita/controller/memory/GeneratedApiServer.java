@@ -19,9 +19,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 
 /**
- * As much of an API server as a controller needs that has little to write: lists by pages, watches, making and
- * changing objects. Of a {@link GeneratedCluster}
- * it holds only what was written.
+ * As much of an API server as a controller needs that has little to write: lists by pages, watches, making and changing
+ * objects. Of a {@link GeneratedCluster} it holds only what was written.
  */
 final class GeneratedApiServer {
   private final Map<String, GeneratedCluster.Kind> kinds;
@@ -34,12 +33,13 @@ final class GeneratedApiServer {
   }
 
   /**
-   * Arguments: nodes, cards of each, pods, claims, bytes of annotations of each pod, pods that wait. Prints its port; ends with its
-   * standard input.
+   * Arguments: nodes, cards of each, pods, claims, bytes of annotations of each pod, pods that wait. Prints its port;
+   * ends with its standard input.
    */
   public static void main(String[] arguments) throws IOException {
     int[] sizes = List.of(arguments).stream().mapToInt(Integer::parseInt).toArray();
-    GeneratedApiServer api = new GeneratedApiServer(new GeneratedCluster(sizes[0], sizes[1], sizes[2], sizes[3], sizes[4], sizes[5]));
+    GeneratedApiServer api =
+        new GeneratedApiServer(new GeneratedCluster(sizes[0], sizes[1], sizes[2], sizes[3], sizes[4], sizes[5]));
     HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 64);
     server.setExecutor(Executors.newCachedThreadPool());
     server.createContext("/", api::handle);
@@ -76,13 +76,15 @@ final class GeneratedApiServer {
         send(exchange, 200, object.toString());
       } else if (exchange.getRequestMethod().equals("PATCH") && kind != null) {
         exchange.getRequestBody().readAllBytes(); // conditions of pods: nobody reads them here
-        ObjectNode object = GeneratedCluster.JSON.createObjectNode().put("kind", kind.kind()).put("apiVersion", kind.apiVersion());
+        ObjectNode object =
+            GeneratedCluster.JSON.createObjectNode().put("kind", kind.kind()).put("apiVersion", kind.apiVersion());
         object.putObject("metadata").put("name", path[at + 1]);
         send(exchange, 200, object.toString());
       } else if (path[0].equals("version")) {
         send(exchange, 200, "{\"major\":\"1\",\"minor\":\"36\"}");
       } else {
-        send(exchange, 404, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Failure\",\"reason\":\"NotFound\",\"code\":404}");
+        send(exchange, 404,
+            "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Failure\",\"reason\":\"NotFound\",\"code\":404}");
       }
     }
   }
@@ -110,7 +112,8 @@ final class GeneratedApiServer {
     exchange.sendResponseHeaders(200, 0);
     OutputStream out = exchange.getResponseBody();
     synchronized (this) {
-      ObjectNode here = GeneratedCluster.JSON.createObjectNode().put("kind", kind.kind()).put("apiVersion", kind.apiVersion());
+      ObjectNode here =
+          GeneratedCluster.JSON.createObjectNode().put("kind", kind.kind()).put("apiVersion", kind.apiVersion());
       here.putObject("metadata").put("resourceVersion", "1000000");
       event(out, "BOOKMARK", here);
       for (ObjectNode object : written.getOrDefault(plural, new TreeMap<>()).values()) {
@@ -134,7 +137,8 @@ final class GeneratedApiServer {
     if (!kinds.containsKey(plural)) {
       return;
     }
-    written.computeIfAbsent(plural, p -> new TreeMap<>()).put(metadata.path("namespace").asText() + "/" + metadata.path("name").asText(), object);
+    written.computeIfAbsent(plural, p -> new TreeMap<>())
+        .put(metadata.path("namespace").asText() + "/" + metadata.path("name").asText(), object);
     for (OutputStream out : watches.getOrDefault(plural, List.of())) {
       event(out, type, object);
       out.flush();

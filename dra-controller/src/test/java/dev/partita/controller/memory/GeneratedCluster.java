@@ -23,10 +23,9 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * The objects of a large cluster, made when they are asked for: every node has its cards and its slice, every pod
- * runs on one of them, and each of the
- * first pods uses a claim, which has a share of a card. Pods look as kubelet and controllers leave them, managed
- * fields, probes and status included.
+ * The objects of a large cluster, made when they are asked for: every node has its cards and its slice, every pod runs
+ * on one of them, and each of the first pods uses a claim, which has a share of a card. Pods look as kubelet and
+ * controllers leave them, managed fields, probes and status included.
  *
  * @param annotations bytes of annotations of each pod
  * @param waiting how many of the pods with claims, the last of them, wait: they ask for more memory than a card has
@@ -40,7 +39,8 @@ record GeneratedCluster(int nodes, int cards, int pods, int claims, int annotati
     kinds.put("nodes", new Kind("v1", "Node", nodes, this::node));
     kinds.put("pods", new Kind("v1", "Pod", pods, i -> waits(i) ? waitingPod(i) : pod(i)));
     kinds.put("namespaces", new Kind("v1", "Namespace", 1, i -> "{\"metadata\":{" + meta("default", "", i) + "}}"));
-    kinds.put("resourceclaims", new Kind("resource.k8s.io/v1", "ResourceClaim", claims, i -> waits(i) ? waitingClaim(i) : claim(i)));
+    kinds.put("resourceclaims",
+        new Kind("resource.k8s.io/v1", "ResourceClaim", claims, i -> waits(i) ? waitingClaim(i) : claim(i)));
     kinds.put("resourceclaimtemplates", new Kind("resource.k8s.io/v1", "ResourceClaimTemplate", 0, i -> ""));
     kinds.put("deviceclasses", new Kind("resource.k8s.io/v1", "DeviceClass", 0, i -> ""));
     kinds.put("resourceslices", new Kind("resource.k8s.io/v1", "ResourceSlice", nodes, renamed(slice(), "slice-")));
@@ -72,23 +72,34 @@ record GeneratedCluster(int nodes, int cards, int pods, int claims, int annotati
   }
 
   private static String managed() {
-    String fields = IntStream.range(0, 30).mapToObj(i -> "\"f:field%d\":{\".\":{},\"f:value\":{}}".formatted(i)).collect(Collectors.joining(","));
-    return "{\"manager\":\"kubelet\",\"operation\":\"Update\",\"apiVersion\":\"v1\",\"time\":\"2026-01-01T00:00:00Z\",\"fieldsType\":\"FieldsV1\",\"fieldsV1\":{" + fields + "}}";
+    String fields = IntStream.range(0, 30).mapToObj(i -> "\"f:field%d\":{\".\":{},\"f:value\":{}}".formatted(i))
+        .collect(Collectors.joining(","));
+    return "{\"manager\":\"kubelet\",\"operation\":\"Update\",\"apiVersion\":\"v1\",\"time\":\"2026-01-01T00:00:00Z\",\"fieldsType\":\"FieldsV1\",\"fieldsV1\":{"
+        + fields + "}}";
   }
 
   private static String texts(String prefix, int count) {
-    return IntStream.range(0, count).mapToObj(i -> "\"%s-%d\":\"value-of-%d\"".formatted(prefix, i, i)).collect(Collectors.joining(","));
+    return IntStream.range(0, count).mapToObj(i -> "\"%s-%d\":\"value-of-%d\"".formatted(prefix, i, i))
+        .collect(Collectors.joining(","));
   }
 
   private String node(int i) {
-    String images = IntStream.range(0, 50).mapToObj(n -> "{\"names\":[\"registry.example/image-%d@sha256:%064d\",\"registry.example/image-%d:v1\"],\"sizeBytes\":123456789}".formatted(n, n, n)).collect(Collectors.joining(","));
+    String images = IntStream.range(0, 50).mapToObj(
+        n -> "{\"names\":[\"registry.example/image-%d@sha256:%064d\",\"registry.example/image-%d:v1\"],\"sizeBytes\":123456789}"
+            .formatted(n, n, n))
+        .collect(Collectors.joining(","));
     String conditions =
         List.of("MemoryPressure", "DiskPressure", "PIDPressure", "Ready").stream()
-            .map(c -> "{\"type\":\"%s\",\"status\":\"%s\",\"lastHeartbeatTime\":\"2026-01-01T00:00:00Z\",\"reason\":\"KubeletSays\",\"message\":\"kubelet has something to say\"}".formatted(c, c.equals("Ready") ? "True" : "False"))
+            .map(
+                c -> "{\"type\":\"%s\",\"status\":\"%s\",\"lastHeartbeatTime\":\"2026-01-01T00:00:00Z\",\"reason\":\"KubeletSays\",\"message\":\"kubelet has something to say\"}"
+                    .formatted(c, c.equals("Ready") ? "True" : "False"))
             .collect(Collectors.joining(","));
     return "{\"metadata\":{%s},\"spec\":{\"podCIDR\":\"10.0.0.0/24\",\"providerID\":\"cloud:///zone-%d/i-%010d\"},\"status\":{\"capacity\":{%s},\"allocatable\":{%s},\"conditions\":[%s],\"images\":[%s],\"nodeInfo\":{%s}}}"
         .formatted(
-            meta("node-" + i, ",\"labels\":{\"kubernetes.io/hostname\":\"node-%d\",\"topology.kubernetes.io/zone\":\"zone-%d\",%s},\"annotations\":{%s}".formatted(i, i % 3, texts("label", 20), texts("annotation", 10)), i),
+            meta("node-" + i,
+                ",\"labels\":{\"kubernetes.io/hostname\":\"node-%d\",\"topology.kubernetes.io/zone\":\"zone-%d\",%s},\"annotations\":{%s}"
+                    .formatted(i, i % 3, texts("label", 20), texts("annotation", 10)),
+                i),
             i % 3, i, amounts(), amounts(), conditions, images, texts("info", 10));
   }
 
@@ -101,28 +112,40 @@ record GeneratedCluster(int nodes, int cards, int pods, int claims, int annotati
     String name = "workload-%05d-x7k2p".formatted(i);
     String container =
         ("{\"name\":\"main\",\"image\":\"registry.example/team/image:v%d\",\"command\":[\"/bin/run\",\"--verbose\"],\"env\":[%s],\"resources\":{\"requests\":{\"cpu\":\"%d\",\"memory\":\"%dGi\"},"
-                + "\"limits\":{\"memory\":\"16Gi\"}%s},\"livenessProbe\":{\"httpGet\":{\"path\":\"/\",\"port\":80},\"periodSeconds\":10},\"volumeMounts\":[%s],\"terminationMessagePath\":\"/dev/termination-log\"}")
+            + "\"limits\":{\"memory\":\"16Gi\"}%s},\"livenessProbe\":{\"httpGet\":{\"path\":\"/\",\"port\":80},\"periodSeconds\":10},\"volumeMounts\":[%s],\"terminationMessagePath\":\"/dev/termination-log\"}")
             .formatted(
                 i % 50,
-                IntStream.range(0, 15).mapToObj(e -> "{\"name\":\"VARIABLE_%d\",\"value\":\"the value of it %d\"}".formatted(e, i)).collect(Collectors.joining(",")),
+                IntStream.range(0, 15)
+                    .mapToObj(e -> "{\"name\":\"VARIABLE_%d\",\"value\":\"the value of it %d\"}".formatted(e, i))
+                    .collect(Collectors.joining(",")),
                 1 + i % 8, 1 + i % 16,
                 hasClaim ? ",\"claims\":[{\"name\":\"gpu\"}]" : "",
-                IntStream.range(0, 4).mapToObj(v -> "{\"name\":\"volume-%d\",\"mountPath\":\"/mnt/%d\"}".formatted(v, v)).collect(Collectors.joining(",")));
-    String claim = hasClaim ? "\"resourceClaims\":[{\"name\":\"gpu\",\"resourceClaimTemplateName\":\"quarter-h200\"}]," : "";
-    String claimStatus = hasClaim ? ",\"resourceClaimStatuses\":[{\"name\":\"gpu\",\"resourceClaimName\":\"%s\"}]".formatted(claimName(i)) : "";
+                IntStream.range(0, 4)
+                    .mapToObj(v -> "{\"name\":\"volume-%d\",\"mountPath\":\"/mnt/%d\"}".formatted(v, v))
+                    .collect(Collectors.joining(",")));
+    String claim =
+        hasClaim ? "\"resourceClaims\":[{\"name\":\"gpu\",\"resourceClaimTemplateName\":\"quarter-h200\"}]," : "";
+    String claimStatus = hasClaim
+        ? ",\"resourceClaimStatuses\":[{\"name\":\"gpu\",\"resourceClaimName\":\"%s\"}]".formatted(claimName(i))
+        : "";
     String conditions =
         List.of("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled").stream()
-            .map("{\"type\":\"%s\",\"status\":\"True\",\"lastProbeTime\":null,\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}"::formatted)
+            .map(
+                "{\"type\":\"%s\",\"status\":\"True\",\"lastProbeTime\":null,\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}"::formatted)
             .collect(Collectors.joining(","));
     return ("{\"metadata\":{%s},\"spec\":{%s\"nodeName\":\"%s\",\"priority\":0,\"restartPolicy\":\"Always\",\"terminationGracePeriodSeconds\":30,\"schedulerName\":\"default-scheduler\","
-            + "\"tolerations\":[{\"key\":\"node.kubernetes.io/not-ready\",\"operator\":\"Exists\",\"effect\":\"NoExecute\",\"tolerationSeconds\":300},"
-            + "{\"key\":\"node.kubernetes.io/unreachable\",\"operator\":\"Exists\",\"effect\":\"NoExecute\",\"tolerationSeconds\":300}],"
-            + "\"volumes\":[{\"name\":\"token\",\"projected\":{\"sources\":[{\"serviceAccountToken\":{\"path\":\"token\"}}]}}],\"containers\":[%s,%s]},"
-            + "\"status\":{\"phase\":\"Running\",\"hostIP\":\"10.1.2.3\",\"podIP\":\"10.0.0.1\",\"startTime\":\"2026-01-01T00:00:00Z\",\"conditions\":[%s],"
-            + "\"containerStatuses\":[{\"name\":\"main\",\"ready\":true,\"image\":\"registry.example/team/image\",\"imageID\":\"sha256:%064d\",\"state\":{\"running\":{\"startedAt\":\"2026-01-01T00:00:00Z\"}}}]%s}}")
+        + "\"tolerations\":[{\"key\":\"node.kubernetes.io/not-ready\",\"operator\":\"Exists\",\"effect\":\"NoExecute\",\"tolerationSeconds\":300},"
+        + "{\"key\":\"node.kubernetes.io/unreachable\",\"operator\":\"Exists\",\"effect\":\"NoExecute\",\"tolerationSeconds\":300}],"
+        + "\"volumes\":[{\"name\":\"token\",\"projected\":{\"sources\":[{\"serviceAccountToken\":{\"path\":\"token\"}}]}}],\"containers\":[%s,%s]},"
+        + "\"status\":{\"phase\":\"Running\",\"hostIP\":\"10.1.2.3\",\"podIP\":\"10.0.0.1\",\"startTime\":\"2026-01-01T00:00:00Z\",\"conditions\":[%s],"
+        + "\"containerStatuses\":[{\"name\":\"main\",\"ready\":true,\"image\":\"registry.example/team/image\",\"imageID\":\"sha256:%064d\",\"state\":{\"running\":{\"startedAt\":\"2026-01-01T00:00:00Z\"}}}]%s}}")
         .formatted(
-            meta(name, ",\"namespace\":\"default\",\"labels\":{%s},\"annotations\":{\"note\":\"%s\"},\"ownerReferences\":[{\"kind\":\"ReplicaSet\",\"name\":\"workload\",\"uid\":\"u\"}]".formatted(texts("label", 6), "a".repeat(annotations)), i),
-            claim, "node-" + i % Math.max(1, nodes), container, container.replace("\"main\"", "\"sidecar\""), conditions, i, claimStatus);
+            meta(name,
+                ",\"namespace\":\"default\",\"labels\":{%s},\"annotations\":{\"note\":\"%s\"},\"ownerReferences\":[{\"kind\":\"ReplicaSet\",\"name\":\"workload\",\"uid\":\"u\"}]"
+                    .formatted(texts("label", 6), "a".repeat(annotations)),
+                i),
+            claim, "node-" + i % Math.max(1, nodes), container, container.replace("\"main\"", "\"sidecar\""),
+            conditions, i, claimStatus);
   }
 
   private boolean waits(int i) {
@@ -161,20 +184,24 @@ record GeneratedCluster(int nodes, int cards, int pods, int claims, int annotati
     String node = "node-" + i % nodes;
     int card = i / nodes % cards;
     return ("{\"metadata\":{%s},\"spec\":{\"devices\":{\"requests\":[{\"name\":\"gpu\",\"exactly\":{\"deviceClassName\":\"gpu.partita.dev\",\"allocationMode\":\"ExactCount\",\"count\":1,"
-            + "\"capacity\":{\"requests\":{\"memory\":\"32Gi\",\"cores\":\"25\"}}}}]}},"
-            + "\"status\":{\"allocation\":{\"allocationTimestamp\":\"2026-01-01T00:00:00Z\",\"devices\":{\"results\":[{\"request\":\"gpu\",\"driver\":\"gpu.partita.dev\",\"pool\":\"%s\",\"device\":\"gpu-%d-shared\","
-            + "\"shareID\":\"%s\",\"consumedCapacity\":{\"memory\":\"32Gi\",\"cores\":\"25\"}}]},"
-            + "\"nodeSelector\":{\"nodeSelectorTerms\":[{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":[\"%s\"]}]}]}},"
-            + "\"reservedFor\":[{\"resource\":\"pods\",\"name\":\"workload-%05d-x7k2p\",\"uid\":\"%s\"}],"
-            + "\"devices\":[{\"driver\":\"gpu.partita.dev\",\"pool\":\"p\",\"device\":\"d\",\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\",\"reason\":\"Prepared\",\"message\":\"\",\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}]}]}}")
+        + "\"capacity\":{\"requests\":{\"memory\":\"32Gi\",\"cores\":\"25\"}}}}]}},"
+        + "\"status\":{\"allocation\":{\"allocationTimestamp\":\"2026-01-01T00:00:00Z\",\"devices\":{\"results\":[{\"request\":\"gpu\",\"driver\":\"gpu.partita.dev\",\"pool\":\"%s\",\"device\":\"gpu-%d-shared\","
+        + "\"shareID\":\"%s\",\"consumedCapacity\":{\"memory\":\"32Gi\",\"cores\":\"25\"}}]},"
+        + "\"nodeSelector\":{\"nodeSelectorTerms\":[{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":[\"%s\"]}]}]}},"
+        + "\"reservedFor\":[{\"resource\":\"pods\",\"name\":\"workload-%05d-x7k2p\",\"uid\":\"%s\"}],"
+        + "\"devices\":[{\"driver\":\"gpu.partita.dev\",\"pool\":\"p\",\"device\":\"d\",\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\",\"reason\":\"Prepared\",\"message\":\"\",\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}]}]}}")
         .formatted(
-            meta(claimName(i), ",\"namespace\":\"default\",\"annotations\":{\"gpu.partita.dev/proposed-allocation\":\"%s gpu-%d-shared=34359738368/25 #%s\",\"resource.kubernetes.io/pod-claim-name\":\"gpu\"},\"finalizers\":[\"resource.kubernetes.io/delete-protection\"],\"ownerReferences\":[{\"kind\":\"Pod\",\"name\":\"workload\",\"uid\":\"u\"}]".formatted(node, card, uid("proposal" + i)), i),
+            meta(claimName(i),
+                ",\"namespace\":\"default\",\"annotations\":{\"gpu.partita.dev/proposed-allocation\":\"%s gpu-%d-shared=34359738368/25 #%s\",\"resource.kubernetes.io/pod-claim-name\":\"gpu\"},\"finalizers\":[\"resource.kubernetes.io/delete-protection\"],\"ownerReferences\":[{\"kind\":\"Pod\",\"name\":\"workload\",\"uid\":\"u\"}]"
+                    .formatted(node, card, uid("proposal" + i)),
+                i),
             Driver.poolOf(node), card, uid("share" + i), node, i, uid("workload-%05d-x7k2p".formatted(i)));
   }
 
   /** The first node's with another name: to plan every node's would take longer than all else. */
   private IntFunction<String> renamed(String ofFirst, String uid) {
-    return i -> ofFirst.replace("node-0", "node-" + i).replace("first-uid", uid(uid + i)).replace("owner-uid", uid("gpunode-" + i));
+    return i -> ofFirst.replace("node-0", "node-" + i).replace("first-uid", uid(uid + i)).replace("owner-uid",
+        uid("gpunode-" + i));
   }
 
   private String gpuNode() {
@@ -185,7 +212,8 @@ record GeneratedCluster(int nodes, int cards, int pods, int claims, int annotati
 
   private String slice() {
     GpuNode node = GpuNodes.ready("node-0", cards, "NVIDIA H200", 141 * GpuNodes.GIB);
-    ResourceSliceSpec spec = SlicePlan.of(Objects.requireNonNull(Inventory.EMPTY.refreshed(List.of(node)).host("node-0"))).getFirst();
+    ResourceSliceSpec spec =
+        SlicePlan.of(Objects.requireNonNull(Inventory.EMPTY.refreshed(List.of(node)).host("node-0"))).getFirst();
     JsonNode slice =
         JSON.valueToTree(
             new ResourceSliceBuilder()

@@ -22,9 +22,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Prints what a controller takes of memory in clusters of several sizes. It starts the image's own runtime, jars and options as a
- * process, whose API server is a {@link GeneratedApiServer} in another one. Arguments: the image's folder {@code usr/lib/partita}, and
- * a part of the name of the only cluster to try.
+ * Prints what a controller takes of memory in clusters of several sizes. It starts the image's own runtime, jars and
+ * options as a process, whose API server is a {@link GeneratedApiServer} in another one. Arguments: the image's folder
+ * {@code usr/lib/partita}, and a part of the name of the only cluster to try.
  */
 final class MemoryBench {
   private static final int NODES = 5_000;
@@ -62,7 +62,15 @@ final class MemoryBench {
     }
   }
 
-  private static Taken row(String only, Path image, String what, int nodes, int pods, int claims, int annotations, int waiting) throws IOException, InterruptedException {
+  private static Taken row(
+      String only,
+      Path image,
+      String what,
+      int nodes,
+      int pods,
+      int claims,
+      int annotations,
+      int waiting) throws IOException, InterruptedException {
     if (!what.contains(only)) {
       return new Taken(0, 0, 0, Duration.ZERO);
     }
@@ -78,7 +86,8 @@ final class MemoryBench {
           mib(taken.mostResident));
       return taken;
     } catch (IllegalStateException notReady) {
-      System.out.printf(Locale.ROOT, "| %s | never: %s | | | |%n", what, notReady.getMessage().lines().findFirst().orElse(""));
+      System.out.printf(Locale.ROOT, "| %s | never: %s | | | |%n", what,
+          notReady.getMessage().lines().findFirst().orElse(""));
       return new Taken(0, 0, 0, Duration.ZERO);
     }
   }
@@ -87,12 +96,13 @@ final class MemoryBench {
     return bytes / 1024.0 / 1024.0;
   }
 
-  private static Taken run(Path image, int nodes, int pods, int claims, int annotations, int waiting) throws IOException, InterruptedException {
+  private static Taken run(Path image, int nodes, int pods, int claims, int annotations, int waiting)
+      throws IOException, InterruptedException {
     Path java = Path.of(System.getProperty("java.home"), "bin", "java");
     Process api =
         new ProcessBuilder(
-                java.toString(), "-Xmx1g", "-cp", System.getProperty("java.class.path"), GeneratedApiServer.class.getName(),
-                "" + nodes, "" + CARDS, "" + pods, "" + claims, "" + annotations, "" + waiting)
+            java.toString(), "-Xmx1g", "-cp", System.getProperty("java.class.path"), GeneratedApiServer.class.getName(),
+            "" + nodes, "" + CARDS, "" + pods, "" + claims, "" + annotations, "" + waiting)
             .redirectError(ProcessBuilder.Redirect.INHERIT)
             .start();
     Path folder = Files.createTempDirectory("partita-memory");
@@ -102,12 +112,15 @@ final class MemoryBench {
           folder.resolve("config"),
           "{\"apiVersion\":\"v1\",\"kind\":\"Config\",\"current-context\":\"c\",\"clusters\":[{\"name\":\"c\",\"cluster\":{\"server\":\"http://127.0.0.1:%s\"}}],\"users\":[{\"name\":\"c\",\"user\":{}}],\"contexts\":[{\"name\":\"c\",\"context\":{\"cluster\":\"c\",\"user\":\"c\"}}]}"
               .formatted(port));
-      Files.writeString(folder.resolve("java.args"), Files.readString(image.resolve("java.args")).replace("/usr/lib/partita", image.toString()));
+      Files.writeString(folder.resolve("java.args"),
+          Files.readString(image.resolve("java.args")).replace("/usr/lib/partita", image.toString()));
       int health = freePort();
-      ProcessBuilder start = new ProcessBuilder(image.resolve("runtime/bin/java").toString(), LIMIT, "@" + folder.resolve("java.args"));
+      ProcessBuilder start =
+          new ProcessBuilder(image.resolve("runtime/bin/java").toString(), LIMIT, "@" + folder.resolve("java.args"));
       start.environment().putAll(
           Map.of(
-              "KUBECONFIG", folder.resolve("config").toString(), "PARTITA_LEADER_ELECT", "false", "PARTITA_HEALTH_PORT", "" + health, "PARTITA_EXPLAIN_PORT", "0",
+              "KUBECONFIG", folder.resolve("config").toString(), "PARTITA_LEADER_ELECT", "false", "PARTITA_HEALTH_PORT",
+              "" + health, "PARTITA_EXPLAIN_PORT", "0",
               "PARTITA_IDENTITY", "bench"));
       Path log = folder.resolve("log");
       Process controller = start.redirectErrorStream(true).redirectOutput(log.toFile()).start();
@@ -129,10 +142,12 @@ final class MemoryBench {
   private static Taken measure(Process controller, int health, Path log) throws IOException, InterruptedException {
     long begin = System.nanoTime();
     HttpClient client = HttpClient.newHttpClient();
-    HttpRequest ready = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + health + "/readyz")).timeout(Duration.ofSeconds(20)).build();
+    HttpRequest ready = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + health + "/readyz"))
+        .timeout(Duration.ofSeconds(20)).build();
     while (!isReady(client, ready)) {
       if (!controller.isAlive() || System.nanoTime() - begin > PATIENCE.toNanos()) {
-        throw new IllegalStateException((controller.isAlive() ? "not ready" : "it ended with " + controller.exitValue()) + ":\n" + Files.readString(log));
+        throw new IllegalStateException((controller.isAlive() ? "not ready" : "it ended with " + controller.exitValue())
+            + ":\n" + Files.readString(log));
       }
       Thread.sleep(200);
     }
@@ -144,7 +159,7 @@ final class MemoryBench {
 
   /** Until it takes less than a tenth of a processor: what there was to decide is decided. */
   private static void awaitIdle(long pid) throws IOException, InterruptedException {
-    for (int quiet = 0; quiet < 3; ) {
+    for (int quiet = 0; quiet < 3;) {
       long before = ticks(pid);
       Thread.sleep(2000);
       quiet = ticks(pid) - before < 20 ? quiet + 1 : 0;
@@ -165,7 +180,8 @@ final class MemoryBench {
   }
 
   private static long memory(long pid, String field) throws IOException {
-    Matcher value = Pattern.compile(field + ":\\s+(\\d+) kB").matcher(Files.readString(Path.of("/proc", "" + pid, "status")));
+    Matcher value =
+        Pattern.compile(field + ":\\s+(\\d+) kB").matcher(Files.readString(Path.of("/proc", "" + pid, "status")));
     if (!value.find()) {
       throw new IOException("no " + field);
     }
@@ -174,7 +190,8 @@ final class MemoryBench {
 
   private static long live(long pid) throws IOException {
     Path jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd");
-    Process histogram = new ProcessBuilder(jcmd.toString(), "" + pid, "GC.class_histogram").redirectErrorStream(true).start();
+    Process histogram =
+        new ProcessBuilder(jcmd.toString(), "" + pid, "GC.class_histogram").redirectErrorStream(true).start();
     List<String> lines = new ArrayList<>();
     try (BufferedReader out = histogram.inputReader(UTF_8)) {
       out.lines().forEach(lines::add);
@@ -183,7 +200,8 @@ final class MemoryBench {
     if (!histogramFile.isEmpty()) {
       Files.write(Path.of(histogramFile), lines);
     }
-    String total = lines.stream().filter(line -> line.startsWith("Total")).findFirst().orElseThrow(() -> new IllegalStateException(String.join("\n", lines)));
+    String total = lines.stream().filter(line -> line.startsWith("Total")).findFirst()
+        .orElseThrow(() -> new IllegalStateException(String.join("\n", lines)));
     return Long.parseLong(total.strip().split("\\s+", -1)[2]);
   }
 

@@ -12,10 +12,10 @@ class NodeFitTest {
   private static final Node NODE =
       node(
           """
-          metadata: {name: node-0, labels: {zone: a, cpus: "64"}}
-          spec: {taints: [{key: gpu, value: "yes", effect: NoSchedule}, {key: soft, effect: PreferNoSchedule}]}
-          status: {allocatable: {cpu: "4", memory: 8Gi, pods: "2"}}
-          """);
+              metadata: {name: node-0, labels: {zone: a, cpus: "64"}}
+              spec: {taints: [{key: gpu, value: "yes", effect: NoSchedule}, {key: soft, effect: PreferNoSchedule}]}
+              status: {allocatable: {cpu: "4", memory: 8Gi, pods: "2"}}
+              """);
   private static final String TOLERANT = "tolerations: [{key: gpu, operator: Exists}]";
 
   @Test
@@ -33,7 +33,8 @@ class NodeFitTest {
   void aCordonedNodeIsOut() {
     Node cordoned = node("metadata: {name: node-0}\nspec: {unschedulable: true}");
     assertThat(NodeFit.refusal(pod("{}"), cordoned, Load.NONE)).contains("the node is cordoned");
-    assertThat(NodeFit.refusal(pod("tolerations: [{key: node.kubernetes.io/unschedulable, operator: Exists}]"), cordoned, Load.NONE)).isEmpty();
+    assertThat(NodeFit.refusal(pod("tolerations: [{key: node.kubernetes.io/unschedulable, operator: Exists}]"),
+        cordoned, Load.NONE)).isEmpty();
   }
 
   @Test
@@ -41,7 +42,8 @@ class NodeFitTest {
     assertThat(refusal("nodeSelector: {zone: b}\n" + TOLERANT)).contains("the pod's nodeSelector does not match");
     assertThat(refusal("nodeSelector: {zone: a}\n" + TOLERANT)).isEmpty();
     assertThat(affinity("{key: zone, operator: In, values: [a, b]}")).isEmpty();
-    assertThat(affinity("{key: zone, operator: NotIn, values: [a]}")).contains("the pod's node affinity does not match");
+    assertThat(affinity("{key: zone, operator: NotIn, values: [a]}"))
+        .contains("the pod's node affinity does not match");
     assertThat(affinity("{key: zone, operator: Exists}")).isEmpty();
     assertThat(affinity("{key: zone, operator: DoesNotExist}")).isPresent();
     assertThat(affinity("{key: cpus, operator: Gt, values: [\"32\"]}")).isEmpty();
@@ -51,7 +53,8 @@ class NodeFitTest {
 
   @Test
   void matchFieldsNameTheNode() {
-    String terms = "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [%s]}]}]}}}\n";
+    String terms =
+        "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [%s]}]}]}}}\n";
     assertThat(refusal(terms.formatted("node-0") + TOLERANT)).isEmpty();
     assertThat(refusal(terms.formatted("node-1") + TOLERANT)).isPresent();
   }
@@ -65,13 +68,18 @@ class NodeFitTest {
   @Test
   void cpuMemoryAndPodsAreCounted() {
     NodeLoads loads = new NodeLoads(node -> {});
-    loads.put("other", "node-0", PodRequests.of(pod("containers: [{name: c, resources: {requests: {cpu: \"3\", memory: 1Gi}}}]")));
-    assertThat(NodeFit.refusal(asking("1500m", "1Gi"), NODE, loads.without("p", "node-0"))).contains("too little CPU is free on the node");
-    assertThat(NodeFit.refusal(asking("1", "7.5Gi"), NODE, loads.without("p", "node-0"))).contains("too little memory is free on the node");
+    loads.put("other", "node-0",
+        PodRequests.of(pod("containers: [{name: c, resources: {requests: {cpu: \"3\", memory: 1Gi}}}]")));
+    assertThat(NodeFit.refusal(asking("1500m", "1Gi"), NODE, loads.without("p", "node-0")))
+        .contains("too little CPU is free on the node");
+    assertThat(NodeFit.refusal(asking("1", "7.5Gi"), NODE, loads.without("p", "node-0")))
+        .contains("too little memory is free on the node");
     assertThat(NodeFit.refusal(asking("1", "7Gi"), NODE, loads.without("p", "node-0"))).isEmpty();
     loads.put("third", "node-0", PodRequests.of(pod("{}")));
-    assertThat(NodeFit.refusal(asking("1", "1Gi"), NODE, loads.without("p", "node-0"))).contains("the node has as many pods as it may");
-    assertThat(NodeFit.refusal(asking("1", "1Gi"), NODE, loads.without("third", "node-0"))).as("not against itself").isEmpty();
+    assertThat(NodeFit.refusal(asking("1", "1Gi"), NODE, loads.without("p", "node-0")))
+        .contains("the node has as many pods as it may");
+    assertThat(NodeFit.refusal(asking("1", "1Gi"), NODE, loads.without("third", "node-0"))).as("not against itself")
+        .isEmpty();
     loads.remove("other");
     assertThat(NodeFit.refusal(asking("4", "8Gi"), NODE, loads.without("p", "node-0"))).isEmpty();
   }
@@ -82,14 +90,14 @@ class NodeFitTest {
         PodRequests.of(
             pod(
                 """
-                overhead: {cpu: 100m}
-                initContainers:
-                - {name: sidecar, restartPolicy: Always, resources: {requests: {cpu: "1"}}}
-                - {name: init, resources: {requests: {cpu: "5"}}}
-                containers:
-                - {name: a, resources: {requests: {cpu: "2"}}}
-                - {name: b, resources: {requests: {cpu: "1"}}}
-                """));
+                    overhead: {cpu: 100m}
+                    initContainers:
+                    - {name: sidecar, restartPolicy: Always, resources: {requests: {cpu: "1"}}}
+                    - {name: init, resources: {requests: {cpu: "5"}}}
+                    containers:
+                    - {name: a, resources: {requests: {cpu: "2"}}}
+                    - {name: b, resources: {requests: {cpu: "1"}}}
+                    """));
     assertThat(requests.milliCpu()).isEqualTo(6100);
   }
 
@@ -102,7 +110,8 @@ class NodeFitTest {
   }
 
   private static Pod asking(String cpu, String memory) {
-    return pod("containers: [{name: c, resources: {requests: {cpu: \"" + cpu + "\", memory: " + memory + "}}}]\n" + TOLERANT);
+    return pod(
+        "containers: [{name: c, resources: {requests: {cpu: \"" + cpu + "\", memory: " + memory + "}}}]\n" + TOLERANT);
   }
 
   private static Optional<String> refusal(String spec) {
@@ -110,7 +119,8 @@ class NodeFitTest {
   }
 
   private static Pod pod(String spec) {
-    return Serialization.unmarshal("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n" + spec.indent(2), Pod.class);
+    return Serialization.unmarshal("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n" + spec.indent(2),
+        Pod.class);
   }
 
   private static Node node(String fields) {

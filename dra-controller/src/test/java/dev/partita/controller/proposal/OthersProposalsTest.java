@@ -21,7 +21,8 @@ class OthersProposalsTest {
   private static final Duration MOMENT = Duration.ofMillis(1);
 
   private final HeldClock clock = new HeldClock(Instant.EPOCH);
-  private final OthersProposals others = new OthersProposals(claim -> Optional.of(ask(2, OptionalLong.of(8L << 30))), clock);
+  private final OthersProposals others =
+      new OthersProposals(claim -> Optional.of(ask(2, OptionalLong.of(8L << 30))), clock);
 
   @Test
   void theProposalsOfANamespaceCountFromItsFirstOneOnWhicheverClaimTheyAreOn() {
@@ -37,8 +38,8 @@ class OthersProposalsTest {
 
   @Test
   void whatAClaimCouldNotBeGivenCountsNeverAndIsKnownFor() {
-    for (String text :
-        List.of("node gpu-0 gpu-1 gpu-2 #1", "node gpu-0-shared=8589934593/0 #1", "node gpu-0-shared=1/1 #1", "nonsense", "x".repeat(200_000))) {
+    for (String text : List.of("node gpu-0 gpu-1 gpu-2 #1", "node gpu-0-shared=8589934593/0 #1",
+        "node gpu-0-shared=1/1 #1", "nonsense", "x".repeat(200_000))) {
       ResourceClaim claim = claim("a", "1", text);
       assertThat(others.isRefused(claim)).as("not seen yet").isFalse();
       assertThat(others.counted(claim)).as(text).isEmpty();
@@ -51,7 +52,8 @@ class OthersProposalsTest {
 
   @Test
   void aProposalOnAClaimThatAsksForNothingOfOursCountsNever() {
-    assertThat(new OthersProposals(claim -> Optional.empty(), clock).counted(claim("a", "1", "node gpu-0 #1"))).isEmpty();
+    assertThat(new OthersProposals(claim -> Optional.empty(), clock).counted(claim("a", "1", "node gpu-0 #1")))
+        .isEmpty();
   }
 
   @Test
@@ -77,8 +79,10 @@ class OthersProposalsTest {
 
   private static ClaimRequest ask(int devices, OptionalLong memory) {
     DeviceAsk ask =
-        new DeviceAsk("gpu", List.of(), new DeviceAsk.Count.Exactly(devices), memory, OptionalLong.empty(), List.of(), Placement.DEFAULT);
-    return new ClaimRequest(new ClaimRef("a", "c", "1"), List.of(new ClaimRequest.RequestAsk("gpu", List.of(ask))), List.of());
+        new DeviceAsk("gpu", List.of(), new DeviceAsk.Count.Exactly(devices), memory, OptionalLong.empty(), List.of(),
+            Placement.DEFAULT);
+    return new ClaimRequest(new ClaimRef("a", "c", "1"), List.of(new ClaimRequest.RequestAsk("gpu", List.of(ask))),
+        List.of());
   }
 
   private static ResourceClaim claim(String namespace, String uid, String proposal) {

@@ -21,7 +21,8 @@ class ProposalTest {
             List.of(
                 new Booking(new CardKey("node-0.example", 0), DeviceMode.SHARED, 8589934592L, 25),
                 new Booking(new CardKey("node-0.example", 11), DeviceMode.WHOLE, 0, 0),
-                new Booking(new CardKey("node-0.example", 2), new DeviceName.Mig(2, new MigSlot("1g-18gb", 3)), 0, 0)), "5d3c");
+                new Booking(new CardKey("node-0.example", 2), new DeviceName.Mig(2, new MigSlot("1g-18gb", 3)), 0, 0)),
+            "5d3c");
     assertThat(proposal).hasToString("node-0.example gpu-0-shared=8589934592/25 gpu-11 gpu-2-mig-1g-18gb-3 #5d3c");
     assertThat(Proposal.parse(proposal.toString())).contains(proposal);
     Proposal looks = new Proposal("node-0", List.of(), "5d3c");
@@ -38,11 +39,12 @@ class ProposalTest {
     assertThat(Proposal.parse("n".repeat(5_000) + " gpu-0 #1")).isEmpty();
   }
 
-  @ParameterizedTest
-  @ValueSource(
+  @ParameterizedTest @ValueSource(
       strings = {
-        "", " ", "node-0", " gpu-0 #1", "node-0 gpu-0-shared #1", "node-0 gpu-0=1/2 #1", "node-0 gpu-0-mig-1g-18gb-3=1/2 #1", "node-0 gpu-0-shared=-1/2 #1",
-        "node-0 gpu-0-shared=99999999999999999999/2 #1", "node-0 nic-0 #1", "node-0 gpu-0  gpu-1 #1", "node-0 gpu-0", "node-0 gpu-0 #x", "#1"
+        "", " ", "node-0", " gpu-0 #1", "node-0 gpu-0-shared #1", "node-0 gpu-0=1/2 #1",
+        "node-0 gpu-0-mig-1g-18gb-3=1/2 #1", "node-0 gpu-0-shared=-1/2 #1",
+        "node-0 gpu-0-shared=99999999999999999999/2 #1", "node-0 nic-0 #1", "node-0 gpu-0  gpu-1 #1", "node-0 gpu-0",
+        "node-0 gpu-0 #x", "#1"
       })
   void whatAUserMayHaveWrittenThereIsNoProposal(String text) {
     assertThat(Proposal.parse(text)).isEmpty();

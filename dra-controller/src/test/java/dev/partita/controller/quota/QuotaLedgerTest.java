@@ -37,7 +37,8 @@ class QuotaLedgerTest {
   private static final LabelSelector TEAM_A = new LabelSelectorBuilder().addToMatchLabels("team", "a").build();
   private static final Inventory INVENTORY =
       Inventory.EMPTY.refreshed(
-          List.of(GpuNodes.ready("h-0", 2, "NVIDIA H200", 140 * GIB), GpuNodes.ready("a-0", 2, "NVIDIA A100", 80 * GIB)));
+          List.of(GpuNodes.ready("h-0", 2, "NVIDIA H200", 140 * GIB),
+              GpuNodes.ready("a-0", 2, "NVIDIA A100", 80 * GIB)));
 
   private final QuotaLedger ledger = new QuotaLedger();
 
@@ -77,14 +78,19 @@ class QuotaLedgerTest {
   void aLimitOfAModelOrAPoolOfNodesCountsOnlyThose() {
     quota(
         new GpuQuotaSpec.Limit("h200", List.of("h200"), null, memory("20Gi"), Amounts.UNLIMITED),
-        new GpuQuotaSpec.Limit("cheap", List.of(), new LabelSelectorBuilder().addToMatchLabels("pool", "cheap").build(), memory("10Gi"), Amounts.UNLIMITED));
+        new GpuQuotaSpec.Limit("cheap", List.of(), new LabelSelectorBuilder().addToMatchLabels("pool", "cheap").build(),
+            memory("10Gi"), Amounts.UNLIMITED));
     ledger.put("1", "a-dev", List.of(share("h-0", 0, 20)));
-    assertThat(ledger.refusal("a-dev", List.of(ask(1)), host("h-0"))).contains("namespace quota team-a/h200: 20 GiB of 20 GiB memory, 1 GiB asked");
+    assertThat(ledger.refusal("a-dev", List.of(ask(1)), host("h-0")))
+        .contains("namespace quota team-a/h200: 20 GiB of 20 GiB memory, 1 GiB asked");
     assertThat(ledger.refusal("a-dev", List.of(ask(10)), host("a-0"))).isEmpty();
-    assertThat(ledger.refusal("a-dev", List.of(ask(11)), host("a-0"))).contains("namespace quota team-a/cheap: 0 bytes of 10 GiB memory, 11 GiB asked");
+    assertThat(ledger.refusal("a-dev", List.of(ask(11)), host("a-0")))
+        .contains("namespace quota team-a/cheap: 0 bytes of 10 GiB memory, 11 GiB asked");
     assertThat(ledger.refusal("a-dev", ask(10), Map.of(), host("a-0"))).as("there is a host for it").isEmpty();
-    assertThat(List.of(host("a-0"), host("h-0"))).as("nowhere").allMatch(host -> ledger.refusal("a-dev", ask(11), Map.of(), host).isPresent());
-    assertThat(ledger.refusal("a-dev", ask(10), Map.of(), host("h-0"))).as("not on the one where it may go").isPresent();
+    assertThat(List.of(host("a-0"), host("h-0"))).as("nowhere")
+        .allMatch(host -> ledger.refusal("a-dev", ask(11), Map.of(), host).isPresent());
+    assertThat(ledger.refusal("a-dev", ask(10), Map.of(), host("h-0"))).as("not on the one where it may go")
+        .isPresent();
   }
 
   @Test
@@ -93,7 +99,8 @@ class QuotaLedgerTest {
     ledger.put("1", "a-dev", List.of(share("h-0", 0, 16)));
     Map<String, List<ClaimRequest>> waiting = Map.of("a-prod", List.of(ask(8), ask(8)), "b", List.of(ask(100)));
     assertThat(ledger.refusal("a-dev", ask(8), waiting, host("h-0"))).isEmpty();
-    assertThat(ledger.refusal("a-dev", ask(9), waiting, host("h-0"))).contains("namespace quota team-a: 32 GiB of 40 GiB memory, 9 GiB asked");
+    assertThat(ledger.refusal("a-dev", ask(9), waiting, host("h-0")))
+        .contains("namespace quota team-a: 32 GiB of 40 GiB memory, 9 GiB asked");
     assertThat(ledger.refusal("b", ask(100), waiting, host("h-0"))).as("another team's").isEmpty();
   }
 
@@ -103,7 +110,8 @@ class QuotaLedgerTest {
     ledger.put("1", "a-dev", List.of(share("h-0", 0, 20)));
     assertThat(ledger.isBorrowed("1")).isFalse();
     assertThat(ledger.isGuaranteed("a-dev", List.of(List.of(share("h-0", 0, 1))))).isFalse();
-    assertThat(ledger.isGuaranteed("b", List.of(List.of(share("h-0", 0, 1))))).as("nobody guarantees anything to it").isFalse();
+    assertThat(ledger.isGuaranteed("b", List.of(List.of(share("h-0", 0, 1))))).as("nobody guarantees anything to it")
+        .isFalse();
     ledger.put("2", "a-dev", List.of(share("h-0", 0, 30)));
     assertThat(ledger.isBorrowed("1")).isTrue();
     assertThat(status().limits().getFirst().borrows()).isTrue();
@@ -146,15 +154,19 @@ class QuotaLedgerTest {
 
   @Test
   void aMigInstanceCountsWithItsOwnMemoryAndItsPartOfTheComputeSlices() {
-    GpuNode cut = GpuNodes.ready("m-0", new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(GpuNodeSpec.PublishedMode.values()), null), GpuNodes.migCards("m-0", 1));
+    GpuNode cut = GpuNodes.ready("m-0",
+        new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(GpuNodeSpec.PublishedMode.values()), null),
+        GpuNodes.migCards("m-0", 1));
     var quota = new TreeMap<>(Map.of("team-a", new GpuQuotaSpec(TEAM_A, List.of(limit("", memory("40Gi"))))));
-    ledger.refresh(new QuotaWorld(quota, Map.of("a-dev", Map.of("team", "a")), Map.of(), Inventory.EMPTY.refreshed(List.of(cut))));
+    ledger.refresh(
+        new QuotaWorld(quota, Map.of("a-dev", Map.of("team", "a")), Map.of(), Inventory.EMPTY.refreshed(List.of(cut))));
     Booking eighth = new Booking(new CardKey("m-0", 0), new DeviceName.Mig(0, new MigSlot("1g-18gb", 3)), 0, 0);
     Booking quarter = new Booking(new CardKey("m-0", 0), new DeviceName.Mig(0, new MigSlot("2g-35gb", 4)), 0, 0);
     ledger.put("1", "a-dev", List.of(eighth));
     assertThat(Objects.requireNonNull(status().used()).cores()).as("one of seven slices").isEqualTo(15);
     assertThat(ledger.excess("a-dev", List.of(List.of(quarter))))
-        .hasValueSatisfying(e -> assertThat(e.why()).isEqualTo("namespace quota team-a: 16 GiB of 40 GiB memory, 32 GiB asked"));
+        .hasValueSatisfying(
+            e -> assertThat(e.why()).isEqualTo("namespace quota team-a: 16 GiB of 40 GiB memory, 32 GiB asked"));
     assertThat(ledger.excess("a-dev", List.of(List.of(eighth)))).isEmpty();
   }
 
@@ -164,7 +176,9 @@ class QuotaLedgerTest {
     Use least = Demand.least(List.of(exclusive()), host);
     assertThat(least.memory()).isEqualTo(Demand.smallest(host)).isGreaterThan(GIB);
     assertThat(least.cores()).as("it is booked as a whole card").isEqualTo(100);
-    GpuNode cut = GpuNodes.ready("m-0", new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(GpuNodeSpec.PublishedMode.values()), null), GpuNodes.migCards("m-0", 1));
+    GpuNode cut = GpuNodes.ready("m-0",
+        new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(GpuNodeSpec.PublishedMode.values()), null),
+        GpuNodes.migCards("m-0", 1));
     GpuHost parts = Inventory.EMPTY.refreshed(List.of(cut)).hosts().values().iterator().next();
     assertThat(Demand.least(List.of(exclusive()), parts).cores()).as("it may get a MIG instance").isZero();
   }
@@ -172,14 +186,17 @@ class QuotaLedgerTest {
   @Test
   void aShareOnACardOfItsOwnIsNotTriedWhereAllCoresWouldBeTooMuch() {
     quota(limit("", new Amounts(null, 50L, null, null)));
-    assertThat(ledger.refusal("a-dev", List.of(exclusive()), host("h-0"))).contains("namespace quota team-a: 0 of 50 % cores, 100 % asked");
+    assertThat(ledger.refusal("a-dev", List.of(exclusive()), host("h-0")))
+        .contains("namespace quota team-a: 0 of 50 % cores, 100 % asked");
     assertThat(ledger.refusal("a-dev", List.of(ask(1)), host("h-0"))).isEmpty();
   }
 
   private static ClaimRequest exclusive() {
     DeviceAsk small = ask(1).requests().getFirst().alternatives().getFirst();
-    DeviceAsk alone = new DeviceAsk("gpu", small.selectors(), small.count(), small.memory(), small.cores(), List.of(), small.placement().alone());
-    return new ClaimRequest(new ClaimRef("a-dev", "c", "uid"), List.of(new RequestAsk("gpu", List.of(alone))), List.of());
+    DeviceAsk alone = new DeviceAsk("gpu", small.selectors(), small.count(), small.memory(), small.cores(), List.of(),
+        small.placement().alone());
+    return new ClaimRequest(new ClaimRef("a-dev", "c", "uid"), List.of(new RequestAsk("gpu", List.of(alone))),
+        List.of());
   }
 
   private static GpuQuotaSpec.Limit limit(String name, Amounts guaranteed) {
@@ -197,7 +214,8 @@ class QuotaLedgerTest {
   private static ClaimRequest ask(long gib) {
     DeviceAsk ask =
         new DeviceAsk(
-            "gpu", List.of(), new DeviceAsk.Count.Exactly(1), OptionalLong.of(gib * GIB), OptionalLong.empty(), List.of(),
+            "gpu", List.of(), new DeviceAsk.Count.Exactly(1), OptionalLong.of(gib * GIB), OptionalLong.empty(),
+            List.of(),
             GpuShareConfig.DEFAULT.placement());
     return new ClaimRequest(new ClaimRef("a-dev", "c", "uid"), List.of(new RequestAsk("gpu", List.of(ask))), List.of());
   }

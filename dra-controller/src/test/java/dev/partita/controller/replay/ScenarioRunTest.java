@@ -30,7 +30,8 @@ class ScenarioRunTest {
 
   private static ScenarioReport play(String name) throws IOException {
     Scenarios file = AllocatorBench.ours();
-    Scenarios.Scenario scenario = file.scenarios().stream().filter(s -> s.name().equals(name)).findFirst().orElseThrow();
+    Scenarios.Scenario scenario =
+        file.scenarios().stream().filter(s -> s.name().equals(name)).findFirst().orElseThrow();
     return ScenarioRun.play(file, scenario);
   }
 }

@@ -22,8 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class StreamRunTest {
-  @ParameterizedTest
-  @EnumSource(Others.class)
+  @ParameterizedTest @EnumSource(Others.class)
   void everyPodThatFitsIsPlacedAndNoneThatDoesNot(Others others) {
     ClusterStream stream = random(3);
     Map<String, int[]> free = new HashMap<>();
@@ -33,7 +32,7 @@ class StreamRunTest {
       int[] cards = new int[node.gpus()];
       Arrays.fill(cards, 1000);
       free.put(node.node(), cards);
-      room.put(node.node(), new long[] {node.cpuMilli(), node.memoryMiB()});
+      room.put(node.node(), new long[]{node.cpuMilli(), node.memoryMiB()});
       models.put(node.node(), node.model());
     }
     List<Integer> failed = new ArrayList<>();
@@ -47,7 +46,8 @@ class StreamRunTest {
             for (String node : free.keySet()) {
               long fitting = Arrays.stream(of(free, node)).filter(milli -> milli >= pod.milli()).count();
               boolean model = pod.gpus() == 0 || pod.models().isEmpty() || pod.models().contains(models.get(node));
-              boolean fits = model && fitting >= pod.gpus() && of(room, node)[0] >= pod.cpuMilli() && of(room, node)[1] >= pod.memoryMiB();
+              boolean fits = model && fitting >= pod.gpus() && of(room, node)[0] >= pod.cpuMilli()
+                  && of(room, node)[1] >= pod.memoryMiB();
               assertThat(fits).as("%s would have fitted on %s", pod, node).isFalse();
             }
             return;
@@ -74,19 +74,22 @@ class StreamRunTest {
   void cardsThatOthersNameAreLeftToThem() {
     List<StreamNode> nodes = new ArrayList<>();
     for (int i = 0; i < 20; i++) {
-      nodes.add(new StreamNode("n%02d".formatted(i), i % 2 == 0 ? "a" : "b", 4, i % 2 == 0 ? 40_000 : 400_000, 1_000_000));
+      nodes.add(
+          new StreamNode("n%02d".formatted(i), i % 2 == 0 ? "a" : "b", 4, i % 2 == 0 ? 40_000 : 400_000, 1_000_000));
     }
     List<StreamPod> pods = new ArrayList<>();
     for (int i = 0; i < 80; i++) {
       pods.add(new StreamPod("p" + i, 1, 1000, 10_000, 1_000, i % 2 == 0 ? List.of() : List.of("b")));
     }
     var summary = StreamRun.play(new ClusterStream("named", nodes, pods), Others.ALLOCATOR, (answer, number) -> {});
-    assertThat(summary.failed()).as("those that came before anything was known of the mix may cost some").isLessThanOrEqualTo(8);
+    assertThat(summary.failed()).as("those that came before anything was known of the mix may cost some")
+        .isLessThanOrEqualTo(8);
   }
 
   @Test
   void linesThatMakeNoSenseAreNamed() {
-    assertBroken("{\"node\":\"a\",\"gpus\":2,\"cpuMilli\":1,\"memoryMiB\":1}\n{\"pod\":\"p\",\"gpus\":2,\"milli\":500}", "line 2", "parts of more than one GPU");
+    assertBroken("{\"node\":\"a\",\"gpus\":2,\"cpuMilli\":1,\"memoryMiB\":1}\n{\"pod\":\"p\",\"gpus\":2,\"milli\":500}",
+        "line 2", "parts of more than one GPU");
     assertBroken("{\"node\":\"a\",\"gpus\":-1,\"cpuMilli\":1,\"memoryMiB\":1}", "line 1", "gpus must be 0 to 64");
     assertBroken("{\"node\":\"a\",\"gpus\":1}\n{\"node\":\"a\",\"gpus\":1}", "line 2", "twice");
     assertBroken("{\"stream\":\"x\"}\nnonsense", "line 2");
@@ -114,14 +117,16 @@ class StreamRunTest {
     List<StreamNode> nodes = new ArrayList<>();
     for (int i = 0; i < 25; i++) {
       String model = List.of("a", "b", "c").get(random.nextInt(3));
-      nodes.add(new StreamNode("n%02d".formatted(i), model, 1 + random.nextInt(8), 8_000L * (1 + random.nextInt(12)), 64_000L * (1 + random.nextInt(8))));
+      nodes.add(new StreamNode("n%02d".formatted(i), model, 1 + random.nextInt(8), 8_000L * (1 + random.nextInt(12)),
+          64_000L * (1 + random.nextInt(8))));
     }
     List<StreamPod> pods = new ArrayList<>();
     for (int i = 0; i < 400; i++) {
       int gpus = random.nextInt(10) == 0 ? 0 : random.nextInt(10) == 0 ? 1 + random.nextInt(8) : 1;
       int milli = gpus == 1 && random.nextInt(2) == 0 ? 10 * (1 + random.nextInt(99)) : 1000;
       List<String> models = random.nextInt(4) == 0 ? List.of("a", "b").subList(0, 1 + random.nextInt(2)) : List.of();
-      pods.add(new StreamPod("p" + i, gpus, milli, 1_000L * (1 + random.nextInt(16)), 4_000L * (1 + random.nextInt(8)), models));
+      pods.add(new StreamPod("p" + i, gpus, milli, 1_000L * (1 + random.nextInt(16)), 4_000L * (1 + random.nextInt(8)),
+          models));
     }
     return new ClusterStream("random", nodes, pods);
   }

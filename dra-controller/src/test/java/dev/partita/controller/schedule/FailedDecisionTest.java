@@ -47,7 +47,8 @@ class FailedDecisionTest {
   private final QuotaStatusWriter quotas = new QuotaStatusWriter(cluster.client, edge, view);
   private final PublicationLoop publication = new PublicationLoop(cluster.client, edge, view, Clock.systemUTC());
   private final AllocationLoop loop =
-      new AllocationLoop(cluster.client, edge, view, events, podEvents, conditions, quotas, Clock.systemUTC(), Failing::new);
+      new AllocationLoop(cluster.client, edge, view, events, podEvents, conditions, quotas, Clock.systemUTC(),
+          Failing::new);
 
   /** What decisions about these pods end in, by name. */
   private final Map<String, Failure> failing = new ConcurrentHashMap<>();
@@ -86,7 +87,12 @@ class FailedDecisionTest {
     }
 
     @Override
-    public Decision decide(Pod pod, Inventory inventory, Instant now, Map<String, String> placed, Optional<AlikePods> alike) {
+    public Decision decide(
+        Pod pod,
+        Inventory inventory,
+        Instant now,
+        Map<String, String> placed,
+        Optional<AlikePods> alike) {
       Optional.ofNullable(hanging.get(pod.getMetadata().getName())).ifPresent(FailedDecisionTest::await);
       Optional<Failure> failure = Optional.ofNullable(failing.get(pod.getMetadata().getName()));
       if (failure.isPresent()) {
@@ -118,12 +124,12 @@ class FailedDecisionTest {
     cluster.add(GpuNodes.ready("node-0", cards, "NVIDIA H200", 140 * GpuNodes.GIB));
     view.start();
     publication.start();
-    eventually().until(() -> view.slices("node-0").size() == 1 && view.deviceClass("gpu.partita.dev") != null && view.deviceClass("whole.gpu.partita.dev") != null);
+    eventually().until(() -> view.slices("node-0").size() == 1 && view.deviceClass("gpu.partita.dev") != null
+        && view.deviceClass("whole.gpu.partita.dev") != null);
     loop.start();
   }
 
-  @ParameterizedTest
-  @EnumSource(Failure.class)
+  @ParameterizedTest @EnumSource(Failure.class)
   void setsThePodAsideWhichSaysSoAndIsTriedAgainWhileOthersAreServed(Failure failure) {
     start(1);
     failing.put("bad", failure);
@@ -133,8 +139,10 @@ class FailedDecisionTest {
     cluster.claim("good", "gpu.partita.dev", Map.of("memory", "1Gi"));
     cluster.pod("good", "good");
     eventually().until(() -> cluster.isAllocated("good"));
-    eventually().untilAsserted(() -> assertThat(notes("bad")).anySatisfy(note -> assertThat(note).startsWith("could not be decided: the controller failed (")));
-    eventually().untilAsserted(() -> assertThat(condition("bad")).startsWith("could not be decided: the controller failed ("));
+    eventually().untilAsserted(() -> assertThat(notes("bad"))
+        .anySatisfy(note -> assertThat(note).startsWith("could not be decided: the controller failed (")));
+    eventually()
+        .untilAsserted(() -> assertThat(condition("bad")).startsWith("could not be decided: the controller failed ("));
     assertThat(cluster.isAllocated("bad")).isFalse();
     failing.clear();
     eventually().until(() -> cluster.isAllocated("bad"));
@@ -148,15 +156,16 @@ class FailedDecisionTest {
     cluster.pod("bad", "bad");
     for (int i = 0; attempts.size() < 4; i++) {
       String label = Integer.toString(i);
-      cluster
-          .client
+      cluster.client
           .resources(ResourceClaim.class)
           .inNamespace("default")
           .withName("bad")
-          .edit(claim -> new ResourceClaimBuilder(claim).editMetadata().addToLabels("touched", label).endMetadata().build());
+          .edit(claim -> new ResourceClaimBuilder(claim).editMetadata().addToLabels("touched", label).endMetadata()
+              .build());
     }
     for (int i = 1; i < 4; i++) {
-      assertThat(Duration.between(attempts.get(i - 1), attempts.get(i))).isGreaterThanOrEqualTo(Duration.ofMillis(450L << (i - 1)));
+      assertThat(Duration.between(attempts.get(i - 1), attempts.get(i)))
+          .isGreaterThanOrEqualTo(Duration.ofMillis(450L << (i - 1)));
     }
   }
 
@@ -170,9 +179,8 @@ class FailedDecisionTest {
     Duration most = Duration.ofMillis(500);
     eventually()
         .untilAsserted(
-            () ->
-                assertThat(loop.stuck(most))
-                    .hasValueSatisfying(words -> assertThat(words).startsWith("the decision about a pod has not come")));
+            () -> assertThat(loop.stuck(most))
+                .hasValueSatisfying(words -> assertThat(words).startsWith("the decision about a pod has not come")));
     back.countDown();
     eventually().until(() -> cluster.isAllocated("slow"));
     eventually().until(() -> loop.stuck(most).isEmpty());
@@ -230,6 +238,7 @@ class FailedDecisionTest {
     var status = cluster.client.pods().inNamespace("default").withName(pod).get().getStatus();
     return status == null
         ? ""
-        : status.getConditions().stream().filter(c -> c.getType().equals(Driver.ALLOCATED_CONDITION)).map(PodCondition::getMessage).findFirst().orElse("");
+        : status.getConditions().stream().filter(c -> c.getType().equals(Driver.ALLOCATED_CONDITION))
+            .map(PodCondition::getMessage).findFirst().orElse("");
   }
 }

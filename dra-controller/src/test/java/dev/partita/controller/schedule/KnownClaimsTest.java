@@ -35,14 +35,20 @@ class KnownClaimsTest {
 
   @Test
   void aTemplateAndAClassThatTheViewDoesNotShowYetAreRead() {
-    cluster.client.resource(new DeviceClassBuilder().withNewMetadata().withName("small").endMetadata().withNewSpec().addNewSelector().withNewCel("device.driver == 'gpu.partita.dev'").endSelector().endSpec().build()).create();
-    cluster.client.resource(new ResourceClaimTemplateBuilder().withNewMetadata().withName("t").withNamespace("default").endMetadata()
-        .withNewSpec().withNewSpec().withNewDevices().addNewRequest().withName("gpu").withNewExactly().withDeviceClassName("small").endExactly().endRequest().endDevices().endSpec().endSpec().build()).create();
+    cluster.client
+        .resource(new DeviceClassBuilder().withNewMetadata().withName("small").endMetadata().withNewSpec()
+            .addNewSelector().withNewCel("device.driver == 'gpu.partita.dev'").endSelector().endSpec().build())
+        .create();
+    cluster.client
+        .resource(
+            new ResourceClaimTemplateBuilder().withNewMetadata().withName("t").withNamespace("default").endMetadata()
+                .withNewSpec().withNewSpec().withNewDevices().addNewRequest().withName("gpu").withNewExactly()
+                .withDeviceClassName("small").endExactly().endRequest().endDevices().endSpec().endSpec().build())
+        .create();
     assertThat(known.isOurTemplate("default", "t")).isTrue();
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"missing", "", "..", "../default/ours", "Ours", "a/b", "a?b", "a%2Fb"})
+  @ParameterizedTest @ValueSource(strings = {"missing", "", "..", "../default/ours", "Ours", "a/b", "a?b", "a%2Fb"})
   void whatIsMissingOrNoNameIsNotOurs(String name) {
     cluster.claim("ours", "gpu.partita.dev", Map.of("memory", "1Gi"));
     assertThat(known.isOurClaim("default", name)).isFalse();

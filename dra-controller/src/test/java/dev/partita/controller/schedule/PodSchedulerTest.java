@@ -19,12 +19,14 @@ class PodSchedulerTest {
             pod("old", 1, "2026-01-01T00:00:00Z"),
             pod("a", 1, "2026-01-02T00:00:00Z"),
             pod("b", 1, "2026-01-02T00:00:00Z"),
-            new PodBuilder(pod("of-no-priority", 0, "2026-01-01T00:00:00Z")).editSpec().withPriority(null).endSpec().build(),
+            new PodBuilder(pod("of-no-priority", 0, "2026-01-01T00:00:00Z")).editSpec().withPriority(null).endSpec()
+                .build(),
             pod("older-and-less-than-none", -5, "2025-01-01T00:00:00Z"));
     List<Pod> shuffled = new ArrayList<>(inOrder);
     Collections.shuffle(shuffled, new Random(7));
     shuffled.sort(PodScheduler.ORDER);
-    assertThat(shuffled).extracting(pod -> pod.getMetadata().getName()).isEqualTo(inOrder.stream().map(pod -> pod.getMetadata().getName()).toList());
+    assertThat(shuffled).extracting(pod -> pod.getMetadata().getName())
+        .isEqualTo(inOrder.stream().map(pod -> pod.getMetadata().getName()).toList());
   }
 
   private static Pod pod(String name, int priority, String created) {

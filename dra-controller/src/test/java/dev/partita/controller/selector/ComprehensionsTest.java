@@ -15,8 +15,7 @@ class ComprehensionsTest {
   private final DeviceSelectors selectors = new DeviceSelectors();
 
   /** With the examples of cel-go's ext/comprehensions.go. */
-  @ParameterizedTest
-  @ValueSource(
+  @ParameterizedTest @ValueSource(
       strings = {
         "[1, 2, 3].all(i, j, i < j) && !{'hello': 'world', 'taco': 'taco'}.all(k, v, k != v)",
         "{'h': ['hello', 'hi'], 'j': ['joke', 'jog']}.all(k, vals, vals.all(v, v.startsWith(k)))",
@@ -39,8 +38,8 @@ class ComprehensionsTest {
     assertThat(selectors.evaluate(expression, SHARED)).as(expression).isEqualTo(Verdict.TRUE);
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"1 < 1.5 && 2u > 1 && 1.0 <= 1u", "[1, 2].exists(i, v, i < 0.5 && v > 0u)"})
+  @ParameterizedTest @ValueSource(
+      strings = {"1 < 1.5 && 2u > 1 && 1.0 <= 1u", "[1, 2].exists(i, v, i < 0.5 && v > 0u)"})
   void numbersOfDifferentTypesAreCompared(String expression) {
     assertThat(selectors.compileError(expression)).as(expression).isEmpty();
     assertThat(selectors.evaluate(expression, SHARED)).as(expression).isEqualTo(Verdict.TRUE);
@@ -48,18 +47,18 @@ class ComprehensionsTest {
 
   @Test
   void aKeyThatComesTwiceIsAnError() {
-    assertThat(selectors.evaluate("{'greeting': 'aloha', 'farewell': 'aloha'}.transformMapEntry(k, v, {v: k}).size() > 0", SHARED))
+    assertThat(selectors
+        .evaluate("{'greeting': 'aloha', 'farewell': 'aloha'}.transformMapEntry(k, v, {v: k}).size() > 0", SHARED))
         .isInstanceOfSatisfying(Verdict.Failed.class, failed -> assertThat(failed.error()).contains("already exists"));
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"[1].all(i, i, i > 0)", "[1].exists(i, 1, true)", "[1].transformMap(i, v)", "[1].existsOne(n, n < 2)", "[1].transformMapEntry(i, v, v).size() == 0"})
+  @ParameterizedTest @ValueSource(strings = {"[1].all(i, i, i > 0)", "[1].exists(i, 1, true)", "[1].transformMap(i, v)",
+    "[1].existsOne(n, n < 2)", "[1].transformMapEntry(i, v, v).size() == 0"})
   void whatIsNoComprehensionDoesNotCompile(String expression) {
     assertThat(selectors.compileError(expression)).as(expression).isPresent();
   }
 
-  @ParameterizedTest
-  @ValueSource(
+  @ParameterizedTest @ValueSource(
       strings = {
         "lists.range(1000).all(i, v, lists.range(1000).sum() > 0)",
         "lists.range(2000).all(i, v, lists.range(1000).lastIndexOf(v) != -2)",
@@ -69,14 +68,16 @@ class ComprehensionsTest {
   void costsAreLimited(String expression) {
     assertThat(selectors.evaluate(expression, SHARED))
         .as(expression)
-        .isInstanceOfSatisfying(Verdict.Failed.class, failed -> assertThat(failed.error()).containsAnyOf("more than 1000000 units", "more than 100000 characters or elements"));
+        .isInstanceOfSatisfying(Verdict.Failed.class, failed -> assertThat(failed.error())
+            .containsAnyOf("more than 1000000 units", "more than 100000 characters or elements"));
   }
 
   @Test
   void aFunctionOfAListCostsWhatThereIsToLookAt() {
     String elements = "lists.range(1000)";
     assertThat(cost(elements + ".sum() > 0") - cost(elements + ".size() > 0")).isEqualTo(1000);
-    assertThat(cost("lists.range(10).map(i, '" + "x".repeat(100) + "').isSorted()") - cost("lists.range(10).map(i, '" + "x".repeat(100) + "').size() > 0"))
+    assertThat(cost("lists.range(10).map(i, '" + "x".repeat(100) + "').isSorted()")
+        - cost("lists.range(10).map(i, '" + "x".repeat(100) + "').size() > 0"))
         .isEqualTo(100 - 1 - 1);
   }
 

@@ -11,8 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DeviceSelectorsTest {
   private final DeviceSelectors selectors = new DeviceSelectors();
 
-  @ParameterizedTest
-  @ValueSource(
+  @ParameterizedTest @ValueSource(
       strings = {
         "device.driver == \"gpu.partita.dev\"",
         "device.driver == 'gpu.partita.dev' && device.attributes['gpu.partita.dev'].mode == 'shared'",
@@ -55,8 +54,7 @@ class DeviceSelectorsTest {
   }
 
   /** The examples of k8s.io/apiserver/pkg/cel/library. */
-  @ParameterizedTest
-  @ValueSource(
+  @ParameterizedTest @ValueSource(
       strings = {
         "ip('127.0.0.1').family() == 4 && ip('::1').family() == 6",
         "isIP('127.0.0.1') && isIP('::1') && !isIP('127.0.0.256') && !isIP(':::1') && !isIP('010.0.0.1') && !isIP('fe80::1%eth0')",
@@ -104,8 +102,8 @@ class DeviceSelectorsTest {
     assertThat(selectors.evaluate(expression, SHARED)).as(expression).isEqualTo(Verdict.TRUE);
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"ip('1.2.3')", "cidr('10.0.0.0')", "url('../x')", "'a'.find('(')", "semver('1')", "quantity('x')"})
+  @ParameterizedTest @ValueSource(
+      strings = {"ip('1.2.3')", "cidr('10.0.0.0')", "url('../x')", "'a'.find('(')", "semver('1')", "quantity('x')"})
   void whatTheyCannotReadFails(String call) {
     String expression = call + " == " + call;
     assertThat(selectors.compileError(expression)).as(expression).isEmpty();
@@ -120,17 +118,18 @@ class DeviceSelectorsTest {
     }
     expression.append(", a40.size() > 0").append(")".repeat(41));
     assertThat(selectors.evaluate(expression.toString(), SHARED))
-        .isInstanceOfSatisfying(Verdict.Failed.class, failed -> assertThat(failed.error()).contains("more than 100000 characters"));
+        .isInstanceOfSatisfying(Verdict.Failed.class,
+            failed -> assertThat(failed.error()).contains("more than 100000 characters"));
   }
 
   @Test
   void aWholeCardIsNotShareable() {
     assertThat(selectors.evaluate("device.allowMultipleAllocations", WHOLE)).isEqualTo(Verdict.FALSE);
-    assertThat(selectors.evaluate("device.attributes[\"gpu.partita.dev\"].mode == \"whole\"", WHOLE)).isEqualTo(Verdict.TRUE);
+    assertThat(selectors.evaluate("device.attributes[\"gpu.partita.dev\"].mode == \"whole\"", WHOLE))
+        .isEqualTo(Verdict.TRUE);
   }
 
-  @ParameterizedTest
-  @ValueSource(
+  @ParameterizedTest @ValueSource(
       strings = {
         "device.attributes[\"gpu.partita.dev\"].colour == \"red\"",
         "device.attributes[\"gpu.example.com\"].model == \"h200\"",
@@ -146,9 +145,9 @@ class DeviceSelectorsTest {
     assertThat(selectors.evaluate(expression, SHARED)).as(expression).isInstanceOf(Verdict.Failed.class);
   }
 
-  @ParameterizedTest
-  @ValueSource(
-      strings = {"device.driver ==", "devise.driver == \"x\"", "device.driver.frobnicate()", "\"text\"", "42", "ip(\"1.2.3.4\") == x"})
+  @ParameterizedTest @ValueSource(
+      strings = {"device.driver ==", "devise.driver == \"x\"", "device.driver.frobnicate()", "\"text\"", "42",
+        "ip(\"1.2.3.4\") == x"})
   void whatDoesNotCompileIsSaid(String expression) {
     assertThat(selectors.compileError(expression)).as(expression).isPresent();
     assertThat(selectors.evaluate(expression, SHARED)).isInstanceOf(Verdict.Failed.class);
@@ -157,7 +156,8 @@ class DeviceSelectorsTest {
   @Test
   void aComprehensionThatWouldRunForEverEnds() {
     String many = "[0,1,2,3,4,5,6,7,8,9]";
-    String expression = "%s.all(a, %s.all(b, %s.all(c, %s.all(d, %s.all(e, %s.all(f, a + b + c + d + e + f >= 0))))))".formatted(many, many, many, many, many, many);
+    String expression = "%s.all(a, %s.all(b, %s.all(c, %s.all(d, %s.all(e, %s.all(f, a + b + c + d + e + f >= 0))))))"
+        .formatted(many, many, many, many, many, many);
     assertThat(selectors.evaluate(expression, SHARED)).isInstanceOf(Verdict.Failed.class);
   }
 }

@@ -10,7 +10,8 @@ import java.util.Objects;
 final class Devices {
   private static final List<Device> ALL =
       Objects.requireNonNull(
-              Inventory.EMPTY.refreshed(List.of(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB))).host("node-0"))
+          Inventory.EMPTY.refreshed(List.of(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB)))
+              .host("node-0"))
           .devices();
 
   /** The card as a whole. */

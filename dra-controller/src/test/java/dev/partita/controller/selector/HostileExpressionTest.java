@@ -71,7 +71,8 @@ class HostileExpressionTest {
           new Nest("a chain of indexes", "device", "", "", "['a']", " == 1"),
           new Nest("a chain of calls", "'a'", "", "", ".trim()", " == 'a'"),
           new Nest("a chain of optional calls", "optional.of(1)", "", "", ".optMap(x, x)", ".hasValue()"),
-          new Nest("a chain of flat optional calls", "optional.of(1)", "", "", ".optFlatMap(x, optional.of(x))", ".hasValue()"),
+          new Nest("a chain of flat optional calls", "optional.of(1)", "", "", ".optFlatMap(x, optional.of(x))",
+              ".hasValue()"),
           new Nest("a chain of comprehensions", "[1]", "", "", ".map(x, x)", " == [1]"),
           new Nest("a chain of orders", "[1]", "", "", ".sortBy(x, x)", " == [1]"),
           new Nest("a regular expression", "'a'.matches('", "(", "a", ")", "')"),
@@ -85,26 +86,27 @@ class HostileExpressionTest {
     return NESTS.stream().filter(nest -> nest.name().equals(name)).findFirst().orElseThrow().expression(levels);
   }
 
-  @ParameterizedTest
-  @MethodSource("nests")
+  @ParameterizedTest @MethodSource("nests")
   void noNestingEndsTheThreadThatAsks(Nest nest) {
-    for (int levels : new int[] {30, 60, 120, 199, 225, 249, 251, 1_000, 10_000}) {
+    for (int levels : new int[]{30, 60, 120, 199, 225, 249, 251, 1_000, 10_000}) {
       String expression = nest.expression(levels);
       if (expression.length() <= MOST_CHARACTERS) {
-        assertThat(onSmallStack(() -> new DeviceSelectors().evaluate(expression, SHARED))).as("%s: %d", nest, levels).isNotNull();
-        assertThat(onSmallStack(() -> new DeviceSelectors().compileError(expression))).as("%s: %d", nest, levels).isNotNull();
+        assertThat(onSmallStack(() -> new DeviceSelectors().evaluate(expression, SHARED))).as("%s: %d", nest, levels)
+            .isNotNull();
+        assertThat(onSmallStack(() -> new DeviceSelectors().compileError(expression))).as("%s: %d", nest, levels)
+            .isNotNull();
       }
     }
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"parentheses", "negations", "lists", "maps", "conditions", "functions", "comprehensions", "bindings", "optional values"})
+  @ParameterizedTest @ValueSource(strings = {"parentheses", "negations", "lists", "maps", "conditions", "functions",
+    "comprehensions", "bindings", "optional values"})
   void whatAnApiServerAdmitsIsUsed(String name) {
     assertThat(onSmallStack(() -> new DeviceSelectors().compileError(nested(name, 248)))).as(name).isEmpty();
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"parentheses", "negations", "lists", "maps", "what is not closed", "all kinds that are not closed"})
+  @ParameterizedTest @ValueSource(
+      strings = {"parentheses", "negations", "lists", "maps", "what is not closed", "all kinds that are not closed"})
   void whatIsNestedDeeperIsRefusedAsThat(String name) {
     assertThat(onSmallStack(() -> new DeviceSelectors().compileError(nested(name, 300))))
         .as(name)
@@ -114,7 +116,9 @@ class HostileExpressionTest {
   @Test
   void whatWorksGoesOnWorkingAfterwards() {
     NESTS.forEach(nest -> onSmallStack(() -> new DeviceSelectors().compileError(nest.expression(150))));
-    assertThat(new DeviceSelectors().evaluate("device.driver == 'gpu.partita.dev' && [[1]].map(x, x.map(y, y)) == [[1]]", SHARED)).isEqualTo(Verdict.TRUE);
+    assertThat(new DeviceSelectors()
+        .evaluate("device.driver == 'gpu.partita.dev' && [[1]].map(x, x.map(y, y)) == [[1]]", SHARED))
+        .isEqualTo(Verdict.TRUE);
   }
 
   /** Each binding's type is twice as large as that of the one before. */
@@ -126,29 +130,29 @@ class HostileExpressionTest {
     }
     String doubling = expression + "true" + ")".repeat(60);
     String comprehensions = "[1]" + ".map(a, {a: a})".repeat(60) + " != []";
-    assertThat(new DeviceSelectors().compileError(doubling)).hasValueSatisfying(error -> assertThat(error).startsWith("is too large"));
-    assertThat(new DeviceSelectors().compileError(comprehensions)).hasValueSatisfying(error -> assertThat(error).startsWith("is too large"));
+    assertThat(new DeviceSelectors().compileError(doubling))
+        .hasValueSatisfying(error -> assertThat(error).startsWith("is too large"));
+    assertThat(new DeviceSelectors().compileError(comprehensions))
+        .hasValueSatisfying(error -> assertThat(error).startsWith("is too large"));
   }
 
   @Test
   void optionalValuesAreStillMapped() {
     DeviceSelectors selectors = new DeviceSelectors();
-    for (String expression :
-        new String[] {
-          "optional.of(1).optMap(x, x + 1).optMap(x, x + 1).value() == 3",
-          "optional.of(1).optMap(x, optional.of(x + 1).optMap(y, x + y).value()).value() == 3",
-          "optional.of(1).optMap(x, optional.of(5).optMap(y, x + y).value()).value() == 6",
-          "!optional.none().optMap(x, x).hasValue() && !device.attributes['a'].?b.optMap(x, x).hasValue()",
-          "device.attributes['gpu.partita.dev'].?model.optFlatMap(x, optional.of(x)).optMap(x, x == 'h200').orValue(false)",
-          "cel.bind(o, optional.of(2), o.optMap(x, x * x).value()) == 4",
-        }) {
+    for (String expression : new String[]{
+      "optional.of(1).optMap(x, x + 1).optMap(x, x + 1).value() == 3",
+      "optional.of(1).optMap(x, optional.of(x + 1).optMap(y, x + y).value()).value() == 3",
+      "optional.of(1).optMap(x, optional.of(5).optMap(y, x + y).value()).value() == 6",
+      "!optional.none().optMap(x, x).hasValue() && !device.attributes['a'].?b.optMap(x, x).hasValue()",
+      "device.attributes['gpu.partita.dev'].?model.optFlatMap(x, optional.of(x)).optMap(x, x == 'h200').orValue(false)",
+      "cel.bind(o, optional.of(2), o.optMap(x, x * x).value()) == 4",
+    }) {
       assertThat(selectors.evaluate(expression, SHARED)).as(expression).isEqualTo(Verdict.TRUE);
     }
     assertThat(selectors.compileError("optional.of(1).optMap(1, 2).hasValue()")).isPresent();
   }
 
-  @ParameterizedTest
-  @ValueSource(
+  @ParameterizedTest @ValueSource(
       strings = {
         "cel.bind(x, 1, cel.bind(x, x + 1, x == 2))",
         "cel.bind(x, 1, cel.bind(y, x, cel.bind(x, y + 1, x == 2)))",
@@ -161,17 +165,16 @@ class HostileExpressionTest {
   }
 
   /** Each would take minutes, or all memory, by a few characters. */
-  @ParameterizedTest
-  @MethodSource("costly")
+  @ParameterizedTest @MethodSource("costly")
   void whatWouldTakeAllTimeOrMemoryEnds(String expression) {
     assertThat(expression.length()).isLessThanOrEqualTo(MOST_CHARACTERS);
     assertThat(onSmallStack(() -> new DeviceSelectors().evaluate(expression, SHARED)))
         .isInstanceOfSatisfying(
             Verdict.Failed.class,
-            failed ->
-                assertThat(failed.error())
-                    .containsAnyOf(
-                        "more than 1000000 units", "more than 100000 characters or elements", "regular expression of more than 100000 characters"));
+            failed -> assertThat(failed.error())
+                .containsAnyOf(
+                    "more than 1000000 units", "more than 100000 characters or elements",
+                    "regular expression of more than 100000 characters"));
   }
 
   static List<String> costly() {

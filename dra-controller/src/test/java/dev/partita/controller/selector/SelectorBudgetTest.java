@@ -15,7 +15,8 @@ import org.junit.jupiter.api.Test;
 class SelectorBudgetTest {
   private static final List<Device> DEVICES =
       Objects.requireNonNull(
-              Inventory.EMPTY.refreshed(List.of(GpuNodes.ready("node-0", 8, "NVIDIA H200", 140 * GpuNodes.GIB))).host("node-0"))
+          Inventory.EMPTY.refreshed(List.of(GpuNodes.ready("node-0", 8, "NVIDIA H200", 140 * GpuNodes.GIB)))
+              .host("node-0"))
           .devices();
 
   private long now;
@@ -31,7 +32,8 @@ class SelectorBudgetTest {
       tries++;
       budget.begin(Duration.ofMillis(5));
       try {
-        DEVICES.forEach(device -> assertThat(selectors.evaluate("device.driver == 'gpu.partita.dev'", device)).isInstanceOf(Verdict.Matches.class));
+        DEVICES.forEach(device -> assertThat(selectors.evaluate("device.driver == 'gpu.partita.dev'", device))
+            .isInstanceOf(Verdict.Matches.class));
         done = true;
       } catch (OverBudgetException e) {
         assertThat(tries).as("some are known after each").isLessThanOrEqualTo(DEVICES.size());

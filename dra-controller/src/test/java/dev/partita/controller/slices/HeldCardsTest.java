@@ -39,13 +39,15 @@ class HeldCardsTest {
     assertThat(cards.cards().getFirst().devices()).extracting(Device::getName).containsExactly("gpu-0", "gpu-0-shared");
     assertThat(cards.cards().getFirst().devices()).extracting(Device::getConsumesCounters)
         .isEqualTo(before.devices().stream().map(Device::getConsumesCounters).toList());
-    assertThat(cards.cards().getFirst().devices()).allSatisfy(device -> assertThat(taints(device)).containsExactly("gpu.partita.dev/changing"));
+    assertThat(cards.cards().getFirst().devices())
+        .allSatisfy(device -> assertThat(taints(device)).containsExactly("gpu.partita.dev/changing"));
     assertThat(cards.cards().getLast()).isEqualTo(SlicePlan.cards(SHARES_ONLY).getLast());
   }
 
   @Test
   void whatWaitsIsNotChangedAgainUntilItIsReleased() {
-    Map<Integer, PublishedCard> now = PublishedCard.in(slices(SlicePlan.of("node-0", offered(SHARES_ONLY, published(BOTH), Set.of("gpu-0")).cards())));
+    Map<Integer, PublishedCard> now = PublishedCard
+        .in(slices(SlicePlan.of("node-0", offered(SHARES_ONLY, published(BOTH), Set.of("gpu-0")).cards())));
     assertThat(offered(SHARES_ONLY, now, Set.of("gpu-0")).cards()).isEqualTo(List.copyOf(now.values()));
     assertThat(offered(SHARES_ONLY, now, Set.of()).cards()).isEqualTo(SlicePlan.cards(SHARES_ONLY));
   }
@@ -59,18 +61,21 @@ class HeldCardsTest {
     HeldCards back = offered(byController, published(BOTH), Set.of("gpu-1"));
     assertThat(back.held()).containsExactly(1);
     assertThat(back.cards().getLast().counters()).isPresent();
-    assertThat(taints(back.cards().getLast().devices().getFirst())).containsExactly("gpu.partita.dev/allocator", "gpu.partita.dev/changing");
+    assertThat(taints(back.cards().getLast().devices().getFirst())).containsExactly("gpu.partita.dev/allocator",
+        "gpu.partita.dev/changing");
   }
 
   @Test
   void whereTheControllerAllocatesNothingWaitsForItKnowsWhatItHasGiven() {
     GpuHost sharesOnly = host(Allocator.Controller, List.of(PublishedMode.Shared));
-    assertThat(offered(sharesOnly, published(host(Allocator.Controller, WHOLE_AND_SHARED)), Set.of("gpu-0")).held()).isEmpty();
+    assertThat(offered(sharesOnly, published(host(Allocator.Controller, WHOLE_AND_SHARED)), Set.of("gpu-0")).held())
+        .isEmpty();
   }
 
   @Test
   void whatChangesNoCountersDoesNotWait() {
-    GpuHost ill = host(new GpuNodeSpec(Allocator.Scheduler, WHOLE_AND_SHARED, null), GpuHealth.unhealthy("GpuIsLost", "it fell off the bus"));
+    GpuHost ill = host(new GpuNodeSpec(Allocator.Scheduler, WHOLE_AND_SHARED, null),
+        GpuHealth.unhealthy("GpuIsLost", "it fell off the bus"));
     HeldCards cards = offered(ill, published(BOTH), Set.of("gpu-0", "gpu-1-shared"));
     assertThat(cards.held()).isEmpty();
     assertThat(cards.cards()).isEqualTo(SlicePlan.cards(ill));
@@ -78,19 +83,23 @@ class HeldCardsTest {
 
   @Test
   void healthIsSaidOfACardThatWaits() {
-    GpuHost ill = host(new GpuNodeSpec(Allocator.Scheduler, List.of(PublishedMode.Shared), null), GpuHealth.unhealthy("GpuIsLost", "it fell off the bus"));
+    GpuHost ill = host(new GpuNodeSpec(Allocator.Scheduler, List.of(PublishedMode.Shared), null),
+        GpuHealth.unhealthy("GpuIsLost", "it fell off the bus"));
     HeldCards cards = offered(ill, published(BOTH), Set.of("gpu-0"));
-    assertThat(taints(cards.cards().getFirst().devices().getFirst())).containsExactly("gpu.partita.dev/unhealthy", "gpu.partita.dev/changing");
+    assertThat(taints(cards.cards().getFirst().devices().getFirst())).containsExactly("gpu.partita.dev/unhealthy",
+        "gpu.partita.dev/changing");
   }
 
   @Test
   void whatAShareHasToItselfTakesNothingNewWhenKubeSchedulerBeginsToAllocate() {
-    PoolUse use = new PoolUse(Set.of("gpu-1-shared"), Map.of(1, List.of(new Booking(new CardKey("node-0", 1), DeviceMode.WHOLE, 0, 0))));
+    PoolUse use = new PoolUse(Set.of("gpu-1-shared"),
+        Map.of(1, List.of(new Booking(new CardKey("node-0", 1), DeviceMode.WHOLE, 0, 0))));
     HeldCards cards = offered(SHARES_ONLY, published(host(Allocator.Controller, List.of(PublishedMode.Shared))), use);
     assertThat(cards.held()).containsExactly(1);
     assertThat(taints(cards.cards().getFirst().devices().getFirst())).isEmpty();
     assertThat(taints(cards.cards().getLast().devices().getFirst())).containsExactly("gpu.partita.dev/changing");
-    assertThat(offered(SHARES_ONLY, published(SHARES_ONLY), Set.of()).cards()).as("released").isEqualTo(SlicePlan.cards(SHARES_ONLY));
+    assertThat(offered(SHARES_ONLY, published(SHARES_ONLY), Set.of()).cards()).as("released")
+        .isEqualTo(SlicePlan.cards(SHARES_ONLY));
     GpuHost byController = host(Allocator.Controller, List.of(PublishedMode.Shared));
     assertThat(offered(byController, published(byController), use).held()).as("the controller knows").isEmpty();
   }
@@ -122,7 +131,8 @@ class HeldCardsTest {
 
   private static List<ResourceSlice> slices(List<io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpec> specs) {
     return IntStream.range(0, specs.size())
-        .mapToObj(i -> new ResourceSliceBuilder().withNewMetadata().withName("s" + i).endMetadata().withSpec(specs.get(i)).build())
+        .mapToObj(i -> new ResourceSliceBuilder().withNewMetadata().withName("s" + i).endMetadata()
+            .withSpec(specs.get(i)).build())
         .toList();
   }
 
@@ -135,7 +145,8 @@ class HeldCardsTest {
   }
 
   private static GpuHost host(GpuNodeSpec spec, GpuHealth health) {
-    List<Gpu> cards = IntStream.range(0, 2).mapToObj(i -> GpuNodes.card("node-0", i, "NVIDIA H200", 140 * GpuNodes.GIB, health)).toList();
+    List<Gpu> cards = IntStream.range(0, 2)
+        .mapToObj(i -> GpuNodes.card("node-0", i, "NVIDIA H200", 140 * GpuNodes.GIB, health)).toList();
     GpuNode node = GpuNodes.ready("node-0", spec, cards);
     return Objects.requireNonNull(Inventory.EMPTY.refreshed(List.of(node)).host("node-0"));
   }

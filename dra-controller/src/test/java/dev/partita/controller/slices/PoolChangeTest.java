@@ -37,7 +37,8 @@ class PoolChangeTest {
   @Test
   void theTimeThatTheServerAddsToATaintIsNoChangeAndIsKept() {
     List<ResourceSlice> existing = existing(plan(2, GpuHealth.HEALTHY), 1);
-    existing.forEach(s -> s.getSpec().getDevices().forEach(d -> d.getTaints().getFirst().setTimeAdded("2026-01-01T00:00:00Z")));
+    existing.forEach(
+        s -> s.getSpec().getDevices().forEach(d -> d.getTaints().getFirst().setTimeAdded("2026-01-01T00:00:00Z")));
     assertThat(change(plan(2, GpuHealth.HEALTHY), existing).isEmpty()).isTrue();
     PoolChange change = change(plan(2, GpuHealth.unhealthy("Lost", "")), existing);
     assertThat(change.update().getFirst().spec().getDevices().getFirst().getTaints().getFirst().getTimeAdded())
@@ -49,17 +50,20 @@ class PoolChangeTest {
     PoolChange change = change(plan(40, GpuHealth.unhealthy("Lost", "")), existing(plan(40, GpuHealth.HEALTHY), 7));
     assertThat(change.create()).isEmpty();
     assertThat(change.delete()).isEmpty();
-    assertThat(change.update()).singleElement().satisfies(u -> assertThat(u.spec().getPool().getGeneration()).isEqualTo(7));
+    assertThat(change.update()).singleElement()
+        .satisfies(u -> assertThat(u.spec().getPool().getGeneration()).isEqualTo(7));
   }
 
   @Test
   void aChangedSetOfSlicesMovesToANewGenerationAsAWhole() {
     PoolChange grown = change(plan(40, GpuHealth.HEALTHY), existing(plan(2, GpuHealth.HEALTHY), 3));
     assertThat(grown.create().values()).allSatisfy(s -> assertThat(s.getPool().getGeneration()).isEqualTo(4));
-    assertThat(grown.update()).singleElement().satisfies(u -> assertThat(u.spec().getPool().getGeneration()).isEqualTo(4));
+    assertThat(grown.update()).singleElement()
+        .satisfies(u -> assertThat(u.spec().getPool().getGeneration()).isEqualTo(4));
     PoolChange shrunk = change(plan(2, GpuHealth.HEALTHY), existing(plan(40, GpuHealth.HEALTHY), 3));
     assertThat(shrunk.delete()).hasSize(1);
-    assertThat(shrunk.update()).singleElement().satisfies(u -> assertThat(u.spec().getPool().getGeneration()).isEqualTo(4));
+    assertThat(shrunk.update()).singleElement()
+        .satisfies(u -> assertThat(u.spec().getPool().getGeneration()).isEqualTo(4));
   }
 
   @Test

@@ -30,7 +30,8 @@ class PoolUseTest {
 
   @Test
   void begunCardsComeBeforeUntouchedOnesTheFullestFirstAndFullOnesLast() {
-    assertThat(order(share("gpu-1-shared", "8Gi"), share("gpu-0-shared", "70Gi"), share("gpu-0-shared", "6Gi"))).containsExactly(0, 1, 2, 3);
+    assertThat(order(share("gpu-1-shared", "8Gi"), share("gpu-0-shared", "70Gi"), share("gpu-0-shared", "6Gi")))
+        .containsExactly(0, 1, 2, 3);
     assertThat(order(share("gpu-3-shared", "80Gi"), share("gpu-1-shared", "1Gi"))).containsExactly(1, 2, 0, 3);
     assertThat(order(share("gpu-2", null))).as("a whole card").containsExactly(3, 0, 1, 2);
   }
@@ -64,7 +65,8 @@ class PoolUseTest {
   }
 
   private static List<Integer> order(ResourceClaim... claims) {
-    return LARGE_AND_SMALL.stream().sorted(PoolUse.of("node-0", Arrays.asList(claims)).bestFitFirst()).map(PublishedCard::index).toList();
+    return LARGE_AND_SMALL.stream().sorted(PoolUse.of("node-0", Arrays.asList(claims)).bestFitFirst())
+        .map(PublishedCard::index).toList();
   }
 
   private static List<PublishedCard> cards(int... gib) {

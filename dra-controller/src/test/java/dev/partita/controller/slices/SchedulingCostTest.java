@@ -27,7 +27,8 @@ class SchedulingCostTest {
             warning -> {
               assertThat(warning.getType()).isEqualTo("SlowScheduling");
               assertThat(warning.getStatus()).isEqualTo("True");
-              assertThat(warning.getMessage()).contains("this cluster (1.36) has 100", "spec.publish", "spec.allocator");
+              assertThat(warning.getMessage()).contains("this cluster (1.36) has 100", "spec.publish",
+                  "spec.allocator");
               assertThat(warning.getLastTransitionTime()).isEqualTo("2026-01-02T03:04:05Z");
             });
   }
@@ -37,7 +38,8 @@ class SchedulingCostTest {
     assertThat(condition(Allocator.Scheduler, List.of(), 99, OptionalInt.of(36))).as("a small cluster").isEmpty();
     assertThat(condition(Allocator.Scheduler, List.of(), 5_000, OptionalInt.of(37))).as("a newer one").isEmpty();
     assertThat(condition(Allocator.Scheduler, List.of(), 5_000, OptionalInt.empty())).as("an unknown one").isEmpty();
-    assertThat(condition(Allocator.Scheduler, List.of(PublishedMode.Shared), 5_000, OptionalInt.of(36))).as("one mode").isEmpty();
+    assertThat(condition(Allocator.Scheduler, List.of(PublishedMode.Shared), 5_000, OptionalInt.of(36))).as("one mode")
+        .isEmpty();
     assertThat(condition(Allocator.Controller, List.of(), 5_000, OptionalInt.of(36))).as("no counters").isEmpty();
   }
 
@@ -49,8 +51,13 @@ class SchedulingCostTest {
     assertThat(SchedulingCost.minor("2", "1")).isEmpty();
   }
 
-  private static Optional<Condition> condition(Allocator allocator, List<PublishedMode> modes, int nodes, OptionalInt minor) {
-    GpuNode node = GpuNodes.ready("node-0", new GpuNodeSpec(allocator, modes, null), GpuNodes.cards("node-0", 1, "NVIDIA H200", GpuNodes.GIB));
+  private static Optional<Condition> condition(
+      Allocator allocator,
+      List<PublishedMode> modes,
+      int nodes,
+      OptionalInt minor) {
+    GpuNode node = GpuNodes.ready("node-0", new GpuNodeSpec(allocator, modes, null),
+        GpuNodes.cards("node-0", 1, "NVIDIA H200", GpuNodes.GIB));
     GpuHost host = Objects.requireNonNull(Inventory.EMPTY.refreshed(List.of(node)).host("node-0"));
     return SchedulingCost.condition(host, nodes, minor, node, NOW);
   }

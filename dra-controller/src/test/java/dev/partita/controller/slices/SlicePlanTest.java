@@ -23,114 +23,115 @@ import org.junit.jupiter.api.Test;
 class SlicePlanTest {
   @Test
   void oneCardWhereTheControllerAllocates() {
-    var node = GpuNodes.ready("node-0", GpuNodeSpec.DEFAULT, GpuNodes.cards("node-0", 1, "NVIDIA H200", 143_771L << 20));
+    var node =
+        GpuNodes.ready("node-0", GpuNodeSpec.DEFAULT, GpuNodes.cards("node-0", 1, "NVIDIA H200", 143_771L << 20));
     assertThat(Serialization.asYaml(plan(node).getFirst()))
         .isEqualTo(
             """
-            ---
-            devices:
-            - attributes:
-                architecture:
-                  string: "Hopper"
-                brand:
-                  string: "Nvidia"
-                cudaComputeCapability:
-                  version: "9.0.0"
-                cudaDriverVersion:
-                  version: "13.0.0"
-                driverVersion:
-                  version: "580.95.5"
-                index:
-                  int: 0
-                minor:
-                  int: 0
-                mode:
-                  string: "whole"
-                model:
-                  string: "h200"
-                nvlinkDomain:
-                  string: "nvl-0"
-                pciBusID:
-                  string: "0000:00:00.0"
-                productName:
-                  string: "NVIDIA H200"
-                resource.kubernetes.io/numaNode:
-                  int: 0
-                resource.kubernetes.io/pcieRoot:
-                  string: "pci0000:00"
-                type:
-                  string: "gpu"
-                uuid:
-                  string: "GPU-node-0-0"
-              capacity:
-                memory:
-                  value: "143771Mi"
-              name: "gpu-0"
-              taints:
-              - effect: "NoSchedule"
-                key: "gpu.partita.dev/allocator"
-                value: "controller"
-            - allowMultipleAllocations: true
-              attributes:
-                architecture:
-                  string: "Hopper"
-                brand:
-                  string: "Nvidia"
-                cudaComputeCapability:
-                  version: "9.0.0"
-                cudaDriverVersion:
-                  version: "13.0.0"
-                driverVersion:
-                  version: "580.95.5"
-                index:
-                  int: 0
-                minor:
-                  int: 0
-                mode:
-                  string: "shared"
-                model:
-                  string: "h200"
-                nvlinkDomain:
-                  string: "nvl-0"
-                pciBusID:
-                  string: "0000:00:00.0"
-                productName:
-                  string: "NVIDIA H200"
-                resource.kubernetes.io/numaNode:
-                  int: 0
-                resource.kubernetes.io/pcieRoot:
-                  string: "pci0000:00"
-                type:
-                  string: "gpu"
-                uuid:
-                  string: "GPU-node-0-0"
-              capacity:
-                cores:
-                  requestPolicy:
-                    default: "0"
-                    validRange:
-                      max: "100"
-                      min: "0"
-                      step: "1"
-                  value: "100"
-                memory:
-                  requestPolicy:
-                    default: "143771Mi"
-                    validRange:
-                      max: "143771Mi"
-                      min: "1Mi"
-                  value: "143771Mi"
-              name: "gpu-0-shared"
-              taints:
-              - effect: "NoSchedule"
-                key: "gpu.partita.dev/allocator"
-                value: "controller"
-            driver: "gpu.partita.dev"
-            nodeName: "node-0"
-            pool:
-              name: "node-0/gpu"
-              resourceSliceCount: 1
-            """);
+                ---
+                devices:
+                - attributes:
+                    architecture:
+                      string: "Hopper"
+                    brand:
+                      string: "Nvidia"
+                    cudaComputeCapability:
+                      version: "9.0.0"
+                    cudaDriverVersion:
+                      version: "13.0.0"
+                    driverVersion:
+                      version: "580.95.5"
+                    index:
+                      int: 0
+                    minor:
+                      int: 0
+                    mode:
+                      string: "whole"
+                    model:
+                      string: "h200"
+                    nvlinkDomain:
+                      string: "nvl-0"
+                    pciBusID:
+                      string: "0000:00:00.0"
+                    productName:
+                      string: "NVIDIA H200"
+                    resource.kubernetes.io/numaNode:
+                      int: 0
+                    resource.kubernetes.io/pcieRoot:
+                      string: "pci0000:00"
+                    type:
+                      string: "gpu"
+                    uuid:
+                      string: "GPU-node-0-0"
+                  capacity:
+                    memory:
+                      value: "143771Mi"
+                  name: "gpu-0"
+                  taints:
+                  - effect: "NoSchedule"
+                    key: "gpu.partita.dev/allocator"
+                    value: "controller"
+                - allowMultipleAllocations: true
+                  attributes:
+                    architecture:
+                      string: "Hopper"
+                    brand:
+                      string: "Nvidia"
+                    cudaComputeCapability:
+                      version: "9.0.0"
+                    cudaDriverVersion:
+                      version: "13.0.0"
+                    driverVersion:
+                      version: "580.95.5"
+                    index:
+                      int: 0
+                    minor:
+                      int: 0
+                    mode:
+                      string: "shared"
+                    model:
+                      string: "h200"
+                    nvlinkDomain:
+                      string: "nvl-0"
+                    pciBusID:
+                      string: "0000:00:00.0"
+                    productName:
+                      string: "NVIDIA H200"
+                    resource.kubernetes.io/numaNode:
+                      int: 0
+                    resource.kubernetes.io/pcieRoot:
+                      string: "pci0000:00"
+                    type:
+                      string: "gpu"
+                    uuid:
+                      string: "GPU-node-0-0"
+                  capacity:
+                    cores:
+                      requestPolicy:
+                        default: "0"
+                        validRange:
+                          max: "100"
+                          min: "0"
+                          step: "1"
+                      value: "100"
+                    memory:
+                      requestPolicy:
+                        default: "143771Mi"
+                        validRange:
+                          max: "143771Mi"
+                          min: "1Mi"
+                      value: "143771Mi"
+                  name: "gpu-0-shared"
+                  taints:
+                  - effect: "NoSchedule"
+                    key: "gpu.partita.dev/allocator"
+                    value: "controller"
+                driver: "gpu.partita.dev"
+                nodeName: "node-0"
+                pool:
+                  name: "node-0/gpu"
+                  resourceSliceCount: 1
+                """);
   }
 
   @Test
@@ -165,7 +166,7 @@ class SlicePlanTest {
   @Test
   void theApisLimitsHold() {
     for (Allocator allocator : Allocator.values()) {
-      for (int cards : new int[] {1, 8, 16, 33, 100}) {
+      for (int cards : new int[]{1, 8, 16, 33, 100}) {
         List<ResourceSliceSpec> plan = plan(node(allocator, cards, List.of()));
         assertThat(plan)
             .allSatisfy(
@@ -175,7 +176,8 @@ class SlicePlanTest {
                   assertThat(slice.getSharedCounters()).hasSizeLessThanOrEqualTo(8);
                   assertThat(slice.getDevices().isEmpty()).isNotEqualTo(slice.getSharedCounters().isEmpty());
                   assertThat(slice.getDevices())
-                      .allSatisfy(d -> assertThat(d.getAttributes().size() + d.getCapacity().size()).isLessThanOrEqualTo(32));
+                      .allSatisfy(
+                          d -> assertThat(d.getAttributes().size() + d.getCapacity().size()).isLessThanOrEqualTo(32));
                 });
         assertThat(plan.stream().mapToInt(s -> s.getDevices().size()).sum()).isEqualTo(2 * cards);
         Stream<String> names = plan.stream().flatMap(s -> s.getDevices().stream()).map(d -> d.getName());
@@ -188,9 +190,12 @@ class SlicePlanTest {
   void everyProfileAndPlacementIsADeviceAndNoCardIsSpreadOverSlices() {
     List<ResourceSliceSpec> plan = plan(migNode(Allocator.Controller, 16));
     assertThat(plan).hasSize(8).allSatisfy(slice -> assertThat(slice.getDevices()).hasSize(54));
-    assertThat(plan.get(0).getDevices()).extracting(device -> device.getName()).contains("gpu-0-mig-1g-18gb-6", "gpu-1-mig-7g-141gb-0").noneMatch(name -> name.startsWith("gpu-2"));
-    assertThat(plan).allSatisfy(slice -> assertThat(slice.getDevices()).allSatisfy(device -> assertThat(device.getConsumesCounters()).isEmpty()));
-    var instance = plan.getFirst().getDevices().stream().filter(d -> d.getName().equals("gpu-0-mig-1g-18gb-6")).findFirst().orElseThrow();
+    assertThat(plan.get(0).getDevices()).extracting(device -> device.getName())
+        .contains("gpu-0-mig-1g-18gb-6", "gpu-1-mig-7g-141gb-0").noneMatch(name -> name.startsWith("gpu-2"));
+    assertThat(plan).allSatisfy(slice -> assertThat(slice.getDevices())
+        .allSatisfy(device -> assertThat(device.getConsumesCounters()).isEmpty()));
+    var instance = plan.getFirst().getDevices().stream().filter(d -> d.getName().equals("gpu-0-mig-1g-18gb-6"))
+        .findFirst().orElseThrow();
     assertThat(Objects.requireNonNull(instance.getAttributes().get("type")).getString()).isEqualTo("mig");
     assertThat(Objects.requireNonNull(instance.getAttributes().get("profile")).getString()).isEqualTo("1g.18gb");
     assertThat(Objects.requireNonNull(instance.getCapacity().get("memory")).getValue()).hasToString("16Gi");
@@ -202,24 +207,30 @@ class SlicePlanTest {
     List<ResourceSliceSpec> before = plan(migNode(Allocator.Controller, 16));
     List<Gpu> cards = new ArrayList<>(GpuNodes.migCards("node-0", 16));
     cards.set(5, cards.get(5).withHealth(GpuHealth.unhealthy("XID 79", "?")));
-    List<ResourceSliceSpec> after = plan(GpuNodes.ready("node-0", new GpuNodeSpec(Allocator.Controller, List.of(PublishedMode.values()), null), cards));
-    assertThat(java.util.stream.IntStream.range(0, 8).filter(i -> !before.get(i).equals(after.get(i)))).containsExactly(2);
+    List<ResourceSliceSpec> after = plan(
+        GpuNodes.ready("node-0", new GpuNodeSpec(Allocator.Controller, List.of(PublishedMode.values()), null), cards));
+    assertThat(java.util.stream.IntStream.range(0, 8).filter(i -> !before.get(i).equals(after.get(i))))
+        .containsExactly(2);
   }
 
   @Test
   void whereTheSchedulerAllocatesMemorySlicesAreCountersSoThatWhatOverlapsExcludesItself() {
     List<ResourceSliceSpec> plan = plan(migNode(Allocator.Scheduler, 16));
     assertThat(plan).hasSize(10);
-    List<io.fabric8.kubernetes.api.model.resource.v1.CounterSet> sets = plan.stream().flatMap(slice -> slice.getSharedCounters().stream()).toList();
+    List<io.fabric8.kubernetes.api.model.resource.v1.CounterSet> sets =
+        plan.stream().flatMap(slice -> slice.getSharedCounters().stream()).toList();
     assertThat(sets).hasSize(16).allSatisfy(set -> assertThat(set.getCounters()).hasSize(9));
     var devices = plan.getFirst().getDevices();
     assertThat(counters(devices, "gpu-0")).isEqualTo(counters(devices, "gpu-0-shared")).hasSize(9);
-    assertThat(counters(devices, "gpu-1-mig-3g-71gb-4")).containsExactly("gpu-1", "memory-slice-4", "memory-slice-5", "memory-slice-6", "memory-slice-7");
-    assertThat(counters(devices, "gpu-0-mig-1g-18gb-me-6")).containsExactly("gpu-0", "memory-slice-6", "profile-1g-18gb-me");
+    assertThat(counters(devices, "gpu-1-mig-3g-71gb-4")).containsExactly("gpu-1", "memory-slice-4", "memory-slice-5",
+        "memory-slice-6", "memory-slice-7");
+    assertThat(counters(devices, "gpu-0-mig-1g-18gb-me-6")).containsExactly("gpu-0", "memory-slice-6",
+        "profile-1g-18gb-me");
   }
 
   private static List<String> counters(List<io.fabric8.kubernetes.api.model.resource.v1.Device> devices, String name) {
-    var consumed = devices.stream().filter(device -> device.getName().equals(name)).findFirst().orElseThrow().getConsumesCounters();
+    var consumed = devices.stream().filter(device -> device.getName().equals(name)).findFirst().orElseThrow()
+        .getConsumesCounters();
     assertThat(consumed).hasSize(1);
     List<String> names = new ArrayList<>();
     if (name.contains("mig")) {
@@ -230,32 +241,39 @@ class SlicePlanTest {
   }
 
   private static GpuNode migNode(Allocator allocator, int cards) {
-    return GpuNodes.ready("node-0", new GpuNodeSpec(allocator, List.of(PublishedMode.values()), null), GpuNodes.migCards("node-0", cards));
+    return GpuNodes.ready("node-0", new GpuNodeSpec(allocator, List.of(PublishedMode.values()), null),
+        GpuNodes.migCards("node-0", cards));
   }
 
   @Test
   void whicheverOrderKubeSchedulerIsToMeetCardsInNoneGoesToAnotherSlice() {
-    List<PublishedCard> cards = SlicePlan.cards(Objects.requireNonNull(Inventory.EMPTY.refreshed(List.of(migNode(Allocator.Scheduler, 5))).host("node-0")));
+    List<PublishedCard> cards = SlicePlan.cards(
+        Objects.requireNonNull(Inventory.EMPTY.refreshed(List.of(migNode(Allocator.Scheduler, 5))).host("node-0")));
     Comparator<PublishedCard> lastFirst = Comparator.comparingInt(card -> -card.index());
-    List<List<Integer>> turned = SlicePlan.of("node-0", cards, lastFirst).stream().map(SlicePlanTest::cardsOf).filter(slice -> !slice.isEmpty()).toList();
-    List<List<Integer>> plain = SlicePlan.of("node-0", cards).stream().map(SlicePlanTest::cardsOf).filter(slice -> !slice.isEmpty()).toList();
+    List<List<Integer>> turned = SlicePlan.of("node-0", cards, lastFirst).stream().map(SlicePlanTest::cardsOf)
+        .filter(slice -> !slice.isEmpty()).toList();
+    List<List<Integer>> plain =
+        SlicePlan.of("node-0", cards).stream().map(SlicePlanTest::cardsOf).filter(slice -> !slice.isEmpty()).toList();
     assertThat(plain).hasSizeGreaterThan(1);
     assertThat(turned).isEqualTo(plain.stream().map(List::reversed).toList());
   }
 
   private static List<Integer> cardsOf(ResourceSliceSpec slice) {
-    return slice.getDevices().stream().map(device -> DeviceName.parse(device.getName()).orElseThrow().index()).distinct().toList();
+    return slice.getDevices().stream().map(device -> DeviceName.parse(device.getName()).orElseThrow().index())
+        .distinct().toList();
   }
 
   @Test
   void anUnhealthyCardStaysWithATaint() {
     List<Gpu> cards = new ArrayList<>(GpuNodes.cards("node-0", 1, "NVIDIA H200", GpuNodes.GIB));
-    cards.add(GpuNodes.card("node-0", 1, "NVIDIA H200", GpuNodes.GIB, GpuHealth.unhealthy("GpuIsLost", "it fell off the bus")));
+    cards.add(GpuNodes.card("node-0", 1, "NVIDIA H200", GpuNodes.GIB,
+        GpuHealth.unhealthy("GpuIsLost", "it fell off the bus")));
     var plan = plan(GpuNodes.ready("node-0", GpuNodeSpec.DEFAULT, cards));
     assertThat(plan.getFirst().getDevices().get(1).getTaints()).hasSize(1);
     assertThat(plan.getFirst().getDevices().get(2).getTaints())
         .extracting(taint -> taint.getKey() + "=" + taint.getValue() + ":" + taint.getEffect())
-        .containsExactly("gpu.partita.dev/allocator=controller:NoSchedule", "gpu.partita.dev/unhealthy=GpuIsLost:NoSchedule");
+        .containsExactly("gpu.partita.dev/allocator=controller:NoSchedule",
+            "gpu.partita.dev/unhealthy=GpuIsLost:NoSchedule");
   }
 
   @Test
@@ -276,7 +294,8 @@ class SlicePlanTest {
 
   private static GpuNode node(Allocator allocator, int cards, List<PublishedMode> modes) {
     return GpuNodes.ready(
-        "node-0", new GpuNodeSpec(allocator, modes, null), GpuNodes.cards("node-0", cards, "NVIDIA H200", 140 * GpuNodes.GIB));
+        "node-0", new GpuNodeSpec(allocator, modes, null),
+        GpuNodes.cards("node-0", cards, "NVIDIA H200", 140 * GpuNodes.GIB));
   }
 
   private static List<ResourceSliceSpec> plan(GpuNode node) {

@@ -39,7 +39,8 @@ class ClaimLedgerTest {
                   "gpu",
                   List.of(
                       new DeviceAsk(
-                          "gpu", List.of(), new DeviceAsk.Count.Exactly(1), OptionalLong.of(8), OptionalLong.of(25), List.of(),
+                          "gpu", List.of(), new DeviceAsk.Count.Exactly(1), OptionalLong.of(8), OptionalLong.of(25),
+                          List.of(),
                           GpuShareConfig.Placement.DEFAULT)))),
           List.of());
 
@@ -53,7 +54,8 @@ class ClaimLedgerTest {
   void whatIsDecidedCountsBeforeTheServerShowsIt() {
     ledger.assume(CLAIM, "node-0", EIGHT);
     assertThat(taken()).isEqualTo(new Account(1, 0, 8, 25));
-    assertThat(ledger.observe("uid", open("5"))).as("seen as it was before the write").isEqualTo(new ClaimLedger.Change.None());
+    assertThat(ledger.observe("uid", open("5"))).as("seen as it was before the write")
+        .isEqualTo(new ClaimLedger.Change.None());
     ledger.written("uid", "7");
     assertThat(ledger.observe("uid", open("6"))).as("the finalizer's version").isEqualTo(new ClaimLedger.Change.None());
     assertThat(taken().memory()).isEqualTo(8);
@@ -97,7 +99,8 @@ class ClaimLedgerTest {
     assertThat(ledger.observe("uid", open("8"))).isEqualTo(new ClaimLedger.Change.Freed(Optional.of("node-0")));
     ledger.observe("uid", allocated("9", "8", true));
     bound.add("pod-uid");
-    assertThat(ledger.observe("uid", open("10"))).as("by now it is bound").isEqualTo(new ClaimLedger.Change.Freed(Optional.empty()));
+    assertThat(ledger.observe("uid", open("10"))).as("by now it is bound")
+        .isEqualTo(new ClaimLedger.Change.Freed(Optional.empty()));
   }
 
   @Test
@@ -113,7 +116,8 @@ class ClaimLedgerTest {
     ledger.observe("uid", allocated("7", "8", false));
     assertThat(ledger.releasing("uid")).isTrue();
     ledger.assume(CLAIM, "node-0", EIGHT);
-    assertThat(ledger.observe("uid", open("8"))).as("that the old one is gone says nothing of the new one").isEqualTo(new ClaimLedger.Change.None());
+    assertThat(ledger.observe("uid", open("8"))).as("that the old one is gone says nothing of the new one")
+        .isEqualTo(new ClaimLedger.Change.None());
     ledger.written("uid", "9");
     ledger.observe("uid", allocated("9", "8", false));
     assertThat(ledger.releasing("uid")).isTrue();
@@ -137,7 +141,8 @@ class ClaimLedgerTest {
   void aVetoIsSeenEvenIfItCameBeforeTheWriteWasReported() {
     ledger.assume(CLAIM, "node-0", EIGHT);
     assertThat(ledger.observe("uid", open("5"))).isEqualTo(new ClaimLedger.Change.None());
-    assertThat(ledger.observe("uid", open("8"))).as("before or after the write, who knows").isEqualTo(new ClaimLedger.Change.None());
+    assertThat(ledger.observe("uid", open("8"))).as("before or after the write, who knows")
+        .isEqualTo(new ClaimLedger.Change.None());
     assertThat(ledger.written("uid", "7")).isEqualTo(new ClaimLedger.Change.Freed(Optional.of("node-0")));
     assertThat(ledger.isAssumed("uid")).as("it can be allocated again").isFalse();
     assertThat(taken()).isEqualTo(Account.EMPTY);
@@ -156,10 +161,12 @@ class ClaimLedgerTest {
     ledger.observe("uid", proposed("5"));
     assertThat(taken()).isEqualTo(new Account(1, 0, 8, 25));
     clock.advance(Duration.ofMillis(1500));
-    assertThat(ledger.observe("uid", proposed("6", "node-0 gpu-0-shared=8/25 #2"))).isEqualTo(new ClaimLedger.Change.None());
+    assertThat(ledger.observe("uid", proposed("6", "node-0 gpu-0-shared=8/25 #2")))
+        .isEqualTo(new ClaimLedger.Change.None());
     assertThat(taken()).isEqualTo(new Account(1, 0, 8, 25));
     clock.advance(Duration.ofMillis(500));
-    assertThat(ledger.observe("uid", proposed("7", "node-0 gpu-0-shared=8/25 #3"))).isEqualTo(new ClaimLedger.Change.Freed(Optional.empty()));
+    assertThat(ledger.observe("uid", proposed("7", "node-0 gpu-0-shared=8/25 #3")))
+        .isEqualTo(new ClaimLedger.Change.Freed(Optional.empty()));
     assertThat(taken()).isEqualTo(Account.EMPTY);
   }
 

@@ -43,26 +43,30 @@ class SchedulerQuotasTest {
 
   @BeforeEach
   void aQuotaOf40GibWhereKubeSchedulerAllocates() {
-    cluster.client.resource(new NamespaceBuilder().withNewMetadata().withName("default").addToLabels("team", "a").endMetadata().build()).create();
+    cluster.client
+        .resource(
+            new NamespaceBuilder().withNewMetadata().withName("default").addToLabels("team", "a").endMetadata().build())
+        .create();
     cluster.add(GpuNodes.leftToScheduler("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.client.resource(
-            new DeviceClassBuilder()
-                .withNewMetadata()
-                .withName("gpu.partita.dev")
-                .endMetadata()
-                .withNewSpec()
-                .addNewSelector()
-                .withNewCel("device.driver == 'gpu.partita.dev' && device.attributes['gpu.partita.dev'].mode == 'shared'")
-                .endSelector()
-                .endSpec()
-                .build())
+        new DeviceClassBuilder()
+            .withNewMetadata()
+            .withName("gpu.partita.dev")
+            .endMetadata()
+            .withNewSpec()
+            .addNewSelector()
+            .withNewCel("device.driver == 'gpu.partita.dev' && device.attributes['gpu.partita.dev'].mode == 'shared'")
+            .endSelector()
+            .endSpec()
+            .build())
         .create();
     GpuQuota quota = new GpuQuota();
     quota.getMetadata().setName("team-a");
     quota.setSpec(
         new GpuQuotaSpec(
             new LabelSelectorBuilder().addToMatchLabels("team", "a").build(),
-            List.of(new GpuQuotaSpec.Limit("", List.of(), null, new Amounts(new Quantity("40Gi"), null, null, null), Amounts.UNLIMITED))));
+            List.of(new GpuQuotaSpec.Limit("", List.of(), null, new Amounts(new Quantity("40Gi"), null, null, null),
+                Amounts.UNLIMITED))));
     cluster.client.resource(quota).create();
     view.start();
   }
@@ -151,7 +155,10 @@ class SchedulerQuotasTest {
     }
   }
 
-  /** On a thread of its own, as a webhook's: on two processors the common pool has one thread, and the API's client needs it. */
+  /**
+   * On a thread of its own, as a webhook's: on two processors the common pool has one thread, and the API's client
+   * needs it.
+   */
   private static <T> CompletableFuture<T> review(Supplier<T> asked) {
     return CompletableFuture.supplyAsync(asked, task -> Thread.ofPlatform().daemon().start(task));
   }

@@ -20,8 +20,10 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class TemplatePlanTest {
-  private static final GpuRequest WHOLE = new GpuRequest(1, new GpuRequest.Portion.Whole(), CardChoice.ANY, ShareOptions.NONE);
-  private static final GpuRequest TWO = new GpuRequest(2, new GpuRequest.Portion.Whole(), CardChoice.ANY, ShareOptions.NONE);
+  private static final GpuRequest WHOLE =
+      new GpuRequest(1, new GpuRequest.Portion.Whole(), CardChoice.ANY, ShareOptions.NONE);
+  private static final GpuRequest TWO =
+      new GpuRequest(2, new GpuRequest.Portion.Whole(), CardChoice.ANY, ShareOptions.NONE);
   private static final ClaimTemplate TEMPLATE = new ClaimTemplate(WHOLE);
   private static final String NAME = TEMPLATE.name();
 
@@ -47,17 +49,20 @@ class TemplatePlanTest {
     Pod second = pod("second", note(TWO, WHOLE), NAME);
 
     assertThat(TemplatePlan.of("team", NAME, null, List.of(first, second)))
-        .isInstanceOfSatisfying(TemplatePlan.Make.class, make -> assertThat(make.waiting()).containsExactly(first, second));
+        .isInstanceOfSatisfying(TemplatePlan.Make.class,
+            make -> assertThat(make.waiting()).containsExactly(first, second));
   }
 
   @Test
   void aNoteWhoseNameIsNotTheOneThatThePodNamesMakesNothing() {
-    assertThat(TemplatePlan.of("team", NAME, null, List.of(pod("a", note(TWO), NAME)))).isEqualTo(new TemplatePlan.Keep());
+    assertThat(TemplatePlan.of("team", NAME, null, List.of(pod("a", note(TWO), NAME))))
+        .isEqualTo(new TemplatePlan.Keep());
   }
 
   @Test
   void aForgedNoteIsToldToItsPodAndKeepsNobodyElseFromTheTemplate() {
-    Pod forger = pod("forger", note(WHOLE).replace("\"whole\":true", "\"whole\":true,\"deviceClassName\":\"other\""), NAME);
+    Pod forger =
+        pod("forger", note(WHOLE).replace("\"whole\":true", "\"whole\":true,\"deviceClassName\":\"other\""), NAME);
     Pod honest = pod("honest", note(WHOLE), NAME);
 
     assertThat(TemplatePlan.of("team", NAME, null, List.of(forger)))
@@ -65,7 +70,8 @@ class TemplatePlanTest {
             TemplatePlan.Tell.class,
             tell -> {
               assertThat(tell.pods()).containsExactly(forger);
-              assertThat(tell.problem()).startsWith("ResourceClaimTemplate " + NAME + " is not made: annotation gpu.partita.dev/converted-requests is not written");
+              assertThat(tell.problem()).startsWith("ResourceClaimTemplate " + NAME
+                  + " is not made: annotation gpu.partita.dev/converted-requests is not written");
             });
     assertThat(TemplatePlan.of("team", NAME, null, List.of(forger, honest)))
         .isInstanceOfSatisfying(TemplatePlan.Make.class, make -> assertThat(make.waiting()).containsExactly(honest));
@@ -79,14 +85,16 @@ class TemplatePlanTest {
   @Test
   void nothingIsMadeForPodsThatAreOver() {
     Pod over = new PodBuilder(pod("over", note(WHOLE), NAME)).withNewStatus().withPhase("Failed").endStatus().build();
-    Pod ending = new PodBuilder(pod("ending", note(WHOLE), NAME)).editMetadata().withDeletionTimestamp("2026-01-01T00:00:00Z").endMetadata().build();
+    Pod ending = new PodBuilder(pod("ending", note(WHOLE), NAME)).editMetadata()
+        .withDeletionTimestamp("2026-01-01T00:00:00Z").endMetadata().build();
 
     assertThat(TemplatePlan.of("team", NAME, null, List.of(over, ending))).isEqualTo(new TemplatePlan.Keep());
   }
 
   @Test
   void whatIsThereStaysAsLongAsAnyPodNamesItEvenOneThatIsOver() {
-    Pod over = new PodBuilder(pod("over", note(WHOLE), NAME)).withNewStatus().withPhase("Succeeded").endStatus().build();
+    Pod over =
+        new PodBuilder(pod("over", note(WHOLE), NAME)).withNewStatus().withPhase("Succeeded").endStatus().build();
 
     assertThat(TemplatePlan.of("team", NAME, ours(), List.of(over))).isEqualTo(new TemplatePlan.Keep());
     assertThat(TemplatePlan.of("team", NAME, ours(), List.of())).isEqualTo(new TemplatePlan.Unused(ours()));
@@ -94,11 +102,13 @@ class TemplatePlanTest {
 
   @Test
   void somebodyElsesTemplateOfThatNameIsNeitherReplacedNorDeletedAndThePodsThatExpectOursAreTold() {
-    ResourceClaimTemplate foreign = new ResourceClaimTemplateBuilder(ours()).editMetadata().withLabels(Map.of()).endMetadata().build();
+    ResourceClaimTemplate foreign =
+        new ResourceClaimTemplateBuilder(ours()).editMetadata().withLabels(Map.of()).endMetadata().build();
     Pod asking = pod("asking", note(WHOLE), NAME);
 
     assertThat(TemplatePlan.of("team", NAME, foreign, List.of())).isEqualTo(new TemplatePlan.Keep());
-    assertThat(TemplatePlan.of("team", NAME, foreign, List.of(pod("content", "", NAME)))).isEqualTo(new TemplatePlan.Keep());
+    assertThat(TemplatePlan.of("team", NAME, foreign, List.of(pod("content", "", NAME))))
+        .isEqualTo(new TemplatePlan.Keep());
     assertThat(TemplatePlan.of("team", NAME, foreign, List.of(asking)))
         .isInstanceOfSatisfying(
             TemplatePlan.Tell.class,
@@ -110,7 +120,9 @@ class TemplatePlanTest {
 
   @Test
   void aLabelAloneMakesNoTemplateOurs() {
-    assertThat(TemplatePlan.isOurs(new ResourceClaimTemplateBuilder(ours()).editMetadata().withName("quarter").endMetadata().build())).isFalse();
+    assertThat(TemplatePlan
+        .isOurs(new ResourceClaimTemplateBuilder(ours()).editMetadata().withName("quarter").endMetadata().build()))
+        .isFalse();
     assertThat(TemplatePlan.names(pod("a", "", NAME, "quarter", "partita-", NAME + "0"))).containsExactly(NAME);
   }
 
@@ -124,7 +136,8 @@ class TemplatePlanTest {
     assertThat(idle.left(key, "1", start.plusSeconds(540))).isEqualTo(Duration.ofMinutes(1));
     assertThat(idle.left(key, "1", start.plusSeconds(600))).isZero();
     idle.forget(key);
-    assertThat(idle.left(key, "1", start.plusSeconds(601))).as("it was used in between").isEqualTo(Duration.ofMinutes(10));
+    assertThat(idle.left(key, "1", start.plusSeconds(601))).as("it was used in between")
+        .isEqualTo(Duration.ofMinutes(10));
     assertThat(idle.left(key, "2", start.plusSeconds(9999))).as("made anew").isEqualTo(Duration.ofMinutes(10));
   }
 
@@ -142,12 +155,14 @@ class TemplatePlanTest {
   }
 
   private static Pod pod(String name, String note, String... templates) {
-    PodBuilder pod = new PodBuilder().withNewMetadata().withName(name).withNamespace("team").withUid(name).endMetadata().withNewSpec().endSpec();
+    PodBuilder pod = new PodBuilder().withNewMetadata().withName(name).withNamespace("team").withUid(name).endMetadata()
+        .withNewSpec().endSpec();
     if (!note.isEmpty()) {
       pod.editMetadata().addToAnnotations(Driver.CONVERTED_REQUESTS_ANNOTATION, note).endMetadata();
     }
     for (String template : templates) {
-      pod.editSpec().addNewResourceClaim().withName("gpu-" + template).withResourceClaimTemplateName(template).endResourceClaim().endSpec();
+      pod.editSpec().addNewResourceClaim().withName("gpu-" + template).withResourceClaimTemplateName(template)
+          .endResourceClaim().endSpec();
     }
     return pod.build();
   }

@@ -18,23 +18,30 @@ import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
 class PodShapeTest {
-  private static final Pod POD = new PodBuilder().withNewMetadata().withName("a").withNamespace("n").endMetadata().withNewSpec().addNewContainer().endContainer().endSpec().build();
+  private static final Pod POD = new PodBuilder().withNewMetadata().withName("a").withNamespace("n").endMetadata()
+      .withNewSpec().addNewContainer().endContainer().endSpec().build();
 
   @Test
   void podsThatDifferInTheirNamesAndTheirClaimsNamesAreAlike() {
-    Pod other = new PodBuilder(POD).editMetadata().withName("b").withUid("uid-b").addToLabels("l", "v").endMetadata().build();
-    assertThat(shape(POD, "claim-a", 8)).isEqualTo(shape(other, "claim-b", 8)).hasSameHashCodeAs(shape(other, "claim-b", 8));
+    Pod other =
+        new PodBuilder(POD).editMetadata().withName("b").withUid("uid-b").addToLabels("l", "v").endMetadata().build();
+    assertThat(shape(POD, "claim-a", 8)).isEqualTo(shape(other, "claim-b", 8))
+        .hasSameHashCodeAs(shape(other, "claim-b", 8));
   }
 
   @Test
   void podsThatDifferInAnythingThatADecisionReadsAreNot() {
     PodShape shape = shape(POD, "c", 8);
     assertThat(shape).isNotEqualTo(shape(POD, "c", 9));
-    assertThat(shape).isNotEqualTo(shape(new PodBuilder(POD).editMetadata().withNamespace("m").endMetadata().build(), "c", 8));
+    assertThat(shape)
+        .isNotEqualTo(shape(new PodBuilder(POD).editMetadata().withNamespace("m").endMetadata().build(), "c", 8));
     assertThat(shape).isNotEqualTo(shape(new PodBuilder(POD).editSpec().withPriority(5).endSpec().build(), "c", 8));
-    assertThat(shape).isNotEqualTo(shape(new PodBuilder(POD).editSpec().withNodeName("node-0").endSpec().build(), "c", 8));
-    assertThat(shape).isNotEqualTo(shape(new PodBuilder(POD).editSpec().withNodeSelector(Map.of("zone", "a")).endSpec().build(), "c", 8));
-    assertThat(shape).isNotEqualTo(shape(new PodBuilder(POD).editSpec().withTolerations(new Toleration("NoSchedule", "k", "Exists", null, null)).endSpec().build(), "c", 8));
+    assertThat(shape)
+        .isNotEqualTo(shape(new PodBuilder(POD).editSpec().withNodeName("node-0").endSpec().build(), "c", 8));
+    assertThat(shape).isNotEqualTo(
+        shape(new PodBuilder(POD).editSpec().withNodeSelector(Map.of("zone", "a")).endSpec().build(), "c", 8));
+    assertThat(shape).isNotEqualTo(shape(new PodBuilder(POD).editSpec()
+        .withTolerations(new Toleration("NoSchedule", "k", "Exists", null, null)).endSpec().build(), "c", 8));
     assertThat(shape)
         .isNotEqualTo(
             shape(
@@ -70,7 +77,9 @@ class PodShapeTest {
   }
 
   private static PodShape shape(Pod pod, String claim, long bytes) {
-    DeviceAsk ask = new DeviceAsk("gpu", List.of(), new DeviceAsk.Count.Exactly(1), OptionalLong.of(bytes), OptionalLong.empty(), List.of(), Placement.DEFAULT);
-    return PodShape.of(pod, List.of(), List.of(new ClaimRequest(new ClaimRef("n", claim, "uid-" + claim), List.of(new RequestAsk("gpu", List.of(ask))), List.of())));
+    DeviceAsk ask = new DeviceAsk("gpu", List.of(), new DeviceAsk.Count.Exactly(1), OptionalLong.of(bytes),
+        OptionalLong.empty(), List.of(), Placement.DEFAULT);
+    return PodShape.of(pod, List.of(), List.of(new ClaimRequest(new ClaimRef("n", claim, "uid-" + claim),
+        List.of(new RequestAsk("gpu", List.of(ask))), List.of())));
   }
 }

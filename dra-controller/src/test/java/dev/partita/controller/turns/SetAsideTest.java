@@ -16,7 +16,9 @@ class SetAsideTest {
       assertThat(aside.holds("pod")).isTrue();
       aside.over("pod");
       assertThat(aside.holds("pod")).isFalse();
-      assertThat(pause).isEqualTo(i == 0 ? Duration.ofMillis(500) : last.multipliedBy(2).compareTo(Duration.ofSeconds(64)) < 0 ? last.multipliedBy(2) : Duration.ofSeconds(64));
+      assertThat(pause).isEqualTo(i == 0
+          ? Duration.ofMillis(500)
+          : last.multipliedBy(2).compareTo(Duration.ofSeconds(64)) < 0 ? last.multipliedBy(2) : Duration.ofSeconds(64));
       last = pause;
     }
     aside.succeeded("pod");

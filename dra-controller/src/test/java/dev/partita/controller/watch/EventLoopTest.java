@@ -28,8 +28,7 @@ class EventLoopTest {
     assertThat(handled).containsExactly(Set.of("a", "b"));
   }
 
-  @ParameterizedTest
-  @MethodSource("failures")
+  @ParameterizedTest @MethodSource("failures")
   void anEventThatCannotBeHandledIsLostAndNoOtherOfItsBatch(Throwable failure) {
     List<String> seen = new CopyOnWriteArrayList<>();
     try (EventLoop<String> loop = loop(LONG, batch -> {
@@ -89,7 +88,8 @@ class EventLoopTest {
 
   @Test
   void aFailureOfTheProcessIsNoneOfAnEvent() {
-    assertThat(List.of(new OutOfMemoryError(), new NoClassDefFoundError(), new InternalError())).noneMatch(Faults::isOfTheItem);
+    assertThat(List.of(new OutOfMemoryError(), new NoClassDefFoundError(), new InternalError()))
+        .noneMatch(Faults::isOfTheItem);
     assertThat(failures()).allMatch(Faults::isOfTheItem);
   }
 

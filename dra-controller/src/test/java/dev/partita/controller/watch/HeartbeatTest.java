@@ -47,7 +47,8 @@ class HeartbeatTest {
 
   @Test
   void workThatFailsIsOver() {
-    assertThatThrownBy(() -> heartbeat.during(() -> { throw new IllegalStateException(); })).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> heartbeat.during(() -> { throw new IllegalStateException(); }))
+        .isInstanceOf(IllegalStateException.class);
     pass(Duration.ofDays(1));
     assertThat(heartbeat.stuck(MINUTE)).isEmpty();
   }

@@ -12,13 +12,17 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
-/** What was allocated to the claims of a workspace from the beginning of this history, by a watch that sees every change. */
+/**
+ * What was allocated to the claims of a workspace from the beginning of this history, by a watch that sees every
+ * change.
+ */
 public final class AllocationHistory implements AutoCloseable {
   private final Map<String, List<String>> pools = new ConcurrentHashMap<>(); // by claim
   private final Watch watch;
 
   private AllocationHistory(Workspace workspace) {
-    this.watch = workspace.client().resources(ResourceClaim.class).inNamespace(workspace.namespace()).watch(new Recorder());
+    this.watch =
+        workspace.client().resources(ResourceClaim.class).inNamespace(workspace.namespace()).watch(new Recorder());
   }
 
   public static AllocationHistory of(Workspace workspace) {

@@ -36,7 +36,8 @@ public record Ask(String deviceClass, int count, Map<String, String> capacity, S
 
   /** With a GpuShareConfig of these fields, as in {@code coreLimit: Soft}. */
   public Ask config(String fields) {
-    return new Ask(deviceClass, count, capacity, "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, " + fields + "}", selector);
+    return new Ask(deviceClass, count, capacity,
+        "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, " + fields + "}", selector);
   }
 
   /** Of the card that a device such as {@code gpu-2-shared} is of. */
@@ -47,7 +48,8 @@ public record Ask(String deviceClass, int count, Map<String, String> capacity, S
 
   /** The {@code spec} of a ResourceClaim, as YAML flow. */
   String spec() {
-    StringBuilder yaml = new StringBuilder("{devices: {requests: [{name: gpu, exactly: {deviceClassName: " + deviceClass + ", count: " + count);
+    StringBuilder yaml = new StringBuilder(
+        "{devices: {requests: [{name: gpu, exactly: {deviceClassName: " + deviceClass + ", count: " + count);
     if (!capacity.isEmpty()) {
       yaml.append(", capacity: {requests: {");
       capacity.forEach((name, quantity) -> yaml.append(name).append(": \"").append(quantity).append("\", "));

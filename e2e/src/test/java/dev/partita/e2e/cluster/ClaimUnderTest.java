@@ -48,14 +48,16 @@ public record ClaimUnderTest(Workspace workspace, String name) {
   }
 
   public List<DeviceRequestAllocationResult> awaitAllocated() {
-    return await("claim " + name + " to be allocated").atMost(Workspace.PATIENCE).until(this::devices, devices -> !devices.isEmpty());
+    return await("claim " + name + " to be allocated").atMost(Workspace.PATIENCE).until(this::devices,
+        devices -> !devices.isEmpty());
   }
 
   /** What the driver says of the claim's devices, once it has said it. */
   public List<AllocatedDeviceStatus> awaitDeviceStatus() {
     return await("device status of claim " + name)
         .atMost(Workspace.PATIENCE)
-        .until(() -> find().map(ResourceClaim::getStatus).map(s -> s.getDevices()).map(Objects::requireNonNull).orElse(List.of()), devices -> !devices.isEmpty());
+        .until(() -> find().map(ResourceClaim::getStatus).map(s -> s.getDevices()).map(Objects::requireNonNull)
+            .orElse(List.of()), devices -> !devices.isEmpty());
   }
 
   /** Waits until a condition of its first device is there with this reason. */
@@ -63,10 +65,9 @@ public record ClaimUnderTest(Workspace workspace, String name) {
     return await("condition " + type + " of claim " + name + " to be " + reason)
         .atMost(Workspace.PATIENCE)
         .until(
-            () ->
-                awaitDeviceStatus().getFirst().getConditions().stream()
-                    .filter(condition -> type.equals(condition.getType()) && reason.equals(condition.getReason()))
-                    .findFirst(),
+            () -> awaitDeviceStatus().getFirst().getConditions().stream()
+                .filter(condition -> type.equals(condition.getType()) && reason.equals(condition.getReason()))
+                .findFirst(),
             Optional::isPresent)
         .orElseThrow();
   }

@@ -5,7 +5,10 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 
-/** How what a test changed for others is put back: the last change first, and every step, whatever becomes of the others. */
+/**
+ * How what a test changed for others is put back: the last change first, and every step, whatever becomes of the
+ * others.
+ */
 public final class Cleanup implements AutoCloseable {
   private record Step(String what, Runnable undo) {}
 
@@ -34,7 +37,8 @@ public final class Cleanup implements AutoCloseable {
       }
     }
     if (!failures.isEmpty()) {
-      IllegalStateException failure = new IllegalStateException("not put back: " + String.join(", ", left), failures.getFirst());
+      IllegalStateException failure =
+          new IllegalStateException("not put back: " + String.join(", ", left), failures.getFirst());
       failures.stream().skip(1).forEach(failure::addSuppressed);
       throw failure;
     }

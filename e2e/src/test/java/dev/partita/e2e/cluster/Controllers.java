@@ -36,7 +36,8 @@ public record Controllers(RealCluster cluster) {
     Pod leader =
         await("a controller that leads")
             .atMost(Workspace.PATIENCE)
-            .until(() -> ready().stream().filter(pod -> pod.getMetadata().getName().equals(holder())).findFirst(), Optional::isPresent)
+            .until(() -> ready().stream().filter(pod -> pod.getMetadata().getName().equals(holder())).findFirst(),
+                Optional::isPresent)
             .orElseThrow();
     cluster.files().shell(leader.getSpec().getNodeName(), "true"); // what sends signals there is started now
     return leader;
@@ -49,10 +50,14 @@ public record Controllers(RealCluster cluster) {
         .until(this::holder, holder -> !holder.isEmpty() && !holder.equals(leader.getMetadata().getName()));
   }
 
-  /** One more, outside the Deployment, which leads by a Lease of this name whatever the others do; to be deleted by the caller. */
+  /**
+   * One more, outside the Deployment, which leads by a Lease of this name whatever the others do; to be deleted by the
+   * caller.
+   */
   public Resource<Pod> another(String name) {
     PodTemplateSpec template =
-        Objects.requireNonNull(client().apps().deployments().inNamespace(RealCluster.NAMESPACE).withName(NAME).get()).getSpec().getTemplate();
+        Objects.requireNonNull(client().apps().deployments().inNamespace(RealCluster.NAMESPACE).withName(NAME).get())
+            .getSpec().getTemplate();
     return client()
         .resource(
             new PodBuilder()
@@ -93,7 +98,8 @@ public record Controllers(RealCluster cluster) {
   /** Has so many in the Deployment, and waits until they are ready and the others gone. */
   public void scale(int replicas) {
     client().apps().deployments().inNamespace(RealCluster.NAMESPACE).withName(NAME).scale(replicas);
-    await(replicas + " controllers").atMost(Workspace.PATIENCE).until(() -> ready().size() == replicas && all().size() == replicas);
+    await(replicas + " controllers").atMost(Workspace.PATIENCE)
+        .until(() -> ready().size() == replicas && all().size() == replicas);
   }
 
   /** Has each replaced by a new one, as an upgrade does; does not wait. */

@@ -28,7 +28,8 @@ public record Daemons(KubernetesClient client) {
   }
 
   public Pod awaitPlugin(String node) {
-    return await("the plugin of " + node).atMost(Workspace.PATIENCE).until(() -> plugin(node), Optional::isPresent).orElseThrow();
+    return await("the plugin of " + node).atMost(Workspace.PATIENCE).until(() -> plugin(node), Optional::isPresent)
+        .orElseThrow();
   }
 
   /** Ends a node's plugin as by SIGKILL. */
@@ -54,16 +55,15 @@ public record Daemons(KubernetesClient client) {
         .inNamespace(RealCluster.NAMESPACE)
         .withName(PLUGINS)
         .edit(
-            found ->
-                new DaemonSetBuilder(found)
-                    .editSpec()
-                    .editTemplate()
-                    .editOrNewMetadata()
-                    .addToAnnotations("kubectl.kubernetes.io/restartedAt", now)
-                    .endMetadata()
-                    .endTemplate()
-                    .endSpec()
-                    .build());
+            found -> new DaemonSetBuilder(found)
+                .editSpec()
+                .editTemplate()
+                .editOrNewMetadata()
+                .addToAnnotations("kubectl.kubernetes.io/restartedAt", now)
+                .endMetadata()
+                .endTemplate()
+                .endSpec()
+                .build());
   }
 
   /** UIDs of all plugins' pods, ready or not. */
@@ -80,7 +80,8 @@ public record Daemons(KubernetesClient client) {
 
   /** Any of the controller's pods that is ready. */
   public Pod awaitController() {
-    return await("a controller").atMost(Workspace.PATIENCE).until(() -> ready(client, CONTROLLER).stream().findFirst(), Optional::isPresent).orElseThrow();
+    return await("a controller").atMost(Workspace.PATIENCE)
+        .until(() -> ready(client, CONTROLLER).stream().findFirst(), Optional::isPresent).orElseThrow();
   }
 
   public void killControllers() {
@@ -94,7 +95,8 @@ public record Daemons(KubernetesClient client) {
   /** The slices of a node's cards. */
   public List<ResourceSlice> slices(String node) {
     return client.resources(ResourceSlice.class).list().getItems().stream()
-        .filter(slice -> "gpu.partita.dev".equals(slice.getSpec().getDriver()) && node.equals(slice.getSpec().getNodeName()))
+        .filter(slice -> "gpu.partita.dev".equals(slice.getSpec().getDriver())
+            && node.equals(slice.getSpec().getNodeName()))
         .toList();
   }
 
@@ -110,7 +112,8 @@ public record Daemons(KubernetesClient client) {
   private List<String> claimsOn(String node) {
     return client.resources(ResourceClaim.class).inAnyNamespace().list().getItems().stream()
         .filter(claim -> claim.getStatus() != null && claim.getStatus().getAllocation() != null)
-        .filter(claim -> claim.getStatus().getAllocation().getDevices().getResults().stream().anyMatch(result -> result.getPool().equals(node + "/gpu")))
+        .filter(claim -> claim.getStatus().getAllocation().getDevices().getResults().stream()
+            .anyMatch(result -> result.getPool().equals(node + "/gpu")))
         .map(claim -> claim.getMetadata().getNamespace() + "/" + claim.getMetadata().getName())
         .toList();
   }
@@ -122,7 +125,8 @@ public record Daemons(KubernetesClient client) {
   static List<Pod> ready(KubernetesClient client, Map<String, String> labels) {
     return client.pods().inNamespace(RealCluster.NAMESPACE).withLabels(labels).list().getItems().stream()
         .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null)
-        .filter(pod -> pod.getStatus().getConditions().stream().anyMatch(c -> "Ready".equals(c.getType()) && "True".equals(c.getStatus())))
+        .filter(pod -> pod.getStatus().getConditions().stream()
+            .anyMatch(c -> "Ready".equals(c.getType()) && "True".equals(c.getStatus())))
         .toList();
   }
 }

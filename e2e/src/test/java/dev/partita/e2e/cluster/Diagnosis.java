@@ -30,11 +30,15 @@ final class Diagnosis {
   static void write(RealCluster cluster, Workspace workspace, String test, Throwable failure) {
     KubernetesClient client = cluster.client();
     String namespace = workspace.namespace();
-    String events = section("events in " + namespace, () -> workspace.events().stream().map(Object::toString).collect(Collectors.joining("\n")));
+    String events = section("events in " + namespace,
+        () -> workspace.events().stream().map(Object::toString).collect(Collectors.joining("\n")));
     failure.addSuppressed(new EventsOfFailedTest(events));
     String text =
         events
-            + section("claims", () -> Serialization.asYaml(client.resources(io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim.class).inNamespace(namespace).list()))
+            + section("claims",
+                () -> Serialization
+                    .asYaml(client.resources(io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim.class)
+                        .inNamespace(namespace).list()))
             + section("pods", () -> Serialization.asYaml(client.pods().inNamespace(namespace).list()))
             + logs(client, namespace, client.pods().inNamespace(namespace).list().getItems())
             + logs(client, RealCluster.NAMESPACE, client.pods().inNamespace(RealCluster.NAMESPACE).list().getItems());
@@ -50,9 +54,9 @@ final class Diagnosis {
 
   private static String logs(KubernetesClient client, String namespace, List<Pod> pods) {
     return pods.stream()
-        .flatMap(pod -> pod.getSpec().getContainers().stream().map(container ->
-            section("log of " + pod.getMetadata().getName() + " " + container.getName(), () ->
-                client.pods().inNamespace(namespace).withName(pod.getMetadata().getName())
+        .flatMap(pod -> pod.getSpec().getContainers().stream()
+            .map(container -> section("log of " + pod.getMetadata().getName() + " " + container.getName(),
+                () -> client.pods().inNamespace(namespace).withName(pod.getMetadata().getName())
                     .inContainer(container.getName()).tailingLines(LOG_LINES).getLog())))
         .collect(Collectors.joining());
   }

@@ -16,8 +16,9 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * Keeps what the controllers write to the status of a namespace's claims on its way, in the API server, until it is let go or 30 s
- * have passed: a webhook that never answers, and without which the API server then goes on. For an API server on this machine.
+ * Keeps what the controllers write to the status of a namespace's claims on its way, in the API server, until it is let
+ * go or 30 s have passed: a webhook that never answers, and without which the API server then goes on. For an API
+ * server on this machine.
  */
 public final class HeldWrites implements AutoCloseable {
   private static final String CANARY = "canary";
@@ -36,7 +37,8 @@ public final class HeldWrites implements AutoCloseable {
   /** Holds those of the workspace's namespace from now on. */
   public static HeldWrites in(Workspace workspace) {
     try {
-      HeldWrites writes = new HeldWrites(workspace.client(), workspace.namespace(), new ServerSocket(0, 50, InetAddress.getLoopbackAddress()));
+      HeldWrites writes = new HeldWrites(workspace.client(), workspace.namespace(),
+          new ServerSocket(0, 50, InetAddress.getLoopbackAddress()));
       try {
         writes.begin();
       } catch (RuntimeException failure) {
@@ -85,7 +87,9 @@ public final class HeldWrites implements AutoCloseable {
 
   private boolean isAsked() {
     try {
-      client.resource(new ConfigMapBuilder().withNewMetadata().withName(CANARY).withNamespace(name).endMetadata().build()).dryRun().create();
+      client
+          .resource(new ConfigMapBuilder().withNewMetadata().withName(CANARY).withNamespace(name).endMetadata().build())
+          .dryRun().create();
       return false;
     } catch (KubernetesClientException refused) {
       if (String.valueOf(refused.getMessage()).contains("canary.e2e.partita.dev")) {

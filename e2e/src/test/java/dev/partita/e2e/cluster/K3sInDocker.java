@@ -30,7 +30,8 @@ record K3sInDocker(K3sContainer container, Path kubeconfig) implements AutoClose
       for (Path image : staged(home.resolve("deploy/target/images"))) {
         load(container, image, target);
       }
-      Path kubeconfig = Files.writeString(Files.createDirectories(target).resolve("k3s.kubeconfig"), container.getKubeConfigYaml());
+      Path kubeconfig =
+          Files.writeString(Files.createDirectories(target).resolve("k3s.kubeconfig"), container.getKubeConfigYaml());
       return new K3sInDocker(container, kubeconfig);
     } catch (IOException | InterruptedException failure) {
       container.stop();

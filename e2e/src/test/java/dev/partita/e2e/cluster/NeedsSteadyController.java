@@ -8,11 +8,10 @@ import org.junit.jupiter.api.parallel.ResourceAccessMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
- * Tests of what two controllers that both believe that they lead may get wrong (quotas, gangs, preemption), of what API servers do without
- * while none answers (admission), or of what a controller tells (events of what it has done, explanations): never beside
- * {@link ChangesControllers}.
+ * Tests of what two controllers that both believe that they lead may get wrong (quotas, gangs, preemption), of what API
+ * servers do without while none answers (admission), or of what a controller tells (events of what it has done,
+ * explanations): never beside {@link ChangesControllers}.
  */
-@Target({ElementType.TYPE, ElementType.METHOD})
-@Retention(RetentionPolicy.RUNTIME)
-@ResourceLock(value = Controllers.LOCK, mode = ResourceAccessMode.READ)
+@Target({ElementType.TYPE, ElementType.METHOD}) @Retention(RetentionPolicy.RUNTIME) @ResourceLock(
+    value = Controllers.LOCK, mode = ResourceAccessMode.READ)
 public @interface NeedsSteadyController {}

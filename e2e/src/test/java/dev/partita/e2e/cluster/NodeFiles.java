@@ -23,20 +23,23 @@ public final class NodeFiles implements AutoCloseable {
   }
 
   /**
-   * Every trace that a claim has left on a node: files that carry its UID in their path or, in the driver's state, in their
-   * content; a line each, empty if there is none.
+   * Every trace that a claim has left on a node: files that carry its UID in their path or, in the driver's state, in
+   * their content; a line each, empty if there is none.
    */
   public String tracesOf(String claimUid, String node) {
     return shell(
         node,
         """
-        find /var/run/cdi /var/lib/partita /run/partita -path '*%1$s*'
-        find /var/run/cdi /var/lib/partita -path /var/lib/partita/simulator -prune -o -type f -exec grep -l '%1$s' {} +
-        """
+            find /var/run/cdi /var/lib/partita /run/partita -path '*%1$s*'
+            find /var/run/cdi /var/lib/partita -path /var/lib/partita/simulator -prune -o -type f -exec grep -l '%1$s' {} +
+            """
             .formatted(claimUid));
   }
 
-  /** Runs a shell script that sees the node's /var/run/cdi, /var/lib/partita, /run/partita and /opt/partita; gives its stdout. */
+  /**
+   * Runs a shell script that sees the node's /var/run/cdi, /var/lib/partita, /run/partita and /opt/partita; gives its
+   * stdout.
+   */
   public String shell(String node, String script) {
     return Execution.run(pods.computeIfAbsent(node, this::start), "main", script).strip();
   }
@@ -47,11 +50,11 @@ public final class NodeFiles implements AutoCloseable {
         shell(
             node,
             """
-            for cgroup in $(grep -l -e 'pod%s' -e 'pod%s' /proc/[0-9]*/cgroup); do
-              process=${cgroup%%/cgroup}
-              [ "$(cat $process/comm)" = pause ] || { kill -%s ${process#/proc/} && echo ${process#/proc/}; }
-            done
-            """
+                for cgroup in $(grep -l -e 'pod%s' -e 'pod%s' /proc/[0-9]*/cgroup); do
+                  process=${cgroup%%/cgroup}
+                  [ "$(cat $process/comm)" = pause ] || { kill -%s ${process#/proc/} && echo ${process#/proc/}; }
+                done
+                """
                 .formatted(podUid, podUid.replace('-', '_'), signal)); // the second is systemd's way to name it
     if (pids.isEmpty()) {
       throw new IllegalStateException("no process of pod " + podUid + " is to be seen on " + node);
@@ -59,39 +62,40 @@ public final class NodeFiles implements AutoCloseable {
   }
 
   private PodResource start(String node) {
-    await("a service account").atMost(Workspace.PATIENCE).until(() ->
-        client.serviceAccounts().inNamespace(NAMESPACE).withName("default").get() != null);
+    await("a service account").atMost(Workspace.PATIENCE)
+        .until(() -> client.serviceAccounts().inNamespace(NAMESPACE).withName("default").get() != null);
     String yaml =
         """
-        apiVersion: v1
-        kind: Pod
-        metadata: {name: "%s"}
-        spec:
-          nodeName: "%s"
-          hostPID: true
-          terminationGracePeriodSeconds: 0
-          tolerations: [{operator: Exists}]
-          containers:
-          - name: main
-            image: %s
-            imagePullPolicy: IfNotPresent
-            command: [sleep, infinity]
-            securityContext: {runAsUser: 0}
-            volumeMounts:
-            - {name: cdi, mountPath: /var/run/cdi}
-            - {name: state, mountPath: /var/lib/partita}
-            - {name: run, mountPath: /run/partita}
-            - {name: opt, mountPath: /opt/partita}
-          volumes:
-          - {name: cdi, hostPath: {path: /var/run/cdi}}
-          - {name: state, hostPath: {path: /var/lib/partita}}
-          - {name: run, hostPath: {path: /run/partita}}
-          - {name: opt, hostPath: {path: /opt/partita}}
-        """
+            apiVersion: v1
+            kind: Pod
+            metadata: {name: "%s"}
+            spec:
+              nodeName: "%s"
+              hostPID: true
+              terminationGracePeriodSeconds: 0
+              tolerations: [{operator: Exists}]
+              containers:
+              - name: main
+                image: %s
+                imagePullPolicy: IfNotPresent
+                command: [sleep, infinity]
+                securityContext: {runAsUser: 0}
+                volumeMounts:
+                - {name: cdi, mountPath: /var/run/cdi}
+                - {name: state, mountPath: /var/lib/partita}
+                - {name: run, mountPath: /run/partita}
+                - {name: opt, mountPath: /opt/partita}
+              volumes:
+              - {name: cdi, hostPath: {path: /var/run/cdi}}
+              - {name: state, hostPath: {path: /var/lib/partita}}
+              - {name: run, hostPath: {path: /run/partita}}
+              - {name: opt, hostPath: {path: /opt/partita}}
+            """
             .formatted(node, node, RealCluster.PROBE_IMAGE);
     client.load(new ByteArrayInputStream(yaml.getBytes(StandardCharsets.UTF_8))).inNamespace(NAMESPACE).create();
     PodResource pod = client.pods().inNamespace(NAMESPACE).withName(node);
-    await("a pod that sees the files of " + node).atMost(Workspace.PATIENCE).until(() -> "Running".equals(pod.get().getStatus().getPhase()));
+    await("a pod that sees the files of " + node).atMost(Workspace.PATIENCE)
+        .until(() -> "Running".equals(pod.get().getStatus().getPhase()));
     return pod;
   }
 

@@ -22,7 +22,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** A node that exists in the API alone, with cards: pods are bound to it and never start. For load that costs nothing. */
+/**
+ * A node that exists in the API alone, with cards: pods are bound to it and never start. For load that costs nothing.
+ */
 public final class PaperNode implements AutoCloseable {
   /** The label by which pods may choose several paper nodes. */
   public static final String POOL = "partita-e2e/pool";
@@ -34,7 +36,8 @@ public final class PaperNode implements AutoCloseable {
 
   private final KubernetesClient client;
   private final String name;
-  private final ScheduledExecutorService heart = Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("paper-node").daemon().factory());
+  private final ScheduledExecutorService heart =
+      Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("paper-node").daemon().factory());
 
   // Only the heart's thread touches it.
   private @Nullable Lease lease;
@@ -62,7 +65,8 @@ public final class PaperNode implements AutoCloseable {
   }
 
   private void make(String pool, int cards) {
-    Map<String, Quantity> size = Map.of("cpu", new Quantity("64"), "memory", new Quantity("256Gi"), "pods", new Quantity("500"));
+    Map<String, Quantity> size =
+        Map.of("cpu", new Quantity("64"), "memory", new Quantity("256Gi"), "pods", new Quantity("500"));
     Resource<Node> node =
         client.resource(
             new NodeBuilder()
@@ -96,14 +100,16 @@ public final class PaperNode implements AutoCloseable {
         .nodes()
         .withName(name)
         .subresource("status")
-        .patch(PatchContext.of(PatchType.JSON_MERGE), client.getKubernetesSerialization().asJson(Map.of("status", node.item().getStatus())));
+        .patch(PatchContext.of(PatchType.JSON_MERGE),
+            client.getKubernetesSerialization().asJson(Map.of("status", node.item().getStatus())));
     GenericKubernetesResource gpuNode = new GenericKubernetesResource();
     gpuNode.setApiVersion("gpu.partita.dev/v1alpha1");
     gpuNode.setKind("GpuNode");
     gpuNode.setMetadata(new io.fabric8.kubernetes.api.model.ObjectMetaBuilder().withName(name).build());
     gpuNode.setAdditionalProperties(Map.of("spec", Map.of("allocator", "Controller"), "status", status(cards)));
     client.resource(gpuNode).create();
-    GenericKubernetesResource made = client.genericKubernetesResources("gpu.partita.dev/v1alpha1", "GpuNode").withName(name).get();
+    GenericKubernetesResource made =
+        client.genericKubernetesResources("gpu.partita.dev/v1alpha1", "GpuNode").withName(name).get();
     made.setAdditionalProperty("status", status(cards));
     client.resource(made).updateStatus();
     var _ = heart.scheduleWithFixedDelay(this::beat, 0, HEARTBEAT_SECONDS, TimeUnit.SECONDS);
@@ -113,10 +119,14 @@ public final class PaperNode implements AutoCloseable {
     return name;
   }
 
-  /** As kubelet says that it is there: by a Lease of the node's name, which is read again only when it could not be written. */
+  /**
+   * As kubelet says that it is there: by a Lease of the node's name, which is read again only when it could not be
+   * written.
+   */
   private void beat() {
     try {
-      @Nullable Lease known = lease == null ? client.leases().inNamespace("kube-node-lease").withName(name).get() : lease;
+      @Nullable Lease known =
+          lease == null ? client.leases().inNamespace("kube-node-lease").withName(name).get() : lease;
       LeaseBuilder next = known == null ? lease() : new LeaseBuilder(known);
       Lease renewed = next.editSpec().withRenewTime(ZonedDateTime.now(ZoneOffset.UTC)).endSpec().build();
       lease = known == null ? client.resource(renewed).create() : client.resource(renewed).update();
@@ -146,7 +156,8 @@ public final class PaperNode implements AutoCloseable {
         "cudaDriverVersion", "13.0",
         "gpus", IntStream.range(0, cards).mapToObj(PaperNode::card).toList(),
         "conditions",
-            List.of(Map.of("type", "Ready", "status", "True", "reason", "CardsFound", "message", "on paper", "lastTransitionTime", Instant.now().toString())));
+        List.of(Map.of("type", "Ready", "status", "True", "reason", "CardsFound", "message", "on paper",
+            "lastTransitionTime", Instant.now().toString())));
   }
 
   private static Map<String, Object> card(int index) {
@@ -171,8 +182,10 @@ public final class PaperNode implements AutoCloseable {
     try (Cleanup cleanup = new Cleanup()) {
       cleanup.undo("lease " + name, () -> client.leases().inNamespace("kube-node-lease").withName(name).delete());
       cleanup.undo("node " + name, () -> client.nodes().withName(name).delete());
-      cleanup.undo("gpunode " + name, () -> client.genericKubernetesResources("gpu.partita.dev/v1alpha1", "GpuNode").withName(name).delete());
-      cleanup.undo("pods on " + name, () -> client.pods().inAnyNamespace().withField("spec.nodeName", name).withGracePeriod(0).delete());
+      cleanup.undo("gpunode " + name,
+          () -> client.genericKubernetesResources("gpu.partita.dev/v1alpha1", "GpuNode").withName(name).delete());
+      cleanup.undo("pods on " + name,
+          () -> client.pods().inAnyNamespace().withField("spec.nodeName", name).withGracePeriod(0).delete());
     }
   }
 }

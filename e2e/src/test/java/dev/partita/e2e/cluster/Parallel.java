@@ -12,7 +12,8 @@ public final class Parallel {
 
   /** Does the work for 0 to count - 1 and waits for all of it; what goes wrong is thrown. */
   public static void run(ExecutorService threads, int count, IntConsumer work) throws Exception {
-    List<Future<?>> running = IntStream.range(0, count).<Future<?>>mapToObj(i -> threads.submit(() -> work.accept(i))).toList();
+    List<Future<?>> running =
+        IntStream.range(0, count).<Future<?>>mapToObj(i -> threads.submit(() -> work.accept(i))).toList();
     for (Future<?> one : running) {
       one.get();
     }

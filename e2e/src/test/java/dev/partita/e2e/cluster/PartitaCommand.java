@@ -53,7 +53,8 @@ public record PartitaCommand(Path home, Map<String, String> environment) {
         Process process = builder.start();
         if (!process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)) {
           process.destroy();
-          throw new IllegalStateException(command + " ran for more than " + LIMIT_SECONDS + " s: " + Files.readString(err));
+          throw new IllegalStateException(
+              command + " ran for more than " + LIMIT_SECONDS + " s: " + Files.readString(err));
         }
         return new Outcome(process.exitValue(), read(out), read(err));
       } finally {

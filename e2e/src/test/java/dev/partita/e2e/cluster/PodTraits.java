@@ -38,11 +38,13 @@ public record PodTraits(
   }
 
   public PodTraits label(String name, String value) {
-    return new PodTraits(nodes, with(labels, name, value), annotations, gates, priorityClass, hostPorts, restartPolicy, graceSeconds);
+    return new PodTraits(nodes, with(labels, name, value), annotations, gates, priorityClass, hostPorts, restartPolicy,
+        graceSeconds);
   }
 
   public PodTraits annotation(String name, String value) {
-    return new PodTraits(nodes, labels, with(annotations, name, value), gates, priorityClass, hostPorts, restartPolicy, graceSeconds);
+    return new PodTraits(nodes, labels, with(annotations, name, value), gates, priorityClass, hostPorts, restartPolicy,
+        graceSeconds);
   }
 
   /** One of a gang of this many. */

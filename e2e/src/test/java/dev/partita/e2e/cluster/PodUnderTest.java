@@ -23,7 +23,8 @@ public record PodUnderTest(Workspace workspace, String name) {
     Pod ended =
         await("pod " + name + " to end")
             .atMost(Workspace.PATIENCE)
-            .until(() -> Objects.requireNonNull(resource().get()), pod -> List.of("Succeeded", "Failed").contains(pod.getStatus().getPhase()));
+            .until(() -> Objects.requireNonNull(resource().get()),
+                pod -> List.of("Succeeded", "Failed").contains(pod.getStatus().getPhase()));
     if (!"Succeeded".equals(ended.getStatus().getPhase())) {
       throw new AssertionError("pod " + name + " failed:\n" + log());
     }
@@ -77,9 +78,8 @@ public record PodUnderTest(Workspace workspace, String name) {
     await("the container of pod " + name + " to be started again")
         .atMost(Workspace.PATIENCE)
         .until(
-            () ->
-                resource().get().getStatus().getContainerStatuses().stream()
-                    .anyMatch(status -> status.getRestartCount() >= times && status.getState().getRunning() != null));
+            () -> resource().get().getStatus().getContainerStatuses().stream()
+                .anyMatch(status -> status.getRestartCount() >= times && status.getState().getRunning() != null));
     return this;
   }
 
@@ -101,7 +101,8 @@ public record PodUnderTest(Workspace workspace, String name) {
 
   /** Waits until it has exactly these scheduling gates. */
   public PodUnderTest awaitGates(String... gates) {
-    await("pod " + name + " to have the gates " + List.of(gates)).atMost(Workspace.PATIENCE).until(this::gates, List.of(gates)::equals);
+    await("pod " + name + " to have the gates " + List.of(gates)).atMost(Workspace.PATIENCE).until(this::gates,
+        List.of(gates)::equals);
     return this;
   }
 
@@ -126,10 +127,10 @@ public record PodUnderTest(Workspace workspace, String name) {
         await("the claim of pod " + name)
             .atMost(Workspace.PATIENCE)
             .until(
-                () ->
-                    Optional.ofNullable(resource().get().getStatus().getResourceClaimStatuses()).orElse(List.of()).stream()
-                        .map(status -> String.valueOf(status.getResourceClaimName()))
-                        .findFirst(),
+                () -> Optional.ofNullable(resource().get().getStatus().getResourceClaimStatuses()).orElse(List.of())
+                    .stream()
+                    .map(status -> String.valueOf(status.getResourceClaimName()))
+                    .findFirst(),
                 Optional::isPresent)
             .orElseThrow());
   }

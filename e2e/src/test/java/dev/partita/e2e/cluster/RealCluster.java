@@ -40,7 +40,8 @@ public final class RealCluster implements AutoCloseable {
     this.lab = lab;
     this.below = below;
     this.client = client;
-    this.nodes = client.nodes().list().getItems().stream().map(Node::getMetadata).map(m -> m.getName()).sorted().toList();
+    this.nodes =
+        client.nodes().list().getItems().stream().map(Node::getMetadata).map(m -> m.getName()).sorted().toList();
     this.files = new NodeFiles(client);
   }
 
@@ -49,12 +50,15 @@ public final class RealCluster implements AutoCloseable {
     Environments environments = new Environments(TARGET.resolve("state").toString());
     return switch (provision) {
       case Provision.Lab(String script) ->
-          up(new PartitaCommand(HOME, environments.lab(script)), Optional.of(new Lab(script)), List.of(), "--provider", "lab", "--nodes", "3");
+          up(new PartitaCommand(HOME, environments.lab(script)), Optional.of(new Lab(script)), List.of(), "--provider",
+              "lab", "--nodes", "3");
       case Provision.Current(String kubeconfig) ->
-          up(new PartitaCommand(HOME, environments.current(kubeconfig)), Optional.empty(), List.of(), onCurrent(System.getenv()));
+          up(new PartitaCommand(HOME, environments.current(kubeconfig)), Optional.empty(), List.of(),
+              onCurrent(System.getenv()));
       case Provision.Docker() -> {
         K3sInDocker k3s = K3sInDocker.start(HOME, TARGET);
-        yield up(new PartitaCommand(HOME, environments.current(k3s.kubeconfig().toString())), Optional.empty(), List.of(k3s), "--provider", "current");
+        yield up(new PartitaCommand(HOME, environments.current(k3s.kubeconfig().toString())), Optional.empty(),
+            List.of(k3s), "--provider", "current");
       }
       case Provision.Nothing(String why) -> throw new IllegalStateException(why);
     };
@@ -73,8 +77,13 @@ public final class RealCluster implements AutoCloseable {
     return arguments.toArray(String[]::new);
   }
 
-  private static RealCluster up(PartitaCommand command, Optional<Lab> lab, List<AutoCloseable> below, String... provider) {
-    List<String> arguments = new java.util.ArrayList<>(List.of("cluster", "up", "--gpus", GPUS, "--set", "plugin.mig=true"));
+  private static RealCluster up(
+      PartitaCommand command,
+      Optional<Lab> lab,
+      List<AutoCloseable> below,
+      String... provider) {
+    List<String> arguments =
+        new java.util.ArrayList<>(List.of("cluster", "up", "--gpus", GPUS, "--set", "plugin.mig=true"));
     arguments.addAll(List.of(provider));
     PartitaCommand.Outcome up = command.run(arguments.toArray(String[]::new));
     if (up.status() != 0) {
@@ -82,7 +91,8 @@ public final class RealCluster implements AutoCloseable {
         command.run("cluster", "down");
       }
       below.forEach(RealCluster::closeQuietly);
-      throw new IllegalStateException("./partita " + String.join(" ", arguments) + " ended with " + up.status() + ":\n" + up.err());
+      throw new IllegalStateException(
+          "./partita " + String.join(" ", arguments) + " ended with " + up.status() + ":\n" + up.err());
     }
     String kubeconfig =
         command.run("cluster", "env").out().lines()
@@ -120,7 +130,10 @@ public final class RealCluster implements AutoCloseable {
     return nodes;
   }
 
-  /** Changes a node by a merge patch that names no resourceVersion: kubelet writes the node all the time, and a conflict would leave half of a change. */
+  /**
+   * Changes a node by a merge patch that names no resourceVersion: kubelet writes the node all the time, and a conflict
+   * would leave half of a change.
+   */
   public void patchNode(String node, String patch) {
     client.nodes().withName(node).patch(PatchContext.of(PatchType.JSON_MERGE), patch);
   }

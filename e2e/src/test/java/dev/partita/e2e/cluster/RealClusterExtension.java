@@ -45,18 +45,22 @@ final class RealClusterExtension implements ExecutionCondition, ParameterResolve
   public void afterEach(ExtensionContext context) {
     Workspace workspace = context.getStore(STORE).remove(Workspace.class, Workspace.class);
     if (workspace != null) {
-      context.getExecutionException().ifPresent(failure -> Diagnosis.write(cluster(context), workspace, context.getDisplayName(), failure));
+      context.getExecutionException()
+          .ifPresent(failure -> Diagnosis.write(cluster(context), workspace, context.getDisplayName(), failure));
       workspace.close();
     }
   }
 
   private static RealCluster cluster(ExtensionContext context) {
-    Started started = context.getRoot().getStore(STORE).computeIfAbsent(Started.class, type -> Started.now(), Started.class);
+    Started started =
+        context.getRoot().getStore(STORE).computeIfAbsent(Started.class, type -> Started.now(), Started.class);
     return started.cluster();
   }
 
   /** The cluster, or why it could not be brought up: tried once, not by every test. */
-  private record Started(@org.jspecify.annotations.Nullable RealCluster up, @org.jspecify.annotations.Nullable RuntimeException failure)
+  private record Started(
+      @org.jspecify.annotations.Nullable RealCluster up,
+      @org.jspecify.annotations.Nullable RuntimeException failure)
       implements AutoCloseable {
     static Started now() {
       try {

@@ -34,14 +34,17 @@ public record SoldCards(Map<String, Sold> cards) {
     for (ResourceClaim claim : claims) {
       if (claim.getStatus() != null && claim.getStatus().getAllocation() != null) {
         List<DeviceRequestAllocationResult> results = claim.getStatus().getAllocation().getDevices().getResults();
-        results.forEach(result -> cards.merge(result.getPool() + "/" + result.getDevice().replace("-shared", ""), sold(result), Sold::and));
+        results.forEach(result -> cards.merge(result.getPool() + "/" + result.getDevice().replace("-shared", ""),
+            sold(result), Sold::and));
       }
     }
     return new SoldCards(Map.copyOf(cards));
   }
 
   private static Sold sold(DeviceRequestAllocationResult result) {
-    return result.getDevice().endsWith("-shared") ? new Sold(0, consumed(result, "memory"), consumed(result, "cores")) : new Sold(1, 0, 0);
+    return result.getDevice().endsWith("-shared")
+        ? new Sold(0, consumed(result, "memory"), consumed(result, "cores"))
+        : new Sold(1, 0, 0);
   }
 
   private static long consumed(DeviceRequestAllocationResult result, String capacity) {

@@ -19,12 +19,14 @@ public record SoldMemory(Map<String, Long> bytes, int claims) {
   public static SoldMemory of(Workspace workspace) {
     Map<String, Long> bytes = new HashMap<>();
     int claims = 0;
-    for (ResourceClaim claim : workspace.client().resources(ResourceClaim.class).inNamespace(workspace.namespace()).list().getItems()) {
+    for (ResourceClaim claim : workspace.client().resources(ResourceClaim.class).inNamespace(workspace.namespace())
+        .list().getItems()) {
       if (claim.getStatus() != null && claim.getStatus().getAllocation() != null) {
         claims++;
         for (DeviceRequestAllocationResult result : claim.getStatus().getAllocation().getDevices().getResults()) {
           Quantity memory = Objects.requireNonNull(result.getConsumedCapacity().get("memory"));
-          bytes.merge(result.getPool() + "/" + result.getDevice(), memory.getNumericalAmount().longValueExact(), Long::sum);
+          bytes.merge(result.getPool() + "/" + result.getDevice(), memory.getNumericalAmount().longValueExact(),
+              Long::sum);
         }
       }
     }
@@ -33,7 +35,8 @@ public record SoldMemory(Map<String, Long> bytes, int claims) {
 
   /** Fails if a card was given to more than it has. */
   public SoldMemory fits() {
-    assertThat(bytes).allSatisfy((card, sold) -> assertThat(sold).isLessThanOrEqualTo(RealCluster.CARD_MEMORY - RealCluster.CARD_RESERVED));
+    assertThat(bytes).allSatisfy(
+        (card, sold) -> assertThat(sold).isLessThanOrEqualTo(RealCluster.CARD_MEMORY - RealCluster.CARD_RESERVED));
     return this;
   }
 }

@@ -48,8 +48,8 @@ public final class Workspace implements AutoCloseable {
     String name = "e2e-" + UUID.randomUUID().toString().substring(0, 8).toLowerCase(Locale.ROOT);
     cluster.client().resource(new NamespaceBuilder().withNewMetadata().withName(name).endMetadata().build()).create();
     Workspace workspace = new Workspace(cluster, name);
-    await("the namespace's service account").atMost(PATIENCE).until(() ->
-        cluster.client().serviceAccounts().inNamespace(name).withName("default").get() != null);
+    await("the namespace's service account").atMost(PATIENCE)
+        .until(() -> cluster.client().serviceAccounts().inNamespace(name).withName("default").get() != null);
     return workspace;
   }
 
@@ -62,9 +62,13 @@ public final class Workspace implements AutoCloseable {
     return in(cluster);
   }
 
-  /** Has Partita's admission webhooks leave this namespace alone, as where no controller answers them; from when the API server knows of it. */
+  /**
+   * Has Partita's admission webhooks leave this namespace alone, as where no controller answers them; from when the API
+   * server knows of it.
+   */
   public Workspace withoutAdmission() {
-    client().namespaces().withName(namespace).edit(found -> new NamespaceBuilder(found).editMetadata().addToLabels("gpu.partita.dev/admission", "disabled").endMetadata().build());
+    client().namespaces().withName(namespace).edit(found -> new NamespaceBuilder(found).editMetadata()
+        .addToLabels("gpu.partita.dev/admission", "disabled").endMetadata().build());
     await("the namespace to be left alone").atMost(PATIENCE).until(() -> !admissionConverts());
     return this;
   }
@@ -77,7 +81,8 @@ public final class Workspace implements AutoCloseable {
 
   /** Whether a pod that asks in another system's way would get a claim now. */
   public boolean admissionConverts() {
-    String pod = "{apiVersion: v1, kind: Pod, metadata: {name: asking}, spec: {containers: [{name: main, image: none, resources: {limits: {nvidia.com/gpu: 1}}}]}}";
+    String pod =
+        "{apiVersion: v1, kind: Pod, metadata: {name: asking}, spec: {containers: [{name: main, image: none, resources: {limits: {nvidia.com/gpu: 1}}}]}}";
     return !((Pod) dryRun(pod)).getSpec().getResourceClaims().isEmpty();
   }
 
@@ -107,11 +112,11 @@ public final class Workspace implements AutoCloseable {
   public String deviceClassOf(String driver) {
     createInCluster(
         """
-        apiVersion: resource.k8s.io/v1
-        kind: DeviceClass
-        metadata: {name: %s}
-        spec: {selectors: [{cel: {expression: "device.driver == '%s'"}}]}
-        """
+            apiVersion: resource.k8s.io/v1
+            kind: DeviceClass
+            metadata: {name: %s}
+            spec: {selectors: [{cel: {expression: "device.driver == '%s'"}}]}
+            """
             .formatted(namespace, driver));
     return namespace;
   }
@@ -119,7 +124,8 @@ public final class Workspace implements AutoCloseable {
   /** A class of pods of this priority, which bears this namespace's name; its name. */
   public String priorityClass(String name, int value) {
     String unique = namespace + "-" + name;
-    createInCluster("{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: %s}, value: %d}".formatted(unique, value));
+    createInCluster("{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: %s}, value: %d}"
+        .formatted(unique, value));
     return unique;
   }
 
@@ -145,7 +151,8 @@ public final class Workspace implements AutoCloseable {
   }
 
   private static String claimYaml(String name, String spec) {
-    return "{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: %s}, spec: %s}".formatted(name, spec);
+    return "{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: %s}, spec: %s}".formatted(name,
+        spec);
   }
 
   /** A pod with a claim of its own, made from a template. */
@@ -164,7 +171,8 @@ public final class Workspace implements AutoCloseable {
   }
 
   private PodUnderTest pod(String image, String name, PodTraits traits, Ask ask, String script) {
-    create("{apiVersion: resource.k8s.io/v1, kind: ResourceClaimTemplate, metadata: {name: %s}, spec: {spec: %s}}".formatted(name, ask.spec()));
+    create("{apiVersion: resource.k8s.io/v1, kind: ResourceClaimTemplate, metadata: {name: %s}, spec: {spec: %s}}"
+        .formatted(name, ask.spec()));
     return pod(image, name, traits, "{name: gpu, resourceClaimTemplateName: %s}".formatted(name), CLAIMING, script);
   }
 
@@ -175,7 +183,8 @@ public final class Workspace implements AutoCloseable {
 
   /** The same with more said of the pod. */
   public PodUnderTest podOf(ClaimUnderTest claim, String name, PodTraits traits, String script) {
-    return pod(RealCluster.PROBE_IMAGE, name, traits, "{name: gpu, resourceClaimName: %s}".formatted(claim.name()), CLAIMING, script);
+    return pod(RealCluster.PROBE_IMAGE, name, traits, "{name: gpu, resourceClaimName: %s}".formatted(claim.name()),
+        CLAIMING, script);
   }
 
   /** A pod without a claim. */
@@ -193,40 +202,43 @@ public final class Workspace implements AutoCloseable {
   }
 
   /**
-   * A pod as admission leaves it: with the gate, a template that need not be there yet, and the note from which it is made.
+   * A pod as admission leaves it: with the gate, a template that need not be there yet, and the note from which it is
+   * made.
    *
    * @param note JSON
    */
   public PodUnderTest convertedPod(String name, String node, String template, String note, String script) {
-    PodTraits traits = PodTraits.on(node).annotation("gpu.partita.dev/converted-requests", note).gate(PodTraits.ALLOCATION_GATE);
-    return pod(RealCluster.PROBE_IMAGE, name, traits, "{name: gpu, resourceClaimTemplateName: " + template + "}", CLAIMING, script);
+    PodTraits traits =
+        PodTraits.on(node).annotation("gpu.partita.dev/converted-requests", note).gate(PodTraits.ALLOCATION_GATE);
+    return pod(RealCluster.PROBE_IMAGE, name, traits, "{name: gpu, resourceClaimTemplateName: " + template + "}",
+        CLAIMING, script);
   }
 
   private PodUnderTest pod(String image, String name, PodTraits traits, String claim, String resources, String script) {
     create(
         """
-        apiVersion: v1
-        kind: Pod
-        metadata: {name: %s, labels: %s, annotations: %s}
-        spec:
-          restartPolicy: %s
-          terminationGracePeriodSeconds: %d
-          priorityClassName: "%s"
-          schedulingGates: %s
-          nodeSelector: %s
-          tolerations: [{key: %s, operator: Exists}]
-          resourceClaims: [%s]
-          containers:
-          - name: main
-            image: %s
-            imagePullPolicy: IfNotPresent
-            command: [sh, -c]
-            args:
-            - |
-        %s
-            ports: %s
-            resources: %s
-        """
+            apiVersion: v1
+            kind: Pod
+            metadata: {name: %s, labels: %s, annotations: %s}
+            spec:
+              restartPolicy: %s
+              terminationGracePeriodSeconds: %d
+              priorityClassName: "%s"
+              schedulingGates: %s
+              nodeSelector: %s
+              tolerations: [{key: %s, operator: Exists}]
+              resourceClaims: [%s]
+              containers:
+              - name: main
+                image: %s
+                imagePullPolicy: IfNotPresent
+                command: [sh, -c]
+                args:
+                - |
+            %s
+                ports: %s
+                resources: %s
+            """
             .formatted(
                 name,
                 json(traits.labels()),
@@ -248,7 +260,9 @@ public final class Workspace implements AutoCloseable {
   /** What was said of the objects here. */
   public List<EventLine> events() {
     return client().v1().events().inNamespace(namespace).list().getItems().stream()
-        .map(event -> new EventLine(event.getInvolvedObject().getKind(), String.valueOf(event.getInvolvedObject().getName()), String.valueOf(event.getReason()), String.valueOf(event.getMessage())))
+        .map(event -> new EventLine(event.getInvolvedObject().getKind(),
+            String.valueOf(event.getInvolvedObject().getName()), String.valueOf(event.getReason()),
+            String.valueOf(event.getMessage())))
         .toList();
   }
 
@@ -262,7 +276,10 @@ public final class Workspace implements AutoCloseable {
     return await("an event " + reason + " on " + kind + " " + name + " that says '" + part + "'")
         .atMost(PATIENCE)
         .until(
-            () -> events().stream().filter(e -> e.kind().equals(kind) && e.name().equals(name) && e.reason().equals(reason) && e.message().contains(part)).findFirst(),
+            () -> events().stream()
+                .filter(e -> e.kind().equals(kind) && e.name().equals(name) && e.reason().equals(reason)
+                    && e.message().contains(part))
+                .findFirst(),
             java.util.Optional::isPresent)
         .orElseThrow();
   }
@@ -270,9 +287,9 @@ public final class Workspace implements AutoCloseable {
   /** All that whoever may read this namespace learns of its pods and claims: themselves, and what is said of them. */
   public String everythingSaid() {
     return Stream.of(
-            "/api/v1/namespaces/%s/pods",
-            "/apis/events.k8s.io/v1/namespaces/%s/events",
-            "/apis/resource.k8s.io/v1/namespaces/%s/resourceclaims")
+        "/api/v1/namespaces/%s/pods",
+        "/apis/events.k8s.io/v1/namespaces/%s/events",
+        "/apis/resource.k8s.io/v1/namespaces/%s/resourceclaims")
         .map(path -> client().raw(path.formatted(namespace)))
         .collect(Collectors.joining("\n"));
   }
@@ -302,7 +319,8 @@ public final class Workspace implements AutoCloseable {
   }
 
   private static InputStream stream(String yaml) {
-    return new ByteArrayInputStream(("---\n" + yaml).getBytes(StandardCharsets.UTF_8)); // else a flow mapping is taken for JSON
+    // else a flow mapping is taken for JSON
+    return new ByteArrayInputStream(("---\n" + yaml).getBytes(StandardCharsets.UTF_8));
   }
 
   /** An event, as far as tests look at it. */

@@ -12,8 +12,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes one card's reports of NVML's samples. Each sample is an average over a period that ends with it; periods differ by card. What
- * a process uses of which nobody knows yet whose it is counts for every share as its own, and for each as others' use as well.
+ * Makes one card's reports of NVML's samples. Each sample is an average over a period that ends with it; periods differ
+ * by card. What a process uses of which nobody knows yet whose it is counts for every share as its own, and for each as
+ * others' use as well.
  */
 final class CardLoad {
   /** Samples of one period carry times this close to each other, in microseconds; the shortest period is 1/6 s. */
@@ -111,7 +112,8 @@ final class CardLoad {
     int all = percents.values().stream().mapToInt(Integer::intValue).sum();
     Set<Long> known = members.stream().flatMap(member -> member.pids().stream()).collect(Collectors.toSet());
     // Whoever it is of will pay for it, and nobody can run ahead of being found by starting processes anew.
-    long unknown = used.entrySet().stream().filter(use -> !known.contains(use.getKey())).mapToLong(Map.Entry::getValue).sum();
+    long unknown =
+        used.entrySet().stream().filter(use -> !known.contains(use.getKey())).mapToLong(Map.Entry::getValue).sum();
     Map<ShareRef, CardReport> reports = new TreeMap<>();
     for (Member member : members) {
       int own = percent(member);

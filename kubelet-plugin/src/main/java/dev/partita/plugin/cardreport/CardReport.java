@@ -10,7 +10,8 @@ import java.util.Locale;
  * @param busyNanos GPU time that the share's processes, and those of nobody known, have used since the first report
  * @param othersPercent of the card's time that all other processes used of late
  * @param wanted whether a share with a higher priority uses the card
- * @param sampledNanos the end of the newest sample in these figures, by the machine's monotonic clock; 0 if that is not known
+ * @param sampledNanos the end of the newest sample in these figures, by the machine's monotonic clock; 0 if that is not
+ *        known
  */
 record CardReport(long number, long atNanos, long busyNanos, int othersPercent, boolean wanted, long sampledNanos) {
   /** Name of the file, beside the quota. */

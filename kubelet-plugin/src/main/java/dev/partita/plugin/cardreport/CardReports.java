@@ -32,9 +32,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes a card report for every share whose core limit depends on others: on a card with several claims, or with a soft limit. In
- * place, so that a few times a second costs no new file; a share that is being released gets none. Hands on the samples of these cards,
- * and of those with a hard limit, to who holds limits against them.
+ * Writes a card report for every share whose core limit depends on others: on a card with several claims, or with a
+ * soft limit. In place, so that a few times a second costs no new file; a share that is being released gets none. Hands
+ * on the samples of these cards, and of those with a hard limit, to who holds limits against them.
  */
 public final class CardReports implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CardReports.class);
@@ -59,7 +59,8 @@ public final class CardReports implements AutoCloseable {
   private final Map<String, CardLoad> loads = new HashMap<>();
   private final Map<ShareRef, ReportFile> files = new HashMap<>();
   private final Set<String> told = new HashSet<>(); // cards whose reports say that nobody uses them
-  private final Set<String> through = new HashSet<>(); // of these, the ones all of whose shares have such a report, until shares are grouped anew
+  // of these, the ones all of whose shares have such a report, until shares are grouped anew
+  private final Set<String> through = new HashSet<>();
   private final BooleanSupplier seesAll;
   private Map<ShareRef, ShareUse> grouped = Map.of();
   private Map<String, List<ShareUse>> shared = Map.of(); // grouped, by card
@@ -130,7 +131,9 @@ public final class CardReports implements AutoCloseable {
       failed = false;
     } catch (IOException | RuntimeException e) {
       if (!failed) {
-        LOG.warn("shares are not told what their cards do, so core limits keep to what they can see alone; trying on: {}", e.toString());
+        LOG.warn(
+            "shares are not told what their cards do, so core limits keep to what they can see alone; trying on: {}",
+            e.toString());
       }
       failed = true;
     }
@@ -157,7 +160,8 @@ public final class CardReports implements AutoCloseable {
     }
   }
 
-  @SuppressWarnings("ReferenceEquality") // each look has a map of its own, and to compare two takes as long as to group one
+  // each look has a map of its own, and to compare two takes as long as to group one
+  @SuppressWarnings("ReferenceEquality")
   private void group() throws IOException {
     Map<ShareRef, ShareUse> now = uses.get();
     if (now == grouped) {
@@ -167,7 +171,8 @@ public final class CardReports implements AutoCloseable {
     through.clear();
     shared =
         now.values().stream()
-            .collect(Collectors.groupingBy(use -> use.share().grant().card().uuid(), TreeMap::new, Collectors.toList()));
+            .collect(
+                Collectors.groupingBy(use -> use.share().grant().card().uuid(), TreeMap::new, Collectors.toList()));
     boolean all = seesAll.getAsBoolean();
     used =
         shared.entrySet().stream()
@@ -186,7 +191,8 @@ public final class CardReports implements AutoCloseable {
       load.pass(clock.get());
       return;
     }
-    Map<ShareRef, CardReport> reports = load.take(newer, ofCard.stream().map(CardReports::member).toList(), clock.get());
+    Map<ShareRef, CardReport> reports =
+        load.take(newer, ofCard.stream().map(CardReports::member).toList(), clock.get());
     boolean said = told.contains(card);
     for (Map.Entry<ShareRef, CardReport> report : reports.entrySet()) {
       if (said && files.containsKey(report.getKey())) {
@@ -194,7 +200,8 @@ public final class CardReports implements AutoCloseable {
       }
       try {
         write(report.getKey(), report.getValue());
-      } catch (IOException e) { // for a new share, for example, while the disk is full: that is no reason to leave the others without
+      } catch (IOException e) {
+        // for a new share, for example, while the disk is full: that is no reason to leave the others without
         failures.add(e);
       }
     }
@@ -224,7 +231,10 @@ public final class CardReports implements AutoCloseable {
     return shared.getOrDefault(card, List.of());
   }
 
-  /** {@link System#nanoTime} is CLOCK_MONOTONIC; a reader for whom it is not sees a time that cannot be, and does without. */
+  /**
+   * {@link System#nanoTime} is CLOCK_MONOTONIC; a reader for whom it is not sees a time that cannot be, and does
+   * without.
+   */
   private static CardLoad.Moment now() {
     return new CardLoad.Moment(System.nanoTime(), ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now()));
   }

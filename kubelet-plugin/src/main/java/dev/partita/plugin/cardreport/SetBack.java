@@ -6,8 +6,9 @@ import dev.partita.plugin.nvml.ProcessSample;
 import java.util.List;
 
 /**
- * Notices when the time of day is set back, as at the start of a machine whose own clock is ahead. NVML's samples carry it: those from
- * before then seem to be of times that are yet to come, and newer ones than those are not made for as long as the clock was ahead.
+ * Notices when the time of day is set back, as at the start of a machine whose own clock is ahead. NVML's samples carry
+ * it: those from before then seem to be of times that are yet to come, and newer ones than those are not made for as
+ * long as the clock was ahead.
  */
 final class SetBack {
   /** Microseconds; clocks that are only slowed down go back by far less between two looks. */
@@ -34,7 +35,8 @@ final class SetBack {
   /** An answer that has samples from before tells nothing: NVML may have none yet of a process that is at work. */
   CardSamples judge(CardSamples answer, Moment now) {
     List<ProcessSample> samples = answer.known();
-    boolean old = samples.stream().mapToLong(ProcessSample::timestampMicros).anyMatch(time -> time > now.epochMicros() + STEP && time <= reached + STEP);
+    boolean old = samples.stream().mapToLong(ProcessSample::timestampMicros)
+        .anyMatch(time -> time > now.epochMicros() + STEP && time <= reached + STEP);
     return old ? new CardSamples.NotTold("its samples are from before the node's clock was set back") : answer;
   }
 }

@@ -29,24 +29,28 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The claims that have been or are being prepared: a folder with one record a claim, {@code <UID>.claim}. A record that cannot
- * be read is set aside under {@code <UID>.claim.unreadable-<time>} and counts as not there: whoever needs it makes it anew from
- * the claim. One that another version of the plugin has written is not touched: its claim can be neither prepared nor released, and
- * {@link #foreign} tells of it.
+ * The claims that have been or are being prepared: a folder with one record a claim, {@code <UID>.claim}. A record that
+ * cannot be read is set aside under {@code <UID>.claim.unreadable-<time>} and counts as not there: whoever needs it
+ * makes it anew from the claim. One that another version of the plugin has written is not touched: its claim can be
+ * neither prepared nor released, and {@link #foreign} tells of it.
  *
- * <p>Records are kept in memory, and only files that have changed are read again, whoever changed them: another plugin of a rolling
- * update writes here, too.
+ * <p>Records are kept in memory, and only files that have changed are read again, whoever changed them: another plugin
+ * of a rolling update writes here, too.
  */
 public final class Checkpoint implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Checkpoint.class);
   private static final String SUFFIX = ".claim";
   private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rw-------");
-  private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss.SSS'Z'").withZone(ZoneOffset.UTC);
+  private static final DateTimeFormatter TIME =
+      DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss.SSS'Z'").withZone(ZoneOffset.UTC);
 
   private final Path folder;
   private final Clock clock;
 
-  /** Writers share it; who sets a record aside has it alone, so that no record is taken for the unreadable one that it replaces. */
+  /**
+   * Writers share it; who sets a record aside has it alone, so that no record is taken for the unreadable one that it
+   * replaces.
+   */
   private final ReadWriteLock replacing = new ReentrantReadWriteLock();
 
   private final FolderChanges changes;
@@ -54,7 +58,8 @@ public final class Checkpoint implements AutoCloseable {
   private final ReentrantLock memory = new ReentrantLock();
   private final SortedMap<String, PreparedClaim> known = new TreeMap<>(); // by UID; under the lock
   private final SortedMap<String, ForeignRecord> foreign = new TreeMap<>(); // likewise, of other versions
-  private @Nullable List<PreparedClaim> all; // the records of this version as they were given last; null if they have changed since
+  // the records of this version as they were given last; null if they have changed since
+  private @Nullable List<PreparedClaim> all;
   private boolean complete; // whether all records are known, but for what changes tells; under the lock
 
   /** The folder is made if it is not there. */
@@ -66,8 +71,8 @@ public final class Checkpoint implements AutoCloseable {
   }
 
   /**
-   * Writes a claim's record. When this returns, a completed one is on the disk. One that was only started survives the plugin, but maybe
-   * not a power cut, as nothing of what it stands for does.
+   * Writes a claim's record. When this returns, a completed one is on the disk. One that was only started survives the
+   * plugin, but maybe not a power cut, as nothing of what it stands for does.
    */
   public void write(PreparedClaim claim) throws IOException {
     Path file = fileOf(claim.claim().uid());
@@ -228,7 +233,8 @@ public final class Checkpoint implements AutoCloseable {
       replacing.writeLock().unlock();
     }
     DurableFile.syncFolder(folder);
-    LOG.warn("checkpoint record {} cannot be used: {}; set aside as {}, it is rebuilt from the claim", file, problem, aside);
+    LOG.warn("checkpoint record {} cannot be used: {}; set aside as {}, it is rebuilt from the claim", file, problem,
+        aside);
   }
 
   private Path fileOf(String uid) {

@@ -27,9 +27,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A record's bytes: one line {@code partita-checkpoint <version> sha256:<of the rest>}, then JSON. The checksum is over the
- * bytes as they are, so that a newer program can read what an older one wrote; unknown fields are skipped. A change that an older
- * program must not skip takes the next version: then the older one keeps its hands off the record.
+ * A record's bytes: one line {@code partita-checkpoint <version> sha256:<of the rest>}, then JSON. The checksum is over
+ * the bytes as they are, so that a newer program can read what an older one wrote; unknown fields are skipped. A change
+ * that an older program must not skip takes the next version: then the older one keeps its hands off the record.
  */
 final class ClaimRecord {
   private static final String MAGIC = "partita-checkpoint";
@@ -75,14 +75,15 @@ final class ClaimRecord {
   }
 
   /**
-   * The version of a record that another version of the plugin has written; empty for one of this version and for what is no record.
-   * Only the first two words are looked at: what follows them is that version's own.
+   * The version of a record that another version of the plugin has written; empty for one of this version and for what
+   * is no record. Only the first two words are looked at: what follows them is that version's own.
    */
   static Optional<String> otherVersion(byte[] record) {
     String[] head = head(record, endOfHead(record));
-    return head.length >= 2 && head[0].equals(MAGIC) && OTHER_VERSION.matcher(head[1]).matches() && !head[1].equals(VERSION)
-        ? Optional.of(head[1])
-        : Optional.empty();
+    return head.length >= 2 && head[0].equals(MAGIC) && OTHER_VERSION.matcher(head[1]).matches()
+        && !head[1].equals(VERSION)
+            ? Optional.of(head[1])
+            : Optional.empty();
   }
 
   /** What can be told of a record of another version. */
@@ -160,13 +161,20 @@ final class ClaimRecord {
 
     PreparedClaim toClaim() {
       return new PreparedClaim(
-          new ClaimRef(namespace, name, uid), phase, bootId, grants.stream().map(GrantJson::toGrant).toList(), env, mixed);
+          new ClaimRef(namespace, name, uid), phase, bootId, grants.stream().map(GrantJson::toGrant).toList(), env,
+          mixed);
     }
   }
 
   @JsonInclude(JsonInclude.Include.NON_NULL)
   private record GrantJson(
-      List<String> requests, String device, @Nullable String shareId, CardJson card, @Nullable ShareJson share, @Nullable MigJson mig, boolean adminAccess) {
+      List<String> requests,
+      String device,
+      @Nullable String shareId,
+      CardJson card,
+      @Nullable ShareJson share,
+      @Nullable MigJson mig,
+      boolean adminAccess) {
 
     static GrantJson of(Grant grant) {
       return new GrantJson(
@@ -187,11 +195,17 @@ final class ClaimRecord {
 
   @JsonInclude(JsonInclude.Include.NON_NULL)
   private record CardJson(
-      int index, int minor, String uuid, String productName, long memoryBytes, @Nullable String pciBusId) {
+      int index,
+      int minor,
+      String uuid,
+      String productName,
+      long memoryBytes,
+      @Nullable String pciBusId) {
 
     static CardJson of(CardIdentity card) {
       return new CardJson(
-          card.index(), card.minor(), card.uuid(), card.productName(), card.memoryBytes(), card.pciBusId().orElse(null));
+          card.index(), card.minor(), card.uuid(), card.productName(), card.memoryBytes(),
+          card.pciBusId().orElse(null));
     }
 
     CardIdentity toCard() {
@@ -210,7 +224,13 @@ final class ClaimRecord {
   }
 
   @JsonInclude(JsonInclude.Include.NON_NULL)
-  private record ShareJson(long memoryBytes, @Nullable Long physicalBytes, int cores, CoreLimit coreLimit, int priority, @Nullable Boolean exclusive) {
+  private record ShareJson(
+      long memoryBytes,
+      @Nullable Long physicalBytes,
+      int cores,
+      CoreLimit coreLimit,
+      int priority,
+      @Nullable Boolean exclusive) {
     static ShareJson of(Grant.Share share) {
       return new ShareJson(
           share.memoryBytes(),
@@ -222,7 +242,8 @@ final class ClaimRecord {
     }
 
     Grant.Share toShare() {
-      return new Grant.Share(memoryBytes, physicalBytes == null ? memoryBytes : physicalBytes, cores, coreLimit, priority, Boolean.TRUE.equals(exclusive));
+      return new Grant.Share(memoryBytes, physicalBytes == null ? memoryBytes : physicalBytes, cores, coreLimit,
+          priority, Boolean.TRUE.equals(exclusive));
     }
   }
 }

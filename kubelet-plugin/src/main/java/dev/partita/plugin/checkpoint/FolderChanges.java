@@ -12,9 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells which files of a folder have changed since the last question, by the kernel's word (inotify(7)), so that a change that was made
- * before the question, by whichever process, is told by it. Where the kernel gives no more watches, everything may have changed each time.
- * Not for several threads.
+ * Tells which files of a folder have changed since the last question, by the kernel's word (inotify(7)), so that a
+ * change that was made before the question, by whichever process, is told by it. Where the kernel gives no more
+ * watches, everything may have changed each time. Not for several threads.
  */
 final class FolderChanges implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(FolderChanges.class);
@@ -22,7 +22,8 @@ final class FolderChanges implements AutoCloseable {
   // Values are the same on 64-bit x86 and ARM.
   private static final int IN_NONBLOCK = 0x800;
   private static final int IN_CLOEXEC = 0x80000;
-  private static final int IN_CHANGED = 0x2 | 0x8 | 0x40 | 0x80 | 0x100 | 0x200; // MODIFY, CLOSE_WRITE, MOVED_FROM, MOVED_TO, CREATE, DELETE
+  // MODIFY, CLOSE_WRITE, MOVED_FROM, MOVED_TO, CREATE, DELETE
+  private static final int IN_CHANGED = 0x2 | 0x8 | 0x40 | 0x80 | 0x100 | 0x200;
   private static final int IN_SELF = 0x400 | 0x800; // DELETE_SELF, MOVE_SELF
   private static final int IN_ONLYDIR = 0x1000000;
   private static final int IN_OVERFLOW = 0x4000;
@@ -64,7 +65,7 @@ final class FolderChanges implements AutoCloseable {
     Set<String> names = new TreeSet<>();
     boolean overflown = false;
     while (true) {
-      if (IOCTL.invokeInt(new Object[] {descriptor, (long) FIONREAD, waiting}) != 0) {
+      if (IOCTL.invokeInt(new Object[]{descriptor, (long) FIONREAD, waiting}) != 0) {
         return lost();
       }
       if (waiting.getValue() == 0) {
@@ -72,7 +73,7 @@ final class FolderChanges implements AutoCloseable {
       }
       int size = Math.max(waiting.getValue(), LONGEST_EVENT);
       try (Memory events = new Memory(size)) {
-        int read = (int) READ.invokeLong(new Object[] {descriptor, events, (long) size});
+        int read = (int) READ.invokeLong(new Object[]{descriptor, events, (long) size});
         if (read <= 0) {
           return lost();
         }
@@ -93,7 +94,7 @@ final class FolderChanges implements AutoCloseable {
   @Override
   public void close() {
     if (descriptor != NONE) {
-      CLOSE.invokeInt(new Object[] {descriptor});
+      CLOSE.invokeInt(new Object[]{descriptor});
       descriptor = NONE;
     }
   }
@@ -105,16 +106,19 @@ final class FolderChanges implements AutoCloseable {
   }
 
   private void watch() {
-    int opened = INIT.invokeInt(new Object[] {IN_NONBLOCK | IN_CLOEXEC});
-    boolean watched = opened >= 0 && ADD_WATCH.invokeInt(new Object[] {opened, folder.toString(), IN_CHANGED | IN_SELF | IN_ONLYDIR}) >= 0;
+    int opened = INIT.invokeInt(new Object[]{IN_NONBLOCK | IN_CLOEXEC});
+    boolean watched = opened >= 0
+        && ADD_WATCH.invokeInt(new Object[]{opened, folder.toString(), IN_CHANGED | IN_SELF | IN_ONLYDIR}) >= 0;
     if (watched) {
       descriptor = opened;
     } else if (opened >= 0) {
-      CLOSE.invokeInt(new Object[] {opened});
+      CLOSE.invokeInt(new Object[]{opened});
     }
     if (!watched && !told) {
       told = true;
-      LOG.warn("{} cannot be watched, so all of it is read each time; see fs.inotify.max_user_instances and max_user_watches", folder);
+      LOG.warn(
+          "{} cannot be watched, so all of it is read each time; see fs.inotify.max_user_instances and max_user_watches",
+          folder);
     }
   }
 }

@@ -4,7 +4,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A record that another version of the plugin has written. What it means is not known here; this is what stands in it all the same.
+ * A record that another version of the plugin has written. What it means is not known here; this is what stands in it
+ * all the same.
  *
  * @param uid of the claim
  * @param version of the record
@@ -13,7 +14,11 @@ import java.util.Set;
  * @param cards UUIDs of cards that are named anywhere in it; none if it names none, or is no JSON
  */
 public record ForeignRecord(
-    String uid, String version, Optional<String> namespace, Optional<String> name, Set<String> cards) {
+    String uid,
+    String version,
+    Optional<String> namespace,
+    Optional<String> name,
+    Set<String> cards) {
   public ForeignRecord {
     cards = Set.copyOf(cards);
   }

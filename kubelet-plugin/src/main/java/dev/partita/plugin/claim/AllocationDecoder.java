@@ -108,7 +108,8 @@ public final class AllocationDecoder {
       return grant.shareId();
     }
     return orEmpty(allocation.getDevices().getResults()).stream()
-        .filter(r -> Driver.NAME.equals(r.getDriver()) && pool.equals(r.getPool()) && grant.device().equals(r.getDevice()))
+        .filter(
+            r -> Driver.NAME.equals(r.getDriver()) && pool.equals(r.getPool()) && grant.device().equals(r.getDevice()))
         .map(DeviceRequestAllocationResult::getShareID)
         .filter(Objects::nonNull)
         .filter(id -> Optional.of(id.toLowerCase(Locale.ROOT)).equals(grant.shareId()))
@@ -136,7 +137,8 @@ public final class AllocationDecoder {
     String at = "device " + result.getDevice() + " of request " + result.getRequest();
     Optional<DeviceName> name = DeviceName.parse(String.valueOf(result.getDevice()));
     if (name.isEmpty()) {
-      return refuse(at + " is none that this driver offers (gpu-<index>, gpu-<index>-shared, gpu-<index>-mig-<profile>-<start>)");
+      return refuse(
+          at + " is none that this driver offers (gpu-<index>, gpu-<index>-shared, gpu-<index>-mig-<profile>-<start>)");
     }
     Optional<Gpu> gpu = cards.byIndex(name.get().index());
     if (gpu.isEmpty()) {
@@ -163,13 +165,15 @@ public final class AllocationDecoder {
               + ", so others may have the same part of the card. Name in its tolerations the keys of the taints that it is to"
               + " tolerate, such as " + Driver.HEALTH_TAINT + ", and make claim and pod anew");
     }
-    if (name.get().mode() != DeviceMode.SHARED && !monitor && config.oversubscribe() != GpuShareConfig.NOT_OVERSUBSCRIBED) {
+    if (name.get().mode() != DeviceMode.SHARED && !monitor
+        && config.oversubscribe() != GpuShareConfig.NOT_OVERSUBSCRIBED) {
       return refuse(at + " is no share, and its config asks to oversubscribe, which only a share can");
     }
     Grant.Use use;
     if (name.get() instanceof DeviceName.Mig mig) {
       if (monitor) {
-        return refuse(at + " has admin access; a MIG instance is made for one claim, so there is none beside which an administrator could be");
+        return refuse(at
+            + " has admin access; a MIG instance is made for one claim, so there is none beside which an administrator could be");
       }
       MigSlot slot = mig.slot();
       Optional<MigProfile> profile = gpu.get().migProfile(slot);
@@ -178,9 +182,11 @@ public final class AllocationDecoder {
             at + ": the card cannot be cut into such MIG instances"
                 + (gpu.get().migProfiles().isEmpty() ? ", or the node's plugin may not do that (--mig)" : ""));
       }
-      int size = profile.get().placements().stream().filter(place -> place.start() == slot.start()).findFirst().orElseThrow().size();
+      int size = profile.get().placements().stream().filter(place -> place.start() == slot.start()).findFirst()
+          .orElseThrow().size();
       if (config.placement().exclusive()) {
-        return refuse(at + " is a MIG instance, which does not keep others off its card, and its config asks for a card of its own");
+        return refuse(at
+            + " is a MIG instance, which does not keep others off its card, and its config asks for a card of its own");
       }
       use = new Grant.Mig(profile.get().name(), slot.start(), size, profile.get().memoryBytes());
     } else if (monitor) {

@@ -15,7 +15,12 @@ import java.util.Optional;
  * @param pciBusId such as 0000:1b:00.0
  */
 public record CardIdentity(
-    int index, int minor, String uuid, String productName, long memoryBytes, Optional<String> pciBusId) {
+    int index,
+    int minor,
+    String uuid,
+    String productName,
+    long memoryBytes,
+    Optional<String> pciBusId) {
 
   /** CUDA's order with CUDA_DEVICE_ORDER=PCI_BUS_ID, and the usual one among equal cards. */
   public static final Comparator<CardIdentity> CUDA_ORDER =
@@ -23,6 +28,7 @@ public record CardIdentity(
 
   public static CardIdentity of(Gpu gpu) {
     return new CardIdentity(
-        gpu.index(), gpu.minor(), gpu.uuid(), gpu.productName(), gpu.memoryBytes(), Optional.ofNullable(gpu.pciBusId()));
+        gpu.index(), gpu.minor(), gpu.uuid(), gpu.productName(), gpu.memoryBytes(),
+        Optional.ofNullable(gpu.pciBusId()));
   }
 }

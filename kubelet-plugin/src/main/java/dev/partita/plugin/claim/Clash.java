@@ -9,7 +9,8 @@ import java.util.stream.Stream;
  * The last line of defence: the API server lets one card be allocated twice, so the node must not hand it out twice.
  *
  * @param reason why the claim cannot be prepared now
- * @param others the claims that have something of the card in question prepared; empty if the claim is at odds with itself
+ * @param others the claims that have something of the card in question prepared; empty if the claim is at odds with
+ *        itself
  */
 public record Clash(String reason, List<PreparedClaim> others) {
   public Clash {
@@ -20,10 +21,10 @@ public record Clash(String reason, List<PreparedClaim> others) {
   public static Optional<Clash> between(List<Grant> wanted, ClaimRef claim, Collection<PreparedClaim> prepared) {
     List<Held> held =
         Stream.concat(
-                prepared.stream()
-                    .filter(other -> !other.claim().uid().equals(claim.uid()))
-                    .flatMap(other -> other.grants().stream().map(grant -> new Held(other.claim(), grant))),
-                wanted.stream().map(grant -> new Held(claim, grant)))
+            prepared.stream()
+                .filter(other -> !other.claim().uid().equals(claim.uid()))
+                .flatMap(other -> other.grants().stream().map(grant -> new Held(other.claim(), grant))),
+            wanted.stream().map(grant -> new Held(claim, grant)))
             .filter(h -> !(h.grant().use() instanceof Grant.Whole whole && whole.adminAccess()))
             .toList();
     for (Grant grant : wanted) {
@@ -66,7 +67,8 @@ public record Clash(String reason, List<PreparedClaim> others) {
   }
 
   private static Optional<String> shareClash(Grant share, ClaimRef claim, List<Held> held) {
-    Optional<Held> instance = held.stream().filter(h -> sameCard(h.grant(), share) && h.grant().mig().isPresent()).findFirst();
+    Optional<Held> instance =
+        held.stream().filter(h -> sameCard(h.grant(), share) && h.grant().mig().isPresent()).findFirst();
     if (instance.isPresent()) {
       return Optional.of(at(share) + " is cut into MIG instances: " + has(instance.get(), claim));
     }
@@ -94,7 +96,8 @@ public record Clash(String reason, List<PreparedClaim> others) {
     }
     return total > share.card().memoryBytes()
         ? Optional.of(
-            at(share) + " has " + share.card().memoryBytes() + " bytes, but with this claim its shares would hold " + total)
+            at(share) + " has " + share.card().memoryBytes() + " bytes, but with this claim its shares would hold "
+                + total)
         : Optional.empty();
   }
 

@@ -44,7 +44,8 @@ public record Grant(List<String> requests, String device, Optional<String> share
   public record Mig(String profile, int start, int size, long memoryBytes) implements Use {
     public Mig {
       if (profile.isEmpty() || start < 0 || size < 1 || memoryBytes <= 0) {
-        throw new IllegalArgumentException("no MIG instance: " + profile + " of " + size + " memory slices from " + start);
+        throw new IllegalArgumentException(
+            "no MIG instance: " + profile + " of " + size + " memory slices from " + start);
       }
     }
 
@@ -58,15 +59,24 @@ public record Grant(List<String> requests, String device, Optional<String> share
    * A share of it.
    *
    * @param memoryBytes bytes of device memory
-   * @param physicalBytes bytes of the card that it may hold; less than its memory where the node sells more than its cards have, or the
-   *     claim oversubscribes what it has
+   * @param physicalBytes bytes of the card that it may hold; less than its memory where the node sells more than its
+   *        cards have, or the claim oversubscribes what it has
    * @param cores percent of the card, 0 for no limit
    * @param coreLimit how cores are enforced
    * @param priority 0 is the higher one
    * @param exclusive whether nobody else may have anything of the card
    */
-  public record Share(long memoryBytes, long physicalBytes, int cores, CoreLimit coreLimit, int priority, boolean exclusive) implements Use {
-    /** The most memory that one share can have, 2 TiB less a unit: PARTITA_UNITS_MAX of hook-lib's usage_region.h, which is all that a ledger can count. */
+  public record Share(
+      long memoryBytes,
+      long physicalBytes,
+      int cores,
+      CoreLimit coreLimit,
+      int priority,
+      boolean exclusive) implements Use {
+    /**
+     * The most memory that one share can have, 2 TiB less a unit: PARTITA_UNITS_MAX of hook-lib's usage_region.h, which
+     * is all that a ledger can count.
+     */
     public static final long MOST_BYTES = 0xffff_ffffL * 512;
 
     public Share {
@@ -74,7 +84,8 @@ public record Grant(List<String> requests, String device, Optional<String> share
         throw new IllegalArgumentException("a share has memory: " + memoryBytes);
       }
       if (physicalBytes <= 0 || physicalBytes > memoryBytes) {
-        throw new IllegalArgumentException("a share holds some of its memory on the card, and no more than that: " + physicalBytes);
+        throw new IllegalArgumentException(
+            "a share holds some of its memory on the card, and no more than that: " + physicalBytes);
       }
       if (cores < 0 || cores > 100) {
         throw new IllegalArgumentException("cores are a percentage: " + cores);

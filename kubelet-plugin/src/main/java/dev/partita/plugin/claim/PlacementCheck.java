@@ -10,8 +10,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether the cards of one claim are such as its configs demand. The controller sees to that; kube-scheduler, which reads no configs, does not,
- * and whoever writes an allocation by hand may not.
+ * Whether the cards of one claim are such as its configs demand. The controller sees to that; kube-scheduler, which
+ * reads no configs, does not, and whoever writes an allocation by hand may not.
  */
 final class PlacementCheck {
   private final Allocator allocator;
@@ -23,13 +23,18 @@ final class PlacementCheck {
     this.allocator = allocator;
   }
 
-  /** What a card, which is looked at after the claim's cards before it, breaks of a placement; for a text that begins with the device. */
+  /**
+   * What a card, which is looked at after the claim's cards before it, breaks of a placement; for a text that begins
+   * with the device.
+   */
   Optional<String> brokenBy(Gpu card, Placement placement) {
     if (!placement.models().allows(card.model())) {
-      return Optional.of(" is of model " + card.model() + ", against its config's placement.models" + hint("select models by CEL"));
+      return Optional.of(
+          " is of model " + card.model() + ", against its config's placement.models" + hint("select models by CEL"));
     }
     if (!placement.uuids().allows(card.uuid())) {
-      return Optional.of(" is of card " + card.uuid() + ", against its config's placement.uuids" + hint("select cards by CEL"));
+      return Optional
+          .of(" is of card " + card.uuid() + ", against its config's placement.uuids" + hint("select cards by CEL"));
     }
     // A card's place may be reported otherwise later: what the controller once allocated stays.
     return allocator == Allocator.Controller ? Optional.empty() : apart(card, placement);
@@ -40,14 +45,16 @@ final class PlacementCheck {
       Gpu first = Objects.requireNonNullElse(near, card);
       near = first;
       if (isApart(first, card, Gpu::numaNode)) {
-        return Optional.of(" is on another NUMA node than the claim's other cards, against its config's placement.numa" + hint("use matchAttribute"));
+        return Optional.of(" is on another NUMA node than the claim's other cards, against its config's placement.numa"
+            + hint("use matchAttribute"));
       }
     }
     if (placement.nvlink() == Affinity.REQUIRED) {
       Gpu first = Objects.requireNonNullElse(linked, card);
       linked = first;
       if (isApart(first, card, Gpu::nvlinkDomain)) {
-        return Optional.of(" has no NVLink to the claim's other cards, against its config's placement.nvlink" + hint("use matchAttribute"));
+        return Optional.of(" has no NVLink to the claim's other cards, against its config's placement.nvlink"
+            + hint("use matchAttribute"));
       }
     }
     return Optional.empty();
@@ -62,6 +69,7 @@ final class PlacementCheck {
   private String hint(String instead) {
     return allocator == Allocator.Controller
         ? ""
-        : ": kube-scheduler allocated it, which reads no configs; " + instead + ", or have the controller allocate on this node";
+        : ": kube-scheduler allocated it, which reads no configs; " + instead
+            + ", or have the controller allocate on this node";
   }
 }

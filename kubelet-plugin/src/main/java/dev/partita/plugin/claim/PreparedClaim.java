@@ -12,11 +12,16 @@ import java.util.TreeMap;
  * @param bootId of the kernel under which that was
  * @param grants its devices
  * @param env variables of each share's containers, by share key
- * @param mixed whether a container has a whole card of this claim beside a share, so that whole cards come with the shadow
- *     libraries too
+ * @param mixed whether a container has a whole card of this claim beside a share, so that whole cards come with the
+ *        shadow libraries too
  */
 public record PreparedClaim(
-    ClaimRef claim, Phase phase, String bootId, List<Grant> grants, Map<String, List<String>> env, boolean mixed) {
+    ClaimRef claim,
+    Phase phase,
+    String bootId,
+    List<Grant> grants,
+    Map<String, List<String>> env,
+    boolean mixed) {
 
   /** Written ahead: STARTED before the first effect, COMPLETED after the last. */
   public enum Phase {

@@ -13,7 +13,10 @@ import java.math.BigInteger;
 import java.util.Map;
 import java.util.Optional;
 
-/** Reads what a result for a shared device gives of its card: the capacity that is consumed, under the terms of its config. */
+/**
+ * Reads what a result for a shared device gives of its card: the capacity that is consumed, under the terms of its
+ * config.
+ */
 final class ShareReading {
   private ShareReading() {}
 
@@ -26,8 +29,8 @@ final class ShareReading {
   record Refused(String why) implements Outcome {}
 
   /**
-   * Reads. A share that has its card alone may hold there what is allocated to it, as far as the card has that for shares: where the
-   * node sells more than its cards have, nobody else needs the rest.
+   * Reads. A share that has its card alone may hold there what is allocated to it, as far as the card has that for
+   * shares: where the node sells more than its cards have, nobody else needs the rest.
    *
    * @param node the node's knobs: what of a card a share of all its memory gets
    */
@@ -77,7 +80,8 @@ final class ShareReading {
   }
 
   private static long percentOf(long bytes, int percent) {
-    return BigInteger.valueOf(bytes).multiply(BigInteger.valueOf(percent)).divide(BigInteger.valueOf(100)).longValueExact();
+    return BigInteger.valueOf(bytes).multiply(BigInteger.valueOf(percent)).divide(BigInteger.valueOf(100))
+        .longValueExact();
   }
 
   private static Optional<BigDecimal> capacity(Map<String, Quantity> consumed, String name) {

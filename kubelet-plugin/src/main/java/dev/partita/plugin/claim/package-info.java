@@ -1,4 +1,7 @@
-/** Claims as this node knows them: which devices they were given, and what that asks of the cards. Values and pure functions. */
+/**
+ * Claims as this node knows them: which devices they were given, and what that asks of the cards. Values and pure
+ * functions.
+ */
 @NullMarked
 package dev.partita.plugin.claim;
 

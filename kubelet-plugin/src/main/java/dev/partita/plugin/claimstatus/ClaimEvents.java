@@ -33,13 +33,15 @@ final class ClaimEvents {
   }
 
   private void record(ClaimRef claim, boolean warning, String reason, String note) {
-    EventObject said = new EventObject(EventObject.About.CLAIM, claim.namespace(), claim.name(), claim.uid(), warning, reason, reason, note);
+    EventObject said = new EventObject(EventObject.About.CLAIM, claim.namespace(), claim.name(), claim.uid(), warning,
+        reason, reason, note);
     String name = said.nameByNote();
     calls.run(
         () -> {
           Event earlier = client.events().v1().events().inNamespace(claim.namespace()).withName(name).get();
           if (earlier == null) {
-            client.events().v1().events().resource(said.first(name, "kubelet-plugin", nodeName, clock.instant())).create();
+            client.events().v1().events().resource(said.first(name, "kubelet-plugin", nodeName, clock.instant()))
+                .create();
           } else {
             update(EventObject.again(earlier, clock.instant()));
           }

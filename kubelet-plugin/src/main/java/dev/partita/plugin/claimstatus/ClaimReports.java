@@ -23,15 +23,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells a claim's user what happened to it, by the claim's device status and by events. Reports are written one after the other, after
- * the call that they report on has been answered: a container never waits for them, and they never make a preparation fail. How many
- * wait is bounded ({@link ReportQueue}).
+ * Tells a claim's user what happened to it, by the claim's device status and by events. Reports are written one after
+ * the other, after the call that they report on has been answered: a container never waits for them, and they never
+ * make a preparation fail. How many wait is bounded ({@link ReportQueue}).
  */
 public final class ClaimReports implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ClaimReports.class);
   private static final int PATCH_ATTEMPTS = 3;
   static final int MOST_REPEATS = 5;
-  private static final Duration ALLOWED = Duration.ofMinutes(10); // some calls to an API server that answers none of them
+  // some calls to an API server that answers none of them
+  private static final Duration ALLOWED = Duration.ofMinutes(10);
   private static final Duration IDLE = Duration.ofHours(1); // a report that comes wakes the writer
   private static final Duration DRAIN = Duration.ofSeconds(5);
   private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
@@ -67,7 +68,13 @@ public final class ClaimReports implements AutoCloseable {
    *
    * @param firstRepeat how long after a report that was lost it is repeated; each time after that twice as long
    */
-  ClaimReports(KubernetesClient client, ApiCalls calls, String nodeName, Clock clock, Loops loops, Duration firstRepeat) {
+  ClaimReports(
+      KubernetesClient client,
+      ApiCalls calls,
+      String nodeName,
+      Clock clock,
+      Loops loops,
+      Duration firstRepeat) {
     this.client = client;
     this.calls = calls;
     this.events = new ClaimEvents(client, calls, nodeName, clock);
@@ -94,8 +101,8 @@ public final class ClaimReports implements AutoCloseable {
   }
 
   /**
-   * Something is wrong with how the claim is used. That is said once, so if the API server cannot be reached, it is tried again for half an
-   * hour: who means harm could choose the moment.
+   * Something is wrong with how the claim is used. That is said once, so if the API server cannot be reached, it is
+   * tried again for half an hour: who means harm could choose the moment.
    *
    * @param reason CamelCase
    */
@@ -202,7 +209,8 @@ public final class ClaimReports implements AutoCloseable {
         throw e;
       }
       LOG.info(
-          "claim {}: what happened to it cannot be reported now, another try follows: {}", event.about(), ApiCalls.explain(e));
+          "claim {}: what happened to it cannot be reported now, another try follows: {}", event.about(),
+          ApiCalls.explain(e));
     }
   }
 
@@ -212,7 +220,7 @@ public final class ClaimReports implements AutoCloseable {
 
   /** The server refuses a patch whose tests no longer hold; then the claim is read again. */
   private void writeStatusOverOthers(PreparedClaim prepared, Map<String, DeviceNotes> notes) {
-    for (int attempt = 1; ; attempt++) {
+    for (int attempt = 1;; attempt++) {
       try {
         calls.run(() -> writeStatus(prepared, notes));
         return;

@@ -19,7 +19,8 @@ final class ClaimWords {
     return switch (grant.use()) {
       case Grant.Whole whole -> (whole.adminAccess() ? "admin access to " : "whole ") + card;
       case Grant.Mig mig -> "MIG instance " + mig.profile() + " (" + Bytes.words(mig.memoryBytes()) + ") of " + card;
-      case Grant.Share share -> Bytes.words(share.memoryBytes()) + physical(share) + " of " + card + cores(share) + (share.exclusive() ? ", nobody else on it" : "");
+      case Grant.Share share -> Bytes.words(share.memoryBytes()) + physical(share) + " of " + card + cores(share)
+          + (share.exclusive() ? ", nobody else on it" : "");
     };
   }
 
@@ -36,7 +37,8 @@ final class ClaimWords {
     data.put("cdiDevice", CdiName.idOf(claim, grant));
     grant.mig().ifPresent(mig -> data.put("migProfile", mig.profile()));
     data.put("memoryLimit", Bytes.quantity(memory(grant)).toString());
-    data.put("coreLimit", grant.share().filter(ClaimWords::limitsCores).map(s -> String.valueOf(s.cores())).orElse("none"));
+    data.put("coreLimit",
+        grant.share().filter(ClaimWords::limitsCores).map(s -> String.valueOf(s.cores())).orElse("none"));
     return data;
   }
 
@@ -56,7 +58,9 @@ final class ClaimWords {
   }
 
   private static String physical(Grant.Share share) {
-    return share.physicalBytes() == share.memoryBytes() ? "" : " (" + Bytes.words(share.physicalBytes()) + " of it on the card)";
+    return share.physicalBytes() == share.memoryBytes()
+        ? ""
+        : " (" + Bytes.words(share.physicalBytes()) + " of it on the card)";
   }
 
   private static String cores(Grant.Share share) {

@@ -43,7 +43,8 @@ final class DeviceStatuses {
    * @param notes by share key; a device without any keeps those that it has
    */
   List<AllocatedDeviceStatus> wanted(Map<String, DeviceNotes> notes) {
-    return prepared.grants().stream().map(grant -> status(grant, Optional.ofNullable(notes.get(grant.shareKey())))).toList();
+    return prepared.grants().stream().map(grant -> status(grant, Optional.ofNullable(notes.get(grant.shareKey()))))
+        .toList();
   }
 
   private AllocatedDeviceStatus status(Grant grant, Optional<DeviceNotes> notes) {
@@ -51,9 +52,11 @@ final class DeviceStatuses {
     AllocatedDeviceStatusBuilder status =
         new AllocatedDeviceStatusBuilder().withDriver(Driver.NAME).withPool(pool).withDevice(grant.device());
     shareId.ifPresent(status::withShareID);
-    Optional<AllocatedDeviceStatus> before = earlier().stream().filter(d -> StatusPatch.isSame(d, status.build())).findFirst();
+    Optional<AllocatedDeviceStatus> before =
+        earlier().stream().filter(d -> StatusPatch.isSame(d, status.build())).findFirst();
 
-    Map<String, Object> data = new TreeMap<>(before.filter(d -> notes.isEmpty()).map(DeviceStatuses::dataOf).orElse(Map.of()));
+    Map<String, Object> data =
+        new TreeMap<>(before.filter(d -> notes.isEmpty()).map(DeviceStatuses::dataOf).orElse(Map.of()));
     data.putAll(ClaimWords.data(prepared.claim(), grant, nodeName));
     notes.ifPresent(n -> data.putAll(n.data()));
 
@@ -62,7 +65,8 @@ final class DeviceStatuses {
     if (notes.isPresent()) {
       notes.get().conditions().forEach(note -> conditions.add(condition(before, note)));
     } else {
-      before.stream().flatMap(d -> conditionsOf(d).stream()).filter(c -> !READY.equals(c.getType())).forEach(conditions::add);
+      before.stream().flatMap(d -> conditionsOf(d).stream()).filter(c -> !READY.equals(c.getType()))
+          .forEach(conditions::add);
     }
     return status.withData(new RawExtension(data)).withConditions(conditions).build();
   }
@@ -87,7 +91,9 @@ final class DeviceStatuses {
   }
 
   private List<AllocatedDeviceStatus> earlier() {
-    return claim.getStatus() == null || claim.getStatus().getDevices() == null ? List.of() : claim.getStatus().getDevices();
+    return claim.getStatus() == null || claim.getStatus().getDevices() == null
+        ? List.of()
+        : claim.getStatus().getDevices();
   }
 
   private static List<Condition> conditionsOf(AllocatedDeviceStatus device) {

@@ -12,11 +12,13 @@ import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds reports about claims until they are written. An API server that takes them slowly makes the queue no longer than its bounds: of a
- * claim's states only the newest waits, the same event waits once, and beyond its bounds the queue drops reports and says so. Claims take
- * turns, so that one about which there is much to say keeps none of the others waiting.
+ * Holds reports about claims until they are written. An API server that takes them slowly makes the queue no longer
+ * than its bounds: of a claim's states only the newest waits, the same event waits once, and beyond its bounds the
+ * queue drops reports and says so. Claims take turns, so that one about which there is much to say keeps none of the
+ * others waiting.
  *
- * <p>For example, 200 shares whose use changes every 5 s while a call takes 15 s: 200 states wait, each the newest one of its claim.
+ * <p>For example, 200 shares whose use changes every 5 s while a call takes 15 s: 200 states wait, each the newest one
+ * of its claim.
  */
 final class ReportQueue {
   /** A node has far fewer claims at a time. */
@@ -26,7 +28,8 @@ final class ReportQueue {
   static final int MOST_EVENTS = 8;
 
   private final Map<ClaimRef, Waiting> claims = new LinkedHashMap<>(); // whose turn is next stands first
-  private final PriorityQueue<Repeat> repeats = new PriorityQueue<>((a, b) -> Long.compare(a.due - b.due, 0)); // nanoTime may overflow
+  // nanoTime may overflow
+  private final PriorityQueue<Repeat> repeats = new PriorityQueue<>((a, b) -> Long.compare(a.due - b.due, 0));
   private @Nullable Dropped dropped;
 
   /** What is to be said of a claim. */
@@ -56,7 +59,8 @@ final class ReportQueue {
    * @param untilWritten whether it is said once only, so that it must be tried again if it is lost
    * @param tries how often it has been tried
    */
-  record Event(ClaimRef about, boolean warning, String reason, String note, boolean untilWritten, int tries) implements Report {
+  record Event(ClaimRef about, boolean warning, String reason, String note, boolean untilWritten, int tries)
+      implements Report {
     Event triedAgain() {
       return new Event(about, warning, reason, note, untilWritten, tries + 1);
     }
@@ -151,11 +155,13 @@ final class ReportQueue {
   }
 
   private void addEvent(Waiting waiting, Event event) {
-    if (waiting.events.stream().anyMatch(other -> other.reason().equals(event.reason()) && other.note().equals(event.note()))) {
+    if (waiting.events.stream()
+        .anyMatch(other -> other.reason().equals(event.reason()) && other.note().equals(event.note()))) {
       return;
     }
     if (waiting.events.size() >= MOST_EVENTS) {
-      Event least = waiting.events.stream().filter(other -> !other.untilWritten()).findFirst().orElse(waiting.events.getFirst());
+      Event least =
+          waiting.events.stream().filter(other -> !other.untilWritten()).findFirst().orElse(waiting.events.getFirst());
       waiting.events.remove(least); // the oldest, and what would not be tried again before what would
       drop(least);
     }

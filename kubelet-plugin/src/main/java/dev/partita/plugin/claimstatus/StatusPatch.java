@@ -10,10 +10,10 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * A JSON patch (RFC 6902) that changes our entries of a claim's {@code status.devices} and carries nobody else's. An update would
- * send the allocation as well, which may not change, and the server compares the bytes of the opaque parameters in it, whose order
- * of fields the client does not keep. Each entry is tested for being ours before it is replaced, and the claim's version must be
- * the one that was read: whoever writes meanwhile wins, and we read again.
+ * A JSON patch (RFC 6902) that changes our entries of a claim's {@code status.devices} and carries nobody else's. An
+ * update would send the allocation as well, which may not change, and the server compares the bytes of the opaque
+ * parameters in it, whose order of fields the client does not keep. Each entry is tested for being ours before it is
+ * replaced, and the claim's version must be the one that was read: whoever writes meanwhile wins, and we read again.
  */
 final class StatusPatch {
   private static final String DEVICES = "/status/devices";
@@ -26,7 +26,8 @@ final class StatusPatch {
    * @param pool entries of ours in it that are not wanted are removed
    */
   static List<Map<String, Object>> of(ResourceClaim claim, List<AllocatedDeviceStatus> wanted, String pool) {
-    List<AllocatedDeviceStatus> there = claim.getStatus().getDevices() == null ? List.of() : claim.getStatus().getDevices();
+    List<AllocatedDeviceStatus> there =
+        claim.getStatus().getDevices() == null ? List.of() : claim.getStatus().getDevices();
     List<Map<String, Object>> changes = new ArrayList<>();
     List<Integer> gone = new ArrayList<>();
     for (int i = 0; i < there.size(); i++) {
@@ -46,7 +47,8 @@ final class StatusPatch {
       changes.addAll(tests(i, there.get(i)));
       changes.add(Map.of("op", "remove", "path", DEVICES + "/" + i));
     }
-    List<AllocatedDeviceStatus> fresh = wanted.stream().filter(w -> there.stream().noneMatch(t -> isSame(t, w))).toList();
+    List<AllocatedDeviceStatus> fresh =
+        wanted.stream().filter(w -> there.stream().noneMatch(t -> isSame(t, w))).toList();
     if (there.isEmpty() && !fresh.isEmpty()) {
       changes.add(operation("add", DEVICES, fresh));
     } else {

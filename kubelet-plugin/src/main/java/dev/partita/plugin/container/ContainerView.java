@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  * How a claim looks from inside the containers that use it.
  *
  * @param env the mirror of each share's quota under HAMi's names, by share key. A number is CUDA's for the card in the
- *     container; where two containers would number a share differently, or it is not known which containers there are, the
- *     numbered ones are left out: the quota file holds what counts
+ *        container; where two containers would number a share differently, or it is not known which containers there
+ *        are, the numbered ones are left out: the quota file holds what counts
  * @param mixed whether a container has a whole card of this claim beside a share of any claim
  */
 public record ContainerView(Map<String, List<String>> env, boolean mixed) {
@@ -61,7 +61,10 @@ public record ContainerView(Map<String, List<String>> env, boolean mixed) {
    * @param others devices of the other claims of these pods, by the claims' names
    */
   public static ContainerView ofPods(
-      String claimName, List<Grant> grants, List<Pod> pods, Map<String, List<Grant>> others) {
+      String claimName,
+      List<Grant> grants,
+      List<Pod> pods,
+      Map<String, List<Grant>> others) {
     Map<String, List<Grant>> byClaim = new HashMap<>(others);
     byClaim.put(claimName, grants);
     return ofContainers(grants, pods.stream().flatMap(pod -> containersOf(pod, byClaim).stream()).toList());
@@ -122,7 +125,10 @@ public record ContainerView(Map<String, List<String>> env, boolean mixed) {
     return variables;
   }
 
-  /** The numbered variables of a share in one container: shares of the same card count together, as they do for the library. */
+  /**
+   * The numbered variables of a share in one container: shares of the same card count together, as they do for the
+   * library.
+   */
   private static List<String> numbered(Grant grant, Set<Grant> container) {
     List<CardIdentity> cards =
         container.stream().map(Grant::card).distinct().sorted(CardIdentity.CUDA_ORDER).toList();
@@ -151,7 +157,11 @@ public record ContainerView(Map<String, List<String>> env, boolean mixed) {
     };
   }
 
-  private static Set<Grant> grantsOf(Pod pod, Container container, Map<String, String> names, Map<String, List<Grant>> byClaim) {
+  private static Set<Grant> grantsOf(
+      Pod pod,
+      Container container,
+      Map<String, String> names,
+      Map<String, List<Grant>> byClaim) {
     Set<Grant> held = new LinkedHashSet<>();
     if (container.getResources() != null) {
       for (ResourceClaim entry : orEmpty(container.getResources().getClaims())) {
@@ -160,10 +170,9 @@ public record ContainerView(Map<String, List<String>> env, boolean mixed) {
     }
     extended(pod)
         .ifPresent(
-            status ->
-                orEmpty(status.getRequestMappings()).stream()
-                    .filter(m -> Objects.equals(m.getContainerName(), container.getName()))
-                    .forEach(m -> add(held, byClaim.get(status.getResourceClaimName()), m.getRequestName())));
+            status -> orEmpty(status.getRequestMappings()).stream()
+                .filter(m -> Objects.equals(m.getContainerName(), container.getName()))
+                .forEach(m -> add(held, byClaim.get(status.getResourceClaimName()), m.getRequestName())));
     return held;
   }
 
@@ -178,7 +187,9 @@ public record ContainerView(Map<String, List<String>> env, boolean mixed) {
   private static List<Container> containersOf(Pod pod) {
     return pod.getSpec() == null
         ? List.of()
-        : Stream.concat(orEmpty(pod.getSpec().getInitContainers()).stream(), orEmpty(pod.getSpec().getContainers()).stream())
+        : Stream
+            .concat(orEmpty(pod.getSpec().getInitContainers()).stream(),
+                orEmpty(pod.getSpec().getContainers()).stream())
             .toList();
   }
 

@@ -11,7 +11,10 @@ public interface ClaimService {
   /** Makes the claims of one call ready for containers; the outcome of each. None waits for another one of them. */
   Map<ClaimRef, Outcome> prepare(Collection<ClaimRef> claims);
 
-  /** Takes the claims of one call back; what went wrong with each, empty if nothing. A claim that is not known is taken back already. */
+  /**
+   * Takes the claims of one call back; what went wrong with each, empty if nothing. A claim that is not known is taken
+   * back already.
+   */
   Map<ClaimRef, Optional<String>> unprepare(Collection<ClaimRef> claims);
 
   /** Outcome of a preparation. */
@@ -35,7 +38,11 @@ public interface ClaimService {
    * @param shareId of the allocation, as it is written there
    */
   record ReadyDevice(
-      List<String> requests, String pool, String device, List<String> cdiIds, Optional<String> shareId) {
+      List<String> requests,
+      String pool,
+      String device,
+      List<String> cdiIds,
+      Optional<String> shareId) {
     public ReadyDevice {
       requests = List.copyOf(requests);
       cdiIds = List.copyOf(cdiIds);

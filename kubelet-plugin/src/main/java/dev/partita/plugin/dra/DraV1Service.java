@@ -1,5 +1,7 @@
 package dev.partita.plugin.dra;
 
+import io.grpc.stub.StreamObserver;
+import java.util.List;
 import k8s.io.kubelet.pkg.apis.dra.v1.Claim;
 import k8s.io.kubelet.pkg.apis.dra.v1.DRAPluginGrpc;
 import k8s.io.kubelet.pkg.apis.dra.v1.Device;
@@ -9,8 +11,6 @@ import k8s.io.kubelet.pkg.apis.dra.v1.NodePrepareResourcesResponse;
 import k8s.io.kubelet.pkg.apis.dra.v1.NodeUnprepareResourceResponse;
 import k8s.io.kubelet.pkg.apis.dra.v1.NodeUnprepareResourcesRequest;
 import k8s.io.kubelet.pkg.apis.dra.v1.NodeUnprepareResourcesResponse;
-import io.grpc.stub.StreamObserver;
-import java.util.List;
 
 /** kubelet's DRA service, version v1. */
 public final class DraV1Service extends DRAPluginGrpc.DRAPluginImplBase {
@@ -22,7 +22,8 @@ public final class DraV1Service extends DRAPluginGrpc.DRAPluginImplBase {
 
   @Override
   public void nodePrepareResources(
-      NodePrepareResourcesRequest request, StreamObserver<NodePrepareResourcesResponse> response) {
+      NodePrepareResourcesRequest request,
+      StreamObserver<NodePrepareResourcesResponse> response) {
     NodePrepareResourcesResponse.Builder all = NodePrepareResourcesResponse.newBuilder();
     Asked asked = asked(request.getClaimsList());
     claims.prepare(asked.claims()).forEach((claim, outcome) -> all.putClaims(claim.uid(), toResponse(outcome)));
@@ -33,10 +34,12 @@ public final class DraV1Service extends DRAPluginGrpc.DRAPluginImplBase {
 
   @Override
   public void nodeUnprepareResources(
-      NodeUnprepareResourcesRequest request, StreamObserver<NodeUnprepareResourcesResponse> response) {
+      NodeUnprepareResourcesRequest request,
+      StreamObserver<NodeUnprepareResourcesResponse> response) {
     NodeUnprepareResourcesResponse.Builder all = NodeUnprepareResourcesResponse.newBuilder();
     Asked asked = asked(request.getClaimsList());
-    claims.unprepare(asked.claims()).forEach((claim, error) -> all.putClaims(claim.uid(), toResponse(error.orElse(""))));
+    claims.unprepare(asked.claims())
+        .forEach((claim, error) -> all.putClaims(claim.uid(), toResponse(error.orElse(""))));
     asked.refused().forEach((uid, error) -> all.putClaims(uid, toResponse(error)));
     response.onNext(all.build());
     response.onCompleted();

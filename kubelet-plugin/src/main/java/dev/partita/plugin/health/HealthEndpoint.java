@@ -15,12 +15,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers {@code /healthz}, whether the process works, and {@code /readyz}, whether it can do what it is for, each with the reason if not.
+ * Answers {@code /healthz}, whether the process works, and {@code /readyz}, whether it can do what it is for, each with
+ * the reason if not.
  *
- * <p>Everybody who reaches the node's pods can connect, and kubelet's probes must be answered all the same. So a connection has a
- * virtual thread of its own, serves one request and must have sent it within 3 s; and when there are too many connections the oldest one
- * is closed, not the newest one refused: a probe sends its request at once and has its answer before as many others have come. A server
- * that refuses beyond a number of connections, as the JDK's does, is kept from answering by whoever opens that many.
+ * <p>Everybody who reaches the node's pods can connect, and kubelet's probes must be answered all the same. So a
+ * connection has a virtual thread of its own, serves one request and must have sent it within 3 s; and when there are
+ * too many connections the oldest one is closed, not the newest one refused: a probe sends its request at once and has
+ * its answer before as many others have come. A server that refuses beyond a number of connections, as the JDK's does,
+ * is kept from answering by whoever opens that many.
  */
 public final class HealthEndpoint implements AutoCloseable {
   static final int MOST_CONNECTIONS = 1024;
@@ -36,7 +38,10 @@ public final class HealthEndpoint implements AutoCloseable {
   private final Set<Socket> open = new LinkedHashSet<>(); // the oldest first; its own lock
   private final Thread acceptor = Thread.ofPlatform().name("health").daemon().unstarted(this::accept);
 
-  private HealthEndpoint(ServerSocket server, Supplier<Optional<String>> notAlive, Supplier<Optional<String>> notReady) {
+  private HealthEndpoint(
+      ServerSocket server,
+      Supplier<Optional<String>> notAlive,
+      Supplier<Optional<String>> notReady) {
     this.server = server;
     this.notAlive = notAlive;
     this.notReady = notReady;
@@ -48,7 +53,10 @@ public final class HealthEndpoint implements AutoCloseable {
    * @param notAlive empty, or why only a new process would help
    * @param notReady empty, or why the plugin cannot do its work
    */
-  public static HealthEndpoint listen(int port, Supplier<Optional<String>> notAlive, Supplier<Optional<String>> notReady)
+  public static HealthEndpoint listen(
+      int port,
+      Supplier<Optional<String>> notAlive,
+      Supplier<Optional<String>> notReady)
       throws IOException {
     ServerSocket server = new ServerSocket();
     try {

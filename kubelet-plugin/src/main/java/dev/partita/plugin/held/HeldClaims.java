@@ -79,8 +79,8 @@ public final class HeldClaims {
 
   /**
    * What stands in the way of new claims and has no record that can be read, as if it were prepared: whatever another
-   * version of the plugin has prepared, and what is left of claims that are gone. What is left of a claim that is not gone
-   * will have a record again; as long as nobody has looked, each may be gone.
+   * version of the plugin has prepared, and what is left of claims that are gone. What is left of a claim that is not
+   * gone will have a record again; as long as nobody has looked, each may be gone.
    *
    * @param besides UID of the claim that it may stand in the way of
    * @param records all that can be read
@@ -170,11 +170,11 @@ public final class HeldClaims {
 
   private synchronized String seen(String uid, HeldClaim.Reason reason) {
     return since.computeIfAbsent(
-            uid,
-            u -> {
-              LOG.warn("claim {}: the node holds what it has, although no claim says so ({})", u, reason);
-              return clock.instant();
-            })
+        uid,
+        u -> {
+          LOG.warn("claim {}: the node holds what it has, although no claim says so ({})", u, reason);
+          return clock.instant();
+        })
         .truncatedTo(ChronoUnit.SECONDS)
         .toString();
   }

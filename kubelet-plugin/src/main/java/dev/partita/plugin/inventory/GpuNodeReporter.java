@@ -24,8 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the node's GpuNode: makes it if it is not there, writes its status when that changes, and never its spec. What the
- * server has is watched, so that an unchanged node costs no call.
+ * Keeps the node's GpuNode: makes it if it is not there, writes its status when that changes, and never its spec. What
+ * the server has is watched, so that an unchanged node costs no call.
  */
 public final class GpuNodeReporter implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(GpuNodeReporter.class);
@@ -42,7 +42,12 @@ public final class GpuNodeReporter implements AutoCloseable {
   private volatile boolean reported;
 
   public GpuNodeReporter(
-      KubernetesClient client, ApiCalls calls, String nodeName, Optional<String> pluginVersion, Optional<String> podUid, Clock clock) {
+      KubernetesClient client,
+      ApiCalls calls,
+      String nodeName,
+      Optional<String> pluginVersion,
+      Optional<String> podUid,
+      Clock clock) {
     this.client = client;
     this.calls = calls;
     this.nodeName = nodeName;
@@ -80,8 +85,8 @@ public final class GpuNodeReporter implements AutoCloseable {
   }
 
   /**
-   * What the GpuNode's spec says. What is prepared by a wrong one stays so, thus there is no default while it is not known: it is
-   * waited for.
+   * What the GpuNode's spec says. What is prepared by a wrong one stays so, thus there is no default while it is not
+   * known: it is waited for.
    *
    * @param atMost how long
    * @throws IllegalStateException if the GpuNode is not known by then
@@ -89,14 +94,15 @@ public final class GpuNodeReporter implements AutoCloseable {
   public GpuNodeSpec spec(Duration atMost) {
     long end = System.nanoTime() + atMost.toNanos();
     synchronized (arrival) {
-      for (GpuNode node = seen; ; node = seen) {
+      for (GpuNode node = seen;; node = seen) {
         if (node != null) {
           return node.getSpec() == null ? GpuNodeSpec.DEFAULT : node.getSpec();
         }
         long left = end - System.nanoTime();
         if (left <= 0) {
           throw new IllegalStateException(
-              "GpuNode " + nodeName + " has not been read yet, and its spec says how claims are prepared here; kubelet tries again."
+              "GpuNode " + nodeName
+                  + " has not been read yet, and its spec says how claims are prepared here; kubelet tries again."
                   + " If this lasts, see why in the log of the node's plugin");
         }
         try {

@@ -23,8 +23,8 @@ final class GpuNodeStatuses {
   private GpuNodeStatuses() {}
 
   /**
-   * The status to report. Where the Ready condition says the same as before, it keeps its time of transition, so that an
-   * unchanged node gives an equal status; so does what it holds.
+   * The status to report. Where the Ready condition says the same as before, it keeps its time of transition, so that
+   * an unchanged node gives an equal status; so does what it holds.
    *
    * @param held what it holds that no claim accounts for
    */
@@ -37,7 +37,8 @@ final class GpuNodeStatuses {
       Instant now) {
     return switch (inventory) {
       case Inventory.NoCards none when none.isSilence() && earlier != null ->
-          new GpuNodeStatus( // what an earlier plugin has seen: claims have these cards, and their indexes must not be forgotten
+          // what an earlier plugin has seen: claims have these cards, and their indexes must not be forgotten
+          new GpuNodeStatus(
               earlier.gpuCount(),
               earlier.models(),
               earlier.driverVersion(),
@@ -73,7 +74,8 @@ final class GpuNodeStatuses {
 
   /** Counts of models, for people: {@code 4x h200, 1x t4}. */
   static String models(List<Gpu> gpus) {
-    Map<String, Long> counts = gpus.stream().collect(Collectors.groupingBy(Gpu::model, TreeMap::new, Collectors.counting()));
+    Map<String, Long> counts =
+        gpus.stream().collect(Collectors.groupingBy(Gpu::model, TreeMap::new, Collectors.counting()));
     return counts.entrySet().stream().map(e -> e.getValue() + "x " + e.getKey()).collect(Collectors.joining(", "));
   }
 
@@ -91,7 +93,8 @@ final class GpuNodeStatuses {
   private static List<Condition> withOthers(Condition ready, @Nullable GpuNodeStatus earlier) {
     List<Condition> conditions = new ArrayList<>(List.of(ready));
     if (earlier != null) {
-      earlier.conditions().stream().filter(condition -> !GpuNode.READY.equals(condition.getType())).forEach(conditions::add);
+      earlier.conditions().stream().filter(condition -> !GpuNode.READY.equals(condition.getType()))
+          .forEach(conditions::add);
     }
     return conditions;
   }
@@ -107,11 +110,16 @@ final class GpuNodeStatuses {
     }
     long unhealthy = cards.gpus().stream().filter(gpu -> gpu.health().state() != GpuHealth.State.Healthy).count();
     String message = cards.gpus().size() + (cards.gpus().size() == 1 ? " card" : " cards");
-    return ready(true, "GpusFound", unhealthy == 0 ? message : message + ", " + unhealthy + " of them unhealthy", earlier, now);
+    return ready(true, "GpusFound", unhealthy == 0 ? message : message + ", " + unhealthy + " of them unhealthy",
+        earlier, now);
   }
 
   private static Condition ready(
-      boolean ready, String reason, String message, @Nullable GpuNodeStatus earlier, Instant now) {
+      boolean ready,
+      String reason,
+      String message,
+      @Nullable GpuNodeStatus earlier,
+      Instant now) {
     String status = ready ? "True" : "False";
     String since =
         Optional.ofNullable(earlier).stream()

@@ -15,8 +15,10 @@ public sealed interface Inventory {
   /** The cards as far as they are known while NVML does not answer. */
   static List<Gpu> silent(List<Gpu> gpus) {
     GpuHealth unknown =
-        GpuHealth.unhealthy(SILENT, "NVML has not come back from a call for long; see dmesg and nvidia-smi on the node");
-    return gpus.stream().map(gpu -> gpu.health().state() == GpuHealth.State.Healthy ? gpu.withHealth(unknown) : gpu).toList();
+        GpuHealth.unhealthy(SILENT,
+            "NVML has not come back from a call for long; see dmesg and nvidia-smi on the node");
+    return gpus.stream().map(gpu -> gpu.health().state() == GpuHealth.State.Healthy ? gpu.withHealth(unknown) : gpu)
+        .toList();
   }
 
   /**
@@ -33,7 +35,9 @@ public sealed interface Inventory {
       gpus = List.copyOf(gpus);
     }
 
-    /** The same while NVML does not answer: which card is to blame nobody knows. What was said of a card before stays. */
+    /**
+     * The same while NVML does not answer: which card is to blame nobody knows. What was said of a card before stays.
+     */
     Cards silent() {
       return new Cards(files, driverVersion, cudaDriverVersion, Inventory.silent(gpus));
     }
@@ -48,8 +52,8 @@ public sealed interface Inventory {
     }
 
     /**
-     * Whether {@code /dev/nvidia<minor>} is the card's: the driver numbers cards anew when it is loaded, so that one which is gone has
-     * left its number to another.
+     * Whether {@code /dev/nvidia<minor>} is the card's: the driver numbers cards anew when it is loaded, so that one
+     * which is gone has left its number to another.
      */
     public boolean hasNode(Gpu card) {
       return card.health().state() == GpuHealth.State.Healthy
@@ -78,7 +82,10 @@ public sealed interface Inventory {
               + " s; see dmesg and nvidia-smi on the node");
     }
 
-    /** Whether it is NVML's silence that keeps the cards from being known: then those that were known before may be there. */
+    /**
+     * Whether it is NVML's silence that keeps the cards from being known: then those that were known before may be
+     * there.
+     */
     boolean isSilence() {
       return SILENT.equals(reason);
     }

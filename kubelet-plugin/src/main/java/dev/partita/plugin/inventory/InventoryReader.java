@@ -40,7 +40,9 @@ public final class InventoryReader implements AutoCloseable, MigControl {
   private @Nullable Path lastLibrary;
   private boolean startAnew;
 
-  /** Held, for reading, by who waits for events; taken, for writing, to close the library. Both only under the monitor. */
+  /**
+   * Held, for reading, by who waits for events; taken, for writing, to close the library. Both only under the monitor.
+   */
   private final ReentrantReadWriteLock waiting = new ReentrantReadWriteLock();
 
   private record Open(Path library, CardReader reader) {}
@@ -83,8 +85,8 @@ public final class InventoryReader implements AutoCloseable, MigControl {
   }
 
   /**
-   * What processes hold of each card now, by the card's UUID, as far as this pid namespace sees them; empty without a driver that
-   * answers.
+   * What processes hold of each card now, by the card's UUID, as far as this pid namespace sees them; empty without a
+   * driver that answers.
    */
   public synchronized Map<String, List<ProcessMemory>> processes() {
     Path library = lastLibrary;
@@ -100,7 +102,10 @@ public final class InventoryReader implements AutoCloseable, MigControl {
     }
   }
 
-  /** What processes used of a card's SMs, by its UUID: the newest sample of each, if it is newer than a time in NVML's microseconds. */
+  /**
+   * What processes used of a card's SMs, by its UUID: the newest sample of each, if it is newer than a time in NVML's
+   * microseconds.
+   */
   public synchronized CardSamples samples(String card, long newerThan) {
     Path library = lastLibrary;
     if (library == null) {
@@ -174,7 +179,9 @@ public final class InventoryReader implements AutoCloseable, MigControl {
     openReader().endInstance(card, gpuInstance);
   }
 
-  /** Before the first reading of the cards, too: a claim with a MIG instance can be released as soon as the plugin runs. */
+  /**
+   * Before the first reading of the cards, too: a claim with a MIG instance can be released as soon as the plugin runs.
+   */
   private CardReader openReader() throws NvmlException {
     Path library = lastLibrary;
     if (library == null) {
@@ -184,7 +191,9 @@ public final class InventoryReader implements AutoCloseable, MigControl {
   }
 
   private Optional<Path> presentLibrary() {
-    return root.search() instanceof DriverSearch.Found found ? found.files().nvml().map(DriverFile::localPath) : Optional.empty();
+    return root.search() instanceof DriverSearch.Found found
+        ? found.files().nvml().map(DriverFile::localPath)
+        : Optional.empty();
   }
 
   @Override
@@ -196,7 +205,8 @@ public final class InventoryReader implements AutoCloseable, MigControl {
   private Inventory read(DriverFiles files) {
     Optional<DriverFile> library = files.nvml();
     if (library.isEmpty()) {
-      return new Inventory.NoCards(Inventory.NoCards.NO_DRIVER, "the driver " + files.version() + " has no NVML library");
+      return new Inventory.NoCards(Inventory.NoCards.NO_DRIVER,
+          "the driver " + files.version() + " has no NVML library");
     }
     lastLibrary = library.get().localPath();
     if (startAnew) {
@@ -214,7 +224,8 @@ public final class InventoryReader implements AutoCloseable, MigControl {
       }
       return new Inventory.NoCards(
           Inventory.NoCards.NVML_FAILED,
-          "the driver " + files.version() + " does not answer: " + e.getMessage() + "; see dmesg and nvidia-smi on the node");
+          "the driver " + files.version() + " does not answer: " + e.getMessage()
+              + "; see dmesg and nvidia-smi on the node");
     }
   }
 

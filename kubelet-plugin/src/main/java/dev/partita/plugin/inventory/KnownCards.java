@@ -21,14 +21,15 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns readings into the node's cards. A card keeps its index, and so the names of its devices, as long as it is known: NVML
- * renumbers the others when one falls off the bus, and claims must not change cards by that.
+ * Turns readings into the node's cards. A card keeps its index, and so the names of its devices, as long as it is
+ * known: NVML renumbers the others when one falls off the bus, and claims must not change cards by that.
  */
 final class KnownCards {
   /** CUDA sees nothing of such a card but its instances, and this plugin makes none. */
   private static final GpuHealth MIG_MODE_IS_ON =
       GpuHealth.unhealthy(
-          "MigModeIsOn", "its MIG mode is on: nvidia-smi -i N -mig 0 on the node makes it usable, or plugin.mig=true offers its instances");
+          "MigModeIsOn",
+          "its MIG mode is on: nvidia-smi -i N -mig 0 on the node makes it usable, or plugin.mig=true offers its instances");
 
   private final Reserve reserve;
   private final boolean mig;
@@ -72,7 +73,8 @@ final class KnownCards {
    * @return whether it was not already, for the same error
    */
   boolean blame(XidEvent event) {
-    boolean gone = missing.contains(event.card()); // the event of a card that fell off the bus may come after that was seen
+    // the event of a card that fell off the bus may come after that was seen
+    boolean gone = missing.contains(event.card());
     Blame earlier = blamed.put(event.card(), new Blame(event, gone));
     return earlier == null || earlier.event().xid() != event.xid() || (earlier.gone() && !gone);
   }
@@ -160,7 +162,8 @@ final class KnownCards {
     String reason = blame.event().reason();
     if (present) {
       return GpuHealth.unhealthy(
-          reason, "the driver reported " + reason + "; it is to be reset (nvidia-smi --gpu-reset), and what to do is in NVIDIA's catalogue of XID errors");
+          reason, "the driver reported " + reason
+              + "; it is to be reset (nvidia-smi --gpu-reset), and what to do is in NVIDIA's catalogue of XID errors");
     }
     blamed.put(gpu.uuid(), new Blame(blame.event(), true));
     return GpuHealth.unhealthy(reason, "the driver reported " + reason + "; " + healthOfMissing(gpu, faults).message());

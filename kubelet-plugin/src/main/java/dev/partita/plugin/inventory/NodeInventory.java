@@ -17,8 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads the node's inventory again and again, and tells a listener of it. One thread reads and another one tells: a driver that does not
- * come back from a call keeps nobody from saying so, and an API server that answers slowly keeps no claim from fresh cards.
+ * Reads the node's inventory again and again, and tells a listener of it. One thread reads and another one tells: a
+ * driver that does not come back from a call keeps nobody from saying so, and an API server that answers slowly keeps
+ * no claim from fresh cards.
  */
 public final class NodeInventory implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NodeInventory.class);
@@ -27,7 +28,8 @@ public final class NodeInventory implements AutoCloseable {
   /** Readings and their reports may take so long before the loops are taken to stand still. */
   private static final Duration READING_ALLOWED = Duration.ofMinutes(2);
 
-  private static final Duration REPORT_ALLOWED = Duration.ofMinutes(10); // some calls to an API server that answers none of them
+  // some calls to an API server that answers none of them
+  private static final Duration REPORT_ALLOWED = Duration.ofMinutes(10);
 
   /**
    * How long the driver is waited for.
@@ -69,7 +71,11 @@ public final class NodeInventory implements AutoCloseable {
    * @param beforeFirst is done before the first reading, on the thread that reads
    */
   public NodeInventory(
-      InventoryReader reader, Runnable beforeFirst, Consumer<Inventory> listener, Patience patience, Loops loops) {
+      InventoryReader reader,
+      Runnable beforeFirst,
+      Consumer<Inventory> listener,
+      Patience patience,
+      Loops loops) {
     this.reader = reader;
     this.beforeFirst = beforeFirst;
     this.listener = listener;
@@ -96,8 +102,8 @@ public final class NodeInventory implements AutoCloseable {
   }
 
   /**
-   * A reading that begins after the call, or the first one of all. It is waited for as long as {@link Patience} says; if it does not come,
-   * there are no cards, for NVML does not answer.
+   * A reading that begins after the call, or the first one of all. It is waited for as long as {@link Patience} says;
+   * if it does not come, there are no cards, for NVML does not answer.
    */
   public Inventory refresh() {
     CompletableFuture<Inventory> wanted;
@@ -168,7 +174,10 @@ public final class NodeInventory implements AutoCloseable {
     return period;
   }
 
-  /** A driver in trouble may not come back from a call at all; then nobody else would say so. The next reading takes it back. */
+  /**
+   * A driver in trouble may not come back from a call at all; then nobody else would say so. The next reading takes it
+   * back.
+   */
   private Optional<Inventory> toTell() {
     Inventory known = current;
     synchronized (turns) {
@@ -181,7 +190,8 @@ public final class NodeInventory implements AutoCloseable {
       }
       stuck = begun;
     }
-    return Optional.of(known instanceof Inventory.Cards cards ? cards.silent() : Inventory.NoCards.silent(patience.toReport()));
+    return Optional
+        .of(known instanceof Inventory.Cards cards ? cards.silent() : Inventory.NoCards.silent(patience.toReport()));
   }
 
   private void tell(Inventory state) {
@@ -203,9 +213,9 @@ public final class NodeInventory implements AutoCloseable {
         cards.gpus().stream()
             .filter(gpu -> gpu.health().reason() != null)
             .forEach(
-                gpu ->
-                    LOG.warn(
-                        "card {} (gpu-{}) is unhealthy: {}: {}", gpu.uuid(), gpu.index(), gpu.health().reason(), gpu.health().message()));
+                gpu -> LOG.warn(
+                    "card {} (gpu-{}) is unhealthy: {}: {}", gpu.uuid(), gpu.index(), gpu.health().reason(),
+                    gpu.health().message()));
       }
     }
   }

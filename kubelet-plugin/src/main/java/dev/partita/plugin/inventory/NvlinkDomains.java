@@ -12,8 +12,8 @@ final class NvlinkDomains {
   private NvlinkDomains() {}
 
   /**
-   * The domain of each card that is in one, by UUID. Cards of one multi-node fabric bear the fabric's name; others that are
-   * joined by links, directly, over cards in between or over NVSwitches, bear the smallest UUID among them.
+   * The domain of each card that is in one, by UUID. Cards of one multi-node fabric bear the fabric's name; others that
+   * are joined by links, directly, over cards in between or over NVSwitches, bear the smallest UUID among them.
    */
   static Map<String, String> of(List<Card> cards) {
     Map<String, String> byBusId = new HashMap<>();

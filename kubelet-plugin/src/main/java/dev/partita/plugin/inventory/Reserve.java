@@ -6,7 +6,10 @@ import java.math.RoundingMode;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Memory of a card that is not sold to shares, besides what the driver keeps for itself: an amount, or a part of the card. */
+/**
+ * Memory of a card that is not sold to shares, besides what the driver keeps for itself: an amount, or a part of the
+ * card.
+ */
 public sealed interface Reserve {
   /** As many bytes of every card. */
   record Amount(long bytes) implements Reserve {}
@@ -19,7 +22,8 @@ public sealed interface Reserve {
     return switch (this) {
       case Amount amount -> Math.min(amount.bytes(), memoryBytes);
       case Percent part ->
-          part.percent().multiply(BigDecimal.valueOf(memoryBytes)).divide(BigDecimal.valueOf(100), 0, RoundingMode.UP).longValue();
+          part.percent().multiply(BigDecimal.valueOf(memoryBytes)).divide(BigDecimal.valueOf(100), 0, RoundingMode.UP)
+              .longValue();
     };
   }
 
@@ -37,6 +41,7 @@ public sealed interface Reserve {
     } catch (IllegalArgumentException | ArithmeticException e) {
       // said below
     }
-    throw new IllegalArgumentException("the reserve must be an amount such as 512Mi, or a part of the card such as 1.5%: \"" + text + "\"");
+    throw new IllegalArgumentException(
+        "the reserve must be an amount such as 512Mi, or a part of the card such as 1.5%: \"" + text + "\"");
   }
 }

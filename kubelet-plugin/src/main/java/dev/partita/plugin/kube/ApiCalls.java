@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Repeats a call to the API server where another try can help: a conflict, a server that is overloaded, failing or out of
- * reach. The call must read anew whatever it depends on.
+ * Repeats a call to the API server where another try can help: a conflict, a server that is overloaded, failing or out
+ * of reach. The call must read anew whatever it depends on.
  */
 public final class ApiCalls {
   private static final Logger LOG = LoggerFactory.getLogger(ApiCalls.class);
@@ -66,16 +66,23 @@ public final class ApiCalls {
         || (e.getCode() == UNPROCESSABLE && String.valueOf(e.getMessage()).contains("is forbidden"));
   }
 
-  /** Whether the server understood the request and cannot do it to the object as it is, such as a patch whose test fails. */
+  /**
+   * Whether the server understood the request and cannot do it to the object as it is, such as a patch whose test
+   * fails.
+   */
   public static boolean isUnprocessable(KubernetesClientException e) {
     return e.getCode() == UNPROCESSABLE;
   }
 
-  /** Whether nothing can be made any more in the object's namespace, for it is being deleted: the API server says so as a refusal. */
+  /**
+   * Whether nothing can be made any more in the object's namespace, for it is being deleted: the API server says so as
+   * a refusal.
+   */
   public static boolean isNamespaceEnding(KubernetesClientException e) {
     return e.getStatus() != null
         && e.getStatus().getDetails() != null
-        && e.getStatus().getDetails().getCauses().stream().anyMatch(cause -> "NamespaceTerminating".equals(cause.getReason()));
+        && e.getStatus().getDetails().getCauses().stream()
+            .anyMatch(cause -> "NamespaceTerminating".equals(cause.getReason()));
   }
 
   /** What went wrong in one line: the client's own words, and the cause that they often leave out. */

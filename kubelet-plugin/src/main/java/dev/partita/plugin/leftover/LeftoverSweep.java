@@ -7,10 +7,10 @@ import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.PreparedClaim.Phase;
 import dev.partita.plugin.dra.ClaimService;
-import dev.partita.plugin.prepare.ClaimReader;
 import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.prepare.ClaimPreparer;
+import dev.partita.plugin.prepare.ClaimReader;
 import dev.partita.plugin.share.ShareFolders;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -29,9 +29,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks at the start, and again and again, for state that no claim needs, and for claims whose record or spec is missing. Kubelet
- * normally asks for every removal; this is for what it cannot know of: crashes, unreadable records, a kubelet that lost its own
- * state.
+ * Looks at the start, and again and again, for state that no claim needs, and for claims whose record or spec is
+ * missing. Kubelet normally asks for every removal; this is for what it cannot know of: crashes, unreadable records, a
+ * kubelet that lost its own state.
  */
 public final class LeftoverSweep {
   private static final Logger LOG = LoggerFactory.getLogger(LeftoverSweep.class);
@@ -134,10 +134,12 @@ public final class LeftoverSweep {
     Set<String> nameless = new TreeSet<>();
     for (String uid : unrecorded) {
       try {
-        names.of(uid).filter(claim -> api.claim(claim).filter(this::isNeeded).isPresent()).ifPresent(claim -> needed.put(uid, claim));
+        names.of(uid).filter(claim -> api.claim(claim).filter(this::isNeeded).isPresent())
+            .ifPresent(claim -> needed.put(uid, claim));
       } catch (IOException e) {
         nameless.add(uid); // what it has counts as held without a claim, and stays
-        LOG.warn("claim {}: its record is missing, and which claim it is cannot be told, so its state is kept: {}", uid, e.getMessage());
+        LOG.warn("claim {}: its record is missing, and which claim it is cannot be told, so its state is kept: {}", uid,
+            e.getMessage());
       }
     }
     Set<String> there = new TreeSet<>(records.keySet());
@@ -169,7 +171,8 @@ public final class LeftoverSweep {
     if (neededBy.isPresent()) {
       goneSince.remove(uid);
     }
-    Duration goneFor = neededBy.isPresent() ? Duration.ZERO : Duration.between(goneSince.computeIfAbsent(uid, u -> now), now);
+    Duration goneFor =
+        neededBy.isPresent() ? Duration.ZERO : Duration.between(goneSince.computeIfAbsent(uid, u -> now), now);
     boolean sameBoot = record.map(r -> r.bootId().equals(bootId)).orElse(true);
     Optional<Phase> phase = record.map(PreparedClaim::phase);
     Verdict verdict =
@@ -187,7 +190,8 @@ public final class LeftoverSweep {
             LOG.info("claim {}: no claim needs its state any more, removed", name);
           }
         } catch (IOException e) { // a MIG instance that a process still uses cannot be ended
-          LOG.warn("claim {}: no claim needs its state any more, but it cannot be removed yet: {}", name, e.getMessage());
+          LOG.warn("claim {}: no claim needs its state any more, but it cannot be removed yet: {}", name,
+              e.getMessage());
         }
       }
       case REBUILD -> rebuild(neededBy.orElseThrow());
@@ -203,11 +207,15 @@ public final class LeftoverSweep {
   private void rebuild(ClaimRef claim) {
     switch (preparer.rebuild(claim)) {
       case ClaimService.Ready ignored -> LOG.info("claim {}: its record was missing and has been rebuilt", claim);
-      case ClaimService.Failed failed -> LOG.warn("claim {}: its record is missing and cannot be rebuilt: {}", claim, failed.error());
+      case ClaimService.Failed failed ->
+          LOG.warn("claim {}: its record is missing and cannot be rebuilt: {}", claim, failed.error());
     }
   }
 
-  /** Whether the claim is allocated to this node. Who it is reserved for says less: kubelet releases before that changes. */
+  /**
+   * Whether the claim is allocated to this node. Who it is reserved for says less: kubelet releases before that
+   * changes.
+   */
   private boolean isNeeded(ResourceClaim claim) {
     return !AllocationDecoder.deviceKeys(claim, pool).isEmpty();
   }

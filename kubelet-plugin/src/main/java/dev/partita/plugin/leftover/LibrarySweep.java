@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Removes installed libraries of other versions that no CDI spec names any more. A container that is started again has them mounted from
- * where the spec of its claim says, for as long as the claim is prepared.
+ * Removes installed libraries of other versions that no CDI spec names any more. A container that is started again has
+ * them mounted from where the spec of its claim says, for as long as the claim is prepared.
  */
 public final class LibrarySweep {
   private static final Logger LOG = LoggerFactory.getLogger(LibrarySweep.class);
@@ -35,9 +35,16 @@ public final class LibrarySweep {
 
   /**
    * @param lock under which specs are written
-   * @param grace how long nothing must have named them: a container runtime may be about to start what it has read from an earlier spec
+   * @param grace how long nothing must have named them: a container runtime may be about to start what it has read from
+   *        an earlier spec
    */
-  public LibrarySweep(HookLibraries libraries, Checkpoint checkpoint, CdiFolder cdi, OperationLock lock, Duration grace, Clock clock) {
+  public LibrarySweep(
+      HookLibraries libraries,
+      Checkpoint checkpoint,
+      CdiFolder cdi,
+      OperationLock lock,
+      Duration grace,
+      Clock clock) {
     this.libraries = libraries;
     this.checkpoint = checkpoint;
     this.cdi = cdi;
@@ -75,7 +82,8 @@ public final class LibrarySweep {
       return unnamed;
     }
     Set<String> specs = new TreeSet<>(cdi.ids());
-    if (!specs.containsAll(checkpoint.readAll().stream().map(PreparedClaim::claim).map(claim -> claim.uid()).toList())) {
+    if (!specs
+        .containsAll(checkpoint.readAll().stream().map(PreparedClaim::claim).map(claim -> claim.uid()).toList())) {
       return Set.of();
     }
     for (String id : specs) {

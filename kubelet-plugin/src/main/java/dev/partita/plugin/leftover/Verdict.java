@@ -22,8 +22,8 @@ enum Verdict {
   }
 
   /**
-   * Decides. A claim that is gone does not mean that its containers are: a pod can be deleted by force. Then kubelet still asks
-   * for the removal, unless it has forgotten the pod, and that is what the grace is for.
+   * Decides. A claim that is gone does not mean that its containers are: a pod can be deleted by force. Then kubelet
+   * still asks for the removal, unless it has forgotten the pod, and that is what the grace is for.
    *
    * @param recorded how far the record says that the claim is; empty if there is no record
    * @param needed whether the claim is there, and allocated to this node
@@ -33,7 +33,12 @@ enum Verdict {
    * @param use whether a process uses, or may use, what it has; asked only if all depends on it
    */
   static Verdict of(
-      Optional<Phase> recorded, boolean needed, boolean sameBoot, Duration goneFor, Duration grace, Use use)
+      Optional<Phase> recorded,
+      boolean needed,
+      boolean sameBoot,
+      Duration goneFor,
+      Duration grace,
+      Use use)
       throws IOException {
     if (needed) {
       return recorded.isPresent() ? KEEP : REBUILD;

@@ -8,10 +8,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs a task again and again on a thread of its own. Nothing that the task throws ends the loop, an Error neither: it is logged, and
- * the next turn comes after the pause. Only a turn that returns counts as a heartbeat, so that a loop whose turns all fail, or whose
- * turn does not end, is seen to stand still ({@link Loops#standstill}). A task therefore catches what is no reason to restart the
- * plugin, such as an API server out of reach.
+ * Runs a task again and again on a thread of its own. Nothing that the task throws ends the loop, an Error neither: it
+ * is logged, and the next turn comes after the pause. Only a turn that returns counts as a heartbeat, so that a loop
+ * whose turns all fail, or whose turn does not end, is seen to stand still ({@link Loops#standstill}). A task therefore
+ * catches what is no reason to restart the plugin, such as an API server out of reach.
  */
 public final class PeriodicLoop implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PeriodicLoop.class);
@@ -149,8 +149,10 @@ public final class PeriodicLoop implements AutoCloseable {
       } else {
         LOG.error("the loop {} has failed and goes on: {}", name, described(failure));
       }
-    } catch (RuntimeException | Error e) { // the words, too, may lack what the failure was about: memory, stack, a class
-      System.err.println("partita-kubelet-plugin: the loop " + name + " has failed and goes on: " + failure.getClass().getName());
+    } catch (RuntimeException | Error e) {
+      // the words, too, may lack what the failure was about: memory, stack, a class
+      System.err.println(
+          "partita-kubelet-plugin: the loop " + name + " has failed and goes on: " + failure.getClass().getName());
     }
   }
 
@@ -167,7 +169,8 @@ public final class PeriodicLoop implements AutoCloseable {
         for (long left = pause.toNanos(); !wanted && !stopping && left > 0; left = end - nanos.getAsLong()) {
           TimeUnit.NANOSECONDS.timedWait(signal, left);
         }
-      } catch (InterruptedException e) { // an interrupt means stop(), which has set stopping; a stray one ends this pause alone
+      } catch (InterruptedException e) {
+        // an interrupt means stop(), which has set stopping; a stray one ends this pause alone
         LOG.trace("interrupted", e);
       }
       wanted = false;

@@ -26,13 +26,15 @@ public record MigCards(MigControl nvml) {
    * @param unknown claims that may have instances of which nothing is known: then none is ended
    * @throws IOException if the card cannot be brought there: what is in the way, and what to do
    */
-  public void provide(CardIdentity card, Grant.Mig wanted, Collection<Grant.Mig> others, Collection<String> unknown) throws IOException {
+  public void provide(CardIdentity card, Grant.Mig wanted, Collection<Grant.Mig> others, Collection<String> unknown)
+      throws IOException {
     try {
       MigPlan plan = MigPlan.toHave(wanted, others, nvml.mig(card.uuid()));
       refuseIfItEndsWhatIsUnknown(card, plan, unknown);
       carryOut(card, plan);
     } catch (NvmlException e) {
-      throw new IOException("MIG instance " + wanted.profile() + " at memory slice " + wanted.start() + " of " + at(card) + " cannot be made: " + e.getMessage(), e);
+      throw new IOException("MIG instance " + wanted.profile() + " at memory slice " + wanted.start() + " of "
+          + at(card) + " cannot be made: " + e.getMessage(), e);
     }
   }
 
@@ -41,11 +43,14 @@ public record MigCards(MigControl nvml) {
     try {
       carryOut(card, MigPlan.toEnd(instance, nvml.mig(card.uuid())));
     } catch (NvmlException e) {
-      if (e.code() == NvmlException.NOT_FOUND || e.code() == NvmlException.GPU_IS_LOST || e.code() == NvmlException.DRIVER_NOT_LOADED) {
-        LOG.warn("MIG instance {} at memory slice {} of {}: not ended, the card or its driver is gone: {}", instance.profile(), instance.start(), at(card), e.getMessage());
+      if (e.code() == NvmlException.NOT_FOUND || e.code() == NvmlException.GPU_IS_LOST
+          || e.code() == NvmlException.DRIVER_NOT_LOADED) {
+        LOG.warn("MIG instance {} at memory slice {} of {}: not ended, the card or its driver is gone: {}",
+            instance.profile(), instance.start(), at(card), e.getMessage());
         return;
       }
-      throw new IOException("MIG instance " + instance.profile() + " at memory slice " + instance.start() + " of " + at(card) + " cannot be ended: " + e.getMessage(), e);
+      throw new IOException("MIG instance " + instance.profile() + " at memory slice " + instance.start() + " of "
+          + at(card) + " cannot be ended: " + e.getMessage(), e);
     }
   }
 
@@ -63,7 +68,8 @@ public record MigCards(MigControl nvml) {
       if (e.code() == NvmlException.NOT_SUPPORTED) {
         return; // it cannot do MIG
       }
-      throw new IOException("MIG mode of " + at(card) + " cannot be switched off, as is needed to use it as a whole or shared: " + e.getMessage(), e);
+      throw new IOException("MIG mode of " + at(card)
+          + " cannot be switched off, as is needed to use it as a whole or shared: " + e.getMessage(), e);
     }
   }
 
@@ -76,11 +82,16 @@ public record MigCards(MigControl nvml) {
     }
   }
 
-  /** An instance has no name, so a claim whose record is lost cannot say that one is its own; it is idle as long as no process uses it. */
-  private static void refuseIfItEndsWhatIsUnknown(CardIdentity card, MigPlan plan, Collection<String> unknown) throws IOException {
+  /**
+   * An instance has no name, so a claim whose record is lost cannot say that one is its own; it is idle as long as no
+   * process uses it.
+   */
+  private static void refuseIfItEndsWhatIsUnknown(CardIdentity card, MigPlan plan, Collection<String> unknown)
+      throws IOException {
     if (!unknown.isEmpty() && plan.changes().stream().anyMatch(change -> change instanceof MigPlan.Change.End)) {
       throw new IOException(
-          "a MIG instance of " + at(card) + " is in the way, which may be that of a claim whose record is missing (" + String.join(", ", unknown)
+          "a MIG instance of " + at(card) + " is in the way, which may be that of a claim whose record is missing ("
+              + String.join(", ", unknown)
               + "); the plugin makes the record anew, or removes what is left, with one of its next searches for leftovers");
     }
   }
@@ -90,7 +101,8 @@ public record MigCards(MigControl nvml) {
       switch (change) {
         case MigPlan.Change.SwitchOn _ -> nvml.switchMig(card.uuid(), true);
         case MigPlan.Change.SwitchOff _ -> nvml.switchMig(card.uuid(), false);
-        case MigPlan.Change.Make make -> nvml.makeInstance(card.uuid(), make.instance().profile(), make.instance().start());
+        case MigPlan.Change.Make make ->
+            nvml.makeInstance(card.uuid(), make.instance().profile(), make.instance().start());
         case MigPlan.Change.End end -> nvml.endInstance(card.uuid(), end.instance().id());
       }
       LOG.info("{}: {}", at(card), words(change));
@@ -101,8 +113,10 @@ public record MigCards(MigControl nvml) {
     return switch (change) {
       case MigPlan.Change.SwitchOn _ -> "MIG mode switched on";
       case MigPlan.Change.SwitchOff _ -> "MIG mode switched off";
-      case MigPlan.Change.Make make -> "MIG instance " + make.instance().profile() + " made at memory slice " + make.instance().start();
-      case MigPlan.Change.End end -> "MIG instance " + end.instance().profile() + " at memory slice " + end.instance().start() + " ended";
+      case MigPlan.Change.Make make ->
+          "MIG instance " + make.instance().profile() + " made at memory slice " + make.instance().start();
+      case MigPlan.Change.End end ->
+          "MIG instance " + end.instance().profile() + " at memory slice " + end.instance().start() + " ended";
     };
   }
 

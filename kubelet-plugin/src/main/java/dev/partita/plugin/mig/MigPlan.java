@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What to do to a card so that it is as a claim needs it. Whatever is found there that no prepared claim has is a leftover, of a
- * plugin that was killed or of somebody else: instances have no name, only a place.
+ * What to do to a card so that it is as a claim needs it. Whatever is found there that no prepared claim has is a
+ * leftover, of a plugin that was killed or of somebody else: instances have no name, only a place.
  *
  * @param changes in order; none if all is as it should be
  */
@@ -44,7 +44,8 @@ public record MigPlan(List<Change> changes) {
     for (GpuInstance instance : state.instances()) {
       if (find(wanted, List.of(instance)).isPresent()) {
         there = true;
-      } else if (others.stream().noneMatch(other -> isAt(other, instance)) && (overlaps(wanted, instance) || instance.profile().equals(wanted.profile()))) {
+      } else if (others.stream().noneMatch(other -> isAt(other, instance))
+          && (overlaps(wanted, instance) || instance.profile().equals(wanted.profile()))) {
         changes.add(new Change.End(instance)); // of some profiles there can only be so many, wherever they lie
       }
     }
@@ -56,7 +57,8 @@ public record MigPlan(List<Change> changes) {
 
   /** So that the instance is gone. */
   public static MigPlan toEnd(Grant.Mig instance, MigState state) {
-    return new MigPlan(state.instances().stream().filter(there -> isAt(instance, there)).<Change>map(Change.End::new).toList());
+    return new MigPlan(
+        state.instances().stream().filter(there -> isAt(instance, there)).<Change>map(Change.End::new).toList());
   }
 
   /** So that the card can be used as a whole, or shared: no card can while its MIG mode is on. */

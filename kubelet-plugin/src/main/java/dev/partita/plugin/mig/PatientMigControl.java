@@ -14,8 +14,9 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Does not wait without end for a driver in trouble, which may not come back from a call at all: claims that need no instance are to be
- * prepared and released all the same. What it comes back with later is seen with the next look at the card.
+ * Does not wait without end for a driver in trouble, which may not come back from a call at all: claims that need no
+ * instance are to be prepared and released all the same. What it comes back with later is seen with the next look at
+ * the card.
  */
 public final class PatientMigControl implements MigControl, AutoCloseable {
   /** A card takes seconds to change its mode; kubelet gives a call 45 s. */
@@ -23,7 +24,8 @@ public final class PatientMigControl implements MigControl, AutoCloseable {
 
   private final MigControl driver;
   private final Duration patience;
-  private final ExecutorService caller = Executors.newSingleThreadExecutor(Thread.ofPlatform().name("mig").daemon().factory());
+  private final ExecutorService caller =
+      Executors.newSingleThreadExecutor(Thread.ofPlatform().name("mig").daemon().factory());
   private @Nullable Future<?> underWay;
 
   public PatientMigControl(MigControl driver) {
@@ -86,7 +88,8 @@ public final class PatientMigControl implements MigControl, AutoCloseable {
   private synchronized <T> T within(String what, Call<T> call) throws NvmlException {
     Future<?> earlier = underWay;
     if (earlier != null && !earlier.isDone()) {
-      throw new NvmlException(what, NvmlException.TIMEOUT, "NVML has not come back from an earlier call; see dmesg and nvidia-smi on the node");
+      throw new NvmlException(what, NvmlException.TIMEOUT,
+          "NVML has not come back from an earlier call; see dmesg and nvidia-smi on the node");
     }
     Future<T> future = caller.submit(call::run);
     underWay = future;
@@ -94,7 +97,8 @@ public final class PatientMigControl implements MigControl, AutoCloseable {
       return future.get(patience.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {
       throw new NvmlException(
-          what, NvmlException.TIMEOUT, "NVML has not come back from it for " + patience.toSeconds() + " s; see dmesg and nvidia-smi on the node");
+          what, NvmlException.TIMEOUT,
+          "NVML has not come back from it for " + patience.toSeconds() + " s; see dmesg and nvidia-smi on the node");
     } catch (ExecutionException e) {
       if (e.getCause() instanceof NvmlException refused) {
         throw refused;

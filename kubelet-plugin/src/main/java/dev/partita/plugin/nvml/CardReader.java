@@ -5,19 +5,22 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Reads the node's cards. Not safe for use by several threads, but that one may wait for events while another reads. */
+/**
+ * Reads the node's cards. Not safe for use by several threads, but that one may wait for events while another reads.
+ */
 public interface CardReader extends AutoCloseable, MigControl {
   /** Reads all cards now. */
   CardReading read() throws NvmlException;
 
   /**
-   * The processes that this pid namespace can see on each card that answers, by the card's UUID. Those of a process outside
-   * it are not told.
+   * The processes that this pid namespace can see on each card that answers, by the card's UUID. Those of a process
+   * outside it are not told.
    */
   Map<String, List<ProcessMemory>> processes() throws NvmlException;
 
   /**
-   * What processes used of a card's SMs, by its UUID: the newest sample of each, if it is newer than a time in microseconds.
+   * What processes used of a card's SMs, by its UUID: the newest sample of each, if it is newer than a time in
+   * microseconds.
    *
    * @throws NvmlException if the card or the driver does not tell
    */

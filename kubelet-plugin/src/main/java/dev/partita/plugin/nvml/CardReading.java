@@ -13,7 +13,10 @@ import java.util.Optional;
  * @param faults the cards that did not
  */
 public record CardReading(
-    String driverVersion, Optional<String> cudaDriverVersion, List<Card> cards, List<Fault> faults) {
+    String driverVersion,
+    Optional<String> cudaDriverVersion,
+    List<Card> cards,
+    List<Fault> faults) {
 
   public CardReading {
     cards = List.copyOf(cards);
@@ -71,7 +74,8 @@ public record CardReading(
         Optional<String> pciBusId,
         Optional<Integer> numaNode,
         Nvlink nvlink) {
-      this(index, uuid, minor, name, brand, architecture, computeCapability, memoryBytes, reservedBytes, pciBusId, numaNode, nvlink, List.of(), false);
+      this(index, uuid, minor, name, brand, architecture, computeCapability, memoryBytes, reservedBytes, pciBusId,
+          numaNode, nvlink, List.of(), false);
     }
   }
 

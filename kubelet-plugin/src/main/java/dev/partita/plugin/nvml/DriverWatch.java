@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /**
- * Notes when calls to NVML begin and end, so that it is known whether the driver answers: one in trouble may not come back from a call at
- * all, not even from nvmlInit.
+ * Notes when calls to NVML begin and end, so that it is known whether the driver answers: one in trouble may not come
+ * back from a call at all, not even from nvmlInit.
  */
 public final class DriverWatch {
   /** Cards that sleep take some seconds to answer. */

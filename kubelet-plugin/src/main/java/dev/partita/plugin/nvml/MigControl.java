@@ -21,7 +21,8 @@ public interface MigControl {
   /**
    * Switches the card's MIG mode. All instances must be gone before it is switched off.
    *
-   * @throws NvmlException if that does not take effect at once, for example since somebody uses the card; then nothing is left pending
+   * @throws NvmlException if that does not take effect at once, for example since somebody uses the card; then nothing
+   *         is left pending
    */
   void switchMig(String card, boolean on) throws NvmlException;
 

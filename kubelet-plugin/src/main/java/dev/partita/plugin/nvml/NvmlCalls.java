@@ -10,7 +10,9 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** NVML's functions by name, from one file. Every instance has a library of its own, so several can live in one process. */
+/**
+ * NVML's functions by name, from one file. Every instance has a library of its own, so several can live in one process.
+ */
 final class NvmlCalls {
   private static final int RTLD_NOW_LOCAL = 2;
 
@@ -24,7 +26,8 @@ final class NvmlCalls {
   /** Loads the library; starts nothing. */
   static NvmlCalls load(Path file) throws NvmlException {
     try {
-      return new NvmlCalls(NativeLibrary.getInstance(file.toString(), Map.of(Library.OPTION_OPEN_FLAGS, RTLD_NOW_LOCAL)));
+      return new NvmlCalls(
+          NativeLibrary.getInstance(file.toString(), Map.of(Library.OPTION_OPEN_FLAGS, RTLD_NOW_LOCAL)));
     } catch (UnsatisfiedLinkError e) {
       throw new NvmlException("loading " + file, 0, String.valueOf(e.getMessage()));
     }
@@ -54,12 +57,12 @@ final class NvmlCalls {
 
   /** Whether the library has the function. */
   boolean has(String name) {
-    return first(new String[] {name}) != null;
+    return first(new String[]{name}) != null;
   }
 
   /** What the function returns, nvmlReturn_t; it must be there. */
   int code(String name, Object... arguments) throws NvmlException {
-    Function function = first(new String[] {name});
+    Function function = first(new String[]{name});
     if (function == null) {
       throw new NvmlException(name, 0, "this driver's NVML does not have the function");
     }
@@ -67,8 +70,8 @@ final class NvmlCalls {
   }
 
   String describe(int code) {
-    Function function = first(new String[] {"nvmlErrorString"});
-    return function == null ? "error" : function.invokeString(new Object[] {code}, false);
+    Function function = first(new String[]{"nvmlErrorString"});
+    return function == null ? "error" : function.invokeString(new Object[]{code}, false);
   }
 
   static Memory zeros(long bytes) {

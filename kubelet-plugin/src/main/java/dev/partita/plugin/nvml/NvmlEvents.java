@@ -11,7 +11,8 @@ import java.util.Optional;
 final class NvmlEvents {
   private static final int TIMEOUT = 10; // NVML_ERROR_TIMEOUT
   private static final long XID_CRITICAL_ERROR = 8; // nvmlEventTypeXidCriticalError
-  private static final int DATA_BYTES = 32; // nvmlEventData_t: device, type, data, and two numbers that the first version lacks
+  // nvmlEventData_t: device, type, data, and two numbers that the first version lacks
+  private static final int DATA_BYTES = 32;
   private static final int DATA_TYPE = 8;
   private static final int DATA_XID = 16;
 
@@ -33,9 +34,9 @@ final class NvmlEvents {
    */
   static NvmlEvents of(NvmlCalls nvml, Map<Pointer, String> cards) throws NvmlException {
     PointerByReference set = new PointerByReference();
-    nvml.require(new String[] {"nvmlEventSetCreate"}, set);
+    nvml.require(new String[]{"nvmlEventSetCreate"}, set);
     for (Pointer card : cards.keySet()) {
-      nvml.answers(new String[] {"nvmlDeviceRegisterEvents"}, card, XID_CRITICAL_ERROR, set.getValue());
+      nvml.answers(new String[]{"nvmlDeviceRegisterEvents"}, card, XID_CRITICAL_ERROR, set.getValue());
     }
     return new NvmlEvents(nvml, set.getValue(), cards);
   }
@@ -61,6 +62,6 @@ final class NvmlEvents {
   }
 
   void free() {
-    nvml.answers(new String[] {"nvmlEventSetFree"}, set);
+    nvml.answers(new String[]{"nvmlEventSetFree"}, set);
   }
 }

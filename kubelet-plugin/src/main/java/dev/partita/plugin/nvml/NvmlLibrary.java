@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * NVML from one file. Only functions of the public nvml.h are used; where a driver lacks a newer one, the older one or no
- * answer is taken. Every instance has a library of its own, so several can live in one process.
+ * NVML from one file. Only functions of the public nvml.h are used; where a driver lacks a newer one, the older one or
+ * no answer is taken. Every instance has a library of its own, so several can live in one process.
  */
 public final class NvmlLibrary implements CardReader {
   private static final Logger LOG = LoggerFactory.getLogger(NvmlLibrary.class);
@@ -39,7 +39,7 @@ public final class NvmlLibrary implements CardReader {
   public static NvmlLibrary open(Path file) throws NvmlException {
     NvmlCalls nvml = NvmlCalls.load(file);
     try {
-      nvml.require(new String[] {"nvmlInit_v2", "nvmlInit"});
+      nvml.require(new String[]{"nvmlInit_v2", "nvmlInit"});
     } catch (NvmlException e) {
       nvml.unload();
       throw e;
@@ -56,7 +56,7 @@ public final class NvmlLibrary implements CardReader {
   @Override
   public CardReading read() throws NvmlException {
     IntByReference count = new IntByReference();
-    nvml.require(new String[] {"nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"}, count);
+    nvml.require(new String[]{"nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"}, count);
     List<CardReading.Card> cards = new ArrayList<>();
     List<CardReading.Fault> faults = new ArrayList<>();
     for (int index = 0; index < count.getValue(); index++) {
@@ -68,7 +68,7 @@ public final class NvmlLibrary implements CardReader {
     }
     IntByReference cuda = new IntByReference();
     Optional<String> cudaVersion =
-        nvml.answers(new String[] {"nvmlSystemGetCudaDriverVersion_v2", "nvmlSystemGetCudaDriverVersion"}, cuda)
+        nvml.answers(new String[]{"nvmlSystemGetCudaDriverVersion_v2", "nvmlSystemGetCudaDriverVersion"}, cuda)
             ? Optional.of(NvmlNames.cudaVersion(cuda.getValue()))
             : Optional.empty();
     return new CardReading(text("nvmlSystemGetDriverVersion"), cudaVersion, cards, faults);
@@ -77,7 +77,7 @@ public final class NvmlLibrary implements CardReader {
   @Override
   public Map<String, List<ProcessMemory>> processes() throws NvmlException {
     IntByReference count = new IntByReference();
-    nvml.require(new String[] {"nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"}, count);
+    nvml.require(new String[]{"nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"}, count);
     Map<String, List<ProcessMemory>> processes = new TreeMap<>();
     for (int index = 0; index < count.getValue(); index++) {
       try {
@@ -93,14 +93,14 @@ public final class NvmlLibrary implements CardReader {
   @Override
   public List<CardUser> users(String card) throws NvmlException {
     PointerByReference device = new PointerByReference();
-    nvml.require(new String[] {"nvmlDeviceGetHandleByUUID"}, card, device);
+    nvml.require(new String[]{"nvmlDeviceGetHandleByUUID"}, card, device);
     return NvmlProcesses.users(nvml, device.getValue());
   }
 
   @Override
   public List<ProcessSample> samples(String uuid, long newerThan) throws NvmlException {
     PointerByReference device = new PointerByReference();
-    nvml.require(new String[] {"nvmlDeviceGetHandleByUUID"}, uuid, device);
+    nvml.require(new String[]{"nvmlDeviceGetHandleByUUID"}, uuid, device);
     return NvmlProcesses.samples(nvml, device.getValue(), newerThan);
   }
 
@@ -146,20 +146,20 @@ public final class NvmlLibrary implements CardReader {
     if (set != null) {
       set.free();
     }
-    nvml.answers(new String[] {"nvmlShutdown"});
+    nvml.answers(new String[]{"nvmlShutdown"});
     nvml.unload();
   }
 
   private CardReading.Card card(int index) throws NvmlException {
     Pointer device = device(index);
     IntByReference minor = new IntByReference();
-    nvml.require(new String[] {"nvmlDeviceGetMinorNumber"}, device, minor);
+    nvml.require(new String[]{"nvmlDeviceGetMinorNumber"}, device, minor);
     Memory memory = NvmlCalls.zeros(24); // nvmlMemory_t: total, free, used
-    nvml.require(new String[] {"nvmlDeviceGetMemoryInfo"}, device, memory);
+    nvml.require(new String[]{"nvmlDeviceGetMemoryInfo"}, device, memory);
     IntByReference major = new IntByReference();
     IntByReference minorCapability = new IntByReference();
     String uuid = text("nvmlDeviceGetUUID", device);
-    boolean capable = nvml.answers(new String[] {"nvmlDeviceGetCudaComputeCapability"}, device, major, minorCapability);
+    boolean capable = nvml.answers(new String[]{"nvmlDeviceGetCudaComputeCapability"}, device, major, minorCapability);
     return new CardReading.Card(
         index,
         uuid,
@@ -189,13 +189,13 @@ public final class NvmlLibrary implements CardReader {
 
   private NvmlMig migOf(String card) throws NvmlException {
     PointerByReference device = new PointerByReference();
-    nvml.require(new String[] {"nvmlDeviceGetHandleByUUID"}, card, device);
+    nvml.require(new String[]{"nvmlDeviceGetHandleByUUID"}, card, device);
     return new NvmlMig(nvml, device.getValue());
   }
 
   private Map<Pointer, String> handles() throws NvmlException {
     IntByReference count = new IntByReference();
-    nvml.require(new String[] {"nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"}, count);
+    nvml.require(new String[]{"nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"}, count);
     Map<Pointer, String> handles = new HashMap<>();
     for (int index = 0; index < count.getValue(); index++) {
       try {
@@ -210,7 +210,7 @@ public final class NvmlLibrary implements CardReader {
 
   private Pointer device(int index) throws NvmlException {
     PointerByReference handle = new PointerByReference();
-    nvml.require(new String[] {"nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex"}, index, handle);
+    nvml.require(new String[]{"nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex"}, index, handle);
     return handle.getValue();
   }
 
@@ -218,15 +218,17 @@ public final class NvmlLibrary implements CardReader {
   private long reserved(Pointer device) {
     Memory memory = NvmlCalls.zeros(MEMORY_V2_BYTES);
     memory.setInt(0, MEMORY_V2_BYTES | 2 << 24); // nvmlMemory_v2, the structure's version
-    return nvml.answers(new String[] {"nvmlDeviceGetMemoryInfo_v2"}, device, memory) ? Math.max(0, memory.getLong(MEMORY_V2_RESERVED)) : 0;
+    return nvml.answers(new String[]{"nvmlDeviceGetMemoryInfo_v2"}, device, memory)
+        ? Math.max(0, memory.getLong(MEMORY_V2_RESERVED))
+        : 0;
   }
 
   private Optional<String> busId(Pointer device) {
     Memory pci = NvmlCalls.zeros(NvmlNvlink.PCI_V3_BYTES);
-    if (nvml.answers(new String[] {"nvmlDeviceGetPciInfo_v3"}, device, pci)) {
+    if (nvml.answers(new String[]{"nvmlDeviceGetPciInfo_v3"}, device, pci)) {
       return Optional.of(NvmlNames.busId(pci.getString(NvmlNvlink.PCI_V3_BUS_ID, "US-ASCII")));
     }
-    return nvml.answers(new String[] {"nvmlDeviceGetPciInfo_v2", "nvmlDeviceGetPciInfo"}, device, pci)
+    return nvml.answers(new String[]{"nvmlDeviceGetPciInfo_v2", "nvmlDeviceGetPciInfo"}, device, pci)
         ? Optional.of(NvmlNames.busId(pci.getString(0, "US-ASCII")))
         : Optional.empty();
   }
@@ -234,7 +236,8 @@ public final class NvmlLibrary implements CardReader {
   /** The one NUMA node that the card's memory affinity names; where the card is a NUMA node itself, that one. */
   private Optional<Integer> numaNode(Pointer device) {
     Memory set = NvmlCalls.zeros(Long.BYTES);
-    if (nvml.answers(new String[] {"nvmlDeviceGetMemoryAffinity"}, device, 1, set, 0) && Long.bitCount(set.getLong(0)) == 1) {
+    if (nvml.answers(new String[]{"nvmlDeviceGetMemoryAffinity"}, device, 1, set, 0)
+        && Long.bitCount(set.getLong(0)) == 1) {
       return Optional.of(Long.numberOfTrailingZeros(set.getLong(0)));
     }
     return number("nvmlDeviceGetNumaNodeId", device);
@@ -245,12 +248,12 @@ public final class NvmlLibrary implements CardReader {
     Object[] arguments = java.util.Arrays.copyOf(leading, leading.length + 2);
     arguments[leading.length] = text;
     arguments[leading.length + 1] = TEXT_BYTES - 1;
-    nvml.require(new String[] {function}, arguments);
+    nvml.require(new String[]{function}, arguments);
     return text.getString(0, "UTF-8");
   }
 
   private Optional<Integer> number(String function, Pointer device) {
     IntByReference value = new IntByReference();
-    return nvml.answers(new String[] {function}, device, value) ? Optional.of(value.getValue()) : Optional.empty();
+    return nvml.answers(new String[]{function}, device, value) ? Optional.of(value.getValue()) : Optional.empty();
   }
 }

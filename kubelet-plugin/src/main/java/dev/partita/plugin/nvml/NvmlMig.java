@@ -21,8 +21,8 @@ final class NvmlMig {
   private static final int IN_USE = 19; // NVML_ERROR_IN_USE
 
   /**
-   * nvmlGpuInstanceProfileInfo_v2_t: version, id, isP2pSupported, sliceCount, instanceCount, multiprocessorCount, five numbers of
-   * engines, memorySizeMB, name.
+   * nvmlGpuInstanceProfileInfo_v2_t: version, id, isP2pSupported, sliceCount, instanceCount, multiprocessorCount, five
+   * numbers of engines, memorySizeMB, name.
    */
   private static final int PROFILE_BYTES = 152;
 
@@ -34,8 +34,10 @@ final class NvmlMig {
   private static final int PROFILE_NAME = 56;
   private static final int PLACEMENT_BYTES = 8; // nvmlGpuInstancePlacement_t: start, size
   private static final int GPU_INSTANCE_BYTES = 24; // nvmlGpuInstanceInfo_t: device, id, profileId, placement
-  private static final int COMPUTE_PROFILE_BYTES = 36; // nvmlComputeInstanceProfileInfo_t: id, sliceCount, and seven more
-  private static final int COMPUTE_INSTANCE_BYTES = 32; // nvmlComputeInstanceInfo_t: device, gpuInstance, id, profileId, placement
+  // nvmlComputeInstanceProfileInfo_t: id, sliceCount, and seven more
+  private static final int COMPUTE_PROFILE_BYTES = 36;
+  // nvmlComputeInstanceInfo_t: device, gpuInstance, id, profileId, placement
+  private static final int COMPUTE_INSTANCE_BYTES = 32;
   private static final int SHARED_ENGINES = 0; // NVML_COMPUTE_INSTANCE_ENGINE_PROFILE_SHARED
 
   private final NvmlCalls nvml;
@@ -49,7 +51,10 @@ final class NvmlMig {
   /** A profile with the driver's number for it. */
   private record Numbered(int id, MigProfile profile) {}
 
-  /** What the card can be cut into, whether MIG is on or not; none where it cannot, or the driver does not tell as long as it is off. */
+  /**
+   * What the card can be cut into, whether MIG is on or not; none where it cannot, or the driver does not tell as long
+   * as it is off.
+   */
   List<MigProfile> profiles() {
     return numbered().stream().map(Numbered::profile).toList();
   }
@@ -59,7 +64,7 @@ final class NvmlMig {
     for (int kind = 0; kind < KINDS; kind++) {
       Memory info = NvmlCalls.zeros(PROFILE_BYTES);
       info.setInt(0, PROFILE_BYTES | 2 << 24); // nvmlGpuInstanceProfileInfo_v2, the structure's version
-      if (!nvml.answers(new String[] {"nvmlDeviceGetGpuInstanceProfileInfoV"}, device, kind, info)) {
+      if (!nvml.answers(new String[]{"nvmlDeviceGetGpuInstanceProfileInfoV"}, device, kind, info)) {
         continue;
       }
       int id = info.getInt(PROFILE_ID);
@@ -104,7 +109,7 @@ final class NvmlMig {
     for (Numbered profile : numbered()) {
       for (Pointer handle : list("nvmlDeviceGetGpuInstances", device, profile.id())) {
         Memory info = NvmlCalls.zeros(GPU_INSTANCE_BYTES);
-        nvml.require(new String[] {"nvmlGpuInstanceGetInfo"}, handle, info);
+        nvml.require(new String[]{"nvmlGpuInstanceGetInfo"}, handle, info);
         int id = info.getInt(8);
         List<ComputeInstance> parts = new ArrayList<>();
         for (Pointer part : computeInstances(handle)) {
@@ -122,12 +127,13 @@ final class NvmlMig {
   /** Whether MIG is on; not where the card cannot, or the driver does not tell. */
   boolean isOnIfKnown() {
     IntByReference current = new IntByReference();
-    return nvml.answers(new String[] {"nvmlDeviceGetMigMode"}, device, current, new IntByReference()) && current.getValue() == 1;
+    return nvml.answers(new String[]{"nvmlDeviceGetMigMode"}, device, current, new IntByReference())
+        && current.getValue() == 1;
   }
 
   private boolean isOn() throws NvmlException {
     IntByReference current = new IntByReference();
-    nvml.require(new String[] {"nvmlDeviceGetMigMode"}, device, current, new IntByReference());
+    nvml.require(new String[]{"nvmlDeviceGetMigMode"}, device, current, new IntByReference());
     return current.getValue() == 1;
   }
 
@@ -136,11 +142,12 @@ final class NvmlMig {
       return;
     }
     IntByReference activation = new IntByReference();
-    nvml.require(new String[] {"nvmlDeviceSetMigMode"}, device, on ? 1 : 0, activation);
+    nvml.require(new String[]{"nvmlDeviceSetMigMode"}, device, on ? 1 : 0, activation);
     if (activation.getValue() == 0 && isOn() == on) {
       return;
     }
-    nvml.answers(new String[] {"nvmlDeviceSetMigMode"}, device, on ? 0 : 1, new IntByReference()); // or it would come with the next reset
+    // or it would come with the next reset
+    nvml.answers(new String[]{"nvmlDeviceSetMigMode"}, device, on ? 0 : 1, new IntByReference());
     int code = activation.getValue() == 0 ? IN_USE : activation.getValue();
     throw new NvmlException("nvmlDeviceSetMigMode", code, "MIG mode does not change at once: " + nvml.describe(code));
   }
@@ -150,24 +157,27 @@ final class NvmlMig {
         numbered().stream()
             .filter(p -> p.profile().name().equals(profileName))
             .findFirst()
-            .orElseThrow(() -> new NvmlException("making a MIG instance", NvmlException.NOT_FOUND, "the card has no profile " + profileName));
+            .orElseThrow(() -> new NvmlException("making a MIG instance", NvmlException.NOT_FOUND,
+                "the card has no profile " + profileName));
     int size =
         profile.profile().placements().stream()
             .filter(p -> p.start() == start)
             .findFirst()
-            .orElseThrow(() -> new NvmlException("making a MIG instance", NvmlException.NOT_FOUND, profileName + " cannot begin at memory slice " + start))
+            .orElseThrow(() -> new NvmlException("making a MIG instance", NvmlException.NOT_FOUND,
+                profileName + " cannot begin at memory slice " + start))
             .size();
     Memory placement = NvmlCalls.zeros(PLACEMENT_BYTES);
     placement.setInt(0, start);
     placement.setInt(4, size);
     PointerByReference made = new PointerByReference();
-    nvml.require(new String[] {"nvmlDeviceCreateGpuInstanceWithPlacement"}, device, profile.id(), placement, made);
+    nvml.require(new String[]{"nvmlDeviceCreateGpuInstanceWithPlacement"}, device, profile.id(), placement, made);
     Pointer instance = made.getValue();
     Optional<Integer> all = wholeProfile(instance, profile.profile().slices());
     if (all.isEmpty()) {
-      throw new NvmlException("making a MIG instance", NvmlException.NOT_FOUND, profileName + " has no compute instance of all its slices");
+      throw new NvmlException("making a MIG instance", NvmlException.NOT_FOUND,
+          profileName + " has no compute instance of all its slices");
     }
-    nvml.require(new String[] {"nvmlGpuInstanceCreateComputeInstance"}, instance, all.get(), new PointerByReference());
+    nvml.require(new String[]{"nvmlGpuInstanceCreateComputeInstance"}, instance, all.get(), new PointerByReference());
   }
 
   void end(int gpuInstance) throws NvmlException {
@@ -180,15 +190,16 @@ final class NvmlMig {
       throw new NvmlException("nvmlDeviceGetGpuInstanceById", code, nvml.describe(code));
     }
     for (Pointer part : computeInstances(found.getValue())) {
-      nvml.require(new String[] {"nvmlComputeInstanceDestroy"}, part);
+      nvml.require(new String[]{"nvmlComputeInstanceDestroy"}, part);
     }
-    nvml.require(new String[] {"nvmlGpuInstanceDestroy"}, found.getValue());
+    nvml.require(new String[]{"nvmlGpuInstanceDestroy"}, found.getValue());
   }
 
   private Optional<Integer> wholeProfile(Pointer instance, int slices) {
     for (int kind = 0; kind < KINDS; kind++) {
       Memory info = NvmlCalls.zeros(COMPUTE_PROFILE_BYTES);
-      if (nvml.answers(new String[] {"nvmlGpuInstanceGetComputeInstanceProfileInfo"}, instance, kind, SHARED_ENGINES, info)
+      if (nvml.answers(new String[]{"nvmlGpuInstanceGetComputeInstanceProfileInfo"}, instance, kind, SHARED_ENGINES,
+          info)
           && info.getInt(4) == slices) {
         return Optional.of(info.getInt(0));
       }
@@ -200,7 +211,8 @@ final class NvmlMig {
     Map<Integer, Pointer> byId = new HashMap<>();
     for (int kind = 0; kind < KINDS; kind++) {
       Memory info = NvmlCalls.zeros(COMPUTE_PROFILE_BYTES);
-      if (nvml.answers(new String[] {"nvmlGpuInstanceGetComputeInstanceProfileInfo"}, instance, kind, SHARED_ENGINES, info)) {
+      if (nvml.answers(new String[]{"nvmlGpuInstanceGetComputeInstanceProfileInfo"}, instance, kind, SHARED_ENGINES,
+          info)) {
         for (Pointer part : list("nvmlGpuInstanceGetComputeInstances", instance, info.getInt(0))) {
           byId.put(computeInfo(part).getInt(16), part); // two kinds may have one number
         }
@@ -211,14 +223,14 @@ final class NvmlMig {
 
   private Memory computeInfo(Pointer part) throws NvmlException {
     Memory info = NvmlCalls.zeros(COMPUTE_INSTANCE_BYTES);
-    nvml.require(new String[] {"nvmlComputeInstanceGetInfo_v2", "nvmlComputeInstanceGetInfo"}, part, info);
+    nvml.require(new String[]{"nvmlComputeInstanceGetInfo_v2", "nvmlComputeInstanceGetInfo"}, part, info);
     return info;
   }
 
   private List<Pointer> list(String function, Pointer of, int profile) throws NvmlException {
     Memory handles = NvmlCalls.zeros((long) MAX_INSTANCES * Long.BYTES);
     IntByReference count = new IntByReference(MAX_INSTANCES);
-    nvml.require(new String[] {function}, of, profile, handles, count);
+    nvml.require(new String[]{function}, of, profile, handles, count);
     List<Pointer> pointers = new ArrayList<>();
     for (int i = 0; i < Math.min(count.getValue(), MAX_INSTANCES); i++) {
       pointers.add(handles.getPointer((long) i * Long.BYTES));
@@ -230,7 +242,7 @@ final class NvmlMig {
   private Map<Long, String> uuids() {
     Map<Long, String> uuids = new HashMap<>();
     IntByReference most = new IntByReference();
-    if (!nvml.answers(new String[] {"nvmlDeviceGetMaxMigDeviceCount"}, device, most)) {
+    if (!nvml.answers(new String[]{"nvmlDeviceGetMaxMigDeviceCount"}, device, most)) {
       return uuids;
     }
     for (int i = 0; i < most.getValue(); i++) {
@@ -238,10 +250,10 @@ final class NvmlMig {
       IntByReference gpu = new IntByReference();
       IntByReference compute = new IntByReference();
       Memory text = NvmlCalls.zeros(96); // NVML_DEVICE_UUID_V2_BUFFER_SIZE
-      if (nvml.answers(new String[] {"nvmlDeviceGetMigDeviceHandleByIndex"}, device, i, handle)
-          && nvml.answers(new String[] {"nvmlDeviceGetGpuInstanceId"}, handle.getValue(), gpu)
-          && nvml.answers(new String[] {"nvmlDeviceGetComputeInstanceId"}, handle.getValue(), compute)
-          && nvml.answers(new String[] {"nvmlDeviceGetUUID"}, handle.getValue(), text, 96)) {
+      if (nvml.answers(new String[]{"nvmlDeviceGetMigDeviceHandleByIndex"}, device, i, handle)
+          && nvml.answers(new String[]{"nvmlDeviceGetGpuInstanceId"}, handle.getValue(), gpu)
+          && nvml.answers(new String[]{"nvmlDeviceGetComputeInstanceId"}, handle.getValue(), compute)
+          && nvml.answers(new String[]{"nvmlDeviceGetUUID"}, handle.getValue(), text, 96)) {
         uuids.put(key(gpu.getValue(), compute.getValue()), text.getString(0, "US-ASCII"));
       }
     }

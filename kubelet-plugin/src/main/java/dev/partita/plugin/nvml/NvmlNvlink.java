@@ -38,7 +38,7 @@ record NvmlNvlink(NvmlCalls nvml, Pointer device) {
       Memory pci = NvmlCalls.zeros(PCI_V3_BYTES);
       if (isActive(link)
           && remoteType(link) == REMOTE_GPU
-          && nvml.answers(new String[] {"nvmlDeviceGetNvLinkRemotePciInfo_v2"}, device, link, pci)) {
+          && nvml.answers(new String[]{"nvmlDeviceGetNvLinkRemotePciInfo_v2"}, device, link, pci)) {
         peers.add(NvmlNames.busId(pci.getString(PCI_V3_BUS_ID, "US-ASCII")));
       }
     }
@@ -47,17 +47,19 @@ record NvmlNvlink(NvmlCalls nvml, Pointer device) {
 
   private boolean isActive(int link) {
     IntByReference state = new IntByReference();
-    return nvml.answers(new String[] {"nvmlDeviceGetNvLinkState"}, device, link, state) && state.getValue() == 1;
+    return nvml.answers(new String[]{"nvmlDeviceGetNvLinkState"}, device, link, state) && state.getValue() == 1;
   }
 
   private int remoteType(int link) {
     IntByReference type = new IntByReference();
-    return nvml.answers(new String[] {"nvmlDeviceGetNvLinkRemoteDeviceType"}, device, link, type) ? type.getValue() : REMOTE_GPU;
+    return nvml.answers(new String[]{"nvmlDeviceGetNvLinkRemoteDeviceType"}, device, link, type)
+        ? type.getValue()
+        : REMOTE_GPU;
   }
 
   private Optional<String> fabric() {
     Memory fabric = NvmlCalls.zeros(FABRIC_BYTES);
-    if (!nvml.answers(new String[] {"nvmlDeviceGetGpuFabricInfo"}, device, fabric)
+    if (!nvml.answers(new String[]{"nvmlDeviceGetGpuFabricInfo"}, device, fabric)
         || fabric.getByte(24) != FABRIC_STATE_COMPLETED
         || fabric.getInt(16) != 0) {
       return Optional.empty();

@@ -11,7 +11,9 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** NVML's lists of the processes that use a card. Its buffer protocol: too little room gives the number that is needed. */
+/**
+ * NVML's lists of the processes that use a card. Its buffer protocol: too little room gives the number that is needed.
+ */
 final class NvmlProcesses {
   private static final int INSUFFICIENT_SIZE = 7; // NVML_ERROR_INSUFFICIENT_SIZE
   private static final long NOT_AVAILABLE = -1L; // NVML_VALUE_NOT_AVAILABLE
@@ -75,8 +77,9 @@ final class NvmlProcesses {
   private static final int SAMPLE_SM = 16;
 
   /**
-   * The newest sample of each process that was active lately, if it is newer than a time in microseconds. One with an impossible
-   * figure is left out: drivers have been seen to give whatever was in memory for processes that had ended (nvtop's issue 110).
+   * The newest sample of each process that was active lately, if it is newer than a time in microseconds. One with an
+   * impossible figure is left out: drivers have been seen to give whatever was in memory for processes that had ended
+   * (nvtop's issue 110).
    *
    * @throws NvmlException if the card has none: old ones, and those in MIG mode (NVML_ERROR_NOT_SUPPORTED)
    */
@@ -124,7 +127,8 @@ final class NvmlProcesses {
     return function;
   }
 
-  private static void list(NvmlCalls nvml, String function, Pointer device, int stride, Map<Long, Long> into) throws NvmlException {
+  private static void list(NvmlCalls nvml, String function, Pointer device, int stride, Map<Long, Long> into)
+      throws NvmlException {
     Rows rows = rows(nvml, function, device, stride);
     for (int i = 0; i < rows.count(); i++) {
       long pid = Integer.toUnsignedLong(rows.list().getInt((long) i * stride));

@@ -7,4 +7,9 @@ package dev.partita.plugin.nvml;
  * @param timestampMicros the end of the period
  */
 public record ProcessSample(
-    long pid, long timestampMicros, int smPercent, int memoryPercent, int encoderPercent, int decoderPercent) {}
+    long pid,
+    long timestampMicros,
+    int smPercent,
+    int memoryPercent,
+    int encoderPercent,
+    int decoderPercent) {}

@@ -29,7 +29,8 @@ final class AtOnce {
     try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       keys.forEach(key -> running.put(key, threads.submit(context.wrap(() -> function.apply(key)))));
     }
-    running.forEach((key, future) -> all.put(key, future.resultNow())); // an executor that is closed has run all that it was given
+    // an executor that is closed has run all that it was given
+    running.forEach((key, future) -> all.put(key, future.resultNow()));
     return all;
   }
 }

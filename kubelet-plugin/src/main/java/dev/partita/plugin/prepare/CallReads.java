@@ -18,8 +18,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Reads what the claims of one call need of the API server, each thing once: the claims of a pod have their pod and each other in common,
- * so that a hundred of them would be read a hundred times each.
+ * Reads what the claims of one call need of the API server, each thing once: the claims of a pod have their pod and
+ * each other in common, so that a hundred of them would be read a hundred times each.
  */
 final class CallReads {
   private final ClaimReader api;
@@ -38,7 +38,8 @@ final class CallReads {
 
   /** The claim; empty if it is gone, or another one has its name. */
   Optional<ResourceClaim> claim(ClaimRef claim) {
-    return claim(new Name(claim.namespace(), claim.name())).filter(found -> claim.uid().equals(found.getMetadata().getUid()));
+    return claim(new Name(claim.namespace(), claim.name()))
+        .filter(found -> claim.uid().equals(found.getMetadata().getUid()));
   }
 
   /** The pod that a claim is reserved for; empty if it is gone, or another one has its name. */
@@ -56,7 +57,8 @@ final class CallReads {
         new Name(namespace, pod.getMetadata().getName()),
         name -> {
           Map<String, List<Grant>> byClaim = new HashMap<>();
-          ContainerView.claimNames(pod).forEach(claim -> byClaim.put(claim, grants(new Name(namespace, claim), cards, node)));
+          ContainerView.claimNames(pod)
+              .forEach(claim -> byClaim.put(claim, grants(new Name(namespace, claim), cards, node)));
           return ContainerView.containersOf(pod, byClaim);
         });
   }

@@ -5,8 +5,8 @@ import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.AllocationDecoder;
 import dev.partita.plugin.claim.CardIdentity;
 import dev.partita.plugin.claim.CdiName;
-import dev.partita.plugin.claim.Clash;
 import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.Clash;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.PreparedClaim.Phase;
@@ -40,8 +40,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Prepares and takes back claims: reads what the decision needs, decides, and has the steps carried out. Everything may be
- * asked again at any time, and gives the same answer.
+ * Prepares and takes back claims: reads what the decision needs, decides, and has the steps carried out. Everything may
+ * be asked again at any time, and gives the same answer.
  */
 public final class ClaimPreparer implements ClaimService {
   private static final Logger LOG = LoggerFactory.getLogger(ClaimPreparer.class);
@@ -96,7 +96,8 @@ public final class ClaimPreparer implements ClaimService {
   public Map<ClaimRef, Outcome> prepare(Collection<ClaimRef> claims) {
     Call call = new Call(Patience.ofKubelet(), new CallReads(api, pool), new ConcurrentLinkedQueue<>());
     Map<ClaimRef, Outcome> outcomes = AtOnce.each(claims, claim -> prepare(claim, takeBack(claim.uid()), call));
-    call.reports().forEach(Runnable::run); // not before: they would take the API server from claims that kubelet still waits for
+    // not before: they would take the API server from claims that kubelet still waits for
+    call.reports().forEach(Runnable::run);
     return outcomes;
   }
 
@@ -111,8 +112,8 @@ public final class ClaimPreparer implements ClaimService {
   }
 
   /**
-   * Prepares a claim whose record is missing and whose containers may be running. If that fails they keep what they have: of the claim
-   * only the record is taken back, so that it is missed again.
+   * Prepares a claim whose record is missing and whose containers may be running. If that fails they keep what they
+   * have: of the claim only the record is taken back, so that it is missed again.
    */
   public Outcome rebuild(ClaimRef claim) {
     Call call = new Call(Patience.NONE, new CallReads(api, pool), new ConcurrentLinkedQueue<>());
@@ -196,7 +197,10 @@ public final class ClaimPreparer implements ClaimService {
         });
   }
 
-  /** Takes note of whom a prepared claim is reserved for; not of one that was released since it was read, for nobody would take that back. */
+  /**
+   * Takes note of whom a prepared claim is reserved for; not of one that was released since it was read, for nobody
+   * would take that back.
+   */
   public void noteReservations(ResourceClaim claim) throws IOException {
     String uid = claim.getMetadata().getUid();
     lock.onClaim(
@@ -216,7 +220,8 @@ public final class ClaimPreparer implements ClaimService {
   }
 
   /**
-   * Writes the files of a prepared claim anew, on the cards and with the driver as they are now, if its record is still the given one.
+   * Writes the files of a prepared claim anew, on the cards and with the driver as they are now, if its record is still
+   * the given one.
    *
    * @param record as it was read before, completed
    * @return why that cannot be done; empty if it was, or if the claim was released meanwhile
@@ -266,7 +271,8 @@ public final class ClaimPreparer implements ClaimService {
     }
   }
 
-  private PreparedOrRefused tryOnce(ClaimRef ref, ResourceClaim claim, List<Step> takeBack, CallReads reads) throws IOException {
+  private PreparedOrRefused tryOnce(ClaimRef ref, ResourceClaim claim, List<Step> takeBack, CallReads reads)
+      throws IOException {
     GpuNodeSpec knobs = node.get();
     Inventory.Cards cards = cardsFor(claim, knobs);
     AllocationDecoder.Outcome reading = AllocationDecoder.read(claim, pool, cards, knobs);
@@ -328,7 +334,8 @@ public final class ClaimPreparer implements ClaimService {
           return new Refused(lost.get());
         }
         if (!earlier.get().bootId().equals(bootId)) {
-          execute(List.of(new Step.RemoveShares(ref.uid()))); // a region that outlived its kernel has pids and times that mean nothing now
+          // a region that outlived its kernel has pids and times that mean nothing now
+          execute(List.of(new Step.RemoveShares(ref.uid())));
         }
         onCards(again.grants(), Step.files(again));
         return complete(again, claim);
@@ -354,14 +361,18 @@ public final class ClaimPreparer implements ClaimService {
       if (clash.isPresent()) {
         return new Clashing(clash.get());
       }
-      return complete(wanted, claim); // without the cards: from its first record on the others count with it, so nobody waits for this one's disk
+      // without the cards: from its first record on the others count with it, so nobody waits for this one's disk
+      return complete(wanted, claim);
     } catch (IOException | RuntimeException e) {
       rollBack(wanted, takeBack, e);
       throw e;
     }
   }
 
-  /** Completes a preparation while the claim is read once more: if it is deleted from now on, kubelet's release comes after this. */
+  /**
+   * Completes a preparation while the claim is read once more: if it is deleted from now on, kubelet's release comes
+   * after this.
+   */
   private Prepared complete(PreparedClaim wanted, ResourceClaim claim) throws IOException {
     pods.see(claim);
     Again again = readAgain(wanted.claim());
@@ -396,11 +407,15 @@ public final class ClaimPreparer implements ClaimService {
 
   /** An earlier preparation as it would be now. */
   private PreparedClaim renewed(
-      PreparedClaim earlier, Inventory.Cards cards, AllocationDecoder.Outcome reading, ContainerView view) {
+      PreparedClaim earlier,
+      Inventory.Cards cards,
+      AllocationDecoder.Outcome reading,
+      ContainerView view) {
     PreparedClaim present = onPresentNodes(earlier, cards);
     boolean seen = reading instanceof AllocationDecoder.Granted;
     return new PreparedClaim(
-        earlier.claim(), Phase.COMPLETED, bootId, present.grants(), seen ? view.env() : earlier.env(), seen ? view.mixed() : earlier.mixed());
+        earlier.claim(), Phase.COMPLETED, bootId, present.grants(), seen ? view.env() : earlier.env(),
+        seen ? view.mixed() : earlier.mixed());
   }
 
   /** The same grants on the cards' present device nodes: a reboot or a reload of the driver may renumber them. */
@@ -408,15 +423,15 @@ public final class ClaimPreparer implements ClaimService {
     List<Grant> grants =
         earlier.grants().stream()
             .map(
-                grant ->
-                    new Grant(
-                        grant.requests(),
-                        grant.device(),
-                        grant.shareId(),
-                        cards.byUuid(grant.card().uuid()).map(CardIdentity::of).orElse(grant.card()),
-                        grant.use()))
+                grant -> new Grant(
+                    grant.requests(),
+                    grant.device(),
+                    grant.shareId(),
+                    cards.byUuid(grant.card().uuid()).map(CardIdentity::of).orElse(grant.card()),
+                    grant.use()))
             .toList();
-    return new PreparedClaim(earlier.claim(), earlier.phase(), earlier.bootId(), grants, earlier.env(), earlier.mixed());
+    return new PreparedClaim(earlier.claim(), earlier.phase(), earlier.bootId(), grants, earlier.env(),
+        earlier.mixed());
   }
 
   /** Another card's device node in its place would be one that nothing limits: quotas go by the UUID. */
@@ -425,7 +440,8 @@ public final class ClaimPreparer implements ClaimService {
         .map(Grant::card)
         .filter(card -> cards.byUuid(card.uuid()).filter(cards::hasNode).isEmpty())
         .findFirst()
-        .map(card -> "card " + card.uuid() + " (gpu-" + card.index() + ") does not answer, and its device node may be another card's by now; see dmesg and nvidia-smi on the node");
+        .map(card -> "card " + card.uuid() + " (gpu-" + card.index()
+            + ") does not answer, and its device node may be another card's by now; see dmesg and nvidia-smi on the node");
   }
 
   private boolean isSameAllocation(PreparedClaim earlier, ResourceClaim claim) {
@@ -433,8 +449,8 @@ public final class ClaimPreparer implements ClaimService {
   }
 
   /**
-   * The cards. They are read once more if the allocation names one that the last reading does not have, or if the driver is another one
-   * since: a container would not start that is to get files of the one before.
+   * The cards. They are read once more if the allocation names one that the last reading does not have, or if the
+   * driver is another one since: a container would not start that is to get files of the one before.
    */
   private Inventory.Cards cardsFor(ResourceClaim claim, GpuNodeSpec knobs) {
     Inventory now = inventory.current();
@@ -484,6 +500,7 @@ public final class ClaimPreparer implements ClaimService {
 
   private ReadyDevice ready(ClaimRef ref, ResourceClaim claim, Grant grant) {
     return new ReadyDevice(
-        grant.requests(), pool, grant.device(), List.of(CdiName.idOf(ref, grant)), AllocationDecoder.shareIdOf(claim, pool, grant));
+        grant.requests(), pool, grant.device(), List.of(CdiName.idOf(ref, grant)),
+        AllocationDecoder.shareIdOf(claim, pool, grant));
   }
 }

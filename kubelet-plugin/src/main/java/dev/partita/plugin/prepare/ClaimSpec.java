@@ -23,9 +23,9 @@ import java.util.Objects;
 import java.util.stream.Stream;
 
 /**
- * What containers of a claim get. Common to all its devices: the driver but for its two front doors, libcuda and NVML. With a
- * share come the shadows under the names of those two, and the driver's own ones behind them; with a whole card or a MIG instance
- * the driver's own under their own names. What depends on an image is left to {@link LibraryHook}.
+ * What containers of a claim get. Common to all its devices: the driver but for its two front doors, libcuda and NVML.
+ * With a share come the shadows under the names of those two, and the driver's own ones behind them; with a whole card
+ * or a MIG instance the driver's own under their own names. What depends on an image is left to {@link LibraryHook}.
  *
  * @param root where the driver is
  * @param extraMounts what containers need of the driver root besides
@@ -53,7 +53,11 @@ public record ClaimSpec(DriverRoot root, List<ExtraDriverMount> extraMounts, Sha
    * @param libraries the installed shadows and hook
    * @throws IllegalStateException if a card or an instance has no device node
    */
-  public CdiSpec of(PreparedClaim claim, Map<String, GpuInstance> instances, DriverFiles driver, HookLibraries.Installed libraries) {
+  public CdiSpec of(
+      PreparedClaim claim,
+      Map<String, GpuInstance> instances,
+      DriverFiles driver,
+      HookLibraries.Installed libraries) {
     LibraryHook hook = new LibraryHook(libraries.hook(), driver.libraryFolder());
     List<CdiDevice> devices = new ArrayList<>();
     for (Grant grant : claim.grants()) {
@@ -67,7 +71,8 @@ public record ClaimSpec(DriverRoot root, List<ExtraDriverMount> extraMounts, Sha
       ContainerEdits share = grant.share().isPresent() ? shareEdits(claim, grant) : ContainerEdits.NONE;
       devices.add(new CdiDevice(CdiName.of(claim.claim(), grant), card.then(doors).then(share)));
     }
-    return CdiSpec.of(CdiName.KIND, Map.of(CLAIM_ANNOTATION, claim.claim().qualifiedName()), devices, common(driver).then(hook.place(names(driver))));
+    return CdiSpec.of(CdiName.KIND, Map.of(CLAIM_ANNOTATION, claim.claim().qualifiedName()), devices,
+        common(driver).then(hook.place(names(driver))));
   }
 
   /** Whether containers with such a spec have a MIG instance. */
@@ -86,8 +91,10 @@ public record ClaimSpec(DriverRoot root, List<ExtraDriverMount> extraMounts, Sha
       mounts.add(extra.writable() ? Mount.readWrite(host, extra.path()) : Mount.readOnly(host, extra.path()));
     }
     List<String> env = new ArrayList<>();
-    env.add("NVIDIA_VISIBLE_DEVICES=void"); // an NVIDIA container runtime that is the default must not add cards of its own choice
-    env.add("TRITON_LIBCUDA_PATH=" + driver.libraryFolder()); // it asks ldconfig's cache, which nobody writes anew for the container
+    // an NVIDIA container runtime that is the default must not add cards of its own choice
+    env.add("NVIDIA_VISIBLE_DEVICES=void");
+    // it asks ldconfig's cache, which nobody writes anew for the container
+    env.add("TRITON_LIBCUDA_PATH=" + driver.libraryFolder());
     return ContainerEdits.of(env, nodes, mounts);
   }
 
@@ -138,7 +145,8 @@ public record ClaimSpec(DriverRoot root, List<ExtraDriverMount> extraMounts, Sha
     DriverNode node = driver.cardNodes().get(grant.card().minor());
     if (node == null) {
       throw new IllegalStateException(
-          "card " + grant.card().uuid() + " has no device node /dev/nvidia" + grant.card().minor() + " below the driver root");
+          "card " + grant.card().uuid() + " has no device node /dev/nvidia" + grant.card().minor()
+              + " below the driver root");
     }
     return node.toEdit();
   }
@@ -148,10 +156,10 @@ public record ClaimSpec(DriverRoot root, List<ExtraDriverMount> extraMounts, Sha
     int compute = instance.computeInstances().getFirst().id();
     return root.migNodes(grant.card().minor(), instance.id(), compute)
         .orElseThrow(
-            () ->
-                new IllegalStateException(
-                    "the driver does not say which device nodes open MIG instance " + instance.id() + "/" + compute + " of card " + grant.card().uuid()
-                        + " (/proc/driver/nvidia-caps/mig-minors); nvidia-modprobe makes them"))
+            () -> new IllegalStateException(
+                "the driver does not say which device nodes open MIG instance " + instance.id() + "/" + compute
+                    + " of card " + grant.card().uuid()
+                    + " (/proc/driver/nvidia-caps/mig-minors); nvidia-modprobe makes them"))
         .stream()
         .map(DriverNode::toEdit)
         .toList();

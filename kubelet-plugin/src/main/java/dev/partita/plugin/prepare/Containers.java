@@ -30,7 +30,9 @@ record Containers(CallReads reads, Inventory.Cards cards, GpuNodeSpec node) {
   /** The claim from inside its containers; a claim that is reserved for nobody is seen as one container's. */
   ContainerView view(ClaimRef ref, ResourceClaim claim, List<Grant> grants) {
     List<ResourceClaimConsumerReference> consumers =
-        claim.getStatus() == null || claim.getStatus().getReservedFor() == null ? List.of() : claim.getStatus().getReservedFor();
+        claim.getStatus() == null || claim.getStatus().getReservedFor() == null
+            ? List.of()
+            : claim.getStatus().getReservedFor();
     if (consumers.isEmpty()) {
       return ContainerView.ofClaimAlone(grants);
     }
@@ -46,7 +48,8 @@ record Containers(CallReads reads, Inventory.Cards cards, GpuNodeSpec node) {
       }
       return known ? ContainerView.ofContainers(grants, containers) : ContainerView.ofUnknown(grants);
     } catch (KubernetesClientException e) {
-      LOG.warn("claim {}: its pods cannot be read, so its containers get no numbered variables: {}", ref, ApiCalls.explain(e));
+      LOG.warn("claim {}: its pods cannot be read, so its containers get no numbered variables: {}", ref,
+          ApiCalls.explain(e));
       return ContainerView.ofUnknown(grants);
     }
   }

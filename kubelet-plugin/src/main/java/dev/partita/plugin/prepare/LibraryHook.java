@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.OptionalInt;
 
 /**
- * The calls of partita-cdi-hook (hook-lib/cdi-hook): it does for the libraries that are mounted what depends on a container's
- * image, which nothing but the container runtime knows.
+ * The calls of partita-cdi-hook (hook-lib/cdi-hook): it does for the libraries that are mounted what depends on a
+ * container's image, which nothing but the container runtime knows.
  *
  * @param program the installed hook, on the host
  * @param folder the folder of the mounted libraries, in the container
@@ -32,7 +32,8 @@ record LibraryHook(Path program, String folder) {
   }
 
   private ContainerEdits call(String command, List<String> names) {
-    List<String> arguments = new ArrayList<>(List.of(String.valueOf(program.getFileName()), command, "--folder", folder));
+    List<String> arguments =
+        new ArrayList<>(List.of(String.valueOf(program.getFileName()), command, "--folder", folder));
     arguments.addAll(names);
     Hook hook = new Hook(CREATE_CONTAINER, program.toString(), arguments, List.of(), TIMEOUT_SECONDS);
     return new ContainerEdits(List.of(), List.of(), List.of(), List.of(hook), List.of());

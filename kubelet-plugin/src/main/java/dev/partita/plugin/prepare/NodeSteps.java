@@ -3,13 +3,13 @@ package dev.partita.plugin.prepare;
 import dev.partita.cdi.CdiFolder;
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.inventory.Inventory;
-import dev.partita.plugin.share.HookLibraries;
-import dev.partita.plugin.share.ShareFolders;
-import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.mig.MigCards;
 import dev.partita.plugin.nvml.MigControl.GpuInstance;
+import dev.partita.plugin.share.HookLibraries;
+import dev.partita.plugin.share.ShareFolders;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,7 +25,8 @@ import java.util.function.Supplier;
  *
  * @param inventory where the driver's files are
  * @param mig where MIG instances are made and ended
- * @param mayCut whether cards may be cut into MIG instances: then those that are not needed go when a card is used as a whole or shared
+ * @param mayCut whether cards may be cut into MIG instances: then those that are not needed go when a card is used as a
+ *        whole or shared
  */
 public record NodeSteps(
     Checkpoint checkpoint,
@@ -57,7 +58,8 @@ public record NodeSteps(
   private void writeSpec(PreparedClaim claim) throws IOException {
     switch (inventory.get()) {
       case Inventory.NoCards none -> throw new IOException(none.message());
-      case Inventory.Cards cards -> cdi.write(claim.claim().uid(), specs.of(claim, instances(claim), cards.files(), libraries.install()));
+      case Inventory.Cards cards ->
+          cdi.write(claim.claim().uid(), specs.of(claim, instances(claim), cards.files(), libraries.install()));
     }
   }
 
@@ -111,7 +113,8 @@ public record NodeSteps(
       if (grant.mig().isPresent()) {
         Optional<GpuInstance> instance = mig.find(grant.card(), grant.mig().get());
         instances.put(
-            grant.shareKey(), instance.orElseThrow(() -> new IOException(grant.device() + " was made, but somebody has ended it meanwhile")));
+            grant.shareKey(), instance
+                .orElseThrow(() -> new IOException(grant.device() + " was made, but somebody has ended it meanwhile")));
       }
     }
     return instances;

@@ -21,20 +21,22 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps operations apart that change the same of the node's state, among the threads of this plugin and among plugins: those on one
- * claim, those on one card, and those on the whole node, which stand alone. For example, claims of different cards are prepared at the
- * same time, and two claims of one card check one after the other whether they fit beside each other.
+ * Keeps operations apart that change the same of the node's state, among the threads of this plugin and among plugins:
+ * those on one claim, those on one card, and those on the whole node, which stand alone. For example, claims of
+ * different cards are prepared at the same time, and two claims of one card check one after the other whether they fit
+ * beside each other.
  *
- * <p>The order is node, claim, cards, and cards by their places in the file, so that nobody waits in a ring. Each claim and each card
- * has a byte of the lock file, by a hash; that two have the same byte costs time and nothing else. A lock on the whole file, which is what
- * a plugin before this one took, excludes them all.
+ * <p>The order is node, claim, cards, and cards by their places in the file, so that nobody waits in a ring. Each claim
+ * and each card has a byte of the lock file, by a hash; that two have the same byte costs time and nothing else. A lock
+ * on the whole file, which is what a plugin before this one took, excludes them all.
  */
 public final class OperationLock implements AutoCloseable {
   private static final int BYTES_OF_A_KIND = 1 << 12;
 
   /**
-   * Between two tries for what another plugin holds. Nobody is let wait in the kernel: it takes the process for the waiter, not the
-   * thread, and so two plugins, each with a thread that holds and one that waits, for a deadlock (EDEADLK, fcntl(2)).
+   * Between two tries for what another plugin holds. Nobody is let wait in the kernel: it takes the process for the
+   * waiter, not the thread, and so two plugins, each with a thread that holds and one that waits, for a deadlock
+   * (EDEADLK, fcntl(2)).
    */
   private static final Duration BETWEEN_TRIES = Duration.ofMillis(2);
 
@@ -65,10 +67,14 @@ public final class OperationLock implements AutoCloseable {
     }
   }
 
-  /** For how long this plugin's longest operation of the moment has been under way, without its wait for others; zero if there is none. */
+  /**
+   * For how long this plugin's longest operation of the moment has been under way, without its wait for others; zero if
+   * there is none.
+   */
   public Duration heldFor() {
     long now = System.nanoTime();
-    return begun.values().stream().map(since -> Duration.ofNanos(now - since)).max(Duration::compareTo).orElse(Duration.ZERO);
+    return begun.values().stream().map(since -> Duration.ofNanos(now - since)).max(Duration::compareTo)
+        .orElse(Duration.ZERO);
   }
 
   /** Waits until nobody else is at the claim, then runs. */

@@ -12,7 +12,10 @@ import java.util.concurrent.TimeUnit;
  * @param deadline when waiting must end
  */
 record Patience(Context call, Deadline deadline) {
-  /** What is kept of kubelet's patience for the preparation itself: an answer that comes too late is lost, and so is its reason. */
+  /**
+   * What is kept of kubelet's patience for the preparation itself: an answer that comes too late is lost, and so is its
+   * reason.
+   */
   static final Duration RESERVE = Duration.ofSeconds(5);
 
   /** Of a call without a deadline; kubelet gives every call 45 s. */

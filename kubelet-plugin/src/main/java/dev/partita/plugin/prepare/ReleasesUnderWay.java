@@ -13,9 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Waits for claims that kubelet is about to release. Of a pod that is deleted by force nothing is left in the API at once, so that its
- * card is allocated anew, while kubelet still ends its containers and releases its claims after that. A preparation that is refused
- * meanwhile would be tried again only after a minute or more.
+ * Waits for claims that kubelet is about to release. Of a pod that is deleted by force nothing is left in the API at
+ * once, so that its card is allocated anew, while kubelet still ends its containers and releases its claims after that.
+ * A preparation that is refused meanwhile would be tried again only after a minute or more.
  *
  * @param pool this node's pool
  */
@@ -59,7 +59,9 @@ record ReleasesUnderWay(ClaimReader api, Checkpoint checkpoint, String pool) {
 
   /** Whether the claim still has the devices that are prepared for it. */
   private boolean isNeeded(PreparedClaim record, Optional<ResourceClaim> claim) {
-    return claim.filter(now -> AllocationDecoder.deviceKeys(now, pool).equals(AllocationDecoder.deviceKeys(record.grants()))).isPresent();
+    return claim
+        .filter(now -> AllocationDecoder.deviceKeys(now, pool).equals(AllocationDecoder.deviceKeys(record.grants())))
+        .isPresent();
   }
 
   private static boolean pause() {

@@ -58,7 +58,10 @@ public sealed interface Step {
     return List.of(new WriteRecord(claim.in(Phase.COMPLETED)));
   }
 
-  /** Makes the files of a claim, also of one that is prepared anew: a reboot takes the CDI folder's and the usage regions with it. */
+  /**
+   * Makes the files of a claim, also of one that is prepared anew: a reboot takes the CDI folder's and the usage
+   * regions with it.
+   */
   static List<Step> files(PreparedClaim claim) {
     List<Step> steps = new ArrayList<>();
     if (!claim.grants().isEmpty()) {
@@ -68,7 +71,7 @@ public sealed interface Step {
       switch (grant.use()) {
         case Grant.Mig mig -> steps.add(new MakeInstance(claim.claim(), grant, mig));
         case Grant.Whole whole when whole.adminAccess() -> {} // the card stays as whoever uses it has it
-        case Grant.Whole _, Grant.Share _ -> steps.add(new ClearInstances(grant));
+        case Grant.Whole _,Grant.Share _ -> steps.add(new ClearInstances(grant));
       }
     }
     for (Grant grant : claim.grants()) {

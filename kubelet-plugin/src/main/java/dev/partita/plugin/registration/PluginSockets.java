@@ -16,7 +16,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The plugin's two sockets: the driver's services, and the registration that leads kubelet to them. The registration's
- * appears last and goes first. With a pod's UID in their names, two plugins can be there at once, as in a rolling update.
+ * appears last and goes first. With a pod's UID in their names, two plugins can be there at once, as in a rolling
+ * update.
  */
 public final class PluginSockets implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PluginSockets.class);
@@ -26,7 +27,9 @@ public final class PluginSockets implements AutoCloseable {
   private final UnixSocketServer draServer;
 
   private PluginSockets(
-      RegistrationService registration, UnixSocketServer registrationServer, UnixSocketServer draServer) {
+      RegistrationService registration,
+      UnixSocketServer registrationServer,
+      UnixSocketServer draServer) {
     this.registration = registration;
     this.registrationServer = registrationServer;
     this.draServer = draServer;
@@ -34,7 +37,10 @@ public final class PluginSockets implements AutoCloseable {
 
   /** Opens both sockets; sockets of the driver on which nobody listens are removed. */
   public static PluginSockets open(
-      Path registryFolder, Path pluginsFolder, Optional<String> podUid, List<BindableService> services)
+      Path registryFolder,
+      Path pluginsFolder,
+      Optional<String> podUid,
+      List<BindableService> services)
       throws IOException {
     String suffix = podUid.map(uid -> "-" + uid).orElse("");
     Path registrationSocket = registryFolder.resolve(Driver.NAME + suffix + "-reg.sock");

@@ -1,14 +1,14 @@
 package dev.partita.plugin.registration;
 
 import dev.partita.api.Driver;
+import io.grpc.stub.StreamObserver;
+import java.nio.file.Path;
+import java.util.List;
 import k8s.io.kubelet.pkg.apis.pluginregistration.v1.InfoRequest;
 import k8s.io.kubelet.pkg.apis.pluginregistration.v1.PluginInfo;
 import k8s.io.kubelet.pkg.apis.pluginregistration.v1.RegistrationGrpc;
 import k8s.io.kubelet.pkg.apis.pluginregistration.v1.RegistrationStatus;
 import k8s.io.kubelet.pkg.apis.pluginregistration.v1.RegistrationStatusResponse;
-import io.grpc.stub.StreamObserver;
-import java.nio.file.Path;
-import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,7 +44,8 @@ final class RegistrationService extends RegistrationGrpc.RegistrationImplBase {
 
   @Override
   public void notifyRegistrationStatus(
-      RegistrationStatus status, StreamObserver<RegistrationStatusResponse> response) {
+      RegistrationStatus status,
+      StreamObserver<RegistrationStatusResponse> response) {
     registered = status.getPluginRegistered();
     if (registered) {
       LOG.info("registered with kubelet as {}", Driver.NAME);

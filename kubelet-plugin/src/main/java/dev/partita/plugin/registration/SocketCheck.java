@@ -11,8 +11,8 @@ import k8s.io.kubelet.pkg.apis.dra.v1.DRAPluginGrpc;
 import k8s.io.kubelet.pkg.apis.dra.v1.NodeUnprepareResourcesRequest;
 
 /**
- * Asks the driver's own socket what kubelet asks it, for no claim at all. An answer shows that the socket is in its place, and that
- * connections are accepted and calls carried out.
+ * Asks the driver's own socket what kubelet asks it, for no claim at all. An answer shows that the socket is in its
+ * place, and that connections are accepted and calls carried out.
  */
 public final class SocketCheck {
   private static final int PATIENCE_SECONDS = 10;
@@ -25,7 +25,10 @@ public final class SocketCheck {
     this.events = events;
   }
 
-  /** Asks by a connection of its own, as a kubelet that has been started anew would. Throws StatusRuntimeException without an answer. */
+  /**
+   * Asks by a connection of its own, as a kubelet that has been started anew would. Throws StatusRuntimeException
+   * without an answer.
+   */
   public void ask() {
     ManagedChannel channel =
         NettyChannelBuilder.forAddress(UnixDomainSocketAddress.of(socket))

@@ -39,7 +39,8 @@ public final class UnixSocketServer implements AutoCloseable {
   public static UnixSocketServer listen(Path socket, List<BindableService> services) throws IOException {
     if (socket.toString().getBytes(StandardCharsets.UTF_8).length > PATH_BYTES_MAX) {
       throw new IOException(
-          "the path of the socket " + socket + " is longer than the " + PATH_BYTES_MAX + " bytes that a unix socket may have");
+          "the path of the socket " + socket + " is longer than the " + PATH_BYTES_MAX
+              + " bytes that a unix socket may have");
     }
     Files.createDirectories(java.util.Objects.requireNonNull(socket.getParent()));
     Files.deleteIfExists(socket);
@@ -85,7 +86,8 @@ public final class UnixSocketServer implements AutoCloseable {
     try {
       Files.deleteIfExists(socket);
     } catch (IOException e) {
-      org.slf4j.LoggerFactory.getLogger(UnixSocketServer.class).warn("socket {} cannot be removed: {}", socket, e.getMessage());
+      org.slf4j.LoggerFactory.getLogger(UnixSocketServer.class).warn("socket {} cannot be removed: {}", socket,
+          e.getMessage());
     }
   }
 }

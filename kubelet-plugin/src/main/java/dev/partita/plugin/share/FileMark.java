@@ -13,8 +13,8 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * What the kernel changes whenever a file's content or permissions change, or another file takes its place: nobody can set the time of
- * change, short of setting the machine's clock.
+ * What the kernel changes whenever a file's content or permissions change, or another file takes its place: nobody can
+ * set the time of change, short of setting the machine's clock.
  *
  * @param changed with the kernel's resolution, which is a few milliseconds
  */
@@ -25,7 +25,8 @@ record FileMark(Object inode, Object device, Object mode, Object size, FileTime 
   static Optional<FileMark> of(Path file) throws IOException {
     try {
       Map<String, Object> all = Files.readAttributes(file, "unix:ino,dev,mode,size,ctime", LinkOption.NOFOLLOW_LINKS);
-      return Optional.of(new FileMark(of(all, "ino"), of(all, "dev"), of(all, "mode"), of(all, "size"), (FileTime) of(all, "ctime")));
+      return Optional.of(
+          new FileMark(of(all, "ino"), of(all, "dev"), of(all, "mode"), of(all, "size"), (FileTime) of(all, "ctime")));
     } catch (NoSuchFileException e) {
       return Optional.empty();
     }

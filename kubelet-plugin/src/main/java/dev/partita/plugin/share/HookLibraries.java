@@ -28,8 +28,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The shadow libraries and the CDI hook, put where containers mount them from and container runtimes start it: a folder named after their
- * content, which is never changed afterwards, since running containers have its files mapped.
+ * The shadow libraries and the CDI hook, put where containers mount them from and container runtimes start it: a folder
+ * named after their content, which is never changed afterwards, since running containers have its files mapped.
  */
 public final class HookLibraries implements AutoCloseable {
   public static final String CUDA = "libcuda-shadow.so";
@@ -74,9 +74,9 @@ public final class HookLibraries implements AutoCloseable {
   }
 
   /**
-   * Installs them if they are not there yet, and mends what is not as it was installed: a disk, or somebody, may have changed it, and
-   * every container would run it. Files that have the same marks from the kernel as when they were compared last are not compared
-   * again. Durable when it returns; any number may do this at once.
+   * Installs them if they are not there yet, and mends what is not as it was installed: a disk, or somebody, may have
+   * changed it, and every container would run it. Files that have the same marks from the kernel as when they were
+   * compared last are not compared again. Durable when it returns; any number may do this at once.
    */
   public Installed install() throws IOException {
     Checked last = checked;
@@ -132,7 +132,8 @@ public final class HookLibraries implements AutoCloseable {
           DurableFile.write(unfinished.resolve(file.getKey()), file.getValue(), EXECUTABLE);
         }
         Files.move(unfinished, folder, StandardCopyOption.ATOMIC_MOVE);
-      } catch (FileSystemException e) { // rename(2) says ENOTEMPTY, for which an atomic move has no exception of its own
+      } catch (FileSystemException e) {
+        // rename(2) says ENOTEMPTY, for which an atomic move has no exception of its own
         if (!Files.isDirectory(folder)) {
           throw e;
         }
@@ -161,7 +162,9 @@ public final class HookLibraries implements AutoCloseable {
     return names;
   }
 
-  /** Removes a folder, which then is there as a whole or not at all. Containers that have its files mapped keep them. */
+  /**
+   * Removes a folder, which then is there as a whole or not at all. Containers that have its files mapped keep them.
+   */
   public void remove(String name) throws IOException {
     if (!DIGEST.matcher(name).matches()) {
       throw new IllegalArgumentException("not the name of a folder of libraries: \"" + name + "\"");

@@ -7,7 +7,10 @@ import com.sun.jna.NativeLibrary;
 import java.io.IOException;
 import java.util.OptionalLong;
 
-/** Who holds record locks on an open file, by the kernel's word (fcntl(2), F_GETLK). Takes no lock itself. Not for several threads. */
+/**
+ * Who holds record locks on an open file, by the kernel's word (fcntl(2), F_GETLK). Takes no lock itself. Not for
+ * several threads.
+ */
 public final class RecordLocks {
   // Values and layout of struct flock are the same on 64-bit x86 and ARM.
   private static final int F_GETLK = 5;
@@ -42,9 +45,14 @@ public final class RecordLocks {
     return flock.getShort(0) != F_UNLCK;
   }
 
-  /** The pid of one who holds a lock in that range, 0 or less for a process that cannot be seen from here; empty if nobody does. */
+  /**
+   * The pid of one who holds a lock in that range, 0 or less for a process that cannot be seen from here; empty if
+   * nobody does.
+   */
   public OptionalLong holder(long start, long length) {
-    return ask(start, length) && flock.getShort(0) != F_UNLCK ? OptionalLong.of(flock.getInt(PID)) : OptionalLong.empty();
+    return ask(start, length) && flock.getShort(0) != F_UNLCK
+        ? OptionalLong.of(flock.getInt(PID))
+        : OptionalLong.empty();
   }
 
   /** A length of 0 is all that follows. */
@@ -53,6 +61,6 @@ public final class RecordLocks {
     flock.setShort(0, F_WRLCK);
     flock.setLong(START, start);
     flock.setLong(LENGTH, length);
-    return FCNTL.invokeInt(new Object[] {descriptor, F_GETLK, flock}) == 0;
+    return FCNTL.invokeInt(new Object[]{descriptor, F_GETLK, flock}) == 0;
   }
 }

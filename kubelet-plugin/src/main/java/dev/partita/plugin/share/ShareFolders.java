@@ -30,9 +30,9 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
 /**
- * What shares consist of on the host: a folder with the quota file, which the plugin alone writes, and a usage region, which
- * containers write. Neither is forced to the disk: no container outlives its kernel, and kubelet has a claim prepared again before
- * it starts one after that, which writes both anew.
+ * What shares consist of on the host: a folder with the quota file, which the plugin alone writes, and a usage region,
+ * which containers write. Neither is forced to the disk: no container outlives its kernel, and kubelet has a claim
+ * prepared again before it starts one after that, which writes both anew.
  *
  * <p>The folder is mounted in the claim's containers, which can hold a lease on the quota, so that whoever opens it
  * would wait. What was written last therefore also lies where no container can open it, and is read there.
@@ -55,8 +55,8 @@ public record ShareFolders(Path stateRoot, Path runRoot, UsageRegions regions) {
   private static final int MOST_QUOTA_BYTES = 4096;
 
   /**
-   * How long a preparation waits until a region has its size again: only a container that is in the middle of
-   * changing it takes longer.
+   * How long a preparation waits until a region has its size again: only a container that is in the middle of changing
+   * it takes longer.
    */
   private static final long RESIZE_MILLIS = 500;
 
@@ -255,12 +255,12 @@ public record ShareFolders(Path stateRoot, Path runRoot, UsageRegions regions) {
   }
 
   /**
-   * Takes a region away from root, whom containers run as: only a file's owner gets a lease on it. Without the right
-   * to do that it stays root's, and a container with the capabilities CHOWN or SETUID is not kept from it: what it
-   * gains by that is bounded by {@link UsageRegions}.
+   * Takes a region away from root, whom containers run as: only a file's owner gets a lease on it. Without the right to
+   * do that it stays root's, and a container with the capabilities CHOWN or SETUID is not kept from it: what it gains
+   * by that is bounded by {@link UsageRegions}.
    */
   private static void disown(Path usage) {
-    CHOWN.invokeInt(new Object[] {usage.toString(), NOBODYS_UID, NOBODYS_UID});
+    CHOWN.invokeInt(new Object[]{usage.toString(), NOBODYS_UID, NOBODYS_UID});
   }
 
   private static boolean removeTree(Path folder) throws IOException {

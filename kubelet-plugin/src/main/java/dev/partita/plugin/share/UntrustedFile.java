@@ -122,7 +122,7 @@ public final class UntrustedFile {
     int descriptor;
     int error;
     do {
-      descriptor = OPEN.invokeInt(new Object[] {path.toString(), mode | O_CLOEXEC | O_NOFOLLOW});
+      descriptor = OPEN.invokeInt(new Object[]{path.toString(), mode | O_CLOEXEC | O_NOFOLLOW});
       error = descriptor < 0 ? Native.getLastError() : 0;
     } while (error == EINTR);
     if (descriptor < 0) {
@@ -151,7 +151,7 @@ public final class UntrustedFile {
   synchronized void release() {
     users--;
     if (users == 0) {
-      CLOSE.invokeInt(new Object[] {descriptor});
+      CLOSE.invokeInt(new Object[]{descriptor});
     }
   }
 
@@ -181,7 +181,7 @@ public final class UntrustedFile {
 
   private boolean stat() {
     return Direct.statx(
-            descriptor, Pointer.nativeValue(NO_PATH), AT_EMPTY_PATH, STATX_BASIC_STATS, Pointer.nativeValue(status))
+        descriptor, Pointer.nativeValue(NO_PATH), AT_EMPTY_PATH, STATX_BASIC_STATS, Pointer.nativeValue(status))
         == 0;
   }
 
@@ -189,7 +189,7 @@ public final class UntrustedFile {
   public byte[] read(long at, int length) {
     Memory memory = new Memory(Math.max(1, length));
     memory.clear();
-    long got = PREAD.invokeLong(new Object[] {descriptor, memory, (long) length, at});
+    long got = PREAD.invokeLong(new Object[]{descriptor, memory, (long) length, at});
     byte[] bytes = new byte[length];
     memory.read(0, bytes, 0, Math.clamp(got, 0, length));
     return bytes;
@@ -197,12 +197,12 @@ public final class UntrustedFile {
 
   /** Writes bytes there; whether all of them were written. */
   public boolean write(long at, byte[] bytes) {
-    return PWRITE.invokeLong(new Object[] {descriptor, bytes, (long) bytes.length, at}) == bytes.length;
+    return PWRITE.invokeLong(new Object[]{descriptor, bytes, (long) bytes.length, at}) == bytes.length;
   }
 
   /** Makes the file as long as that; what is new is zeros. */
   public boolean cut(long length) {
-    return FTRUNCATE.invokeInt(new Object[] {descriptor, length}) == 0;
+    return FTRUNCATE.invokeInt(new Object[]{descriptor, length}) == 0;
   }
 
   /** All of a small file; null if there is none. */

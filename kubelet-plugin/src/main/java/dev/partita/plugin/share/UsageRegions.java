@@ -55,8 +55,8 @@ public final class UsageRegions implements AutoCloseable {
   }
 
   /**
-   * The first of several regions that has more bytes than that, which a container must have added; empty if none has. One that cannot be
-   * opened now is left out.
+   * The first of several regions that has more bytes than that, which a container must have added; empty if none has.
+   * One that cannot be opened now is left out.
    */
   public Optional<Path> larger(Collection<Path> regions, long bytes) {
     return regions.stream().filter(region -> size(region) > bytes).findFirst();

@@ -18,7 +18,14 @@ import java.util.function.ToLongFunction;
  * @param gpuNanos of the card's time that it had since the last reading, by NVML's samples
  */
 record CardProcess(
-    long pid, long start, String card, long bytes, List<SeatOf> before, List<SeatOf> after, Set<ShareRef> container, long gpuNanos) {
+    long pid,
+    long start,
+    String card,
+    long bytes,
+    List<SeatOf> before,
+    List<SeatOf> after,
+    Set<ShareRef> container,
+    long gpuNanos) {
 
   /** A seat and the share that it is of. */
   record SeatOf(ShareRef share, UsageRegion.Slot slot) {}
@@ -32,7 +39,9 @@ record CardProcess(
     return new OverheadBook.Key(pid, start, card);
   }
 
-  /** The shares that it can be charged to, in the order in which that is done; empty for a process that is none of ours. */
+  /**
+   * The shares that it can be charged to, in the order in which that is done; empty for a process that is none of ours.
+   */
   SortedSet<ShareRef> shares() {
     SortedSet<ShareRef> shares = new TreeSet<>(container);
     after.forEach(seat -> shares.add(seat.share()));
@@ -53,7 +62,8 @@ record CardProcess(
   OverheadBook.Reading reading() {
     long told = after.stream().mapToLong(seat -> seat.slot().overheadBytes()).max().orElse(0);
     return new OverheadBook.Reading(
-        bytes, larger(seat -> true, UsageRegion.Slot::heldBytes), larger(seat -> true, UsageRegion.Slot::pagedBytes), told, changed());
+        bytes, larger(seat -> true, UsageRegion.Slot::heldBytes), larger(seat -> true, UsageRegion.Slot::pagedBytes),
+        told, changed());
   }
 
   private boolean changed() {

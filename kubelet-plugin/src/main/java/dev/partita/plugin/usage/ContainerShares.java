@@ -11,13 +11,13 @@ import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
 /**
- * Knows which shares the container of a process has, by the kernel's word: those whose usage regions are mounted
- * where it runs, and those of claims that its pod has.
+ * Knows which shares the container of a process has, by the kernel's word: those whose usage regions are mounted where
+ * it runs, and those of claims that its pod has.
  *
  * <p>A record lock alone does not say whose a process is. The kernel names the process that took it, which may have
  * ended since: a child that shares its parent's descriptors (clone(2), CLONE_FILES) takes the lock and ends, the lock
- * stays with the parent, and the next process that gets the child's pid seems to hold it, be it another tenant's. So
- * a lock counts only for a process whose container has the share.
+ * stays with the parent, and the next process that gets the child's pid seems to hold it, be it another tenant's. So a
+ * lock counts only for a process whose container has the share.
  *
  * <p>What was found of a process is kept for as long as it is asked for in every look: neither its mounts of regions
  * nor its pod change.

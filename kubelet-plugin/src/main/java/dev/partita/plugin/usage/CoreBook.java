@@ -16,13 +16,14 @@ import java.util.Optional;
 /**
  * Keeps account of how far each share with a hard core limit is ahead of it, in GPU time, by NVML's samples.
  *
- * <p>An account and no mean over a window, for the interception library keeps one too: a long kernel is paid for afterwards. So a program
- * that launches kernels of seconds is never ahead by more than one of them, while it would be beyond any window of as many seconds.
+ * <p>An account and no mean over a window, for the interception library keeps one too: a long kernel is paid for
+ * afterwards. So a program that launches kernels of seconds is never ahead by more than one of them, while it would be
+ * beyond any window of as many seconds.
  */
 final class CoreBook {
   /**
-   * Percentage points beyond the limit that are held against nobody: five times the worst that an honest share was measured to have too
-   * much (PERFORMANCE.md), and more than the noise of a single sample.
+   * Percentage points beyond the limit that are held against nobody: five times the worst that an honest share was
+   * measured to have too much (PERFORMANCE.md), and more than the noise of a single sample.
    */
   private static final int ALLOWANCE = 5;
 
@@ -30,13 +31,16 @@ final class CoreBook {
   private static final int ROUNDING = 1;
 
   /**
-   * The GPU time that a share must be ahead, such as by a kernel that runs for 8 s under a limit of 25 %. A program's first launches are
-   * ahead by less than a tenth of a second, and what is made up for later is a second of the limit. Who has 60 % where 25 are allowed is
-   * found after 21 s, who has all of the card after 9.
+   * The GPU time that a share must be ahead, such as by a kernel that runs for 8 s under a limit of 25 %. A program's
+   * first launches are ahead by less than a tenth of a second, and what is made up for later is a second of the limit.
+   * Who has 60 % where 25 are allowed is found after 21 s, who has all of the card after 9.
    */
   private static final long AHEAD = Duration.ofSeconds(6).toNanos();
 
-  /** How long a share is watched before it is said to keep to its limit: who has all of the card where half is allowed is found by then. */
+  /**
+   * How long a share is watched before it is said to keep to its limit: who has all of the card where half is allowed
+   * is found by then.
+   */
   private static final long WATCHED = Duration.ofSeconds(20).toNanos();
 
   /** How long NVML must have been silent until it is said that it does not tell. */
@@ -68,8 +72,8 @@ final class CoreBook {
    *
    * @param uses all shares; who is not in it is forgotten
    * @param times by card
-   * @param allSeen whether samples have the pids that processes have here; if that is not certain, a share that was never seen at work may
-   *     not be idle
+   * @param allSeen whether samples have the pids that processes have here; if that is not certain, a share that was
+   *        never seen at work may not be idle
    */
   Map<ShareRef, CoreUse> take(Map<ShareRef, ShareUse> uses, Map<String, CardTime> times, boolean allSeen, Instant now) {
     accounts.keySet().retainAll(uses.keySet());
@@ -122,12 +126,14 @@ final class CoreBook {
     account.usedSince += used(use);
     account.seen |= used(use) > 0;
     account.users.keySet().retainAll(use.processes().stream().map(CoreBook::process).toList());
-    use.processes().stream().filter(p -> p.gpuNanos() > 0).forEach(p -> account.users.merge(process(p), p.gpuNanos(), Long::sum));
+    use.processes().stream().filter(p -> p.gpuNanos() > 0)
+        .forEach(p -> account.users.merge(process(p), p.gpuNanos(), Long::sum));
   }
 
   /** GPU time beyond what the limit gives in the time that was watched; below 0 if it is less. */
   private static long excess(List<ShareUse> uses, int limit, CardTime time) {
-    long processes = uses.stream().flatMap(use -> use.processes().stream()).filter(process -> process.gpuNanos() > 0).count();
+    long processes =
+        uses.stream().flatMap(use -> use.processes().stream()).filter(process -> process.gpuNanos() > 0).count();
     long percent = limit + ALLOWANCE + ROUNDING * processes;
     return uses.stream().mapToLong(CoreBook::used).sum() - time.watchedNanos() / 100 * percent;
   }
@@ -142,13 +148,15 @@ final class CoreBook {
 
   private static boolean isHeld(ShareUse use) {
     Grant.Share share = use.share().share();
-    return !(use.cores() instanceof CoreState.SeveralCards) && CoreLimits.isLimited(share) && share.coreLimit() == CoreLimit.HARD;
+    return !(use.cores() instanceof CoreState.SeveralCards) && CoreLimits.isLimited(share)
+        && share.coreLimit() == CoreLimit.HARD;
   }
 
   private static List<CoreUse.User> users(Account account, ShareUse use) {
     return use.processes().stream()
         .filter(process -> account.users.containsKey(process(process)))
-        .map(process -> new CoreUse.User(process.pid(), percent(Objects.requireNonNull(account.users.get(process(process))), account), process.inLedger()))
+        .map(process -> new CoreUse.User(process.pid(),
+            percent(Objects.requireNonNull(account.users.get(process(process))), account), process.inLedger()))
         .sorted(Comparator.comparingInt(CoreUse.User::percent).reversed().thenComparingLong(CoreUse.User::pid))
         .toList();
   }

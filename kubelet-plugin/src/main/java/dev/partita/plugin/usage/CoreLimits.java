@@ -28,9 +28,9 @@ final class CoreLimits {
   }
 
   /**
-   * On how many cards a container with these shares is limited. On more than one the library does not hold its
-   * programs to that, since those that work together across cards would wait for each other without end:
-   * not_across_cards in hook-lib's cores.c.
+   * On how many cards a container with these shares is limited. On more than one the library does not hold its programs
+   * to that, since those that work together across cards would wait for each other without end: not_across_cards in
+   * hook-lib's cores.c.
    */
   static long limitedCards(Collection<WatchedShare> shares) {
     return shares.stream().collect(Collectors.groupingBy(WatchedShare::card)).values().stream()

@@ -40,12 +40,17 @@ public sealed interface CoreState {
 
   private static NotEnforced notEnforced(int reason) {
     return switch (reason) {
-      case 1 -> new NotEnforced("NoEvents", "the driver lacks the functions that GPU time is measured with; a newer driver has them");
-      case 2 -> new NotEnforced("EventFailed", "the driver did not make, record or read an event that GPU time is measured with");
-      case 3 -> new NotEnforced("TooManyStreams", "a process uses more contexts or streams at a time than are kept account of");
-      case 4 -> new NotEnforced("CaptureStateUnknown", "the driver does not tell whether a stream is being captured; a newer driver does");
+      case 1 -> new NotEnforced("NoEvents",
+          "the driver lacks the functions that GPU time is measured with; a newer driver has them");
+      case 2 -> new NotEnforced("EventFailed",
+          "the driver did not make, record or read an event that GPU time is measured with");
+      case 3 -> new NotEnforced("TooManyStreams",
+          "a process uses more contexts or streams at a time than are kept account of");
+      case 4 -> new NotEnforced("CaptureStateUnknown",
+          "the driver does not tell whether a stream is being captured; a newer driver does");
       case 5 -> new NotEnforced(UsageWords.SEVERAL_CARDS, UsageWords.SEVERAL_CARDS_MESSAGE);
-      default -> new NotEnforced("Other", "a process says that its launches are not limited, and gives reason " + reason + ", which this plugin does not know");
+      default -> new NotEnforced("Other", "a process says that its launches are not limited, and gives reason " + reason
+          + ", which this plugin does not know");
     };
   }
 }

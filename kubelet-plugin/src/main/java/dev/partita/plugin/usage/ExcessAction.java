@@ -56,9 +56,12 @@ final class ExcessAction {
     if (ended) {
       LOG.warn("claim {}: process {} holds more than it may: killed", use.share().claim(), process.pid());
       reports.misused(
-          use.share().claim(), "ProcessKilled", "process " + process.pid() + " (pid on the node) was killed: it held more than the claim allows");
+          use.share().claim(), "ProcessKilled",
+          "process " + process.pid() + " (pid on the node) was killed: it held more than the claim allows");
     } else if (cannotBeKilled.computeIfAbsent(use.share().ref(), share -> new HashSet<>()).add(process.pid())) {
-      LOG.error("claim {}: process {} holds more than it may and cannot be killed: the plugin needs the capability KILL", use.share().claim(), process.pid());
+      LOG.error(
+          "claim {}: process {} holds more than it may and cannot be killed: the plugin needs the capability KILL",
+          use.share().claim(), process.pid());
     }
   }
 }

@@ -6,8 +6,9 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Processes that are on their way out: what the driver still has of them is theirs no more, and nobody is blamed for it. For a while
- * only, which begins once for each: who makes threads that end all the time could look like one that ends.
+ * Processes that are on their way out: what the driver still has of them is theirs no more, and nobody is blamed for
+ * it. For a while only, which begins once for each: who makes threads that end all the time could look like one that
+ * ends.
  */
 final class ExitGrace {
   /** More than a driver takes to free what a process had. */

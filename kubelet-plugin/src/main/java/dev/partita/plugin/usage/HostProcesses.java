@@ -33,20 +33,24 @@ record HostProcesses(Path proc) {
 
   /** proc_pid_mountinfo(5): mount id, parent, major:minor, root within the filesystem, mount point. */
   private static final Pattern USAGE_MOUNT =
-      Pattern.compile("^\\d+ \\d+ (\\d+):(\\d+) (?:/\\S*)?/shares/([A-Za-z0-9-]{1,64})/([A-Za-z0-9-]{1,64})/" + ShareFolders.USAGE_NAME + " ");
+      Pattern.compile("^\\d+ \\d+ (\\d+):(\\d+) (?:/\\S*)?/shares/([A-Za-z0-9-]{1,64})/([A-Za-z0-9-]{1,64})/"
+          + ShareFolders.USAGE_NAME + " ");
 
   /** The folder that kubelet gives a pod's cgroup, with the systemd driver (dashes become underscores) and without. */
-  private static final Pattern POD = Pattern.compile("(?:/|-)pod([0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12})(?:\\.slice)?(?:/|$)");
+  private static final Pattern POD =
+      Pattern.compile("(?:/|-)pod([0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12})(?:\\.slice)?(?:/|$)");
 
   /**
-   * Of a file that a process can make as long as it likes: one that makes a mount namespace of its own can have a hundred thousand mounts,
-   * with paths of 4 KiB. What a container runtime mounts comes long before.
+   * Of a file that a process can make as long as it likes: one that makes a mount namespace of its own can have a
+   * hundred thousand mounts, with paths of 4 KiB. What a container runtime mounts comes long before.
    */
   private static final int MOST_BYTES = 1 << 18;
 
   private static final long INITIAL_PID_NAMESPACE = 4026531836L; // PROC_PID_INIT_INO, linux/proc_ns.h
 
-  /** When the process started, in clock ticks since boot; empty if it is gone. With the pid it names a process for good. */
+  /**
+   * When the process started, in clock ticks since boot; empty if it is gone. With the pid it names a process for good.
+   */
   OptionalLong start(long pid) {
     try {
       return OptionalLong.of(Long.parseLong(stat(proc.resolve(pid + "/stat")).get(START_FIELD - 1)));
@@ -56,8 +60,9 @@ record HostProcesses(Path proc) {
   }
 
   /**
-   * Whether the process is on its way out and runs nothing any more: the kernel takes its locks away at once, while the driver may need
-   * seconds to free what it had. One that is a zombie is through with that: what NVML shows of it then, others hold.
+   * Whether the process is on its way out and runs nothing any more: the kernel takes its locks away at once, while the
+   * driver may need seconds to free what it had. One that is a zombie is through with that: what NVML shows of it then,
+   * others hold.
    */
   boolean isEnding(long pid) {
     boolean ending = false;
@@ -90,8 +95,8 @@ record HostProcesses(Path proc) {
   }
 
   /**
-   * The shares whose usage regions are mounted where the process runs: those of its container. Only mounts of the node's own
-   * filesystem count, for a container may be able to mount one of its own under any path.
+   * The shares whose usage regions are mounted where the process runs: those of its container. Only mounts of the
+   * node's own filesystem count, for a container may be able to mount one of its own under any path.
    *
    * @param device st_dev of the folder with the regions
    */
@@ -111,12 +116,13 @@ record HostProcesses(Path proc) {
   }
 
   /**
-   * Whether the process runs with the mounts that this one has: then it is in no container, for in its own container the plugin runs alone.
-   * Where that may not be looked at it is somebody else's.
+   * Whether the process runs with the mounts that this one has: then it is in no container, for in its own container
+   * the plugin runs alone. Where that may not be looked at it is somebody else's.
    */
   boolean isUncontained(long pid) {
     try {
-      return Files.readSymbolicLink(proc.resolve(pid + "/ns/mnt")).equals(Files.readSymbolicLink(proc.resolve("self/ns/mnt")));
+      return Files.readSymbolicLink(proc.resolve(pid + "/ns/mnt"))
+          .equals(Files.readSymbolicLink(proc.resolve("self/ns/mnt")));
     } catch (IOException e) {
       return false;
     }
@@ -156,7 +162,8 @@ record HostProcesses(Path proc) {
   /** Whether every process of the machine can be seen from here. */
   boolean seesAll() {
     try {
-      return Files.readSymbolicLink(proc.resolve("self/ns/pid")).toString().equals("pid:[" + INITIAL_PID_NAMESPACE + "]");
+      return Files.readSymbolicLink(proc.resolve("self/ns/pid")).toString()
+          .equals("pid:[" + INITIAL_PID_NAMESPACE + "]");
     } catch (IOException e) {
       return false;
     }

@@ -15,8 +15,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The file that keeps what a process takes at least on each model of card, so that the next plugin need not learn it anew. A line
- * says who wrote the file, each other one is bytes and a card's product name. What cannot be read is as if it were not there.
+ * The file that keeps what a process takes at least on each model of card, so that the next plugin need not learn it
+ * anew. A line says who wrote the file, each other one is bytes and a card's product name. What cannot be read is as if
+ * it were not there.
  */
 final class LeastOverheads {
   private static final Logger LOG = LoggerFactory.getLogger(LeastOverheads.class);
@@ -44,7 +45,8 @@ final class LeastOverheads {
       return;
     }
     StringBuilder text = new StringBuilder(FIRST_LINE).append('\n');
-    new TreeMap<>(least).forEach((model, bytes) -> text.append(bytes).append(' ').append(model.replaceAll("\\p{Cntrl}", " ")).append('\n'));
+    new TreeMap<>(least).forEach(
+        (model, bytes) -> text.append(bytes).append(' ').append(model.replaceAll("\\p{Cntrl}", " ")).append('\n'));
     try {
       DurableFile.write(file, text.toString().getBytes(StandardCharsets.UTF_8), PRIVATE);
       kept = Map.copyOf(least);

@@ -13,7 +13,14 @@ import java.util.List;
  * @param refused allocations that the quota did not allow
  * @param repairs times that the region was found wrong and mended
  */
-record Ledger(boolean usable, boolean searched, boolean grown, List<Seat> seats, int hidden, long refused, long repairs) {
+record Ledger(
+    boolean usable,
+    boolean searched,
+    boolean grown,
+    List<Seat> seats,
+    int hidden,
+    long refused,
+    long repairs) {
   static final Ledger NONE = new Ledger(false, true, false, List.of(), 0, 0, 0);
 
   /**

@@ -14,14 +14,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes what contexts and modules take into the quota files, no more often than it must: up at once, down only after a while, and
- * in whole pages of the card.
+ * Writes what contexts and modules take into the quota files, no more often than it must: up at once, down only after a
+ * while, and in whole pages of the card.
  */
 final class QuotaOverheads {
   private static final Logger LOG = LoggerFactory.getLogger(QuotaOverheads.class);
   private static final long PAGE = 2L << 20;
 
-  /** How long a figure stays before a smaller one takes its place: processes that come and go do not rewrite the file each second. */
+  /**
+   * How long a figure stays before a smaller one takes its place: processes that come and go do not rewrite the file
+   * each second.
+   */
   private static final Duration DOWN_AFTER = Duration.ofSeconds(5);
 
   /** How long a figure that was read is believed: another plugin of a rolling update writes there, too. */

@@ -50,7 +50,10 @@ record RegionFile(UsageRegions regions, Path path) {
   }
 
   private static Ledger ledger(
-      UsageRegion.Header header, boolean grown, List<UsageRegion.Slot> slots, RegionLocks.Holders holders) {
+      UsageRegion.Header header,
+      boolean grown,
+      List<UsageRegion.Slot> slots,
+      RegionLocks.Holders holders) {
     List<Ledger.Seat> seats = new ArrayList<>();
     int hidden = 0;
     for (UsageRegion.Slot slot : slots) {

@@ -8,17 +8,21 @@ import java.util.OptionalLong;
 import java.util.function.LongSupplier;
 
 /**
- * Who holds the record lock of which slot, by the kernel's word: the one thing about a slot that a container cannot forge. Takes no lock
- * itself.
+ * Who holds the record lock of which slot, by the kernel's word: the one thing about a slot that a container cannot
+ * forge. Takes no lock itself.
  */
 final class RegionLocks {
   /**
-   * Processor time that a search may take. The kernel walks all locks of a file for each question, and a container can take as many as it
-   * likes, none of them a slot's: with 30,000 a search takes a second. One for a thousand processes takes a tenth of this.
+   * Processor time that a search may take. The kernel walks all locks of a file for each question, and a container can
+   * take as many as it likes, none of them a slot's: with 30,000 a search takes a second. One for a thousand processes
+   * takes a tenth of this.
    */
   static final long MOST_NANOS = 100_000_000;
 
-  /** The same while searches of a region do not come to their end, which is looked at every second. Enough for two thousand processes. */
+  /**
+   * The same while searches of a region do not come to their end, which is looked at every second. Enough for two
+   * thousand processes.
+   */
   static final long MOST_NANOS_AGAIN = MOST_NANOS / 4;
 
   private final Kernel kernel;
@@ -84,7 +88,8 @@ final class RegionLocks {
       return false;
     }
     OptionalLong holder =
-        kernel.holder(UsageRegion.HEADER_BYTES + (long) from * UsageRegion.SLOT_BYTES, (long) (to - from - 1) * UsageRegion.SLOT_BYTES + 1);
+        kernel.holder(UsageRegion.HEADER_BYTES + (long) from * UsageRegion.SLOT_BYTES,
+            (long) (to - from - 1) * UsageRegion.SLOT_BYTES + 1);
     if (holder.isEmpty()) {
       return true;
     }

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Processes that are blamed, with how long they have been. A share can be beyond its limit for long while the processes that are to blame
- * come and go; each of them is to have been seen as often as the state of the share itself.
+ * Processes that are blamed, with how long they have been. A share can be beyond its limit for long while the processes
+ * that are to blame come and go; each of them is to have been seen as often as the state of the share itself.
  */
 final class RepeatOffenders {
   private record Started(long pid, long start) {}

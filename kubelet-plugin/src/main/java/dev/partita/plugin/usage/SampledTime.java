@@ -10,19 +10,24 @@ import java.util.Map;
  * What processes had of one card's time, by NVML's samples; rather too little than too much.
  *
  * <p>A sample is an average over a period that ends with it. A card's periods are of one length, 1/6 s to 1 s by model
- * (nvmlUtilization_t), and who was idle in one has no sample of it. So the time between two samples of a process may be that of many
- * periods, and each sample counts for one alone. How long that is, two samples of the card that follow each other closely must have
- * shown first: a program that works for a moment every second leaves, on a card with short periods, the same samples as one that never
- * pauses leaves on a card with long ones.
+ * (nvmlUtilization_t), and who was idle in one has no sample of it. So the time between two samples of a process may be
+ * that of many periods, and each sample counts for one alone. How long that is, two samples of the card that follow
+ * each other closely must have shown first: a program that works for a moment every second leaves, on a card with short
+ * periods, the same samples as one that never pauses leaves on a card with long ones.
  */
 final class SampledTime {
   /** Samples of one period carry times this close to each other, in microseconds. */
   private static final long SAME_PERIOD = 100_000;
 
-  /** Those further apart than this may have idle periods in between: one and a half of the shortest, in microseconds. */
+  /**
+   * Those further apart than this may have idle periods in between: one and a half of the shortest, in microseconds.
+   */
   private static final long NEXT_PERIOD = 250_000;
 
-  /** Two of the shortest periods, in nanoseconds. Of those before the newest NVML tells nothing, so who asks later has missed some. */
+  /**
+   * Two of the shortest periods, in nanoseconds. Of those before the newest NVML tells nothing, so who asks later has
+   * missed some.
+   */
   private static final long LATE = 333_000_000;
 
   private static final String TOO_LATE = "the plugin does not come to ask often enough";

@@ -6,7 +6,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What processes had of the cards' time, between who asks NVML for samples, several times a second, and who looks what they amount to.
+ * What processes had of the cards' time, between who asks NVML for samples, several times a second, and who looks what
+ * they amount to.
  */
 public final class SampledTimes {
   private final Map<String, SampledTime> cards = new HashMap<>();

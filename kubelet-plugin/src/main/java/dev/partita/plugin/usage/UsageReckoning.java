@@ -15,12 +15,13 @@ import java.util.function.ToLongFunction;
 /**
  * Reckons what shares are used for, out of one reading of ledgers, NVML and processes.
  *
- * <p>A process counts with NVML's figure. What the ledgers have for it goes to the shares that have it; the rest goes to the first
- * share of its container, and its GPU time too. Shares that one container has of one card are one limit, as they are for the interception library.
+ * <p>A process counts with NVML's figure. What the ledgers have for it goes to the shares that have it; the rest goes
+ * to the first share of its container, and its GPU time too. Shares that one container has of one card are one limit,
+ * as they are for the interception library.
  *
- * <p>What a share holds of the card is bounded twice: with managed memory, which may all be on a card that has room, by its memory,
- * and without by its part of the card. How much of it is managed memory only the ledger says; it is believed for each process by
- * itself, and no more of it than the share can have granted.
+ * <p>What a share holds of the card is bounded twice: with managed memory, which may all be on a card that has room, by
+ * its memory, and without by its part of the card. How much of it is managed memory only the ledger says; it is
+ * believed for each process by itself, and no more of it than the share can have granted.
  */
 final class UsageReckoning {
   private final List<WatchedShare> shares;
@@ -45,10 +46,14 @@ final class UsageReckoning {
    * @param book takes the reading in
    */
   static Map<ShareRef, ShareUse> of(
-      List<WatchedShare> shares, Map<ShareRef, Ledger> ledgers, List<CardProcess> processes, OverheadBook book) {
+      List<WatchedShare> shares,
+      Map<ShareRef, Ledger> ledgers,
+      List<CardProcess> processes,
+      OverheadBook book) {
     UsageReckoning reckoning = new UsageReckoning(shares, ledgers, book.plausible());
     for (CardProcess process : processes) {
-      List<WatchedShare> charged = process.shares().stream().flatMap(ref -> Optional.ofNullable(reckoning.byRef.get(ref)).stream()).toList();
+      List<WatchedShare> charged =
+          process.shares().stream().flatMap(ref -> Optional.ofNullable(reckoning.byRef.get(ref)).stream()).toList();
       if (!charged.isEmpty()) {
         String model = charged.getFirst().grant().card().productName();
         OptionalLong overhead = book.take(process.key(), model, process.reading());
@@ -67,17 +72,22 @@ final class UsageReckoning {
       Granted granted = Granted.of(process, share);
       others += granted.bytes();
       if (granted.bytes() > 0) {
-        add(share.ref(), new ProcessUse(process.pid(), process.start(), granted.bytes(), granted.bytes(), granted.paged(), 0, inLedger, 0));
+        add(share.ref(), new ProcessUse(process.pid(), process.start(), granted.bytes(), granted.bytes(),
+            granted.paged(), 0, inLedger, 0));
       }
     }
     Granted granted = Granted.of(process, charged.getFirst());
     long rest = Math.max(process.bytes() - others, granted.resident());
     add(
         charged.getFirst().ref(),
-        new ProcessUse(process.pid(), process.start(), rest, granted.bytes(), granted.paged(), overhead, inLedger, process.gpuNanos()));
+        new ProcessUse(process.pid(), process.start(), rest, granted.bytes(), granted.paged(), overhead, inLedger,
+            process.gpuNanos()));
   }
 
-  /** What a share's ledger has for a process, in bytes, as far as the share can have granted it: containers can write anything. */
+  /**
+   * What a share's ledger has for a process, in bytes, as far as the share can have granted it: containers can write
+   * anything.
+   */
   private record Granted(long resident, long paged) {
     static Granted of(CardProcess process, WatchedShare share) {
       long paged = process.pagedBytes(share.ref());
@@ -127,15 +137,20 @@ final class UsageReckoning {
 
   private long excess(WatchedShare share) {
     return Math.max(
-        excess(share, ProcessUse::pinnedBytes, Grant.Share::physicalBytes), excess(share, ProcessUse::bytes, Grant.Share::memoryBytes));
+        excess(share, ProcessUse::pinnedBytes, Grant.Share::physicalBytes),
+        excess(share, ProcessUse::bytes, Grant.Share::memoryBytes));
   }
 
-  /** What the share holds beyond its limit; no more than what it and those beside it in containers hold beyond the sum of theirs. */
+  /**
+   * What the share holds beyond its limit; no more than what it and those beside it in containers hold beyond the sum
+   * of theirs.
+   */
   private long excess(WatchedShare share, ToLongFunction<ProcessUse> held, ToLongFunction<Grant.Share> limit) {
     ToLongFunction<WatchedShare> own =
         one -> uses.getOrDefault(one.ref(), List.of()).stream().mapToLong(held).sum() - limit.applyAsLong(one.share());
     long alone = own.applyAsLong(share);
-    long others = beside(share.ref()).stream().flatMap(ref -> Optional.ofNullable(byRef.get(ref)).stream()).mapToLong(own).sum();
+    long others =
+        beside(share.ref()).stream().flatMap(ref -> Optional.ofNullable(byRef.get(ref)).stream()).mapToLong(own).sum();
     return Math.min(alone, alone + others);
   }
 }

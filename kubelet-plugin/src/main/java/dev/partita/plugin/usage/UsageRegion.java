@@ -7,8 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The layout of hook-lib/include/partita/usage_region.h, as one reads it who believes nothing of it: whatever the bytes are, the
- * reading ends, stays in bounds, and gives figures that cannot overflow. Numbers are in the machine's byte order.
+ * The layout of hook-lib/include/partita/usage_region.h, as one reads it who believes nothing of it: whatever the bytes
+ * are, the reading ends, stays in bounds, and gives figures that cannot overflow. Numbers are in the machine's byte
+ * order.
  */
 final class UsageRegion {
   /** PARTITA_UNIT, in bytes. */
@@ -54,7 +55,8 @@ final class UsageRegion {
   record Header(boolean used, int slots, long refused, long repairs, Step paged) {}
 
   /**
-   * A step of an account, which says what one slot holds since: the slot itself says so only when the next step is another slot's.
+   * A step of an account, which says what one slot holds since: the slot itself says so only when the next step is
+   * another slot's.
    *
    * @param units held by that slot
    */
@@ -74,7 +76,15 @@ final class UsageRegion {
    * @param compute whether its core limit holds: PARTITA_COMPUTE_… and the reason
    * @param busyNanos GPU time that it was timed at
    */
-  record Slot(int index, long owner, long heldBytes, long pagedBytes, long account, long overheadBytes, int compute, long busyNanos) {}
+  record Slot(
+      int index,
+      long owner,
+      long heldBytes,
+      long pagedBytes,
+      long account,
+      long overheadBytes,
+      int compute,
+      long busyNanos) {}
 
   /** The field `utilization`: a byte each for SMs, memory, encoder and decoder. */
   static long utilization(ProcessSample sample) {

@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells claims how they are used, when that has changed: a condition at once but not more often than every few seconds, a figure when
- * it has changed by much, and everything now and then, should a report have been lost.
+ * Tells claims how they are used, when that has changed: a condition at once but not more often than every few seconds,
+ * a figure when it has changed by much, and everything now and then, should a report have been lost.
  */
 final class UsageReports {
   private static final Logger LOG = LoggerFactory.getLogger(UsageReports.class);
@@ -51,7 +51,11 @@ final class UsageReports {
    * @param overheads what the quota files say, in bytes
    */
   void tell(
-      Collection<ShareUse> uses, Map<ShareRef, MemoryState> steady, Map<ShareRef, CoreUse> cores, Map<ShareRef, Long> overheads, Instant now) {
+      Collection<ShareUse> uses,
+      Map<ShareRef, MemoryState> steady,
+      Map<ShareRef, CoreUse> cores,
+      Map<ShareRef, Long> overheads,
+      Instant now) {
     Map<PreparedClaim, Map<String, DeviceNotes>> byClaim = new HashMap<>();
     for (ShareUse use : uses) {
       ShareRef ref = use.share().ref();
@@ -78,7 +82,10 @@ final class UsageReports {
     said.keySet().retainAll(refs.stream().map(ShareRef::uid).toList());
   }
 
-  /** An event on a share whose region has more locks than can be searched for those of its slots, and no other until it had fewer for a minute. */
+  /**
+   * An event on a share whose region has more locks than can be searched for those of its slots, and no other until it
+   * had fewer for a minute.
+   */
   void tellOfLocks(WatchedShare share, Instant now) {
     if (overLocked.begins(share.ref(), now)) {
       LOG.warn("claim {}: {}", share.claim(), UsageWords.TOO_MANY_LOCKS_MESSAGE);
@@ -113,14 +120,16 @@ final class UsageReports {
 
   private static List<String> verdicts(Map<String, DeviceNotes> notes) {
     return notes.entrySet().stream()
-        .flatMap(e -> e.getValue().conditions().stream().map(n -> String.join(" ", e.getKey(), n.type(), n.status(), n.reason())))
+        .flatMap(e -> e.getValue().conditions().stream()
+            .map(n -> String.join(" ", e.getKey(), n.type(), n.status(), n.reason())))
         .sorted()
         .toList();
   }
 
   private static boolean differsByMuch(Map<String, DeviceNotes> before, Map<String, DeviceNotes> now) {
     return now.entrySet().stream()
-        .anyMatch(e -> !before.containsKey(e.getKey()) || Math.abs(overhead(e.getValue()) - overhead(before.get(e.getKey()))) >= LITTLE);
+        .anyMatch(e -> !before.containsKey(e.getKey())
+            || Math.abs(overhead(e.getValue()) - overhead(before.get(e.getKey()))) >= LITTLE);
   }
 
   private static long overhead(DeviceNotes notes) {
@@ -138,7 +147,10 @@ final class UsageReports {
     }
   }
 
-  /** An event when a share is beyond its core limit, and no other until it was within: who of its processes is at work changes all the time. */
+  /**
+   * An event when a share is beyond its core limit, and no other until it was within: who of its processes is at work
+   * changes all the time.
+   */
   private void blame(ShareUse use, CoreUse core) {
     switch (core) {
       case CoreUse.Exceeded exceeded -> {

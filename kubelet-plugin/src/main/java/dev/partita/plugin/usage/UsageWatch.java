@@ -31,15 +31,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Holds what containers say that they use against what NVML says, again and again: writes what contexts and modules take into the
- * quotas, and tells claims, and what is to be done to them, whose processes hold more than they may. Tells claims, too, whose processes
- * use more of a card's time than they may.
+ * Holds what containers say that they use against what NVML says, again and again: writes what contexts and modules
+ * take into the quotas, and tells claims, and what is to be done to them, whose processes hold more than they may.
+ * Tells claims, too, whose processes use more of a card's time than they may.
  */
 public final class UsageWatch {
   /** Bytes that contexts and modules of one process are believed to take, if nobody has said otherwise. */
   public static final long PLAUSIBLE_OVERHEAD = OverheadBook.PLAUSIBLE;
 
-  /** The least that may be said: contexts and modules of many programs stay below, but with less the innocent would be found guilty. */
+  /**
+   * The least that may be said: contexts and modules of many programs stay below, but with less the innocent would be
+   * found guilty.
+   */
   public static final long LEAST_PLAUSIBLE_OVERHEAD = OverheadBook.USUAL;
 
   private static final Logger LOG = LoggerFactory.getLogger(UsageWatch.class);
@@ -48,8 +51,8 @@ public final class UsageWatch {
   private static final long SET_BACK = 1_000_000;
 
   /**
-   * How long everything is looked at every time after the last change or use: until then a state has lasted, a quota has its lower figure,
-   * and what was held back has been told.
+   * How long everything is looked at every time after the last change or use: until then a state has lasted, a quota
+   * has its lower figure, and what was held back has been told.
    */
   private static final Duration SETTLING = Duration.ofSeconds(10);
 
@@ -92,7 +95,8 @@ public final class UsageWatch {
    * @param samples what they use of it
    * @param lock under which quotas are written
    * @param onExcess what is done about processes that hold more than they may
-   * @param plausibleOverhead bytes that contexts and modules of one process are believed to take, {@link #LEAST_PLAUSIBLE_OVERHEAD} or more
+   * @param plausibleOverhead bytes that contexts and modules of one process are believed to take,
+   *        {@link #LEAST_PLAUSIBLE_OVERHEAD} or more
    * @param clock the time of day
    * @param monotonicClock one for how long something lasts
    */
@@ -163,12 +167,17 @@ public final class UsageWatch {
    * @param regions of the shares
    * @param cards of the shares
    */
-  private record Watched(List<PreparedClaim> records, List<WatchedShare> shares, Set<Path> regions, Set<String> cards) {}
+  private record Watched(
+      List<PreparedClaim> records,
+      List<WatchedShare> shares,
+      Set<Path> regions,
+      Set<String> cards) {}
 
   /** Looks now and then every period. */
   public void start(Loops loops, Duration period) {
     if (!host.seesAll()) {
-      LOG.info("processes outside this pid namespace cannot be seen: what they take beside their allocations, and what they take past their limit, goes unnoticed (hostPID)");
+      LOG.info(
+          "processes outside this pid namespace cannot be seen: what they take beside their allocations, and what they take past their limit, goes unnoticed (hostPID)");
     }
     loops
         .makeAskingDriver(
@@ -181,7 +190,10 @@ public final class UsageWatch {
         .start();
   }
 
-  /** Must be given the samples of cards with hard core limits: what a share uses is looked at far too seldom to see it all here. */
+  /**
+   * Must be given the samples of cards with hard core limits: what a share uses is looked at far too seldom to see it
+   * all here.
+   */
   public SampledTimes times() {
     return times;
   }
@@ -210,8 +222,9 @@ public final class UsageWatch {
   }
 
   /**
-   * Looks once. While nobody uses a card that has shares, NVML is asked first, and the ledgers, of processes that hold nothing, are not read;
-   * when that and everything else has stayed so for a while, only whether it still is is looked at most times.
+   * Looks once. While nobody uses a card that has shares, NVML is asked first, and the ledgers, of processes that hold
+   * nothing, are not read; when that and everything else has stayed so for a while, only whether it still is is looked
+   * at most times.
    */
   void look() throws IOException {
     Instant now = monotonicClock.instant();
@@ -237,7 +250,8 @@ public final class UsageWatch {
     }
     List<WatchedShare> shares = WatchedShare.of(records);
     Set<Path> regions = shares.stream().map(share -> usage(share.ref())).collect(Collectors.toSet());
-    watched = new Watched(records, shares, regions, shares.stream().map(WatchedShare::card).collect(Collectors.toSet()));
+    watched =
+        new Watched(records, shares, regions, shares.stream().map(WatchedShare::card).collect(Collectors.toSet()));
     return false;
   }
 
@@ -288,7 +302,8 @@ public final class UsageWatch {
         .forEach(
             (card, ofCard) -> {
               CardTime time = used.getOrDefault(card, CardTime.NONE);
-              held.getOrDefault(card, List.of()).forEach(p -> add(p, time.of(p.pid()), card, ofCard, before, after, processes));
+              held.getOrDefault(card, List.of())
+                  .forEach(p -> add(p, time.of(p.pid()), card, ofCard, before, after, processes));
             });
     Map<ShareRef, ShareUse> uses = UsageReckoning.of(shares, after, processes, book);
     for (ShareRef across : acrossCards(shares, processes)) {
@@ -326,7 +341,8 @@ public final class UsageWatch {
     overLocked.retainAll(shares.stream().map(WatchedShare::ref).toList());
     for (WatchedShare share : shares) {
       ShareRef ref = share.ref();
-      Ledger ledger = region(ref).read(overLocked.contains(ref) ? RegionLocks.MOST_NANOS_AGAIN : RegionLocks.MOST_NANOS);
+      Ledger ledger =
+          region(ref).read(overLocked.contains(ref) ? RegionLocks.MOST_NANOS_AGAIN : RegionLocks.MOST_NANOS);
       if (ledger.searched()) {
         overLocked.remove(ref);
       } else {
@@ -350,12 +366,14 @@ public final class UsageWatch {
       return; // it has ended meanwhile
     }
     List<CardProcess.SeatOf> seats = seats(process.pid(), start.getAsLong(), shares, after);
-    if (seats.isEmpty() && endings.excuse(process.pid(), start.getAsLong(), host.isEnding(process.pid()), monotonicClock.instant())) {
+    if (seats.isEmpty()
+        && endings.excuse(process.pid(), start.getAsLong(), host.isEnding(process.pid()), monotonicClock.instant())) {
       return;
     }
     Set<ShareRef> container = seats.isEmpty() ? containers.of(process.pid(), start.getAsLong(), shares) : Set.of();
     List<CardProcess.SeatOf> former = seats(process.pid(), start.getAsLong(), shares, before);
-    into.add(new CardProcess(process.pid(), start.getAsLong(), card, process.bytes(), former, seats, container, gpuNanos));
+    into.add(
+        new CardProcess(process.pid(), start.getAsLong(), card, process.bytes(), former, seats, container, gpuNanos));
   }
 
   /**
@@ -363,7 +381,10 @@ public final class UsageWatch {
    * ended.
    */
   private List<CardProcess.SeatOf> seats(
-      long pid, long start, List<WatchedShare> shares, Map<ShareRef, Ledger> ledgers) {
+      long pid,
+      long start,
+      List<WatchedShare> shares,
+      Map<ShareRef, Ledger> ledgers) {
     List<CardProcess.SeatOf> seats = new ArrayList<>();
     for (WatchedShare share : shares) {
       List<Ledger.Seat> all = ledgers.getOrDefault(share.ref(), Ledger.NONE).seats();
@@ -384,9 +405,14 @@ public final class UsageWatch {
     }
   }
 
-  /** For NVML in the containers, whose driver gives it the host's pids with samples: there nobody can tell whose they are. */
+  /**
+   * For NVML in the containers, whose driver gives it the host's pids with samples: there nobody can tell whose they
+   * are.
+   */
   private void addSamples(
-      List<WatchedShare> shares, Map<ShareRef, Ledger> ledgers, Map<ShareRef, List<SlotWrite>> into) {
+      List<WatchedShare> shares,
+      Map<ShareRef, Ledger> ledgers,
+      Map<ShareRef, List<SlotWrite>> into) {
     Map<String, List<WatchedShare>> cards = shares.stream().collect(Collectors.groupingBy(WatchedShare::card));
     newest.keySet().retainAll(cards.keySet());
     newest.values().removeIf(time -> time > ChronoUnit.MICROS.between(Instant.EPOCH, clock.instant()) + SET_BACK);
@@ -397,9 +423,8 @@ public final class UsageWatch {
             if (isSeated(sample.pid(), ofCard, ledgers)) {
               host.start(sample.pid())
                   .ifPresent(
-                      start ->
-                          seats(sample.pid(), start, ofCard, ledgers)
-                              .forEach(seat -> add(seat.share(), SlotWrite.sample(seat.slot(), sample), into)));
+                      start -> seats(sample.pid(), start, ofCard, ledgers)
+                          .forEach(seat -> add(seat.share(), SlotWrite.sample(seat.slot(), sample), into)));
             }
           }
         });

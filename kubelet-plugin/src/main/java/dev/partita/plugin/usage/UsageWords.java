@@ -57,7 +57,8 @@ final class UsageWords {
       case CoreState.Unused ignored -> {}
       case CoreState.Enforced ignored ->
           notes.add(Note.holds(CORE_LIMIT_ENFORCED, "Enforced", "what its processes launch is limited"));
-      case CoreState.SeveralCards ignored -> notes.add(Note.fails(CORE_LIMIT_ENFORCED, SEVERAL_CARDS, SEVERAL_CARDS_MESSAGE));
+      case CoreState.SeveralCards ignored ->
+          notes.add(Note.fails(CORE_LIMIT_ENFORCED, SEVERAL_CARDS, SEVERAL_CARDS_MESSAGE));
       case CoreState.NotEnforced not -> notes.add(Note.fails(CORE_LIMIT_ENFORCED, not.reason(), not.message()));
     }
     switch (cores) {
@@ -68,12 +69,15 @@ final class UsageWords {
               Note.holds(
                   WITHIN_CORE_LIMIT,
                   "WithinLimit",
-                  "its processes have no more of the card's time, by NVML, than " + whose(use) + ": " + within.limit() + " %"));
-      case CoreUse.Exceeded exceeded -> notes.add(Note.fails(WITHIN_CORE_LIMIT, CORE_LIMIT_EXCEEDED, message(use, exceeded)));
+                  "its processes have no more of the card's time, by NVML, than " + whose(use) + ": " + within.limit()
+                      + " %"));
+      case CoreUse.Exceeded exceeded ->
+          notes.add(Note.fails(WITHIN_CORE_LIMIT, CORE_LIMIT_EXCEEDED, message(use, exceeded)));
       case CoreUse.Untold untold ->
           notes.add(
               Note.unknown(
-                  WITHIN_CORE_LIMIT, "NotMeasured", "NVML does not tell what its processes use of " + use.share().card() + ": " + untold.why()));
+                  WITHIN_CORE_LIMIT, "NotMeasured",
+                  "NVML does not tell what its processes use of " + use.share().card() + ": " + untold.why()));
     }
     long up = (overheadBytes + MIB - 1) / MIB * MIB;
     return new DeviceNotes(Map.of(OVERHEAD, Bytes.quantity(up).toString()), notes);
@@ -139,12 +143,16 @@ final class UsageWords {
     String some =
         users.stream()
             .limit(NAMED)
-            .map(user -> "process %d (pid on the node) %d %%%s".formatted(user.pid(), user.percent(), user.inLedger() ? "" : " and in no ledger"))
+            .map(user -> "process %d (pid on the node) %d %%%s".formatted(user.pid(), user.percent(),
+                user.inLedger() ? "" : " and in no ledger"))
             .collect(Collectors.joining(", "));
     return users.size() <= NAMED ? some : some + " and " + (users.size() - NAMED) + " more";
   }
 
-  /** How much of a share is managed memory, which does not count against its part of the card, nobody but its processes says. */
+  /**
+   * How much of a share is managed memory, which does not count against its part of the card, nobody but its processes
+   * says.
+   */
   private static String limit(Grant.Share share) {
     String memory = Bytes.words(share.memoryBytes());
     return share.physicalBytes() == share.memoryBytes()
@@ -155,9 +163,9 @@ final class UsageWords {
   private static String offenders(List<ProcessUse> offenders) {
     return offenders.stream()
         .map(
-            p ->
-                "process %d (pid on the node) holds %s, of which the ledger has %s"
-                    .formatted(p.pid(), Bytes.words(p.bytes()), p.ledgerBytes() == 0 ? "nothing" : Bytes.words(p.ledgerBytes())))
+            p -> "process %d (pid on the node) holds %s, of which the ledger has %s"
+                .formatted(p.pid(), Bytes.words(p.bytes()),
+                    p.ledgerBytes() == 0 ? "nothing" : Bytes.words(p.ledgerBytes())))
         .collect(Collectors.joining(", "));
   }
 }

@@ -16,7 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Waits for NVML's XID errors. A fatal one makes its card unhealthy at once, and the claims that have the card prepared are told.
+ * Waits for NVML's XID errors. A fatal one makes its card unhealthy at once, and the claims that have the card prepared
+ * are told.
  */
 public final class XidWatch {
   private static final Logger LOG = LoggerFactory.getLogger(XidWatch.class);
@@ -79,12 +80,11 @@ public final class XidWatch {
       for (PreparedClaim claim : checkpoint.readAll()) {
         Optional<Grant> grant = claim.grants().stream().filter(g -> g.card().uuid().equals(event.card())).findFirst();
         grant.ifPresent(
-            g ->
-                reports.misused(
-                    claim.claim(),
-                    "GpuUnhealthy",
-                    g.card().productName() + " (" + event.card() + ") reports " + event.reason()
-                        + ", see https://docs.nvidia.com/deploy/xid-errors/; programs on it may fail or give wrong results, and it gets no new claims"));
+            g -> reports.misused(
+                claim.claim(),
+                "GpuUnhealthy",
+                g.card().productName() + " (" + event.card() + ") reports " + event.reason()
+                    + ", see https://docs.nvidia.com/deploy/xid-errors/; programs on it may fail or give wrong results, and it gets no new claims"));
       }
     } catch (IOException e) {
       LOG.warn("claims cannot be told of {} of card {}: {}", event.reason(), event.card(), e.toString());

@@ -129,7 +129,8 @@ class CardLoadTest {
 
   private Map<ShareRef, CardReport> take(ProcessSample... samples) {
     now = new CardLoad.Moment(now.nanos() + POLL, now.epochMicros() + POLL / 1000);
-    return load.take(List.of(samples), List.of(new CardLoad.Member(A, 1, Set.of(10L, 11L)), new CardLoad.Member(B, 0, Set.of(20L))), now);
+    return load.take(List.of(samples),
+        List.of(new CardLoad.Member(A, 1, Set.of(10L, 11L)), new CardLoad.Member(B, 0, Set.of(20L))), now);
   }
 
   private static ProcessSample at(long micros, long pid, int percent) {

@@ -45,8 +45,7 @@ class CardReportsTest {
   private static final ShareRef A = new ShareRef("a", "share");
   private static final ShareRef B = new ShareRef("b", "share");
 
-  @TempDir @SuppressWarnings("NullAway.Init")
-  Path root;
+  @TempDir @SuppressWarnings("NullAway.Init") Path root;
 
   private final Map<ShareRef, ShareUse> uses = new TreeMap<>();
   private final SampledTimes times = new SampledTimes();
@@ -67,7 +66,8 @@ class CardReportsTest {
   void layOut() throws IOException {
     lock = new OperationLock(root.resolve("lock"));
     ShareFolders folders = new ShareFolders(root.resolve("state"), root.resolve("run"), new UsageRegions());
-    reports = new CardReports(() -> uses, () -> true, this::samples, times, folders, lock, () -> new CardLoad.Moment(nanos, epochMicros));
+    reports = new CardReports(() -> uses, () -> true, this::samples, times, folders, lock,
+        () -> new CardLoad.Moment(nanos, epochMicros));
     for (ShareRef ref : List.of(A, B)) {
       uses.put(ref, use(ref));
       Files.createDirectories(folders.quotaFolder(ref.uid(), ref.key()));
@@ -122,7 +122,8 @@ class CardReportsTest {
   private CardSamples samples(String card, long newerThan) {
     List<ProcessSample> newer = new ArrayList<>(samples);
     newer.removeIf(sample -> sample.timestampMicros() <= newerThan);
-    return new CardSamples.Told(newer.stream().max(Comparator.comparingLong(ProcessSample::timestampMicros)).stream().toList());
+    return new CardSamples.Told(
+        newer.stream().max(Comparator.comparingLong(ProcessSample::timestampMicros)).stream().toList());
   }
 
   private long busy(ShareRef ref) throws IOException {
@@ -139,8 +140,10 @@ class CardReportsTest {
     Grant.Share share = new Grant.Share(1L << 30, 1L << 30, 25, CoreLimit.HARD, 1, false);
     Grant grant = new Grant(List.of("gpu"), "gpu-0-shared", Optional.of(ref.key()), card, share);
     PreparedClaim claim =
-        new PreparedClaim(new ClaimRef("default", ref.uid(), ref.uid()), PreparedClaim.Phase.COMPLETED, "boot", List.of(grant), Map.of(), false);
+        new PreparedClaim(new ClaimRef("default", ref.uid(), ref.uid()), PreparedClaim.Phase.COMPLETED, "boot",
+            List.of(grant), Map.of(), false);
     List<ProcessUse> processes = ref.equals(A) ? List.of(new ProcessUse(PID, 1, 0, 0, 0, 0, true, 0)) : List.of();
-    return new ShareUse(new WatchedShare(ref, claim, grant, share), processes, 0, 0, 0, 0, new CoreState.Unused(), Set.of(), new MemoryState.Held());
+    return new ShareUse(new WatchedShare(ref, claim, grant, share), processes, 0, 0, 0, 0, new CoreState.Unused(),
+        Set.of(), new MemoryState.Held());
   }
 }

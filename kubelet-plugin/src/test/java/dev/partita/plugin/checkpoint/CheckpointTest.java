@@ -47,8 +47,7 @@ class CheckpointTest {
           true);
 
   @TempDir Path folder;
-  @SuppressWarnings("NullAway.Init")
-  private Checkpoint checkpoint;
+  @SuppressWarnings("NullAway.Init") private Checkpoint checkpoint;
 
   @BeforeEach
   void open() throws IOException {
@@ -91,8 +90,7 @@ class CheckpointTest {
     }
   }
 
-  @ParameterizedTest
-  @ValueSource(ints = {0, 10, 60, 95, 120, 400})
+  @ParameterizedTest @ValueSource(ints = {0, 10, 60, 95, 120, 400})
   void aTornRecordIsSetAsideUnderItsName(int length) throws IOException {
     checkpoint.write(CLAIM);
     byte[] whole = Files.readAllBytes(folder.resolve("uid-1.claim"));
@@ -119,8 +117,7 @@ class CheckpointTest {
     }
   }
 
-  @ParameterizedTest
-  @ValueSource(
+  @ParameterizedTest @ValueSource(
       strings = {
         "partita-checkpoint 2 sha256:00\n{\"claim\": {\"name\": \"train\"}, \"cards\": [{\"id\": \"GPU-a1\"}, [\"GPU-b2\"]]}",
         "partita-checkpoint 17 crc:1 zstd\n\u0001\u0002",
@@ -161,7 +158,8 @@ class CheckpointTest {
 
   @Test
   void whatAnotherPluginWritesAndRemovesIsSeenAtOnce() throws IOException {
-    PreparedClaim second = new PreparedClaim(new ClaimRef("default", "second", "uid-2"), Phase.STARTED, "boot-1", List.of(), Map.of(), false);
+    PreparedClaim second = new PreparedClaim(new ClaimRef("default", "second", "uid-2"), Phase.STARTED, "boot-1",
+        List.of(), Map.of(), false);
     try (Checkpoint other = new Checkpoint(folder, Clock.systemUTC())) {
       assertThat(checkpoint.readAll()).isEmpty();
       for (int round = 0; round < 50; round++) {

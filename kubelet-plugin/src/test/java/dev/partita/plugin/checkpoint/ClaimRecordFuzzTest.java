@@ -10,7 +10,10 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/** A damaged disk, or a program of another version, can leave any bytes as a record: they are a record, or an error says why not. */
+/**
+ * A damaged disk, or a program of another version, can leave any bytes as a record: they are a record, or an error says
+ * why not.
+ */
 class ClaimRecordFuzzTest {
   @FuzzTest(maxDuration = "10s")
   void anyBytesAreARecordOrAnErrorSaysWhyNot(byte[] body) throws IOException, NoSuchAlgorithmException {

@@ -20,13 +20,16 @@ import java.util.TreeMap;
 
 /** Whatever an allocation says, reading it gives grants within the card, or the reason why it is refused. */
 class AllocationReadingFuzzTest {
-  private static final JsonMapper JSON = JsonMapper.builder().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
+  private static final JsonMapper JSON =
+      JsonMapper.builder().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
   private static final long MEMORY = 80L << 30;
   private static final Gpu CARD =
-      new Gpu(0, 0, "GPU-0", "NVIDIA H100", "h100", "Nvidia", "Hopper", "9.0", MEMORY, null, null, null, null, GpuHealth.HEALTHY);
+      new Gpu(0, 0, "GPU-0", "NVIDIA H100", "h100", "Nvidia", "Hopper", "9.0", MEMORY, null, null, null, null,
+          GpuHealth.HEALTHY);
   private static final Inventory.Cards CARDS =
       new Inventory.Cards(
-          new DriverFiles("580.1", "/usr/lib", List.of(), List.of(), List.of(), new TreeMap<>()), "580.1", Optional.empty(), List.of(CARD));
+          new DriverFiles("580.1", "/usr/lib", List.of(), List.of(), List.of(), new TreeMap<>()), "580.1",
+          Optional.empty(), List.of(CARD));
 
   @FuzzTest(maxDuration = "10s")
   void anyAllocationGivesGrantsWithinTheCardOrAReason(byte[] document) {
@@ -55,7 +58,7 @@ class AllocationReadingFuzzTest {
 
   /** The API server sends no null in the place of an object. */
   private static void dropNulls(JsonNode tree) {
-    for (Iterator<JsonNode> children = tree.elements(); children.hasNext(); ) {
+    for (Iterator<JsonNode> children = tree.elements(); children.hasNext();) {
       JsonNode child = children.next();
       if (child.isNull()) {
         children.remove();

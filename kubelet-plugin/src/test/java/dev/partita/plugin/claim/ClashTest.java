@@ -38,21 +38,27 @@ class ClashTest {
 
   @Test
   void anExclusiveShareStandsAlone() {
-    assertThat(clash(List.of(alone(share("r", 0, "a", 1, 0))), prepared("other", share("r", 0, "b", 1, 0))).orElseThrow())
+    assertThat(
+        clash(List.of(alone(share("r", 0, "a", 1, 0))), prepared("other", share("r", 0, "b", 1, 0))).orElseThrow())
         .contains("wanted exclusively, but claim default/other:other has gpu-0-shared prepared");
-    assertThat(clash(List.of(share("r", 0, "a", 1, 0)), prepared("other", alone(share("r", 0, "b", 1, 0)))).orElseThrow())
+    assertThat(
+        clash(List.of(share("r", 0, "a", 1, 0)), prepared("other", alone(share("r", 0, "b", 1, 0)))).orElseThrow())
         .contains("is prepared exclusively for claim default/other:other");
-    assertThat(clash(List.of(alone(share("r", 0, "a", 1, 0)), share("s", 0, "b", 1, 0)), prepared("other"))).isPresent();
-    assertThat(clash(List.of(alone(share("r", 0, "a", 1, 0)), share("s", 1, "b", 1, 0)), prepared("other", share("r", 1, "c", 1, 0)))).isEmpty();
+    assertThat(clash(List.of(alone(share("r", 0, "a", 1, 0)), share("s", 0, "b", 1, 0)), prepared("other")))
+        .isPresent();
+    assertThat(clash(List.of(alone(share("r", 0, "a", 1, 0)), share("s", 1, "b", 1, 0)),
+        prepared("other", share("r", 1, "c", 1, 0)))).isEmpty();
     assertThat(clash(List.of(alone(share("r", 0, "a", 1, 0))), prepared("other", admin("r", 0)))).isEmpty();
-    assertThat(clash(List.of(alone(share("r", 0, "a", 1, 0))), prepared("mine", alone(share("r", 0, "a", 1, 0))))).isEmpty();
+    assertThat(clash(List.of(alone(share("r", 0, "a", 1, 0))), prepared("mine", alone(share("r", 0, "a", 1, 0)))))
+        .isEmpty();
   }
 
   @Test
   void instancesStandBesideWhatTheyDoNotOverlap() {
     PreparedClaim other = prepared("other", instance("r", 0, 4, 2));
     assertThat(clash(List.of(instance("r", 0, 6, 1), instance("s", 0, 0, 4)), other)).isEmpty();
-    assertThat(clash(List.of(instance("r", 0, 5, 1)), other).orElseThrow()).contains("to be cut for gpu-0-mig-1g-5", "claim default/other:other has gpu-0-mig-2g-4 prepared");
+    assertThat(clash(List.of(instance("r", 0, 5, 1)), other).orElseThrow()).contains("to be cut for gpu-0-mig-1g-5",
+        "claim default/other:other has gpu-0-mig-2g-4 prepared");
     assertThat(clash(List.of(instance("r", 0, 0, 4), instance("s", 0, 3, 1)), prepared("other"))).isPresent();
     assertThat(clash(List.of(share("r", 0, "a", 1, 0)), other).orElseThrow()).contains("is cut into MIG instances");
     assertThat(clash(List.of(whole("r", 0)), other)).isPresent();
@@ -77,8 +83,10 @@ class ClashTest {
     PreparedClaim second = prepared("second", share("r", 0, "b", 40, 0));
     PreparedClaim elsewhere = prepared("elsewhere", whole("r", 1));
     List<PreparedClaim> all = List.of(first, second, elsewhere, prepared("mine", share("r", 0, "c", 40, 0)));
-    assertThat(Clash.between(List.of(share("r", 0, "c", 40, 0)), CLAIM, all).orElseThrow().others()).containsExactly(first, second);
-    assertThat(Clash.between(List.of(whole("r", 2), whole("s", 2), share("t", 2, "d", 1, 0)), CLAIM, all).orElseThrow().others()).isEmpty();
+    assertThat(Clash.between(List.of(share("r", 0, "c", 40, 0)), CLAIM, all).orElseThrow().others())
+        .containsExactly(first, second);
+    assertThat(Clash.between(List.of(whole("r", 2), whole("s", 2), share("t", 2, "d", 1, 0)), CLAIM, all).orElseThrow()
+        .others()).isEmpty();
   }
 
   @Test
@@ -99,6 +107,7 @@ class ClashTest {
   }
 
   private static PreparedClaim prepared(String uid, Grant... grants) {
-    return new PreparedClaim(new ClaimRef("default", uid, uid), Phase.COMPLETED, "boot", List.of(grants), Map.of(), false);
+    return new PreparedClaim(new ClaimRef("default", uid, uid), Phase.COMPLETED, "boot", List.of(grants), Map.of(),
+        false);
   }
 }

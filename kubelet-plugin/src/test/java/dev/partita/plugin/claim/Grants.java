@@ -12,7 +12,8 @@ public final class Grants {
 
   /** A card of 80 GiB; a lower number comes first on the bus. */
   public static CardIdentity card(int number) {
-    return new CardIdentity(number, number, "GPU-" + number, "NVIDIA H100", 80 * GIB, Optional.of("0000:0" + number + ":00.0"));
+    return new CardIdentity(number, number, "GPU-" + number, "NVIDIA H100", 80 * GIB,
+        Optional.of("0000:0" + number + ":00.0"));
   }
 
   /** A share whose key is {@code id}. */
@@ -28,7 +29,8 @@ public final class Grants {
   /** The same for which nobody else may be on the card. */
   public static Grant alone(Grant share) {
     Grant.Share its = share.share().orElseThrow();
-    Grant.Share alone = new Grant.Share(its.memoryBytes(), its.physicalBytes(), its.cores(), its.coreLimit(), its.priority(), true);
+    Grant.Share alone =
+        new Grant.Share(its.memoryBytes(), its.physicalBytes(), its.cores(), its.coreLimit(), its.priority(), true);
     return new Grant(share.requests(), share.device(), share.shareId(), share.card(), alone);
   }
 
@@ -39,7 +41,8 @@ public final class Grants {
   /** A MIG instance of that many memory slices. */
   public static Grant instance(String request, int card, int start, int size) {
     return new Grant(
-        List.of(request), "gpu-" + card + "-mig-" + size + "g-" + start, Optional.empty(), card(card), new Grant.Mig(size + "g", start, size, 10L * size * GIB));
+        List.of(request), "gpu-" + card + "-mig-" + size + "g-" + start, Optional.empty(), card(card),
+        new Grant.Mig(size + "g", start, size, 10L * size * GIB));
   }
 
   public static Grant admin(String request, int card) {

@@ -25,8 +25,7 @@ class ClaimReportsTest {
   @SuppressWarnings("NullAway.Init") // set by the extension
   KubernetesMockServer server;
 
-  @SuppressWarnings("NullAway.Init")
-  KubernetesClient client;
+  @SuppressWarnings("NullAway.Init") KubernetesClient client;
 
   private final AtomicInteger tries = new AtomicInteger();
 

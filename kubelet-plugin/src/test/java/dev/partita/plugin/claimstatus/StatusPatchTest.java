@@ -27,7 +27,8 @@ class StatusPatchTest {
   @Test
   void othersEntriesAreNeitherSentNorTouchedAndOursAreTestedBeforeTheyAreReplaced() {
     List<Map<String, Object>> patch =
-        StatusPatch.of(claim(NIC, ours("gpu-0", "s", "old"), ours("gpu-1", "t", "x")), List.of(ours("gpu-0", "s", "new"), ours("gpu-1", "t", "x")), POOL);
+        StatusPatch.of(claim(NIC, ours("gpu-0", "s", "old"), ours("gpu-1", "t", "x")),
+            List.of(ours("gpu-0", "s", "new"), ours("gpu-1", "t", "x")), POOL);
     JsonNode json = new ObjectMapper().valueToTree(patch);
     assertThat(json.toString()).doesNotContain("nic.example.com");
     assertThat(patch)
@@ -44,11 +45,13 @@ class StatusPatchTest {
   @Test
   void anEntryThatIsNotWantedAnyMoreGoesFromTheEndAndANewOneComesBehindTheOthers() {
     List<Map<String, Object>> patch =
-        StatusPatch.of(claim(ours("gpu-0", "s", "x"), NIC, ours("gpu-1", "t", "x")), List.of(ours("gpu-2", "u", "x")), POOL);
+        StatusPatch.of(claim(ours("gpu-0", "s", "x"), NIC, ours("gpu-1", "t", "x")), List.of(ours("gpu-2", "u", "x")),
+            POOL);
     assertThat(patch)
         .filteredOn(operation -> !"test".equals(operation.get("op")))
         .extracting(operation -> operation.get("op") + " " + operation.get("path"))
-        .containsExactly("replace /metadata/resourceVersion", "remove /status/devices/2", "remove /status/devices/0", "add /status/devices/-");
+        .containsExactly("replace /metadata/resourceVersion", "remove /status/devices/2", "remove /status/devices/0",
+            "add /status/devices/-");
   }
 
   @Test

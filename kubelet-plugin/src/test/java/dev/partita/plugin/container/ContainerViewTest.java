@@ -52,7 +52,8 @@ class ContainerViewTest {
   @Test
   void cardsOfOtherClaimsInTheContainerCount() {
     Pod pod = pod(uses("other", "any"), uses("claim"));
-    pod.getSpec().getContainers().getFirst().getResources().getClaims().addAll(uses("claim", "first").getResources().getClaims());
+    pod.getSpec().getContainers().getFirst().getResources().getClaims()
+        .addAll(uses("claim", "first").getResources().getClaims());
     Map<String, List<Grant>> others = Map.of("other", List.of(share("any", 0, "k0", 1, 0)));
     ContainerView view = ContainerView.ofPods("claim", List.of(FIRST), List.of(pod), others);
     assertThat(view.env().get("k1")).containsExactly("GPU_CORE_UTILIZATION_POLICY=force", "CUDA_TASK_PRIORITY=1");
@@ -71,10 +72,13 @@ class ContainerViewTest {
   @Test
   void aWholeCardBesideAShareIsMixed() {
     assertThat(view(List.of(FIRST, whole("card", 0)), pod(uses("claim"))).mixed()).isTrue();
-    assertThat(view(List.of(FIRST, whole("card", 0)), pod(uses("claim", "first"), uses("claim", "card"))).mixed()).isFalse();
+    assertThat(view(List.of(FIRST, whole("card", 0)), pod(uses("claim", "first"), uses("claim", "card"))).mixed())
+        .isFalse();
     assertThat(
-            ContainerView.ofPods("claim", List.of(whole("card", 0)), List.of(pod(uses("claim"), uses("other"))), Map.of("other", List.of(FIRST)))
-                .mixed())
+        ContainerView
+            .ofPods("claim", List.of(whole("card", 0)), List.of(pod(uses("claim"), uses("other"))),
+                Map.of("other", List.of(FIRST)))
+            .mixed())
         .isFalse();
   }
 

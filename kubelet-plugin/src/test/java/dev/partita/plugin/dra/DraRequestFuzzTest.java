@@ -21,7 +21,8 @@ class DraRequestFuzzTest {
       new ClaimService() {
         @Override
         public Map<ClaimRef, Outcome> prepare(Collection<ClaimRef> claims) {
-          return claims.stream().distinct().collect(Collectors.toMap(claim -> safe(claim), claim -> new Failed("not here")));
+          return claims.stream().distinct()
+              .collect(Collectors.toMap(claim -> safe(claim), claim -> new Failed("not here")));
         }
 
         @Override

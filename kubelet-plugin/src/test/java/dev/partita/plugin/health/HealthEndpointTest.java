@@ -75,13 +75,16 @@ class HealthEndpointTest {
   @Test
   void eachQuestionHasItsOwnAnswer() throws IOException {
     try (HealthEndpoint endpoint =
-        HealthEndpoint.listen(0, () -> Optional.of("the loop usage has done nothing"), () -> Optional.of("not registered"))) {
+        HealthEndpoint.listen(0, () -> Optional.of("the loop usage has done nothing"),
+            () -> Optional.of("not registered"))) {
       assertThat(answer(endpoint, "GET /healthz HTTP/1.1\r\nHost: node\r\n\r\n"))
           .startsWith("HTTP/1.1 503 ")
           .endsWith("\r\n\r\nthe loop usage has done nothing\n");
-      assertThat(answer(endpoint, "GET /readyz?verbose HTTP/1.1\n\n")).startsWith("HTTP/1.1 503 ").endsWith("not registered\n");
+      assertThat(answer(endpoint, "GET /readyz?verbose HTTP/1.1\n\n")).startsWith("HTTP/1.1 503 ")
+          .endsWith("not registered\n");
       assertThat(answer(endpoint, "GET /metrics HTTP/1.1\r\n\r\n")).startsWith("HTTP/1.1 404 ");
-      assertThat(answer(endpoint, "POST /healthz HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc")).startsWith("HTTP/1.1 400 ");
+      assertThat(answer(endpoint, "POST /healthz HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"))
+          .startsWith("HTTP/1.1 400 ");
       assertThat(answer(endpoint, "\r\n\r\n")).startsWith("HTTP/1.1 400 ");
     }
   }

@@ -28,7 +28,8 @@ class GpuNodeReporterTest {
     node.setSpec(spec);
     client.resource(node).create();
     try (GpuNodeReporter reporter =
-        new GpuNodeReporter(client, ApiCalls.standard(), "node-w", Optional.empty(), Optional.empty(), Clock.systemUTC())) {
+        new GpuNodeReporter(client, ApiCalls.standard(), "node-w", Optional.empty(), Optional.empty(),
+            Clock.systemUTC())) {
       assertThatThrownBy(() -> reporter.spec(Duration.ZERO))
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("GpuNode node-w has not been read yet")
@@ -41,7 +42,8 @@ class GpuNodeReporterTest {
   @Test
   void theSpecIsKnownOnceTheNodeHasBeenMade() {
     try (GpuNodeReporter reporter =
-        new GpuNodeReporter(client, ApiCalls.standard(), "node-v", Optional.empty(), Optional.empty(), Clock.systemUTC())) {
+        new GpuNodeReporter(client, ApiCalls.standard(), "node-v", Optional.empty(), Optional.empty(),
+            Clock.systemUTC())) {
       reporter.report(new Inventory.NoCards(Inventory.NoCards.NO_DRIVER, "none"), List.of());
       assertThat(reporter.spec(Duration.ZERO)).isEqualTo(GpuNodeSpec.DEFAULT);
     }

@@ -16,7 +16,8 @@ class GpuNodeStatusesTest {
   @Test
   void cardsOfAnEarlierPluginStayInTheStatusAsUnhealthyWhileNvmlDoesNotAnswer() {
     Gpu gpu =
-        new Gpu(0, 0, "GPU-0", "NVIDIA H200", "h200", "Nvidia", "Hopper", "9.0", 141L << 30, null, null, null, null, GpuHealth.HEALTHY);
+        new Gpu(0, 0, "GPU-0", "NVIDIA H200", "h200", "Nvidia", "Hopper", "9.0", 141L << 30, null, null, null, null,
+            GpuHealth.HEALTHY);
     GpuNodeStatus earlier =
         new GpuNodeStatus(1, "1x h200", "580.1", "13.0", "old", "uid-old", List.of(gpu), List.of());
     GpuNodeStatus status =
@@ -32,7 +33,8 @@ class GpuNodeStatusesTest {
 
   @Test
   void aNodeThatNobodyHasReadHasNoCardsWhileNvmlDoesNotAnswer() {
-    GpuNodeStatus status = GpuNodeStatuses.of(Inventory.NoCards.silent(Duration.ofMinutes(1)), List.of(), null, "new", null, NOW);
+    GpuNodeStatus status =
+        GpuNodeStatuses.of(Inventory.NoCards.silent(Duration.ofMinutes(1)), List.of(), null, "new", null, NOW);
     assertThat(status.gpus()).isEmpty();
     assertThat(status.conditions().getFirst().getReason()).isEqualTo("NvmlDoesNotAnswer");
   }

@@ -51,7 +51,8 @@ class KnownCardsTest {
   void aCardOfAPreparedClaimKeepsItsIndexWhenTheReportsAreNotKnown() {
     KnownCards known = new KnownCards(new Reserve.Amount(0), false);
     known.remember("b", 1);
-    assertThat(known.update(reading(card(0, "b"), card(1, "c")), NOWHERE)).extracting(Gpu::uuid, Gpu::index).containsExactly(tuple("b", 1), tuple("c", 2));
+    assertThat(known.update(reading(card(0, "b"), card(1, "c")), NOWHERE)).extracting(Gpu::uuid, Gpu::index)
+        .containsExactly(tuple("b", 1), tuple("c", 2));
   }
 
   @Test
@@ -69,9 +70,12 @@ class KnownCardsTest {
   void aCardThatIsGoneHasNoDeviceNodeOnceAnotherHasItsNumber() {
     KnownCards known = new KnownCards(new Reserve.Amount(0), false);
     known.update(reading(card(0, "a"), card(1, "b"), card(2, "c")), NOWHERE);
-    assertThat(nodes(known.update(reading(card(0, "a"), card(2, "c")), NOWHERE))).as("b has its own still").containsExactly(true, true, true);
-    assertThat(nodes(known.update(reading(card(0, "a"), card(1, "c")), NOWHERE))).as("the driver was loaded anew").containsExactly(true, false, true);
-    assertThat(nodes(known.update(reading(card(0, "a"), card(1, "b"), card(2, "c")), NOWHERE))).containsExactly(true, true, true);
+    assertThat(nodes(known.update(reading(card(0, "a"), card(2, "c")), NOWHERE))).as("b has its own still")
+        .containsExactly(true, true, true);
+    assertThat(nodes(known.update(reading(card(0, "a"), card(1, "c")), NOWHERE))).as("the driver was loaded anew")
+        .containsExactly(true, false, true);
+    assertThat(nodes(known.update(reading(card(0, "a"), card(1, "b"), card(2, "c")), NOWHERE))).containsExactly(true,
+        true, true);
   }
 
   @Test
@@ -79,7 +83,8 @@ class KnownCardsTest {
     KnownCards known = new KnownCards(new Reserve.Amount(0), false);
     known.update(reading(card(0, "a")), NOWHERE);
     CardReading reading =
-        new CardReading("580", Optional.empty(), List.of(), List.of(new Fault(0, NvmlException.RESET_REQUIRED, "reset it")));
+        new CardReading("580", Optional.empty(), List.of(),
+            List.of(new Fault(0, NvmlException.RESET_REQUIRED, "reset it")));
     assertThat(known.update(reading, NOWHERE).getFirst().health().reason()).isEqualTo("GpuResetRequired");
   }
 
@@ -90,12 +95,14 @@ class KnownCardsTest {
     assertThat(known.blame(new XidEvent("b", 95))).isTrue();
     assertThat(known.blame(new XidEvent("b", 95))).isFalse();
     for (int i = 0; i < 2; i++) {
-      assertThat(known.update(reading(card(0, "a"), card(1, "b")), NOWHERE)).extracting(gpu -> gpu.health().reason()).containsExactly(null, "XID 95");
+      assertThat(known.update(reading(card(0, "a"), card(1, "b")), NOWHERE)).extracting(gpu -> gpu.health().reason())
+          .containsExactly(null, "XID 95");
     }
     List<Gpu> gone = known.update(reading(card(0, "a")), NOWHERE);
     assertThat(gone.get(1).health().reason()).isEqualTo("XID 95");
     assertThat(gone.get(1).health().message()).contains("XID 95", "does not answer");
-    assertThat(known.update(reading(card(0, "a"), card(1, "b")), NOWHERE)).allMatch(gpu -> gpu.health().reason() == null);
+    assertThat(known.update(reading(card(0, "a"), card(1, "b")), NOWHERE))
+        .allMatch(gpu -> gpu.health().reason() == null);
     assertThat(known.blame(new XidEvent("b", 95))).isTrue();
   }
 
@@ -141,7 +148,8 @@ class KnownCardsTest {
     KnownCards known = new KnownCards(new Reserve.Amount(0), false);
     Card left = card(0, "a", new Nvlink(Optional.empty(), false, List.of("bus-2", "bus-1", "bus-2", "bus-9")));
     List<Gpu> gpus = known.update(reading(left, card(1, "b"), card(2, "c")), NOWHERE);
-    assertThat(gpus.getFirst().nvlinkPeers()).as("a card that does not answer has no index").containsExactly(new NvlinkPeer(1, 1), new NvlinkPeer(2, 2));
+    assertThat(gpus.getFirst().nvlinkPeers()).as("a card that does not answer has no index")
+        .containsExactly(new NvlinkPeer(1, 1), new NvlinkPeer(2, 2));
     assertThat(gpus.getLast().nvlinkPeers()).isEmpty();
   }
 
@@ -177,6 +185,7 @@ class KnownCardsTest {
 
   private static Card card(int index, String uuid, Nvlink nvlink) {
     return new Card(
-        index, uuid, index, "NVIDIA H200", "Nvidia", "Hopper", "9.0", 1L << 37, 0, Optional.of("bus-" + index), Optional.empty(), nvlink);
+        index, uuid, index, "NVIDIA H200", "Nvidia", "Hopper", "9.0", 1L << 37, 0, Optional.of("bus-" + index),
+        Optional.empty(), nvlink);
   }
 }

@@ -30,8 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 class NodeInventoryTest {
   private static final Duration SOON = Duration.ofSeconds(20);
 
-  @TempDir @SuppressWarnings("NullAway.Init")
-  Path root;
+  @TempDir @SuppressWarnings("NullAway.Init") Path root;
 
   private final StuckCard card = new StuckCard();
 
@@ -44,7 +43,8 @@ class NodeInventoryTest {
       inventory.refresh();
       inventory.start(Duration.ofMillis(10));
       await().atMost(SOON).until(() -> "NvmlDoesNotAnswer".equals(Objects.requireNonNull(told.get()).reason()));
-      assertThat(inventory.current()).isInstanceOfSatisfying(Inventory.Cards.class, cards -> assertThat(cards.gpus()).hasSize(1));
+      assertThat(inventory.current()).isInstanceOfSatisfying(Inventory.Cards.class,
+          cards -> assertThat(cards.gpus()).hasSize(1));
       card.readings.release(1_000_000);
       await().atMost(SOON).until(() -> Objects.requireNonNull(told.get()).state() == GpuHealth.State.Healthy);
     }
@@ -56,7 +56,8 @@ class NodeInventoryTest {
     try (NodeInventory inventory = inventory(told::set, Duration.ofMillis(100))) {
       inventory.start(Duration.ofMillis(10));
       assertThat(inventory.current()).isEqualTo(Inventory.NoCards.NOT_READ);
-      assertThat(inventory.refresh()).isInstanceOfSatisfying(Inventory.NoCards.class, none -> assertThat(none.isSilence()).isTrue());
+      assertThat(inventory.refresh()).isInstanceOfSatisfying(Inventory.NoCards.class,
+          none -> assertThat(none.isSilence()).isTrue());
       await().atMost(SOON).until(() -> told.get() instanceof Inventory.NoCards none && none.isSilence());
       card.readings.release(1_000_000);
       await().atMost(SOON).until(() -> told.get() instanceof Inventory.Cards);
@@ -81,7 +82,8 @@ class NodeInventoryTest {
     Files.createFile(libraries.resolve("libcuda.so.580.1"));
     Files.createFile(libraries.resolve("libnvidia-ml.so.580.1"));
     InventoryReader reader =
-        new InventoryReader(new DriverRoot(root, "/"), root.resolve("sys"), library -> card, new Reserve.Amount(0), false);
+        new InventoryReader(new DriverRoot(root, "/"), root.resolve("sys"), library -> card, new Reserve.Amount(0),
+            false);
     return new NodeInventory(reader, () -> {}, listener, new NodeInventory.Patience(patience, patience), new Loops());
   }
 
@@ -97,7 +99,8 @@ class NodeInventoryTest {
           Optional.of("13.0"),
           List.of(
               new CardReading.Card(
-                  0, "GPU-0", 0, "NVIDIA H200", "Nvidia", "Hopper", "9.0", 141L << 30, 0, Optional.empty(), Optional.empty(), CardReading.Nvlink.NONE)),
+                  0, "GPU-0", 0, "NVIDIA H200", "Nvidia", "Hopper", "9.0", 141L << 30, 0, Optional.empty(),
+                  Optional.empty(), CardReading.Nvlink.NONE)),
           List.of());
     }
 

@@ -19,7 +19,8 @@ class ApiCallsTest {
 
   private static KubernetesClientException refusal(String cause) {
     Status status =
-        new StatusBuilder().withCode(403).withNewDetails().addNewCause().withReason(cause).endCause().endDetails().build();
+        new StatusBuilder().withCode(403).withNewDetails().addNewCause().withReason(cause).endCause().endDetails()
+            .build();
     return new KubernetesClientException("events is forbidden", 403, status);
   }
 }

@@ -29,26 +29,20 @@ class LibrarySweepTest {
   private static final Duration GRACE = Duration.ofMinutes(10);
   private static final String UID = "0b5e8a9e-0000-4000-8000-000000000001";
 
-  @TempDir @SuppressWarnings("NullAway.Init")
-  Path root;
+  @TempDir @SuppressWarnings("NullAway.Init") Path root;
 
   @SuppressWarnings("NullAway.Init") // set before every test
   private HookLibraries libraries;
 
-  @SuppressWarnings("NullAway.Init")
-  private Checkpoint checkpoint;
+  @SuppressWarnings("NullAway.Init") private Checkpoint checkpoint;
 
-  @SuppressWarnings("NullAway.Init")
-  private CdiFolder cdi;
+  @SuppressWarnings("NullAway.Init") private CdiFolder cdi;
 
-  @SuppressWarnings("NullAway.Init")
-  private OperationLock lock;
+  @SuppressWarnings("NullAway.Init") private OperationLock lock;
 
-  @SuppressWarnings("NullAway.Init")
-  private LibrarySweep sweep;
+  @SuppressWarnings("NullAway.Init") private LibrarySweep sweep;
 
-  @SuppressWarnings("NullAway.Init")
-  private Path earlier;
+  @SuppressWarnings("NullAway.Init") private Path earlier;
 
   private Instant now = Instant.parse("2026-01-01T00:00:00Z");
 
@@ -65,7 +59,8 @@ class LibrarySweepTest {
     checkpoint = new Checkpoint(root.resolve("claims"), Clock.systemUTC());
     cdi = new CdiFolder(Files.createDirectory(root.resolve("cdi")), "gpu.partita.dev-claim");
     lock = new OperationLock(root.resolve("operation.lock"));
-    sweep = new LibrarySweep(libraries, checkpoint, cdi, lock, GRACE, ((InstantSource) () -> now).withZone(ZoneOffset.UTC));
+    sweep =
+        new LibrarySweep(libraries, checkpoint, cdi, lock, GRACE, ((InstantSource) () -> now).withZone(ZoneOffset.UTC));
   }
 
   @AfterEach
@@ -87,7 +82,8 @@ class LibrarySweepTest {
 
   @Test
   void librariesThatASpecNamesStayAsLongAsItDoesWhetherOrNotThereIsARecord() throws IOException {
-    Path spec = Files.writeString(cdi.fileOf(UID), "{\"of a later version\": \"" + earlier.resolve(HookLibraries.HOOK) + "\"}");
+    Path spec =
+        Files.writeString(cdi.fileOf(UID), "{\"of a later version\": \"" + earlier.resolve(HookLibraries.HOOK) + "\"}");
     sweepAfter(Duration.ZERO);
     sweepAfter(GRACE);
     assertThat(earlier).isDirectory();
@@ -102,7 +98,8 @@ class LibrarySweepTest {
   void nothingGoesWhileAPreparedClaimHasLostItsSpec() throws IOException {
     checkpoint.write(
         new PreparedClaim(
-            new ClaimRef("default", "claim", UID), PreparedClaim.Phase.COMPLETED, "boot", List.of(Grants.whole("a", 0)), Map.of(), false));
+            new ClaimRef("default", "claim", UID), PreparedClaim.Phase.COMPLETED, "boot", List.of(Grants.whole("a", 0)),
+            Map.of(), false));
     sweepAfter(Duration.ZERO);
     sweepAfter(GRACE);
     assertThat(earlier).isDirectory();

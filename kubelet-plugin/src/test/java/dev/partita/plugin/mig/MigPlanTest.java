@@ -16,7 +16,8 @@ class MigPlanTest {
 
   @Test
   void aCardWithoutMigIsSwitchedOnAndCut() {
-    assertThat(MigPlan.toHave(WANTED, List.of(), new MigState(false, List.of())).changes()).containsExactly(new Change.SwitchOn(), new Change.Make(WANTED));
+    assertThat(MigPlan.toHave(WANTED, List.of(), new MigState(false, List.of())).changes())
+        .containsExactly(new Change.SwitchOn(), new Change.Make(WANTED));
   }
 
   @Test
@@ -27,9 +28,12 @@ class MigPlanTest {
   @Test
   void whatIsHalfMadeIsMadeAnew() {
     GpuInstance half = instance("2g.35gb", 4, 2, List.of());
-    GpuInstance parted = instance("2g.35gb", 4, 2, List.of(new ComputeInstance(0, false, ""), new ComputeInstance(1, false, "")));
-    assertThat(MigPlan.toHave(WANTED, List.of(), on(half)).changes()).containsExactly(new Change.End(half), new Change.Make(WANTED));
-    assertThat(MigPlan.toHave(WANTED, List.of(), on(parted)).changes()).containsExactly(new Change.End(parted), new Change.Make(WANTED));
+    GpuInstance parted =
+        instance("2g.35gb", 4, 2, List.of(new ComputeInstance(0, false, ""), new ComputeInstance(1, false, "")));
+    assertThat(MigPlan.toHave(WANTED, List.of(), on(half)).changes()).containsExactly(new Change.End(half),
+        new Change.Make(WANTED));
+    assertThat(MigPlan.toHave(WANTED, List.of(), on(parted)).changes()).containsExactly(new Change.End(parted),
+        new Change.Make(WANTED));
   }
 
   @Test
@@ -38,7 +42,8 @@ class MigPlanTest {
     GpuInstance beside = instance("1g.18gb", 6, 1, WHOLE);
     GpuInstance ofAnother = instance("3g.71gb", 0, 4, WHOLE);
     Grant.Mig other = new Grant.Mig("3g.71gb", 0, 4, 69L << 30);
-    assertThat(MigPlan.toHave(WANTED, List.of(other), on(overlapping, beside, ofAnother)).changes()).containsExactly(new Change.End(overlapping), new Change.Make(WANTED));
+    assertThat(MigPlan.toHave(WANTED, List.of(other), on(overlapping, beside, ofAnother)).changes())
+        .containsExactly(new Change.End(overlapping), new Change.Make(WANTED));
   }
 
   @Test
@@ -51,7 +56,9 @@ class MigPlanTest {
   @Test
   void onlyTheInstanceAtItsPlaceIsEnded() {
     GpuInstance own = instance("2g.35gb", 4, 2, List.of());
-    assertThat(MigPlan.toEnd(WANTED, on(own, instance("2g.35gb", 0, 2, WHOLE), instance("1g.35gb", 4, 2, WHOLE))).changes()).containsExactly(new Change.End(own));
+    assertThat(
+        MigPlan.toEnd(WANTED, on(own, instance("2g.35gb", 0, 2, WHOLE), instance("1g.35gb", 4, 2, WHOLE))).changes())
+        .containsExactly(new Change.End(own));
     assertThat(MigPlan.toEnd(WANTED, new MigState(false, List.of())).changes()).isEmpty();
   }
 

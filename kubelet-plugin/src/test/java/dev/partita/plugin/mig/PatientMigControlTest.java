@@ -26,15 +26,18 @@ class PatientMigControlTest {
   @Test
   void whatTheDriverSaysAndRefusesIsPassedOn() throws NvmlException {
     assertThat(patient.mig("GPU-0")).isEqualTo(new MigControl.MigState(true, List.of()));
-    assertThatThrownBy(() -> patient.endInstance("GPU-0", 5)).isInstanceOfSatisfying(NvmlException.class, e -> assertThat(e.code()).isEqualTo(19));
+    assertThatThrownBy(() -> patient.endInstance("GPU-0", 5)).isInstanceOfSatisfying(NvmlException.class,
+        e -> assertThat(e.code()).isEqualTo(19));
     patient.makeInstance("GPU-0", "1g.18gb", 3);
     assertThat(driver.made).isEqualTo("1g.18gb at 3");
   }
 
   @Test
   void aCallThatDoesNotComeBackIsGivenUpAndNoOtherIsMadeUntilItDoes() throws Exception {
-    assertThatThrownBy(() -> patient.switchMig("GPU-0", true)).isInstanceOfSatisfying(NvmlException.class, e -> assertThat(e.code()).isEqualTo(NvmlException.TIMEOUT));
-    assertThatThrownBy(() -> patient.mig("GPU-0")).hasMessageContaining("an earlier call").hasMessageContaining("see dmesg");
+    assertThatThrownBy(() -> patient.switchMig("GPU-0", true)).isInstanceOfSatisfying(NvmlException.class,
+        e -> assertThat(e.code()).isEqualTo(NvmlException.TIMEOUT));
+    assertThatThrownBy(() -> patient.mig("GPU-0")).hasMessageContaining("an earlier call")
+        .hasMessageContaining("see dmesg");
     driver.comesBack.countDown();
     await().ignoreExceptionsInstanceOf(NvmlException.class).until(() -> patient.mig("GPU-0").on());
   }

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 class CrashTest extends OnNodeOfPlugins {
   @Test
   void afterACrashInAnyStepOfPrepareTheNextTryIsAsIfNothingHadHappened() throws IOException {
-    for (int steps = 0; ; steps++) {
+    for (int steps = 0;; steps++) {
       ResourceClaim claim = node.newClaim();
       boolean crashed = prepareWithCrashAfter(claim, steps);
       ClaimService.Outcome outcome = node.prepare(claim);
@@ -40,7 +40,7 @@ class CrashTest extends OnNodeOfPlugins {
 
   @Test
   void afterACrashInAnyStepOfPrepareUnprepareLeavesNothing() throws IOException {
-    for (int steps = 0; ; steps++) {
+    for (int steps = 0;; steps++) {
       ResourceClaim claim = node.newClaim();
       boolean crashed = prepareWithCrashAfter(claim, steps);
       assertThat(node.unprepare(claim)).isEmpty();
@@ -78,7 +78,8 @@ class CrashTest extends OnNodeOfPlugins {
     node.knobs = () -> new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, 200);
     assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
     try (Stream<Path> files = Files.walk(root.resolve("state/shares"))) {
-      assertThat(files.filter(file -> file.endsWith("quota"))).isNotEmpty().allSatisfy(quota -> assertThat(quota).content().contains("\nphysical "));
+      assertThat(files.filter(file -> file.endsWith("quota"))).isNotEmpty()
+          .allSatisfy(quota -> assertThat(quota).content().contains("\nphysical "));
     }
   }
 
@@ -98,16 +99,16 @@ class CrashTest extends OnNodeOfPlugins {
   void anErrorOfThePluginItselfIsTheAnswerForThatClaimAlone() throws IOException {
     ResourceClaim claim = node.newClaim();
     NodeOfPlugins.Wrap broken =
-        executor ->
-            step -> {
-              if (step instanceof Step.WriteSpec || step instanceof Step.RemoveSpec) {
-                throw new UncheckedIOException(new IOException("cannot list"));
-              }
-              executor.execute(step);
-            };
+        executor -> step -> {
+          if (step instanceof Step.WriteSpec || step instanceof Step.RemoveSpec) {
+            throw new UncheckedIOException(new IOException("cannot list"));
+          }
+          executor.execute(step);
+        };
     ClaimService.Outcome outcome = node.run(broken, p -> p.prepare(NodeOfPlugins.ref(claim)));
     assertThat(outcome)
-        .isInstanceOfSatisfying(ClaimService.Failed.class, failed -> assertThat(failed.error()).contains("cannot list"));
+        .isInstanceOfSatisfying(ClaimService.Failed.class,
+            failed -> assertThat(failed.error()).contains("cannot list"));
     assertThat(node.run(broken, p -> p.unprepare(NodeOfPlugins.ref(claim))).orElse("")).contains("cannot list");
     assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
   }
@@ -120,12 +121,15 @@ class CrashTest extends OnNodeOfPlugins {
     for (int steps = 0; steps < 9; steps++) {
       Files.deleteIfExists(root.resolve("state/claims/" + uid + ".claim"));
       int until = steps;
-      ClaimService.Outcome outcome = node.run(executor -> new Failing(executor, until, false), p -> p.rebuild(NodeOfPlugins.ref(claim)));
+      ClaimService.Outcome outcome =
+          node.run(executor -> new Failing(executor, until, false), p -> p.rebuild(NodeOfPlugins.ref(claim)));
       assertThat(outcome).as("after %d steps", steps).isEqualTo(new ClaimService.Failed("the disk is full"));
       assertThat(node.files("state/claims")).isEmpty();
       assertThat(node.files("cdi")).hasSize(1);
-      assertThat(node.files("state/shares/" + uid)).hasSize(2).allSatisfy(share -> assertThat(share.resolve("quota")).exists());
-      assertThat(node.files("run/shares/" + uid)).hasSize(2).allSatisfy(share -> assertThat(share.resolve("usage")).exists());
+      assertThat(node.files("state/shares/" + uid)).hasSize(2)
+          .allSatisfy(share -> assertThat(share.resolve("quota")).exists());
+      assertThat(node.files("run/shares/" + uid)).hasSize(2)
+          .allSatisfy(share -> assertThat(share.resolve("usage")).exists());
       assertThat(node.cards.instances).hasSize(1);
     }
     ClaimService.Outcome rebuilt = node.run(executor -> executor, p -> p.rebuild(NodeOfPlugins.ref(claim)));
@@ -140,7 +144,8 @@ class CrashTest extends OnNodeOfPlugins {
     try (Context.CancellableContext call = Context.current().withCancellation()) {
       call.cancel(null);
       assertThat(call.call(() -> node.prepare(claim)))
-          .isInstanceOfSatisfying(ClaimService.Failed.class, failed -> assertThat(failed.error()).contains("kubelet did not wait"));
+          .isInstanceOfSatisfying(ClaimService.Failed.class,
+              failed -> assertThat(failed.error()).contains("kubelet did not wait"));
     }
     node.assertNothingLeft();
   }
@@ -150,13 +155,13 @@ class CrashTest extends OnNodeOfPlugins {
     ResourceClaim claim = node.newClaim(share(NodeOfPlugins.NODE, "a", 0, "8Gi", ""));
     ClaimService.Outcome first = node.prepare(claim);
     Path usage = node.files("run/shares/" + claim.getMetadata().getUid()).getFirst().resolve("usage");
-    Files.write(usage, new byte[] {1, 2, 3}, StandardOpenOption.WRITE);
+    Files.write(usage, new byte[]{1, 2, 3}, StandardOpenOption.WRITE);
     assertThat(node.prepare(claim)).isEqualTo(first);
     assertThat(Files.readAllBytes(usage)).startsWith(1, 2, 3);
     node.bootId = "next boot";
     assertThat(node.prepare(claim)).isEqualTo(first);
     assertThat(Files.readAllBytes(usage)).hasSize(528_384).containsOnly(0);
-    Files.write(usage, new byte[] {1, 2, 3}, StandardOpenOption.WRITE);
+    Files.write(usage, new byte[]{1, 2, 3}, StandardOpenOption.WRITE);
     assertThat(node.prepare(claim)).isEqualTo(first);
     assertThat(Files.readAllBytes(usage)).startsWith(1, 2, 3);
   }

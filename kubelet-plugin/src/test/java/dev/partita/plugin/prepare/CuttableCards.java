@@ -93,8 +93,12 @@ final class CuttableCards implements CardReader {
   private CardReading.Card card(String uuid) {
     int index = present.indexOf(uuid);
     List<MigProfile> profiles =
-        uuid.equals("GPU-2") ? List.of(new MigProfile("2g.35gb", 32L << 30, 32, 2, 3, List.of(new MigProfile.Placement(0, 2), new MigProfile.Placement(4, 2)))) : List.of();
+        uuid.equals("GPU-2")
+            ? List.of(new MigProfile("2g.35gb", 32L << 30, 32, 2, 3,
+                List.of(new MigProfile.Placement(0, 2), new MigProfile.Placement(4, 2))))
+            : List.of();
     return new CardReading.Card(
-        index, uuid, index, "NVIDIA H200", "Nvidia", "Hopper", "9.0", 141L << 30, 0, Optional.empty(), Optional.empty(), CardReading.Nvlink.NONE, profiles, false);
+        index, uuid, index, "NVIDIA H200", "Nvidia", "Hopper", "9.0", 141L << 30, 0, Optional.empty(), Optional.empty(),
+        CardReading.Nvlink.NONE, profiles, false);
   }
 }

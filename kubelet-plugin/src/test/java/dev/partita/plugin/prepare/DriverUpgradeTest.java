@@ -36,7 +36,8 @@ class DriverUpgradeTest extends OnNodeOfPlugins {
         plugin -> {
           rename("libnvidia-ml.so.580.1", "elsewhere");
           ClaimService.Outcome early = plugin.prepare(NodeOfPlugins.ref(claim));
-          assertThat(early).isInstanceOfSatisfying(ClaimService.Failed.class, failed -> assertThat(failed.error()).contains("install the whole NVIDIA driver", "libnvidia-ml.so"));
+          assertThat(early).isInstanceOfSatisfying(ClaimService.Failed.class,
+              failed -> assertThat(failed.error()).contains("install the whole NVIDIA driver", "libnvidia-ml.so"));
           rename("elsewhere", "libnvidia-ml.so.580.1");
           assertThat(plugin.prepare(NodeOfPlugins.ref(claim))).isInstanceOf(ClaimService.Ready.class);
           return early;

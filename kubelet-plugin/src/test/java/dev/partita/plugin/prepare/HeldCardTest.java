@@ -60,7 +60,7 @@ class HeldCardTest extends OnNodeOfPlugins {
     ResourceClaim newer = node.newClaim(whole(NODE, "c", 1));
     assertThat(node.prepare(newer)).isInstanceOf(Ready.class);
     String head = "partita-checkpoint 2 x\n";
-    for (String record : new String[] {head + "{\"card\": \"GPU-1\"}", head + "\u0000"}) {
+    for (String record : new String[]{head + "{\"card\": \"GPU-1\"}", head + "\u0000"}) {
       Files.writeString(record(newer), record);
       Path spec = node.files("cdi").getFirst();
       String before = Files.readString(spec);

@@ -21,8 +21,10 @@ class InstanceOfClaimTest extends OnNodeOfPlugins {
   @Test
   void theContainerGetsTheNodesOfItsInstanceAlsoBeforeTheyAreThere() throws IOException {
     assertThat(node.prepare(node.newClaim())).isInstanceOf(ClaimService.Ready.class);
-    assertThat(node.files("cdi").getFirst()).content().contains("/dev/nvidia-caps/nvidia-cap318", "/dev/nvidia-caps/nvidia-cap319", "235");
-    assertThat(node.cards.instances.values()).containsExactly(new MigControl.GpuInstance(5, "2g.35gb", 4, 2, List.of(new MigControl.ComputeInstance(0, true, "MIG-5"))));
+    assertThat(node.files("cdi").getFirst()).content().contains("/dev/nvidia-caps/nvidia-cap318",
+        "/dev/nvidia-caps/nvidia-cap319", "235");
+    assertThat(node.cards.instances.values()).containsExactly(
+        new MigControl.GpuInstance(5, "2g.35gb", 4, 2, List.of(new MigControl.ComputeInstance(0, true, "MIG-5"))));
   }
 
   @Test
@@ -44,7 +46,8 @@ class InstanceOfClaimTest extends OnNodeOfPlugins {
     ResourceClaim claim = node.newClaim();
     assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
     node.cards.inUse = true;
-    assertThat(node.unprepare(claim).orElseThrow()).contains("MIG instance 2g.35gb at memory slice 4 of card GPU-2 (gpu-2) cannot be ended", "in use");
+    assertThat(node.unprepare(claim).orElseThrow())
+        .contains("MIG instance 2g.35gb at memory slice 4 of card GPU-2 (gpu-2) cannot be ended", "in use");
     assertThat(node.files("state/claims")).hasSize(1);
     node.cards.inUse = false;
     assertThat(node.unprepare(claim)).isEmpty();
@@ -70,9 +73,11 @@ class InstanceOfClaimTest extends OnNodeOfPlugins {
     node.gone = Set.of(); // it is there, and its record will be
     ResourceClaim other = node.newClaim(instance(NodeOfPlugins.NODE, "gpu", 2, "2g-35gb-0"));
     assertThat(node.prepare(other))
-        .isInstanceOfSatisfying(ClaimService.Failed.class, failed -> assertThat(failed.error()).contains("whose record is missing (" + first.getMetadata().getUid()));
+        .isInstanceOfSatisfying(ClaimService.Failed.class,
+            failed -> assertThat(failed.error()).contains("whose record is missing (" + first.getMetadata().getUid()));
     ResourceClaim asAWhole = node.newClaim(whole(NodeOfPlugins.NODE, "gpu", 2));
-    assertThat(node.prepare(asAWhole)).isInstanceOfSatisfying(ClaimService.Failed.class, failed -> assertThat(failed.error()).contains("whose record is missing"));
+    assertThat(node.prepare(asAWhole)).isInstanceOfSatisfying(ClaimService.Failed.class,
+        failed -> assertThat(failed.error()).contains("whose record is missing"));
     assertThat(node.cards.instances.values()).extracting(MigControl.GpuInstance::start).containsExactly(4);
     ResourceClaim share = node.newClaim(share(NodeOfPlugins.NODE, "gpu", 0, "1Gi", ""));
     assertThat(node.prepare(share)).as("nothing is ended for it").isInstanceOf(ClaimService.Ready.class);

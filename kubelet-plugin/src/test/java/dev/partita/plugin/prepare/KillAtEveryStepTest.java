@@ -49,7 +49,8 @@ class KillAtEveryStepTest extends OnNodeOfPlugins {
         assertThat(killed || output.getLast().startsWith("Ready")).as("%s", output).isTrue();
       }
       ClaimService.Outcome outcome = node.prepare(claim);
-      boolean survived = outcome instanceof ClaimService.Ready && node.prepare(claim).equals(outcome) && node.files("cdi").size() == 1;
+      boolean survived =
+          outcome instanceof ClaimService.Ready && node.prepare(claim).equals(outcome) && node.files("cdi").size() == 1;
       assertThat(node.unprepare(claim)).isEmpty();
       tell("SIGKILL in prepare", killed ? "before " + output.getLast() : "after the last step", survived);
       assertThat(killed || steps > 7).as("steps: %d", steps).isTrue();
@@ -69,7 +70,8 @@ class KillAtEveryStepTest extends OnNodeOfPlugins {
         assertThat(killed || output.getLast().equals("released")).as("%s", output).isTrue();
       }
       client.resource(claim).delete();
-      tell("SIGKILL in unprepare", killed ? "before " + output.getLast() : "after the last step", node.unprepare(claim).isEmpty());
+      tell("SIGKILL in unprepare", killed ? "before " + output.getLast() : "after the last step",
+          node.unprepare(claim).isEmpty());
       assertThat(killed || steps > 3).as("steps: %d", steps).isTrue();
     }
   }
@@ -97,7 +99,8 @@ class KillAtEveryStepTest extends OnNodeOfPlugins {
 
   private static DeviceRequestAllocationResult[] twoSharesAndACard() {
     String name = NodeOfPlugins.NODE;
-    return new DeviceRequestAllocationResult[] {share(name, "a", 0, "8Gi", "25"), share(name, "b", 0, "1Gi", ""), whole(name, "c", 1)};
+    return new DeviceRequestAllocationResult[]{share(name, "a", 0, "8Gi", "25"), share(name, "b", 0, "1Gi", ""),
+      whole(name, "c", 1)};
   }
 
   private void tell(String fault, String step, boolean survived) throws IOException {
@@ -157,7 +160,8 @@ class KillAtEveryStepTest extends OnNodeOfPlugins {
     @Override
     public void execute(Step step) throws IOException {
       if (left-- == 0) {
-        System.out.println(step.getClass().getSimpleName() + (step instanceof Step.WriteRecord write ? " " + write.claim().phase() : ""));
+        System.out.println(step.getClass().getSimpleName()
+            + (step instanceof Step.WriteRecord write ? " " + write.claim().phase() : ""));
         System.out.flush();
         new ProcessBuilder("kill", "-KILL", String.valueOf(ProcessHandle.current().pid())).start();
         while (true) {
@@ -175,19 +179,19 @@ class KillAtEveryStepTest extends OnNodeOfPlugins {
     Plugin(Path root, KubernetesClient client, String what, ResourceClaim claim, int steps) throws IOException {
       process =
           new ProcessBuilder(
-                  ProcessHandle.current().info().command().orElseThrow(),
-                  "-XX:TieredStopAtLevel=1",
-                  "-XX:+UseSerialGC",
-                  "--enable-native-access=ALL-UNNAMED",
-                  "-cp",
-                  System.getProperty("java.class.path"),
-                  Child.class.getName(),
-                  root.toString(),
-                  String.valueOf(client.getConfiguration().getMasterUrl()),
-                  what,
-                  claim.getMetadata().getName(),
-                  claim.getMetadata().getUid(),
-                  String.valueOf(steps))
+              ProcessHandle.current().info().command().orElseThrow(),
+              "-XX:TieredStopAtLevel=1",
+              "-XX:+UseSerialGC",
+              "--enable-native-access=ALL-UNNAMED",
+              "-cp",
+              System.getProperty("java.class.path"),
+              Child.class.getName(),
+              root.toString(),
+              String.valueOf(client.getConfiguration().getMasterUrl()),
+              what,
+              claim.getMetadata().getName(),
+              claim.getMetadata().getUid(),
+              String.valueOf(steps))
               .redirectError(root.resolve("plugin.log").toFile())
               .start();
       output = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
@@ -209,7 +213,8 @@ class KillAtEveryStepTest extends OnNodeOfPlugins {
     void ask(String what, ResourceClaim claim) throws IOException {
       process
           .getOutputStream()
-          .write((what + " " + claim.getMetadata().getName() + " " + claim.getMetadata().getUid() + "\n").getBytes(StandardCharsets.UTF_8));
+          .write((what + " " + claim.getMetadata().getName() + " " + claim.getMetadata().getUid() + "\n")
+              .getBytes(StandardCharsets.UTF_8));
       process.getOutputStream().flush();
     }
 

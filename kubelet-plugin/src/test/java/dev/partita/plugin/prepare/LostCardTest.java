@@ -18,7 +18,8 @@ class LostCardTest extends OnNodeOfPlugins {
     assertThat(first).isInstanceOf(ClaimService.Ready.class);
     node.cards.present = List.of("GPU-1", "GPU-2");
     assertThat(node.prepare(claim))
-        .isInstanceOfSatisfying(ClaimService.Failed.class, failed -> assertThat(failed.error()).contains("card GPU-0 (gpu-0) does not answer"));
+        .isInstanceOfSatisfying(ClaimService.Failed.class,
+            failed -> assertThat(failed.error()).contains("card GPU-0 (gpu-0) does not answer"));
     assertThat(node.files("state/claims")).as("the claim still has what it had").hasSize(1);
     node.cards.present = List.of("GPU-0", "GPU-1", "GPU-2");
     assertThat(node.prepare(claim)).isEqualTo(first);

@@ -35,8 +35,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** A node's folders, cards and claims, for plugins that live one after the other. */
 final class NodeOfPlugins {
@@ -79,7 +79,8 @@ final class NodeOfPlugins {
   }
 
   ResourceClaim newClaim() {
-    return newClaim(share(NODE, "a", 0, "8Gi", "25"), share(NODE, "b", 0, "1Gi", ""), whole(NODE, "c", 1), instance(NODE, "d", 2, "2g-35gb-4"));
+    return newClaim(share(NODE, "a", 0, "8Gi", "25"), share(NODE, "b", 0, "1Gi", ""), whole(NODE, "c", 1),
+        instance(NODE, "d", 2, "2g-35gb-4"));
   }
 
   ResourceClaim newClaim(DeviceRequestAllocationResult... results) {
@@ -112,7 +113,8 @@ final class NodeOfPlugins {
     DriverRoot driver = new DriverRoot(root.resolve("driver"), "/run/driver");
     UsageRegions regions = new UsageRegions();
     ShareFolders folders = new ShareFolders(root.resolve("state"), root.resolve("run"), regions);
-    InventoryReader reader = new InventoryReader(driver, root.resolve("sys"), library -> cards, new Reserve.Amount(0), true);
+    InventoryReader reader =
+        new InventoryReader(driver, root.resolve("sys"), library -> cards, new Reserve.Amount(0), true);
     HookLibraries libraries = new HookLibraries(root.resolve("hook"), root.resolve("opt"));
     try (Checkpoint checkpoint = new Checkpoint(root.resolve("state/claims"), clock);
         regions;

@@ -34,7 +34,8 @@ class OperationLockTest {
         ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       List<Future<Integer>> both = new ArrayList<>();
       for (String name : List.of("a", "b")) {
-        both.add(threads.submit(() -> lock.onClaim(name, () -> onCards(lock, List.of("GPU-" + name), () -> meet(together)))));
+        both.add(threads
+            .submit(() -> lock.onClaim(name, () -> onCards(lock, List.of("GPU-" + name), () -> meet(together)))));
       }
       for (Future<Integer> one : both) {
         assertThat(one.get(1, TimeUnit.MINUTES)).isNotNegative();
@@ -87,13 +88,12 @@ class OperationLockTest {
       CountDownLatch entered = new CountDownLatch(1);
       Future<Boolean> same =
           threads.submit(
-              () ->
-                  lock.onClaim(
-                      "mine",
-                      () -> {
-                        entered.countDown();
-                        return onCards(lock, List.of("GPU-a"), () -> true);
-                      }));
+              () -> lock.onClaim(
+                  "mine",
+                  () -> {
+                    entered.countDown();
+                    return onCards(lock, List.of("GPU-a"), () -> true);
+                  }));
       Future<Boolean> node = threads.submit(() -> lock.onClaim("theirs", () -> true));
       assertThat(entered.await(1, TimeUnit.MINUTES)).isTrue();
       assertThat(lock.onClaim("another", () -> onCards(lock, List.of("GPU-b"), () -> true))).isTrue();
@@ -119,7 +119,8 @@ class OperationLockTest {
     return new OperationLock(root.resolve("lock"));
   }
 
-  private static <T> T onCards(OperationLock lock, List<String> cards, OperationLock.Operation<T> operation) throws IOException {
+  private static <T> T onCards(OperationLock lock, List<String> cards, OperationLock.Operation<T> operation)
+      throws IOException {
     return lock.onCards(cards, operation);
   }
 
@@ -177,14 +178,13 @@ class OperationLockTest {
         }
         lock.onClaim(
             "theirs",
-            () ->
-                onCards(
-                    lock,
-                    List.of("GPU-a"),
-                    () -> {
-                      System.out.println("held");
-                      return System.in.read(); // until it is killed
-                    }));
+            () -> onCards(
+                lock,
+                List.of("GPU-a"),
+                () -> {
+                  System.out.println("held");
+                  return System.in.read(); // until it is killed
+                }));
       }
     }
   }
@@ -196,12 +196,12 @@ class OperationLockTest {
     Other(Path root, String what) throws IOException {
       process =
           new ProcessBuilder(
-                  ProcessHandle.current().info().command().orElseThrow(),
-                  "-cp",
-                  System.getProperty("java.class.path"),
-                  Child.class.getName(),
-                  root.resolve("lock").toString(),
-                  what)
+              ProcessHandle.current().info().command().orElseThrow(),
+              "-cp",
+              System.getProperty("java.class.path"),
+              Child.class.getName(),
+              root.resolve("lock").toString(),
+              what)
               .redirectError(ProcessBuilder.Redirect.INHERIT)
               .start();
       output = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));

@@ -20,14 +20,12 @@ import org.junit.jupiter.api.io.TempDir;
 class ShareFoldersTest {
   private static final String UID = "0b5e8a9e-0000-4000-8000-000000000001";
 
-  @TempDir @SuppressWarnings("NullAway.Init")
-  Path root;
+  @TempDir @SuppressWarnings("NullAway.Init") Path root;
 
   @SuppressWarnings("NullAway.Init") // set before every test
   private ShareFolders folders;
 
-  @SuppressWarnings("NullAway.Init")
-  private Path usage;
+  @SuppressWarnings("NullAway.Init") private Path usage;
 
   @BeforeEach
   void makeARegion() throws IOException {
@@ -76,7 +74,7 @@ class ShareFoldersTest {
     private final int descriptor;
 
     OtherProcess(Path file) {
-      descriptor = OPEN.invokeInt(new Object[] {file.toString(), O_RDWR});
+      descriptor = OPEN.invokeInt(new Object[]{file.toString(), O_RDWR});
     }
 
     void lock(long at) {
@@ -85,12 +83,12 @@ class ShareFoldersTest {
       flock.setShort(0, (short) 1);
       flock.setLong(8, at);
       flock.setLong(16, 1);
-      assertThat(FCNTL.invokeInt(new Object[] {descriptor, F_OFD_SETLK, flock})).isZero();
+      assertThat(FCNTL.invokeInt(new Object[]{descriptor, F_OFD_SETLK, flock})).isZero();
     }
 
     @Override
     public void close() {
-      CLOSE.invokeInt(new Object[] {descriptor});
+      CLOSE.invokeInt(new Object[]{descriptor});
     }
   }
 }

@@ -16,8 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class UsageRegionsTest {
-  @TempDir @SuppressWarnings("NullAway.Init")
-  Path folder;
+  @TempDir @SuppressWarnings("NullAway.Init") Path folder;
 
   private final UsageRegions regions = new UsageRegions();
 
@@ -28,17 +27,17 @@ class UsageRegionsTest {
 
   @Test
   void aRegionThatWasRemovedAndMadeAnewIsTheNewOne() throws IOException {
-    Path region = Files.write(folder.resolve("usage"), new byte[] {1});
+    Path region = Files.write(folder.resolve("usage"), new byte[]{1});
     assertThat(firstByte(region)).isEqualTo((byte) 1);
     Files.delete(region);
     assertThat(firstByte(region)).as("there is none").isEqualTo((byte) -1);
-    Files.write(region, new byte[] {2});
+    Files.write(region, new byte[]{2});
     assertThat(firstByte(region)).isEqualTo((byte) 2);
   }
 
   @Test
   void aSymbolicLinkAndAFifoAreNoRegions() throws Exception {
-    Path target = Files.write(folder.resolve("target"), new byte[] {1});
+    Path target = Files.write(folder.resolve("target"), new byte[]{1});
     assertThat(firstByte(Files.createSymbolicLink(folder.resolve("link"), target))).isEqualTo((byte) -1);
     Path fifo = folder.resolve("fifo");
     assertThat(new ProcessBuilder("mkfifo", fifo.toString()).start().waitFor()).isZero();
@@ -47,8 +46,8 @@ class UsageRegionsTest {
 
   @Test
   void aChangeThatIsHeldUpHoldsUpNeitherReadingNorTheChangeOfAnotherRegion() throws Exception {
-    Path held = Files.write(folder.resolve("held"), new byte[] {1});
-    Path other = Files.write(folder.resolve("other"), new byte[] {1});
+    Path held = Files.write(folder.resolve("held"), new byte[]{1});
+    Path other = Files.write(folder.resolve("other"), new byte[]{1});
     CountDownLatch end = new CountDownLatch(1);
     Future<?> first =
         regions.change(
@@ -59,11 +58,12 @@ class UsageRegionsTest {
               } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
               }
-              file.write(0, new byte[] {2});
+              file.write(0, new byte[]{2});
             });
     assertThat(firstByte(held)).isEqualTo((byte) 1);
-    assertThatThrownBy(regions.change(held, file -> file.write(0, new byte[] {3}))::get).isInstanceOf(CancellationException.class);
-    regions.change(other, file -> file.write(0, new byte[] {4})).get(20, TimeUnit.SECONDS);
+    assertThatThrownBy(regions.change(held, file -> file.write(0, new byte[]{3}))::get)
+        .isInstanceOf(CancellationException.class);
+    regions.change(other, file -> file.write(0, new byte[]{4})).get(20, TimeUnit.SECONDS);
     assertThat(firstByte(other)).isEqualTo((byte) 4);
     end.countDown();
     first.get(20, TimeUnit.SECONDS);
@@ -72,7 +72,7 @@ class UsageRegionsTest {
 
   @Test
   void aRegionThatWasRemovedTakesNoMemoryAnyMore() throws Exception {
-    Path region = Files.write(folder.resolve("usage"), new byte[] {1});
+    Path region = Files.write(folder.resolve("usage"), new byte[]{1});
     assertThat(firstByte(region)).isEqualTo((byte) 1);
     assertThat(descriptorsOf(region)).isEqualTo(1);
     Files.delete(region);
@@ -82,8 +82,8 @@ class UsageRegionsTest {
 
   @Test
   void aRegionThatAnotherPluginRemovedIsClosed() throws Exception {
-    Path region = Files.write(folder.resolve("usage"), new byte[] {1});
-    Path other = Files.write(folder.resolve("other"), new byte[] {1});
+    Path region = Files.write(folder.resolve("usage"), new byte[]{1});
+    Path other = Files.write(folder.resolve("other"), new byte[]{1});
     assertThat(firstByte(region)).isEqualTo((byte) 1);
     assertThat(firstByte(other)).isEqualTo((byte) 1);
     Files.delete(region);

@@ -28,8 +28,7 @@ class ClaimUsersTest {
   private static final String POD = "11111111-2222-3333-4444-555555555555";
   private static final String OTHER_POD = "66666666-2222-3333-4444-555555555555";
 
-  @TempDir @SuppressWarnings("NullAway.Init")
-  Path root;
+  @TempDir @SuppressWarnings("NullAway.Init") Path root;
 
   private final Cards cards = new Cards();
 

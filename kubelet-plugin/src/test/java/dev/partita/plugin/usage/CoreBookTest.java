@@ -40,7 +40,8 @@ class CoreBookTest {
     List<CoreUse> cheats = seconds(60, 60);
     int found = (int) cheats.stream().filter(state -> !(state instanceof CoreUse.Exceeded)).count();
     assertThat(found).isBetween(15, 30);
-    assertThat(cheats.subList(found, 60)).allSatisfy(state -> assertThat(state).isEqualTo(new CoreUse.Exceeded(60, 25, START, List.of(new CoreUse.User(1, 60, false)))));
+    assertThat(cheats.subList(found, 60)).allSatisfy(state -> assertThat(state)
+        .isEqualTo(new CoreUse.Exceeded(60, 25, START, List.of(new CoreUse.User(1, 60, false)))));
 
     List<CoreUse> idle = seconds(60, 0);
     int over = (int) idle.stream().filter(state -> state instanceof CoreUse.Exceeded).count();
@@ -88,7 +89,8 @@ class CoreBookTest {
     for (int i = 0; i < 60; i++) {
       states = next(together(90));
     }
-    assertThat(of(states, quarter)).isInstanceOfSatisfying(CoreUse.Exceeded.class, exceeded -> assertThat(exceeded.limit()).isEqualTo(50));
+    assertThat(of(states, quarter)).isInstanceOfSatisfying(CoreUse.Exceeded.class,
+        exceeded -> assertThat(exceeded.limit()).isEqualTo(50));
     assertThat(of(states, other)).as("it is charged for nothing").isEqualTo(new CoreUse.Within(50));
   }
 
@@ -96,14 +98,16 @@ class CoreBookTest {
   void aShareWithoutALimitInTheSameContainerLiftsIt() {
     WatchedShare free = share("free", 10, CoreLimit.NONE);
     for (int i = 0; i < 60; i++) {
-      Map<ShareRef, CoreUse> states = next(use(quarter, Set.of(free.ref()), process(1, 100)), use(free, Set.of(quarter.ref())));
+      Map<ShareRef, CoreUse> states =
+          next(use(quarter, Set.of(free.ref()), process(1, 100)), use(free, Set.of(quarter.ref())));
       assertThat(states.values()).containsOnly(new CoreUse.NotLimited());
     }
   }
 
   @Test
   void ofSharesWithoutAHardLimitNothingIsSaid() {
-    for (WatchedShare share : List.of(share("soft", 25, CoreLimit.SOFT), share("none", 25, CoreLimit.NONE), share("all", 100, CoreLimit.HARD), share("memory", 0, CoreLimit.HARD))) {
+    for (WatchedShare share : List.of(share("soft", 25, CoreLimit.SOFT), share("none", 25, CoreLimit.NONE),
+        share("all", 100, CoreLimit.HARD), share("memory", 0, CoreLimit.HARD))) {
       for (int i = 0; i < 60; i++) {
         assertThat(of(next(use(share, 100)), share)).isEqualTo(new CoreUse.NotLimited());
       }
@@ -163,12 +167,14 @@ class CoreBookTest {
   @Test
   void theWordsNameAFewProcessesOfMany() {
     List<CoreUse.User> users = IntStream.rangeClosed(1, 500).mapToObj(pid -> new CoreUse.User(pid, 1, false)).toList();
-    assertThat(UsageWords.message(use(quarter, 0), new CoreUse.Exceeded(100, 25, START, users))).contains("process 5 (pid on the node) 1 % and in no ledger and 495 more").hasSizeLessThan(1024);
-    assertThat(UsageWords.message(use(quarter, 0), new CoreUse.Exceeded(100, 25, START, List.of()))).contains("at most: they have ended. ");
+    assertThat(UsageWords.message(use(quarter, 0), new CoreUse.Exceeded(100, 25, START, users)))
+        .contains("process 5 (pid on the node) 1 % and in no ledger and 495 more").hasSizeLessThan(1024);
+    assertThat(UsageWords.message(use(quarter, 0), new CoreUse.Exceeded(100, 25, START, List.of())))
+        .contains("at most: they have ended. ");
   }
 
   private ShareUse[] together(int percent) {
-    return new ShareUse[] {use(quarter, Set.of(other.ref()), process(1, percent)), use(other, Set.of(quarter.ref()))};
+    return new ShareUse[]{use(quarter, Set.of(other.ref()), process(1, percent)), use(other, Set.of(quarter.ref()))};
   }
 
   /** The states after each of so many seconds in which one process of a share has so much of the card. */
@@ -214,9 +220,11 @@ class CoreBookTest {
 
   static WatchedShare share(String key, int cores, CoreLimit limit) {
     CardIdentity card = new CardIdentity(0, 0, "GPU-1", "NVIDIA H200", 140L << 30, Optional.empty());
-    Grant grant = new Grant(List.of("gpu"), "gpu-0-shared", Optional.of(key), card, new Grant.Share(8L << 30, cores, limit, 1));
+    Grant grant =
+        new Grant(List.of("gpu"), "gpu-0-shared", Optional.of(key), card, new Grant.Share(8L << 30, cores, limit, 1));
     ClaimRef claim = new ClaimRef("default", "claim-" + key, "uid-" + key);
-    PreparedClaim prepared = new PreparedClaim(claim, PreparedClaim.Phase.COMPLETED, "boot", List.of(grant), Map.of(), false);
+    PreparedClaim prepared =
+        new PreparedClaim(claim, PreparedClaim.Phase.COMPLETED, "boot", List.of(grant), Map.of(), false);
     return WatchedShare.of(List.of(prepared)).getFirst();
   }
 }

@@ -15,8 +15,10 @@ class CoreLimitsTest {
   void cardsAreCountedOnWhichAContainerIsLimited() {
     assertThat(limited(Grants.share("a", 0, "s0", 8, 20))).isEqualTo(1);
     assertThat(limited(Grants.share("a", 0, "s0", 8, 20), Grants.share("b", 1, "s1", 8, 99))).isEqualTo(2);
-    assertThat(limited(Grants.share("a", 0, "s0", 8, 20), Grants.share("b", 1, "s1", 8, 100))).as("all of a card is no limit").isEqualTo(1);
-    assertThat(limited(Grants.share("a", 0, "s0", 8, 20), Grants.share("b", 1, "s1", 8, 0))).as("nor is none").isEqualTo(1);
+    assertThat(limited(Grants.share("a", 0, "s0", 8, 20), Grants.share("b", 1, "s1", 8, 100)))
+        .as("all of a card is no limit").isEqualTo(1);
+    assertThat(limited(Grants.share("a", 0, "s0", 8, 20), Grants.share("b", 1, "s1", 8, 0))).as("nor is none")
+        .isEqualTo(1);
   }
 
   @Test
@@ -28,7 +30,8 @@ class CoreLimitsTest {
 
   private static long limited(Grant... grants) {
     ClaimRef claim = new ClaimRef("default", "claim", "0b5e8a9e-0000-4000-8000-000000000001");
-    PreparedClaim prepared = new PreparedClaim(claim, PreparedClaim.Phase.COMPLETED, "boot", List.of(grants), Map.of(), false);
+    PreparedClaim prepared =
+        new PreparedClaim(claim, PreparedClaim.Phase.COMPLETED, "boot", List.of(grants), Map.of(), false);
     return CoreLimits.limitedCards(WatchedShare.of(List.of(prepared)));
   }
 }

@@ -32,8 +32,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A tenant has a process that has ended hold the lock of a slot in his region, and his neighbour's process gets its pid. The kernel then names
- * the neighbour's process as the holder.
+ * A tenant has a process that has ended hold the lock of a slot in his region, and his neighbour's process gets its
+ * pid. The kernel then names the neighbour's process as the holder.
  */
 @EnableKubernetesMockClient(crud = true)
 class ForgedSeatTest {
@@ -42,37 +42,36 @@ class ForgedSeatTest {
   @SuppressWarnings("NullAway.Init") // set by the extension
   KubernetesClient client;
 
-  @TempDir @SuppressWarnings("NullAway.Init")
-  Path root;
+  @TempDir @SuppressWarnings("NullAway.Init") Path root;
 
   /** Has a child that shares its descriptors lock the first slot and end, says its pid, and keeps the file open. */
   private static final String FORGER =
       """
-      use POSIX; $| = 1;
-      my ($file, $clone) = @ARGV;
-      sysopen(my $region, $file, O_RDWR) or die $!;
-      my $child = syscall(int $clone, 0x400 | 17, 0, 0, 0, 0);
-      if ($child == 0) {
-        my $lock = pack('s s x4 q q i x4', F_WRLCK, SEEK_SET, 4096, 1, 0);
-        fcntl($region, F_SETLK, $lock) or die $!;
-        POSIX::_exit(0);
-      }
-      waitpid($child, 0);
-      print "$child\\n";
-      <STDIN>;
-      """;
+          use POSIX; $| = 1;
+          my ($file, $clone) = @ARGV;
+          sysopen(my $region, $file, O_RDWR) or die $!;
+          my $child = syscall(int $clone, 0x400 | 17, 0, 0, 0, 0);
+          if ($child == 0) {
+            my $lock = pack('s s x4 q q i x4', F_WRLCK, SEEK_SET, 4096, 1, 0);
+            fcntl($region, F_SETLK, $lock) or die $!;
+            POSIX::_exit(0);
+          }
+          waitpid($child, 0);
+          print "$child\\n";
+          <STDIN>;
+          """;
 
   /** Makes a child with that pid (clone3, set_tid), which ends with its parent. */
   private static final String NEIGHBOUR =
       """
-      use POSIX; $| = 1;
-      my $pid = pack('l', $ARGV[0]);
-      my $arguments = pack('Q10', 0, 0, 0, 0, 17, 0, 0, 0, unpack('Q', pack('P', $pid)), 1);
-      my $child = syscall(435, $arguments, length $arguments);
-      die "clone3: $!" if $child < 0;
-      if ($child == 0) { syscall(int $ARGV[1], 1, 9); print "$$\\n"; sleep 1000; }
-      waitpid($child, 0);
-      """;
+          use POSIX; $| = 1;
+          my $pid = pack('l', $ARGV[0]);
+          my $arguments = pack('Q10', 0, 0, 0, 0, 17, 0, 0, 0, unpack('Q', pack('P', $pid)), 1);
+          my $child = syscall(435, $arguments, length $arguments);
+          die "clone3: $!" if $child < 0;
+          if ($child == 0) { syscall(int $ARGV[1], 1, 9); print "$$\\n"; sleep 1000; }
+          waitpid($child, 0);
+          """;
 
   @Test
   void aLockThatBearsThePidOfANeighboursProcessIsNobodysSeat() throws Exception {
@@ -119,7 +118,12 @@ class ForgedSeatTest {
     }
   }
 
-  private UsageWatch watch(Checkpoint checkpoint, ShareFolders folders, OperationLock lock, ClaimReports reports, long pid) {
+  private UsageWatch watch(
+      Checkpoint checkpoint,
+      ShareFolders folders,
+      OperationLock lock,
+      ClaimReports reports,
+      long pid) {
     return UsageWatch.over(
         checkpoint,
         folders,
@@ -136,7 +140,8 @@ class ForgedSeatTest {
 
   private static List<Long> seatsByTheKernel(ShareFolders folders, WatchedShare share) {
     Path usage = folders.usageFile(share.ref().uid(), share.ref().key());
-    return new RegionFile(folders.regions(), usage).read(RegionLocks.MOST_NANOS).seats().stream().map(Ledger.Seat::pid).toList();
+    return new RegionFile(folders.regions(), usage).read(RegionLocks.MOST_NANOS).seats().stream().map(Ledger.Seat::pid)
+        .toList();
   }
 
   /** One slot that somebody owns. */
@@ -147,11 +152,17 @@ class ForgedSeatTest {
   }
 
   /** A process that sees the share's region where containers see it, which is what makes it the container's. */
-  private Process inContainerOf(WatchedShare share, ShareFolders folders, Path perl, String program, String... arguments) throws IOException {
+  private Process inContainerOf(
+      WatchedShare share,
+      ShareFolders folders,
+      Path perl,
+      String program,
+      String... arguments) throws IOException {
     Path region = folders.usageFile(share.ref().uid(), share.ref().key());
     Path mounted = Files.createFile(root.resolve("mounted-" + share.ref().uid()));
     String first = program.equals(FORGER) ? mounted + " " : "";
-    String script = "mount --bind " + region + " " + mounted + " && exec " + perl + " -e \"$PROGRAM\" " + first + String.join(" ", arguments);
+    String script = "mount --bind " + region + " " + mounted + " && exec " + perl + " -e \"$PROGRAM\" " + first
+        + String.join(" ", arguments);
     ProcessBuilder builder = new ProcessBuilder("unshare", "--mount", "sh", "-c", script).redirectErrorStream(true);
     builder.environment().put("PROGRAM", program);
     return builder.start();
@@ -166,6 +177,8 @@ class ForgedSeatTest {
   private static WatchedShare share(String uid) {
     Grant grant = Grants.share("a", 0, "key", 8, 25);
     ClaimRef claim = new ClaimRef("default", "claim-" + uid.charAt(uid.length() - 1), uid);
-    return WatchedShare.of(List.of(new PreparedClaim(claim, PreparedClaim.Phase.COMPLETED, "boot", List.of(grant), Map.of(), false))).getFirst();
+    return WatchedShare
+        .of(List.of(new PreparedClaim(claim, PreparedClaim.Phase.COMPLETED, "boot", List.of(grant), Map.of(), false)))
+        .getFirst();
   }
 }

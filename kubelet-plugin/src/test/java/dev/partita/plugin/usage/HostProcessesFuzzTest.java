@@ -13,8 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 class HostProcessesFuzzTest {
   private static final long PID = 7;
 
-  @TempDir @SuppressWarnings("NullAway.Init")
-  Path proc;
+  @TempDir @SuppressWarnings("NullAway.Init") Path proc;
 
   @FuzzTest(maxDuration = "10s")
   void whateverStandsInFilesOfAProcessReadingThemEnds(FuzzedDataProvider data) throws IOException {

@@ -18,8 +18,7 @@ class HostProcessesTest {
 
   private static final long EXITING = RUNNING | 4;
 
-  @TempDir @SuppressWarnings("NullAway.Init")
-  Path proc;
+  @TempDir @SuppressWarnings("NullAway.Init") Path proc;
 
   @Test
   void theStartIsTheTwentySecondFieldWhateverTheProgramIsCalled() throws IOException {
@@ -51,12 +50,12 @@ class HostProcessesTest {
     file(
         "mountinfo",
         """
-        36 35 0:25 /partita/shares/0b5e-1/gpu-0-shared/usage /run/partita/shares/gpu-0-shared/usage rw,relatime - tmpfs tmpfs rw
-        37 35 0:25 /shares/0b5e-2/c0ffee/usage /elsewhere rw - tmpfs tmpfs rw
-        38 35 0:99 /shares/forged/c0ffee/usage /run/partita/shares/c0ffee/usage rw - tmpfs own rw
-        39 35 0:25 /partita/shares/../x/usage /run rw - tmpfs tmpfs rw
-        40 35 0:25 / /shares/0b5e-3/k/usage rw - tmpfs tmpfs rw
-        """);
+            36 35 0:25 /partita/shares/0b5e-1/gpu-0-shared/usage /run/partita/shares/gpu-0-shared/usage rw,relatime - tmpfs tmpfs rw
+            37 35 0:25 /shares/0b5e-2/c0ffee/usage /elsewhere rw - tmpfs tmpfs rw
+            38 35 0:99 /shares/forged/c0ffee/usage /run/partita/shares/c0ffee/usage rw - tmpfs own rw
+            39 35 0:25 /partita/shares/../x/usage /run rw - tmpfs tmpfs rw
+            40 35 0:25 / /shares/0b5e-3/k/usage rw - tmpfs tmpfs rw
+            """);
     assertThat(host().mounted(7, 25))
         .containsExactlyInAnyOrder(new ShareRef("0b5e-1", "gpu-0-shared"), new ShareRef("0b5e-2", "c0ffee"));
     assertThat(host().mounted(8, 25)).isEmpty();
@@ -67,19 +66,20 @@ class HostProcessesTest {
     String own = "41 35 0:99 / /" + "x".repeat(1000) + " rw - tmpfs own rw\n";
     file(
         "mountinfo",
-        "36 35 0:25 /shares/0b5e-1/k/usage /run rw - tmpfs tmpfs rw\n" + own.repeat(2000) + "37 35 0:25 /shares/0b5e-2/k/usage /run rw - tmpfs tmpfs rw\n");
+        "36 35 0:25 /shares/0b5e-1/k/usage /run rw - tmpfs tmpfs rw\n" + own.repeat(2000)
+            + "37 35 0:25 /shares/0b5e-2/k/usage /run rw - tmpfs tmpfs rw\n");
     assertThat(host().mounted(7, 25)).containsExactly(new ShareRef("0b5e-1", "k"));
   }
 
   @Test
   void aCgroupWhoseNameIsNoTextDoesNotHideThePod() throws IOException {
     Path cgroup = Files.createDirectories(proc.resolve("7")).resolve("cgroup");
-    Files.write(cgroup, "0::/kubepods/besteffort/pod0b5e1a2b-0000-4000-8000-0123456789ab/0c1d/\u00ff\u00fe\n".getBytes(StandardCharsets.ISO_8859_1));
+    Files.write(cgroup, "0::/kubepods/besteffort/pod0b5e1a2b-0000-4000-8000-0123456789ab/0c1d/\u00ff\u00fe\n"
+        .getBytes(StandardCharsets.ISO_8859_1));
     assertThat(host().pod(7)).contains("0b5e1a2b-0000-4000-8000-0123456789ab");
   }
 
-  @ParameterizedTest
-  @CsvSource({
+  @ParameterizedTest @CsvSource({
     "'0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod0b5e1a2b_0000_4000_8000_0123456789ab.slice/cri-containerd-1.scope'",
     "'0::/../../kubepods-pod0b5e1a2b_0000_4000_8000_0123456789ab.slice/cri-containerd-1.scope'",
     "'4:memory:/kubepods/besteffort/pod0b5e1a2b-0000-4000-8000-0123456789ab/0c1d'",

@@ -18,7 +18,8 @@ class LeastOverheadsTest {
   void whatOneBookHasLearnedTheNextOneKnows() {
     OverheadBook book = new OverheadBook();
     for (int i = 0; i < OverheadBook.WINDOW; i++) {
-      book.take(new OverheadBook.Key(7, 1, "GPU-1"), "NVIDIA H200", new OverheadBook.Reading(300 * MIB, 0, 0, 0, false));
+      book.take(new OverheadBook.Key(7, 1, "GPU-1"), "NVIDIA H200",
+          new OverheadBook.Reading(300 * MIB, 0, 0, 0, false));
     }
     LeastOverheads first = new LeastOverheads(file());
     assertThat(first.kept()).isEmpty();
@@ -45,13 +46,15 @@ class LeastOverheadsTest {
   void linesThatMakeNoSenseAreSkipped() throws IOException {
     Files.writeString(
         file(),
-        "partita-overheads 1\n\nnonsense\n-5 a\n0 b\n99999999999999999999 c\n" + (OverheadBook.USUAL + 1) + " d\n" + 250 * MIB + " NVIDIA H200\nx y z");
+        "partita-overheads 1\n\nnonsense\n-5 a\n0 b\n99999999999999999999 c\n" + (OverheadBook.USUAL + 1) + " d\n"
+            + 250 * MIB + " NVIDIA H200\nx y z");
     assertThat(new LeastOverheads(file()).kept()).containsExactly(Map.entry("NVIDIA H200", 250 * MIB));
   }
 
   @Test
   void aFileThatIsTornOrOfAnotherKindIsAsIfItWereNotThere() throws IOException {
-    for (byte[] content : new byte[][] {{}, {0, -1, 5}, "partita-overheads 2\n5 a\n".getBytes(java.nio.charset.StandardCharsets.UTF_8), new byte[1 << 20]}) {
+    for (byte[] content : new byte[][]{{}, {0, -1, 5},
+      "partita-overheads 2\n5 a\n".getBytes(java.nio.charset.StandardCharsets.UTF_8), new byte[1 << 20]}) {
       Files.write(file(), content);
       LeastOverheads file = new LeastOverheads(file());
       assertThat(file.kept()).isEmpty();

@@ -103,9 +103,11 @@ class OverheadBookTest {
     lasting(new OverheadBook.Key(8, 1, "GPU-1"), 300);
     assertThat(take(1300, 2000, 1000)).hasValue(300 * MIB);
     OverheadBook.Key known = new OverheadBook.Key(9, 1, "GPU-1");
-    assertThat(book.take(known, "H200", new OverheadBook.Reading(1500 * MIB, 2000 * MIB, 1000 * MIB, 450 * MIB, false))).hasValue(450 * MIB);
+    assertThat(book.take(known, "H200", new OverheadBook.Reading(1500 * MIB, 2000 * MIB, 1000 * MIB, 450 * MIB, false)))
+        .hasValue(450 * MIB);
     OverheadBook.Key forged = new OverheadBook.Key(10, 1, "GPU-1");
-    assertThat(book.take(forged, "H200", new OverheadBook.Reading(1500 * MIB, 2000 * MIB, 1000 * MIB, 1L << 40, false))).hasValue(OverheadBook.PLAUSIBLE);
+    assertThat(book.take(forged, "H200", new OverheadBook.Reading(1500 * MIB, 2000 * MIB, 1000 * MIB, 1L << 40, false)))
+        .hasValue(OverheadBook.PLAUSIBLE);
   }
 
   private void lasting(OverheadBook.Key process, long mib) {

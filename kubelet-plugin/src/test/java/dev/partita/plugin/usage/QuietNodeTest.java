@@ -34,14 +34,15 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Shares that nobody uses are hardly looked at, and what happens to them is noticed with the next look all the same. */
+/**
+ * Shares that nobody uses are hardly looked at, and what happens to them is noticed with the next look all the same.
+ */
 @EnableKubernetesMockClient(crud = true)
 class QuietNodeTest {
   @SuppressWarnings("NullAway.Init") // set by the extension
   KubernetesClient client;
 
-  @TempDir @SuppressWarnings("NullAway.Init")
-  Path root;
+  @TempDir @SuppressWarnings("NullAway.Init") Path root;
 
   private Instant now = Instant.parse("2026-01-01T00:00:00Z");
   private Map<String, List<ProcessMemory>> held = Map.of();
@@ -50,20 +51,15 @@ class QuietNodeTest {
   @SuppressWarnings("NullAway.Init") // as all below, set before every test
   private UsageRegions regions;
 
-  @SuppressWarnings("NullAway.Init")
-  private OperationLock lock;
+  @SuppressWarnings("NullAway.Init") private OperationLock lock;
 
-  @SuppressWarnings("NullAway.Init")
-  private ClaimReports reports;
+  @SuppressWarnings("NullAway.Init") private ClaimReports reports;
 
-  @SuppressWarnings("NullAway.Init")
-  private ShareFolders folders;
+  @SuppressWarnings("NullAway.Init") private ShareFolders folders;
 
-  @SuppressWarnings("NullAway.Init")
-  private Checkpoint checkpoint;
+  @SuppressWarnings("NullAway.Init") private Checkpoint checkpoint;
 
-  @SuppressWarnings("NullAway.Init")
-  private UsageWatch watch;
+  @SuppressWarnings("NullAway.Init") private UsageWatch watch;
 
   @BeforeEach
   void watchOneShareUntilAllIsQuiet() throws IOException {
@@ -101,8 +97,7 @@ class QuietNodeTest {
     checkpoint.close();
   }
 
-  @Test
-  @SuppressWarnings("ReferenceEquality") // each whole look has a map of its own
+  @Test @SuppressWarnings("ReferenceEquality") // each whole look has a map of its own
   void whileNothingHappensOnlyNvmlIsAskedAndAllIsLookedAtNowAndThen() throws IOException {
     int before = asked;
     int whole = 0;
@@ -166,7 +161,8 @@ class QuietNodeTest {
   private static WatchedShare share(int number) {
     ClaimRef claim = new ClaimRef("default", "claim-" + number, "0b5e8a9e-0000-4000-8000-00000000000" + number);
     PreparedClaim prepared =
-        new PreparedClaim(claim, PreparedClaim.Phase.COMPLETED, "boot", List.of(Grants.share("a", 0, "key", 8, 25)), Map.of(), false);
+        new PreparedClaim(claim, PreparedClaim.Phase.COMPLETED, "boot", List.of(Grants.share("a", 0, "key", 8, 25)),
+            Map.of(), false);
     return WatchedShare.of(List.of(prepared)).getFirst();
   }
 }

@@ -28,8 +28,7 @@ import org.slf4j.LoggerFactory;
 class QuotaOverheadsTest {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
-  @TempDir @SuppressWarnings("NullAway.Init")
-  Path root;
+  @TempDir @SuppressWarnings("NullAway.Init") Path root;
 
   private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
   private final Logger log = (Logger) LoggerFactory.getLogger(QuotaOverheads.class);
@@ -51,7 +50,8 @@ class QuotaOverheadsTest {
   void aQuotaThatCannotBeWrittenForLongIsOneLineAndOneMoreWhenThatComesBack() throws IOException {
     ShareFolders folders = new ShareFolders(root.resolve("state"), root.resolve("run"), new UsageRegions());
     WatchedShare share = share();
-    Files.createDirectories(folders.quotaFolder(share.ref().uid(), share.ref().key()).resolve(QuotaFile.NAME)); // a folder cannot be read
+    // a folder cannot be read
+    Files.createDirectories(folders.quotaFolder(share.ref().uid(), share.ref().key()).resolve(QuotaFile.NAME));
     try (OperationLock lock = new OperationLock(root.resolve("lock"))) {
       QuotaOverheads quotas = new QuotaOverheads(folders, lock);
       for (int second = 0; second < 300; second++) {
@@ -83,7 +83,8 @@ class QuotaOverheadsTest {
   private static WatchedShare share() {
     ClaimRef claim = new ClaimRef("default", "claim", "0b5e8a9e-0000-4000-8000-000000000001");
     PreparedClaim prepared =
-        new PreparedClaim(claim, PreparedClaim.Phase.COMPLETED, "boot", List.of(Grants.share("a", 0, "key", 8, 25)), Map.of(), false);
+        new PreparedClaim(claim, PreparedClaim.Phase.COMPLETED, "boot", List.of(Grants.share("a", 0, "key", 8, 25)),
+            Map.of(), false);
     return WatchedShare.of(List.of(prepared)).getFirst();
   }
 }

@@ -29,7 +29,8 @@ class UsageReckoningTest {
 
   @Test
   void whatTheLedgerDoesNotKnowOfIsOverhead() {
-    ShareUse use = reckon(process(1, 3 * GIB + 300 * MIB, seat(a, 2)), process(2, GIB + 400 * MIB, seat(a, 1))).get(a.ref());
+    ShareUse use =
+        reckon(process(1, 3 * GIB + 300 * MIB, seat(a, 2)), process(2, GIB + 400 * MIB, seat(a, 1))).get(a.ref());
     assertThat(Objects.requireNonNull(use).bytes()).isEqualTo(4 * GIB + 700 * MIB);
     assertThat(use.ledgerBytes()).isEqualTo(3 * GIB);
     assertThat(use.overheadBytes()).isEqualTo(GIB + 700 * MIB);
@@ -38,7 +39,8 @@ class UsageReckoningTest {
 
   @Test
   void contextsOnTopOfAFullShareAreNobodysFault() {
-    assertThat(memory(a, process(1, 8 * GIB + 300 * MIB, seat(a, 8)))).isEqualTo(new MemoryState.OverheadBeyond(300 * MIB));
+    assertThat(memory(a, process(1, 8 * GIB + 300 * MIB, seat(a, 8))))
+        .isEqualTo(new MemoryState.OverheadBeyond(300 * MIB));
   }
 
   @Test
@@ -51,7 +53,8 @@ class UsageReckoningTest {
 
   @Test
   void modulesAndLocalMemoryOfManyGibibytesAreNobodysFault() {
-    assertThat(memory(a, process(1, 11 * GIB, seat(a, 8)))).as("on top of a full share").isEqualTo(new MemoryState.OverheadBeyond(3 * GIB));
+    assertThat(memory(a, process(1, 11 * GIB, seat(a, 8)))).as("on top of a full share")
+        .isEqualTo(new MemoryState.OverheadBeyond(3 * GIB));
     CardProcess unseated = new CardProcess(2, 1, "GPU-1", 3 * GIB, List.of(), List.of(), Set.of(a.ref()), 0);
     assertThat(memory(a, unseated)).as("before the first allocation").isEqualTo(new MemoryState.Held());
     assertThat(memory(a, process(3, 6 * GIB, seat(a, 2)), process(4, 5 * GIB, seat(a, 2))))
@@ -61,13 +64,16 @@ class UsageReckoningTest {
   @Test
   void whoHoldsMoreThanIsPlausibleIsBlamedAndNotHisNeighbours() {
     CardProcess large = process(1, 4 * GIB, seat(a, 2));
-    assertThat(memory(a, large, process(2, 8 * GIB + MIB, seat(a, 4))).blamed()).extracting(ProcessUse::pid).containsExactly(2L);
-    assertThat(memory(a, large, process(2, 30 * GIB, seat(a, 4))).blamed()).extracting(ProcessUse::pid).containsExactly(2L);
+    assertThat(memory(a, large, process(2, 8 * GIB + MIB, seat(a, 4))).blamed()).extracting(ProcessUse::pid)
+        .containsExactly(2L);
+    assertThat(memory(a, large, process(2, 30 * GIB, seat(a, 4))).blamed()).extracting(ProcessUse::pid)
+        .containsExactly(2L);
   }
 
   @Test
   void whatIsPlausibleOfOneProcessIsNotOfManyTogether() {
-    CardProcess[] thieves = {process(1, 8 * GIB, seat(a, 7)), process(2, 3 * GIB, seat(a, 0)), process(3, 2 * GIB, seat(a, 0)), process(4, 500 * MIB, seat(a, 0))};
+    CardProcess[] thieves = {process(1, 8 * GIB, seat(a, 7)), process(2, 3 * GIB, seat(a, 0)),
+      process(3, 2 * GIB, seat(a, 0)), process(4, 500 * MIB, seat(a, 0))};
     assertThat(memory(a, thieves)).isInstanceOf(MemoryState.Exceeded.class);
     assertThat(memory(a, thieves).blamed()).extracting(ProcessUse::pid).containsExactly(2L, 3L);
   }
@@ -77,8 +83,10 @@ class UsageReckoningTest {
     OverheadBook strict = new OverheadBook(2 * GIB, Map.of());
     OverheadBook generous = new OverheadBook(16 * GIB, Map.of());
     CardProcess process = process(1, 11 * GIB, seat(a, 8));
-    assertThat(Objects.requireNonNull(reckon(strict, process).get(a.ref())).memory()).isInstanceOf(MemoryState.Exceeded.class);
-    assertThat(Objects.requireNonNull(reckon(generous, process(1, 20 * GIB, seat(a, 8))).get(a.ref())).memory()).isEqualTo(new MemoryState.OverheadBeyond(12 * GIB));
+    assertThat(Objects.requireNonNull(reckon(strict, process).get(a.ref())).memory())
+        .isInstanceOf(MemoryState.Exceeded.class);
+    assertThat(Objects.requireNonNull(reckon(generous, process(1, 20 * GIB, seat(a, 8))).get(a.ref())).memory())
+        .isEqualTo(new MemoryState.OverheadBeyond(12 * GIB));
   }
 
   @Test
@@ -117,8 +125,10 @@ class UsageReckoningTest {
   void managedMemoryThatIsNotOnTheCardDoesNotHideWhatContextsTake() {
     lasting(process(1, GIB + 300 * MIB, seat(wide, 1)));
     assertThat(overhead(lasting(process(1, 8 * GIB + 300 * MIB, seat(wide, 12, 4))))).isEqualTo(300 * MIB);
-    assertThat(overhead(lasting(process(1, 10 * GIB + 300 * MIB, seat(wide, 12, 4))))).as("some of it came to the card").isEqualTo(300 * MIB);
-    assertThat(overhead(lasting(process(1, 8 * GIB + 200 * MIB, seat(wide, 8))))).as("without it they can be measured again").isEqualTo(200 * MIB);
+    assertThat(overhead(lasting(process(1, 10 * GIB + 300 * MIB, seat(wide, 12, 4))))).as("some of it came to the card")
+        .isEqualTo(300 * MIB);
+    assertThat(overhead(lasting(process(1, 8 * GIB + 200 * MIB, seat(wide, 8)))))
+        .as("without it they can be measured again").isEqualTo(200 * MIB);
   }
 
   @Test
@@ -132,11 +142,16 @@ class UsageReckoningTest {
 
   @Test
   void whatAnOversubscribedShareMayShowIsItsPartOfTheCardAndItsManagedMemory() {
-    assertThat(memory(wide, process(1, 12 * GIB, seat(wide, 12, 4)))).as("all of it is on an empty card").isEqualTo(new MemoryState.Held());
-    assertThat(memory(wide, process(1, 8 * GIB + 300 * MIB, seat(wide, 12, 4)))).as("none of it").isEqualTo(new MemoryState.Held());
-    assertThat(memory(wide, process(1, 12 * GIB + 300 * MIB, seat(wide, 12, 4)))).as("contexts on top").isEqualTo(new MemoryState.OverheadBeyond(300 * MIB));
-    assertThat(memory(wide, process(1, 70 * GIB, seat(wide, 4)))).isInstanceOfSatisfying(MemoryState.Exceeded.class, state -> assertThat(state.excessBytes()).isEqualTo(62 * GIB));
-    assertThat(memory(wide, process(1, 90 * GIB, seat(wide, 80, 79)))).as("never more than its memory").isInstanceOf(MemoryState.Exceeded.class);
+    assertThat(memory(wide, process(1, 12 * GIB, seat(wide, 12, 4)))).as("all of it is on an empty card")
+        .isEqualTo(new MemoryState.Held());
+    assertThat(memory(wide, process(1, 8 * GIB + 300 * MIB, seat(wide, 12, 4)))).as("none of it")
+        .isEqualTo(new MemoryState.Held());
+    assertThat(memory(wide, process(1, 12 * GIB + 300 * MIB, seat(wide, 12, 4)))).as("contexts on top")
+        .isEqualTo(new MemoryState.OverheadBeyond(300 * MIB));
+    assertThat(memory(wide, process(1, 70 * GIB, seat(wide, 4)))).isInstanceOfSatisfying(MemoryState.Exceeded.class,
+        state -> assertThat(state.excessBytes()).isEqualTo(62 * GIB));
+    assertThat(memory(wide, process(1, 90 * GIB, seat(wide, 80, 79)))).as("never more than its memory")
+        .isInstanceOf(MemoryState.Exceeded.class);
   }
 
   @Test
@@ -150,21 +165,27 @@ class UsageReckoningTest {
   void managedMemoryThatIsFreedOrMadeWhileNvmlIsAskedIsNotHeldAgainstItsProcess() {
     List<CardProcess.SeatOf> more = List.of(seat(wide, 12, 4));
     List<CardProcess.SeatOf> less = List.of(seat(wide, 8));
-    assertThat(memory(wide, new CardProcess(1, 1, "GPU-1", 12 * GIB, more, less, Set.of(), 0))).isEqualTo(new MemoryState.Held());
-    assertThat(memory(wide, new CardProcess(1, 1, "GPU-1", 12 * GIB, less, more, Set.of(), 0))).isEqualTo(new MemoryState.Held());
+    assertThat(memory(wide, new CardProcess(1, 1, "GPU-1", 12 * GIB, more, less, Set.of(), 0)))
+        .isEqualTo(new MemoryState.Held());
+    assertThat(memory(wide, new CardProcess(1, 1, "GPU-1", 12 * GIB, less, more, Set.of(), 0)))
+        .isEqualTo(new MemoryState.Held());
   }
 
   @Test
   void whatAProcessHoldsOfTheCardIsNotMadeMoreByManagedMemoryElsewhere() {
-    assertThat(Objects.requireNonNull(reckon(process(1, 8 * GIB + 300 * MIB, seat(wide, 12, 4))).get(wide.ref())).bytes()).isEqualTo(8 * GIB + 300 * MIB);
+    assertThat(
+        Objects.requireNonNull(reckon(process(1, 8 * GIB + 300 * MIB, seat(wide, 12, 4))).get(wide.ref())).bytes())
+        .isEqualTo(8 * GIB + 300 * MIB);
   }
 
   @Test
   void aLedgerThatSaysMoreThanItsShareCanHaveIsBelievedThatFar() {
     MemoryState forged = memory(a, process(1, 20 * GIB, seat(a, 20)));
     assertThat(forged).isInstanceOf(MemoryState.Exceeded.class);
-    assertThat(forged.blamed()).singleElement().satisfies(process -> assertThat(process.ledgerBytes()).isEqualTo(8 * GIB));
-    assertThat(memory(wide, process(2, 60 * GIB, seat(wide, 60)))).as("beyond its part of the card only managed memory").isInstanceOf(MemoryState.Exceeded.class);
+    assertThat(forged.blamed()).singleElement()
+        .satisfies(process -> assertThat(process.ledgerBytes()).isEqualTo(8 * GIB));
+    assertThat(memory(wide, process(2, 60 * GIB, seat(wide, 60)))).as("beyond its part of the card only managed memory")
+        .isInstanceOf(MemoryState.Exceeded.class);
   }
 
   @Test
@@ -176,9 +197,11 @@ class UsageReckoningTest {
   @Test
   void theWordsSayBothBoundsOfAnOversubscribedShare() {
     ShareUse use = Objects.requireNonNull(reckon(process(1, 8 * GIB, seat(wide, 12, 4))).get(wide.ref()));
-    assertThat(UsageWords.message(use, use.memory())).isEqualTo("its processes hold no more than 8 GiB (80 GiB with what its processes call managed memory), by NVML");
+    assertThat(UsageWords.message(use, use.memory())).isEqualTo(
+        "its processes hold no more than 8 GiB (80 GiB with what its processes call managed memory), by NVML");
     ShareUse past = Objects.requireNonNull(reckon(process(1, 70 * GIB, seat(wide, 4))).get(wide.ref()));
-    assertThat(UsageWords.message(past, past.memory())).contains("holds 70 GiB, of which the ledger has 4 GiB; the claim has 8 GiB (80 GiB with what its processes call managed memory) of GPU-1");
+    assertThat(UsageWords.message(past, past.memory())).contains(
+        "holds 70 GiB, of which the ledger has 4 GiB; the claim has 8 GiB (80 GiB with what its processes call managed memory) of GPU-1");
     ShareUse plain = Objects.requireNonNull(reckon(process(1, 8 * GIB, seat(a, 8))).get(a.ref()));
     assertThat(UsageWords.message(plain, plain.memory())).isEqualTo("its processes hold no more than 8 GiB, by NVML");
   }
@@ -198,8 +221,10 @@ class UsageReckoningTest {
   @Test
   void aProcessWhoseLaunchesAreNotLimitedIsSaidWithItsReason() {
     assertThat(CoreState.of(List.of(slot(0, 0), slot(1, 1)))).isEqualTo(new CoreState.Enforced());
-    assertThat(CoreState.of(List.of(slot(0, 1), slot(1, 2 | 3 << 8)))).isInstanceOfSatisfying(CoreState.NotEnforced.class, not -> assertThat(not.reason()).isEqualTo("TooManyStreams"));
-    assertThat(CoreState.of(List.of(slot(0, 2 | 200 << 8)))).isInstanceOfSatisfying(CoreState.NotEnforced.class, not -> assertThat(not.message()).contains("200"));
+    assertThat(CoreState.of(List.of(slot(0, 1), slot(1, 2 | 3 << 8)))).isInstanceOfSatisfying(
+        CoreState.NotEnforced.class, not -> assertThat(not.reason()).isEqualTo("TooManyStreams"));
+    assertThat(CoreState.of(List.of(slot(0, 2 | 200 << 8)))).isInstanceOfSatisfying(CoreState.NotEnforced.class,
+        not -> assertThat(not.message()).contains("200"));
     assertThat(CoreState.of(List.of())).isEqualTo(new CoreState.Unused());
   }
 
@@ -226,7 +251,8 @@ class UsageReckoningTest {
   private Map<ShareRef, ShareUse> reckon(OverheadBook book, CardProcess... processes) {
     Map<ShareRef, List<Ledger.Seat>> seats = new HashMap<>();
     for (CardProcess process : processes) {
-      process.after().forEach(seat -> seats.computeIfAbsent(seat.share(), s -> new ArrayList<>()).add(new Ledger.Seat(process.pid(), seat.slot())));
+      process.after().forEach(seat -> seats.computeIfAbsent(seat.share(), s -> new ArrayList<>())
+          .add(new Ledger.Seat(process.pid(), seat.slot())));
     }
     Map<ShareRef, Ledger> ledgers = new HashMap<>();
     seats.forEach((share, all) -> ledgers.put(share, new Ledger(true, true, false, all, 0, 0, 0)));
@@ -259,7 +285,8 @@ class UsageReckoningTest {
     Grant.Share share = new Grant.Share(gib * GIB, physical * GIB, 0, CoreLimit.HARD, 1, false);
     Grant grant = new Grant(List.of("gpu"), "gpu-0-shared", Optional.of(key), CARD, share);
     ClaimRef claim = new ClaimRef("default", "claim-" + key, "uid-" + key);
-    PreparedClaim prepared = new PreparedClaim(claim, PreparedClaim.Phase.COMPLETED, "boot", List.of(grant), Map.of(), false);
+    PreparedClaim prepared =
+        new PreparedClaim(claim, PreparedClaim.Phase.COMPLETED, "boot", List.of(grant), Map.of(), false);
     return WatchedShare.of(List.of(prepared)).getFirst();
   }
 }

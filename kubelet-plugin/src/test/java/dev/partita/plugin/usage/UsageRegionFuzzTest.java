@@ -6,7 +6,9 @@ import com.code_intelligence.jazzer.api.FuzzedDataProvider;
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import java.util.Arrays;
 
-/** A container writes its usage region: whatever the bytes are, what is read of them is within what a region can say. */
+/**
+ * A container writes its usage region: whatever the bytes are, what is read of them is within what a region can say.
+ */
 class UsageRegionFuzzTest {
   private static final int SLOTS = 4;
 

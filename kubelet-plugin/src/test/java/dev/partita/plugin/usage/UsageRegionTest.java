@@ -47,7 +47,8 @@ class UsageRegionTest {
     assertThat(read).isEqualTo(new UsageRegion.Header(true, 2, 5, 0, new UsageRegion.Step(0, 0)));
     assertThat(UsageRegion.slots(slots, read.paged()))
         .containsExactly(
-            new UsageRegion.Slot(0, 9, 70 * 512, 0, account, 4 * 512, 2 | 3 << 8, 11), new UsageRegion.Slot(1, 2, 0, 0, 0, 0, 0, 0));
+            new UsageRegion.Slot(0, 9, 70 * 512, 0, account, 4 * 512, 2 | 3 << 8, 11),
+            new UsageRegion.Slot(1, 2, 0, 0, 0, 0, 0, 0));
   }
 
   @Test
@@ -97,7 +98,7 @@ class UsageRegionTest {
   void aFileThatIsNotARegionIsNone(@TempDir Path folder) throws IOException {
     Path file = folder.resolve("usage");
     assertThat(region(file).read(RegionLocks.MOST_NANOS)).isEqualTo(Ledger.NONE);
-    Files.write(file, new byte[] {1, 2, 3});
+    Files.write(file, new byte[]{1, 2, 3});
     assertThat(region(file).read(RegionLocks.MOST_NANOS)).isEqualTo(Ledger.NONE);
     Files.write(file, new byte[528_384]);
     assertThat(region(file).read(RegionLocks.MOST_NANOS)).as("nobody has used it").isEqualTo(Ledger.NONE);
@@ -109,7 +110,8 @@ class UsageRegionTest {
     ByteBuffer region = ByteBuffer.allocate(528_384 + 1_000_000).order(ByteOrder.nativeOrder());
     region.putLong(0, MAGIC).putLong(136, 7);
     Path file = Files.write(folder.resolve("usage"), region.array());
-    assertThat(region(file).read(RegionLocks.MOST_NANOS)).as("it counts as ever").isEqualTo(new Ledger(true, true, true, List.of(), 0, 7, 0));
+    assertThat(region(file).read(RegionLocks.MOST_NANOS)).as("it counts as ever")
+        .isEqualTo(new Ledger(true, true, true, List.of(), 0, 7, 0));
     await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> assertThat(file).hasSize(528_384));
     assertThat(region(file).read(RegionLocks.MOST_NANOS).grown()).isFalse();
   }
@@ -128,9 +130,11 @@ class UsageRegionTest {
     region.putLong(0, MAGIC).putInt(128, 1).putLong(4096, 8 << 2 | 1);
     Path file = Files.write(folder.resolve("usage"), region.array());
     write(file, SlotWrite.overhead(new UsageRegion.Slot(0, 8, 0, 0, 0, 0, 0, 0), 5 * 512 + 3));
-    assertThat(ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.nativeOrder()).getLong(4096 + 48)).isEqualTo(5);
+    assertThat(ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.nativeOrder()).getLong(4096 + 48))
+        .isEqualTo(5);
     write(file, SlotWrite.overhead(new UsageRegion.Slot(0, 7, 0, 0, 0, 0, 0, 0), 9 * 512));
-    assertThat(ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.nativeOrder()).getLong(4096 + 48)).isEqualTo(5);
+    assertThat(ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.nativeOrder()).getLong(4096 + 48))
+        .isEqualTo(5);
     Files.write(file, new byte[100]);
     write(file, SlotWrite.overhead(new UsageRegion.Slot(0, 8, 0, 0, 0, 0, 0, 0), 512));
     assertThat(file).hasSize(100);
@@ -141,7 +145,8 @@ class UsageRegionTest {
     ByteBuffer region = ByteBuffer.allocate(528_384).order(ByteOrder.nativeOrder());
     region.putLong(0, MAGIC).putInt(128, 2).putLong(4096 + 128, 8 << 2 | 1);
     Path file = Files.write(folder.resolve("usage"), region.array());
-    write(file, SlotWrite.sample(new UsageRegion.Slot(1, 8, 0, 0, 0, 0, 0, 0), new ProcessSample(1, 1_700_000_000_000_000L, 20, 10, 101, -3)));
+    write(file, SlotWrite.sample(new UsageRegion.Slot(1, 8, 0, 0, 0, 0, 0, 0),
+        new ProcessSample(1, 1_700_000_000_000_000L, 20, 10, 101, -3)));
     ByteBuffer written = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.nativeOrder());
     assertThat(written.getLong(4096 + 128 + 104)).isEqualTo(1_700_000_000_000_000L);
     assertThat(written.getLong(4096 + 128 + 112)).isEqualTo(20 | 10 << 8 | 100 << 16);

@@ -48,7 +48,8 @@ class UsageReportsTest {
         reports.tellOfGrowth(share, START.plusSeconds(second));
       }
     }
-    assertThat(events()).singleElement().satisfies(event -> assertThat(event.getReason()).isEqualTo("UsageRegionGrown"));
+    assertThat(events()).singleElement()
+        .satisfies(event -> assertThat(event.getReason()).isEqualTo("UsageRegionGrown"));
   }
 
   private List<Event> events() {
@@ -58,7 +59,8 @@ class UsageReportsTest {
   private static WatchedShare share() {
     Grant grant = Grants.share("a", 0, "key", 8, 25);
     ClaimRef claim = new ClaimRef("default", "claim", "0b5e8a9e-0000-4000-8000-000000000001");
-    PreparedClaim prepared = new PreparedClaim(claim, PreparedClaim.Phase.COMPLETED, "boot", List.of(grant), Map.of(), false);
+    PreparedClaim prepared =
+        new PreparedClaim(claim, PreparedClaim.Phase.COMPLETED, "boot", List.of(grant), Map.of(), false);
     return WatchedShare.of(List.of(prepared)).getFirst();
   }
 }

@@ -17,7 +17,10 @@ import java.util.List;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 
-/** An API server in this process, on a free port of the loopback interface: it keeps objects in memory and serves watches. */
+/**
+ * An API server in this process, on a free port of the loopback interface: it keeps objects in memory and serves
+ * watches.
+ */
 public final class ApiServer implements AutoCloseable {
   /** It logs every request; held here, since the JDK keeps loggers only as long as somebody does. */
   private static final Logger REQUESTS = Logger.getLogger(MockWebServer.class.getName());
@@ -42,7 +45,8 @@ public final class ApiServer implements AutoCloseable {
 
   /** A client of its own for each component, as each has in a cluster. */
   public KubernetesClient client() {
-    Config config = new ConfigBuilder(Config.empty()).withMasterUrl(url()).withNamespace("default").withHttp2Disable(true).build();
+    Config config =
+        new ConfigBuilder(Config.empty()).withMasterUrl(url()).withNamespace("default").withHttp2Disable(true).build();
     return new KubernetesClientBuilder().withConfig(config).build();
   }
 

@@ -13,9 +13,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The CRUD mock server, with the rules of a real API server that it lacks and that components rely on: claims and pods keep their
- * status when their spec is written, and an update of a status that was read too long ago is a conflict. Requests come one at a
- * time: the server has one thread.
+ * The CRUD mock server, with the rules of a real API server that it lacks and that components rely on: claims and pods
+ * keep their status when their spec is written, and an update of a status that was read too long ago is a conflict.
+ * Requests come one at a time: the server has one thread.
  */
 final class ApiServerRules extends KubernetesCrudDispatcher {
   private static final List<CustomResourceDefinitionContext> WITH_STATUS =

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What an OCI runtime lays out for the hooks of a container: its configuration, as far as hooks look at it, and its state. The hooks
- * are called by a script, which the container's mount namespace runs when its mounts are made.
+ * What an OCI runtime lays out for the hooks of a container: its configuration, as far as hooks look at it, and its
+ * state. The hooks are called by a script, which the container's mount namespace runs when its mounts are made.
  *
  * @param folder the bundle's
  */
@@ -30,16 +30,18 @@ record Bundle(Path folder) {
     spec.env().forEach((variable, value) -> env.add(variable + "=" + value));
     JSON.writeValue(
         folder.resolve("config.json").toFile(),
-        Map.of("ociVersion", VERSION, "root", Map.of("path", root.toString()), "process", Map.of("env", env, "cwd", "/")));
+        Map.of("ociVersion", VERSION, "root", Map.of("path", root.toString()), "process",
+            Map.of("env", env, "cwd", "/")));
     JSON.writeValue(
-        bundle.state().toFile(), Map.of("ociVersion", VERSION, "id", name, "status", "creating", "bundle", folder.toString()));
+        bundle.state().toFile(),
+        Map.of("ociVersion", VERSION, "id", name, "status", "creating", "bundle", folder.toString()));
     Files.write(bundle.hooks(), spec.hooks().stream().map(bundle::call).toList());
     return bundle;
   }
 
   /**
-   * The script that calls the hooks one after the other, and ends with the status of the first that fails. Only of that one it shows what
-   * it said, as runtimes do.
+   * The script that calls the hooks one after the other, and ends with the status of the first that fails. Only of that
+   * one it shows what it said, as runtimes do.
    */
   Path hooks() {
     return folder.resolve("hooks.sh");
@@ -62,7 +64,8 @@ record Bundle(Path folder) {
     command.add(hook.path());
     hook.args().stream().skip(1).forEach(command::add); // the first is the program's own name
     return String.join(" ", command.stream().map(Bundle::quoted).toList())
-        + " < %s > %s 2>&1 || { status=$?; cat %2$s >&2; exit $status; }".formatted(quoted(state().toString()), quoted(log().toString()));
+        + " < %s > %s 2>&1 || { status=$?; cat %2$s >&2; exit $status; }".formatted(quoted(state().toString()),
+            quoted(log().toString()));
   }
 
   private static String quoted(String word) {

@@ -54,8 +54,8 @@ public final class CdiRegistry {
   }
 
   /**
-   * What a container with these devices is changed by: for each device in turn its spec's own edits, once a spec, and then the
-   * device's.
+   * What a container with these devices is changed by: for each device in turn its spec's own edits, once a spec, and
+   * then the device's.
    *
    * @throws IOException if no file defines one of them
    */

@@ -7,7 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 
-/** A created container, in which commands run one after the other or side by side, each with the container's whole view. */
+/**
+ * A created container, in which commands run one after the other or side by side, each with the container's whole view.
+ */
 public final class Container {
   private final String name;
   private final ContainerSpec spec;

@@ -39,18 +39,19 @@ public record ContainerSpec(Map<String, String> env, List<DeviceNode> devices, L
   }
 
   /**
-   * This container with edits applied as the CDI library in containerd applies them: a variable replaces one of the same name,
-   * a device or mount one at the same path, and mounts are made from the root downwards.
+   * This container with edits applied as the CDI library in containerd applies them: a variable replaces one of the
+   * same name, a device or mount one at the same path, and mounts are made from the root downwards.
    *
-   * @throws IllegalArgumentException if the edits ask for OCI hooks at other moments than createContainer, which nothing here
-   *     would run
+   * @throws IllegalArgumentException if the edits ask for OCI hooks at other moments than createContainer, which
+   *         nothing here would run
    */
   public ContainerSpec with(ContainerEdits edits) {
     List<Hook> calls = new ArrayList<>(hooks);
     for (Hook hook : edits.hooks()) {
       if (!hook.hookName().equals("createContainer")) {
         throw new IllegalArgumentException(
-            "the edits ask for the %s hook %s, and this runtime runs createContainer hooks only".formatted(hook.hookName(), hook.path()));
+            "the edits ask for the %s hook %s, and this runtime runs createContainer hooks only"
+                .formatted(hook.hookName(), hook.path()));
       }
       calls.add(hook);
     }

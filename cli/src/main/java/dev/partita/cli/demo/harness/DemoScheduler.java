@@ -18,8 +18,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * kube-scheduler's handling of pods whose claims someone else allocates: until then the pod is unschedulable; then it is bound
- * to the node of the allocation, and the claims are reserved for it.
+ * kube-scheduler's handling of pods whose claims someone else allocates: until then the pod is unschedulable; then it
+ * is bound to the node of the allocation, and the claims are reserved for it.
  */
 public final class DemoScheduler {
   private final KubernetesClient client;
@@ -58,13 +58,15 @@ public final class DemoScheduler {
   }
 
   /**
-   * The node of an allocation, which must select it in exactly the form that kube-scheduler writes: one term with {@code
+   * The node of an allocation, which must select it in exactly the form that kube-scheduler writes: one term with
+   * {@code
    * matchFields: metadata.name In [node]}.
    */
   static String nodeOf(AllocationResult allocation) {
     List<NodeSelectorTerm> terms =
         allocation.getNodeSelector() == null ? List.of() : allocation.getNodeSelector().getNodeSelectorTerms();
-    if (terms.size() == 1 && terms.getFirst().getMatchExpressions().isEmpty() && terms.getFirst().getMatchFields().size() == 1) {
+    if (terms.size() == 1 && terms.getFirst().getMatchExpressions().isEmpty()
+        && terms.getFirst().getMatchFields().size() == 1) {
       var field = terms.getFirst().getMatchFields().getFirst();
       if (field.getKey().equals("metadata.name") && field.getOperator().equals("In") && field.getValues().size() == 1) {
         return field.getValues().getFirst();
@@ -74,8 +76,10 @@ public final class DemoScheduler {
   }
 
   private void reserve(ResourceClaim claim, Pod pod) {
-    var reference = new ResourceClaimConsumerReference(null, pod.getMetadata().getName(), "pods", pod.getMetadata().getUid());
-    var named = client.resources(ResourceClaim.class).inNamespace(claim.getMetadata().getNamespace()).withName(claim.getMetadata().getName());
+    var reference =
+        new ResourceClaimConsumerReference(null, pod.getMetadata().getName(), "pods", pod.getMetadata().getUid());
+    var named = client.resources(ResourceClaim.class).inNamespace(claim.getMetadata().getNamespace())
+        .withName(claim.getMetadata().getName());
     ClaimLifecycle.retryingConflicts(
         () -> {
           ResourceClaim current = named.require();

@@ -8,8 +8,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /**
- * A watch of the mock server that gives up what it has not sent when it is closed. The mock's waits for that on the server's one
- * thread, up to a minute; that thread is the one that would have to send it, and serves nobody meanwhile.
+ * A watch of the mock server that gives up what it has not sent when it is closed. The mock's waits for that on the
+ * server's one thread, up to a minute; that thread is the one that would have to send it, and serves nobody meanwhile.
  */
 final class EndingWatch extends WebSocketListener {
   private final WebSocketListener watch;

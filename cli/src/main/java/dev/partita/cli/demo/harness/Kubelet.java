@@ -77,7 +77,8 @@ public final class Kubelet implements AutoCloseable {
 
   private Optional<Path> tryToRegister(String driver, Path socket) {
     try (UnixChannel connection = new UnixChannel(socket)) {
-      var registration = RegistrationGrpc.newBlockingStub(connection.channel()).withDeadlineAfter(GET_INFO_SECONDS, TimeUnit.SECONDS);
+      var registration =
+          RegistrationGrpc.newBlockingStub(connection.channel()).withDeadlineAfter(GET_INFO_SECONDS, TimeUnit.SECONDS);
       PluginInfo plugin = registration.getInfo(InfoRequest.getDefaultInstance());
       if (!plugin.getType().equals(DRA_PLUGIN) || !plugin.getName().equals(driver)) {
         return Optional.empty();
@@ -88,7 +89,8 @@ public final class Kubelet implements AutoCloseable {
         drivers.put(driver, new Registered(socket, new UnixChannel(endpoint)));
       }
       RegistrationStatus status =
-          RegistrationStatus.newBuilder().setPluginRegistered(known).setError(known ? "" : "none of its versions is known").build();
+          RegistrationStatus.newBuilder().setPluginRegistered(known)
+              .setError(known ? "" : "none of its versions is known").build();
       RegistrationGrpc.newBlockingStub(connection.channel())
           .withDeadlineAfter(GET_INFO_SECONDS, TimeUnit.SECONDS)
           .notifyRegistrationStatus(status);
@@ -149,7 +151,8 @@ public final class Kubelet implements AutoCloseable {
     if (registered == null) {
       throw new IOException("DRA driver " + driver + " is not registered on this node");
     }
-    return DRAPluginGrpc.newBlockingStub(registered.connection().channel()).withDeadlineAfter(PREPARE_SECONDS, TimeUnit.SECONDS);
+    return DRAPluginGrpc.newBlockingStub(registered.connection().channel()).withDeadlineAfter(PREPARE_SECONDS,
+        TimeUnit.SECONDS);
   }
 
   private static Claim reference(ResourceClaim claim) {
@@ -164,14 +167,16 @@ public final class Kubelet implements AutoCloseable {
     boolean reserved =
         claim.getStatus() != null
             && claim.getStatus().getAllocation() != null
-            && claim.getStatus().getReservedFor().stream().anyMatch(user -> user.getUid().equals(pod.getMetadata().getUid()));
+            && claim.getStatus().getReservedFor().stream()
+                .anyMatch(user -> user.getUid().equals(pod.getMetadata().getUid()));
     if (!reserved) {
       throw failed(claim, "it is not reserved for pod " + pod.getMetadata().getName());
     }
   }
 
   private static IOException failed(ResourceClaim claim, String error) {
-    return new IOException("claim " + claim.getMetadata().getNamespace() + "/" + claim.getMetadata().getName() + ": " + error);
+    return new IOException(
+        "claim " + claim.getMetadata().getNamespace() + "/" + claim.getMetadata().getName() + ": " + error);
   }
 
   @Override

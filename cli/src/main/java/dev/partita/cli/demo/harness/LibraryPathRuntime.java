@@ -11,9 +11,9 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * Where namespaces are not allowed: a container is a folder laid out like its root, with a link for every mount and device, and
- * its programs find their libraries there by LD_LIBRARY_PATH. Nothing keeps a program from looking elsewhere: hooks that would make
- * mounts in the container are not called, since there is nothing to mount in.
+ * Where namespaces are not allowed: a container is a folder laid out like its root, with a link for every mount and
+ * device, and its programs find their libraries there by LD_LIBRARY_PATH. Nothing keeps a program from looking
+ * elsewhere: hooks that would make mounts in the container are not called, since there is nothing to mount in.
  */
 public final class LibraryPathRuntime implements ContainerRuntime {
   private final Path folder;
@@ -37,7 +37,8 @@ public final class LibraryPathRuntime implements ContainerRuntime {
     Map<String, String> env = new LinkedHashMap<>(spec.env());
     env.put("PATH", root.resolve("usr/bin") + ":" + spec.env().getOrDefault("PATH", "/usr/bin:/bin"));
     String libraries =
-        LibraryFolders.of(spec).stream().map(library -> inRoot(root, library).toString()).collect(Collectors.joining(":"));
+        LibraryFolders.of(spec).stream().map(library -> inRoot(root, library).toString())
+            .collect(Collectors.joining(":"));
     if (!libraries.isEmpty()) {
       env.put("LD_LIBRARY_PATH", libraries);
     }

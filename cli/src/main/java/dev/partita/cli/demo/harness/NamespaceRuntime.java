@@ -16,8 +16,8 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * Containers in user, mount and pid namespaces of their own, by util-linux's {@code unshare}: the CDI mounts are real bind mounts,
- * the CDI hooks are called before its root becomes the root, and no one needs to be root.
+ * Containers in user, mount and pid namespaces of their own, by util-linux's {@code unshare}: the CDI mounts are real
+ * bind mounts, the CDI hooks are called before its root becomes the root, and no one needs to be root.
  */
 public final class NamespaceRuntime implements ContainerRuntime {
   private static final Duration CHECK_TIMEOUT = Duration.ofSeconds(10);
@@ -41,7 +41,8 @@ public final class NamespaceRuntime implements ContainerRuntime {
   /** Tries it out with an empty container: empty if it works here, else why not, in one line. */
   public Optional<String> obstacle() throws InterruptedException {
     try {
-      Outcome outcome = create("try", new ContainerSpec(Map.of(), List.of(), List.of())).run(CHECK_TIMEOUT, "/usr/bin/env");
+      Outcome outcome =
+          create("try", new ContainerSpec(Map.of(), List.of(), List.of())).run(CHECK_TIMEOUT, "/usr/bin/env");
       String said = outcome.lines().isEmpty() ? "exit status " + outcome.status() : outcome.lines().getFirst();
       return outcome.status() == 0 ? Optional.empty() : Optional.of(said);
     } catch (IOException e) {
@@ -62,7 +63,8 @@ public final class NamespaceRuntime implements ContainerRuntime {
       mounts.addAll(List.of("rw", hostDevice(node), root.mountPoint(node.path(), false).toString()));
     }
     Bundle bundle = Bundle.write(folder.resolve(name + ".bundle"), name, root.folder(), spec);
-    return new Container(name, spec, command -> entering(root.folder(), bundle, mounts, Container.withEnvironment(spec, command)), true);
+    return new Container(name, spec,
+        command -> entering(root.folder(), bundle, mounts, Container.withEnvironment(spec, command)), true);
   }
 
   private List<String> entering(Path root, Bundle bundle, List<String> mounts, List<String> command) {

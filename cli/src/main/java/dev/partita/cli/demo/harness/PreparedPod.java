@@ -23,7 +23,8 @@ public record PreparedPod(Pod pod, Map<String, List<Device>> devices) {
     Container container =
         pod.getSpec().getContainers().stream().filter(c -> c.getName().equals(containerName)).findFirst().orElseThrow();
     return container.getResources().getClaims().stream()
-        .flatMap(use -> devices.getOrDefault(use.getName(), List.of()).stream().filter(device -> isFor(device, use.getRequest())))
+        .flatMap(use -> devices.getOrDefault(use.getName(), List.of()).stream()
+            .filter(device -> isFor(device, use.getRequest())))
         .flatMap(device -> device.getCdiDeviceIdsList().stream())
         .distinct()
         .toList();

@@ -10,9 +10,10 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * A folder that a container takes for its root: everything of the host but its devices is in it as a link below {@code /.host}, where the
- * container's mount namespace has the host's root, and every path that is to be mounted over is there as an empty file or folder.
- * So a container can see files at paths that the host has not, and nobody needs to be root to make it.
+ * A folder that a container takes for its root: everything of the host but its devices is in it as a link below
+ * {@code /.host}, where the container's mount namespace has the host's root, and every path that is to be mounted over
+ * is there as an empty file or folder. So a container can see files at paths that the host has not, and nobody needs to
+ * be root to make it.
  */
 final class RootFolder {
   static final String HOST = "/.host";
@@ -23,11 +24,13 @@ final class RootFolder {
   /** Where linkers look for libraries without being told. */
   private static final List<String> LIBRARY_FOLDERS =
       List.of(
-          "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib");
+          "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
+          "/lib64", "/usr/lib64", "/lib", "/usr/lib");
 
   /** What an OCI runtime gives every container of /dev; all else must be asked for. */
   private static final Set<String> DEFAULT_DEVICES =
-      Set.of("null", "zero", "full", "random", "urandom", "tty", "fd", "stdin", "stdout", "stderr", "pts", "ptmx", "shm");
+      Set.of("null", "zero", "full", "random", "urandom", "tty", "fd", "stdin", "stdout", "stderr", "pts", "ptmx",
+          "shm");
 
   private final Path folder;
   private final Path host;
@@ -55,7 +58,10 @@ final class RootFolder {
     return folder;
   }
 
-  /** Makes the folders in which the host's linker finds libc the container's own, so that a hook can put a library there. */
+  /**
+   * Makes the folders in which the host's linker finds libc the container's own, so that a hook can put a library
+   * there.
+   */
   void openLibraryFolders() throws IOException {
     for (String path : LIBRARY_FOLDERS) {
       Path library = resolve(Path.of(path, "libc.so.6"));

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 final class UnixChannel implements AutoCloseable {
   private static final long CLOSE_SECONDS = 2;
 
-  private final EventLoopGroup threads = 
+  private final EventLoopGroup threads =
       new MultiThreadIoEventLoopGroup(1, new DefaultThreadFactory("kubelet-grpc", true), NioIoHandler.newFactory());
   private final ManagedChannel channel;
 

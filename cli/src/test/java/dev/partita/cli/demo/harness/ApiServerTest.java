@@ -38,7 +38,8 @@ class ApiServerTest {
 
   private static ResourceClaim claim(String name) {
     return client
-        .resource(new ResourceClaimBuilder().withNewMetadata().withNamespace("default").withName(name).endMetadata().withNewSpec().endSpec().build())
+        .resource(new ResourceClaimBuilder().withNewMetadata().withNamespace("default").withName(name).endMetadata()
+            .withNewSpec().endSpec().build())
         .create();
   }
 
@@ -63,7 +64,8 @@ class ApiServerTest {
 
     assertThatThrownBy(() -> client.resource(allocated(stale, "2026-02-02T00:00:00Z")).updateStatus())
         .isInstanceOfSatisfying(KubernetesClientException.class, e -> assertThat(e.getCode()).isEqualTo(409));
-    assertThat(named("stale").require().getStatus().getAllocation().getAllocationTimestamp()).isEqualTo("2026-01-01T00:00:00Z");
+    assertThat(named("stale").require().getStatus().getAllocation().getAllocationTimestamp())
+        .isEqualTo("2026-01-01T00:00:00Z");
   }
 
   @Test
@@ -109,13 +111,16 @@ class ApiServerTest {
   @Test
   void anInformerSeesWhatHappens() throws Exception {
     try (var informer = client.pods().inNamespace("default").inform()) {
-      Pod pod = new PodBuilder().withNewMetadata().withNamespace("default").withName("watched").endMetadata().withNewSpec().endSpec().build();
+      Pod pod = new PodBuilder().withNewMetadata().withNamespace("default").withName("watched").endMetadata()
+          .withNewSpec().endSpec().build();
       client.resource(pod).create();
 
-      assertThat(Waiting.until(Duration.ofSeconds(10), () -> informer.getStore().getByKey("default/watched") != null)).isTrue();
+      assertThat(Waiting.until(Duration.ofSeconds(10), () -> informer.getStore().getByKey("default/watched") != null))
+          .isTrue();
 
       client.pods().inNamespace("default").withName("watched").delete();
-      assertThat(Waiting.until(Duration.ofSeconds(10), () -> informer.getStore().getByKey("default/watched") == null)).isTrue();
+      assertThat(Waiting.until(Duration.ofSeconds(10), () -> informer.getStore().getByKey("default/watched") == null))
+          .isTrue();
     }
   }
 
@@ -126,7 +131,8 @@ class ApiServerTest {
           var _ = watching.pods().inNamespace("default").inform()) {
         for (int i = 0; i < 20; i++) {
           String name = "news-" + round + "-" + i;
-          client.resource(new PodBuilder().withNewMetadata().withNamespace("default").withName(name).endMetadata().withNewSpec().endSpec().build()).create();
+          client.resource(new PodBuilder().withNewMetadata().withNamespace("default").withName(name).endMetadata()
+              .withNewSpec().endSpec().build()).create();
         }
       }
       assertTimeout(Duration.ofSeconds(20), () -> client.pods().inNamespace("default").list());
@@ -159,7 +165,9 @@ class ApiServerTest {
                 .build())
         .create();
 
-    assertThat(client.events().v1().events().inNamespace("default").withName("something.1").require().getNote()).isEqualTo("happened");
-    assertThat(client.leases().inNamespace("default").withName("leader").require().getSpec().getHolderIdentity()).isEqualTo("me");
+    assertThat(client.events().v1().events().inNamespace("default").withName("something.1").require().getNote())
+        .isEqualTo("happened");
+    assertThat(client.leases().inNamespace("default").withName("leader").require().getSpec().getHolderIdentity())
+        .isEqualTo("me");
   }
 }

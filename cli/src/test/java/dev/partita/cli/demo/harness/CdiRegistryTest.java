@@ -54,14 +54,16 @@ class CdiRegistryTest {
     write("a", device("one", "DEVICE=one"));
     write("b", device("one", "DEVICE=other"));
 
-    assertThatThrownBy(() -> CdiRegistry.read(folder)).isInstanceOf(IOException.class).hasMessageContaining("is defined by both");
+    assertThatThrownBy(() -> CdiRegistry.read(folder)).isInstanceOf(IOException.class)
+        .hasMessageContaining("is defined by both");
   }
 
   @Test
   void aFileThatIsNoSpecIsAnErrorThatNamesIt() throws IOException {
     Files.writeString(folder.resolve("broken.json"), "{");
 
-    assertThatThrownBy(() -> CdiRegistry.read(folder)).isInstanceOf(IOException.class).hasMessageContaining("broken.json");
+    assertThatThrownBy(() -> CdiRegistry.read(folder)).isInstanceOf(IOException.class)
+        .hasMessageContaining("broken.json");
   }
 
   @Test

@@ -120,7 +120,8 @@ class ClaimsOfPodsTest {
       assertThat(owner.getController()).isTrue();
     });
     assertThat(claim.getMetadata().getAnnotations()).containsEntry("resource.kubernetes.io/pod-claim-name", "card");
-    assertThat(claim.getSpec().getDevices().getRequests()).singleElement().satisfies(request -> assertThat(request.getName()).isEqualTo("gpu"));
+    assertThat(claim.getSpec().getDevices().getRequests()).singleElement()
+        .satisfies(request -> assertThat(request.getName()).isEqualTo("gpu"));
   }
 
   @Test

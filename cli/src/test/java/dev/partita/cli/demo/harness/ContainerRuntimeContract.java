@@ -49,7 +49,8 @@ abstract class ContainerRuntimeContract {
     Path program = temp.resolve("program with a space");
     Files.writeString(program, "#!/bin/sh\necho \"ran with $1\"\n");
     assertThat(program.toFile().setExecutable(true)).isTrue();
-    ContainerSpec spec = new ContainerSpec(ENV, List.of(), List.of(Mount.readOnly(program.toString(), "/usr/bin/partita-test-program")));
+    ContainerSpec spec =
+        new ContainerSpec(ENV, List.of(), List.of(Mount.readOnly(program.toString(), "/usr/bin/partita-test-program")));
 
     Outcome outcome = runtime().create("c", spec).run(TIMEOUT, "partita-test-program", "an argument");
 
@@ -93,7 +94,8 @@ abstract class ContainerRuntimeContract {
     Path link = Files.createSymbolicLink(temp.resolve("nvidia0"), Path.of("/dev/null"));
     DeviceNode node =
         new DeviceNode(
-            "/dev/nvidia0", Optional.of(link.toString()), "", 0, 0, OptionalInt.empty(), "", Optional.empty(), Optional.empty());
+            "/dev/nvidia0", Optional.of(link.toString()), "", 0, 0, OptionalInt.empty(), "", Optional.empty(),
+            Optional.empty());
     ContainerRuntime runtime = runtime();
 
     assertThatThrownBy(() -> runtime.create("c", new ContainerSpec(ENV, List.of(node), List.of())))

@@ -36,7 +36,8 @@ class ContainerSpecTest {
   @Test
   void mountsAreMadeFromTheRootDownwards() {
     ContainerSpec spec =
-        IMAGE.with(mounts(Mount.readOnly("/c", "/a/b/c"), Mount.readOnly("/a", "/a"), Mount.readOnly("/x", "/a/x"), Mount.readOnly("/b", "/a/b")));
+        IMAGE.with(mounts(Mount.readOnly("/c", "/a/b/c"), Mount.readOnly("/a", "/a"), Mount.readOnly("/x", "/a/x"),
+            Mount.readOnly("/b", "/a/b")));
 
     assertThat(spec.mounts()).extracting(Mount::containerPath).containsExactly("/a", "/a/x", "/a/b", "/a/b/c");
   }
@@ -44,7 +45,8 @@ class ContainerSpecTest {
   @Test
   void aDeviceNodeReplacesOneAtTheSamePath() {
     ContainerSpec spec =
-        IMAGE.with(ContainerEdits.of(List.of(), List.of(node("/dev/nvidia0", "/dev/zero"), node("/dev/nvidia0", "/dev/null")), List.of()));
+        IMAGE.with(ContainerEdits.of(List.of(),
+            List.of(node("/dev/nvidia0", "/dev/zero"), node("/dev/nvidia0", "/dev/null")), List.of()));
 
     assertThat(spec.devices()).containsExactly(node("/dev/nvidia0", "/dev/null"));
   }
@@ -77,6 +79,7 @@ class ContainerSpecTest {
   }
 
   private static DeviceNode node(String path, String hostPath) {
-    return new DeviceNode(path, Optional.of(hostPath), "", 0, 0, OptionalInt.empty(), "", Optional.empty(), Optional.empty());
+    return new DeviceNode(path, Optional.of(hostPath), "", 0, 0, OptionalInt.empty(), "", Optional.empty(),
+        Optional.empty());
   }
 }

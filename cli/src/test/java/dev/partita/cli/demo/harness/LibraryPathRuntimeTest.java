@@ -20,11 +20,13 @@ class LibraryPathRuntimeTest extends ContainerRuntimeContract {
   void librariesAreFoundThroughTheLibraryPath() throws Exception {
     Path library = Files.createFile(temp.resolve("libcuda-shadow.so"));
     ContainerSpec spec =
-        new ContainerSpec(ENV, List.of(), List.of(Mount.readOnly(library.toString(), "/usr/lib/x86_64-linux-gnu/libcuda.so.1")));
+        new ContainerSpec(ENV, List.of(),
+            List.of(Mount.readOnly(library.toString(), "/usr/lib/x86_64-linux-gnu/libcuda.so.1")));
 
     Container container = runtime().create("c", spec);
 
-    assertThat(container.spec().env()).containsEntry("LD_LIBRARY_PATH", temp.resolve("containers/c/usr/lib/x86_64-linux-gnu").toString());
+    assertThat(container.spec().env()).containsEntry("LD_LIBRARY_PATH",
+        temp.resolve("containers/c/usr/lib/x86_64-linux-gnu").toString());
   }
 
   @Test
@@ -32,10 +34,12 @@ class LibraryPathRuntimeTest extends ContainerRuntimeContract {
     Path folder = Files.createDirectory(temp.resolve("folder"));
     ContainerSpec spec =
         new ContainerSpec(
-            ENV, List.of(), List.of(Mount.readOnly(folder.toString(), "/etc/a"), Mount.readOnly(folder.toString(), "/etc/a/b")));
+            ENV, List.of(),
+            List.of(Mount.readOnly(folder.toString(), "/etc/a"), Mount.readOnly(folder.toString(), "/etc/a/b")));
     ContainerRuntime runtime = runtime();
 
-    assertThatThrownBy(() -> runtime.create("c", spec)).isInstanceOf(IOException.class).hasMessageContaining("/etc/a/b");
+    assertThatThrownBy(() -> runtime.create("c", spec)).isInstanceOf(IOException.class)
+        .hasMessageContaining("/etc/a/b");
     assertThat(folder).isEmptyDirectory();
   }
 }

@@ -31,12 +31,14 @@ class NamespaceRuntimeTest extends ContainerRuntimeContract {
         new ContainerSpec(
             ENV,
             List.of(),
-            List.of(Mount.readOnly(quota.toString(), "/etc/partita-test/quota"), Mount.readWrite(usage.toString(), "/run/partita-test/usage")));
+            List.of(Mount.readOnly(quota.toString(), "/etc/partita-test/quota"),
+                Mount.readWrite(usage.toString(), "/run/partita-test/usage")));
 
     Outcome outcome =
         runtime()
             .create("c", spec)
-            .run(TIMEOUT, "sh", "-c", "cat /etc/partita-test/quota/quota; echo 2 > /run/partita-test/usage/file; echo 2 > /etc/partita-test/quota/quota");
+            .run(TIMEOUT, "sh", "-c",
+                "cat /etc/partita-test/quota/quota; echo 2 > /run/partita-test/usage/file; echo 2 > /etc/partita-test/quota/quota");
 
     assertThat(outcome.status()).isNotZero();
     assertThat(outcome.lines()).startsWith("memory 1");
@@ -49,7 +51,8 @@ class NamespaceRuntimeTest extends ContainerRuntimeContract {
   void theHostsOtherDevicesCannotBeSeen() throws Exception {
     DeviceNode node =
         new DeviceNode(
-            "/dev/nvidia5", Optional.of("/dev/null"), "", 0, 0, OptionalInt.empty(), "", Optional.empty(), Optional.empty());
+            "/dev/nvidia5", Optional.of("/dev/null"), "", 0, 0, OptionalInt.empty(), "", Optional.empty(),
+            Optional.empty());
 
     Outcome outcome =
         runtime()
@@ -62,7 +65,8 @@ class NamespaceRuntimeTest extends ContainerRuntimeContract {
 
   @Test
   void hooksSeeTheContainersMountsAndTellWhatTheContainerFinds() throws Exception {
-    Path hook = program("hook", "echo nothing to see; cat > \"$1/state\"; echo \"$GREETING $2\" > \"$1/said\"; mount --bind \"$1/said\" \"$1/containers/c/etc/partita-test/file\"");
+    Path hook = program("hook",
+        "echo nothing to see; cat > \"$1/state\"; echo \"$GREETING $2\" > \"$1/said\"; mount --bind \"$1/said\" \"$1/containers/c/etc/partita-test/file\"");
     Path file = Files.writeString(temp.resolve("file"), "mounted\n");
     ContainerSpec spec =
         new ContainerSpec(
@@ -70,19 +74,23 @@ class NamespaceRuntimeTest extends ContainerRuntimeContract {
             List.of(),
             List.of(Mount.readWrite(file.toString(), "/etc/partita-test/file")),
             List.of(
-                new Hook("createContainer", hook.toString(), List.of("hook", temp.toString(), "it's me"), List.of("PATH=/usr/sbin:/usr/bin:/sbin:/bin", "GREETING=hello"), OptionalInt.of(20))));
+                new Hook("createContainer", hook.toString(), List.of("hook", temp.toString(), "it's me"),
+                    List.of("PATH=/usr/sbin:/usr/bin:/sbin:/bin", "GREETING=hello"), OptionalInt.of(20))));
 
     Outcome outcome = runtime().create("c", spec).run(TIMEOUT, "cat", "/etc/partita-test/file");
 
     assertThat(outcome.lines()).containsExactly("hello it's me");
-    assertThat(temp.resolve("state")).content().contains("\"bundle\":\"" + temp.resolve("containers/c.bundle"), "\"status\":\"creating\"");
-    assertThat(temp.resolve("containers/c.bundle/config.json")).content().contains("GREETING=hello", temp.resolve("containers/c").toString());
+    assertThat(temp.resolve("state")).content().contains("\"bundle\":\"" + temp.resolve("containers/c.bundle"),
+        "\"status\":\"creating\"");
+    assertThat(temp.resolve("containers/c.bundle/config.json")).content().contains("GREETING=hello",
+        temp.resolve("containers/c").toString());
     assertThat(file).hasContent("mounted");
   }
 
   @Test
   void aContainerWhoseHookFailsDoesNotStart() throws Exception {
-    Hook hook = new Hook("createContainer", program("hook", "echo no >&2; exit 7").toString(), List.of("hook"), List.of(), OptionalInt.empty());
+    Hook hook = new Hook("createContainer", program("hook", "echo no >&2; exit 7").toString(), List.of("hook"),
+        List.of(), OptionalInt.empty());
     ContainerSpec spec = new ContainerSpec(ENV, List.of(), List.of(), List.of(hook));
 
     Outcome outcome = runtime().create("c", spec).run(TIMEOUT, "echo", "started");
@@ -99,7 +107,8 @@ class NamespaceRuntimeTest extends ContainerRuntimeContract {
 
   @Test
   void aContainerHasProcessesOfItsOwn() throws Exception {
-    Outcome outcome = runtime().create("c", new ContainerSpec(ENV, List.of(), List.of())).run(TIMEOUT, "sh", "-c", "echo $$");
+    Outcome outcome =
+        runtime().create("c", new ContainerSpec(ENV, List.of(), List.of())).run(TIMEOUT, "sh", "-c", "echo $$");
 
     assertThat(outcome.lines()).containsExactly("1");
   }

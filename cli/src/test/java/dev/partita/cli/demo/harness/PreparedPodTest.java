@@ -43,7 +43,8 @@ class PreparedPodTest {
 
   @Test
   void aContainerThatNamesOneRequestGetsOnlyThat() {
-    PreparedPod prepared = new PreparedPod(pod(new ResourceClaim("pair", "right"), new ResourceClaim("single", null)), DEVICES);
+    PreparedPod prepared =
+        new PreparedPod(pod(new ResourceClaim("pair", "right"), new ResourceClaim("single", null)), DEVICES);
 
     assertThat(prepared.cdiDevices("main")).containsExactly("example.com/claim=right", "example.com/claim=one");
   }

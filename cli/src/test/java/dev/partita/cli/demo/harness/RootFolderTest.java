@@ -28,7 +28,7 @@ class RootFolderTest {
 
   private void makeHost() throws IOException {
     host = temp.resolve("host");
-    for (String folder : new String[] {"usr/lib/x86_64-linux-gnu", "etc", "dev", "run", "proc", "tmp/secret", "var"}) {
+    for (String folder : new String[]{"usr/lib/x86_64-linux-gnu", "etc", "dev", "run", "proc", "tmp/secret", "var"}) {
       Files.createDirectories(host.resolve(folder));
     }
     Files.createFile(host.resolve("usr/lib/x86_64-linux-gnu/libc.so.6"));
