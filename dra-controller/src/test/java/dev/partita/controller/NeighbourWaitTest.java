@@ -25,6 +25,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.api.Timeout;
 
 /**
@@ -35,6 +36,7 @@ import org.junit.jupiter.api.Timeout;
  * {@code -Dpartita.neighbour.pods=10000 -Dpartita.neighbour.gang=1000 -Dpartita.neighbour.selectors=100
  * -Dpartita.neighbour.nodes=200 -Dpartita.neighbour.claims=200} is the size for figures. Prints a table.
  */
+@Isolated("it measures how long a pod waits")
 class NeighbourWaitTest {
   private static final int PODS = Integer.getInteger("partita.neighbour.pods", 300);
   private static final int SHAPES = Integer.getInteger("partita.neighbour.shapes", 100);
