@@ -1,6 +1,7 @@
 package dev.partita.cli;
 
 import dev.partita.cli.cluster.ClusterCommand;
+import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.convert.ConvertCommand;
 import dev.partita.cli.demo.DemoCommand;
 import dev.partita.cli.explain.ExplainCommand;

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.api.Bytes;
 import dev.partita.plugin.inventory.Reserve;
 import dev.partita.plugin.loop.Loops;
+import dev.partita.plugin.prepare.ExtraDriverMount;
 import dev.partita.plugin.usage.OnExcess;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;

@@ -3,6 +3,7 @@ package dev.partita.plugin;
 import dev.partita.api.Bytes;
 import dev.partita.cdi.driver.DriverRoot;
 import dev.partita.plugin.inventory.Reserve;
+import dev.partita.plugin.prepare.ExtraDriverMount;
 import dev.partita.plugin.usage.OnExcess;
 import dev.partita.plugin.usage.UsageWatch;
 import java.nio.file.Path;

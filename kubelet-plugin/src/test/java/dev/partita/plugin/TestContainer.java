@@ -7,6 +7,7 @@ import dev.partita.cdi.ContainerEdits;
 import dev.partita.cdi.DeviceNode;
 import dev.partita.cdi.Hook;
 import dev.partita.cdi.Mount;
+import dev.partita.plugin.prepare.ExtraDriverMount;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

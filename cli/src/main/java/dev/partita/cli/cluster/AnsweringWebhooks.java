@@ -1,6 +1,6 @@
 package dev.partita.cli.cluster;
 
-import dev.partita.cli.Waiting;
+import dev.partita.cli.command.Waiting;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhookConfiguration;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.client.KubernetesClient;

@@ -4,7 +4,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
-/** Makes and removes a cluster, and puts images on its nodes. Failures are {@link dev.partita.cli.CommandFailure}s. */
+/**
+ * Makes and removes a cluster, and puts images on its nodes. Failures are
+ * {@link dev.partita.cli.command.CommandFailure}s.
+ */
 sealed interface ClusterProvider permits LabProvider, K3sProvider, CurrentProvider {
   /** What it needs in order to find its cluster again, in another process. */
   Map<String, String> details();

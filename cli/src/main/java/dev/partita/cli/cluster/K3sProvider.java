@@ -1,7 +1,7 @@
 package dev.partita.cli.cluster;
 
-import dev.partita.cli.CommandFailure;
-import dev.partita.cli.Waiting;
+import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.command.Waiting;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,6 +1,6 @@
 package dev.partita.cli.cluster;
 
-import dev.partita.cli.CommandFailure;
+import dev.partita.cli.command.CommandFailure;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;

@@ -5,7 +5,7 @@ import com.marcnuri.helm.InstallCommand;
 import dev.partita.api.Driver;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.quota.GpuQuota;
-import dev.partita.cli.CommandFailure;
+import dev.partita.cli.command.CommandFailure;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.client.KubernetesClient;

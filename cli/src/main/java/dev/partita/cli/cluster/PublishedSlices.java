@@ -4,7 +4,7 @@ import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
 import dev.partita.api.node.GpuNode;
-import dev.partita.cli.Waiting;
+import dev.partita.cli.command.Waiting;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Node;

@@ -1,6 +1,6 @@
 package dev.partita.cli.cluster;
 
-import dev.partita.cli.CommandFailure;
+import dev.partita.cli.command.CommandFailure;
 
 /** The cluster that a command needs to be up. */
 final class RunningCluster {

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.admission.convert.PodConversion;
 import dev.partita.api.Bytes;
-import dev.partita.cli.CommandFailure;
+import dev.partita.cli.command.CommandFailure;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;

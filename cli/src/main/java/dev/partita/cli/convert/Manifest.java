@@ -2,7 +2,7 @@ package dev.partita.cli.convert;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.partita.cli.CommandFailure;
+import dev.partita.cli.command.CommandFailure;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;

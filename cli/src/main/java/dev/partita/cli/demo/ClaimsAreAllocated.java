@@ -1,6 +1,6 @@
 package dev.partita.cli.demo;
 
-import dev.partita.cli.Waiting;
+import dev.partita.cli.command.Waiting;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.time.Duration;

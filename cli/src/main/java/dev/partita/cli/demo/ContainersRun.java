@@ -3,7 +3,7 @@ package dev.partita.cli.demo;
 import dev.partita.api.Bytes;
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
-import dev.partita.cli.Waiting;
+import dev.partita.cli.command.Waiting;
 import dev.partita.cli.demo.harness.CdiRegistry;
 import dev.partita.cli.demo.harness.Container;
 import dev.partita.cli.demo.harness.ContainerProcess;

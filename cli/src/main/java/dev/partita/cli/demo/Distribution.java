@@ -1,6 +1,6 @@
 package dev.partita.cli.demo;
 
-import dev.partita.cli.CommandFailure;
+import dev.partita.cli.command.CommandFailure;
 import java.nio.file.Files;
 import java.nio.file.Path;
 

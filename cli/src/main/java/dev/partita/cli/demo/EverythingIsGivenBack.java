@@ -1,7 +1,7 @@
 package dev.partita.cli.demo;
 
 import dev.partita.api.Driver;
-import dev.partita.cli.Waiting;
+import dev.partita.cli.command.Waiting;
 import dev.partita.cli.demo.harness.CdiRegistry;
 import io.fabric8.kubernetes.api.model.Pod;
 import java.nio.file.Path;

@@ -1,6 +1,6 @@
 package dev.partita.cli.demo;
 
-import dev.partita.cli.CommandFailure;
+import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.demo.harness.ContainerRuntime;
 import dev.partita.cli.demo.harness.LibraryPathRuntime;
 import dev.partita.cli.demo.harness.NamespaceRuntime;

@@ -1,7 +1,7 @@
 package dev.partita.cli.demo;
 
 import dev.partita.api.node.GpuNode;
-import dev.partita.cli.Waiting;
+import dev.partita.cli.command.Waiting;
 import io.fabric8.kubernetes.api.model.resource.v1.Device;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import java.time.Duration;

@@ -3,7 +3,7 @@ package dev.partita.cli.explain;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.partita.cli.CommandFailure;
+import dev.partita.cli.command.CommandFailure;
 import dev.partita.controller.ControllerSettings;
 import dev.partita.controller.explain.PodExplanation;
 import dev.partita.controller.explain.Question;

@@ -2,8 +2,8 @@ package dev.partita.cli.explain;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.partita.cli.CommandFailure;
 import dev.partita.cli.cluster.ClusterClient;
+import dev.partita.cli.command.CommandFailure;
 import dev.partita.controller.explain.PodExplanation;
 import dev.partita.controller.explain.Question;
 import io.fabric8.kubernetes.client.KubernetesClient;

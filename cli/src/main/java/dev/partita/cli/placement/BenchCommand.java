@@ -1,6 +1,6 @@
 package dev.partita.cli.placement;
 
-import dev.partita.cli.CommandFailure;
+import dev.partita.cli.command.CommandFailure;
 import dev.partita.controller.replay.AllocatorBench;
 import dev.partita.controller.replay.Scenarios;
 import java.io.IOException;

@@ -1,7 +1,7 @@
 package dev.partita.cli.placement;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.partita.cli.CommandFailure;
+import dev.partita.cli.command.CommandFailure;
 import dev.partita.controller.replay.ClusterStream;
 import dev.partita.controller.replay.StreamRun;
 import dev.partita.controller.replay.StreamRun.Answer;

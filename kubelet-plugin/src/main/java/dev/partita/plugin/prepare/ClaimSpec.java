@@ -9,7 +9,6 @@ import dev.partita.cdi.driver.DriverFile;
 import dev.partita.cdi.driver.DriverFiles;
 import dev.partita.cdi.driver.DriverNode;
 import dev.partita.cdi.driver.DriverRoot;
-import dev.partita.plugin.ExtraDriverMount;
 import dev.partita.plugin.claim.CdiName;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;

@@ -1,6 +1,6 @@
 package dev.partita.cli.demo.harness;
 
-import dev.partita.cli.Waiting;
+import dev.partita.cli.command.Waiting;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.grpc.StatusRuntimeException;

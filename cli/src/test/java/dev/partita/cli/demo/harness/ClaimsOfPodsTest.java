@@ -7,11 +7,13 @@ import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.NodeSelectorBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.PodStatus;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocationResultBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplateBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -107,6 +109,25 @@ class ClaimsOfPodsTest {
 
   private ResourceClaim claim(Pod pod) {
     return Objects.requireNonNull(claims.claimsOf(pod).get("card"));
+  }
+
+  @Test
+  void aPodWhoseStatusSomebodyElseWroteMeanwhileIsWrittenOnceMore() {
+    Pod pod = pod();
+    List<String> attempts = new ArrayList<>();
+    Conflicts.editStatus(client, pod,
+        current -> {
+          if (attempts.isEmpty()) {
+            client.pods().inNamespace("default").withName("notebook").editStatus(
+                other -> new PodBuilder(other).editOrNewStatus().withReason("theirs").endStatus().build());
+          }
+          attempts.add("");
+          return new PodBuilder(current).editOrNewStatus().withPhase("Running").endStatus().build();
+        });
+    assertThat(client.pods().inNamespace("default").withName("notebook").require().getStatus())
+        .returns("theirs", PodStatus::getReason)
+        .returns("Running", PodStatus::getPhase);
+    assertThat(attempts).hasSize(2);
   }
 
   @Test

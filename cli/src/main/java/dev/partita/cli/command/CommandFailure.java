@@ -1,4 +1,4 @@
-package dev.partita.cli;
+package dev.partita.cli.command;
 
 /** A command that could not do what it was asked for: the message is the one line that the user sees. */
 public final class CommandFailure extends RuntimeException {

@@ -1,4 +1,4 @@
-package dev.partita.cli;
+package dev.partita.cli.command;
 
 import java.time.Duration;
 import java.util.Optional;
