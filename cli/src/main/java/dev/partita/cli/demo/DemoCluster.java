@@ -1,9 +1,10 @@
 package dev.partita.cli.demo;
 
 import dev.partita.api.Driver;
-import dev.partita.cli.Waiting;
+import dev.partita.cli.command.Waiting;
 import dev.partita.cli.demo.harness.ApiServer;
 import dev.partita.cli.demo.harness.ClaimLifecycle;
+import dev.partita.cli.demo.harness.Conflicts;
 import dev.partita.cli.demo.harness.ContainerRuntime;
 import dev.partita.cli.demo.harness.DemoScheduler;
 import dev.partita.controller.ControllerSettings;
@@ -82,15 +83,11 @@ final class DemoCluster implements AutoCloseable {
 
   /** Says how a pod is, as its kubelet does. */
   void setPhase(Pod pod, String phase) {
-    client
-        .pods()
-        .inNamespace(pod.getMetadata().getNamespace())
-        .withName(pod.getMetadata().getName())
-        .editStatus(
-            current -> {
-              current.getStatus().setPhase(phase);
-              return current;
-            });
+    Conflicts.editStatus(client, pod,
+        current -> {
+          current.getStatus().setPhase(phase);
+          return current;
+        });
   }
 
   ResourceClaim claimOf(Pod pod) {

@@ -10,9 +10,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.Resource;
-import java.net.HttpURLConnection;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -41,17 +39,13 @@ public final class ClaimLifecycle {
       ResourceClaim claim = client.resource(fromTemplate(pod, wanted)).create();
       made.add(new PodResourceClaimStatus(wanted.getName(), claim.getMetadata().getName()));
     }
-    return client
-        .pods()
-        .inNamespace(pod.getMetadata().getNamespace())
-        .withName(pod.getMetadata().getName())
-        .editStatus(
-            current -> {
-              PodStatus status = current.getStatus() == null ? new PodStatus() : current.getStatus();
-              status.setResourceClaimStatuses(made);
-              current.setStatus(status);
-              return current;
-            });
+    return Conflicts.editStatus(client, pod,
+        current -> {
+          PodStatus status = current.getStatus() == null ? new PodStatus() : current.getStatus();
+          status.setResourceClaimStatuses(made);
+          current.setStatus(status);
+          return current;
+        });
   }
 
   private ResourceClaim fromTemplate(Pod pod, PodResourceClaim wanted) {
@@ -101,13 +95,13 @@ public final class ClaimLifecycle {
   public void endClaims(Pod pod) {
     for (PodResourceClaimStatus made : pod.getStatus().getResourceClaimStatuses()) {
       Resource<ResourceClaim> claim = claim(pod, made.getResourceClaimName());
-      retryingConflicts(
+      Conflicts.retry(
           () -> {
             ResourceClaim current = claim.require();
             deallocate(current, pod);
             client.resource(current).updateStatus();
           });
-      retryingConflicts(
+      Conflicts.retry(
           () -> {
             ResourceClaim current = claim.require();
             if (current.getStatus() == null || current.getStatus().getAllocation() == null) {
@@ -132,19 +126,5 @@ public final class ClaimLifecycle {
 
   private Resource<ResourceClaim> claim(Pod pod, String name) {
     return client.resources(ResourceClaim.class).inNamespace(pod.getMetadata().getNamespace()).withName(name);
-  }
-
-  /** Reads, changes and writes an object, again from the start if someone else wrote in between. */
-  static void retryingConflicts(Runnable readAndWrite) {
-    while (true) {
-      try {
-        readAndWrite.run();
-        return;
-      } catch (KubernetesClientException e) {
-        if (e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
-          throw e;
-        }
-      }
-    }
   }
 }

@@ -59,8 +59,7 @@ public final class DemoScheduler {
 
   /**
    * The node of an allocation, which must select it in exactly the form that kube-scheduler writes: one term with
-   * {@code
-   * matchFields: metadata.name In [node]}.
+   * {@code matchFields: metadata.name In [node]}.
    */
   static String nodeOf(AllocationResult allocation) {
     List<NodeSelectorTerm> terms =
@@ -80,7 +79,7 @@ public final class DemoScheduler {
         new ResourceClaimConsumerReference(null, pod.getMetadata().getName(), "pods", pod.getMetadata().getUid());
     var named = client.resources(ResourceClaim.class).inNamespace(claim.getMetadata().getNamespace())
         .withName(claim.getMetadata().getName());
-    ClaimLifecycle.retryingConflicts(
+    Conflicts.retry(
         () -> {
           ResourceClaim current = named.require();
           current.getStatus().getReservedFor().add(reference);
@@ -101,19 +100,18 @@ public final class DemoScheduler {
             .withMessage(message.isEmpty() ? null : message)
             .withLastTransitionTime(Instant.now().toString())
             .build();
-    return current(pod)
-        .editStatus(
-            current -> {
-              PodStatus status = current.getStatus() == null ? new PodStatus() : current.getStatus();
-              boolean same =
-                  status.getConditions().stream()
-                      .anyMatch(c -> c.getType().equals("PodScheduled") && c.getStatus().equals(condition.getStatus()));
-              if (!same) {
-                status.getConditions().removeIf(c -> c.getType().equals("PodScheduled"));
-                status.getConditions().add(condition);
-              }
-              current.setStatus(status);
-              return current;
-            });
+    return Conflicts.editStatus(client, pod,
+        current -> {
+          PodStatus status = current.getStatus() == null ? new PodStatus() : current.getStatus();
+          boolean same =
+              status.getConditions().stream()
+                  .anyMatch(c -> c.getType().equals("PodScheduled") && c.getStatus().equals(condition.getStatus()));
+          if (!same) {
+            status.getConditions().removeIf(c -> c.getType().equals("PodScheduled"));
+            status.getConditions().add(condition);
+          }
+          current.setStatus(status);
+          return current;
+        });
   }
 }
