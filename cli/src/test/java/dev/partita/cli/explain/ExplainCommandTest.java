@@ -3,8 +3,8 @@ package dev.partita.cli.explain;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.partita.cli.CommandFailure;
 import dev.partita.cli.Partita;
+import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.explain.ControllerPort.Reply;
 import dev.partita.controller.explain.PodExplanation;
 import dev.partita.controller.explain.PodExplanation.NodeReason;
