@@ -115,12 +115,14 @@ class ArchitectureTest {
   }
 
   /** A module's root is a room like the others: what starts everything, or what everything stands on. */
-  @ParameterizedTest @ValueSource(strings = {"api", "cdi", "admission", "plugin", "controller", "cli"})
+  @ParameterizedTest
+  @ValueSource(strings = {"api", "cdi", "admission", "plugin", "controller", "cli"})
   void roomsOfAModuleFormNoRing(String module) {
     slices().assignedFrom(new Rooms(module)).should().beFreeOfCycles().check(PARTITA);
   }
 
-  @ParameterizedTest @ValueSource(strings = {"plugin", "controller", "cli"})
+  @ParameterizedTest
+  @ValueSource(strings = {"plugin", "controller", "cli"})
   void architectureMdShowsTheRoomsAsTheyAre(String module) throws IOException {
     String picture = new RoomPicture(PARTITA, new Rooms(module)).mermaid();
     String page = Files.readString(Path.of("..", "ARCHITECTURE.md"));

@@ -20,7 +20,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class CrdTest {
   private static final Path CRDS = Path.of("../deploy/helm/partita/crds");
 
-  @ParameterizedTest @ValueSource(classes = {GpuNode.class, GpuQuota.class})
+  @ParameterizedTest
+  @ValueSource(classes = {GpuNode.class, GpuQuota.class})
   void chartHoldsTheCrdThatTheClassesGenerate(Class<? extends CustomResource<?, ?>> type, @TempDir Path folder)
       throws IOException {
     String name = CustomResource.getCRDName(type);

@@ -8,7 +8,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class NamesTest {
-  @ParameterizedTest @CsvSource({
+  @ParameterizedTest
+  @CsvSource({
     "NVIDIA H200, h200",
     "NVIDIA A100-SXM4-80GB, a100-sxm4-80gb",
     "NVIDIA GeForce RTX 4090, rtx-4090",
@@ -22,13 +23,15 @@ class NamesTest {
     assertThat(Driver.modelOf(productName)).isEqualTo(model);
   }
 
-  @ParameterizedTest @CsvSource({"gpu-0, 0, WHOLE", "gpu-15, 15, WHOLE", "gpu-3-shared, 3, SHARED"})
+  @ParameterizedTest
+  @CsvSource({"gpu-0, 0, WHOLE", "gpu-15, 15, WHOLE", "gpu-3-shared, 3, SHARED"})
   void deviceNamesReadBackAsTheyAreWritten(String name, int index, DeviceMode mode) {
     assertThat(DeviceName.parse(name)).hasValue(DeviceName.of(index, mode));
     assertThat(DeviceName.of(index, mode)).hasToString(name);
   }
 
-  @ParameterizedTest @CsvSource({
+  @ParameterizedTest
+  @CsvSource({
     "1g.18gb, 3, gpu-0-mig-1g-18gb-3",
     "1g.18gb+me, 0, gpu-0-mig-1g-18gb-me-0",
     "1g.24gb-me, 1, gpu-0-mig-1g-24gb-no-me-1",
@@ -40,7 +43,8 @@ class NamesTest {
     assertThat(DeviceName.parse(name)).hasValue(mig);
   }
 
-  @ParameterizedTest @ValueSource(strings = {"gpu-", "gpu-01", "gpu--1", "gpu-1-mig", "gpu-1-mig-3",
+  @ParameterizedTest
+  @ValueSource(strings = {"gpu-", "gpu-01", "gpu--1", "gpu-1-mig", "gpu-1-mig-3",
     "gpu-1-mig-1g-18gb-03", "gpu-1-mig-1g--18gb-3", "gpu-1-shared-x", "GPU-1", ""})
   void foreignDeviceNamesAreNotRead(String name) {
     assertThat(DeviceName.parse(name)).isEmpty();

@@ -83,7 +83,8 @@ public final class CdiJson {
     return text.isEmpty() ? null : text;
   }
 
-  @JsonInclude(JsonInclude.Include.NON_NULL) @JsonPropertyOrder({"cdiVersion", "kind", "annotations", "devices",
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @JsonPropertyOrder({"cdiVersion", "kind", "annotations", "devices",
     "containerEdits"})
   private record SpecJson(
       @Nullable String cdiVersion,
@@ -114,7 +115,8 @@ public final class CdiJson {
 
   private record DeviceJson(@Nullable String name, @Nullable EditsJson containerEdits) {}
 
-  @JsonInclude(JsonInclude.Include.NON_NULL) @JsonPropertyOrder({"env", "deviceNodes", "hooks", "mounts",
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @JsonPropertyOrder({"env", "deviceNodes", "hooks", "mounts",
     "additionalGids"})
   private record EditsJson(
       @Nullable List<String> env,

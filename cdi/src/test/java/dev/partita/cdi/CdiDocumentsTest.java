@@ -16,7 +16,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class CdiDocumentsTest {
   private static final String DEVICES = "'devices': [{'name': 'a', 'containerEdits': {'env': ['A=b']}}]";
 
-  @ParameterizedTest @ValueSource(
+  @ParameterizedTest
+  @ValueSource(
       strings = {
         "{'cdiVersion': '0.8.0', 'kind': 'vendor.com/class', " + DEVICES + "}",
         "{'cdiVersion': '0.3.0', 'kind': 'v/c', " + DEVICES + "}",
@@ -38,7 +39,8 @@ class CdiDocumentsTest {
     assertThat(CdiJson.write(spec)).isEqualTo(written);
   }
 
-  @ParameterizedTest @CsvSource(
+  @ParameterizedTest
+  @CsvSource(
       delimiter = '|',
       quoteCharacter = '~',
       value = {

@@ -51,7 +51,8 @@ class MainTest {
     assertThat(webhook.names().secret()).isEqualTo("partita-webhook-certificate");
   }
 
-  @ParameterizedTest @ValueSource(strings = {"--webhook-port=many", "--webhook-port=70000", "--health-port=many",
+  @ParameterizedTest
+  @ValueSource(strings = {"--webhook-port=many", "--webhook-port=70000", "--health-port=many",
     "--health-port=70000", "--explain-port=-1", "--lease-duration=5", "--renew-deadline=0", "--template-grace=-1",
     "--webhook-port=8443 --webhook-drain=21", "--colour=red"})
   void badInputIsOneLineAndExitStatusTwo(String arguments) {

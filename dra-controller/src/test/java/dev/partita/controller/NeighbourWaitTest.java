@@ -53,7 +53,8 @@ class NeighbourWaitTest {
   private static final String BUSY = "busy";
   private static final String NEIGHBOUR = "neighbour";
 
-  @Test @Timeout(value = 20, unit = TimeUnit.MINUTES)
+  @Test
+  @Timeout(value = 20, unit = TimeUnit.MINUTES)
   void aClaimThatFitsIsAllocatedSoonWhateverAnotherNamespaceKeepsTheControllerBusyWith() throws InterruptedException {
     List<Duration> quiet = waits(false);
     List<Duration> busy = waits(true);

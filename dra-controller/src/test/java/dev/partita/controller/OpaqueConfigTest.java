@@ -110,7 +110,8 @@ class OpaqueConfigTest {
         .endsWith("8 GiB of NVIDIA H200 GPU-node-0-0, no core limit, oversubscribed to 150 % with host memory");
   }
 
-  @ParameterizedTest @ValueSource(booleans = {false, true})
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
   void aWholeCardThatIsToBeOversubscribedIsRefusedWhoeverAllocates(boolean kubeScheduler) {
     cluster.add(kubeScheduler
         ? GpuNodes.leftToScheduler("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB)
@@ -132,7 +133,8 @@ class OpaqueConfigTest {
         Arguments.of("placement.uuids", Map.of(), placement("uuids", Map.of("choose", List.of("GPU-node-0-0")))));
   }
 
-  @ParameterizedTest @MethodSource("whatKubeSchedulerDoesNotKnow")
+  @ParameterizedTest
+  @MethodSource("whatKubeSchedulerDoesNotKnow")
   void whatKubeSchedulerWouldNotHoldToIsSaidAndNotLeftToIt(
       String field,
       Map<String, String> capacity,

@@ -23,7 +23,8 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
 /** What the API server asks Partita before it makes an object. */
-@OnRealCluster @NeedsSteadyController
+@OnRealCluster
+@NeedsSteadyController
 class AdmissionIT {
   static final Ask WRONG_CONFIG = Ask.share("1Gi").config("coreLimit: Sometimes, placement: {gpus: Anywhere}");
 

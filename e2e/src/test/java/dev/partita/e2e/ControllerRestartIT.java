@@ -20,7 +20,8 @@ import dev.partita.e2e.cluster.Workspace;
 import io.fabric8.kubernetes.api.model.Pod;
 import org.junit.jupiter.api.Test;
 
-@OnRealCluster @ChangesControllers
+@OnRealCluster
+@ChangesControllers
 class ControllerRestartIT {
   private static final int CLAIMS = 30;
 

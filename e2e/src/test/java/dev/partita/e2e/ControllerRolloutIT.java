@@ -21,7 +21,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Controllers that come and go, as API servers and users see it. */
-@OnRealCluster @ChangesControllers
+@OnRealCluster
+@ChangesControllers
 class ControllerRolloutIT {
   /** So many connections do API servers have with webhooks. */
   private static final int USERS = 4;

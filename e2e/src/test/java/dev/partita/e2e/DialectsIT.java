@@ -42,7 +42,8 @@ class DialectsIT {
     }
   }
 
-  @Test @NeedsSteadyController
+  @Test
+  @NeedsSteadyController
   void aPodOfEveryDialectRunsWithTheShareThatItAskedFor(RealCluster cluster, Workspace workspace) {
     workspace.awaitAdmission();
     Map<String, Asking> dialects = new LinkedHashMap<>();

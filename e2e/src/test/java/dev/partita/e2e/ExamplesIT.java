@@ -14,7 +14,8 @@ import java.nio.file.Files;
 import org.junit.jupiter.api.Test;
 
 /** The files in deploy/examples do what they say, as they are. */
-@OnRealCluster @OnBrokenNode // the examples choose no node, so that they may come to run on that one
+@OnRealCluster
+@OnBrokenNode // the examples choose no node, so that they may come to run on that one
 class ExamplesIT {
   private static PodUnderTest apply(RealCluster cluster, Workspace workspace, String name) throws IOException {
     workspace.create(Files.readString(cluster.home().resolve("deploy/examples").resolve(name + ".yaml")));

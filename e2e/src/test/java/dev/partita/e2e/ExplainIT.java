@@ -48,7 +48,8 @@ class ExplainIT {
     return cluster.command().run(Map.of("KUBECONFIG", kubeconfig), arguments);
   }
 
-  @Test @NeedsSteadyController // while none leads, none can say
+  @Test
+  @NeedsSteadyController // while none leads, none can say
   void aPodThatWaitsSaysWhyAndTheCommandSaysItNodeByNodeAndCardByCard(RealCluster cluster, Workspace workspace) {
     String node = cluster.nodes().getFirst();
     workspace.pod("huge", node, Ask.share("900Gi"), "true");

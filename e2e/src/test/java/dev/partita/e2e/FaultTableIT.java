@@ -31,7 +31,8 @@ import org.junit.jupiter.params.provider.EnumSource;
  * became of each is printed as a table. Faults of the plugin alone, at every step of a claim, are tested in
  * kubelet-plugin.
  */
-@OnRealCluster @Isolated("it kills daemons that every other test needs")
+@OnRealCluster
+@Isolated("it kills daemons that every other test needs")
 class FaultTableIT {
   private static final List<String> ROWS = Collections.synchronizedList(new ArrayList<>());
 
@@ -99,7 +100,8 @@ class FaultTableIT {
     }
   }
 
-  @ParameterizedTest @EnumSource
+  @ParameterizedTest
+  @EnumSource
   void whatIsHeldStaysWhatIsAskedForComesAndWhatIsReleasedGoes(Fault fault, RealCluster cluster, Workspace workspace) {
     Assumptions.assumeTrue(cluster.lab().isPresent(), "Kubernetes' own daemons can be killed on a lab only");
     Scene scene = new Scene(cluster, workspace, cluster.brokenNode());

@@ -30,7 +30,9 @@ import org.junit.jupiter.api.Test;
  * {@code -Dpartita.faults.everything=true} kills Kubernetes' own daemons as well, and {@code -Dpartita.faults.seed}
  * repeats an order.
  */
-@OnRealCluster @ChangesControllers @OnBrokenNode
+@OnRealCluster
+@ChangesControllers
+@OnBrokenNode
 class FaultsUnderLoadIT {
   private static final int STEPS = Integer.getInteger("partita.faults.steps", 40);
   private static final long SEED = Long.getLong("partita.faults.seed", System.nanoTime() & 0xffff);

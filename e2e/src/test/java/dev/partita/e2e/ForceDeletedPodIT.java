@@ -26,7 +26,8 @@ import org.junit.jupiter.params.provider.ValueSource;
  * pod takes that gets free cards is measured each time, for on a busy machine that is more than 5 s. Runs alone, for it
  * measures time.
  */
-@OnRealCluster @Isolated("it measures time")
+@OnRealCluster
+@Isolated("it measures time")
 class ForceDeletedPodIT {
   private static final Duration SOON = Duration.ofSeconds(5);
 
@@ -48,7 +49,8 @@ class ForceDeletedPodIT {
         .doesNotContain("FailedPrepareDynamicResources");
   }
 
-  @ParameterizedTest @ValueSource(ints = {1, 10})
+  @ParameterizedTest
+  @ValueSource(ints = {1, 10})
   void aPodThatComesAfterItAndClaimsItsCardsStartsWithin5s(int grace, RealCluster cluster, Workspace workspace) {
     Holder first = Holder.start(workspace, "first", PodTraits.on(cluster.brokenNode()).grace(grace));
     Instant deleted = first.deleteByForce();
@@ -56,7 +58,8 @@ class ForceDeletedPodIT {
     assertStartedInTime(next, deleted, first.usual().plusSeconds(grace));
   }
 
-  @ParameterizedTest @ValueSource(ints = {1, 10})
+  @ParameterizedTest
+  @ValueSource(ints = {1, 10})
   void aPodThatWaitsForItsCardsStartsWithin5s(int grace, RealCluster cluster, Workspace workspace) {
     Holder first = Holder.start(workspace, "first", PodTraits.on(cluster.brokenNode()).grace(grace));
     PodUnderTest next = workspace.pod("next", PodTraits.on(cluster.brokenNode()), WHOLE_NODE, "exec sleep 600");

@@ -28,7 +28,8 @@ import org.junit.jupiter.api.parallel.Isolated;
  * What a tenant with the role {@code edit} can send at once: connections that say nothing, pods with as much metadata
  * as the API takes, and pods that no node can hold. Runs alone, for all of that is a load on the API server as well.
  */
-@OnRealCluster @Isolated("its load would slow down every other test")
+@OnRealCluster
+@Isolated("its load would slow down every other test")
 class HostileLoadIT {
   /** kubelet ends a container whose probe has failed three times, 20 s apart. */
   private static final Duration KILLED_AFTER = Duration.ofSeconds(60);

@@ -44,7 +44,9 @@ import org.junit.jupiter.api.io.TempDir;
  * did in a test, a neighbour's pod is served afterwards, and none of our containers was started again. A test for one
  * more thing that he may try is one more method here: it does it through {@link #tenant}.
  */
-@OnRealCluster @NeedsSteadyController @NeedsSteadyPlugins
+@OnRealCluster
+@NeedsSteadyController
+@NeedsSteadyPlugins
 class HostileTenantIT {
   private static final List<String> API_VERSIONS = List.of("v1", "v1beta2", "v1beta1");
   private static final String PROPOSAL = "gpu.partita.dev/proposed-allocation";
@@ -332,7 +334,8 @@ class HostileTenantIT {
   // ---- what is said to him of others
 
   /** All priorities are below the default, so that no other test's pod is a victim. */
-  @Test @OnBrokenNode // it takes the whole node
+  @Test
+  @OnBrokenNode // it takes the whole node
   void ofPodsWithWhichHeCompetesForCardsHeLearnsTheUidsAloneAndTheyLearnHisAlone(
       RealCluster cluster,
       Workspace workspace) {

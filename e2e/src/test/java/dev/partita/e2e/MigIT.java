@@ -17,7 +17,8 @@ import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 
 /** Cards that are cut for claims, on a node that offers it. */
-@OnRealCluster @OnBrokenNode
+@OnRealCluster
+@OnBrokenNode
 class MigIT {
   private static final long GIB = 1L << 30;
 

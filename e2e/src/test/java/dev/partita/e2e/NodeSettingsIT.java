@@ -23,7 +23,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** What differs from node to node: who allocates, and whether there is a driver at all. */
-@OnRealCluster @OnBrokenNode
+@OnRealCluster
+@OnBrokenNode
 class NodeSettingsIT {
   private static final String PLUGIN_LABEL = "gpu.partita.dev/plugin";
 
@@ -78,7 +79,8 @@ class NodeSettingsIT {
     }
   }
 
-  @Test @NeedsSteadyController
+  @Test
+  @NeedsSteadyController
   void whatKubeSchedulerDoesNotKnowIsNotLeftToIt(RealCluster cluster, Workspace workspace) {
     String node = cluster.brokenNode();
     Daemons daemons = new Daemons(cluster.client());
@@ -122,7 +124,8 @@ class NodeSettingsIT {
     }
   }
 
-  @Test @NeedsSteadyController
+  @Test
+  @NeedsSteadyController
   void aCardThatIsWithheldIsOfferedToNobodyUntilItIsNoMore(RealCluster cluster, Workspace workspace) {
     String node = cluster.brokenNode();
     Daemons daemons = new Daemons(cluster.client());

@@ -24,7 +24,8 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** A plugin whose token is stolen: it is held to its own node and to what a plugin does. */
-@OnRealCluster @NeedsSteadyPlugins
+@OnRealCluster
+@NeedsSteadyPlugins
 class PluginRightsIT {
   private static GenericKubernetesResource gpuNode(KubernetesClient client, String node) {
     return client.genericKubernetesResources("gpu.partita.dev/v1alpha1", "GpuNode").withName(node).get();

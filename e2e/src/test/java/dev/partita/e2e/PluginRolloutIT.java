@@ -20,7 +20,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** Plugins that are replaced on all nodes, as an upgrade does. */
-@OnRealCluster @ChangesPlugins @OnBrokenNode
+@OnRealCluster
+@ChangesPlugins
+@OnBrokenNode
 class PluginRolloutIT {
   @Test
   void noPodThatStartsMeanwhileIsRefused(RealCluster cluster, Workspace workspace) throws Exception {

@@ -27,7 +27,8 @@ import org.junit.jupiter.api.Test;
 class PolicyIT {
   private static final String UNALLOCATABLE = "Unallocatable";
 
-  @Test @NeedsSteadyController
+  @Test
+  @NeedsSteadyController
   void aPodBeyondTheNamespacesQuotaWaitsAndSaysSoAndRunsOnceTheFirstIsGone(RealCluster cluster, Workspace workspace) {
     String node = cluster.quietNodes().getLast();
     String quota = workspace.namespace();
@@ -79,7 +80,8 @@ class PolicyIT {
     return Optional.ofNullable(quota).map(q -> q.<Map<String, Object>>get("status")).orElse(Map.of());
   }
 
-  @Test @NeedsSteadyController
+  @Test
+  @NeedsSteadyController
   void nothingIsAllocatedToAGangBeforeItIsCompleteAndThenAllOfItRuns(RealCluster cluster, Workspace workspace) {
     PodTraits member = PodTraits.on(cluster.quietNodes().getLast()).gang("train", 2).gate(PodTraits.ALLOCATION_GATE);
     PodUnderTest first = workspace.pod("first", member, Ask.share("4Gi"), "partita-probe alloc 3Gi");
@@ -96,7 +98,8 @@ class PolicyIT {
    * Three cards, and each member needs most of one: of the second gang only one would find a place, and it must not
    * take it.
    */
-  @Test @NeedsSteadyController
+  @Test
+  @NeedsSteadyController
   void ofTwoGangsThatHadHalfArrivedOneIsServedAndTheOtherHoldsNothingMeanwhile(
       RealCluster cluster,
       Workspace workspace) {
@@ -135,7 +138,9 @@ class PolicyIT {
   }
 
   /** All priorities are below the default, so that no other test's pod is a victim. */
-  @Test @NeedsSteadyController @OnBrokenNode // it takes the whole node
+  @Test
+  @NeedsSteadyController
+  @OnBrokenNode // it takes the whole node
   void aPodOfHigherPriorityEvictsTheLeastImportantThatADisruptionBudgetLetsGo(
       RealCluster cluster,
       Workspace workspace) {
@@ -170,7 +175,9 @@ class PolicyIT {
     assertThat(workspace.events()).filteredOn(event -> event.reason().equals("Preempted")).hasSize(1);
   }
 
-  @Test @NeedsSteadyController @OnBrokenNode // it takes the whole node
+  @Test
+  @NeedsSteadyController
+  @OnBrokenNode // it takes the whole node
   void allOfAGangGetsTheRoomOfPodsOfLowerPriority(RealCluster cluster, Workspace workspace) {
     new Daemons(cluster.client()).awaitFreeCards(cluster.brokenNode());
     PodTraits there = PodTraits.on(cluster.brokenNode());
@@ -194,7 +201,9 @@ class PolicyIT {
   }
 
   /** The priority is below the default, so that no other test's pod has a part in it. */
-  @Test @NeedsSteadyController @OnBrokenNode // it takes the whole node
+  @Test
+  @NeedsSteadyController
+  @OnBrokenNode // it takes the whole node
   void whatANamespaceHasBorrowedIsTakenBackForOneToWhichItIsGuaranteed(RealCluster cluster, Workspace lender) {
     new Daemons(cluster.client()).awaitFreeCards(cluster.brokenNode());
     try (Workspace borrower = lender.another()) {

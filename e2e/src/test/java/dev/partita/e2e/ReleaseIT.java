@@ -14,7 +14,8 @@ import org.junit.jupiter.api.Test;
 
 @OnRealCluster
 class ReleaseIT {
-  @Test @OnBrokenNode // it takes the whole node
+  @Test
+  @OnBrokenNode // it takes the whole node
   void whatOnePodGaveBackTheNextOneGets(RealCluster cluster, Workspace workspace) {
     String node = cluster.brokenNode();
     PodUnderTest first =

@@ -17,7 +17,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Daemons end at any time; claims do not notice. */
-@OnRealCluster @OnBrokenNode
+@OnRealCluster
+@OnBrokenNode
 class RestartIT {
   @Test
   void aPluginThatRestartsBetweenPrepareAndUnprepareFinishesWhatItBegan(RealCluster cluster, Workspace workspace) {

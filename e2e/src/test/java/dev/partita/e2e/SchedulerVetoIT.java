@@ -49,7 +49,8 @@ class SchedulerVetoIT {
     }
   }
 
-  @Test @OnBrokenNode
+  @Test
+  @OnBrokenNode
   void thePodsOfANodeThatIsDrainedGetCardsElsewhere(RealCluster cluster, Workspace workspace) {
     String drained = cluster.brokenNode();
     String other = cluster.quietNodes().getLast();

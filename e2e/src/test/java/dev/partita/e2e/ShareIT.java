@@ -126,7 +126,8 @@ class ShareIT {
     assertThat(pod.awaitLog()).containsSubsequence("OUT_OF_MEMORY", "status 3", "OUT_OF_MEMORY", "status 3");
   }
 
-  @Test @NeedsSteadyController // one that is killed says no more what it has done
+  @Test
+  @NeedsSteadyController // one that is killed says no more what it has done
   void theClaimTellsWhereItIsAndWhatItsLimitsAre(RealCluster cluster, Workspace workspace) {
     String node = cluster.quietNodes().getFirst();
     ClaimUnderTest claim = workspace.pod("told", node, QUARTER, "exec sleep 600").awaitRunning().claim();

@@ -14,7 +14,8 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** What a claim says in its GpuShareConfig of the card that it is on, and of who else may be there. */
-@OnRealCluster @NeedsSteadyController
+@OnRealCluster
+@NeedsSteadyController
 class ShareTermsIT {
   @Test
   void nobodyElseIsOnACardThatAShareHasForItself(RealCluster cluster, Workspace workspace) {

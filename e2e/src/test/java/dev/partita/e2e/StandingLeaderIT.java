@@ -23,7 +23,8 @@ import org.junit.jupiter.api.Test;
 /**
  * A process that gets no processor for longer than its lease lasts, as on a node that swaps or a machine that is moved.
  */
-@OnRealCluster @ChangesControllers
+@OnRealCluster
+@ChangesControllers
 class StandingLeaderIT {
   private static final int CARDS = 2;
 

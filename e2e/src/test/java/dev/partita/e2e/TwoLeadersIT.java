@@ -18,7 +18,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Controllers that both believe that they lead. */
-@OnRealCluster @ChangesControllers
+@OnRealCluster
+@ChangesControllers
 class TwoLeadersIT {
   private static final int CARDS = 6;
 

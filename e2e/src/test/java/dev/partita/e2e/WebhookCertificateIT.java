@@ -17,7 +17,8 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** API servers and controllers agree on what the webhooks are trusted by, whatever changes. */
-@OnRealCluster @ChangesControllers
+@OnRealCluster
+@ChangesControllers
 class WebhookCertificateIT {
   /**
    * The new certificate is made by the controller that leads and served by all; API servers trust the old one

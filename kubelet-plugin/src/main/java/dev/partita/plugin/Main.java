@@ -164,7 +164,8 @@ public final class Main implements Callable<Integer> {
     return command;
   }
 
-  @Override @SuppressWarnings("try") // the plugin runs until it is closed, nothing is called on it
+  @Override
+  @SuppressWarnings("try") // the plugin runs until it is closed, nothing is called on it
   public Integer call() {
     PrintWriter err = java.util.Objects.requireNonNull(spec).commandLine().getErr();
     CountDownLatch ended = new CountDownLatch(1);

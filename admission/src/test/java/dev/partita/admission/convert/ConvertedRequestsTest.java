@@ -47,7 +47,8 @@ class ConvertedRequestsTest {
     assertThat(ConvertedRequests.read(written.text())).isEqualTo(new Decoded.Valid<>(written));
   }
 
-  @ParameterizedTest @CsvSource(
+  @ParameterizedTest
+  @CsvSource(
       delimiter = '|',
       quoteCharacter = '~',
       value = {

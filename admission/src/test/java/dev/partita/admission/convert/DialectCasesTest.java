@@ -49,7 +49,8 @@ class DialectCasesTest {
     return cases.stream();
   }
 
-  @ParameterizedTest(name = "{0}") @MethodSource("cases")
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("cases")
   void comesOutAsTheTableSays(String name, ObjectNode expected) {
     JsonNode pod = expected.path("in");
     JsonNode before = pod.deepCopy();
@@ -72,7 +73,8 @@ class DialectCasesTest {
    * As the table's pod comes out, with what admission adds; except where it is told what a card has, which no cluster
    * tells it.
    */
-  @ParameterizedTest(name = "{0}") @MethodSource("cases")
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("cases")
   void isTheSameAtAdmissionWithTheGateAndWhatTheTemplatesAreMadeFrom(String name, ObjectNode expected) {
     JsonNode pod = expected.path("in");
     Conversion outcome = new PodConversion(OptionalLong.empty()).convert(pod, "");

@@ -13,17 +13,22 @@ import io.fabric8.kubernetes.model.annotation.Version;
 /**
  * A node with GPUs; cluster-scoped and named after its Node. The plugin writes the status, an administrator the spec.
  */
-@Group(Driver.API_GROUP) @Version(Driver.API_VERSION) @Kind("GpuNode") @Plural("gpunodes") @Singular("gpunode") @ShortNames("gn") @AdditionalPrinterColumn(
-    name = "GPUs", jsonPath = ".status.gpuCount", type = AdditionalPrinterColumn.Type.INTEGER) @AdditionalPrinterColumn(
-        name = "Models", jsonPath = ".status.models") @AdditionalPrinterColumn(name = "Driver",
-            jsonPath = ".status.driverVersion") @AdditionalPrinterColumn(name = "Allocator",
-                jsonPath = ".spec.allocator") @AdditionalPrinterColumn(name = "Ready",
-                    jsonPath = ".status.conditions[?(@.type==\"Ready\")].status") @AdditionalPrinterColumn(
-                        name = "Reason", jsonPath = ".status.conditions[?(@.type==\"Ready\")].reason",
-                        priority = 1) @AdditionalPrinterColumn(
-                            name = "Age",
-                            jsonPath = ".metadata.creationTimestamp",
-                            type = AdditionalPrinterColumn.Type.DATE)
+@Group(Driver.API_GROUP)
+@Version(Driver.API_VERSION)
+@Kind("GpuNode")
+@Plural("gpunodes")
+@Singular("gpunode")
+@ShortNames("gn")
+@AdditionalPrinterColumn(name = "GPUs", jsonPath = ".status.gpuCount", type = AdditionalPrinterColumn.Type.INTEGER)
+@AdditionalPrinterColumn(name = "Models", jsonPath = ".status.models")
+@AdditionalPrinterColumn(name = "Driver", jsonPath = ".status.driverVersion")
+@AdditionalPrinterColumn(name = "Allocator", jsonPath = ".spec.allocator")
+@AdditionalPrinterColumn(name = "Ready", jsonPath = ".status.conditions[?(@.type==\"Ready\")].status")
+@AdditionalPrinterColumn(name = "Reason", jsonPath = ".status.conditions[?(@.type==\"Ready\")].reason", priority = 1)
+@AdditionalPrinterColumn(
+    name = "Age",
+    jsonPath = ".metadata.creationTimestamp",
+    type = AdditionalPrinterColumn.Type.DATE)
 public class GpuNode extends CustomResource<GpuNodeSpec, GpuNodeStatus> {
   /** Condition: the node's cards can be handed out. */
   public static final String READY = "Ready";

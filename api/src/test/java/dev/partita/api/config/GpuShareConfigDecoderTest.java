@@ -65,7 +65,8 @@ class GpuShareConfigDecoderTest {
             valid -> assertThat(((GpuShareConfig) valid.value()).coreLimit()).isEqualTo(CoreLimit.NONE));
   }
 
-  @ParameterizedTest @CsvSource(
+  @ParameterizedTest
+  @CsvSource(
       delimiter = '|',
       quoteCharacter = '~',
       value = {

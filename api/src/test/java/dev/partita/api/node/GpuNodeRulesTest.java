@@ -14,13 +14,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 class GpuNodeRulesTest {
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  @ParameterizedTest @ValueSource(strings = {"{}", "{'reservedMemory': '512Mi'}",
+  @ParameterizedTest
+  @ValueSource(strings = {"{}", "{'reservedMemory': '512Mi'}",
     "{'publish': ['Shared'], 'memoryPercent': 150, 'reservedMemory': '0'}"})
   void whatIsInOrderIsLeftAlone(String spec) throws JsonProcessingException {
     assertThat(GpuNodeRules.errors(spec(spec))).isEmpty();
   }
 
-  @ParameterizedTest @CsvSource(
+  @ParameterizedTest
+  @CsvSource(
       delimiter = '|',
       quoteCharacter = '~',
       value = {

@@ -13,7 +13,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class GpuQuotaRulesTest {
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  @ParameterizedTest @ValueSource(
+  @ParameterizedTest
+  @ValueSource(
       strings = {
         "{'namespaceSelector': {}, 'limits': [{'guaranteed': {'cards': 4}}]}",
         "{'namespaceSelector': {'matchLabels': {'example.com/team': 'a', 'kubernetes.io/metadata.name': 'x', 'flag': ''}}, 'limits': [{'burst': {'memory': '40Gi'}}]}",
@@ -24,7 +25,8 @@ class GpuQuotaRulesTest {
     assertThat(GpuQuotaRules.errors(spec(spec))).isEmpty();
   }
 
-  @ParameterizedTest @CsvSource(
+  @ParameterizedTest
+  @CsvSource(
       delimiter = '|',
       quoteCharacter = '~',
       value = {

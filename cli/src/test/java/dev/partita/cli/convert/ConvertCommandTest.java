@@ -66,7 +66,8 @@ class ConvertCommandTest {
                 """);
   }
 
-  @ParameterizedTest @CsvSource({
+  @ParameterizedTest
+  @CsvSource({
     "apps/v1, Deployment, spec.template",
     "apps/v1, StatefulSet, spec.template",
     "apps/v1, DaemonSet, spec.template",

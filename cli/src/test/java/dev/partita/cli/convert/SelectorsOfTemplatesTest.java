@@ -20,7 +20,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SelectorsOfTemplatesTest {
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  @ParameterizedTest @ValueSource(
+  @ParameterizedTest
+  @ValueSource(
       strings = {"GPU-1", "x\" || true || \"", "\\", "\\\"", "\\\\\"", "${x}", "'", "\\x41", "\\u0041",
         "\u00e9\u4e2d\uD83D\uDE00", "\uD800", "`", "r\"", "a\u2028b", "\u00a0x"})
   void aUuidMeansItselfAndNothingElse(String uuid) throws Exception {

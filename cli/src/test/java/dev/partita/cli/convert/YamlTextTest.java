@@ -22,7 +22,8 @@ class YamlTextTest {
                 Map.of("a", "b")));
   }
 
-  @ParameterizedTest @ValueSource(
+  @ParameterizedTest
+  @ValueSource(
       strings = {
         "yes", "y", "N", "on", "true", "null", "~", "", "1", "0644", "0o17", "1e3", "1_000", "12:30", "2020-01-01",
         "0x1f", ".5", "1.5", "-1",
@@ -36,7 +37,8 @@ class YamlTextTest {
     assertThat(YamlText.read(text)).isEqualTo(Map.of("k", List.of(value)));
   }
 
-  @ParameterizedTest @ValueSource(
+  @ParameterizedTest
+  @ValueSource(
       strings = {"yes", "y", "n", "on", "0644", "0o17", "12:30:45", "2020-01-01", "1e3", "1_000", "~", "null", "0x1f"})
   void whatAnyReaderCouldTakeForSomethingElseIsQuoted(String value) {
     assertThat(YamlText.write(Map.of("k", value))).isIn("k: '" + value + "'\n", "k: \"" + value + "\"\n");

@@ -29,8 +29,13 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /** One decision on a half full cluster, booked and given back: with the order of free cards, and with a forecast. */
-@State(Scope.Thread) @BenchmarkMode(Mode.AverageTime) @OutputTimeUnit(TimeUnit.MICROSECONDS) @Fork(1) @Warmup(
-    iterations = 3, time = 2) @Measurement(iterations = 5, time = 2)
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.MICROSECONDS)
+@Fork(1)
+@Warmup(
+    iterations = 3, time = 2)
+@Measurement(iterations = 5, time = 2)
 public class DecisionBenchmark {
   private static final Candidates EVERYWHERE = host -> Optional.empty();
 

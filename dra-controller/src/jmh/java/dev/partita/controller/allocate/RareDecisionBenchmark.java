@@ -35,8 +35,13 @@ import org.openjdk.jmh.annotations.Warmup;
 /**
  * One decision about an ask that no order of cards answers: by looking at what must be looked at, and at every node.
  */
-@State(Scope.Thread) @BenchmarkMode(Mode.AverageTime) @OutputTimeUnit(TimeUnit.MICROSECONDS) @Fork(1) @Warmup(
-    iterations = 2, time = 2) @Measurement(iterations = 3, time = 2)
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.MICROSECONDS)
+@Fork(1)
+@Warmup(
+    iterations = 2, time = 2)
+@Measurement(iterations = 3, time = 2)
 public class RareDecisionBenchmark {
   private static final long MIB = 1L << 20;
   private static final Candidates EVERYWHERE = host -> Optional.empty();

@@ -119,7 +119,8 @@ class AdmissionServerTest {
     assertThat(call().send("POST", "/", "application/json", body).status()).isEqualTo(404);
   }
 
-  @ParameterizedTest @ValueSource(
+  @ParameterizedTest
+  @ValueSource(
       strings = {
         "",
         "null",
@@ -136,13 +137,15 @@ class AdmissionServerTest {
     assertThat(call().post("/validate", POD).status()).isEqualTo(200);
   }
 
-  @ParameterizedTest @ValueSource(strings = {"..", "a/../../../../pods", "kube-system/", "a?b", "a%2Fb", "A", "a.b",
+  @ParameterizedTest
+  @ValueSource(strings = {"..", "a/../../../../pods", "kube-system/", "a?b", "a%2Fb", "A", "a.b",
     "-a", "a\\n", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"})
   void aReviewOfANamespaceThatCanBeNoneIsRefused(String namespace) throws IOException {
     assertThat(call().post("/validate", ApiServerCall.review("", "pods", namespace, "{}")).status()).isEqualTo(400);
   }
 
-  @ParameterizedTest @ValueSource(
+  @ParameterizedTest
+  @ValueSource(
       strings = {"", "a", "0", "kube-system", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"})
   void aReviewOfANamespaceOrOfNoneIsAnswered(String namespace) throws IOException {
     assertThat(call().post("/validate", ApiServerCall.review("", "pods", namespace, "{}")).status()).isEqualTo(200);
@@ -242,7 +245,8 @@ class AdmissionServerTest {
         .isLessThan(Duration.ofSeconds(6 * HttpLimits.REQUEST_SECONDS));
   }
 
-  @ParameterizedTest @ValueSource(strings = {"", "POST /validate HTTP/1.1\r\n", "\u0016\u0003\u0001"})
+  @ParameterizedTest
+  @ValueSource(strings = {"", "POST /validate HTTP/1.1\r\n", "\u0016\u0003\u0001"})
   void aThousandConnectionsWithoutAHandshakeHoldUpNobody(String half) throws IOException {
     List<Socket> sockets = new ArrayList<>();
     try {

@@ -30,7 +30,8 @@ class ObjectReviewTest {
               ? Optional.of("namespace quota q: no, " + claim.getSpec().getDevices().getRequests().size() + " request")
               : Optional.empty());
 
-  @ParameterizedTest @CsvSource(
+  @ParameterizedTest
+  @CsvSource(
       delimiter = '|',
       quoteCharacter = '~',
       value = {
@@ -51,7 +52,8 @@ class ObjectReviewTest {
         .isEqualTo(Verdict.allowed());
   }
 
-  @ParameterizedTest @CsvSource(
+  @ParameterizedTest
+  @CsvSource(
       delimiter = '|',
       quoteCharacter = '~',
       value = {
@@ -124,7 +126,8 @@ class ObjectReviewTest {
         .isEqualTo(Verdict.allowed());
   }
 
-  @ParameterizedTest @ValueSource(
+  @ParameterizedTest
+  @ValueSource(
       strings = {
         "{'operator': 'Exists'}",
         "{'operator': 'Exists', 'effect': 'NoSchedule'}",
@@ -152,7 +155,8 @@ class ObjectReviewTest {
         .as("another driver's").isEmpty();
   }
 
-  @ParameterizedTest @ValueSource(
+  @ParameterizedTest
+  @ValueSource(
       strings = {
         "{'key': 'gpu.partita.dev/unhealthy', 'operator': 'Exists'}",
         "{'key': 'gpu.partita.dev/allocator', 'value': 'other'}",
@@ -165,7 +169,8 @@ class ObjectReviewTest {
     assertThat(create("resource.k8s.io", "resourceclaims", claim)).isEqualTo(Verdict.allowed());
   }
 
-  @ParameterizedTest @CsvSource(
+  @ParameterizedTest
+  @CsvSource(
       delimiter = ';',
       quoteCharacter = '"',
       value = {
@@ -209,7 +214,8 @@ class ObjectReviewTest {
     assertThat(ReviewCodec.encode("1", verdict)).hasSizeLessThan(128 << 10);
   }
 
-  @ParameterizedTest @ValueSource(strings = {"null", "[]", "'text'", "{'driver': 'gpu.partita.dev'}"})
+  @ParameterizedTest
+  @ValueSource(strings = {"null", "[]", "'text'", "{'driver': 'gpu.partita.dev'}"})
   void parametersThatAreNoObjectAreRefused(String parameters) throws JsonProcessingException {
     assertThat(
         create("resource.k8s.io", "resourceclaims", "{'spec': {'devices': {'config': [" + config(parameters) + "]}}}"))
@@ -263,7 +269,8 @@ class ObjectReviewTest {
         .isEqualTo(Verdict.allowed());
   }
 
-  @ParameterizedTest @ValueSource(strings = {"'x'", "{'spec': 1}", "{'spec': []}", "{'spec': {'limits': 7}}",
+  @ParameterizedTest
+  @ValueSource(strings = {"'x'", "{'spec': 1}", "{'spec': []}", "{'spec': {'limits': 7}}",
     "{'spec': {'limits': [null]}}", "{'spec': {'publish': [null], 'limits': [{'models': [null]}]}}",
     "{'spec': {'devices': {'config': 'x', 'requests': 'x'}}}",
     "{'spec': {'devices': {'requests': [null, {'exactly': null, 'firstAvailable': [null]}, {'exactly': {'deviceClassName': 'gpu.partita.dev', 'tolerations': [null], 'selectors': [null], 'capacity': {'requests': {'memory': '1Gi'}}}}], 'config': [null, {'requests': null}]}}}",

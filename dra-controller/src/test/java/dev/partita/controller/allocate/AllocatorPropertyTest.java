@@ -46,7 +46,8 @@ class AllocatorPropertyTest {
     return LongStream.rangeClosed(1, Long.getLong("partita.streams", 12));
   }
 
-  @ParameterizedTest @MethodSource("seeds")
+  @ParameterizedTest
+  @MethodSource("seeds")
   void everyDecisionOfAStreamIsRight(long seed) {
     Random random = new Random(seed);
     RandomStream stream = new RandomStream(random);

@@ -38,7 +38,8 @@ class ScanAgreementTest {
   private static final String[] PRODUCTS = {"NVIDIA H200", "NVIDIA A100", "Tesla T4"};
   private static final long[] MEMORY = {140, 80, 16};
 
-  @ParameterizedTest @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
   void lookupFindsWhatAScanFinds(long seed) {
     Random random = new Random(seed);
     RandomStream stream = new RandomStream(random);

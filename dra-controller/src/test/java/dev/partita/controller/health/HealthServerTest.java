@@ -51,7 +51,8 @@ class HealthServerTest {
     assertThat(get("/elsewhere")).startsWith("HTTP/1.1 404");
   }
 
-  @ParameterizedTest @ValueSource(strings = {"", "G", "GET /healthz HTTP/1.1\r\n",
+  @ParameterizedTest
+  @ValueSource(strings = {"", "G", "GET /healthz HTTP/1.1\r\n",
     "GET /healthz HTTP/1.1\r\nHost: x\r\nX: ", "POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 9999\r\n\r\nabc"})
   void aThousandConnectionsThatSendNothingOrHalfARequestHoldUpNobody(String half) throws IOException {
     for (int i = 0; i < 1000; i++) {

@@ -33,7 +33,8 @@ class CardKindTest {
         card("GPU-1", 0, 0, "nvl", "h200", 140, GpuHealth.unhealthy("Xid", "XID 79")));
   }
 
-  @ParameterizedTest @MethodSource("ofOtherKinds")
+  @ParameterizedTest
+  @MethodSource("ofOtherKinds")
   void anotherModelMemoryHealthOrAnAttributeThatIsNotThereMakesAnother(Gpu other) {
     assertThat(kind("node-0", other)).isNotEqualTo(kind("node-0", PLAIN));
   }

@@ -8,13 +8,15 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SemanticVersionTest {
-  @ParameterizedTest @CsvSource({"580.95.05,580.95.5", "13.0,13.0.0", "9,9.0.0", "v1.2.3,1.2.3",
+  @ParameterizedTest
+  @CsvSource({"580.95.05,580.95.5", "13.0,13.0.0", "9,9.0.0", "v1.2.3,1.2.3",
     "535.104.12-grid,535.104.12", "1.2.3.4,1.2.3"})
   void aVendorsSpellingIsNormalised(String spelling, String version) {
     assertThat(SemanticVersion.normalise(spelling).map(SemanticVersion::toString)).contains(version);
   }
 
-  @ParameterizedTest @ValueSource(strings = {"580.95.05", "1.2", "01.2.3", "", "1.2.3-", "one"})
+  @ParameterizedTest
+  @ValueSource(strings = {"580.95.05", "1.2", "01.2.3", "", "1.2.3-", "one"})
   void strictlyThatIsNone(String text) {
     assertThat(SemanticVersion.parse(text)).isEmpty();
   }

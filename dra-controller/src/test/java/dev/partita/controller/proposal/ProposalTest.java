@@ -39,7 +39,8 @@ class ProposalTest {
     assertThat(Proposal.parse("n".repeat(5_000) + " gpu-0 #1")).isEmpty();
   }
 
-  @ParameterizedTest @ValueSource(
+  @ParameterizedTest
+  @ValueSource(
       strings = {
         "", " ", "node-0", " gpu-0 #1", "node-0 gpu-0-shared #1", "node-0 gpu-0=1/2 #1",
         "node-0 gpu-0-mig-1g-18gb-3=1/2 #1", "node-0 gpu-0-shared=-1/2 #1",

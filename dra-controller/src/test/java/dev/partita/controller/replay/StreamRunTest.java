@@ -22,7 +22,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class StreamRunTest {
-  @ParameterizedTest @EnumSource(Others.class)
+  @ParameterizedTest
+  @EnumSource(Others.class)
   void everyPodThatFitsIsPlacedAndNoneThatDoesNot(Others others) {
     ClusterStream stream = random(3);
     Map<String, int[]> free = new HashMap<>();

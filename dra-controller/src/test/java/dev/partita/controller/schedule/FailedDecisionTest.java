@@ -129,7 +129,8 @@ class FailedDecisionTest {
     loop.start();
   }
 
-  @ParameterizedTest @EnumSource(Failure.class)
+  @ParameterizedTest
+  @EnumSource(Failure.class)
   void setsThePodAsideWhichSaysSoAndIsTriedAgainWhileOthersAreServed(Failure failure) {
     start(1);
     failing.put("bad", failure);

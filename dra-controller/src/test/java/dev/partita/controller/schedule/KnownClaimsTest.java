@@ -48,7 +48,8 @@ class KnownClaimsTest {
     assertThat(known.isOurTemplate("default", "t")).isTrue();
   }
 
-  @ParameterizedTest @ValueSource(strings = {"missing", "", "..", "../default/ours", "Ours", "a/b", "a?b", "a%2Fb"})
+  @ParameterizedTest
+  @ValueSource(strings = {"missing", "", "..", "../default/ours", "Ours", "a/b", "a?b", "a%2Fb"})
   void whatIsMissingOrNoNameIsNotOurs(String name) {
     cluster.claim("ours", "gpu.partita.dev", Map.of("memory", "1Gi"));
     assertThat(known.isOurClaim("default", name)).isFalse();

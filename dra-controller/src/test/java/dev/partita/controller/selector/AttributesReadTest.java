@@ -8,7 +8,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class AttributesReadTest {
-  @ParameterizedTest @ValueSource(
+  @ParameterizedTest
+  @ValueSource(
       strings = {
         "device.attributes[\"gpu.partita.dev\"].model == \"h200\"",
         "device.driver == 'gpu.partita.dev' && has(device.attributes['gpu.partita.dev'].model)",
@@ -19,7 +20,8 @@ class AttributesReadTest {
     assertThat(AttributesRead.by(expression).mayBeOneOf(Set.of("uuid", "index"))).isFalse();
   }
 
-  @ParameterizedTest @ValueSource(
+  @ParameterizedTest
+  @ValueSource(
       strings = {
         "device.attributes[\"gpu.partita.dev\"].uuid == \"GPU-1\"",
         "device.attributes[\"gpu.partita.dev\"][\"uu\" + \"id\"] == \"GPU-1\"",

@@ -15,7 +15,8 @@ class ComprehensionsTest {
   private final DeviceSelectors selectors = new DeviceSelectors();
 
   /** With the examples of cel-go's ext/comprehensions.go. */
-  @ParameterizedTest @ValueSource(
+  @ParameterizedTest
+  @ValueSource(
       strings = {
         "[1, 2, 3].all(i, j, i < j) && !{'hello': 'world', 'taco': 'taco'}.all(k, v, k != v)",
         "{'h': ['hello', 'hi'], 'j': ['joke', 'jog']}.all(k, vals, vals.all(v, v.startsWith(k)))",
@@ -38,7 +39,8 @@ class ComprehensionsTest {
     assertThat(selectors.evaluate(expression, SHARED)).as(expression).isEqualTo(Verdict.TRUE);
   }
 
-  @ParameterizedTest @ValueSource(
+  @ParameterizedTest
+  @ValueSource(
       strings = {"1 < 1.5 && 2u > 1 && 1.0 <= 1u", "[1, 2].exists(i, v, i < 0.5 && v > 0u)"})
   void numbersOfDifferentTypesAreCompared(String expression) {
     assertThat(selectors.compileError(expression)).as(expression).isEmpty();
@@ -52,13 +54,15 @@ class ComprehensionsTest {
         .isInstanceOfSatisfying(Verdict.Failed.class, failed -> assertThat(failed.error()).contains("already exists"));
   }
 
-  @ParameterizedTest @ValueSource(strings = {"[1].all(i, i, i > 0)", "[1].exists(i, 1, true)", "[1].transformMap(i, v)",
+  @ParameterizedTest
+  @ValueSource(strings = {"[1].all(i, i, i > 0)", "[1].exists(i, 1, true)", "[1].transformMap(i, v)",
     "[1].existsOne(n, n < 2)", "[1].transformMapEntry(i, v, v).size() == 0"})
   void whatIsNoComprehensionDoesNotCompile(String expression) {
     assertThat(selectors.compileError(expression)).as(expression).isPresent();
   }
 
-  @ParameterizedTest @ValueSource(
+  @ParameterizedTest
+  @ValueSource(
       strings = {
         "lists.range(1000).all(i, v, lists.range(1000).sum() > 0)",
         "lists.range(2000).all(i, v, lists.range(1000).lastIndexOf(v) != -2)",

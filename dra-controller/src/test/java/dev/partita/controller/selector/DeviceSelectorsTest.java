@@ -11,7 +11,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DeviceSelectorsTest {
   private final DeviceSelectors selectors = new DeviceSelectors();
 
-  @ParameterizedTest @ValueSource(
+  @ParameterizedTest
+  @ValueSource(
       strings = {
         "device.driver == \"gpu.partita.dev\"",
         "device.driver == 'gpu.partita.dev' && device.attributes['gpu.partita.dev'].mode == 'shared'",
@@ -54,7 +55,8 @@ class DeviceSelectorsTest {
   }
 
   /** The examples of k8s.io/apiserver/pkg/cel/library. */
-  @ParameterizedTest @ValueSource(
+  @ParameterizedTest
+  @ValueSource(
       strings = {
         "ip('127.0.0.1').family() == 4 && ip('::1').family() == 6",
         "isIP('127.0.0.1') && isIP('::1') && !isIP('127.0.0.256') && !isIP(':::1') && !isIP('010.0.0.1') && !isIP('fe80::1%eth0')",
@@ -102,7 +104,8 @@ class DeviceSelectorsTest {
     assertThat(selectors.evaluate(expression, SHARED)).as(expression).isEqualTo(Verdict.TRUE);
   }
 
-  @ParameterizedTest @ValueSource(
+  @ParameterizedTest
+  @ValueSource(
       strings = {"ip('1.2.3')", "cidr('10.0.0.0')", "url('../x')", "'a'.find('(')", "semver('1')", "quantity('x')"})
   void whatTheyCannotReadFails(String call) {
     String expression = call + " == " + call;
@@ -129,7 +132,8 @@ class DeviceSelectorsTest {
         .isEqualTo(Verdict.TRUE);
   }
 
-  @ParameterizedTest @ValueSource(
+  @ParameterizedTest
+  @ValueSource(
       strings = {
         "device.attributes[\"gpu.partita.dev\"].colour == \"red\"",
         "device.attributes[\"gpu.example.com\"].model == \"h200\"",
@@ -145,7 +149,8 @@ class DeviceSelectorsTest {
     assertThat(selectors.evaluate(expression, SHARED)).as(expression).isInstanceOf(Verdict.Failed.class);
   }
 
-  @ParameterizedTest @ValueSource(
+  @ParameterizedTest
+  @ValueSource(
       strings = {"device.driver ==", "devise.driver == \"x\"", "device.driver.frobnicate()", "\"text\"", "42",
         "ip(\"1.2.3.4\") == x"})
   void whatDoesNotCompileIsSaid(String expression) {

@@ -11,7 +11,8 @@ class FormattedTextTest {
   private final DeviceSelectors selectors = new DeviceSelectors();
 
   /** What cel-go 0.26 with golang.org/x/text 0.33, which are those of Kubernetes 1.36, makes of these. */
-  @ParameterizedTest @CsvSource(
+  @ParameterizedTest
+  @CsvSource(
       delimiter = '|',
       quoteCharacter = '`',
       value = {
@@ -49,7 +50,8 @@ class FormattedTextTest {
     assertThat(selectors.evaluate(expression, SHARED)).as(expression).isEqualTo(Verdict.TRUE);
   }
 
-  @ParameterizedTest @ValueSource(
+  @ParameterizedTest
+  @ValueSource(
       strings = {
         "\"%s-%d\".format([device.attributes[\"gpu.partita.dev\"].model, device.attributes[\"gpu.partita.dev\"].index]) == \"h200-0\"",
         "strings.quote('two \\a\\n \"x\" \\\\') == '\"two \\\\a\\\\n \\\\\"x\\\\\" \\\\\\\\\"' && strings.quote('é\\u0001') == '\"é\\u0001\"'",
@@ -61,7 +63,8 @@ class FormattedTextTest {
     assertThat(selectors.evaluate(expression, SHARED)).as(expression).isEqualTo(Verdict.TRUE);
   }
 
-  @ParameterizedTest @CsvSource(
+  @ParameterizedTest
+  @CsvSource(
       delimiter = '|',
       quoteCharacter = '`',
       value = {

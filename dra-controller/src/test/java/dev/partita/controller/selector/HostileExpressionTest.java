@@ -86,7 +86,8 @@ class HostileExpressionTest {
     return NESTS.stream().filter(nest -> nest.name().equals(name)).findFirst().orElseThrow().expression(levels);
   }
 
-  @ParameterizedTest @MethodSource("nests")
+  @ParameterizedTest
+  @MethodSource("nests")
   void noNestingEndsTheThreadThatAsks(Nest nest) {
     for (int levels : new int[]{30, 60, 120, 199, 225, 249, 251, 1_000, 10_000}) {
       String expression = nest.expression(levels);
@@ -99,13 +100,15 @@ class HostileExpressionTest {
     }
   }
 
-  @ParameterizedTest @ValueSource(strings = {"parentheses", "negations", "lists", "maps", "conditions", "functions",
+  @ParameterizedTest
+  @ValueSource(strings = {"parentheses", "negations", "lists", "maps", "conditions", "functions",
     "comprehensions", "bindings", "optional values"})
   void whatAnApiServerAdmitsIsUsed(String name) {
     assertThat(onSmallStack(() -> new DeviceSelectors().compileError(nested(name, 248)))).as(name).isEmpty();
   }
 
-  @ParameterizedTest @ValueSource(
+  @ParameterizedTest
+  @ValueSource(
       strings = {"parentheses", "negations", "lists", "maps", "what is not closed", "all kinds that are not closed"})
   void whatIsNestedDeeperIsRefusedAsThat(String name) {
     assertThat(onSmallStack(() -> new DeviceSelectors().compileError(nested(name, 300))))
@@ -152,7 +155,8 @@ class HostileExpressionTest {
     assertThat(selectors.compileError("optional.of(1).optMap(1, 2).hasValue()")).isPresent();
   }
 
-  @ParameterizedTest @ValueSource(
+  @ParameterizedTest
+  @ValueSource(
       strings = {
         "cel.bind(x, 1, cel.bind(x, x + 1, x == 2))",
         "cel.bind(x, 1, cel.bind(y, x, cel.bind(x, y + 1, x == 2)))",
@@ -165,7 +169,8 @@ class HostileExpressionTest {
   }
 
   /** Each would take minutes, or all memory, by a few characters. */
-  @ParameterizedTest @MethodSource("costly")
+  @ParameterizedTest
+  @MethodSource("costly")
   void whatWouldTakeAllTimeOrMemoryEnds(String expression) {
     assertThat(expression.length()).isLessThanOrEqualTo(MOST_CHARACTERS);
     assertThat(onSmallStack(() -> new DeviceSelectors().evaluate(expression, SHARED)))

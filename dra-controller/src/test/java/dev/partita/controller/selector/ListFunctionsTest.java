@@ -11,7 +11,8 @@ class ListFunctionsTest {
   private final DeviceSelectors selectors = new DeviceSelectors();
 
   /** With the examples of k8s.io/apiserver/pkg/cel/library/lists.go. */
-  @ParameterizedTest @ValueSource(
+  @ParameterizedTest
+  @ValueSource(
       strings = {
         "[1, 2, 3].isSorted() && ['a', 'b', 'b', 'c'].isSorted() && ![2.0, 1.0].isSorted() && [1].isSorted() && [].isSorted()",
         "[false, true].isSorted() && ![true, false].isSorted() && [b'a', b'b'].isSorted() && ![2u, 1u].isSorted()",
@@ -32,7 +33,8 @@ class ListFunctionsTest {
     assertThat(selectors.evaluate(expression, SHARED)).as(expression).isEqualTo(Verdict.TRUE);
   }
 
-  @ParameterizedTest @ValueSource(
+  @ParameterizedTest
+  @ValueSource(
       strings = {
         "[1u].filter(n, n > 1u).sum() + 1u == 1u",
         "[1.0].filter(n, n > 1.0).sum() + 1.5 == 1.5",
@@ -42,7 +44,8 @@ class ListFunctionsTest {
     assertThat(selectors.evaluate(expression, SHARED)).as(expression).isEqualTo(Verdict.TRUE);
   }
 
-  @ParameterizedTest @ValueSource(
+  @ParameterizedTest
+  @ValueSource(
       strings = {
         "dyn([1, 2]).sum() == 3 && [dyn(1.5), dyn(2.5)].sum() == 4.0 && dyn([]).sum() == 0",
         "dyn(['b', 'a']).min() == 'a' && dyn([1u, 2u]).max() == 2u && !dyn([2, 1]).isSorted()",
@@ -55,13 +58,15 @@ class ListFunctionsTest {
     assertThat(selectors.evaluate(expression, SHARED)).as(expression).isEqualTo(Verdict.TRUE);
   }
 
-  @ParameterizedTest @ValueSource(strings = {"['a'].sum() == 'a'", "[true].sum()", "[[1]].max() == [1]",
+  @ParameterizedTest
+  @ValueSource(strings = {"['a'].sum() == 'a'", "[true].sum()", "[[1]].max() == [1]",
     "[{}].isSorted()", "[1].indexOf('a') == 0", "[1].sum(2) == 3", "1.sum() == 1"})
   void whatHasNoSumOrOrderDoesNotCompile(String expression) {
     assertThat(selectors.compileError(expression)).as(expression).isPresent();
   }
 
-  @ParameterizedTest @CsvSource(
+  @ParameterizedTest
+  @CsvSource(
       delimiter = '|',
       value = {
         "[].min() == 1 | min of an empty list",

@@ -19,7 +19,8 @@ class NamedUuidsTest {
   }
 
   /** To be asked of every device is always right; to leave one out would not be. */
-  @ParameterizedTest @ValueSource(
+  @ParameterizedTest
+  @ValueSource(
       strings = {
         "", UUID, UUID + " != \"GPU-1\"", "!(" + UUID + " == \"GPU-1\")", UUID + " == \"GPU-1\" || true",
         UUID + " == \"GPU-1\" || device.driver == \"x\"",

@@ -28,7 +28,8 @@ class EventLoopTest {
     assertThat(handled).containsExactly(Set.of("a", "b"));
   }
 
-  @ParameterizedTest @MethodSource("failures")
+  @ParameterizedTest
+  @MethodSource("failures")
   void anEventThatCannotBeHandledIsLostAndNoOtherOfItsBatch(Throwable failure) {
     List<String> seen = new CopyOnWriteArrayList<>();
     try (EventLoop<String> loop = loop(LONG, batch -> {

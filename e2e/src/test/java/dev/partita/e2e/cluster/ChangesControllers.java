@@ -7,5 +7,7 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Tests that add, stop or kill controllers: one at a time. */
-@Target({ElementType.TYPE, ElementType.METHOD}) @Retention(RetentionPolicy.RUNTIME) @ResourceLock(Controllers.LOCK)
+@Target({ElementType.TYPE, ElementType.METHOD})
+@Retention(RetentionPolicy.RUNTIME)
+@ResourceLock(Controllers.LOCK)
 public @interface ChangesControllers {}

@@ -7,5 +7,7 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Tests that replace the plugins of all nodes, {@link RealCluster#quietNodes} as well: one at a time. */
-@Target({ElementType.TYPE, ElementType.METHOD}) @Retention(RetentionPolicy.RUNTIME) @ResourceLock(Daemons.LOCK)
+@Target({ElementType.TYPE, ElementType.METHOD})
+@Retention(RetentionPolicy.RUNTIME)
+@ResourceLock(Daemons.LOCK)
 public @interface ChangesPlugins {}

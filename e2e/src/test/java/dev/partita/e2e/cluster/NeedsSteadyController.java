@@ -12,6 +12,8 @@ import org.junit.jupiter.api.parallel.ResourceLock;
  * servers do without while none answers (admission), or of what a controller tells (events of what it has done,
  * explanations): never beside {@link ChangesControllers}.
  */
-@Target({ElementType.TYPE, ElementType.METHOD}) @Retention(RetentionPolicy.RUNTIME) @ResourceLock(
+@Target({ElementType.TYPE, ElementType.METHOD})
+@Retention(RetentionPolicy.RUNTIME)
+@ResourceLock(
     value = Controllers.LOCK, mode = ResourceAccessMode.READ)
 public @interface NeedsSteadyController {}

@@ -8,6 +8,8 @@ import org.junit.jupiter.api.parallel.ResourceAccessMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Tests that have a token of a plugin, or look whether one was started again: never beside {@link ChangesPlugins}. */
-@Target({ElementType.TYPE, ElementType.METHOD}) @Retention(RetentionPolicy.RUNTIME) @ResourceLock(value = Daemons.LOCK,
+@Target({ElementType.TYPE, ElementType.METHOD})
+@Retention(RetentionPolicy.RUNTIME)
+@ResourceLock(value = Daemons.LOCK,
     mode = ResourceAccessMode.READ)
 public @interface NeedsSteadyPlugins {}

@@ -10,5 +10,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * Tests that need the cluster: they are handed a {@link RealCluster} and a {@link Workspace} of their own as
  * parameters, and are skipped, with the reason, where no cluster can be had.
  */
-@Target(ElementType.TYPE) @Retention(RetentionPolicy.RUNTIME) @ExtendWith(RealClusterExtension.class)
+@Target(ElementType.TYPE)
+@Retention(RetentionPolicy.RUNTIME)
+@ExtendWith(RealClusterExtension.class)
 public @interface OnRealCluster {}

@@ -90,7 +90,8 @@ class CheckpointTest {
     }
   }
 
-  @ParameterizedTest @ValueSource(ints = {0, 10, 60, 95, 120, 400})
+  @ParameterizedTest
+  @ValueSource(ints = {0, 10, 60, 95, 120, 400})
   void aTornRecordIsSetAsideUnderItsName(int length) throws IOException {
     checkpoint.write(CLAIM);
     byte[] whole = Files.readAllBytes(folder.resolve("uid-1.claim"));
@@ -117,7 +118,8 @@ class CheckpointTest {
     }
   }
 
-  @ParameterizedTest @ValueSource(
+  @ParameterizedTest
+  @ValueSource(
       strings = {
         "partita-checkpoint 2 sha256:00\n{\"claim\": {\"name\": \"train\"}, \"cards\": [{\"id\": \"GPU-a1\"}, [\"GPU-b2\"]]}",
         "partita-checkpoint 17 crc:1 zstd\n\u0001\u0002",

@@ -20,7 +20,8 @@ class ReserveTest {
     assertThat(Reserve.parse("100%").of(GIB)).isEqualTo(GIB);
   }
 
-  @ParameterizedTest @ValueSource(strings = {"", "%", "-1", "101%", "1.5.5%", "much", "5 %"})
+  @ParameterizedTest
+  @ValueSource(strings = {"", "%", "-1", "101%", "1.5.5%", "much", "5 %"})
   void anythingElseIsRefusedWithWhatCanBeWritten(String text) {
     assertThatThrownBy(() -> Reserve.parse(text)).isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("512Mi").hasMessageContaining("1.5%");

@@ -10,7 +10,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class VerdictTest {
-  @ParameterizedTest(name = "record {0}, needed {1}, same boot {2}, gone for {3} s, in use {4}: {5}") @CsvSource({
+  @ParameterizedTest(name = "record {0}, needed {1}, same boot {2}, gone for {3} s, in use {4}: {5}")
+  @CsvSource({
     "COMPLETED, true,  true,  0,   true,  KEEP",
     "COMPLETED, true,  false, 0,   false, KEEP",
     "STARTED,   true,  true,  0,   false, KEEP",

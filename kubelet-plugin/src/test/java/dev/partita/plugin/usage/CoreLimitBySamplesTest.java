@@ -51,18 +51,19 @@ class CoreLimitBySamplesTest {
   }
 
   @ParameterizedTest(
-      name = "limit {0} %, {1} us of every {2} us from {3} us on, samples of {4} us come {5} us late") @CsvSource({
-        "25,     250,      1000,       0, 166667,   50000", // short kernels
-        "25,   50000,    200000,   40000, 166667, 1000000",
-        "10,   50000,    500000,       0, 166667,   50000", // long ones: some samples are above 30 %
-        "25,  250000,   1000000,       0, 166667,   50000", // in step with the samples
-        "10,   80000,   1000000, 1020000, 166667,   50000", // always within one and the same
-        "25, 6000000,  24000000, 3000000, 166667,   50000", // very long ones, paid for afterwards
-        "50,  500000,   1000000,       0, 166667, 1000000",
-        "1,    10000,   1000000,       0, 166667,   50000",
-        "25,  250000,   1000000,       0, 1000000,  50000", // a card with long periods
-        "90,     900,      1000,       0, 166667,   50000"
-      })
+      name = "limit {0} %, {1} us of every {2} us from {3} us on, samples of {4} us come {5} us late")
+  @CsvSource({
+    "25,     250,      1000,       0, 166667,   50000", // short kernels
+    "25,   50000,    200000,   40000, 166667, 1000000",
+    "10,   50000,    500000,       0, 166667,   50000", // long ones: some samples are above 30 %
+    "25,  250000,   1000000,       0, 166667,   50000", // in step with the samples
+    "10,   80000,   1000000, 1020000, 166667,   50000", // always within one and the same
+    "25, 6000000,  24000000, 3000000, 166667,   50000", // very long ones, paid for afterwards
+    "50,  500000,   1000000,       0, 166667, 1000000",
+    "1,    10000,   1000000,       0, 166667,   50000",
+    "25,  250000,   1000000,       0, 1000000,  50000", // a card with long periods
+    "90,     900,      1000,       0, 166667,   50000"
+  })
   void aProgramThatKeepsToItsLimitIsNeverSaidNotTo(
       int limit,
       long works,
@@ -76,7 +77,8 @@ class CoreLimitBySamplesTest {
     }
   }
 
-  @ParameterizedTest(name = "limit {0} %, {1} us of every {2} us, samples of {3} us come {4} us late") @CsvSource({
+  @ParameterizedTest(name = "limit {0} %, {1} us of every {2} us, samples of {3} us come {4} us late")
+  @CsvSource({
     "25,     600,      1000, 166667,   50000",
     "25,  600000,   1000000, 166667,   50000",
     "25,    1000,      1000, 166667, 1000000",
@@ -100,7 +102,8 @@ class CoreLimitBySamplesTest {
   /**
    * How much of the time a sample stands for there, cannot be told from the samples of programs that work now and then.
    */
-  @ParameterizedTest @CsvSource({"1000, 1000", "800000, 1000000"})
+  @ParameterizedTest
+  @CsvSource({"1000, 1000", "800000, 1000000"})
   void onACardWithLongPeriodsItIsUnknown(long works, long every) {
     List<CoreUse> states = watched(25, new Card(new Program(works, every, 0), 1_000_000, 50_000, new Random(1)));
     assertThat(states.subList(30, states.size())).hasOnlyElementsOfType(CoreUse.Untold.class);

@@ -79,7 +79,8 @@ class HostProcessesTest {
     assertThat(host().pod(7)).contains("0b5e1a2b-0000-4000-8000-0123456789ab");
   }
 
-  @ParameterizedTest @CsvSource({
+  @ParameterizedTest
+  @CsvSource({
     "'0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod0b5e1a2b_0000_4000_8000_0123456789ab.slice/cri-containerd-1.scope'",
     "'0::/../../kubepods-pod0b5e1a2b_0000_4000_8000_0123456789ab.slice/cri-containerd-1.scope'",
     "'4:memory:/kubepods/besteffort/pod0b5e1a2b-0000-4000-8000-0123456789ab/0c1d'",

@@ -97,7 +97,8 @@ class QuietNodeTest {
     checkpoint.close();
   }
 
-  @Test @SuppressWarnings("ReferenceEquality") // each whole look has a map of its own
+  @Test
+  @SuppressWarnings("ReferenceEquality") // each whole look has a map of its own
   void whileNothingHappensOnlyNvmlIsAskedAndAllIsLookedAtNowAndThen() throws IOException {
     int before = asked;
     int whole = 0;
