@@ -5,7 +5,7 @@ import dev.partita.api.Bytes;
 import dev.partita.plugin.inventory.Reserve;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.prepare.ExtraDriverMount;
-import dev.partita.plugin.usage.OnExcess;
+import dev.partita.plugin.usage.verdict.OnExcess;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;

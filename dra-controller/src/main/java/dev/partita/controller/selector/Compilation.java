@@ -6,6 +6,9 @@ import dev.cel.common.CelAbstractSyntaxTree;
 import dev.cel.common.CelValidationException;
 import dev.cel.common.types.SimpleType;
 import dev.cel.runtime.CelEvaluationException;
+import dev.partita.controller.selector.cost.CostlyCalls;
+import dev.partita.controller.selector.cost.DeepStack;
+import dev.partita.controller.selector.cost.ExpressionSize;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,5 +1,8 @@
 package dev.partita.controller.selector;
 
+import dev.partita.controller.selector.cost.CostlyCalls;
+import dev.partita.controller.selector.cost.ExpressionSize;
+
 /** A CEL expression, ready to be asked about devices, or the reason why it never will be. */
 sealed interface CompiledSelector {
   /**

@@ -3,6 +3,8 @@ package dev.partita.controller.selector;
 import dev.cel.runtime.CelEvaluationException;
 import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.inventory.Device;
+import dev.partita.controller.selector.cost.CostLimit;
+import dev.partita.controller.selector.cost.DeepStack;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;

@@ -4,6 +4,7 @@ import dev.partita.api.Driver;
 import dev.partita.controller.inventory.AttributeValue;
 import dev.partita.controller.inventory.Capacity;
 import dev.partita.controller.inventory.Device;
+import dev.partita.controller.selector.functions.KubernetesQuantity;
 import java.util.AbstractMap;
 import java.util.HashMap;
 import java.util.Map;

@@ -1,7 +1,7 @@
 package dev.partita.plugin.cardreport;
 
 import dev.partita.plugin.nvml.ProcessSample;
-import dev.partita.plugin.usage.ShareRef;
+import dev.partita.plugin.usage.measure.ShareRef;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -6,7 +6,7 @@ import dev.partita.plugin.held.ClaimPods;
 import dev.partita.plugin.held.HeldClaims;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.inventory.NodeInventory;
-import dev.partita.plugin.usage.ClaimUsers;
+import dev.partita.plugin.usage.measure.ClaimUsers;
 import java.io.IOException;
 import java.util.Collection;
 import java.util.List;

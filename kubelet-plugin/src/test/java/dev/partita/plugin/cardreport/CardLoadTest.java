@@ -3,7 +3,7 @@ package dev.partita.plugin.cardreport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.plugin.nvml.ProcessSample;
-import dev.partita.plugin.usage.ShareRef;
+import dev.partita.plugin.usage.measure.ShareRef;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;

@@ -13,6 +13,7 @@ import dev.partita.plugin.prepare.OperationLock;
 import dev.partita.plugin.share.QuotaFile;
 import dev.partita.plugin.share.ShareFolders;
 import dev.partita.plugin.share.UsageRegions;
+import dev.partita.plugin.usage.measure.WatchedShare;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

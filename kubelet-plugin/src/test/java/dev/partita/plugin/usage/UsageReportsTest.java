@@ -8,6 +8,7 @@ import dev.partita.plugin.claim.Grants;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claimstatus.ClaimReports;
 import dev.partita.plugin.kube.ApiCalls;
+import dev.partita.plugin.usage.measure.WatchedShare;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;

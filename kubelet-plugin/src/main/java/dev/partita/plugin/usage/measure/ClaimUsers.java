@@ -1,0 +1,138 @@
+package dev.partita.plugin.usage.measure;
+
+import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.nvml.CardUser;
+import dev.partita.plugin.nvml.MigControl;
+import dev.partita.plugin.nvml.NvmlException;
+import dev.partita.plugin.share.ShareFolders;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+
+/**
+ * Tells whether processes still use what a claim has, for who is about to take it back without kubelet's asking. A
+ * container that runs may use its card at any time, so a process of one of the claim's pods counts like one that is on
+ * the card. What cannot be seen counts as used.
+ */
+public final class ClaimUsers {
+  private final ShareFolders folders;
+  private final MigControl cards;
+  private final HostProcesses host;
+
+  /** @param cards where NVML tells who is on a card */
+  public ClaimUsers(ShareFolders folders, MigControl cards) {
+    this(folders, cards, new HostProcesses(Path.of("/proc")));
+  }
+
+  ClaimUsers(ShareFolders folders, MigControl cards, HostProcesses host) {
+    this.folders = folders;
+    this.cards = cards;
+    this.host = host;
+  }
+
+  /**
+   * Why what the claim has cannot be taken back; empty if nobody uses it.
+   *
+   * @param grants what it has
+   * @param pods UIDs of the pods that it was reserved for, as far as they are known
+   */
+  public Optional<String> of(String uid, Collection<Grant> grants, Set<String> pods) throws IOException {
+    if (folders.isInUse(uid)) {
+      return Optional.of("a process holds memory of one of its shares");
+    }
+    List<Grant> undivided = grants.stream().filter(ClaimUsers::isUndivided).toList();
+    if (!host.seesAll()) {
+      return undivided.isEmpty()
+          ? Optional.empty()
+          : Optional.of(
+              "who uses " + undivided.getFirst().device() + " cannot be seen without the node's processes (hostPID)");
+    }
+    Optional<String> running = running(uid, pods);
+    if (running.isPresent()) {
+      return running;
+    }
+    for (Grant grant : undivided) {
+      Optional<String> used = onCard(grant);
+      if (used.isPresent()) {
+        return used;
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static boolean isUndivided(Grant grant) {
+    return switch (grant.use()) {
+      case Grant.Whole whole -> !whole.adminAccess();
+      case Grant.Mig _ -> true;
+      case Grant.Share _ -> false;
+    };
+  }
+
+  /** A process of one of the pods, or one that has a share of the claim mounted. */
+  private Optional<String> running(String uid, Set<String> pods) throws IOException {
+    Optional<Long> regions = deviceOfRegions();
+    for (long pid : host.pids()) {
+      Optional<String> pod = host.pod(pid);
+      if (pod.filter(pods::contains).isPresent()) {
+        return Optional.of("process " + pid + " of its pod " + pod.get() + " runs");
+      }
+      boolean looks = pod.isPresent() && regions.isPresent();
+      if (looks && host.mounted(pid, regions.get()).stream().anyMatch(share -> share.uid().equals(uid))) {
+        return Optional.of("process " + pid + " of pod " + pod.get() + " has one of its shares mounted");
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** A process of the node itself has the card without any claim, and is no reason to keep one's. */
+  private Optional<String> onCard(Grant grant) {
+    String card = grant.card().uuid();
+    try {
+      Optional<MigControl.GpuInstance> instance = Optional.empty();
+      if (grant.mig().isPresent()) {
+        Grant.Mig mig = grant.mig().get();
+        instance =
+            cards.mig(card).instances().stream()
+                .filter(i -> i.start() == mig.start() && i.size() == mig.size())
+                .findFirst();
+        if (instance.isEmpty()) {
+          return Optional.empty(); // it was ended, which the driver does not do under a process
+        }
+      }
+      for (CardUser user : usersOf(card, instance.map(i -> OptionalInt.of(i.id())).orElse(OptionalInt.empty()))) {
+        Optional<String> pod = host.pod(user.pid());
+        if (pod.isPresent()) {
+          return Optional.of("process " + user.pid() + " of pod " + pod.get() + " uses " + grant.device());
+        }
+      }
+      return Optional.empty();
+    } catch (NvmlException e) {
+      return e.code() == NvmlException.DRIVER_NOT_LOADED
+          ? Optional.empty()
+          : Optional.of("NVML does not say who uses " + grant.device() + ": " + e.getMessage());
+    }
+  }
+
+  /** One that NVML gives no instance for may be on any. */
+  private List<CardUser> usersOf(String card, OptionalInt instance) throws NvmlException {
+    List<CardUser> users = new ArrayList<>(cards.users(card));
+    users.removeIf(
+        user -> instance.isPresent() && user.gpuInstance().isPresent() && !user.gpuInstance().equals(instance));
+    return users;
+  }
+
+  private Optional<Long> deviceOfRegions() throws IOException {
+    try {
+      return Optional.of((Long) Files.getAttribute(folders.runRoot(), "unix:dev"));
+    } catch (NoSuchFileException e) {
+      return Optional.empty(); // nothing was prepared since the machine started
+    }
+  }
+}

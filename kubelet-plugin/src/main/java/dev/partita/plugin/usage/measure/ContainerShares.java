@@ -1,0 +1,106 @@
+package dev.partita.plugin.usage.measure;
+
+import dev.partita.plugin.claim.ClaimRef;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
+
+/**
+ * Knows which shares the container of a process has, by the kernel's word: those whose usage regions are mounted where
+ * it runs, and those of claims that its pod has.
+ *
+ * <p>A record lock alone does not say whose a process is. The kernel names the process that took it, which may have
+ * ended since: a child that shares its parent's descriptors (clone(2), CLONE_FILES) takes the lock and ends, the lock
+ * stays with the parent, and the next process that gets the child's pid seems to hold it, be it another tenant's. So a
+ * lock counts only for a process whose container has the share.
+ *
+ * <p>What was found of a process is kept for as long as it is asked for in every look: neither its mounts of regions
+ * nor its pod change.
+ */
+public final class ContainerShares {
+  private record Started(long pid, long start) {}
+
+  /**
+   * @param mounted the shares whose regions are mounted there
+   * @param uncontained whether it runs with this process' own mounts, and so in no container
+   * @param pod its UID
+   */
+  private record Place(Set<ShareRef> mounted, boolean uncontained, Optional<String> pod) {
+    boolean isKnown() {
+      return uncontained || !mounted.isEmpty() || pod.isPresent();
+    }
+  }
+
+  private final HostProcesses host;
+  private final PodClaims pods;
+  private final LongSupplier device;
+  private Map<Started, Place> before = Map.of();
+  private Map<Started, Place> now = new HashMap<>();
+
+  /**
+   * @param device st_dev of the folder with the regions
+   */
+  public ContainerShares(HostProcesses host, PodClaims pods, LongSupplier device) {
+    this.host = host;
+    this.pods = pods;
+    this.device = device;
+  }
+
+  /** Begins a look. Who is not asked for in it is forgotten with the next. */
+  public void beginLook() {
+    before = now;
+    now = new HashMap<>();
+  }
+
+  /**
+   * Whether the process' container has a share.
+   *
+   * @param start in clock ticks since boot
+   */
+  public boolean has(long pid, long start, WatchedShare share) {
+    Place place = place(pid, start);
+    return place.uncontained()
+        || place.mounted().contains(share.ref())
+        || ofPod(place, List.of(share)).contains(share.ref());
+  }
+
+  /** All shares whose regions are mounted where it runs. */
+  public Set<ShareRef> mounted(long pid, long start) {
+    return place(pid, start).mounted();
+  }
+
+  /** Those of the shares that its container has: by its mounts or, where it has hidden them, by its pod. */
+  public Set<ShareRef> of(long pid, long start, List<WatchedShare> shares) {
+    Place place = place(pid, start);
+    Set<ShareRef> mounted = new TreeSet<>(place.mounted());
+    mounted.retainAll(shares.stream().map(WatchedShare::ref).toList());
+    return mounted.isEmpty() ? ofPod(place, shares) : mounted;
+  }
+
+  private Set<ShareRef> ofPod(Place place, List<WatchedShare> shares) {
+    List<ClaimRef> asked = shares.stream().map(WatchedShare::claim).toList();
+    Set<String> claims = place.pod().map(pod -> pods.of(pod, asked)).orElse(Set.of());
+    return shares.stream()
+        .map(WatchedShare::ref)
+        .filter(ref -> claims.contains(ref.uid()))
+        .collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  private Place place(long pid, long start) {
+    Started process = new Started(pid, start);
+    Place known = now.get(process);
+    if (known == null) {
+      known = before.get(process);
+      if (known == null || !known.isKnown()) {
+        known = new Place(Set.copyOf(host.mounted(pid, device.getAsLong())), host.isUncontained(pid), host.pod(pid));
+      }
+      now.put(process, known);
+    }
+    return known;
+  }
+}

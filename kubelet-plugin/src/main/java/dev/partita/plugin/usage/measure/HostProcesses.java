@@ -1,0 +1,183 @@
+package dev.partita.plugin.usage.measure;
+
+import dev.partita.plugin.share.ShareFolders;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What /proc tells of processes: only files that everybody may read, so that no capability is needed.
+ *
+ * @param proc the /proc of the pid namespace in which NVML gives pids
+ */
+public record HostProcesses(Path proc) {
+  /** Fields 3, 9 and 22 of /proc/pid/stat, counted after the name in parentheses, which may hold anything. */
+  private static final int STATE_FIELD = 1;
+
+  private static final int FLAGS_FIELD = 7;
+  private static final int START_FIELD = 20;
+
+  private static final long PF_EXITING = 0x4; // linux/sched.h
+
+  /** proc_pid_mountinfo(5): mount id, parent, major:minor, root within the filesystem, mount point. */
+  private static final Pattern USAGE_MOUNT =
+      Pattern.compile("^\\d+ \\d+ (\\d+):(\\d+) (?:/\\S*)?/shares/([A-Za-z0-9-]{1,64})/([A-Za-z0-9-]{1,64})/"
+          + ShareFolders.USAGE_NAME + " ");
+
+  /** The folder that kubelet gives a pod's cgroup, with the systemd driver (dashes become underscores) and without. */
+  private static final Pattern POD =
+      Pattern.compile("(?:/|-)pod([0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12})(?:\\.slice)?(?:/|$)");
+
+  /**
+   * Of a file that a process can make as long as it likes: one that makes a mount namespace of its own can have a
+   * hundred thousand mounts, with paths of 4 KiB. What a container runtime mounts comes long before.
+   */
+  private static final int MOST_BYTES = 1 << 18;
+
+  private static final long INITIAL_PID_NAMESPACE = 4026531836L; // PROC_PID_INIT_INO, linux/proc_ns.h
+
+  /**
+   * When the process started, in clock ticks since boot; empty if it is gone. With the pid it names a process for good.
+   */
+  public OptionalLong start(long pid) {
+    try {
+      return OptionalLong.of(Long.parseLong(stat(proc.resolve(pid + "/stat")).get(START_FIELD - 1)));
+    } catch (IOException | RuntimeException e) {
+      return OptionalLong.empty();
+    }
+  }
+
+  /**
+   * Whether the process is on its way out and runs nothing any more: the kernel takes its locks away at once, while the
+   * driver may need seconds to free what it had. One that is a zombie is through with that: what NVML shows of it then,
+   * others hold.
+   */
+  public boolean isEnding(long pid) {
+    boolean ending = false;
+    try (DirectoryStream<Path> threads = Files.newDirectoryStream(proc.resolve(pid + "/task"))) {
+      for (Path thread : threads) {
+        Optional<List<String>> stat = statOfThread(thread);
+        if (stat.isPresent() && (Long.parseLong(stat.get().get(FLAGS_FIELD - 1)) & PF_EXITING) == 0) {
+          return false;
+        }
+        ending |= stat.isPresent() && !stat.get().get(STATE_FIELD - 1).equals("Z");
+      }
+    } catch (IOException | RuntimeException e) {
+      return false;
+    }
+    return ending;
+  }
+
+  /** Empty if the thread has ended: of the others that says nothing. */
+  private static Optional<List<String>> statOfThread(Path thread) {
+    try {
+      return Optional.of(stat(thread.resolve("stat")));
+    } catch (IOException e) {
+      return Optional.empty();
+    }
+  }
+
+  private static List<String> stat(Path file) throws IOException {
+    String stat = new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1);
+    return List.of(stat.substring(stat.lastIndexOf(')') + 1).strip().split(" ", -1));
+  }
+
+  /**
+   * The shares whose usage regions are mounted where the process runs: those of its container. Only mounts of the
+   * node's own filesystem count, for a container may be able to mount one of its own under any path.
+   *
+   * @param device st_dev of the folder with the regions
+   */
+  Set<ShareRef> mounted(long pid, long device) {
+    Set<ShareRef> shares = new TreeSet<>();
+    try {
+      for (String line : lines(pid, "mountinfo")) {
+        Matcher mount = USAGE_MOUNT.matcher(line);
+        if (mount.find() && deviceOf(Long.parseLong(mount.group(1)), Long.parseLong(mount.group(2))) == device) {
+          shares.add(new ShareRef(mount.group(3), mount.group(4)));
+        }
+      }
+    } catch (IOException | NumberFormatException e) {
+      shares.clear(); // it has ended
+    }
+    return shares;
+  }
+
+  /**
+   * Whether the process runs with the mounts that this one has: then it is in no container, for in its own container
+   * the plugin runs alone. Where that may not be looked at it is somebody else's.
+   */
+  boolean isUncontained(long pid) {
+    try {
+      return Files.readSymbolicLink(proc.resolve(pid + "/ns/mnt"))
+          .equals(Files.readSymbolicLink(proc.resolve("self/ns/mnt")));
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /** UID of the pod in whose cgroup the process is, which a container cannot leave; empty for one of the host's own. */
+  Optional<String> pod(long pid) {
+    try {
+      for (String line : lines(pid, "cgroup")) {
+        Matcher pod = POD.matcher(line);
+        if (pod.find()) {
+          return Optional.of(pod.group(1).replace('_', '-'));
+        }
+      }
+    } catch (IOException e) {
+      return Optional.empty();
+    }
+    return Optional.empty();
+  }
+
+  /** Every process that is seen here. */
+  List<Long> pids() throws IOException {
+    List<Long> pids = new ArrayList<>();
+    try (DirectoryStream<Path> entries = Files.newDirectoryStream(proc, "[0-9]*")) {
+      for (Path entry : entries) {
+        String name = String.valueOf(entry.getFileName());
+        if (name.length() <= 10 && name.chars().allMatch(c -> c >= '0' && c <= '9')) {
+          pids.add(Long.parseLong(name));
+        }
+      }
+    } catch (DirectoryIteratorException e) {
+      throw e.getCause();
+    }
+    return pids;
+  }
+
+  /** Whether every process of the machine can be seen from here. */
+  public boolean seesAll() {
+    try {
+      return Files.readSymbolicLink(proc.resolve("self/ns/pid")).toString()
+          .equals("pid:[" + INITIAL_PID_NAMESPACE + "]");
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /** Names of mounts and cgroups are bytes, which need not be text. */
+  private List<String> lines(long pid, String name) throws IOException {
+    try (InputStream file = Files.newInputStream(proc.resolve(pid + "/" + name))) {
+      return List.of(new String(file.readNBytes(MOST_BYTES), StandardCharsets.ISO_8859_1).split("\n", -1));
+    }
+  }
+
+  /** st_dev as glibc puts it together (gnu_dev_makedev). */
+  private static long deviceOf(long major, long minor) {
+    return (minor & 0xff) | (major & 0xfff) << 8 | (minor & ~0xffL) << 12 | (major & ~0xfffL) << 32;
+  }
+}

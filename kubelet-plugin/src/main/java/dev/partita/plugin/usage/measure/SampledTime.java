@@ -1,0 +1,100 @@
+package dev.partita.plugin.usage.measure;
+
+import dev.partita.plugin.nvml.CardSamples;
+import dev.partita.plugin.nvml.ProcessSample;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What processes had of one card's time, by NVML's samples; rather too little than too much.
+ *
+ * <p>A sample is an average over a period that ends with it. A card's periods are of one length, 1/6 s to 1 s by model
+ * (nvmlUtilization_t), and who was idle in one has no sample of it. So the time between two samples of a process may be
+ * that of many periods, and each sample counts for one alone. How long that is, two samples of the card that follow
+ * each other closely must have shown first: a program that works for a moment every second leaves, on a card with short
+ * periods, the same samples as one that never pauses leaves on a card with long ones.
+ */
+public final class SampledTime {
+  /** Samples of one period carry times this close to each other, in microseconds. */
+  private static final long SAME_PERIOD = 100_000;
+
+  /**
+   * Those further apart than this may have idle periods in between: one and a half of the shortest, in microseconds.
+   */
+  private static final long NEXT_PERIOD = 250_000;
+
+  /**
+   * Two of the shortest periods, in nanoseconds. Of those before the newest NVML tells nothing, so who asks later has
+   * missed some.
+   */
+  private static final long LATE = 333_000_000;
+
+  private static final String TOO_LATE = "the plugin does not come to ask often enough";
+  private static final String TOO_FEW = "its samples are so far apart that it is unclear for how much time one stands";
+
+  private final Map<Long, Long> gpuNanos = new HashMap<>();
+  private long watchedNanos;
+  private String untold = CardTime.NONE.untold();
+  private long newest;
+  private long period; // microseconds; 0 until it is known
+  private boolean asked;
+  private long askedAt;
+
+  /** The time of the newest sample, in microseconds as NVML has it; later samples are asked for. */
+  public long newest() {
+    return newest;
+  }
+
+  /**
+   * Takes an answer in.
+   *
+   * @param answer with samples newer than {@link #newest}
+   * @param nanos when NVML was asked, of a clock that only goes on
+   */
+  public void take(CardSamples answer, long nanos) {
+    long passed = nanos - askedAt;
+    boolean first = !asked;
+    asked = true;
+    askedAt = nanos;
+    switch (answer) {
+      case CardSamples.NotTold not -> {
+        untold = not.why();
+        asked = false; // what was missed is unknown
+      }
+      case CardSamples.Told told -> {
+        learn(told.samples());
+        if (!first && passed > LATE) {
+          untold = TOO_LATE;
+        } else if (newest > 0 && period == 0) {
+          untold = TOO_FEW;
+        } else if (!first) {
+          untold = "";
+          watchedNanos += passed;
+          told.samples().forEach(sample -> gpuNanos.merge(sample.pid(), sample.smPercent() * period * 10, Long::sum));
+        }
+      }
+    }
+  }
+
+  /** What there was since the last time. */
+  public CardTime drain() {
+    CardTime time = new CardTime(watchedNanos, gpuNanos, untold);
+    watchedNanos = 0;
+    gpuNanos.clear();
+    untold = untold.isEmpty() ? TOO_LATE : untold; // should there be no answer until the next time
+    return time;
+  }
+
+  private void learn(List<ProcessSample> samples) {
+    long before = newest;
+    for (long time : samples.stream().mapToLong(ProcessSample::timestampMicros).sorted().toArray()) {
+      long apart = time - before;
+      if (before > 0 && apart >= SAME_PERIOD && apart <= NEXT_PERIOD) {
+        period = period == 0 ? apart : Math.min(period, apart);
+      }
+      before = apart >= SAME_PERIOD ? time : before;
+      newest = Math.max(newest, time);
+    }
+  }
+}

@@ -1,0 +1,36 @@
+package dev.partita.plugin.usage.region;
+
+import java.util.List;
+
+/**
+ * What a usage region says, with the kernel's word for who says it.
+ *
+ * @param usable whether there is a region of the right size that somebody has used
+ * @param searched whether all of its slots were searched for their owners; if not, others than these may live
+ * @param grown whether a container had added something behind the region's end
+ * @param seats the slots whose owners live
+ * @param hidden how many living owners are in pid namespaces that cannot be seen from here
+ * @param refused allocations that the quota did not allow
+ * @param repairs times that the region was found wrong and mended
+ */
+public record Ledger(
+    boolean usable,
+    boolean searched,
+    boolean grown,
+    List<Seat> seats,
+    int hidden,
+    long refused,
+    long repairs) {
+  public static final Ledger NONE = new Ledger(false, true, false, List.of(), 0, 0, 0);
+
+  /**
+   * A process' place in the ledger.
+   *
+   * @param pid as this pid namespace names it
+   */
+  public record Seat(long pid, UsageRegion.Slot slot) {}
+
+  public Ledger {
+    seats = List.copyOf(seats);
+  }
+}

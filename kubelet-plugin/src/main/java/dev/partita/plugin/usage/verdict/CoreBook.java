@@ -1,0 +1,173 @@
+package dev.partita.plugin.usage.verdict;
+
+import dev.partita.api.config.GpuShareConfig.CoreLimit;
+import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.usage.measure.CardTime;
+import dev.partita.plugin.usage.measure.ShareRef;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * Keeps account of how far each share with a hard core limit is ahead of it, in GPU time, by NVML's samples.
+ *
+ * <p>An account and no mean over a window, for the interception library keeps one too: a long kernel is paid for
+ * afterwards. So a program that launches kernels of seconds is never ahead by more than one of them, while it would be
+ * beyond any window of as many seconds.
+ */
+public final class CoreBook {
+  /**
+   * Percentage points beyond the limit that are held against nobody: five times the worst that an honest share was
+   * measured to have too much (PERFORMANCE.md), and more than the noise of a single sample.
+   */
+  private static final int ALLOWANCE = 5;
+
+  /** And for each process one, since NVML gives whole percents and does not say how they are rounded. */
+  private static final int ROUNDING = 1;
+
+  /**
+   * The GPU time that a share must be ahead, such as by a kernel that runs for 8 s under a limit of 25 %. A program's
+   * first launches are ahead by less than a tenth of a second, and what is made up for later is a second of the limit.
+   * Who has 60 % where 25 are allowed is found after 21 s, who has all of the card after 9.
+   */
+  private static final long AHEAD = Duration.ofSeconds(6).toNanos();
+
+  /**
+   * How long a share is watched before it is said to keep to its limit: who has all of the card where half is allowed
+   * is found by then.
+   */
+  private static final long WATCHED = Duration.ofSeconds(20).toNanos();
+
+  /** How long NVML must have been silent until it is said that it does not tell. */
+  private static final Duration SILENCE = Duration.ofSeconds(10);
+
+  private record Started(long pid, long start) {}
+
+  private static final class Account {
+    private Instant heard;
+    private Instant since;
+    private long ahead;
+    private boolean exceeded;
+    private boolean seen; // whether any time was its processes'
+    private long watched;
+    private long watchedSince;
+    private long usedSince;
+    private final Map<Started, Long> users = new HashMap<>();
+
+    Account(Instant now) {
+      heard = now;
+      since = now;
+    }
+  }
+
+  private final Map<ShareRef, Account> accounts = new HashMap<>();
+
+  /**
+   * Takes a reading in.
+   *
+   * @param uses all shares; who is not in it is forgotten
+   * @param times by card
+   * @param allSeen whether samples have the pids that processes have here; if that is not certain, a share that was
+   *        never seen at work may not be idle
+   */
+  public Map<ShareRef, CoreUse> take(
+      Map<ShareRef, ShareUse> uses,
+      Map<String, CardTime> times,
+      boolean allSeen,
+      Instant now) {
+    accounts.keySet().retainAll(uses.keySet());
+    Map<ShareRef, CoreUse> states = new HashMap<>();
+    uses.forEach(
+        (ref, use) -> {
+          CardTime time = times.getOrDefault(use.share().card(), CardTime.NONE);
+          states.put(ref, isHeld(use) ? state(use, uses, time, allSeen, now) : new CoreUse.NotLimited());
+        });
+    return states;
+  }
+
+  private CoreUse state(ShareUse use, Map<ShareRef, ShareUse> uses, CardTime time, boolean allSeen, Instant now) {
+    List<ShareUse> together = new ArrayList<>(List.of(use));
+    use.beside().forEach(ref -> Optional.ofNullable(uses.get(ref)).ifPresent(together::add));
+    int limit = CoreLimits.together(together.stream().map(one -> one.share().share()).toList());
+    if (limit == 100) {
+      return new CoreUse.NotLimited();
+    }
+    Account account = accounts.computeIfAbsent(use.share().ref(), r -> new Account(now));
+    if (time.watchedNanos() > 0) {
+      long excess = Math.min(excess(List.of(use), use.share().share().cores(), time), excess(together, limit, time));
+      enter(account, use, excess, time.watchedNanos(), now);
+    }
+    if (account.heard.plus(SILENCE).isBefore(now)) {
+      return new CoreUse.Untold(time.untold());
+    }
+    if (!allSeen && !account.seen) {
+      return new CoreUse.Untold("the pids of its samples may not be those that this plugin sees (hostPID)");
+    }
+    if (account.exceeded) {
+      return new CoreUse.Exceeded(percent(account.usedSince, account), limit, account.since, users(account, use));
+    }
+    return account.watched < WATCHED ? new CoreUse.Watched() : new CoreUse.Within(limit);
+  }
+
+  private static void enter(Account account, ShareUse use, long excess, long watched, Instant now) {
+    long ahead = Math.clamp(account.ahead + excess, 0, AHEAD);
+    if (account.ahead == 0) {
+      account.since = now.minusNanos(watched).truncatedTo(ChronoUnit.SECONDS);
+      account.watchedSince = 0;
+      account.usedSince = 0;
+      account.users.clear();
+    }
+    account.heard = now;
+    account.ahead = ahead;
+    account.exceeded = ahead == AHEAD || (account.exceeded && ahead > 0);
+    account.watched += watched;
+    account.watchedSince += watched;
+    account.usedSince += used(use);
+    account.seen |= used(use) > 0;
+    account.users.keySet().retainAll(use.processes().stream().map(CoreBook::process).toList());
+    use.processes().stream().filter(p -> p.gpuNanos() > 0)
+        .forEach(p -> account.users.merge(process(p), p.gpuNanos(), Long::sum));
+  }
+
+  /** GPU time beyond what the limit gives in the time that was watched; below 0 if it is less. */
+  private static long excess(List<ShareUse> uses, int limit, CardTime time) {
+    long processes =
+        uses.stream().flatMap(use -> use.processes().stream()).filter(process -> process.gpuNanos() > 0).count();
+    long percent = limit + ALLOWANCE + ROUNDING * processes;
+    return uses.stream().mapToLong(CoreBook::used).sum() - time.watchedNanos() / 100 * percent;
+  }
+
+  private static long used(ShareUse use) {
+    return use.processes().stream().mapToLong(ProcessUse::gpuNanos).sum();
+  }
+
+  private static Started process(ProcessUse use) {
+    return new Started(use.pid(), use.start());
+  }
+
+  private static boolean isHeld(ShareUse use) {
+    Grant.Share share = use.share().share();
+    return !(use.cores() instanceof CoreState.SeveralCards) && CoreLimits.isLimited(share)
+        && share.coreLimit() == CoreLimit.HARD;
+  }
+
+  private static List<CoreUse.User> users(Account account, ShareUse use) {
+    return use.processes().stream()
+        .filter(process -> account.users.containsKey(process(process)))
+        .map(process -> new CoreUse.User(process.pid(),
+            percent(Objects.requireNonNull(account.users.get(process(process))), account), process.inLedger()))
+        .sorted(Comparator.comparingInt(CoreUse.User::percent).reversed().thenComparingLong(CoreUse.User::pid))
+        .toList();
+  }
+
+  private static int percent(long nanos, Account account) {
+    return (int) Math.min(100, Math.round(100.0 * nanos / account.watchedSince));
+  }
+}

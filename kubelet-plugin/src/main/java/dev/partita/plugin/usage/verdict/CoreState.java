@@ -1,0 +1,57 @@
+package dev.partita.plugin.usage.verdict;
+
+import dev.partita.plugin.usage.region.UsageRegion;
+import java.util.List;
+
+/** Whether a share's core limit holds, by the word of its processes (`compute` of usage_region.h). */
+public sealed interface CoreState {
+  /** Nothing was launched that the limit is for. */
+  record Unused() implements CoreState {}
+
+  /** Every process that launches keeps to it. */
+  record Enforced() implements CoreState {}
+
+  /**
+   * Some or all of what a process launches is not limited.
+   *
+   * @param reason CamelCase, for a condition
+   * @param message for people
+   */
+  record NotEnforced(String reason, String message) implements CoreState {}
+
+  /**
+   * A container of the share has core limits on several cards, by the plugin's own word: then nothing is limited.
+   */
+  record SeveralCards() implements CoreState {}
+
+  /** Of a share with these slots. */
+  static CoreState of(List<UsageRegion.Slot> slots) {
+    CoreState state = new Unused();
+    for (UsageRegion.Slot slot : slots) {
+      switch (slot.compute() & 0xff) {
+        case 0 -> {}
+        case 1 -> state = new Enforced();
+        default -> {
+          return notEnforced(slot.compute() >>> 8 & 0xff);
+        }
+      }
+    }
+    return state;
+  }
+
+  private static NotEnforced notEnforced(int reason) {
+    return switch (reason) {
+      case 1 -> new NotEnforced("NoEvents",
+          "the driver lacks the functions that GPU time is measured with; a newer driver has them");
+      case 2 -> new NotEnforced("EventFailed",
+          "the driver did not make, record or read an event that GPU time is measured with");
+      case 3 -> new NotEnforced("TooManyStreams",
+          "a process uses more contexts or streams at a time than are kept account of");
+      case 4 -> new NotEnforced("CaptureStateUnknown",
+          "the driver does not tell whether a stream is being captured; a newer driver does");
+      case 5 -> new NotEnforced(UsageWords.SEVERAL_CARDS, UsageWords.SEVERAL_CARDS_MESSAGE);
+      default -> new NotEnforced("Other", "a process says that its launches are not limited, and gives reason " + reason
+          + ", which this plugin does not know");
+    };
+  }
+}

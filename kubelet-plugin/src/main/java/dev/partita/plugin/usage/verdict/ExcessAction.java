@@ -1,0 +1,69 @@
+package dev.partita.plugin.usage.verdict;
+
+import dev.partita.plugin.claimstatus.ClaimReports;
+import dev.partita.plugin.usage.measure.HostProcesses;
+import dev.partita.plugin.usage.measure.ShareRef;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What is done to processes that hold more than they may, where that was asked for. */
+public final class ExcessAction {
+  private static final Logger LOG = LoggerFactory.getLogger(ExcessAction.class);
+
+  private final OnExcess policy;
+  private final HostProcesses host;
+  private final ClaimReports reports;
+  private final RepeatOffenders suspects = new RepeatOffenders();
+  private final Map<ShareRef, Set<Long>> cannotBeKilled = new HashMap<>();
+
+  public ExcessAction(OnExcess policy, HostProcesses host, ClaimReports reports) {
+    this.policy = policy;
+    this.host = host;
+    this.reports = reports;
+  }
+
+  /**
+   * Acts on a share's last reading.
+   *
+   * @param lasting the state that has lasted: who is not blamed in both is left alone
+   */
+  public void against(ShareUse use, MemoryState lasting) {
+    List<ProcessUse> blamed = suspects.take(use.share().ref(), use.memory().blamed());
+    switch (policy) {
+      case REPORT -> {}
+      case KILL -> lasting.blamed().stream().filter(blamed::contains).forEach(process -> kill(use, process));
+    }
+  }
+
+  /** Forgets all other shares. */
+  public void retain(Collection<ShareRef> shares) {
+    suspects.retain(shares);
+    cannotBeKilled.keySet().retainAll(shares);
+  }
+
+  /** A pid that was used again since the reading belongs to another process, which started at another time. */
+  private void kill(ShareUse use, ProcessUse process) {
+    boolean same = host.start(process.pid()).equals(OptionalLong.of(process.start()));
+    if (!same) {
+      return;
+    }
+    boolean ended = ProcessHandle.of(process.pid()).map(ProcessHandle::destroyForcibly).orElse(false);
+    if (ended) {
+      LOG.warn("claim {}: process {} holds more than it may: killed", use.share().claim(), process.pid());
+      reports.misused(
+          use.share().claim(), "ProcessKilled",
+          "process " + process.pid() + " (pid on the node) was killed: it held more than the claim allows");
+    } else if (cannotBeKilled.computeIfAbsent(use.share().ref(), share -> new HashSet<>()).add(process.pid())) {
+      LOG.error(
+          "claim {}: process {} holds more than it may and cannot be killed: the plugin needs the capability KILL",
+          use.share().claim(), process.pid());
+    }
+  }
+}

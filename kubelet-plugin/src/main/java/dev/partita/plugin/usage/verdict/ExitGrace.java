@@ -1,0 +1,43 @@
+package dev.partita.plugin.usage.verdict;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Processes that are on their way out: what the driver still has of them is theirs no more, and nobody is blamed for
+ * it. For a while only, which begins once for each: who makes threads that end all the time could look like one that
+ * ends.
+ */
+public final class ExitGrace {
+  /** More than a driver takes to free what a process had. */
+  static final Duration PATIENCE = Duration.ofMinutes(1);
+
+  private record Started(long pid, long start) {}
+
+  private Map<Started, Instant> before = Map.of();
+  private Map<Started, Instant> now = new HashMap<>();
+
+  /** Begins a look. Who is not asked for in it is forgotten with the next. */
+  public void beginLook() {
+    before = now;
+    now = new HashMap<>();
+  }
+
+  /**
+   * Whether to pass over a process.
+   *
+   * @param start in clock ticks since boot
+   * @param ending whether it seems to be on its way out
+   */
+  public boolean excuse(long pid, long start, boolean ending, Instant at) {
+    Started process = new Started(pid, start);
+    Instant since = before.get(process);
+    if (since == null && !ending) {
+      return false;
+    }
+    now.put(process, since == null ? at : since);
+    return ending && (since == null || Duration.between(since, at).compareTo(PATIENCE) < 0);
+  }
+}

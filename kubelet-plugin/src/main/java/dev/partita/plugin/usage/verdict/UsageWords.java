@@ -1,0 +1,171 @@
+package dev.partita.plugin.usage.verdict;
+
+import dev.partita.api.Bytes;
+import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claimstatus.DeviceNotes;
+import dev.partita.plugin.claimstatus.DeviceNotes.Note;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** What a share is used for, in words and in flat data. */
+public final class UsageWords {
+  static final String WITHIN_MEMORY_LIMIT = "WithinMemoryLimit";
+  static final String CORE_LIMIT_ENFORCED = "CoreLimitEnforced";
+  static final String WITHIN_CORE_LIMIT = "WithinCoreLimit";
+  public static final String OVERHEAD = "memoryOverhead";
+
+  /** Reason of the condition and of the event: LimitExceeded is the memory's. */
+  public static final String CORE_LIMIT_EXCEEDED = "CoreLimitExceeded";
+
+  public static final String TOO_MANY_LOCKS = "TooManyLocks";
+  public static final String TOO_MANY_LOCKS_MESSAGE =
+      "a process has taken so many locks on the usage region that they cannot all be searched: processes that are not found for that count as if no ledger knew of them";
+
+  public static final String USAGE_REGION_GROWN = "UsageRegionGrown";
+  public static final String USAGE_REGION_GROWN_MESSAGE =
+      "a process has written behind the end of the usage region, in the node's memory: what it added is removed every second. No program"
+          + " that uses CUDA does that. End the pod, and look at what it runs";
+
+  /** PARTITA_COMPUTE_SEVERAL_CARDS of hook-lib's usage_region.h. */
+  static final String SEVERAL_CARDS = "SeveralCards";
+
+  static final String SEVERAL_CARDS_MESSAGE =
+      "a container has core limits on several cards: programs that work together across cards (collectives) would wait for each other"
+          + " without end, so that none of these limits holds; the cores are set aside all the same. Use one card in each container, or"
+          + " leave cores out";
+
+  private static final long MIB = 1L << 20;
+  private static final int NAMED = 5; // an event's note ends at 1 KiB
+
+  private UsageWords() {}
+
+  /**
+   * For the claim's status. Figures that change all the time are not in it.
+   *
+   * @param cores what NVML says; what its processes say is in {@code use}
+   * @param overheadBytes what the quota file says
+   */
+  public static DeviceNotes notes(ShareUse use, MemoryState memory, CoreUse cores, long overheadBytes) {
+    List<Note> notes = new ArrayList<>();
+    notes.add(
+        memory instanceof MemoryState.Held
+            ? Note.holds(WITHIN_MEMORY_LIMIT, reason(memory), message(use, memory))
+            : Note.fails(WITHIN_MEMORY_LIMIT, reason(memory), message(use, memory)));
+    switch (use.cores()) {
+      case CoreState.Unused ignored -> {}
+      case CoreState.Enforced ignored ->
+          notes.add(Note.holds(CORE_LIMIT_ENFORCED, "Enforced", "what its processes launch is limited"));
+      case CoreState.SeveralCards ignored ->
+          notes.add(Note.fails(CORE_LIMIT_ENFORCED, SEVERAL_CARDS, SEVERAL_CARDS_MESSAGE));
+      case CoreState.NotEnforced not -> notes.add(Note.fails(CORE_LIMIT_ENFORCED, not.reason(), not.message()));
+    }
+    switch (cores) {
+      case CoreUse.NotLimited ignored -> {}
+      case CoreUse.Watched ignored -> {}
+      case CoreUse.Within within ->
+          notes.add(
+              Note.holds(
+                  WITHIN_CORE_LIMIT,
+                  "WithinLimit",
+                  "its processes have no more of the card's time, by NVML, than " + whose(use) + ": " + within.limit()
+                      + " %"));
+      case CoreUse.Exceeded exceeded ->
+          notes.add(Note.fails(WITHIN_CORE_LIMIT, CORE_LIMIT_EXCEEDED, message(use, exceeded)));
+      case CoreUse.Untold untold ->
+          notes.add(
+              Note.unknown(
+                  WITHIN_CORE_LIMIT, "NotMeasured",
+                  "NVML does not tell what its processes use of " + use.share().card() + ": " + untold.why()));
+    }
+    long up = (overheadBytes + MIB - 1) / MIB * MIB;
+    return new DeviceNotes(Map.of(OVERHEAD, Bytes.quantity(up).toString()), notes);
+  }
+
+  /** One CamelCase word, the same in conditions and events. */
+  public static String reason(MemoryState memory) {
+    return switch (memory) {
+      case MemoryState.Held ignored -> "WithinLimit";
+      case MemoryState.OverheadBeyond ignored -> "OverheadBeyondLimit";
+      case MemoryState.Exceeded ignored -> "LimitExceeded";
+      case MemoryState.Bypassed ignored -> "LedgerBypassed";
+    };
+  }
+
+  public static String message(ShareUse use, MemoryState memory) {
+    String limit = limit(use.share().share());
+    return switch (memory) {
+      case MemoryState.Held ignored -> "its processes hold no more than " + limit + ", by NVML";
+      case MemoryState.OverheadBeyond beyond ->
+          "contexts and modules of its processes came on top of memory that was in use: "
+              + Bytes.words(beyond.excessBytes())
+              + " more than "
+              + limit
+              + "; nothing more is granted until as much is freed. Ask for more memory, or use fewer processes";
+      case MemoryState.Exceeded exceeded ->
+          offenders(exceeded.offenders())
+              + "; the claim has "
+              + limit
+              + " of "
+              + use.share().grant().card().uuid()
+              + ". More than contexts can explain does not go through the interception library: a libcuda of its own, or a forged"
+              + " ledger. End the pod, and look at what it runs";
+      case MemoryState.Bypassed bypassed ->
+          offenders(bypassed.offenders())
+              + " of "
+              + use.share().grant().card().uuid()
+              + " without the interception library, so that nothing holds it to the claim's "
+              + limit
+              + ": a libcuda of its own, or a program that was there before. Look at what the pod runs";
+    };
+  }
+
+  public static String message(ShareUse use, CoreUse.Exceeded exceeded) {
+    return "its processes had %d %% of the time of %s since %s, where %s %d %% at most: %s. That much does not go through the interception library: a libcuda of its own, a forged ledger, or work that it does not hold back (kernels of many seconds, copies within the card). Look at what the pod runs"
+        .formatted(
+            exceeded.percent(),
+            use.share().card(),
+            exceeded.since(),
+            whose(use),
+            exceeded.limit(),
+            users(exceeded.users()));
+  }
+
+  private static String whose(ShareUse use) {
+    return use.beside().isEmpty() ? "the claim has" : "the claim has with the other shares of its containers";
+  }
+
+  private static String users(List<CoreUse.User> users) {
+    if (users.isEmpty()) {
+      return "they have ended";
+    }
+    String some =
+        users.stream()
+            .limit(NAMED)
+            .map(user -> "process %d (pid on the node) %d %%%s".formatted(user.pid(), user.percent(),
+                user.inLedger() ? "" : " and in no ledger"))
+            .collect(Collectors.joining(", "));
+    return users.size() <= NAMED ? some : some + " and " + (users.size() - NAMED) + " more";
+  }
+
+  /**
+   * How much of a share is managed memory, which does not count against its part of the card, nobody but its processes
+   * says.
+   */
+  private static String limit(Grant.Share share) {
+    String memory = Bytes.words(share.memoryBytes());
+    return share.physicalBytes() == share.memoryBytes()
+        ? memory
+        : Bytes.words(share.physicalBytes()) + " (" + memory + " with what its processes call managed memory)";
+  }
+
+  private static String offenders(List<ProcessUse> offenders) {
+    return offenders.stream()
+        .map(
+            p -> "process %d (pid on the node) holds %s, of which the ledger has %s"
+                .formatted(p.pid(), Bytes.words(p.bytes()),
+                    p.ledgerBytes() == 0 ? "nothing" : Bytes.words(p.ledgerBytes())))
+        .collect(Collectors.joining(", "));
+  }
+}

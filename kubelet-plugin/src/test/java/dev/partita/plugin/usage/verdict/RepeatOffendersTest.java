@@ -1,0 +1,48 @@
+package dev.partita.plugin.usage.verdict;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.plugin.usage.measure.ShareRef;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class RepeatOffendersTest {
+  private static final ShareRef SHARE = new ShareRef("uid", "key");
+
+  private final RepeatOffenders suspects = new RepeatOffenders();
+
+  @Test
+  void aProcessThatIsBlamedForTheFirstTimeIsSparedHoweverLongOthersHaveBeen() {
+    assertThat(take(process(1, 1))).isEmpty();
+    assertThat(take(process(1, 1))).isEmpty();
+    assertThat(take(process(1, 1), process(2, 5))).containsExactly(process(1, 1));
+    assertThat(take(process(2, 5))).isEmpty();
+    assertThat(take(process(2, 5))).containsExactly(process(2, 5));
+  }
+
+  @Test
+  void aPidThatWasUsedAgainIsAnotherProcess() {
+    take(process(1, 1));
+    take(process(1, 1));
+    assertThat(take(process(1, 9))).isEmpty();
+  }
+
+  @Test
+  void whatAProcessWasBlamedForBeforeAReadingWithoutBlameIsForgotten() {
+    take(process(1, 1));
+    take(process(1, 1));
+    take();
+    assertThat(take(process(1, 1))).isEmpty();
+    take(process(1, 1));
+    suspects.retain(List.of());
+    assertThat(take(process(1, 1))).isEmpty();
+  }
+
+  private List<ProcessUse> take(ProcessUse... blamed) {
+    return suspects.take(SHARE, List.of(blamed));
+  }
+
+  private static ProcessUse process(long pid, long start) {
+    return new ProcessUse(pid, start, 2L << 30, 0, 0, 0, false, 0);
+  }
+}
