@@ -7,10 +7,13 @@ import io.fabric8.kubernetes.api.model.apps.DaemonSetBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.net.HttpURLConnection;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /** Partita's own pods, and what they publish. */
 public record Daemons(KubernetesClient client) {
@@ -88,8 +91,19 @@ public record Daemons(KubernetesClient client) {
     client.pods().inNamespace(RealCluster.NAMESPACE).withLabels(CONTROLLER).list().getItems().forEach(this::kill);
   }
 
-  public String log(Pod pod) {
-    return client.pods().resource(pod).getLog();
+  /** What our pods have logged until now, by pod; none of those that have not started yet or are gone. */
+  public Map<String, String> logs() {
+    Map<String, String> logs = new TreeMap<>();
+    for (Pod pod : client.pods().inNamespace(RealCluster.NAMESPACE).list().getItems()) {
+      try {
+        logs.put(pod.getMetadata().getName(), client.pods().resource(pod).getLog());
+      } catch (KubernetesClientException e) {
+        if (e.getCode() != HttpURLConnection.HTTP_NOT_FOUND && e.getCode() != HttpURLConnection.HTTP_BAD_REQUEST) {
+          throw e;
+        }
+      }
+    }
+    return logs;
   }
 
   /** The slices of a node's cards. */
