@@ -45,9 +45,9 @@ public class DecisionBenchmark {
   @Param({"false", "true"}) public boolean forecast;
 
   private final Books books = new Books();
-  private final HostCapacities rooms = new HostCapacities();
-  private final DemandHistory mix = new DemandHistory();
-  private final FreeCards cards = new FreeCards(books, rooms, mix);
+  private final HostCapacities capacities = new HostCapacities();
+  private final DemandHistory history = new DemandHistory();
+  private final FreeCards cards = new FreeCards(books, capacities, history);
   private final Allocator allocator = new Allocator(new DeviceSelectors());
   private final ClaimRequest share = Asks.claim("share", Asks.share("gpu", 1, 8 * GpuNodes.GIB, 25));
   private final ClaimRequest four = Asks.claim("four", Asks.whole("gpu", 4));
@@ -61,7 +61,8 @@ public class DecisionBenchmark {
       String name = "node-%05d".formatted(n);
       made.add(GpuNodes.ready(name, 8, "NVIDIA H200", 140 * GpuNodes.GIB));
       PodNeeds total = new PodNeeds(96_000, 384 * GpuNodes.GIB);
-      rooms.put(name, new HostCapacities.Room(new PodNeeds(96_000 - 4_000L * (n % 12), 200 * GpuNodes.GIB), total));
+      capacities.put(name,
+          new HostCapacities.Capacity(new PodNeeds(96_000 - 4_000L * (n % 12), 200 * GpuNodes.GIB), total));
       for (int g = 0; g < 4; g++) {
         CardKey card = new CardKey(name, g);
         books.put(name + g, List.of(
@@ -71,7 +72,7 @@ public class DecisionBenchmark {
     inventory = Inventory.EMPTY.refreshed(made);
     needs = forecast ? new PodNeeds(8_000, 16 * GpuNodes.GIB) : PodNeeds.NONE;
     for (int i = 0; i < 40; i++) {
-      mix.arrived(needs, List.of(i % 10 == 0 ? four : share));
+      history.arrived(needs, List.of(i % 10 == 0 ? four : share));
     }
   }
 

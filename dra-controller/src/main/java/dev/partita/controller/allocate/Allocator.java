@@ -85,14 +85,14 @@ public final class Allocator {
 
   /** The same on one host, whatever else speaks against it: empty if its cards cannot serve the claims. */
   public Optional<Outcome.Allocated> placeOn(String host, List<ClaimRequest> claims, FreeCards cards) {
-    @Nullable HostState standing = cards.index().standings().get(host);
-    if (standing == null) {
+    @Nullable HostState hostState = cards.index().hostStates().get(host);
+    if (hostState == null) {
       return Optional.empty();
     }
     Decision decision = new Decision(PodNeeds.NONE, any -> Optional.empty(), cards);
     List<Choice> choices = Alternatives.of(claims);
-    return decision.scan().first(standing, choices)
-        .or(() -> decision.scan().first(standing, decision.asWritten(choices))).map(Allocator::allocated);
+    return decision.scan().first(hostState, choices)
+        .or(() -> decision.scan().first(hostState, decision.asWritten(choices))).map(Allocator::allocated);
   }
 
   /** The same by looking at every host: what the lookup is checked against. */
@@ -110,12 +110,12 @@ public final class Allocator {
    */
   public Optional<String> hostWithoutCards(PodNeeds needs, Candidates candidates, FreeCards cards) {
     Decision decision = new Decision(needs, candidates, cards);
-    Optional<ForecastIndex> fleet = cards.forecast(decision::fits);
-    if (fleet.isPresent()) {
-      return new ForecastSearch(fleet.get(), cards.index(), decision::fits).hostWithoutCards(needs,
+    Optional<ForecastIndex> forecastIndex = cards.forecast(decision::fits);
+    if (forecastIndex.isPresent()) {
+      return new ForecastSearch(forecastIndex.get(), cards.index(), decision::fits).hostWithoutCards(needs,
           decision::isRefused);
     }
-    return cards.index().standings().values().stream().filter(host -> !decision.isRefused(host))
+    return cards.index().hostStates().values().stream().filter(host -> !decision.isRefused(host))
         .map(host -> host.host().name()).findFirst();
   }
 
@@ -135,15 +135,15 @@ public final class Allocator {
 
   private Explanation explain(List<ClaimRequest> claims, Candidates candidates, FreeCards cards, boolean oneByOne) {
     Function<DeviceAsk, RequestMatcher> fits = ask -> new RequestMatcher(eligibility, selectors, ask);
-    ModeFallback wording = new ModeFallback(cards.index().shelves(), fits);
+    ModeFallback fallback = new ModeFallback(cards.index().cardClasses(), fits);
     List<ClaimRequest> written =
-        claims.stream().map(claim -> claim.asking(ask -> wording.asWritten(claim, ask))).toList();
+        claims.stream().map(claim -> claim.asking(ask -> fallback.asWritten(claim, ask))).toList();
     Candidates asked =
         host -> {
           budget.step();
           return candidates.refusal(host);
         };
-    return reasons.explain(written, cards.index().standings().values(), asked, fits, oneByOne);
+    return reasons.explain(written, cards.index().hostStates().values(), asked, fits, oneByOne);
   }
 
   /** What is found out in the course of one decision. */
@@ -164,7 +164,7 @@ public final class Allocator {
     Optional<Found> ranked(List<Choice> choices) {
       OrderedSearch search = new OrderedSearch(cards.index(), this::fits);
       Optional<ForecastSearch> forecast = budget.apart(LEARNING, () -> cards.forecast(this::fits))
-          .map(fleet -> new ForecastSearch(fleet, cards.index(), this::fits));
+          .map(forecastIndex -> new ForecastSearch(forecastIndex, cards.index(), this::fits));
       for (Choice choice : choices) {
         Advice advice = forecast.isEmpty() ? new Advice.NotMine() : forecast.get().best(needs, choice, this::isRefused);
         Optional<Found> best =
@@ -183,7 +183,7 @@ public final class Allocator {
 
     /** What the choices say beyond what they mean: for when no host has that. */
     List<Choice> asWritten(List<Choice> choices) {
-      return new ModeFallback(cards.index().shelves(), this::fits).asWritten(choices);
+      return new ModeFallback(cards.index().cardClasses(), this::fits).asWritten(choices);
     }
 
     /** The same by looking at hosts one after the other. */
@@ -195,9 +195,9 @@ public final class Allocator {
       return fits.computeIfAbsent(ask, a -> cards.index().fits(a, b -> new RequestMatcher(eligibility, selectors, b)));
     }
 
-    private boolean isRefused(HostState standing) {
+    private boolean isRefused(HostState hostState) {
       budget.step();
-      return refused.computeIfAbsent(standing.host().name(), name -> candidates.refusal(standing.host()).isPresent());
+      return refused.computeIfAbsent(hostState.host().name(), name -> candidates.refusal(hostState.host()).isPresent());
     }
   }
 }

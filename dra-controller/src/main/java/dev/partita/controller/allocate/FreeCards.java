@@ -16,10 +16,10 @@ import java.util.function.Function;
  * will ask for. It follows an inventory, the books, and what pods ask for. For one thread.
  */
 public final class FreeCards {
-  private final HostCapacities rooms;
-  private final DemandHistory mix;
+  private final HostCapacities capacities;
+  private final DemandHistory history;
   private final HostIndex index;
-  private ForecastIndex fleet;
+  private ForecastIndex forecastIndex;
 
   /** Where nothing is known of CPU, memory and arrivals. */
   public FreeCards(Books books) {
@@ -29,14 +29,14 @@ public final class FreeCards {
   /**
    * The same with a forecast.
    *
-   * @param rooms what CPU and memory hosts have
-   * @param mix what pods ask for
+   * @param capacities what CPU and memory hosts have
+   * @param history what pods ask for
    */
-  public FreeCards(Books books, HostCapacities rooms, DemandHistory mix) {
-    this.rooms = rooms;
-    this.mix = mix;
+  public FreeCards(Books books, HostCapacities capacities, DemandHistory history) {
+    this.capacities = capacities;
+    this.history = history;
     this.index = new HostIndex(books);
-    this.fleet = new ForecastIndex(mix, rooms);
+    this.forecastIndex = new ForecastIndex(history, capacities);
   }
 
   /**
@@ -44,7 +44,7 @@ public final class FreeCards {
    * where it could not put it right.
    */
   public void forget() {
-    fleet = new ForecastIndex(mix, rooms);
+    forecastIndex = new ForecastIndex(history, capacities);
     index.forget();
   }
 
@@ -59,10 +59,10 @@ public final class FreeCards {
 
   /** The hosts as the forecast sees them, if there is one. */
   Optional<ForecastIndex> forecast(Function<DeviceAsk, RequestMatcher> fits) {
-    if (!fleet.hasForecast()) {
+    if (!forecastIndex.hasForecast()) {
       return Optional.empty();
     }
-    fleet.refresh(index, fits);
-    return Optional.of(fleet);
+    forecastIndex.refresh(index, fits);
+    return Optional.of(forecastIndex);
   }
 }

@@ -13,10 +13,10 @@ public final class HostCapacities {
    * @param free what pods may still request
    * @param total what they may request together
    */
-  public record Room(PodNeeds free, PodNeeds total) {
+  public record Capacity(PodNeeds free, PodNeeds total) {
     /** Where nothing is known: then CPU and memory never run out. */
-    public static final Room ENDLESS =
-        new Room(new PodNeeds(Long.MAX_VALUE, Long.MAX_VALUE), new PodNeeds(Long.MAX_VALUE, Long.MAX_VALUE));
+    public static final Capacity ENDLESS =
+        new Capacity(new PodNeeds(Long.MAX_VALUE, Long.MAX_VALUE), new PodNeeds(Long.MAX_VALUE, Long.MAX_VALUE));
 
     /** Whether that pod's requests fit. */
     public boolean holds(PodNeeds pod) {
@@ -25,11 +25,11 @@ public final class HostCapacities {
     }
   }
 
-  private final Map<String, Room> byHost = new HashMap<>();
+  private final Map<String, Capacity> byHost = new HashMap<>();
   private final DirtySet changed = new DirtySet();
 
   /** Replaces what is known of the host. */
-  public void put(String host, Room room) {
+  public void put(String host, Capacity room) {
     if (!room.equals(byHost.put(host, room))) {
       changed.add(host);
     }
@@ -42,8 +42,8 @@ public final class HostCapacities {
     }
   }
 
-  public Room of(String host) {
-    return byHost.getOrDefault(host, Room.ENDLESS);
+  public Capacity of(String host) {
+    return byHost.getOrDefault(host, Capacity.ENDLESS);
   }
 
   /** Hosts whose room may have changed since this was last asked. */

@@ -29,8 +29,8 @@ final class CheapestHosts {
    * @param card position of one that a pod of one card would take
    */
   record Offer(ForecastHost host, int position, int card, long growth, long idle) implements Comparable<Offer> {
-    HostState standing() {
-      return host.standing();
+    HostState hostState() {
+      return host.hostState();
     }
 
     /** Positions of the cards that cost a pod of one card the same. */

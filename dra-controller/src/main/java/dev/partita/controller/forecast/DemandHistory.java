@@ -32,9 +32,9 @@ public final class DemandHistory {
   record Kind(PodNeeds needs, Optional<DeviceAsk> ask) {}
 
   /**
-   * The mix as it was at one moment.
+   * What was asked for, as it was at one moment.
    *
-   * @param number from 0; another mix has another number
+   * @param number from 0; another snapshot has another number
    * @param arrivals in the order of their first arrival
    * @param needsRoom whether any pod asked for CPU or memory: else cards are all that can run out
    */

@@ -1,7 +1,7 @@
 package dev.partita.controller.forecast;
 
 import dev.partita.controller.booking.Account;
-import dev.partita.controller.booking.HostCapacities.Room;
+import dev.partita.controller.booking.HostCapacities.Capacity;
 import dev.partita.controller.index.CardClass;
 import dev.partita.controller.index.HostState;
 import dev.partita.controller.request.PodNeeds;
@@ -14,13 +14,13 @@ import java.util.function.UnaryOperator;
  * change.
  */
 final class ForecastHost {
-  private final HostState standing;
+  private final HostState hostState;
   private final FreeParts empty;
   private final FreeParts state;
   private final long[] cards;
 
-  private ForecastHost(HostState standing, FreeParts empty, FreeParts state, long[] cards) {
-    this.standing = standing;
+  private ForecastHost(HostState hostState, FreeParts empty, FreeParts state, long[] cards) {
+    this.hostState = hostState;
     this.empty = empty;
     this.state = state;
     this.cards = cards;
@@ -30,21 +30,29 @@ final class ForecastHost {
    * @param kinds a number for each kind of card
    * @param one the one object for all equal states
    */
-  static ForecastHost of(HostState standing, Room room, ToIntFunction<CardClass> kinds, UnaryOperator<FreeParts> one) {
-    long[] empty = new long[standing.shelves().size()];
+  static ForecastHost of(
+      HostState hostState,
+      Capacity capacity,
+      ToIntFunction<CardClass> kinds,
+      UnaryOperator<FreeParts> one) {
+    long[] empty = new long[hostState.cardClasses().size()];
     for (int i = 0; i < empty.length; i++) {
-      empty[i] = FreeParts.card(kinds.applyAsInt(standing.shelves().get(i)), Demand.CARD, Demand.CARD);
+      empty[i] = FreeParts.card(kinds.applyAsInt(hostState.cardClasses().get(i)), Demand.CARD, Demand.CARD);
     }
-    return of(standing, room,
-        one.apply(FreeParts.of(coarse(cpu(room.total())), coarse(mebibytes(room.total())), empty)), kinds);
+    return of(hostState, capacity,
+        one.apply(FreeParts.of(coarse(cpu(capacity.total())), coarse(mebibytes(capacity.total())), empty)), kinds);
   }
 
-  private static ForecastHost of(HostState standing, Room room, FreeParts empty, ToIntFunction<CardClass> kinds) {
-    long[] now = new long[standing.shelves().size()];
+  private static ForecastHost of(
+      HostState hostState,
+      Capacity capacity,
+      FreeParts empty,
+      ToIntFunction<CardClass> kinds) {
+    long[] now = new long[hostState.cardClasses().size()];
     for (int i = 0; i < now.length; i++) {
-      long sellable = standing.host().cards().get(i).sellableMemory();
-      Account account = standing.accounts().get(i);
-      int kind = kinds.applyAsInt(standing.shelves().get(i));
+      long sellable = hostState.host().cards().get(i).sellableMemory();
+      Account account = hostState.accounts().get(i);
+      int kind = kinds.applyAsInt(hostState.cardClasses().get(i));
       long free = Math.max(0, sellable - account.memory());
       // A card that is not wholly free must not look so, however small the share.
       int memory = (int) Math.min(account.shares() > 0 ? Demand.CARD - 1 : Demand.CARD,
@@ -52,11 +60,11 @@ final class ForecastHost {
       int cores = Math.max(0, Account.CORES - account.cores()) * (Demand.CARD / Account.CORES);
       now[i] = account.isClosedToShares() ? FreeParts.card(kind, 0, 0) : FreeParts.card(kind, memory, cores);
     }
-    return new ForecastHost(standing, empty, FreeParts.of(cpu(room.free()), mebibytes(room.free()), now), now);
+    return new ForecastHost(hostState, empty, FreeParts.of(cpu(capacity.free()), mebibytes(capacity.free()), now), now);
   }
 
-  HostState standing() {
-    return standing;
+  HostState hostState() {
+    return hostState;
   }
 
   /** The host if nothing were taken of it, coarsely: many hosts have the same. */

@@ -20,7 +20,7 @@ final class ForecastHosts {
   }
 
   void add(ForecastHost host) {
-    positions.put(host.standing().host().name(), hosts.size());
+    positions.put(host.hostState().host().name(), hosts.size());
     versions = hosts.size() < versions.length ? versions : Arrays.copyOf(versions, Math.max(64, 2 * hosts.size()));
     versions[hosts.size()] = 0;
     hosts.add(host);

@@ -33,8 +33,8 @@ public final class ForecastIndex {
   /** Kinds of pods whose costs are kept. */
   private static final int MAX_KINDS = 512;
 
-  private final DemandHistory mix;
-  private final HostCapacities rooms;
+  private final DemandHistory history;
+  private final HostCapacities capacities;
   private final ForecastHosts hosts = new ForecastHosts();
   private final IdentityHashMap<CardClass, Integer> kinds = new IdentityHashMap<>();
   private Inventory inventory = Inventory.EMPTY;
@@ -50,9 +50,9 @@ public final class ForecastIndex {
         }
       };
 
-  public ForecastIndex(DemandHistory mix, HostCapacities rooms) {
-    this.mix = mix;
-    this.rooms = rooms;
+  public ForecastIndex(DemandHistory history, HostCapacities capacities) {
+    this.history = history;
+    this.capacities = capacities;
   }
 
   /**
@@ -60,13 +60,13 @@ public final class ForecastIndex {
    * all there is to say.
    */
   public boolean hasForecast() {
-    return mix.snapshot().needsRoom();
+    return history.snapshot().needsRoom();
   }
 
-  /** Follows hosts, rooms and mix. */
+  /** Follows hosts, capacities and history. */
   public void refresh(HostIndex index, Function<DeviceAsk, RequestMatcher> fits) {
-    Map<String, HostState> standings = index.standings();
-    Set<String> names = new HashSet<>(rooms.takeChanged());
+    Map<String, HostState> hostStates = index.hostStates();
+    Set<String> names = new HashSet<>(capacities.takeChanged());
     Optional<Set<String>> changed = index.changes().since(seen);
     boolean outdated = changed.isEmpty() || inventory != index.inventory();
     seen = index.changes().now();
@@ -74,32 +74,34 @@ public final class ForecastIndex {
     if (outdated) {
       hosts.clear();
       kinds.clear();
-      standings.values()
-          .forEach(standing -> standing.shelves().forEach(shelf -> kinds.putIfAbsent(shelf, kinds.size())));
-      standings.values().forEach(standing -> hosts.add(host(standing)));
+      hostStates.values()
+          .forEach(
+              hostState -> hostState.cardClasses().forEach(cardClass -> kinds.putIfAbsent(cardClass, kinds.size())));
+      hostStates.values().forEach(hostState -> hosts.add(host(hostState)));
       costs.clear();
     } else {
       names.addAll(changed.get());
       for (String name : names) {
         int position = hosts.position(name);
-        @Nullable HostState standing = standings.get(name);
-        if (position >= 0 && standing != null) {
-          hosts.replace(position, host(standing));
+        @Nullable HostState hostState = hostStates.get(name);
+        if (position >= 0 && hostState != null) {
+          hosts.replace(position, host(hostState));
         }
       }
     }
-    if (outdated || mix.snapshot().number() != mixNumber) {
+    if (outdated || history.snapshot().number() != mixNumber) {
       learn(fits);
     }
   }
 
-  private ForecastHost host(HostState standing) {
-    return ForecastHost.of(standing, rooms.of(standing.host().name()), shelf -> kinds.getOrDefault(shelf, 0),
+  private ForecastHost host(HostState hostState) {
+    return ForecastHost.of(hostState, capacities.of(hostState.host().name()),
+        cardClass -> kinds.getOrDefault(cardClass, 0),
         hosts::one);
   }
 
   private void learn(Function<DeviceAsk, RequestMatcher> fits) {
-    DemandHistory.Snapshot snapshot = mix.snapshot();
+    DemandHistory.Snapshot snapshot = history.snapshot();
     mixNumber = snapshot.number();
     List<Frequency> frequencies = new ArrayList<>();
     try {
@@ -129,14 +131,14 @@ public final class ForecastIndex {
     Arrays.fill(memory, -1);
     int count = 0;
     if (kind.ask().isPresent()) {
-      RequestMatcher askFits = fits.apply(kind.ask().get());
-      if (!askFits.ofKinds() || !(kind.ask().get().count() instanceof DeviceAsk.Count.Exactly(int devices))) {
+      RequestMatcher matcher = fits.apply(kind.ask().get());
+      if (!matcher.ofKinds() || !(kind.ask().get().count() instanceof DeviceAsk.Count.Exactly(int devices))) {
         return Optional.empty();
       }
       count = devices;
       AtomicBoolean instances = new AtomicBoolean();
       kinds.forEach(
-          (shelf, number) -> askFits.ofKind(shelf).ifPresent(
+          (cardClass, number) -> matcher.ofKind(cardClass).ifPresent(
               fit -> {
                 if (fit.device().mode() == DeviceMode.MIG) {
                   instances.set(true);

@@ -24,12 +24,12 @@ import java.util.function.Predicate;
 
 /** Places a share of one card, or whole cards of one kind, where the forecast says that it costs least. */
 public final class ForecastSearch {
-  private final ForecastIndex fleet;
+  private final ForecastIndex forecastIndex;
   private final HostIndex cards;
   private final Function<DeviceAsk, RequestMatcher> fits;
 
-  public ForecastSearch(ForecastIndex fleet, HostIndex cards, Function<DeviceAsk, RequestMatcher> fits) {
-    this.fleet = fleet;
+  public ForecastSearch(ForecastIndex forecastIndex, HostIndex cards, Function<DeviceAsk, RequestMatcher> fits) {
+    this.forecastIndex = forecastIndex;
     this.cards = cards;
     this.fits = fits;
   }
@@ -39,7 +39,7 @@ public final class ForecastSearch {
    *
    * @param cards for whole cards which of them are untouched, for shares what is taken of each
    */
-  private record Alike(WholeCardIndex rack, Object cards) {}
+  private record Alike(WholeCardIndex wholeCards, Object cards) {}
 
   /** What the forecast says of a choice. */
   public sealed interface Advice {
@@ -60,7 +60,7 @@ public final class ForecastSearch {
       return new Advice.NotMine();
     }
     DeviceAsk ask = asks.getFirst();
-    Optional<CheapestHosts> offers = fleet.offers(DemandHistory.kind(needs, ask), fits);
+    Optional<CheapestHosts> offers = forecastIndex.offers(DemandHistory.kind(needs, ask), fits);
     if (offers.isEmpty()) {
       return new Advice.NotMine();
     }
@@ -69,19 +69,19 @@ public final class ForecastSearch {
     Set<Alike> impossible = new HashSet<>();
     for (Optional<Offer> next = offers.get().next(); next.isPresent(); next = offers.get().next()) {
       Offer offer = next.get();
-      HostState standing = offer.standing();
-      if ((!one && impossible.contains(alike(ask, standing))) || refused.test(standing)) {
+      HostState hostState = offer.hostState();
+      if ((!one && impossible.contains(alike(ask, hostState))) || refused.test(hostState)) {
         continue;
       }
       Optional<Found> found =
-          NodeSearch.search(standing.host(), cards.accounts(), choice, a -> possible(a, offer, one));
+          NodeSearch.search(hostState.host(), cards.accounts(), choice, a -> possible(a, offer, one));
       if (found.isPresent()) {
         return new Advice.Place(found.get());
       }
       if (one) {
         doubtful = true; // another card of the host might do: parts are rounded
       } else {
-        impossible.add(alike(ask, standing));
+        impossible.add(alike(ask, hostState));
       }
     }
     return doubtful ? new Advice.NotMine() : new Advice.Nowhere();
@@ -89,27 +89,27 @@ public final class ForecastSearch {
 
   /** The host on which a pod that needs no cards costs least. */
   public Optional<String> hostWithoutCards(PodNeeds needs, Predicate<HostState> refused) {
-    CheapestHosts offers = fleet.offers(new DemandHistory.Kind(needs, Optional.empty()), fits).orElseThrow();
+    CheapestHosts offers = forecastIndex.offers(new DemandHistory.Kind(needs, Optional.empty()), fits).orElseThrow();
     for (Optional<Offer> next = offers.next(); next.isPresent(); next = offers.next()) {
-      if (!refused.test(next.get().standing())) {
-        return next.map(offer -> offer.standing().host().name());
+      if (!refused.test(next.get().hostState())) {
+        return next.map(offer -> offer.hostState().host().name());
       }
     }
     return Optional.empty();
   }
 
-  private Alike alike(DeviceAsk ask, HostState standing) {
-    boolean whole = fits.apply(ask).on(standing).stream().allMatch(fit -> fit.mode() == DeviceMode.WHOLE);
-    return new Alike(standing.rack(), whole ? standing.untouched() : standing.fullness());
+  private Alike alike(DeviceAsk ask, HostState hostState) {
+    boolean whole = fits.apply(ask).on(hostState).stream().allMatch(fit -> fit.mode() == DeviceMode.WHOLE);
+    return new Alike(hostState.wholeCards(), whole ? hostState.untouched() : hostState.fullness());
   }
 
   /** Of one device the cards that cost the same: which of them is taken is for what they belong to. */
   private List<Fit.Fits> possible(DeviceAsk ask, Offer offer, boolean one) {
-    List<Fit.Fits> all = fits.apply(ask).on(offer.standing());
+    List<Fit.Fits> all = fits.apply(ask).on(offer.hostState());
     if (!one) {
       return all;
     }
-    List<Card> cards = offer.standing().host().cards();
+    List<Card> cards = offer.hostState().host().cards();
     BitSet alike = offer.cards();
     return all.stream().filter(fit -> alike.get(cards.indexOf(fit.device().card()))).toList();
   }

@@ -20,22 +20,22 @@ public final class CardPosition implements Alike {
   private static final Set<String> READ =
       Set.of(DeviceAttribute.INDEX, DeviceAttribute.MINOR, CardKind.withoutDomain(DeviceAttribute.NUMA_NODE));
 
-  /** Attributes that still tell cards of one spot apart, by name without domain. */
+  /** Attributes that still tell cards of one position apart, by name without domain. */
   static final Set<String> OF_ONE_SPOT = others();
 
-  private final CardClass shelf;
+  private final CardClass cardClass;
   private final List<Device> example;
   private final boolean hasInstances;
 
-  /** @param example the devices of one card of the spot, whichever */
-  CardPosition(CardClass shelf, List<Device> example) {
-    this.shelf = shelf;
+  /** @param example the devices of one card at the position, whichever */
+  CardPosition(CardClass cardClass, List<Device> example) {
+    this.cardClass = cardClass;
     this.example = List.copyOf(example);
     this.hasInstances = example.stream().anyMatch(device -> device.mode() == DeviceMode.MIG);
   }
 
-  CardClass shelf() {
-    return shelf;
+  CardClass cardClass() {
+    return cardClass;
   }
 
   @Override
@@ -49,17 +49,17 @@ public final class CardPosition implements Alike {
   }
 
   /**
-   * What the cards of a spot have in common.
+   * What the cards at a position have in common.
    *
-   * @param values of the attributes of one card that belong to its spot, for each way in which it is offered
+   * @param values of the attributes of one card that belong to its position, for each way in which it is offered
    */
-  record Key(CardClass shelf, List<Map<String, AttributeValue>> values) {
+  record Key(CardClass cardClass, List<Map<String, AttributeValue>> values) {
     Key {
       values = List.copyOf(values);
     }
 
-    static Key of(CardClass shelf, List<Device> devices) {
-      return new Key(shelf, devices.stream().map(Key::values).toList());
+    static Key of(CardClass cardClass, List<Device> devices) {
+      return new Key(cardClass, devices.stream().map(Key::values).toList());
     }
 
     private static Map<String, AttributeValue> values(Device device) {

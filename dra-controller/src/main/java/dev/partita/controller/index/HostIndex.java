@@ -40,10 +40,10 @@ public final class HostIndex {
   private static final int MAX_ASKS = 512;
 
   private final Books books;
-  private final SortedMap<String, HostState> standings = new TreeMap<>();
-  private final Map<CardKind, CardClass> shelves = new HashMap<>();
-  private final Map<CardPosition.Key, CardPosition> spots = new HashMap<>();
-  private final Map<HostShape, WholeCardIndex> racks = new HashMap<>();
+  private final SortedMap<String, HostState> hostStates = new TreeMap<>();
+  private final Map<CardKind, CardClass> cardClasses = new HashMap<>();
+  private final Map<CardPosition.Key, CardPosition> positions = new HashMap<>();
+  private final Map<HostShape, WholeCardIndex> wholeCardIndexes = new HashMap<>();
   private final Map<String, Set<String>> hostsByUuid = new HashMap<>();
   private final ChangeLog changes = new ChangeLog();
   private final Map<Ranking.Kind, Ranking> rankings =
@@ -68,10 +68,10 @@ public final class HostIndex {
 
   /** Forgets all that follows from inventory and books: it is made anew when it is needed next. */
   public void forget() {
-    standings.clear();
-    shelves.clear();
-    spots.clear();
-    racks.clear();
+    hostStates.clear();
+    cardClasses.clear();
+    positions.clear();
+    wholeCardIndexes.clear();
     hostsByUuid.clear();
     rankings.clear();
     asks.clear();
@@ -85,7 +85,7 @@ public final class HostIndex {
       inventory = now;
     }
     for (String node : books.takeChangedNodes()) {
-      @Nullable HostState before = standings.get(node);
+      @Nullable HostState before = hostStates.get(node);
       if (before != null) {
         remove(before);
         add(before.now(books));
@@ -103,8 +103,8 @@ public final class HostIndex {
   }
 
   /** All hosts by name. */
-  public SortedMap<String, HostState> standings() {
-    return Collections.unmodifiableSortedMap(standings);
+  public SortedMap<String, HostState> hostStates() {
+    return Collections.unmodifiableSortedMap(hostStates);
   }
 
   /** All hosts in the order in which claims of that kind would take them: kept from one decision to the next. */
@@ -126,51 +126,51 @@ public final class HostIndex {
     SortedMap<String, HostState> hosts = new TreeMap<>();
     for (String uuid : uuids) {
       for (String host : hostsByUuid.getOrDefault(uuid, Set.of())) {
-        hosts.put(host, Objects.requireNonNull(standings.get(host), host));
+        hosts.put(host, Objects.requireNonNull(hostStates.get(host), host));
       }
     }
     return hosts.values();
   }
 
   /** One for each kind of card that there is. */
-  public Collection<CardClass> shelves() {
-    return Collections.unmodifiableCollection(shelves.values());
+  public Collection<CardClass> cardClasses() {
+    return Collections.unmodifiableCollection(cardClasses.values());
   }
 
   /** One for each shape of hosts that there is. */
-  Collection<WholeCardIndex> racks() {
-    return Collections.unmodifiableCollection(racks.values());
+  Collection<WholeCardIndex> wholeCardIndexes() {
+    return Collections.unmodifiableCollection(wholeCardIndexes.values());
   }
 
   private void follow(Inventory now) {
     boolean gone = false;
-    for (HostState standing : List.copyOf(standings.values())) {
-      if (!standing.host().equals(now.host(standing.host().name()))) {
-        remove(standing);
-        standings.remove(standing.host().name());
-        changes.add(standing.host().name());
-        uuids(standing.host())
-            .forEach(uuid -> hostsByUuid.computeIfPresent(uuid, (u, hosts) -> without(hosts, standing.host().name())));
+    for (HostState hostState : List.copyOf(hostStates.values())) {
+      if (!hostState.host().equals(now.host(hostState.host().name()))) {
+        remove(hostState);
+        hostStates.remove(hostState.host().name());
+        changes.add(hostState.host().name());
+        uuids(hostState.host())
+            .forEach(uuid -> hostsByUuid.computeIfPresent(uuid, (u, hosts) -> without(hosts, hostState.host().name())));
         gone = true;
       }
     }
     for (GpuHost host : now.hosts().values()) {
-      if (!standings.containsKey(host.name())) {
-        add(standing(host));
+      if (!hostStates.containsKey(host.name())) {
+        add(hostState(host));
         uuids(host).forEach(uuid -> hostsByUuid.computeIfAbsent(uuid, u -> new TreeSet<>()).add(host.name()));
       }
     }
     if (gone) {
       Set<CardClass> used = new HashSet<>();
-      standings.values().forEach(standing -> used.addAll(standing.shelves()));
-      shelves.values().retainAll(used);
-      spots.values().removeIf(spot -> !used.contains(spot.shelf()));
-      racks.values().removeIf(rack -> rack.byUntouched().isEmpty());
+      hostStates.values().forEach(hostState -> used.addAll(hostState.cardClasses()));
+      cardClasses.values().retainAll(used);
+      positions.values().removeIf(position -> !used.contains(position.cardClass()));
+      wholeCardIndexes.values().removeIf(wholeCards -> wholeCards.byUntouched().isEmpty());
       asks.clear();
     }
   }
 
-  private HostState standing(GpuHost host) {
+  private HostState hostState(GpuHost host) {
     Map<CardKey, List<Device>> devices = new HashMap<>();
     host.devices()
         .forEach(device -> devices.computeIfAbsent(device.card().key(), key -> new ArrayList<>()).add(device));
@@ -178,21 +178,23 @@ public final class HostIndex {
     for (Card card : host.cards()) {
       List<Device> offered = devices.getOrDefault(card.key(), List.of());
       CardKind kind = new CardKind(card.sellableMemory(), offered.stream().map(CardKind.DeviceKind::new).toList());
-      CardClass shelf = shelves.computeIfAbsent(kind, k -> new CardClass(offered));
-      ofCards.add(spots.computeIfAbsent(CardPosition.Key.of(shelf, offered), key -> new CardPosition(shelf, offered)));
+      CardClass cardClass = cardClasses.computeIfAbsent(kind, k -> new CardClass(offered));
+      ofCards.add(positions.computeIfAbsent(CardPosition.Key.of(cardClass, offered),
+          key -> new CardPosition(cardClass, offered)));
     }
-    WholeCardIndex rack =
-        racks.computeIfAbsent(HostShape.of(ofCards.stream().map(CardPosition::shelf).toList(), host.devices()),
+    WholeCardIndex wholeCards =
+        wholeCardIndexes.computeIfAbsent(
+            HostShape.of(ofCards.stream().map(CardPosition::cardClass).toList(), host.devices()),
             shape -> new WholeCardIndex());
-    return HostState.of(host, List.copyOf(ofCards), rack, books);
+    return HostState.of(host, List.copyOf(ofCards), wholeCards, books);
   }
 
-  private void add(HostState standing) {
-    standings.put(standing.host().name(), standing);
-    changes.add(standing.host().name());
-    standing.rack().add(standing.untouched(), IndexEntry.of(0, standing));
-    for (HostState.Room room : standing.rooms()) {
-      room.shelf().add(room.untouched(), room.cores(), IndexEntry.of(room.memory(), standing));
+  private void add(HostState hostState) {
+    hostStates.put(hostState.host().name(), hostState);
+    changes.add(hostState.host().name());
+    hostState.wholeCards().add(hostState.untouched(), IndexEntry.of(0, hostState));
+    for (HostState.FreePart part : hostState.freeParts()) {
+      part.cardClass().add(part.untouched(), part.cores(), IndexEntry.of(part.memory(), hostState));
     }
   }
 
@@ -206,10 +208,10 @@ public final class HostIndex {
     return hosts.isEmpty() ? null : hosts;
   }
 
-  private void remove(HostState standing) {
-    standing.rack().remove(standing.untouched(), IndexEntry.of(0, standing));
-    for (HostState.Room room : standing.rooms()) {
-      room.shelf().remove(room.untouched(), room.cores(), IndexEntry.of(room.memory(), standing));
+  private void remove(HostState hostState) {
+    hostState.wholeCards().remove(hostState.untouched(), IndexEntry.of(0, hostState));
+    for (HostState.FreePart part : hostState.freeParts()) {
+      part.cardClass().remove(part.untouched(), part.cores(), IndexEntry.of(part.memory(), hostState));
     }
   }
 }

@@ -80,14 +80,14 @@ public final class HostScan {
 
   /** The same by looking at every host. */
   public Optional<Found> bestOfAll(List<Choice> choices) {
-    return bestOf(cards.standings().values(), choices);
+    return bestOf(cards.hostStates().values(), choices);
   }
 
   private Optional<Found> bestOf(Collection<HostState> hosts, List<Choice> choices) {
     @Nullable Found best = null;
-    for (HostState standing : hosts) {
-      if (!refused.test(standing)) {
-        best = better(best, standing, choices);
+    for (HostState hostState : hosts) {
+      if (!refused.test(hostState)) {
+        best = better(best, hostState, choices);
       }
     }
     return Optional.ofNullable(best);
@@ -107,14 +107,14 @@ public final class HostScan {
     return Optional.of(devices);
   }
 
-  private @Nullable Found better(@Nullable Found best, HostState standing, List<Choice> choices) {
+  private @Nullable Found better(@Nullable Found best, HostState hostState, List<Choice> choices) {
     IdentityHashMap<DeviceAsk, List<Fit.Fits>> onHost = new IdentityHashMap<>();
-    Function<DeviceAsk, List<Fit.Fits>> possible = ask -> onHost.computeIfAbsent(ask, a -> fits.apply(a).on(standing));
+    Function<DeviceAsk, List<Fit.Fits>> possible = ask -> onHost.computeIfAbsent(ask, a -> fits.apply(a).on(hostState));
     for (Choice choice : choices) {
       if (best != null && best.score().rank() < choice.rank()) {
         return best;
       }
-      Optional<Found> found = on(standing, choice, possible);
+      Optional<Found> found = on(hostState, choice, possible);
       if (found.isPresent()) {
         return best == null || found.get().score().compareTo(best.score()) < 0 ? found.get() : best;
       }
@@ -123,11 +123,11 @@ public final class HostScan {
   }
 
   /** A placement of the first choice that the host can serve. */
-  public Optional<Found> first(HostState standing, List<Choice> choices) {
+  public Optional<Found> first(HostState hostState, List<Choice> choices) {
     IdentityHashMap<DeviceAsk, List<Fit.Fits>> onHost = new IdentityHashMap<>();
-    Function<DeviceAsk, List<Fit.Fits>> possible = ask -> onHost.computeIfAbsent(ask, a -> fits.apply(a).on(standing));
+    Function<DeviceAsk, List<Fit.Fits>> possible = ask -> onHost.computeIfAbsent(ask, a -> fits.apply(a).on(hostState));
     for (Choice choice : choices) {
-      Optional<Found> found = on(standing, choice, possible);
+      Optional<Found> found = on(hostState, choice, possible);
       if (found.isPresent()) {
         return found;
       }
@@ -135,14 +135,14 @@ public final class HostScan {
     return Optional.empty();
   }
 
-  private Optional<Found> on(HostState standing, Choice choice, Function<DeviceAsk, List<Fit.Fits>> possible) {
+  private Optional<Found> on(HostState hostState, Choice choice, Function<DeviceAsk, List<Fit.Fits>> possible) {
     budget.longStep();
-    return enoughCards(choice, standing, possible)
-        ? NodeSearch.search(standing.host(), cards.accounts(), choice, possible)
+    return enoughCards(choice, hostState, possible)
+        ? NodeSearch.search(hostState.host(), cards.accounts(), choice, possible)
         : Optional.empty();
   }
 
-  private boolean enoughCards(Choice choice, HostState standing, Function<DeviceAsk, List<Fit.Fits>> possible) {
+  private boolean enoughCards(Choice choice, HostState hostState, Function<DeviceAsk, List<Fit.Fits>> possible) {
     for (List<DeviceAsk> asks : choice.asks()) {
       for (DeviceAsk ask : asks) {
         int free = 0;
@@ -153,7 +153,7 @@ public final class HostScan {
             switch (ask.count()) {
               case DeviceAsk.Count.Exactly(int devices) -> free >= devices;
               case DeviceAsk.Count.All all ->
-                  free > 0 && free == eligibility.devicesOfAll(standing.host(), ask, cards.accounts());
+                  free > 0 && free == eligibility.devicesOfAll(hostState.host(), ask, cards.accounts());
             };
         if (!enough) {
           return false;

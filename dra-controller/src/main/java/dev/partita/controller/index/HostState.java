@@ -14,24 +14,24 @@ import java.util.Set;
 /**
  * A host with what is free of each of its cards.
  *
- * @param shelves the classes of its cards, by position
- * @param spots where its cards are, by position
- * @param rack the index of hosts of its shape
+ * @param cardClasses the classes of its cards, by position
+ * @param positions where its cards are, by position
+ * @param wholeCards the index of hosts of its shape
  * @param free what is free on all its cards, in parts as {@link PlacementScore} counts them
  * @param accounts what is taken of its cards, by position
  * @param untouched positions of the cards of which nothing is taken
- * @param rooms the different states of cards of which a share may be taken
+ * @param freeParts the different states of cards of which a share may be taken
  * @param fullness what it has in common with hosts that are alike
  */
 public record HostState(
     GpuHost host,
-    List<CardClass> shelves,
-    List<CardPosition> spots,
-    WholeCardIndex rack,
+    List<CardClass> cardClasses,
+    List<CardPosition> positions,
+    WholeCardIndex wholeCards,
     long free,
     List<Account> accounts,
     BitSet untouched,
-    Set<Room> rooms,
+    Set<FreePart> freeParts,
     OccupancyKey fullness) {
   /**
    * Cards of one host that are alike and equally full.
@@ -39,15 +39,15 @@ public record HostState(
    * @param memory bytes free
    * @param cores percent free
    */
-  record Room(CardClass shelf, boolean untouched, long memory, int cores) {}
+  record FreePart(CardClass cardClass, boolean untouched, long memory, int cores) {}
 
-  static HostState of(GpuHost host, List<CardPosition> spots, WholeCardIndex rack, Accounts books) {
-    List<CardClass> shelves = spots.stream().map(CardPosition::shelf).toList();
+  static HostState of(GpuHost host, List<CardPosition> positions, WholeCardIndex wholeCards, Accounts books) {
+    List<CardClass> cardClasses = positions.stream().map(CardPosition::cardClass).toList();
     long sum = 0;
-    Account[] taken = new Account[shelves.size()];
+    Account[] taken = new Account[cardClasses.size()];
     BitSet whole = new BitSet();
-    Set<Room> open = new HashSet<>();
-    for (int i = 0; i < shelves.size(); i++) {
+    Set<FreePart> open = new HashSet<>();
+    for (int i = 0; i < cardClasses.size(); i++) {
       Card card = host.cards().get(i);
       Account account = books.of(card.key());
       taken[i] = account;
@@ -55,16 +55,18 @@ public record HostState(
       whole.set(i, account.isUntouched());
       if (!account.isClosedToShares()) {
         long memory = Math.max(0, card.sellableMemory() - account.memory());
-        open.add(new Room(shelves.get(i), account.isUntouched(), memory, Math.max(0, Account.CORES - account.cores())));
+        open.add(new FreePart(cardClasses.get(i), account.isUntouched(), memory,
+            Math.max(0, Account.CORES - account.cores())));
       }
     }
     List<Account> accounts = List.of(taken);
-    return new HostState(host, shelves, spots, rack, sum, accounts, whole, open, new OccupancyKey(spots, accounts));
+    return new HostState(host, cardClasses, positions, wholeCards, sum, accounts, whole, open,
+        new OccupancyKey(positions, accounts));
   }
 
   /** The same host after its accounts changed. */
   HostState now(Accounts accounts) {
-    return of(host, spots, rack, accounts);
+    return of(host, positions, wholeCards, accounts);
   }
 
   /** What is taken of one of its cards. */

@@ -10,11 +10,12 @@ import org.jspecify.annotations.Nullable;
  *
  * @param memory bytes free of the card; 0 where whole cards are in question
  * @param free what is free on the host, in parts as {@link PlacementScore} counts them
- * @param standing the host; null in what is only compared with
+ * @param hostState the host; null in what is only compared with
  */
-record IndexEntry(long memory, long free, String node, @Nullable HostState standing) implements Comparable<IndexEntry> {
-  static IndexEntry of(long memory, HostState standing) {
-    return new IndexEntry(memory, standing.free(), standing.host().name(), standing);
+record IndexEntry(long memory, long free, String node, @Nullable HostState hostState)
+    implements Comparable<IndexEntry> {
+  static IndexEntry of(long memory, HostState hostState) {
+    return new IndexEntry(memory, hostState.free(), hostState.host().name(), hostState);
   }
 
   /** Before every place of which at least that much memory is free. */
@@ -23,7 +24,7 @@ record IndexEntry(long memory, long free, String node, @Nullable HostState stand
   }
 
   HostState host() {
-    return Objects.requireNonNull(standing);
+    return Objects.requireNonNull(hostState);
   }
 
   @Override

@@ -119,9 +119,9 @@ public final class OrderedSearch {
 
   /** Whether the ask would be served in that mode on every kind of card that can serve it. */
   private boolean only(DeviceAsk ask, DeviceMode mode) {
-    RequestMatcher askFits = fits.apply(ask);
-    for (CardClass kind : cards.shelves()) {
-      Optional<Fit.Fits> fit = askFits.ofKind(kind);
+    RequestMatcher matcher = fits.apply(ask);
+    for (CardClass kind : cards.cardClasses()) {
+      Optional<Fit.Fits> fit = matcher.ofKind(kind);
       if (fit.isPresent() && fit.get().mode() != mode) {
         return false;
       }
@@ -132,11 +132,11 @@ public final class OrderedSearch {
   private Optional<Found> first(Choice choice, PriorityQueue<Queue> queues, Predicate<HostState> refused) {
     while (!queues.isEmpty()) {
       Queue queue = queues.remove();
-      HostState standing = queue.head.host();
-      boolean usable = !refused.test(standing);
+      HostState hostState = queue.head.host();
+      boolean usable = !refused.test(hostState);
       if (usable) {
         Optional<Found> found =
-            NodeSearch.search(standing.host(), cards.accounts(), choice, ask -> fits.apply(ask).on(standing));
+            NodeSearch.search(hostState.host(), cards.accounts(), choice, ask -> fits.apply(ask).on(hostState));
         if (found.isPresent()) {
           return found;
         }
@@ -151,12 +151,12 @@ public final class OrderedSearch {
   private PriorityQueue<Queue> shares(Choice choice, DeviceAsk ask) {
     PriorityQueue<Queue> queues = new PriorityQueue<>();
     List<Constraint> constraints = constraints(choice, ask);
-    RequestMatcher askFits = fits.apply(ask);
-    for (CardClass shelf : cards.shelves()) {
-      Optional<Fit.Fits> possible = askFits.ofKind(shelf);
+    RequestMatcher matcher = fits.apply(ask);
+    for (CardClass cardClass : cards.cardClasses()) {
+      Optional<Fit.Fits> possible = matcher.ofKind(cardClass);
       if (possible.isPresent() && allow(constraints, possible.get().device())) {
-        addShares(queues, choice.rank(), possible.get(), false, shelf);
-        addShares(queues, choice.rank(), possible.get(), true, shelf);
+        addShares(queues, choice.rank(), possible.get(), false, cardClass);
+        addShares(queues, choice.rank(), possible.get(), true, cardClass);
       }
     }
     return queues;
@@ -188,8 +188,8 @@ public final class OrderedSearch {
       int rank,
       Fit.Fits fits,
       boolean untouched,
-      CardClass shelf) {
-    for (Map.Entry<Integer, NavigableSet<IndexEntry>> level : shelf.places(untouched).tailMap(fits.cores(), true)
+      CardClass cardClass) {
+    for (Map.Entry<Integer, NavigableSet<IndexEntry>> level : cardClass.places(untouched).tailMap(fits.cores(), true)
         .entrySet()) {
       addShares(queues, rank, fits, untouched, level.getKey(), level.getValue());
     }
@@ -242,8 +242,8 @@ public final class OrderedSearch {
     int wanted = asks.stream().mapToInt(OrderedSearch::count).sum();
     Collection<List<CardClass>> useful = asks.stream().map(this::kinds).toList();
     PriorityQueue<Queue> queues = new PriorityQueue<>();
-    for (WholeCardIndex rack : cards.racks()) {
-      for (Map.Entry<BitSet, NavigableSet<IndexEntry>> group : rack.byUntouched().entrySet()) {
+    for (WholeCardIndex wholeCards : cards.wholeCardIndexes()) {
+      for (Map.Entry<BitSet, NavigableSet<IndexEntry>> group : wholeCards.byUntouched().entrySet()) {
         if (group.getKey().cardinality() >= wanted && enough(group, asks, useful)) {
           long cost = 2L * wanted * PlacementScore.CARD;
           queues.add(
@@ -260,7 +260,7 @@ public final class OrderedSearch {
       Map.Entry<BitSet, NavigableSet<IndexEntry>> group,
       List<DeviceAsk> asks,
       Collection<List<CardClass>> useful) {
-    List<CardClass> kinds = group.getValue().first().host().shelves();
+    List<CardClass> kinds = group.getValue().first().host().cardClasses();
     Iterator<List<CardClass>> usefulKinds = useful.iterator();
     for (DeviceAsk ask : asks) {
       List<CardClass> wanted = usefulKinds.next();
@@ -272,10 +272,10 @@ public final class OrderedSearch {
   }
 
   private List<CardClass> kinds(DeviceAsk ask) {
-    RequestMatcher askFits = fits.apply(ask);
+    RequestMatcher matcher = fits.apply(ask);
     List<CardClass> kinds = new ArrayList<>();
-    for (CardClass kind : cards.shelves()) {
-      if (askFits.ofKind(kind).isPresent()) {
+    for (CardClass kind : cards.cardClasses()) {
+      if (matcher.ofKind(kind).isPresent()) {
         kinds.add(kind);
       }
     }

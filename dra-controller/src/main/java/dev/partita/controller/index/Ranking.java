@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 final class Ranking {
   private final List<Choice> choices;
   private final boolean ofKinds;
-  private final boolean ofSpots;
+  private final boolean ofPositions;
   private final HostScan scan;
   private final List<ScoreLowerBound> floors;
   private TreeSet<Entry> order = new TreeSet<>();
@@ -48,7 +48,7 @@ final class Ranking {
     List<RequestMatcher> asks =
         choices.stream().flatMap(choice -> choice.asks().stream()).flatMap(List::stream).map(scan::fits).toList();
     this.ofKinds = asks.stream().allMatch(RequestMatcher::ofKinds);
-    this.ofSpots = asks.stream().allMatch(RequestMatcher::ofSpots);
+    this.ofPositions = asks.stream().allMatch(RequestMatcher::ofPositions);
     this.floors = choices.stream().map(choice -> new ScoreLowerBound(choice, scan::fits)).toList();
   }
 
@@ -71,7 +71,7 @@ final class Ranking {
   record OfClaim(List<Constraint> constraints, List<DeviceAsk> asks) {}
 
   /** @param exact whether a placement with that score was found, else there is none with a lower one */
-  private record Entry(PlacementScore score, boolean exact, HostState standing) implements Comparable<Entry> {
+  private record Entry(PlacementScore score, boolean exact, HostState hostState) implements Comparable<Entry> {
     @Override
     public int compareTo(Entry other) {
       return score.compareTo(other.score);
@@ -79,10 +79,10 @@ final class Ranking {
   }
 
   /**
-   * Hosts of one rack whose cards are equally full can serve the same asks equally well, if the asks go by kinds of
-   * cards and their spots.
+   * Hosts of one wholeCards whose cards are equally full can serve the same asks equally well, if the asks go by kinds
+   * of cards and their positions.
    */
-  private record State(WholeCardIndex rack, List<CardPosition> spots, List<Account> accounts) {}
+  private record State(WholeCardIndex wholeCards, List<CardPosition> positions, List<Account> accounts) {}
 
   /**
    * The best host that is not refused, with the placement of these choices there.
@@ -94,16 +94,16 @@ final class Ranking {
     @Nullable Entry next = order.isEmpty() ? null : order.first();
     while (next != null) {
       Entry entry = next;
-      if (refused.test(entry.standing())) {
+      if (refused.test(entry.hostState())) {
         next = order.higher(entry);
       } else if (entry.exact()) {
-        return placing.first(entry.standing(), asked);
+        return placing.first(entry.hostState(), asked);
       } else {
         order.remove(entry);
         byHost.remove(entry.score().node());
-        exact(entry.standing()).ifPresent(score -> {
+        exact(entry.hostState()).ifPresent(score -> {
           assert score.compareTo(entry.score()) >= 0 : score + " is below " + entry.score();
-          add(new Entry(score, true, entry.standing()));
+          add(new Entry(score, true, entry.hostState()));
         });
         next = order.ceiling(entry);
       }
@@ -113,54 +113,54 @@ final class Ranking {
 
   private void follow(HostIndex cards) {
     Optional<Set<String>> changed = cards.changes().since(seen);
-    SortedMap<String, HostState> standings = cards.standings();
+    SortedMap<String, HostState> hostStates = cards.hostStates();
     if (changed.isEmpty()) {
       order.clear();
       byHost.clear();
       known.clear();
-      addAll(standings.values());
+      addAll(hostStates.values());
     } else {
       for (String host : changed.get()) {
         @Nullable Entry before = byHost.remove(host);
         if (before != null) {
           order.remove(before);
         }
-        @Nullable HostState now = standings.get(host);
+        @Nullable HostState now = hostStates.get(host);
         if (now != null) {
           add(now);
         }
       }
     }
-    if (known.size() > 2 * standings.size()) {
+    if (known.size() > 2 * hostStates.size()) {
       known.clear();
     }
     seen = cards.changes().now();
   }
 
   /** Hosts that are alike are looked at once, and are in order of name already. */
-  private void addAll(Collection<HostState> standings) {
+  private void addAll(Collection<HostState> hostStates) {
     Map<Object, List<HostState>> alike = new LinkedHashMap<>();
-    for (HostState standing : standings) {
-      alike.computeIfAbsent(ofSpots ? standing.fullness() : new Object(), _ -> new ArrayList<>(1)).add(standing);
+    for (HostState hostState : hostStates) {
+      alike.computeIfAbsent(ofPositions ? hostState.fullness() : new Object(), _ -> new ArrayList<>(1)).add(hostState);
     }
-    List<Entry> entries = new ArrayList<>(standings.size());
+    List<Entry> entries = new ArrayList<>(hostStates.size());
     for (List<HostState> group : alike.values()) {
       least(group.getFirst()).ifPresent(
           least -> group
-              .forEach(standing -> entries.add(new Entry(least.on(standing.host().name()), false, standing))));
+              .forEach(hostState -> entries.add(new Entry(least.on(hostState.host().name()), false, hostState))));
     }
     order = new TreeSet<>(ImmutableSortedSet.copyOf(entries));
     entries.forEach(entry -> byHost.put(entry.score().node(), entry));
   }
 
-  private void add(HostState standing) {
-    least(standing).ifPresent(score -> add(new Entry(score, false, standing)));
+  private void add(HostState hostState) {
+    least(hostState).ifPresent(score -> add(new Entry(score, false, hostState)));
   }
 
-  private Optional<PlacementScore> least(HostState standing) {
+  private Optional<PlacementScore> least(HostState hostState) {
     @Nullable PlacementScore least = null;
     for (ScoreLowerBound floor : floors) {
-      Optional<PlacementScore> score = floor.on(standing);
+      Optional<PlacementScore> score = floor.on(hostState);
       if (score.isPresent() && (least == null || score.get().compareTo(least) < 0)) {
         least = score.get();
       }
@@ -173,12 +173,12 @@ final class Ranking {
     byHost.put(entry.score().node(), entry);
   }
 
-  private Optional<PlacementScore> exact(HostState standing) {
-    if (!ofSpots) {
-      return scan.first(standing, choices).map(Found::score);
+  private Optional<PlacementScore> exact(HostState hostState) {
+    if (!ofPositions) {
+      return scan.first(hostState, choices).map(Found::score);
     }
-    State state = new State(standing.rack(), ofKinds ? List.of() : standing.spots(), standing.accounts());
-    return known.computeIfAbsent(state, s -> scan.first(standing, choices).map(Found::score))
-        .map(score -> score.on(standing.host().name()));
+    State state = new State(hostState.wholeCards(), ofKinds ? List.of() : hostState.positions(), hostState.accounts());
+    return known.computeIfAbsent(state, s -> scan.first(hostState, choices).map(Found::score))
+        .map(score -> score.on(hostState.host().name()));
   }
 }

@@ -32,7 +32,7 @@ public final class RequestMatcher {
   private final DeviceAsk ask;
   private final boolean ofKinds;
   private final Optional<Set<String>> uuids;
-  private final boolean ofSpots;
+  private final boolean ofPositions;
   private final Map<Alike, List<Fit.Fits>> known = new HashMap<>();
   private @Nullable Alike lastCards;
   private List<Fit.Fits> lastDevices = List.of();
@@ -43,7 +43,7 @@ public final class RequestMatcher {
     Choice uuidsAsked = ask.placement().uuids();
     this.ofKinds = uuidsAsked.isAny()
         && ask.selectors().stream().noneMatch(s -> selectors.mayRead(s.expression(), CardKind.OF_ONE_CARD));
-    this.ofSpots = uuidsAsked.isAny()
+    this.ofPositions = uuidsAsked.isAny()
         && ask.selectors().stream().noneMatch(s -> selectors.mayRead(s.expression(), CardPosition.OF_ONE_SPOT));
     this.uuids =
         uuidsAsked.choose().isEmpty()
@@ -65,22 +65,22 @@ public final class RequestMatcher {
     return ofKinds;
   }
 
-  /** Whether it is the same for all cards of a kind that are at the same spot of their hosts. */
-  public boolean ofSpots() {
-    return ofSpots;
+  /** Whether it is the same for all cards of a kind that are at the same position of their hosts. */
+  public boolean ofPositions() {
+    return ofPositions;
   }
 
   /**
-   * What of the card at that position could serve the ask, for asks that go by {@linkplain #ofSpots spots}: one device,
-   * or MIG instances, of whichever card of its kind.
+   * What of the card at that position could serve the ask, for asks that go by {@linkplain #ofPositions positions}: one
+   * device, or MIG instances, of whichever card of its kind.
    */
-  List<Fit.Fits> at(HostState standing, int position) {
-    return devicesOf(cards(standing, position));
+  List<Fit.Fits> at(HostState hostState, int position) {
+    return devicesOf(cards(hostState, position));
   }
 
-  /** The cards of which the ask says the same as of that one, if it goes by spots. */
-  public Alike cards(HostState standing, int position) {
-    return ofKinds ? standing.shelves().get(position) : standing.spots().get(position);
+  /** The cards of which the ask says the same as of that one, if it goes by positions. */
+  public Alike cards(HostState hostState, int position) {
+    return ofKinds ? hostState.cardClasses().get(position) : hostState.positions().get(position);
   }
 
   /** What of the example of that kind could serve the ask: one device, or the first of its MIG instances. */
@@ -96,8 +96,8 @@ public final class RequestMatcher {
   }
 
   /** What of the host could: of every card one device, or MIG instances, unless the ask is read as it is written. */
-  public List<Fit.Fits> on(HostState standing) {
-    return ofSpots ? alike(standing) : oneByOne(standing.host());
+  public List<Fit.Fits> on(HostState hostState) {
+    return ofPositions ? alike(hostState) : oneByOne(hostState.host());
   }
 
   /** Most hosts have cards of one kind only, and so has the host before. */
@@ -109,17 +109,17 @@ public final class RequestMatcher {
     return lastDevices;
   }
 
-  private List<Fit.Fits> alike(HostState standing) {
-    List<Card> cards = standing.host().cards();
+  private List<Fit.Fits> alike(HostState hostState) {
+    List<Card> cards = hostState.host().cards();
     List<Fit.Fits> fits = new ArrayList<>(cards.size());
     int position = 0;
-    for (Device device : standing.host().devices()) {
+    for (Device device : hostState.host().devices()) {
       // Devices of a card follow each other.
       for (int looked = 0; looked < cards.size()
           && cards.get(position).key().index() != device.card().key().index(); looked++) {
         position = (position + 1) % cards.size();
       }
-      List<Fit.Fits> models = at(standing, position);
+      List<Fit.Fits> models = at(hostState, position);
       for (int i = 0; i < models.size(); i++) {
         Fit.Fits model = models.get(i);
         if (model.device().isLike(device)) {

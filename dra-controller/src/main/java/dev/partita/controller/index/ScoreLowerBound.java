@@ -32,15 +32,15 @@ final class ScoreLowerBound {
   ScoreLowerBound(Choice choice, Function<DeviceAsk, RequestMatcher> fits) {
     this.asks = choice.asks().stream().flatMap(List::stream).map(fits).toList();
     this.rank = choice.rank();
-    this.known = asks.stream().allMatch(ask -> ask.ofSpots() && ask.ask().reading() == Reading.AS_MEANT);
+    this.known = asks.stream().allMatch(ask -> ask.ofPositions() && ask.ask().reading() == Reading.AS_MEANT);
     this.spread = asks.stream().allMatch(ask -> ask.ask().placement().nodes() == Packing.SPREAD);
     this.packed = asks.stream().noneMatch(ask -> ask.ask().placement().nodes() == Packing.SPREAD);
   }
 
   /** Empty if the host cannot serve the choice. */
-  Optional<PlacementScore> on(HostState standing) {
+  Optional<PlacementScore> on(HostState hostState) {
     if (!known) {
-      return Optional.of(lowest(standing));
+      return Optional.of(lowest(hostState));
     }
     List<Open> shares = new ArrayList<>();
     int wholes = 0;
@@ -49,12 +49,12 @@ final class ScoreLowerBound {
     long least = 0;
     long most = 0;
     for (RequestMatcher ask : asks) {
-      @Nullable Open open = Open.of(ask, standing);
+      @Nullable Open open = Open.of(ask, hostState);
       if (open == null) {
         return Optional.empty();
       }
       if (open.unclear()) {
-        return Optional.of(lowest(standing));
+        return Optional.of(lowest(hostState));
       }
       if (open.mode() == DeviceMode.WHOLE) {
         wholes += open.wanted();
@@ -73,39 +73,39 @@ final class ScoreLowerBound {
     if (Long.bitCount(forWholes) < wholes || Long.bitCount(forAny) < atOnce) {
       return Optional.empty();
     }
-    return Optional.of(score(standing, shares, least, most, most - 2L * wholes * PlacementScore.CARD));
+    return Optional.of(score(hostState, shares, least, most, most - 2L * wholes * PlacementScore.CARD));
   }
 
-  private PlacementScore score(HostState standing, List<Open> shares, long least, long most, long byShares) {
+  private PlacementScore score(HostState hostState, List<Open> shares, long least, long most, long byShares) {
     if (!packed) {
-      long free = spread ? least - standing.free() : Math.min(least - standing.free(), standing.free() - most);
-      return new PlacementScore(rank, 0, 0, 0, free, standing.host().name());
+      long free = spread ? least - hostState.free() : Math.min(least - hostState.free(), hostState.free() - most);
+      return new PlacementScore(rank, 0, 0, 0, free, hostState.host().name());
     }
-    CardCost cost = cost(standing, shares, byShares);
-    return new PlacementScore(rank, cost.opened(), cost.stranded(), cost.leftover(), standing.free() - most,
-        standing.host().name());
+    CardCost cost = cost(hostState, shares, byShares);
+    return new PlacementScore(rank, cost.opened(), cost.stranded(), cost.leftover(), hostState.free() - most,
+        hostState.host().name());
   }
 
-  private static CardCost cost(HostState standing, List<Open> shares, long taken) {
+  private static CardCost cost(HostState hostState, List<Open> shares, long taken) {
     return switch (shares.size()) {
       case 0 -> new CardCost(0, 0, 0);
       case 1 -> shares.getFirst().cheapest();
       case 2 -> shares.getFirst().wanted() == 1 && shares.getLast().wanted() == 1
-          ? ofPair(standing, shares.getFirst(), shares.getLast())
-          : ofMany(standing, shares, taken);
-      default -> ofMany(standing, shares, taken);
+          ? ofPair(hostState, shares.getFirst(), shares.getLast())
+          : ofMany(hostState, shares, taken);
+      default -> ofMany(hostState, shares, taken);
     };
   }
 
   /** Two shares are on two cards or on one. */
-  private static CardCost ofPair(HostState standing, Open first, Open second) {
+  private static CardCost ofPair(HostState hostState, Open first, Open second) {
     CardCost best = first.cheapest().plus(second.cheapest());
-    for (int i = 0; i < standing.shelves().size(); i++) {
+    for (int i = 0; i < hostState.cardClasses().size(); i++) {
       if ((first.cards() & second.cards() & 1L << i) != 0) {
-        Card card = standing.host().cards().get(i);
-        Account account = standing.accounts().get(i);
-        Fit.Fits one = first.ask().at(standing, i).getFirst();
-        Fit.Fits other = second.ask().at(standing, i).getFirst();
+        Card card = hostState.host().cards().get(i);
+        Account account = hostState.accounts().get(i);
+        Fit.Fits one = first.ask().at(hostState, i).getFirst();
+        Fit.Fits other = second.ask().at(hostState, i).getFirst();
         long memory = one.memory() + other.memory();
         int cores = one.cores() + other.cores();
         if (memory <= card.sellableMemory() - account.memory() && cores <= Account.CORES - account.cores()) {
@@ -118,16 +118,16 @@ final class ScoreLowerBound {
   }
 
   /** Shares of several requests may be on the same cards, but each request needs as many cards as it asks for. */
-  private static CardCost ofMany(HostState standing, List<Open> shares, long taken) {
+  private static CardCost ofMany(HostState hostState, List<Open> shares, long taken) {
     CardCost most = new CardCost(0, 0, 0);
     for (Open share : shares) {
       long[] before = new long[Long.bitCount(share.cards())];
       int count = 0;
-      for (int i = 0; i < standing.shelves().size(); i++) {
+      for (int i = 0; i < hostState.cardClasses().size(); i++) {
         if ((share.cards() & 1L << i) != 0) {
-          Account account = standing.accounts().get(i);
+          Account account = hostState.accounts().get(i);
           before[count++] = new CardCost(account.isUntouched() ? 1 : 0, 0,
-              PlacementScore.free(standing.host().cards().get(i), account)).packed();
+              PlacementScore.free(hostState.host().cards().get(i), account)).packed();
         }
       }
       CardCost cheapest = cheapest(before, share.wanted());
@@ -137,8 +137,8 @@ final class ScoreLowerBound {
     return most;
   }
 
-  private PlacementScore lowest(HostState standing) {
-    return new PlacementScore(rank, 0, Integer.MIN_VALUE, 0, Long.MIN_VALUE, standing.host().name());
+  private PlacementScore lowest(HostState hostState) {
+    return new PlacementScore(rank, 0, Integer.MIN_VALUE, 0, Long.MIN_VALUE, hostState.host().name());
   }
 
   private static CardCost cheapest(long[] packed, int wanted) {
@@ -175,8 +175,8 @@ final class ScoreLowerBound {
     static final CardCost NOTHING = new CardCost(0, 0, 0);
 
     /** Null if there are too few. */
-    static @Nullable Open of(RequestMatcher ask, HostState standing) {
-      int positions = standing.shelves().size();
+    static @Nullable Open of(RequestMatcher ask, HostState hostState) {
+      int positions = hostState.cardClasses().size();
       if (positions > Long.SIZE) {
         return unclear(ask);
       }
@@ -188,7 +188,7 @@ final class ScoreLowerBound {
       @Nullable DeviceMode mode = null;
       boolean all = ask.ask().count() instanceof DeviceAsk.Count.All;
       for (int i = 0; i < positions; i++) {
-        List<Fit.Fits> possible = ask.at(standing, i);
+        List<Fit.Fits> possible = ask.at(hostState, i);
         if (possible.isEmpty()) {
           continue;
         }
@@ -198,8 +198,8 @@ final class ScoreLowerBound {
           return unclear(ask);
         }
         mode = its;
-        Account account = standing.accounts().get(i);
-        Card card = standing.host().cards().get(i);
+        Account account = hostState.accounts().get(i);
+        Card card = hostState.host().cards().get(i);
         boolean open =
             its == DeviceMode.WHOLE ? account.isUntouched() : !account.isClosedToShares() && holds(card, account, fit);
         if (!open) {

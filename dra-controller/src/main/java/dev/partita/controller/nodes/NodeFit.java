@@ -1,6 +1,6 @@
 package dev.partita.controller.nodes;
 
-import dev.partita.controller.booking.HostCapacities.Room;
+import dev.partita.controller.booking.HostCapacities.Capacity;
 import dev.partita.controller.decode.LeftOut;
 import dev.partita.controller.request.PodNeeds;
 import io.fabric8.kubernetes.api.model.Node;
@@ -64,10 +64,10 @@ public final class NodeFit {
    *
    * @param load what pods request there
    */
-  public static Room room(Node node, Load load) {
+  public static Capacity capacity(Node node, Load load) {
     PodRequests total = PodRequests.allocatable(node);
     PodRequests used = load.sum();
-    return new Room(
+    return new Capacity(
         new PodNeeds(Math.max(0, total.milliCpu() - used.milliCpu()), Math.max(0, total.memory() - used.memory())),
         new PodNeeds(total.milliCpu(), total.memory()));
   }

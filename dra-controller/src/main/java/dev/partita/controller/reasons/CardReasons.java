@@ -34,7 +34,7 @@ final class CardReasons {
   CardReasons(Eligibility eligibility, RequestMatcher ask, boolean oneByOne) {
     this.eligibility = eligibility;
     this.ask = ask;
-    this.oneByOne = oneByOne || !ask.ofSpots();
+    this.oneByOne = oneByOne || !ask.ofPositions();
   }
 
   private record State(Alike cards, Account account) {}
@@ -59,38 +59,38 @@ final class CardReasons {
    */
   record OnHost(int fitting, int devices, SortedMap<Integer, CardRefusal> refusals) {}
 
-  /** Whether it says the same of hosts whose cards are at the same spots and equally full. */
-  boolean ofSpots() {
+  /** Whether it says the same of hosts whose cards are at the same positions and equally full. */
+  boolean ofPositions() {
     return !oneByOne;
   }
 
   /** @param wanted how many devices the ask needs of the host */
-  OnHost on(HostState standing, int wanted) {
+  OnHost on(HostState hostState, int wanted) {
     int fitting = 0;
     int given = 0;
     SortedMap<Integer, CardRefusal> refusals = new TreeMap<>();
     Map<CardKey, List<Device>> devices = new HashMap<>();
-    for (int i = 0; i < standing.spots().size(); i++) {
-      CardPosition spot = standing.spots().get(i);
-      CardKey card = standing.host().cards().get(i).key();
-      if (spot.example().isEmpty()) {
+    for (int i = 0; i < hostState.positions().size(); i++) {
+      CardPosition position = hostState.positions().get(i);
+      CardKey card = hostState.host().cards().get(i).key();
+      if (position.example().isEmpty()) {
         refusals.put(card.index(), new CardRefusal.NotOffered());
         continue;
       }
       OnCard said;
-      if (!oneByOne && !spot.hasInstances()) {
-        said = known.computeIfAbsent(new State(ask.cards(standing, i), standing.accounts().get(i)),
+      if (!oneByOne && !position.hasInstances()) {
+        said = known.computeIfAbsent(new State(ask.cards(hostState, i), hostState.accounts().get(i)),
             state -> onUndivided(state, wanted));
       } else {
         if (devices.isEmpty()) {
-          standing.host().devices()
+          hostState.host().devices()
               .forEach(device -> devices.computeIfAbsent(device.card().key(), key -> new ArrayList<>()).add(device));
         }
         said = on(devices.getOrDefault(card, List.of()).stream().map(this::inPrinciple).toList(),
-            standing.accounts().get(i), wanted);
+            hostState.accounts().get(i), wanted);
       }
       if (said.refusal().isPresent()) {
-        refusals.put(card.index(), said.refusal().get().heldFor(standing.host().heldOn(card.index())));
+        refusals.put(card.index(), said.refusal().get().heldFor(hostState.host().heldOn(card.index())));
       } else {
         fitting++;
         given += said.devices();

@@ -44,16 +44,16 @@ public final class Reasons {
     IdentityHashMap<DeviceAsk, CardReasons> known = new IdentityHashMap<>();
     Function<DeviceAsk, CardReasons> reasons =
         ask -> known.computeIfAbsent(ask, a -> new CardReasons(eligibility, fits.apply(a), oneByOne));
-    boolean ofSpots =
+    boolean ofPositions =
         claims.stream().flatMap(claim -> claim.requests().stream()).flatMap(request -> request.alternatives().stream())
-            .allMatch(ask -> reasons.apply(ask).ofSpots());
+            .allMatch(ask -> reasons.apply(ask).ofPositions());
     Map<OccupancyKey, NodeRefusal> ofAlike = new HashMap<>();
     List<NodeRefusal> nodes = new ArrayList<>(hosts.size());
     for (HostState host : hosts) {
       Optional<String> podUnfit = candidates.refusal(host.host());
       if (podUnfit.isPresent()) {
         nodes.add(new NodeRefusal.PodUnfit(host.host().name(), host.host().cards().size(), podUnfit.get()));
-      } else if (ofSpots && host.host().held().isEmpty()) {
+      } else if (ofPositions && host.host().held().isEmpty()) {
         nodes.add(ofAlike.computeIfAbsent(host.fullness(), _ -> refusal(claims, host, reasons)).on(host.host().name()));
       } else {
         nodes.add(refusal(claims, host, reasons));
@@ -62,12 +62,15 @@ public final class Reasons {
     return new Explanation(nodes);
   }
 
-  private NodeRefusal refusal(List<ClaimRequest> claims, HostState standing, Function<DeviceAsk, CardReasons> reasons) {
-    String node = standing.host().name();
-    int cards = standing.host().cards().size();
+  private NodeRefusal refusal(
+      List<ClaimRequest> claims,
+      HostState hostState,
+      Function<DeviceAsk, CardReasons> reasons) {
+    String node = hostState.host().name();
+    int cards = hostState.host().cards().size();
     int ofPod = ClaimRequest.leastDevices(claims);
     if (ofPod > ClaimRequest.MOST_OF_POD) {
-      return tooManyOfPod(ofPod, standing);
+      return tooManyOfPod(ofPod, hostState);
     }
     ofPod = 0;
     for (ClaimRequest claim : claims) {
@@ -76,8 +79,8 @@ public final class Reasons {
         Optional<NodeRefusal> unfit = Optional.empty();
         OptionalInt least = OptionalInt.empty();
         for (DeviceAsk ask : request.alternatives()) {
-          int wanted = wanted(ask, standing);
-          Optional<NodeRefusal> why = unfit(claim, ask, wanted, standing, reasons.apply(ask));
+          int wanted = wanted(ask, hostState);
+          Optional<NodeRefusal> why = unfit(claim, ask, wanted, hostState, reasons.apply(ask));
           if (why.isPresent()) {
             unfit = why;
           } else {
@@ -90,12 +93,12 @@ public final class Reasons {
         ofClaim += least.getAsInt();
       }
       if (ofClaim > ClaimRequest.MOST_RESULTS) {
-        return tooMany(claim, ofClaim, standing);
+        return tooMany(claim, ofClaim, hostState);
       }
       ofPod += ofClaim;
     }
     if (ofPod > ClaimRequest.MOST_OF_POD) {
-      return tooManyOfPod(ofPod, standing);
+      return tooManyOfPod(ofPod, hostState);
     }
     boolean constrained = claims.stream().anyMatch(claim -> !claim.constraints().isEmpty());
     return new NodeRefusal.NotTogether(
@@ -107,16 +110,16 @@ public final class Reasons {
       ClaimRequest claim,
       DeviceAsk ask,
       int wanted,
-      HostState standing,
+      HostState hostState,
       CardReasons reasons) {
-    CardReasons.OnHost said = reasons.on(standing, wanted);
+    CardReasons.OnHost said = reasons.on(hostState, wanted);
     if (said.devices() >= wanted) {
-      return wanted > ClaimRequest.MOST_RESULTS ? Optional.of(tooMany(claim, wanted, standing)) : Optional.empty();
+      return wanted > ClaimRequest.MOST_RESULTS ? Optional.of(tooMany(claim, wanted, hostState)) : Optional.empty();
     }
     return Optional.of(
         new NodeRefusal.CardsUnfit(
-            standing.host().name(),
-            standing.host().cards().size(),
+            hostState.host().name(),
+            hostState.host().cards().size(),
             claim.claim(),
             ask.name(),
             wanted,
@@ -125,22 +128,22 @@ public final class Reasons {
             said.refusals()));
   }
 
-  private static NodeRefusal tooMany(ClaimRequest claim, int wanted, HostState standing) {
+  private static NodeRefusal tooMany(ClaimRequest claim, int wanted, HostState hostState) {
     String why = "claim " + claim.claim().name() + " asks for " + wanted + " devices there; one claim can hold "
         + ClaimRequest.MOST_RESULTS;
-    return new NodeRefusal.NotTogether(standing.host().name(), standing.host().cards().size(), why);
+    return new NodeRefusal.NotTogether(hostState.host().name(), hostState.host().cards().size(), why);
   }
 
-  private static NodeRefusal tooManyOfPod(int wanted, HostState standing) {
+  private static NodeRefusal tooManyOfPod(int wanted, HostState hostState) {
     String why = "the pod's claims ask for " + wanted + " devices there; the claims of one pod can hold "
         + ClaimRequest.MOST_OF_POD;
-    return new NodeRefusal.NotTogether(standing.host().name(), standing.host().cards().size(), why);
+    return new NodeRefusal.NotTogether(hostState.host().name(), hostState.host().cards().size(), why);
   }
 
-  private int wanted(DeviceAsk ask, HostState standing) {
+  private int wanted(DeviceAsk ask, HostState hostState) {
     return switch (ask.count()) {
       case DeviceAsk.Count.Exactly(int devices) -> devices;
-      case DeviceAsk.Count.All all -> Math.max(1, eligibility.devicesOfAll(standing.host(), ask, standing::account));
+      case DeviceAsk.Count.All all -> Math.max(1, eligibility.devicesOfAll(hostState.host(), ask, hostState::account));
     };
   }
 }

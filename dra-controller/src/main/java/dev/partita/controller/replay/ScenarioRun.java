@@ -40,8 +40,8 @@ public final class ScenarioRun {
   private final Scenario scenario;
   private final Inventory inventory;
   private final Books books = new Books();
-  private final DemandHistory mix = new DemandHistory();
-  private final FreeCards cards = new FreeCards(books, new HostCapacities(), mix);
+  private final DemandHistory history = new DemandHistory();
+  private final FreeCards cards = new FreeCards(books, new HostCapacities(), history);
   private final Allocator allocator = new Allocator(new DeviceSelectors());
   private final List<Live> live = new ArrayList<>();
   private final long[][] memoryUsed;
@@ -100,7 +100,7 @@ public final class ScenarioRun {
         books.remove(victim.uid());
       }
       cards.refresh(inventory);
-      mix.arrived(PodNeeds.NONE, List.of(claim));
+      history.arrived(PodNeeds.NONE, List.of(claim));
       prepared += System.nanoTime() - start;
       Optional<Outcome.Allocated> outcome =
           allocator.place(PodNeeds.NONE, List.of(claim), EVERYWHERE, cards);

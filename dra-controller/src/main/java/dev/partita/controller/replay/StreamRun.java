@@ -5,7 +5,7 @@ import dev.partita.controller.allocate.FreeCards;
 import dev.partita.controller.allocate.Outcome;
 import dev.partita.controller.booking.Books;
 import dev.partita.controller.booking.HostCapacities;
-import dev.partita.controller.booking.HostCapacities.Room;
+import dev.partita.controller.booking.HostCapacities.Capacity;
 import dev.partita.controller.forecast.DemandHistory;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.match.Candidates;
@@ -33,10 +33,10 @@ public final class StreamRun {
   private final ClusterStream stream;
   private final Others others;
   private final Inventory inventory;
-  private final HostCapacities rooms = new HostCapacities();
+  private final HostCapacities capacities = new HostCapacities();
   private final DemandHistory mix = new DemandHistory();
   private final Books books = new Books();
-  private final FreeCards cards = new FreeCards(books, rooms, mix);
+  private final FreeCards cards = new FreeCards(books, capacities, mix);
   private final Allocator allocator = new Allocator(new DeviceSelectors());
 
   /** Who places pods that ask for no GPU. */
@@ -87,7 +87,7 @@ public final class StreamRun {
                 .toList());
     for (StreamNode node : stream.nodes()) {
       PodNeeds all = new PodNeeds(node.cpuMilli(), node.memoryMiB() * MIB);
-      rooms.put(node.node(), new Room(all, all));
+      capacities.put(node.node(), new Capacity(all, all));
     }
   }
 
@@ -132,7 +132,7 @@ public final class StreamRun {
   private Answer place(StreamPod pod, String name) {
     PodNeeds needs = new PodNeeds(pod.cpuMilli(), pod.memoryMiB() * MIB);
     Candidates candidates =
-        host -> rooms.of(host.name()).holds(needs)
+        host -> capacities.of(host.name()).holds(needs)
             ? Optional.empty()
             : Optional.of("too little CPU or memory is free on the node");
     List<ClaimRequest> claims = claims(pod, name);
@@ -178,10 +178,10 @@ public final class StreamRun {
     Optional<String> best = Optional.empty();
     long most = -1;
     for (String host : inventory.hosts().keySet()) {
-      Room room = rooms.of(host);
-      long score = (part(room.free().milliCpu() - needs.milliCpu(), room.total().milliCpu())
-          + part(room.free().memory() - needs.memory(), room.total().memory())) / 2;
-      if (room.holds(needs) && score > most) {
+      Capacity capacity = capacities.of(host);
+      long score = (part(capacity.free().milliCpu() - needs.milliCpu(), capacity.total().milliCpu())
+          + part(capacity.free().memory() - needs.memory(), capacity.total().memory())) / 2;
+      if (capacity.holds(needs) && score > most) {
         most = score;
         best = Optional.of(host);
       }
@@ -194,8 +194,9 @@ public final class StreamRun {
   }
 
   private void take(String node, PodNeeds needs) {
-    Room room = rooms.of(node);
-    PodNeeds left = new PodNeeds(room.free().milliCpu() - needs.milliCpu(), room.free().memory() - needs.memory());
-    rooms.put(node, new Room(left, room.total()));
+    Capacity capacity = capacities.of(node);
+    PodNeeds left =
+        new PodNeeds(capacity.free().milliCpu() - needs.milliCpu(), capacity.free().memory() - needs.memory());
+    capacities.put(node, new Capacity(left, capacity.total()));
   }
 }

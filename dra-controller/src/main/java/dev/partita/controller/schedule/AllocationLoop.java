@@ -91,12 +91,12 @@ public final class AllocationLoop implements AutoCloseable {
   private final Vetoes vetoes = new Vetoes();
   private final Retries retries;
   private final StaleReasons stale;
-  private final AbandonedClaims leftovers;
+  private final AbandonedClaims abandoned;
   private final NodeFacts nodeFacts;
   private final Nominations nominations;
   private final Preemption preemption;
   private final PodFollower follower;
-  private final PodScheduler turns;
+  private final PodScheduler scheduler;
   private final PodQueue queue;
   private final Explanations explanations;
   private final QuotaRefresh quotas;
@@ -144,7 +144,7 @@ public final class AllocationLoop implements AutoCloseable {
     this.writer =
         new PodWriter(new AllocationWriter(client, edge), new AllocationGate(client, edge, view), view, clock,
             ledger::isSpent, listening);
-    this.leftovers = new AbandonedClaims(view, ledger, others, this::isOurs, writer, retries);
+    this.abandoned = new AbandonedClaims(view, ledger, others, this::isOurs, writer, retries);
     LongSupplier processorTime = ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime;
     DecisionBudget budget = new DecisionBudget(processorTime);
     PodDecider decider = new PodDecider(view, ledger, loads, vetoes, budget, heartbeat);
@@ -153,7 +153,7 @@ public final class AllocationLoop implements AutoCloseable {
     this.nominations = new Nominations(ledger, loads);
     this.preemption =
         new Preemption(view, monotonicClock, ledger, loads, nominations, evictor, retries, priorities, budget);
-    this.turns =
+    this.scheduler =
         new PodScheduler(
             view,
             clock,
@@ -162,14 +162,14 @@ public final class AllocationLoop implements AutoCloseable {
             loads,
             decides.apply(decider),
             writer,
-            leftovers,
+            abandoned,
             notes,
             retries,
             nominations,
             preemption);
-    this.queue = new PodQueue(view, loads, turns, retries, budget, processorTime, monotonicClock);
-    this.explanations = new Explanations(view, turns);
-    this.follower = new PodFollower(view, loads, priorities, decider.mixFeed(), leftovers, turns, queue);
+    this.queue = new PodQueue(view, loads, scheduler, retries, budget, processorTime, monotonicClock);
+    this.explanations = new Explanations(view, scheduler);
+    this.follower = new PodFollower(view, loads, priorities, decider.demandRecorder(), abandoned, scheduler, queue);
     this.listener = event -> loop.post(new WorkItem.Observed(event));
   }
 
@@ -259,19 +259,19 @@ public final class AllocationLoop implements AutoCloseable {
         saying = Duration.ZERO;
       }
       case WorkItem.VetoOver(ObjectKey claim) -> addPodsOf(claim, pods);
-      case WorkItem.NotReleased(ObjectKey claim, String claimUid) -> leftovers.notReleased(claim, claimUid);
+      case WorkItem.NotReleased(ObjectKey claim, String claimUid) -> abandoned.notReleased(claim, claimUid);
       case WorkItem.TryAgain(ObjectKey pod) -> {
         retries.tried(pod);
         pods.add(pod);
       }
       case WorkItem.ClaimAgain(ObjectKey claim, String claimUid) -> {
-        leftovers.withdraw(claim, claimUid);
+        abandoned.withdraw(claim, claimUid);
         observeClaim(claim, claimUid, pods); // what was proposed for it may not count any more
       }
       case WorkItem.ReleaseAgain(ObjectKey claim, String claimUid) -> {
-        leftovers.tried(claimUid);
-        leftovers.withdraw(claim, claimUid);
-        leftovers.look(claim, inventory);
+        abandoned.tried(claimUid);
+        abandoned.withdraw(claim, claimUid);
+        abandoned.look(claim, inventory);
         addPodsOf(claim, pods); // one that waits may have to give back what it has there
       }
       case WorkItem.EvictionRefused(ObjectKey pod, String podUid, String victimUid) -> {
@@ -331,8 +331,8 @@ public final class AllocationLoop implements AutoCloseable {
     for (ResourceClaim claim : view.claims()) {
       guarded(ObjectKey.of(claim), () -> ledger.observe(claim.getMetadata().getUid(), claim));
     }
-    view.claims().forEach(claim -> guarded(ObjectKey.of(claim), () -> leftovers.look(ObjectKey.of(claim), inventory)));
-    view.pods().forEach(pod -> guarded(ObjectKey.of(pod), () -> turns.countPlaced(pod)));
+    view.claims().forEach(claim -> guarded(ObjectKey.of(claim), () -> abandoned.look(ObjectKey.of(claim), inventory)));
+    view.pods().forEach(pod -> guarded(ObjectKey.of(pod), () -> scheduler.countPlaced(pod)));
     for (Pod pod : view.pods()) {
       guarded(ObjectKey.of(pod), () -> follower.follow(ObjectKey.of(pod), pod.getMetadata().getUid(), inventory, pods));
     }
@@ -370,7 +370,7 @@ public final class AllocationLoop implements AutoCloseable {
       case ClusterEvent.PodChanged(ObjectKey pod, String uid) -> {
         follower.follow(pod, uid, inventory, pods);
         if (ledger.held().podChanged(uid)) {
-          pods.addAll(turns.waiting());
+          pods.addAll(scheduler.waiting());
         }
       }
       case ClusterEvent.ClaimChanged(ObjectKey claim, String uid) -> observeClaim(claim, uid, pods);
@@ -381,9 +381,9 @@ public final class AllocationLoop implements AutoCloseable {
   private void roomChanged(String name) {
     @Nullable Node node = view.node(name);
     if (node == null || inventory.host(name) == null) {
-      ledger.rooms().remove(name);
+      ledger.capacities().remove(name);
     } else {
-      ledger.rooms().put(name, NodeFit.room(node, loads.of(name)));
+      ledger.capacities().put(name, NodeFit.capacity(node, loads.of(name)));
     }
   }
 
@@ -393,10 +393,10 @@ public final class AllocationLoop implements AutoCloseable {
     changed(key, uid, ledger.observe(uid, same ? claim : null), same);
     if (!same) {
       vetoes.forget(uid);
-      leftovers.forget(uid);
+      abandoned.forget(uid);
     }
     addPodsOf(key, pods);
-    leftovers.look(key, inventory);
+    abandoned.look(key, inventory);
   }
 
   private void written(ClaimRef claim, Optional<String> version, Set<ObjectKey> pods) {
@@ -405,21 +405,21 @@ public final class AllocationLoop implements AutoCloseable {
       ledger.dropped(claim.uid());
       queue.helps();
       addPodsOf(key, pods); // those who share it had nothing to wait for as long as it was taken for allocated
-      leftovers.look(key, inventory);
+      abandoned.look(key, inventory);
       return;
     }
     changed(key, claim.uid(), ledger.written(claim.uid(), version.get()), true);
-    stale.taken(turns.numberWaiting()); // it counts since it was decided
+    stale.taken(scheduler.numberWaiting()); // it counts since it was decided
   }
 
   private void changed(ObjectKey claim, String uid, ClaimLedger.Change change, boolean exists) {
     switch (change) {
       case ClaimLedger.Change.Freed freed -> {
         freed.vetoed().filter(node -> exists).ifPresent(node -> veto(claim, uid, node));
-        view.podsOf(claim).forEach(pod -> turns.giveBackRoom(ObjectKey.of(pod)));
+        view.podsOf(claim).forEach(pod -> scheduler.giveBackRoom(ObjectKey.of(pod)));
         queue.helps();
       }
-      case ClaimLedger.Change.Taken _ -> stale.taken(turns.numberWaiting());
+      case ClaimLedger.Change.Taken _ -> stale.taken(scheduler.numberWaiting());
       case ClaimLedger.Change.None _ -> {}
     }
   }
@@ -432,7 +432,7 @@ public final class AllocationLoop implements AutoCloseable {
   }
 
   private void finished(ObjectKey pod, boolean failed, Set<ObjectKey> pods) {
-    turns.finished(pod, failed);
+    scheduler.finished(pod, failed);
     if (failed) {
       queue.helps(); // what was assumed for it is free again
     } else {

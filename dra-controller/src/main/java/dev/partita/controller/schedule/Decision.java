@@ -33,9 +33,9 @@ sealed interface Decision {
    * @param claims those that wait
    * @param unused claims of the pod that are allocated already, which nobody uses: to be given back, for half a pod's
    *        claims help nobody
-   * @param trial whether a host would do if something else had changed
+   * @param dryRun whether a host would do if something else had changed
    */
-  record Wait(List<ResourceClaim> claims, List<ResourceClaim> unused, WhyWaiting why, DryRun trial)
+  record Wait(List<ResourceClaim> claims, List<ResourceClaim> unused, WhyWaiting why, DryRun dryRun)
       implements Decision {}
 
   /** Some claims can never be allocated as they stand. */

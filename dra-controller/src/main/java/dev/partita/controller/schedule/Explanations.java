@@ -27,11 +27,11 @@ final class Explanations {
   private static final int SUMMARY = 2_000;
 
   private final ClusterView view;
-  private final PodScheduler turns;
+  private final PodScheduler scheduler;
 
-  Explanations(ClusterView view, PodScheduler turns) {
+  Explanations(ClusterView view, PodScheduler scheduler) {
     this.view = view;
-    this.turns = turns;
+    this.scheduler = scheduler;
   }
 
   Answer answer(Question question, Inventory inventory) {
@@ -53,10 +53,10 @@ final class Explanations {
     if (!PodClaims.isLive(pod)) {
       return said(pod, State.Over, "it is over or being deleted");
     }
-    if (turns.isWriting(ObjectKey.of(pod))) {
+    if (scheduler.isWriting(ObjectKey.of(pod))) {
       return said(pod, State.Placed, "what was decided for it is being written");
     }
-    Decision decision = turns.consider(pod, inventory, Map.of());
+    Decision decision = scheduler.consider(pod, inventory, Map.of());
     Optional<String> gang = Gang.of(pod).flatMap(this::missing);
     return switch (decision) {
       case Decision.Nothing _ ->

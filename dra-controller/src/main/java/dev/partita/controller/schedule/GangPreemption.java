@@ -4,7 +4,7 @@ import dev.partita.controller.allocate.Outcome;
 import dev.partita.controller.commit.PodPlan;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.preempt.Victim;
-import dev.partita.controller.schedule.Preemption.Room;
+import dev.partita.controller.schedule.Preemption.Plan;
 import dev.partita.controller.state.Nomination;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -32,11 +32,11 @@ final class GangPreemption {
   /** Pods of one gang for which others are evicted: each is a search of the whole cluster. */
   private static final int MOST = 64;
 
-  private final PodScheduler turns;
+  private final PodScheduler scheduler;
   private final Preemption preemption;
 
-  GangPreemption(PodScheduler turns, Preemption preemption) {
-    this.turns = turns;
+  GangPreemption(PodScheduler scheduler, Preemption preemption) {
+    this.scheduler = scheduler;
     this.preemption = preemption;
   }
 
@@ -47,10 +47,10 @@ final class GangPreemption {
    * @return what is being done, for people; empty if nothing is
    */
   Optional<String> make(List<Pod> pods, Inventory inventory) {
-    Map<Pod, Nomination> standing = new LinkedHashMap<>();
-    pods.forEach(pod -> preemption.underWay(pod).ifPresent(nomination -> standing.put(pod, nomination)));
-    if (!standing.isEmpty()) {
-      return words(standing);
+    Map<Pod, Nomination> nominated = new LinkedHashMap<>();
+    pods.forEach(pod -> preemption.underWay(pod).ifPresent(nomination -> nominated.put(pod, nomination)));
+    if (!nominated.isEmpty()) {
+      return words(nominated);
     }
     drop(pods);
     if (pods.stream().noneMatch(preemption::mayEvict)) {
@@ -79,7 +79,7 @@ final class GangPreemption {
     Deque<Runnable> undo = new ArrayDeque<>();
     try {
       for (Pod pod : pods) {
-        switch (turns.consider(pod, inventory, placed)) {
+        switch (scheduler.consider(pod, inventory, placed)) {
           case Decision.Allocate(PodPlan plan) -> {
             found.put(pod, preemption.nomination(pod, plan.outcome()));
             outcomes.add(plan.outcome());
@@ -87,15 +87,15 @@ final class GangPreemption {
           }
           case Decision.Settled _ -> {} // by claims that it shares with others of the gang
           case Decision.Wait wait when rooms(found) < MOST && preemption.mayEvict(pod) -> {
-            Optional<Room> room = preemption.find(pod, wait, inventory, leaving);
-            if (room.isEmpty()) {
+            Optional<Plan> plan = preemption.find(pod, wait, inventory, leaving);
+            if (plan.isEmpty()) {
               return Optional.empty();
             }
-            found.put(pod, room.get().nomination());
-            outcomes.add(room.get().outcome());
-            room.get().nomination().victims().forEach(victim -> leaving.add(victim.uid()));
-            undo.push(preemption.vacate(room.get()));
-            assume(plan(pod, wait, room.get().outcome()), placed, undo);
+            found.put(pod, plan.get().nomination());
+            outcomes.add(plan.get().outcome());
+            plan.get().nomination().victims().forEach(victim -> leaving.add(victim.uid()));
+            undo.push(preemption.vacate(plan.get()));
+            assume(plan(pod, wait, plan.get().outcome()), placed, undo);
           }
           case Decision _ -> {
             return Optional.empty();
@@ -118,8 +118,8 @@ final class GangPreemption {
   }
 
   private void assume(PodPlan plan, Map<String, String> placed, Deque<Runnable> undo) {
-    undo.push(() -> turns.unassume(plan));
-    turns.assume(plan);
+    undo.push(() -> scheduler.unassume(plan));
+    scheduler.assume(plan);
     plan.outcome().claims().forEach(placement -> placed.put(placement.claim().uid(), plan.outcome().node()));
   }
 

@@ -41,9 +41,9 @@ final class GangScheduler {
 
   private final ClusterView view;
   private final Clock clock;
-  private final PodScheduler turns;
+  private final PodScheduler scheduler;
   private final GangPreemption room;
-  private final AbandonedClaims leftovers;
+  private final AbandonedClaims abandoned;
   private final ClaimNotes notes;
   private final Retries retries;
   private final Map<ObjectKey, Look> looks = new HashMap<>();
@@ -60,24 +60,24 @@ final class GangScheduler {
   GangScheduler(
       ClusterView view,
       Clock clock,
-      PodScheduler turns,
+      PodScheduler scheduler,
       GangPreemption room,
-      AbandonedClaims leftovers,
+      AbandonedClaims abandoned,
       ClaimNotes notes,
       Retries retries) {
     this.view = view;
     this.clock = clock;
     this.retries = retries;
-    this.turns = turns;
+    this.scheduler = scheduler;
     this.room = room;
-    this.leftovers = leftovers;
+    this.abandoned = abandoned;
     this.notes = notes;
   }
 
   /** @return whether a place was looked for, and not found */
   boolean take(ObjectKey gang, Inventory inventory) {
     List<Pod> there = view.podsOfGang(gang).stream().filter(Gang::isThere).toList();
-    if (there.stream().anyMatch(pod -> turns.isWriting(ObjectKey.of(pod)))) {
+    if (there.stream().anyMatch(pod -> scheduler.isWriting(ObjectKey.of(pod)))) {
       return false; // when that has ended it is looked at again
     }
     switch (Gang.state(gang, there)) {
@@ -120,7 +120,7 @@ final class GangScheduler {
       if (isSettled(pod)) {
         giveBack(pod, why);
       } else {
-        hold(pod, turns.read(pod), why);
+        hold(pod, scheduler.read(pod), why);
       }
     }
     Duration took = Duration.ofNanos(System.nanoTime() - start);
@@ -140,25 +140,25 @@ final class GangScheduler {
     }
     int missing = wanted - settled.size();
     if (missing <= 0) {
-      live.forEach(pod -> turns.decide(pod, inventory)); // each by itself: as many as there must be have their place
+      live.forEach(pod -> scheduler.decide(pod, inventory)); // each by itself: as many as there must be have their place
       return false;
     }
     List<Pod> needed = open.subList(0, Math.min(missing, open.size()));
     for (Pod pod : needed) {
       switch (consider(pod, inventory, placed, plans)) {
         case Decision.Allocate(PodPlan plan) -> {
-          turns.assume(plan);
+          scheduler.assume(plan);
           plan.outcome().claims().forEach(placement -> placed.put(placement.claim().uid(), plan.outcome().node()));
           plans.add(plan);
         }
         case Decision.Settled _ -> {} // by claims that it shares with others of the gang
         case Decision.LeaveToScheduler _ -> {
-          plans.forEach(turns::unassume);
-          live.forEach(each -> turns.decide(each, inventory)); // kube-scheduler knows no gangs
+          plans.forEach(scheduler::unassume);
+          live.forEach(each -> scheduler.decide(each, inventory)); // kube-scheduler knows no gangs
           return false;
         }
         case Decision decision -> {
-          plans.forEach(turns::unassume);
+          plans.forEach(scheduler::unassume);
           refuse(gang, pod, decision, open, settled);
           if (decision instanceof Decision.Wait) {
             room.make(needed, inventory).ifPresent(words -> needed
@@ -170,7 +170,7 @@ final class GangScheduler {
         }
       }
     }
-    turns.write(plans);
+    scheduler.write(plans);
     return false;
   }
 
@@ -178,18 +178,18 @@ final class GangScheduler {
   private Decision consider(Pod pod, Inventory inventory, Map<String, String> placed, List<PodPlan> before) {
     boolean done = false;
     try {
-      Decision decision = turns.consider(pod, inventory, placed);
+      Decision decision = scheduler.consider(pod, inventory, placed);
       done = true;
       return decision;
     } finally {
       if (!done) {
-        before.forEach(turns::unassume);
+        before.forEach(scheduler::unassume);
       }
     }
   }
 
   private void refuse(ObjectKey gang, Pod pod, Decision decision, List<Pod> open, List<Pod> settled) {
-    turns.apply(pod, decision);
+    scheduler.apply(pod, decision);
     String why =
         "gang " + gang.name() + ": waits for pod " + pod.getMetadata().getName()
             + switch (decision) {
@@ -204,8 +204,8 @@ final class GangScheduler {
 
   /** What the pod has and nobody uses is kept for nobody: its gang may never be complete again. */
   private void giveBack(Pod pod, String why) {
-    turns.waitFor(pod);
-    leftovers.release(claims(pod).stream().filter(AllocatedClaim::isUnusedAndOurs).toList(), why);
+    scheduler.waitFor(pod);
+    abandoned.release(claims(pod).stream().filter(AllocatedClaim::isUnusedAndOurs).toList(), why);
   }
 
   /** Whether all its claims are allocated. */
@@ -217,18 +217,18 @@ final class GangScheduler {
   /** A pod for which there is nothing to allocate, or not any more, waits for nobody. */
   private void hold(Pod pod, Decider.Reading reading, String why) {
     switch (reading) {
-      case Decider.Reading.Decided(Decision.ClaimMissing missing) -> turns.apply(pod, missing);
+      case Decider.Reading.Decided(Decision.ClaimMissing missing) -> scheduler.apply(pod, missing);
       case Decider.Reading.Decided(Decision.Settled settled) when claims(pod).stream()
           .noneMatch(AllocatedClaim::isAllocated) ->
-          turns.apply(pod, settled);
+          scheduler.apply(pod, settled);
       case Decider.Reading _ -> hold(pod, why);
     }
   }
 
   private void hold(Pod pod, String why) {
-    turns.hold(pod);
+    scheduler.hold(pod);
     List<ResourceClaim> waiting = waiting(pod);
-    leftovers.withdraw(waiting);
+    abandoned.withdraw(waiting);
     notes.waiting(pod, waiting, why);
   }
 

@@ -60,7 +60,7 @@ final class PodDecider implements Decider {
   private final NodeLoads loads;
   private final Vetoes vetoes;
   private final ClaimReader reader;
-  private final DemandRecorder mixFeed;
+  private final DemandRecorder demandRecorder;
   private final DecisionBudget budget;
   private dev.partita.controller.allocate.Allocator allocator;
 
@@ -78,7 +78,7 @@ final class PodDecider implements Decider {
     this.loads = loads;
     this.vetoes = vetoes;
     this.reader = new ClaimReader(view::deviceClass, new DeviceSelectors(budget));
-    this.mixFeed = new DemandRecorder(view, reader, ledger.mix());
+    this.demandRecorder = new DemandRecorder(view, reader, ledger.history());
     this.allocator = allocator(budget);
   }
 
@@ -87,8 +87,8 @@ final class PodDecider implements Decider {
   }
 
   /** What is learnt from pods as they arrive. */
-  DemandRecorder mixFeed() {
-    return mixFeed;
+  DemandRecorder demandRecorder() {
+    return demandRecorder;
   }
 
   @Override
@@ -137,7 +137,7 @@ final class PodDecider implements Decider {
         case ClaimReading.Unusable(List<String> words) -> problems.put(claim, words);
       }
     }
-    mixFeed.arrived(pod, names.get());
+    demandRecorder.arrived(pod, names.get());
     if (!problems.isEmpty()) {
       return new Reading.Decided(new Decision.Refuse(problems));
     }

@@ -27,9 +27,9 @@ final class PodFollower {
   private final ClusterView view;
   private final NodeLoads loads;
   private final Priorities priorities;
-  private final DemandRecorder mixFeed;
-  private final AbandonedClaims leftovers;
-  private final PodScheduler turns;
+  private final DemandRecorder demandRecorder;
+  private final AbandonedClaims abandoned;
+  private final PodScheduler scheduler;
   private final PodQueue queue;
   private final Map<String, List<ObjectKey>> claimsOfPod = new HashMap<>();
   private final Map<String, ObjectKey> gangOfPod = new HashMap<>();
@@ -38,16 +38,16 @@ final class PodFollower {
       ClusterView view,
       NodeLoads loads,
       Priorities priorities,
-      DemandRecorder mixFeed,
-      AbandonedClaims leftovers,
-      PodScheduler turns,
+      DemandRecorder demandRecorder,
+      AbandonedClaims abandoned,
+      PodScheduler scheduler,
       PodQueue queue) {
     this.view = view;
     this.loads = loads;
     this.priorities = priorities;
-    this.mixFeed = mixFeed;
-    this.leftovers = leftovers;
-    this.turns = turns;
+    this.demandRecorder = demandRecorder;
+    this.abandoned = abandoned;
+    this.scheduler = scheduler;
     this.queue = queue;
   }
 
@@ -84,7 +84,7 @@ final class PodFollower {
   private void live(ObjectKey key, Pod pod, Inventory inventory, Set<ObjectKey> pods) {
     String uid = pod.getMetadata().getUid();
     if (PodClaims.isBound(pod) && inventory.host(pod.getSpec().getNodeName()) != null) {
-      mixFeed.arrivedWithoutCards(pod);
+      demandRecorder.arrivedWithoutCards(pod);
     }
     if (!pod.getSpec().getResourceClaims().isEmpty()) {
       priorities.put(uid, PodScheduler.priority(pod));
@@ -103,11 +103,11 @@ final class PodFollower {
 
   private void over(ObjectKey key, String uid, Inventory inventory, Set<ObjectKey> pods) {
     priorities.remove(uid);
-    turns.forget(key, uid);
+    scheduler.forget(key, uid);
     queue.forget(uid);
-    mixFeed.forget(uid);
+    demandRecorder.forget(uid);
     Objects.requireNonNullElse(claimsOfPod.remove(uid), List.<ObjectKey>of())
-        .forEach(claim -> leftovers.look(claim, inventory));
+        .forEach(claim -> abandoned.look(claim, inventory));
     // it may have been the odd one
     Optional.ofNullable(gangOfPod.remove(uid)).ifPresent(gang -> rest(gang).ifPresent(pods::add));
   }

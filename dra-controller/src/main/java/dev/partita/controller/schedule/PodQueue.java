@@ -34,8 +34,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gives pods their turns to be decided about, fairly to their namespaces, and takes care that no decision goes on for
- * long. One that fails, or takes too long, sets aside its pod, or its gang, and nobody else. For one thread.
+ * Gives pods their scheduler to be decided about, fairly to their namespaces, and takes care that no decision goes on
+ * for long. One that fails, or takes too long, sets aside its pod, or its gang, and nobody else. For one thread.
  */
 final class PodQueue {
   private static final Logger LOG = LoggerFactory.getLogger(PodQueue.class);
@@ -83,7 +83,7 @@ final class PodQueue {
 
   private final ClusterView view;
   private final NodeLoads loads;
-  private final PodScheduler turns;
+  private final PodScheduler scheduler;
   private final Retries retries;
   private final DecisionBudget budget;
   private final LongSupplier processorTime;
@@ -97,7 +97,7 @@ final class PodQueue {
   PodQueue(
       ClusterView view,
       NodeLoads loads,
-      PodScheduler turns,
+      PodScheduler scheduler,
       Retries retries,
       DecisionBudget budget,
       LongSupplier processorTime,
@@ -105,7 +105,7 @@ final class PodQueue {
     this.slots = new SearchSlots(monotonicClock, PART_OF_THE_TIME);
     this.view = view;
     this.loads = loads;
-    this.turns = turns;
+    this.scheduler = scheduler;
     this.retries = retries;
     this.budget = budget;
     this.processorTime = processorTime;
@@ -133,7 +133,7 @@ final class PodQueue {
       }
       try {
         @Nullable Pod pod = view.pod(key);
-        if (pod != null && PodClaims.isLive(pod) && !turns.isWriting(key)) {
+        if (pod != null && PodClaims.isLive(pod) && !scheduler.isWriting(key)) {
           want(pod);
         }
       } catch (RuntimeException | Error e) {
@@ -195,8 +195,8 @@ final class PodQueue {
 
   private void wake() {
     if (mayHelpAll || !roomBefore.isEmpty()) {
-      turns.forgetWhyPodsWait();
-      List<ObjectKey> waiting = turns.waiting();
+      scheduler.forgetWhyPodsWait();
+      List<ObjectKey> waiting = scheduler.waiting();
       boolean all = mayHelpAll || roomBefore.size() * (long) waiting.size() > MOST_LOOKS;
       want(all ? waiting : waitingForRoom(waiting));
     }
@@ -231,7 +231,7 @@ final class PodQueue {
   private void take(Turn turn, Inventory inventory) {
     List<Pod> pods = podsOf(turn);
     if (pods.isEmpty()
-        || (turn instanceof Turn.OfPod && (turns.isWriting(turn.key()) || !PodClaims.isLive(pods.getFirst())))) {
+        || (turn instanceof Turn.OfPod && (scheduler.isWriting(turn.key()) || !PodClaims.isLive(pods.getFirst())))) {
       return;
     }
     String id = id(turn, pods.getFirst());
@@ -246,8 +246,8 @@ final class PodQueue {
     boolean inVain = false;
     try {
       switch (turn) {
-        case Turn.OfPod _ -> turns.decide(pods.getFirst(), inventory);
-        case Turn.OfGang(ObjectKey gang) -> inVain = turns.decideGang(gang, inventory);
+        case Turn.OfPod _ -> scheduler.decide(pods.getFirst(), inventory);
+        case Turn.OfGang(ObjectKey gang) -> inVain = scheduler.decideGang(gang, inventory);
       }
       aside.succeeded(id);
     } catch (OverBudgetException e) {
@@ -256,7 +256,7 @@ final class PodQueue {
       Fatal.rethrow(e);
       LOG.error("{}: not decided", turn, e);
       if (e instanceof Error) {
-        turns.forgetSearches(); // it may have ended in the middle of anything
+        scheduler.forgetSearches(); // it may have ended in the middle of anything
       }
       setAside(turn, id, pods, took(start),
           "the controller failed (" + e.getClass().getSimpleName() + ", see its log)");
@@ -314,7 +314,7 @@ final class PodQueue {
     retries.after(pause, new WorkItem.AsideOver(turn, id));
     for (Pod pod : pods) {
       try {
-        turns.setAside(pod, why);
+        scheduler.setAside(pod, why);
       } catch (RuntimeException | Error e) {
         Fatal.rethrow(e);
         LOG.error("pod {}: that it is set aside is not said", ObjectKey.of(pod), e);

@@ -48,7 +48,7 @@ final class PodScheduler {
   private final NodeLoads loads;
   private final Decider decider;
   private final PodWriter writer;
-  private final AbandonedClaims leftovers;
+  private final AbandonedClaims abandoned;
   private final ClaimNotes notes;
   private final Retries retries;
   private final Nominations nominations;
@@ -66,7 +66,7 @@ final class PodScheduler {
       NodeLoads loads,
       Decider decider,
       PodWriter writer,
-      AbandonedClaims leftovers,
+      AbandonedClaims abandoned,
       ClaimNotes notes,
       Retries retries,
       Nominations nominations,
@@ -78,13 +78,13 @@ final class PodScheduler {
     this.loads = loads;
     this.decider = decider;
     this.writer = writer;
-    this.leftovers = leftovers;
+    this.abandoned = abandoned;
     this.notes = notes;
     this.retries = retries;
     this.nominations = nominations;
     this.preemption = preemption;
     this.gangs =
-        new GangScheduler(view, monotonicClock, this, new GangPreemption(this, preemption), leftovers, notes, retries);
+        new GangScheduler(view, monotonicClock, this, new GangPreemption(this, preemption), abandoned, notes, retries);
   }
 
   static int priority(Pod pod) {
@@ -252,14 +252,14 @@ final class PodScheduler {
       }
       case Decision.Refuse(Map<ResourceClaim, List<String>> problems) -> {
         hold(pod);
-        leftovers.withdraw(List.copyOf(problems.keySet()));
+        abandoned.withdraw(List.copyOf(problems.keySet()));
         notes.refused(pod, problems);
       }
       case Decision.Wait wait -> {
         hold(pod);
-        leftovers.withdraw(wait.claims());
+        abandoned.withdraw(wait.claims());
         notes.waiting(pod, wait);
-        leftovers.release(wait.unused(), "the other claims of pod " + key + " cannot be allocated beside it");
+        abandoned.release(wait.unused(), "the other claims of pod " + key + " cannot be allocated beside it");
       }
       case Decision.Allocate(PodPlan plan) -> {
         assume(plan);

@@ -100,15 +100,15 @@ final class Preemption {
    * @return what is being done, for people; empty if nothing is
    */
   Optional<String> makeRoom(Pod pod, Decision.Wait wait, Inventory inventory) {
-    Optional<Nomination> standing = underWay(pod);
-    if (standing.isPresent()) {
-      return standing.flatMap(Nomination::words);
+    Optional<Nomination> nominated = underWay(pod);
+    if (nominated.isPresent()) {
+      return nominated.flatMap(Nomination::words);
     }
     nominations.remove(pod.getMetadata().getUid());
     if (!mayEvict(pod)) {
       return Optional.empty();
     }
-    Optional<Room> fresh = inItsTurn(pod, () -> find(pod, wait, inventory, Set.of()));
+    Optional<Plan> fresh = inItsTurn(pod, () -> find(pod, wait, inventory, Set.of()));
     fresh.ifPresent(room -> begin(Map.of(pod, room.nomination())));
     return fresh.flatMap(room -> room.nomination().words());
   }
@@ -119,7 +119,7 @@ final class Preemption {
    * @param outcome what it is to get
    * @param onNode where the others are
    */
-  record Room(Nomination nomination, Outcome.Allocated outcome, VictimsOnNode onNode) {}
+  record Plan(Nomination nomination, Outcome.Allocated outcome, VictimsOnNode onNode) {}
 
   /** What is being done for the pod, as long as it may still help. */
   Optional<Nomination> underWay(Pod pod) {
@@ -172,7 +172,7 @@ final class Preemption {
    *
    * @param leaving UIDs of pods that are taken for gone already
    */
-  Optional<Room> find(Pod pod, Decision.Wait wait, Inventory inventory, Set<String> leaving) {
+  Optional<Plan> find(Pod pod, Decision.Wait wait, Inventory inventory, Set<String> leaving) {
     return lifted(
         pod,
         () -> choose(pod, wait, inventory, new Grounds.Priority(), leaving, onNode -> onNode.victims().keySet())
@@ -184,7 +184,7 @@ final class Preemption {
    *
    * @return ends that
    */
-  Runnable vacate(Room room) {
+  Runnable vacate(Plan room) {
     List<Victim> victims = room.nomination().victims();
     victims.forEach(victim -> loads.remove(victim.uid()));
     Runnable back = ledger.lift(room.nomination().claims());
@@ -239,14 +239,14 @@ final class Preemption {
             || nomination.claims().stream().anyMatch(ledger::isTaken));
   }
 
-  private Optional<Room> reclaim(Pod pod, Decision.Wait wait, Inventory inventory, Set<String> leaving) {
+  private Optional<Plan> reclaim(Pod pod, Decision.Wait wait, Inventory inventory, Set<String> leaving) {
     Grounds guarantee = new Grounds.Guarantee(pod.getMetadata().getNamespace());
     Borrowers borrowers = new Borrowers(ledger, nominations, PodScheduler.priority(pod));
     return choose(pod, wait, inventory, guarantee, leaving, borrowers::smallestFirst)
         .or(() -> choose(pod, wait, inventory, guarantee, leaving, borrowers::largestFirst));
   }
 
-  private Optional<Room> choose(
+  private Optional<Plan> choose(
       Pod pod,
       Decision.Wait wait,
       Inventory inventory,
@@ -267,7 +267,7 @@ final class Preemption {
         (node, gone) -> {
           GpuHost host = Objects.requireNonNull(inventory.host(node));
           Optional<Outcome.Allocated> found =
-              without(Objects.requireNonNull(nodes.get(node)), gone, () -> wait.trial().on(host));
+              without(Objects.requireNonNull(nodes.get(node)), gone, () -> wait.dryRun().on(host));
           return found.isPresent()
               && switch (grounds) {
                 case Grounds.Priority() -> true;
@@ -281,11 +281,11 @@ final class Preemption {
               VictimsOnNode onNode = Objects.requireNonNull(nodes.get(chosen.node()));
               GpuHost host = Objects.requireNonNull(inventory.host(chosen.node()));
               Outcome.Allocated outcome =
-                  without(onNode, Set.copyOf(chosen.victims()), () -> wait.trial().on(host)).orElseThrow();
+                  without(onNode, Set.copyOf(chosen.victims()), () -> wait.dryRun().on(host)).orElseThrow();
               long grace = chosen.victims().stream()
                   .mapToLong(victim -> grace(Objects.requireNonNull(onNode.victims().get(victim)))).max().orElse(0);
               Set<String> freed = onNode.freedBy(Set.copyOf(chosen.victims()));
-              return new Room(nomination(pod, outcome, chosen.victims(), grounds, freed, grace), outcome, onNode);
+              return new Plan(nomination(pod, outcome, chosen.victims(), grounds, freed, grace), outcome, onNode);
             });
   }
 

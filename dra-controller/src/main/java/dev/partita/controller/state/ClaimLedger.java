@@ -72,9 +72,9 @@ public final class ClaimLedger {
   private final HeldLedger held;
   private final QuotaLedger quotas = new QuotaLedger();
   private final Books books = new Books();
-  private final HostCapacities rooms = new HostCapacities();
-  private final DemandHistory mix = new DemandHistory();
-  private final FreeCards freeCards = new FreeCards(books, rooms, mix);
+  private final HostCapacities capacities = new HostCapacities();
+  private final DemandHistory history = new DemandHistory();
+  private final FreeCards freeCards = new FreeCards(books, capacities, history);
   private final Map<String, Assumed> assumed = new ConcurrentHashMap<>();
   private final Map<String, Seen> seen = new HashMap<>();
   private final Set<String> releasing = new HashSet<>();
@@ -168,13 +168,13 @@ public final class ClaimLedger {
   }
 
   /** What CPU and memory hosts have left. */
-  public HostCapacities rooms() {
-    return rooms;
+  public HostCapacities capacities() {
+    return capacities;
   }
 
   /** What pods have asked for. */
-  public DemandHistory mix() {
-    return mix;
+  public DemandHistory history() {
+    return history;
   }
 
   /** What is free of the inventory's cards. */

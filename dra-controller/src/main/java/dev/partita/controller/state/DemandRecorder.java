@@ -22,13 +22,13 @@ import org.jspecify.annotations.Nullable;
 public final class DemandRecorder {
   private final ClusterView view;
   private final ClaimReader reader;
-  private final DemandHistory mix;
+  private final DemandHistory history;
   private final Set<String> counted = new HashSet<>();
 
-  public DemandRecorder(ClusterView view, ClaimReader reader, DemandHistory mix) {
+  public DemandRecorder(ClusterView view, ClaimReader reader, DemandHistory history) {
     this.view = view;
     this.reader = reader;
-    this.mix = mix;
+    this.history = history;
   }
 
   /** A pod with these claims, all of which exist. */
@@ -44,14 +44,14 @@ public final class DemandRecorder {
       }
     }
     if (!asks.isEmpty()) {
-      mix.arrived(NodeFit.needs(pod), asks);
+      history.arrived(NodeFit.needs(pod), asks);
     }
   }
 
   /** A pod that runs on a host with cards; only pods without claims are counted here. */
   public void arrivedWithoutCards(Pod pod) {
     if (pod.getSpec().getResourceClaims().isEmpty() && counted.add(pod.getMetadata().getUid())) {
-      mix.arrived(NodeFit.needs(pod), List.of());
+      history.arrived(NodeFit.needs(pod), List.of());
     }
   }
 

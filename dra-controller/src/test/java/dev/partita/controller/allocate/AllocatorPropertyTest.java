@@ -55,9 +55,9 @@ class AllocatorPropertyTest {
     KnownCluster cluster = new KnownCluster(stream.cluster(5));
     KnownCluster unwatched = new KnownCluster(cluster.nodes()); // where nobody only looks
     for (String node : cluster.nodeNames()) {
-      HostCapacities.Room room = stream.room(expecting);
-      cluster.rooms.put(node, room);
-      unwatched.rooms.put(node, room);
+      HostCapacities.Capacity room = stream.room(expecting);
+      cluster.capacities.put(node, room);
+      unwatched.capacities.put(node, room);
     }
     for (int step = 0; step < STEPS; step++) {
       switch (random.nextInt(10)) {
@@ -79,8 +79,8 @@ class AllocatorPropertyTest {
           PodNeeds needs =
               expecting ? new PodNeeds(1_000L * random.nextInt(9), random.nextInt(9) * GpuNodes.GIB) : PodNeeds.NONE;
           boolean looksOnly = asks(pod).stream().allMatch(ask -> ask.access() == Access.MONITOR);
-          cluster.mix.arrived(needs, pod);
-          unwatched.mix.arrived(needs, looksOnly ? List.of() : pod);
+          cluster.history.arrived(needs, pod);
+          unwatched.history.arrived(needs, looksOnly ? List.of() : pod);
           Outcome outcome = decide(cluster, needs, pod, random);
           if (!looksOnly) {
             Outcome without = allocator.allocate(needs, pod, unwatched.candidates(needs), unwatched.refreshed());
@@ -88,7 +88,7 @@ class AllocatorPropertyTest {
           }
           if (outcome instanceof Outcome.Allocated allocated) {
             checkGivesBackExactly(cluster, needs, pod, allocated, stream.pod("probe"));
-            HostCapacities.Room room = stream.room(expecting);
+            HostCapacities.Capacity room = stream.room(expecting);
             cluster.take(allocated, room);
             unwatched.take(looksOnly ? new Outcome.Allocated(allocated.node(), List.of()) : allocated, room);
           }
@@ -111,7 +111,7 @@ class AllocatorPropertyTest {
     }
     switch (outcome) {
       case Outcome.Allocated allocated -> {
-        assertThat(cluster.rooms.of(allocated.node()).holds(needs)).isTrue();
+        assertThat(cluster.capacities.of(allocated.node()).holds(needs)).isTrue();
         checkPlacement(cluster, pod, allocated);
         checkNothingBetterWasPossible(cluster, needs, pod, allocated);
       }
@@ -202,7 +202,7 @@ class AllocatorPropertyTest {
     Map<CardKey, Account> before = cluster.accounts();
     Candidates candidates = cluster.candidates(needs);
     Optional<Outcome.Allocated> then = allocator.place(needs, other, candidates, cluster.refreshed());
-    HostCapacities.Room room = cluster.rooms.of(allocated.node());
+    HostCapacities.Capacity room = cluster.capacities.of(allocated.node());
     cluster.take(allocated, room);
     allocator.place(needs, other, candidates, cluster.refreshed());
     allocated.claims().forEach(claim -> cluster.release(claim.claim().uid()));
@@ -228,7 +228,7 @@ class AllocatorPropertyTest {
     boolean meant = allocated.claims().stream().allMatch(claim -> isAsMeant(cluster, claim.devices()));
     Reading reading = meant ? Reading.AS_MEANT : Reading.AS_WRITTEN;
     for (String node : cluster.nodeNames()) {
-      boolean candidate = cluster.rooms.of(node).holds(needs);
+      boolean candidate = cluster.capacities.of(node).holds(needs);
       if (candidate && rank > 0) {
         assertThat(cluster.everyWay(node).canServe(pod, rank, reading)).as("%s in a way that comes before", node)
             .isNotEqualTo(Optional.of(true));
@@ -259,7 +259,7 @@ class AllocatorPropertyTest {
     assertThat(explanation.nodes()).extracting(NodeRefusal::node).containsExactlyElementsOf(cluster.nodeNames());
     for (NodeRefusal refusal : explanation.nodes()) {
       String node = refusal.node();
-      assertThat(refusal instanceof NodeRefusal.PodUnfit).isEqualTo(!cluster.rooms.of(node).holds(needs));
+      assertThat(refusal instanceof NodeRefusal.PodUnfit).isEqualTo(!cluster.capacities.of(node).holds(needs));
       if (refusal instanceof NodeRefusal.PodUnfit) {
         continue;
       }

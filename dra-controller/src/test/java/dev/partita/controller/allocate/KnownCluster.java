@@ -26,12 +26,12 @@ import java.util.TreeMap;
 
 /** A cluster as the allocator sees it, and beside it what follows from the nodes' reports and the results alone. */
 final class KnownCluster {
-  final HostCapacities rooms = new HostCapacities();
-  final DemandHistory mix = new DemandHistory();
+  final HostCapacities capacities = new HostCapacities();
+  final DemandHistory history = new DemandHistory();
   final SortedMap<String, ClaimPlacement> live = new TreeMap<>();
   private final List<GpuNode> nodes;
   private final Books books = new Books();
-  private final FreeCards cards = new FreeCards(books, rooms, mix);
+  private final FreeCards cards = new FreeCards(books, capacities, history);
   private Inventory inventory = Inventory.EMPTY;
   private final Map<String, List<ReportedDevice>> reported = new HashMap<>();
   private final Map<String, ReportedDevice> offered = new HashMap<>();
@@ -89,19 +89,19 @@ final class KnownCluster {
    * the last change.
    */
   FreeCards readAnew() {
-    FreeCards anew = new FreeCards(books, rooms, mix);
+    FreeCards anew = new FreeCards(books, capacities, history);
     anew.refresh(Inventory.EMPTY.refreshed(nodes));
     return anew;
   }
 
   Candidates candidates(PodNeeds needs) {
-    return host -> rooms.of(host.name()).holds(needs)
+    return host -> capacities.of(host.name()).holds(needs)
         ? Optional.empty()
         : Optional.of("too little is free on the node");
   }
 
-  void take(Outcome.Allocated allocated, HostCapacities.Room room) {
-    rooms.put(allocated.node(), room);
+  void take(Outcome.Allocated allocated, HostCapacities.Capacity room) {
+    capacities.put(allocated.node(), room);
     for (ClaimPlacement placement : allocated.claims()) {
       books.put(placement.claim().uid(), placement.bookings());
       live.put(placement.claim().uid(), placement);

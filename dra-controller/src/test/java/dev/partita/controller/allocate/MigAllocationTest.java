@@ -237,11 +237,11 @@ class MigAllocationTest {
   @Test
   void aForecastEndsWhenNoneOfThePodsThatCameCanBeForeseenAnyMore() {
     PodNeeds needs = new PodNeeds(1_000, 1L << 30);
-    DemandHistory mix = new DemandHistory();
+    DemandHistory history = new DemandHistory();
     for (int pod = 0; pod < 40; pod++) {
-      mix.arrived(needs, List.of(instance("m" + pod, "1g.18gb")));
+      history.arrived(needs, List.of(instance("m" + pod, "1g.18gb")));
     }
-    FreeCards cards = new FreeCards(new Books(), new HostCapacities(), mix);
+    FreeCards cards = new FreeCards(new Books(), new HostCapacities(), history);
     var allocator = new dev.partita.controller.allocate.Allocator(new DeviceSelectors());
     List<GpuNode> nodes = new ArrayList<>(List.of(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140L << 30)));
     for (int another = 1; another < 3; another++) { // at first, no card gives instances: that is foreseen

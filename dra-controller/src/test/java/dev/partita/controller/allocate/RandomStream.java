@@ -107,11 +107,11 @@ final class RandomStream {
     return profilesOfCard;
   }
 
-  HostCapacities.Room room(boolean limited) {
+  HostCapacities.Capacity room(boolean limited) {
     PodNeeds total = new PodNeeds(32_000, 64 * GIB);
     return limited
-        ? new HostCapacities.Room(new PodNeeds(random.nextInt(32_001), random.nextLong(64 * GIB)), total)
-        : HostCapacities.Room.ENDLESS;
+        ? new HostCapacities.Capacity(new PodNeeds(random.nextInt(32_001), random.nextLong(64 * GIB)), total)
+        : HostCapacities.Capacity.ENDLESS;
   }
 
   /** What a pod asks for, under names that no other pod of the stream has. */

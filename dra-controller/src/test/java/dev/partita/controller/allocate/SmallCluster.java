@@ -40,11 +40,11 @@ final class SmallCluster {
 
   /** Where a pod goes by the forecast, when many like it have come before. */
   List<String> expecting(PodNeeds needs, ClaimRequest claim) {
-    DemandHistory mix = new DemandHistory();
+    DemandHistory history = new DemandHistory();
     for (int i = 0; i < 40; i++) {
-      mix.arrived(needs, List.of(claim));
+      history.arrived(needs, List.of(claim));
     }
-    FreeCards cards = new FreeCards(books, new HostCapacities(), mix);
+    FreeCards cards = new FreeCards(books, new HostCapacities(), history);
     cards.refresh(Inventory.EMPTY.refreshed(nodes));
     return devices(allocator.allocate(needs, List.of(claim), host -> Optional.empty(), cards));
   }

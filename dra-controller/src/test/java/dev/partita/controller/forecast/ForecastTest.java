@@ -34,8 +34,8 @@ class ForecastTest {
   @Test
   void roomForALargePodIsWorthSomething() {
     Demand large = new Demand(0, 0, 2, new int[]{ALL}, new int[]{ALL});
-    List<Frequency> mix = List.of(new Frequency(share(0, ALL), 9), new Frequency(large, 1));
-    Forecast forecast = new Forecast(mix, new Scarcity(mix, Map.of(host(0, ALL, ALL), 1)));
+    List<Frequency> history = List.of(new Frequency(share(0, ALL), 9), new Frequency(large, 1));
+    Forecast forecast = new Forecast(history, new Scarcity(history, Map.of(host(0, ALL, ALL), 1)));
     long together = forecast.cost(host(0, ALL, ALL)) + forecast.cost(host(0, 0, 0));
     long apart = 2 * forecast.cost(host(0, ALL, 0));
     assertThat(together).isLessThan(apart);
@@ -43,10 +43,10 @@ class ForecastTest {
 
   @Test
   void equalFrequenciesGiveEqualForecastsAndTheOrderOfCardsDoesNotMatter() {
-    List<Frequency> mix = List.of(new Frequency(share(3_000, 3_300), 5), new Frequency(share(7_000, 6_500), 3));
+    List<Frequency> history = List.of(new Frequency(share(3_000, 3_300), 5), new Frequency(share(7_000, 6_500), 3));
     FreeParts state = host(20_000, ALL, 3_500, 700);
-    Forecast one = new Forecast(mix, new Scarcity(mix, Map.of(host(20_000, ALL), 1)));
-    Forecast other = new Forecast(List.copyOf(mix), new Scarcity(mix, Map.of(host(20_000, ALL), 1)));
+    Forecast one = new Forecast(history, new Scarcity(history, Map.of(host(20_000, ALL), 1)));
+    Forecast other = new Forecast(List.copyOf(history), new Scarcity(history, Map.of(host(20_000, ALL), 1)));
     assertThat(one.cost(state)).isEqualTo(other.cost(host(20_000, 700, ALL, 3_500)));
   }
 
@@ -65,8 +65,8 @@ class ForecastTest {
   }
 
   private static Forecast forecast(Frequency... frequencies) {
-    List<Frequency> mix = List.of(frequencies);
-    return new Forecast(mix, new Scarcity(mix, Map.of(host(16_000, ALL), 1)));
+    List<Frequency> history = List.of(frequencies);
+    return new Forecast(history, new Scarcity(history, Map.of(host(16_000, ALL), 1)));
   }
 
   private static Demand share(int milliCpu, int parts) {

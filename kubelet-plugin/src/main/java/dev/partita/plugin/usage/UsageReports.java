@@ -54,20 +54,20 @@ final class UsageReports {
   /**
    * Tells what is new.
    *
-   * @param steady the memory state of each share that has lasted
+   * @param lasting the memory state of each share that has lasted
    * @param cores whether each keeps to its core limit
    * @param overheads what the quota files say, in bytes
    */
   void tell(
       Collection<ShareUse> uses,
-      Map<ShareRef, MemoryState> steady,
+      Map<ShareRef, MemoryState> lasting,
       Map<ShareRef, CoreUse> cores,
       Map<ShareRef, Long> overheads,
       Instant now) {
     Map<PreparedClaim, Map<String, DeviceNotes>> byClaim = new HashMap<>();
     for (ShareUse use : uses) {
       ShareRef ref = use.share().ref();
-      MemoryState memory = steady.getOrDefault(ref, new MemoryState.Held());
+      MemoryState memory = lasting.getOrDefault(ref, new MemoryState.Held());
       CoreUse core = cores.getOrDefault(ref, new CoreUse.NotLimited());
       if (!use.processes().isEmpty()) {
         everUsed.add(ref);

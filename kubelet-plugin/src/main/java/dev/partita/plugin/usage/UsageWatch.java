@@ -96,15 +96,15 @@ public final class UsageWatch {
   private final ContainerShares containers;
   private final QuotaOverheads quotas;
   private final UsageReports reports;
-  private final ExcessAction reprisal;
+  private final ExcessAction excessAction;
   private final Clock clock;
   private final Clock monotonicClock;
   private final LeastOverheads least;
   private final OverheadBook book;
-  private final StableVerdict steady = new StableVerdict();
+  private final StableVerdict stableVerdict = new StableVerdict();
   private final SampledTimes times = new SampledTimes();
   private final CoreBook cores = new CoreBook();
-  private final ExitGrace endings = new ExitGrace();
+  private final ExitGrace exitGrace = new ExitGrace();
   private final Set<ShareRef> overLocked = new HashSet<>(); // whose last search did not come to its end
   private final Map<String, Long> newest = new HashMap<>(); // by card: microseconds of the newest sample
   private volatile Map<ShareRef, ShareUse> current = Map.of();
@@ -164,7 +164,7 @@ public final class UsageWatch {
       PodClaims pods,
       QuotaOverheads quotas,
       UsageReports reports,
-      ExcessAction reprisal,
+      ExcessAction excessAction,
       LeastOverheads least,
       long plausibleOverhead,
       Clock clock,
@@ -177,7 +177,7 @@ public final class UsageWatch {
     this.containers = new ContainerShares(host, pods, this::deviceOfRegions);
     this.quotas = quotas;
     this.reports = reports;
-    this.reprisal = reprisal;
+    this.excessAction = excessAction;
     this.clock = clock;
     this.monotonicClock = monotonicClock;
     this.least = least;
@@ -307,13 +307,13 @@ public final class UsageWatch {
       long overhead = Math.max(use.overheadBytes(), book.expected(use.share().grant().card().productName()));
       quotas.write(use.share(), overhead, now);
       overheads.put(ref, overhead);
-      lasting.put(ref, steady.take(ref, use.memory()));
+      lasting.put(ref, stableVerdict.take(ref, use.memory()));
     }
     quotas.retain(uses.keySet());
-    steady.retain(uses.keySet());
-    reprisal.retain(uses.keySet());
+    stableVerdict.retain(uses.keySet());
+    excessAction.retain(uses.keySet());
     reports.tell(uses.values(), lasting, cores.take(uses, used, host.seesAll(), clock.instant()), overheads, now);
-    uses.values().forEach(use -> reprisal.against(use, lasting.getOrDefault(use.share().ref(), use.memory())));
+    uses.values().forEach(use -> excessAction.against(use, lasting.getOrDefault(use.share().ref(), use.memory())));
   }
 
   private Map<ShareRef, ShareUse> readLedgers(List<WatchedShare> shares, Map<String, CardTime> used) {
@@ -321,7 +321,7 @@ public final class UsageWatch {
     Map<String, List<ProcessMemory>> held = nvml.get();
     Map<ShareRef, Ledger> after = ledgers(shares);
     List<CardProcess> processes = new ArrayList<>();
-    endings.beginLook();
+    exitGrace.beginLook();
     containers.beginLook();
     shares.stream()
         .collect(Collectors.groupingBy(WatchedShare::card, TreeMap::new, Collectors.toList()))
@@ -393,7 +393,7 @@ public final class UsageWatch {
     }
     List<CardProcess.SeatOf> seats = seats(process.pid(), start.getAsLong(), shares, after);
     if (seats.isEmpty()
-        && endings.excuse(process.pid(), start.getAsLong(), host.isEnding(process.pid()), monotonicClock.instant())) {
+        && exitGrace.excuse(process.pid(), start.getAsLong(), host.isEnding(process.pid()), monotonicClock.instant())) {
       return;
     }
     Set<ShareRef> container = seats.isEmpty() ? containers.of(process.pid(), start.getAsLong(), shares) : Set.of();

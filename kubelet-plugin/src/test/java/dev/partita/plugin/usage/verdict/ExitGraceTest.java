@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class ExitGraceTest {
   private static final Instant BEGIN = Instant.parse("2026-01-01T00:00:00Z");
 
-  private final ExitGrace endings = new ExitGrace();
+  private final ExitGrace exitGrace = new ExitGrace();
 
   @Test
   void aProcessThatEndsIsPassedOverForAWhile() {
@@ -37,12 +37,12 @@ class ExitGraceTest {
   @Test
   void aPidThatWasUsedAgainIsAnotherProcess() {
     assertThat(look(true, Duration.ZERO)).isTrue();
-    endings.beginLook();
-    assertThat(endings.excuse(7, 2, true, BEGIN.plus(ExitGrace.PATIENCE))).isTrue();
+    exitGrace.beginLook();
+    assertThat(exitGrace.excuse(7, 2, true, BEGIN.plus(ExitGrace.PATIENCE))).isTrue();
   }
 
   private boolean look(boolean ending, Duration after) {
-    endings.beginLook();
-    return endings.excuse(7, 1, ending, BEGIN.plus(after));
+    exitGrace.beginLook();
+    return exitGrace.excuse(7, 1, ending, BEGIN.plus(after));
   }
 }
