@@ -53,7 +53,8 @@ record Document(Path path, Map<Integer, String> prose, List<Block> blocks) {
           @Override
           public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
             String name = folder.getFileName().toString();
-            boolean skipped = !folder.equals(ROOT) && (name.startsWith(".") || name.equals("target") || name.equals("shared"));
+            boolean skipped =
+                !folder.equals(ROOT) && (name.startsWith(".") || name.equals("target") || name.equals("shared"));
             return skipped ? FileVisitResult.SKIP_SUBTREE : FileVisitResult.CONTINUE;
           }
 
@@ -126,7 +127,8 @@ record Document(Path path, Map<Integer, String> prose, List<Block> blocks) {
         opened = i;
         text.setLength(0);
       } else if (fence) {
-        blocks.add(new Block(opened + 1, lines.get(opened).strip().substring(3).strip(), text.toString().stripIndent()));
+        blocks
+            .add(new Block(opened + 1, lines.get(opened).strip().substring(3).strip(), text.toString().stripIndent()));
         opened = -1;
       } else {
         text.append(line).append('\n');

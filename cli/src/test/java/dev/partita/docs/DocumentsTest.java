@@ -29,7 +29,10 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.yaml.snakeyaml.Yaml;
 
-/** Holds what the pages say against the tree: links, commands, objects. What the API server thinks of the objects is for DocumentsIT. */
+/**
+ * Holds what the pages say against the tree: links, commands, objects. What the API server thinks of the objects is for
+ * DocumentsIT.
+ */
 class DocumentsTest {
   private static final ObjectMapper STRICT =
       JsonMapper.builder().enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
@@ -50,7 +53,8 @@ class DocumentsTest {
     List<String> dead = new ArrayList<>();
     for (Document document : Document.all()) {
       for (Document.Link link : document.links()) {
-        why(document, link.target()).ifPresent(why -> dead.add(document.path() + ":" + link.line() + ": " + link.target() + ": " + why));
+        why(document, link.target())
+            .ifPresent(why -> dead.add(document.path() + ":" + link.line() + ": " + link.target() + ": " + why));
       }
     }
     assertThat(dead).isEmpty();
@@ -134,7 +138,8 @@ class DocumentsTest {
       if (!document.path().startsWith("hook-lib")) {
         document.prose().forEach(
             (line, text) -> {
-              boolean breakable = text.strip().indexOf(' ') >= 0 && !text.strip().startsWith("|") && !text.contains("](");
+              boolean breakable =
+                  text.strip().indexOf(' ') >= 0 && !text.strip().startsWith("|") && !text.contains("](");
               if (breakable && text.codePointCount(0, text.length()) > MOST_COLUMNS) {
                 wide.add(document.path() + ":" + line);
               }
@@ -184,7 +189,9 @@ class DocumentsTest {
       return Optional.empty();
     }
     Set<String> anchors = Document.of(Document.ROOT.relativize(target).toString()).anchors();
-    return anchors.contains(link.substring(hash + 1)) ? Optional.empty() : Optional.of("has no such heading, but " + anchors);
+    return anchors.contains(link.substring(hash + 1))
+        ? Optional.empty()
+        : Optional.of("has no such heading, but " + anchors);
   }
 
   /** The lines that a shell reads: in a console those behind the prompt, with their continuations. */

@@ -22,8 +22,9 @@ import org.yaml.snakeyaml.Yaml;
 import picocli.CommandLine;
 
 /**
- * The reference pages say what the code says. Two of them are made from it: after a change of a command or of a custom resource write
- * them anew with {@code mvn -pl cli -am test -Dctest.skip=true -Dtest=ReferenceTest -Dsurefire.failIfNoSpecifiedTests=false
+ * The reference pages say what the code says. Two of them are made from it: after a change of a command or of a custom
+ * resource write them anew with
+ * {@code mvn -pl cli -am test -Dctest.skip=true -Dtest=ReferenceTest -Dsurefire.failIfNoSpecifiedTests=false
  * -Dpartita.docs.write=true}.
  */
 class ReferenceTest {
@@ -32,12 +33,12 @@ class ReferenceTest {
   private static final String MADE =
       """
 
-      Made by `ReferenceTest` from %s; do not edit. After a change:
-      ```bash
-      mvn -pl cli -am test -Dctest.skip=true -Dtest=ReferenceTest -Dsurefire.failIfNoSpecifiedTests=false \\
-        -Dpartita.docs.write=true
-      ```
-      """;
+          Made by `ReferenceTest` from %s; do not edit. After a change:
+          ```bash
+          mvn -pl cli -am test -Dctest.skip=true -Dtest=ReferenceTest -Dsurefire.failIfNoSpecifiedTests=false \\
+            -Dpartita.docs.write=true
+          ```
+          """;
 
   @Test
   void commandLine() throws IOException {
@@ -45,10 +46,10 @@ class ReferenceTest {
     page.append(
         """
 
-        Exit codes of every command: 0, it is done; 1, it could not be done; 2, it was asked for in a way that cannot work, and
-        one line on stderr says what to change. `partita convert` also has 3: all is written, but some objects stayed as they
-        were.
-        """);
+            Exit codes of every command: 0, it is done; 1, it could not be done; 2, it was asked for in a way that cannot work, and
+            one line on stderr says what to change. `partita convert` also has 3: all is written, but some objects stayed as they
+            were.
+            """);
     page.append("\n## partita\n");
     usages(Partita.commandLine(), "###", page);
     page.append("\n## dra-controller\n").append(usage(new CommandLine(new dev.partita.controller.Main())));
@@ -58,7 +59,8 @@ class ReferenceTest {
 
   @Test
   void customResources() throws IOException {
-    StringBuilder page = new StringBuilder("# Custom resources\n").append(MADE.formatted("the CustomResourceDefinitions"));
+    StringBuilder page =
+        new StringBuilder("# Custom resources\n").append(MADE.formatted("the CustomResourceDefinitions"));
     for (String kind : List.of("GpuNode", "GpuQuota")) {
       Path crd = CRDS.resolve(kind.toLowerCase(Locale.ROOT) + "s.gpu.partita.dev.yaml");
       JsonNode tree = new ObjectMapper().valueToTree(new Yaml().<Object>load(Files.readString(crd)));
@@ -68,7 +70,8 @@ class ReferenceTest {
           "\n`apiVersion: gpu.partita.dev/%s`, `kind: %s`, cluster-scoped; short name `%s`.\n"
               .formatted(version.path("name").asText(), kind, tree.at("/spec/names/shortNames/0").asText()));
       for (String part : List.of("spec", "status")) {
-        page.append("\n### ").append(kind).append(' ').append(part).append("\n| field | type | means |\n| --- | --- | --- |\n");
+        page.append("\n### ").append(kind).append(' ').append(part)
+            .append("\n| field | type | means |\n| --- | --- | --- |\n");
         fields(version.at("/schema/openAPIV3Schema/properties/" + part), "", page);
       }
     }
@@ -104,7 +107,8 @@ class ReferenceTest {
   @Test
   void everyValueOfTheChartIsListed() throws IOException {
     String page = Files.readString(Document.ROOT.resolve("docs/operate/settings.md"));
-    JsonNode values = new ObjectMapper().valueToTree(new Yaml().<Object>load(Files.readString(CRDS.resolve("../values.yaml"))));
+    JsonNode values =
+        new ObjectMapper().valueToTree(new Yaml().<Object>load(Files.readString(CRDS.resolve("../values.yaml"))));
     for (String path : paths(values, "")) {
       boolean named = page.contains("`" + path + "`") || page.contains("`" + path.replaceAll("\\.[^.]*$", "") + "`");
       assertThat(named).as("settings.md names the value %s, or what it is in", path).isTrue();
@@ -116,7 +120,8 @@ class ReferenceTest {
       return List.of(path);
     }
     List<String> paths = new ArrayList<>();
-    node.properties().forEach(entry -> paths.addAll(paths(entry.getValue(), path.isEmpty() ? entry.getKey() : path + "." + entry.getKey())));
+    node.properties().forEach(
+        entry -> paths.addAll(paths(entry.getValue(), path.isEmpty() ? entry.getKey() : path + "." + entry.getKey())));
     return paths;
   }
 

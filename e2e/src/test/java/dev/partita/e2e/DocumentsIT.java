@@ -17,8 +17,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * The API server takes every object in the pages and in deploy/examples as it is, each field known. Nothing is made: all of it is a dry
- * run. What a config of ours says is judged by our webhook, in the claims, and by DocumentsTest where it stands alone.
+ * The API server takes every object in the pages and in deploy/examples as it is, each field known. Nothing is made:
+ * all of it is a dry run. What a config of ours says is judged by our webhook, in the claims, and by DocumentsTest
+ * where it stands alone.
  */
 @OnRealCluster
 class DocumentsIT {
@@ -58,7 +59,8 @@ class DocumentsIT {
   /** The Kubernetes objects of a page, or of a file of YAML. */
   private static List<String> documents(Path file) throws IOException {
     String text = Files.readString(file);
-    Stream<String> blocks = file.toString().endsWith(".md") ? YAML.matcher(text).results().map(DocumentsIT::inner) : Stream.of(text);
+    Stream<String> blocks =
+        file.toString().endsWith(".md") ? YAML.matcher(text).results().map(DocumentsIT::inner) : Stream.of(text);
     return blocks
         .flatMap(BETWEEN_DOCUMENTS::splitAsStream)
         .filter(document -> OBJECT.matcher(document).find() && !CONFIG.matcher(document).find())

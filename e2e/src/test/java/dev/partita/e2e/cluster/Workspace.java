@@ -93,7 +93,10 @@ public final class Workspace implements AutoCloseable {
     return client().load(stream(yaml)).inNamespace(namespace).dryRun().create().getFirst();
   }
 
-  /** Has the API server judge one object, unknown fields included, whether or not there is one of its name; nothing is made. */
+  /**
+   * Has the API server judge one object, unknown fields included, whether or not there is one of its name; nothing is
+   * made.
+   */
   public void dryRunStrictly(String yaml) {
     HasMetadata object = client().load(stream(yaml)).items().getFirst();
     var resource = client().resource(object);
