@@ -6,7 +6,10 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.api.DeviceAttribute;
 import dev.partita.api.config.GpuShareConfig;
+import dev.partita.api.node.GpuNode;
 import dev.partita.cli.Partita;
+import dev.partita.controller.events.AllocatedCondition;
+import dev.partita.controller.events.ClaimEvent;
 import java.io.IOException;
 import java.lang.reflect.Modifier;
 import java.nio.file.Files;
@@ -90,6 +93,20 @@ class ReferenceTest {
         }
       }
     }
+  }
+
+  @Test
+  void everyReasonOfTheControllerIsListed() throws IOException {
+    String page = Files.readString(PAGES.resolve("events-and-conditions.md"));
+    Stream<String> ofEvents = Stream.of(ClaimEvent.Reason.values()).map(Enum::name);
+    Stream<String> ofPods = Stream
+        .of(AllocatedCondition.waits(""), AllocatedCondition.refused(""), AllocatedCondition.done(""),
+            AllocatedCondition.notOurs())
+        .map(AllocatedCondition::reason);
+    Stream<String> ofNodes = Stream.of(GpuNode.READY, GpuNode.SLOW_SCHEDULING);
+    Stream.of(ofEvents, ofPods, ofNodes)
+        .flatMap(reasons -> reasons)
+        .forEach(reason -> assertThat(page).contains("`" + reason + "`"));
   }
 
   @Test
