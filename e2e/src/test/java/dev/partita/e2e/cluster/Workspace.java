@@ -6,9 +6,11 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ListOptions;
 import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.api.model.Namespaced;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.FieldValidateable;
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -89,6 +91,22 @@ public final class Workspace implements AutoCloseable {
   /** What would become of an object if it were created. */
   public HasMetadata dryRun(String yaml) {
     return client().load(stream(yaml)).inNamespace(namespace).dryRun().create().getFirst();
+  }
+
+  /**
+   * Has the API server judge one object, unknown fields included, whether or not there is one of its name; nothing is
+   * made.
+   */
+  public void dryRunStrictly(String yaml) {
+    HasMetadata object = client().load(stream(yaml)).items().getFirst();
+    var resource = client().resource(object);
+    boolean namespaced = object instanceof Namespaced && !object.getApiVersion().startsWith("gpu.partita.dev/");
+    (namespaced ? resource.inNamespace(namespace) : resource)
+        .dryRun()
+        .fieldValidation(FieldValidateable.Validation.STRICT)
+        .fieldManager("dry-run")
+        .forceConflicts()
+        .serverSideApply();
   }
 
   /** Creates objects from YAML documents. */

@@ -1,0 +1,197 @@
+package dev.partita.docs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.partita.api.DeviceAttribute;
+import dev.partita.api.config.GpuShareConfig;
+import dev.partita.api.node.GpuNode;
+import dev.partita.cli.Partita;
+import dev.partita.controller.events.AllocatedCondition;
+import dev.partita.controller.events.ClaimEvent;
+import java.io.IOException;
+import java.lang.reflect.Modifier;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.yaml.snakeyaml.Yaml;
+import picocli.CommandLine;
+
+/**
+ * The reference pages say what the code says. Two of them are made from it: after a change of a command or of a custom
+ * resource write them anew with
+ * {@code mvn -pl cli -am test -Dctest.skip=true -Dtest=ReferenceTest -Dsurefire.failIfNoSpecifiedTests=false
+ * -Dpartita.docs.write=true}.
+ */
+class ReferenceTest {
+  private static final Path PAGES = Document.ROOT.resolve("docs/reference");
+  private static final Path CRDS = Document.ROOT.resolve("deploy/helm/partita/crds");
+  private static final String MADE =
+      """
+
+          Made by `ReferenceTest` from %s; do not edit. After a change:
+          ```bash
+          mvn -pl cli -am test -Dctest.skip=true -Dtest=ReferenceTest -Dsurefire.failIfNoSpecifiedTests=false \\
+            -Dpartita.docs.write=true
+          ```
+          """;
+
+  @Test
+  void commandLine() throws IOException {
+    StringBuilder page = new StringBuilder("# Command line\n").append(MADE.formatted("the programs' own help"));
+    page.append(
+        """
+
+            Exit codes of every command: 0, it is done; 1, it could not be done; 2, it was asked for in a way that cannot work, and
+            one line on stderr says what to change. `partita convert` also has 3: all is written, but some objects stayed as they
+            were.
+            """);
+    page.append("\n## partita\n");
+    usages(Partita.commandLine(), "###", page);
+    page.append("\n## dra-controller\n").append(usage(new CommandLine(new dev.partita.controller.Main())));
+    page.append("\n## kubelet-plugin\n").append(usage(new CommandLine(new dev.partita.plugin.Main())));
+    check("command-line.md", page.toString());
+  }
+
+  @Test
+  void customResources() throws IOException {
+    StringBuilder page =
+        new StringBuilder("# Custom resources\n").append(MADE.formatted("the CustomResourceDefinitions"));
+    for (String kind : List.of("GpuNode", "GpuQuota")) {
+      Path crd = CRDS.resolve(kind.toLowerCase(Locale.ROOT) + "s.gpu.partita.dev.yaml");
+      JsonNode tree = new ObjectMapper().valueToTree(new Yaml().<Object>load(Files.readString(crd)));
+      JsonNode version = tree.at("/spec/versions/0");
+      page.append("\n## ").append(kind).append('\n');
+      page.append(
+          "\n`apiVersion: gpu.partita.dev/%s`, `kind: %s`, cluster-scoped; short name `%s`.\n"
+              .formatted(version.path("name").asText(), kind, tree.at("/spec/names/shortNames/0").asText()));
+      for (String part : List.of("spec", "status")) {
+        page.append("\n### ").append(kind).append(' ').append(part)
+            .append("\n| field | type | means |\n| --- | --- | --- |\n");
+        fields(version.at("/schema/openAPIV3Schema/properties/" + part), "", page);
+      }
+    }
+    check("custom-resources.md", page.toString());
+  }
+
+  @Test
+  void everyAttributeIsListed() throws IOException {
+    String page = Files.readString(PAGES.resolve("devices.md"));
+    for (var field : DeviceAttribute.class.getFields()) {
+      if (Modifier.isStatic(field.getModifiers())) {
+        try {
+          assertThat(page).contains("`" + field.get(null) + "`");
+        } catch (IllegalAccessException e) {
+          throw new AssertionError(e);
+        }
+      }
+    }
+  }
+
+  @Test
+  void everyReasonOfTheControllerIsListed() throws IOException {
+    String page = Files.readString(PAGES.resolve("events-and-conditions.md"));
+    Stream<String> ofEvents = Stream.of(ClaimEvent.Reason.values()).map(Enum::name);
+    Stream<String> ofPods = Stream
+        .of(AllocatedCondition.waits(""), AllocatedCondition.refused(""), AllocatedCondition.done(""),
+            AllocatedCondition.notOurs())
+        .map(AllocatedCondition::reason);
+    Stream<String> ofNodes = Stream.of(GpuNode.READY, GpuNode.SLOW_SCHEDULING);
+    Stream.of(ofEvents, ofPods, ofNodes)
+        .flatMap(reasons -> reasons)
+        .forEach(reason -> assertThat(page).contains("`" + reason + "`"));
+  }
+
+  @Test
+  void everyValueOfTheConfigIsListed() throws IOException {
+    String page = Files.readString(PAGES.resolve("share-config.md"));
+    Stream.of(GpuShareConfig.CoreLimit.values(), GpuShareConfig.Packing.values(), GpuShareConfig.Affinity.values())
+        .flatMap(Stream::of)
+        .map(value -> value.name().charAt(0) + value.name().substring(1).toLowerCase(Locale.ROOT))
+        .forEach(value -> assertThat(page).contains("`" + value + "`"));
+    Stream.of(GpuShareConfig.class, GpuShareConfig.Placement.class)
+        .flatMap(type -> Stream.of(type.getRecordComponents()))
+        .forEach(component -> assertThat(page).contains(component.getName()));
+  }
+
+  @Test
+  void everyValueOfTheChartIsListed() throws IOException {
+    String page = Files.readString(Document.ROOT.resolve("docs/operate/settings.md"));
+    JsonNode values =
+        new ObjectMapper().valueToTree(new Yaml().<Object>load(Files.readString(CRDS.resolve("../values.yaml"))));
+    for (String path : paths(values, "")) {
+      boolean named = page.contains("`" + path + "`") || page.contains("`" + path.replaceAll("\\.[^.]*$", "") + "`");
+      assertThat(named).as("settings.md names the value %s, or what it is in", path).isTrue();
+    }
+  }
+
+  private static List<String> paths(JsonNode node, String path) {
+    if (!node.isObject() || node.isEmpty() || path.endsWith("resources")) {
+      return List.of(path);
+    }
+    List<String> paths = new ArrayList<>();
+    node.properties().forEach(
+        entry -> paths.addAll(paths(entry.getValue(), path.isEmpty() ? entry.getKey() : path + "." + entry.getKey())));
+    return paths;
+  }
+
+  private static void usages(CommandLine command, String heading, StringBuilder page) {
+    for (CommandLine each : new ArrayList<>(command.getSubcommands().values())) {
+      page.append('\n').append(heading).append(' ').append(each.getCommandSpec().qualifiedName()).append('\n');
+      page.append(usage(each));
+      usages(each, heading, page);
+    }
+  }
+
+  private static String usage(CommandLine command) {
+    String text = command.setUsageHelpWidth(100).getUsageMessage(CommandLine.Help.Ansi.OFF);
+    return "```text\n" + String.join("\n", text.lines().map(String::stripTrailing).toList()).strip() + "\n```\n";
+  }
+
+  private static void fields(JsonNode schema, String path, StringBuilder page) {
+    for (String name : new TreeSet<>(schema.path("properties").propertyStream().map(Map.Entry::getKey).toList())) {
+      JsonNode field = schema.path("properties").path(name);
+      boolean list = field.path("type").asText().equals("array");
+      JsonNode value = list ? field.path("items") : field;
+      String at = path + name + (list ? "[]" : "");
+      page.append("| `%s` | %s | %s |\n".formatted(at, type(value), words(field)));
+      fields(value, at + ".", page);
+    }
+  }
+
+  private static String type(JsonNode value) {
+    if (value.path("x-kubernetes-int-or-string").asBoolean()) {
+      return "amount";
+    }
+    List<String> choices = new ArrayList<>();
+    value.path("enum").forEach(choice -> choices.add("`" + choice.asText() + "`"));
+    return choices.isEmpty() ? value.path("type").asText() : String.join(", ", choices);
+  }
+
+  private static String words(JsonNode field) {
+    StringBuilder words = new StringBuilder(field.path("description").asText());
+    if (field.has("minimum") || field.has("maximum")) {
+      words.append(words.isEmpty() ? "" : " ").append("From ").append(field.path("minimum").asInt());
+      words.append(field.has("maximum") ? " to " + field.path("maximum").asInt() + "." : ".");
+    }
+    if (field.has("default")) {
+      words.append(words.isEmpty() ? "" : " ").append("Default: `").append(field.path("default").asText()).append("`.");
+    }
+    return words.toString().replace("|", "\\|");
+  }
+
+  private static void check(String name, String made) throws IOException {
+    Path page = PAGES.resolve(name);
+    if (Boolean.getBoolean("partita.docs.write")) {
+      Files.writeString(page, made);
+    }
+    assertThat(page).content().isEqualTo(made);
+  }
+}
