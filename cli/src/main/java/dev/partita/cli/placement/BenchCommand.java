@@ -2,6 +2,7 @@ package dev.partita.cli.placement;
 
 import dev.partita.cli.command.CommandFailure;
 import dev.partita.controller.replay.AllocatorBench;
+import dev.partita.controller.replay.PodSizes;
 import dev.partita.controller.replay.Scenarios;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -56,6 +57,9 @@ public final class BenchCommand implements Runnable {
       @Option(names = "--limit", paramLabel = "SECONDS", defaultValue = "0",
           description = "Instead of the file's limits; 0 for these.") double limit,
       @Option(
+          names = "--pods-request",
+          description = "The claims' pods request CPU and memory as well, as real ones do: 1 CPU and 4 GiB for a share, 8 CPUs and 64 GiB for a whole card, of hosts with 128 CPUs and 1 TiB.") boolean podsRequest,
+      @Option(
           names = "--warm-up",
           paramLabel = "TIMES",
           defaultValue = "2",
@@ -65,6 +69,7 @@ public final class BenchCommand implements Runnable {
       Scenarios file = AllocatorBench.read(scenarios);
       AllocatorBench.play(
           limit > 0 ? file.limited(limit) : file,
+          podsRequest ? PodSizes.USUAL : PodSizes.NONE,
           Pattern.compile(only),
           warmUp,
           report -> {

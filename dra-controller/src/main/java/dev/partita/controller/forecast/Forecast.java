@@ -23,8 +23,9 @@ public final class Forecast {
   /** How often a host is filled. */
   static final int FILLS = 24;
 
-  /** Pods that arrive in each filling. */
-  static final int LENGTH = 24;
+  /** Fewest and most pods that arrive in each filling: {@link #length}. */
+  private static final int LEAST = 24;
+  private static final int MOST = 96;
 
   /** Growths of less than this, in the unit of {@link #cost}, are noise: 8 % of a card. */
   private static final long NOISE = Demand.CARD * 2L * FILLS * 8 / 100;
@@ -49,7 +50,7 @@ public final class Forecast {
    * @param scarcity of the hosts there are
    */
   public Forecast(List<Frequency> frequencies, Scarcity scarcity) {
-    this.fills = fills(frequencies);
+    this.fills = fills(frequencies, length(frequencies, scarcity.largestHost()));
     double asked = Math.max(1, frequencies.stream().mapToLong(Forecast::asked).sum());
     frequencies.stream()
         .filter(frequency -> frequency.demand().takesSeveralCards())
@@ -70,19 +71,31 @@ public final class Forecast {
   }
 
   /**
+   * How many pods are to arrive in a filling: half as many again as fill the largest host, if they are as large as pods
+   * are on average. If they were fewer, an empty host would not be full in the end, and each pod that is placed there
+   * would seem to leave less of it idle. So small shares would be spread over empty hosts. For example, on hosts of 8
+   * cards shares of a fifth of a card need 60.
+   */
+  private static int length(List<Frequency> frequencies, long largestHost) {
+    long pods = frequencies.stream().mapToLong(Frequency::arrivals).sum();
+    double mean = frequencies.stream().mapToLong(Forecast::asked).sum() / (double) Math.max(1, pods);
+    return mean <= 0 ? LEAST : (int) Math.clamp(Math.ceil(1.5 * largestHost / mean), LEAST, MOST);
+  }
+
+  /**
    * Every position of the fillings has the frequencies as they are: what a filling gets of a kind too many, others get
    * too few.
    */
-  private static Demand[][] fills(List<Frequency> frequencies) {
+  private static Demand[][] fills(List<Frequency> frequencies, int length) {
     long[] upTo = new long[frequencies.size()];
     long sum = 0;
     for (int i = 0; i < upTo.length; i++) {
       sum += frequencies.get(i).arrivals();
       upTo[i] = sum;
     }
-    Demand[][] fills = new Demand[FILLS][LENGTH];
+    Demand[][] fills = new Demand[FILLS][length];
     long random = 12345;
-    for (int position = 0; position < LENGTH; position++) {
+    for (int position = 0; position < length; position++) {
       int[] order = new int[FILLS];
       for (int i = 0; i < FILLS; i++) {
         random = random * 6364136223846793005L + 1442695040888963407L;

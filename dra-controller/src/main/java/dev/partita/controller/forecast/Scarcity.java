@@ -78,6 +78,11 @@ public final class Scarcity {
     return pods;
   }
 
+  /** Parts of cards of the host that has most of them. */
+  long largestHost() {
+    return empty.keySet().stream().mapToLong(FreeParts::idle).max().orElse(0);
+  }
+
   private static int nearlyAll(int amount) {
     return amount / 16 * 15;
   }

@@ -26,19 +26,19 @@ public final class AllocatorBench {
    */
   public static void main(String[] arguments) throws IOException {
     Scenarios file = arguments.length > 0 && !arguments[0].isEmpty() ? read(Path.of(arguments[0])) : ours();
-    play(file, Pattern.compile(arguments.length > 1 ? arguments[1] : ""), WARM_UP,
+    play(file, PodSizes.NONE, Pattern.compile(arguments.length > 1 ? arguments[1] : ""), WARM_UP,
         report -> System.out.println(report.json()));
   }
 
   /** Plays the scenarios of which the expression finds the name, one after the other. */
-  public static void play(Scenarios file, Pattern only, int warmUp, Consumer<ScenarioReport> reports) {
+  public static void play(Scenarios file, PodSizes sizes, Pattern only, int warmUp, Consumer<ScenarioReport> reports) {
     for (Scenarios.Scenario scenario : file.scenarios()) {
       if (only.matcher(scenario.name()).find()) {
         long until = System.nanoTime() + WARM_UP_NS;
         for (int i = 0; warmUp > 0 && (i < warmUp || System.nanoTime() < until); i++) {
-          ScenarioRun.play(file, scenario);
+          ScenarioRun.play(file, scenario, sizes);
         }
-        reports.accept(ScenarioRun.play(file, scenario));
+        reports.accept(ScenarioRun.play(file, scenario, sizes));
       }
     }
   }

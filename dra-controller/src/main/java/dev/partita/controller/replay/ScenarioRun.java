@@ -38,10 +38,12 @@ public final class ScenarioRun {
 
   private final Scenarios file;
   private final Scenario scenario;
+  private final PodSizes sizes;
   private final Inventory inventory;
   private final Books books = new Books();
   private final DemandHistory history = new DemandHistory();
-  private final FreeCards cards = new FreeCards(books, new HostCapacities(), history);
+  private final HostCapacities capacities = new HostCapacities();
+  private final FreeCards cards = new FreeCards(books, capacities, history);
   private final Allocator allocator = new Allocator(new DeviceSelectors());
   private final List<Live> live = new ArrayList<>();
   private final long[][] memoryUsed;
@@ -51,12 +53,16 @@ public final class ScenarioRun {
 
   private record Live(String uid, ClaimKind kind, int node, List<Integer> gpus) {}
 
-  private ScenarioRun(Scenarios file, Scenario scenario) {
+  private ScenarioRun(Scenarios file, Scenario scenario, PodSizes sizes) {
     this.file = file;
     this.scenario = scenario;
+    this.sizes = sizes;
     List<GpuNode> nodes = new ArrayList<>();
     for (int n = 0; n < scenario.nodes(); n++) {
       nodes.add(node(n));
+      if (!sizes.host().isNothing()) {
+        capacities.put(name(n), new HostCapacities.Capacity(sizes.host(), sizes.host()));
+      }
     }
     this.inventory = Inventory.EMPTY.refreshed(nodes);
     this.memoryUsed = new long[scenario.nodes()][scenario.gpusPerNode()];
@@ -69,8 +75,8 @@ public final class ScenarioRun {
    *
    * @throws IllegalArgumentException if the scenario names what the file does not describe
    */
-  public static ScenarioReport play(Scenarios file, Scenario scenario) {
-    return new ScenarioRun(file, scenario).play();
+  public static ScenarioReport play(Scenarios file, Scenario scenario, PodSizes sizes) {
+    return new ScenarioRun(file, scenario, sizes).play();
   }
 
   private ScenarioReport play() {
@@ -79,7 +85,9 @@ public final class ScenarioRun {
         ClaimKind kind = file.kind(prefilled.claim());
         String uid = "prefill-" + live.size();
         books.put(uid, List.of(booking(kind, new CardKey(name(n), prefilled.gpu()))));
-        keep(new Live(uid, kind, n, List.of(prefilled.gpu())));
+        Live pod = new Live(uid, kind, n, List.of(prefilled.gpu()));
+        request(pod, 1);
+        keep(pod);
       }
     }
     cards.refresh(inventory);
@@ -95,19 +103,23 @@ public final class ScenarioRun {
       @Nullable Live victim = scenario.churn() && !live.isEmpty() ? drop(victims.below(live.size())) : null;
       ClaimKind kind = file.draw(arrivals, scenario.mix());
       ClaimRequest claim = ask(kind, "claim-" + done);
+      PodNeeds needs = sizes.of(kind);
       long start = System.nanoTime();
       if (victim != null) {
         books.remove(victim.uid());
+        request(victim, -1);
       }
       cards.refresh(inventory);
-      history.arrived(PodNeeds.NONE, List.of(claim));
+      history.arrived(needs, List.of(claim));
       prepared += System.nanoTime() - start;
       Optional<Outcome.Allocated> outcome =
-          allocator.place(PodNeeds.NONE, List.of(claim), EVERYWHERE, cards);
+          allocator.place(needs, List.of(claim), EVERYWHERE, cards);
+      Optional<Live> placed = outcome.map(allocated -> placed(claim.claim().uid(), kind, allocated));
       outcome.ifPresent(allocated -> books.put(claim.claim().uid(), allocated.claims().getFirst().bookings()));
+      placed.ifPresent(pod -> request(pod, 1));
       took[done] = System.nanoTime() - start;
-      if (outcome.isPresent()) {
-        keep(placed(claim.claim().uid(), kind, outcome.get()));
+      if (placed.isPresent()) {
+        keep(placed.get());
       } else {
         failed++;
       }
@@ -147,6 +159,19 @@ public final class ScenarioRun {
     List<Integer> gpus =
         allocated.claims().getFirst().devices().stream().map(d -> d.device().card().key().index()).toList();
     return new Live(uid, kind, node, gpus);
+  }
+
+  /** Takes what the claim's pod requests from its host, or gives it back. */
+  private void request(Live claim, int sign) {
+    if (sizes.host().isNothing()) {
+      return;
+    }
+    PodNeeds needs = sizes.of(claim.kind());
+    String host = name(claim.node());
+    HostCapacities.Capacity now = capacities.of(host);
+    PodNeeds left =
+        new PodNeeds(now.free().milliCpu() - sign * needs.milliCpu(), now.free().memory() - sign * needs.memory());
+    capacities.put(host, new HostCapacities.Capacity(left, now.total()));
   }
 
   /** Books the claim in the account kept apart, and refuses what must not be. */

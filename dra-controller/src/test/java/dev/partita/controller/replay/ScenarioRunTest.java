@@ -3,22 +3,40 @@ package dev.partita.controller.replay;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.controller.replay.Scenarios.Numbers;
+import dev.partita.controller.request.PodNeeds;
 import java.io.IOException;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** The benchmark's scenarios: placements are right (each is checked while it runs) and packed tightly. */
 class ScenarioRunTest {
-  @Test
-  void sharesArePackedNearlyAsTightlyAsCanBe() throws IOException {
-    ScenarioReport report = play("shares");
+  @ParameterizedTest
+  @MethodSource("podSizes")
+  void sharesArePackedNearlyAsTightlyAsCanBe(PodSizes sizes, double most) throws IOException {
+    ScenarioReport report = play("shares", sizes);
     assertThat(report.failed()).isZero();
-    assertThat(report.gpusTouched()).isLessThanOrEqualTo((int) (report.gpusFloor() * 1.05));
+    assertThat(report.gpusTouched()).isLessThanOrEqualTo((int) (report.gpusFloor() * most));
+  }
+
+  static Stream<Arguments> podSizes() {
+    return Stream.of(Arguments.of(PodSizes.NONE, 1.05), Arguments.of(PodSizes.USUAL, 1.08));
+  }
+
+  @Test
+  void podsTakeTheCpuOfTheirHosts() throws IOException {
+    PodNeeds share = new PodNeeds(1_000, 0);
+    PodSizes small = new PodSizes(share, share, new PodNeeds(2_000, 0));
+    ScenarioReport report = play("shares", small);
+    assertThat(report.allocated()).as("two a host").isEqualTo(2 * scenario("shares").nodes());
   }
 
   @Test
   void sixteenCardsWhereFifteenAreFreeFail() throws IOException {
-    assertThat(play("dead-end").allocated()).isZero();
+    assertThat(play("dead-end", PodSizes.NONE).allocated()).isZero();
   }
 
   /** These follow from the formula, worked out apart: the same claims arrive here as in the comparison. */
@@ -28,10 +46,11 @@ class ScenarioRunTest {
     assertThat(IntStream.range(0, 6).map(i -> numbers.below(100))).containsExactly(7, 18, 81, 6, 11, 42);
   }
 
-  private static ScenarioReport play(String name) throws IOException {
-    Scenarios file = AllocatorBench.ours();
-    Scenarios.Scenario scenario =
-        file.scenarios().stream().filter(s -> s.name().equals(name)).findFirst().orElseThrow();
-    return ScenarioRun.play(file, scenario);
+  private static ScenarioReport play(String name, PodSizes sizes) throws IOException {
+    return ScenarioRun.play(AllocatorBench.ours(), scenario(name), sizes);
+  }
+
+  private static Scenarios.Scenario scenario(String name) throws IOException {
+    return AllocatorBench.ours().scenarios().stream().filter(s -> s.name().equals(name)).findFirst().orElseThrow();
   }
 }
