@@ -4,7 +4,7 @@
 
 #include "fuzz.h"
 #include "partita/quota_file.h"
-#include "quota.h"
+#include "share/quota.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct quota quota;

@@ -13,11 +13,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core_account.h"
-#include "core_reports.h"
-#include "credit.h"
+#include "cores/core_account.h"
+#include "cores/core_reports.h"
+#include "share/credit.h"
 #include "fuzz.h"
-#include "share.h"
+#include "share/share.h"
 
 enum { QUOTA_UNITS = 1 << 16, STEPS_MAX = 96 };
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "card_report.h"
+#include "share/card_report.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -1,5 +1,5 @@
 /* Bytes of arrays, by format and shape. */
-#include "array_size.h"
+#include "cuda/array_size.h"
 
 #include "cases.h"
 #include "check.h"

@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #ifdef CALLED_NVML
-#include "nvml_driver.h"
+#include "nvml/nvml_driver.h"
 #define INTERCEPTED NVML_INTERCEPTED
 #else
-#include "cuda_driver.h"
+#include "cuda/cuda_driver.h"
 #define INTERCEPTED CUDA_INTERCEPTED
 #endif
 

@@ -1,12 +1,12 @@
 /* The pure parts of the core limit, on time of their own. */
 #include <string.h>
 
-#include "card_report.h"
+#include "share/card_report.h"
 #include "cases.h"
 #include "check.h"
-#include "core_account.h"
-#include "core_policy.h"
-#include "core_spans.h"
+#include "cores/core_account.h"
+#include "cores/core_policy.h"
+#include "cores/core_spans.h"
 
 #define MS UINT64_C(1000000)
 #define SECOND UINT64_C(1000000000)

@@ -3,9 +3,9 @@
 
 #include "cases.h"
 #include "check.h"
-#include "core_account.h"
-#include "core_history.h"
-#include "core_reports.h"
+#include "cores/core_account.h"
+#include "cores/core_history.h"
+#include "cores/core_reports.h"
 
 #define MS UINT64_C(1000000)
 #define SECOND UINT64_C(1000000000)

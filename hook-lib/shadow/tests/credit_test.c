@@ -7,10 +7,10 @@
 
 #include "cases.h"
 #include "check.h"
-#include "credit.h"
-#include "fault.h"
+#include "share/credit.h"
+#include "share/fault.h"
 #include "scratch.h"
-#include "seats.h"
+#include "share/seats.h"
 
 static long fatal_point; /* 0: none */
 static long points;

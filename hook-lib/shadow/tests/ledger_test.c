@@ -4,7 +4,7 @@
 
 #include "cases.h"
 #include "check.h"
-#include "ledger.h"
+#include "share/ledger.h"
 
 static struct partita_region region __attribute__((aligned(4096)));
 

@@ -5,7 +5,7 @@
 
 #include "cases.h"
 #include "check.h"
-#include "cuda_driver.h"
+#include "cuda/cuda_driver.h"
 #include "plugin.h"
 #include "scratch.h"
 #include "stage.h"

@@ -5,9 +5,9 @@
 #include "cases.h"
 #include "check.h"
 #include "nvml_api.h"
-#include "owner.h"
+#include "share/owner.h"
 #include "scratch.h"
-#include "seats.h"
+#include "share/seats.h"
 
 static void *library;
 static nvmlDevice_t card, other_card;

@@ -3,8 +3,8 @@
 
 #include "cases.h"
 #include "check.h"
-#include "cuda_contexts.h"
-#include "page_refs.h"
+#include "cuda/cuda_contexts.h"
+#include "cuda/page_refs.h"
 
 enum { THREADS = 4, ROUNDS = 300, OBJECTS = 40 };
 

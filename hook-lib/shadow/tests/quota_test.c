@@ -4,7 +4,7 @@
 #include "cases.h"
 #include "check.h"
 #include "partita/quota_file.h"
-#include "quota.h"
+#include "share/quota.h"
 #include "scratch.h"
 
 #define HEAD "partita-quota 1\n"

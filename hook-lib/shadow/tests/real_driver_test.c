@@ -14,11 +14,11 @@
 
 #include "cases.h"
 #include "check.h"
-#include "cuda_driver.h"
+#include "cuda/cuda_driver.h"
 #include "scratch.h"
 #undef DRIVER
 #undef NEED
-#include "nvml_driver.h"
+#include "nvml/nvml_driver.h"
 
 #define NAME(name) #name,
 static const char *const cuda_intercepted[] = {CUDA_INTERCEPTED(NAME)};

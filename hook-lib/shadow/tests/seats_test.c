@@ -13,9 +13,9 @@
 
 #include "cases.h"
 #include "check.h"
-#include "fault.h"
+#include "share/fault.h"
 #include "scratch.h"
-#include "seats.h"
+#include "share/seats.h"
 
 static long fatal_point; /* 0: none */
 static long points;

@@ -1,5 +1,5 @@
 /* One share in one process: its own count under threads. */
-#include "share.h"
+#include "share/share.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -9,7 +9,7 @@
 
 #include "cases.h"
 #include "check.h"
-#include "gate.h"
+#include "share/gate.h"
 #include "partita/quota_file.h"
 #include "scratch.h"
 

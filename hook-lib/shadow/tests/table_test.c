@@ -3,7 +3,7 @@
 
 #include "cases.h"
 #include "check.h"
-#include "table.h"
+#include "common/table.h"
 
 static struct table table;
 

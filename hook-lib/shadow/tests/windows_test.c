@@ -1,11 +1,11 @@
 /* Windows of launches in several streams, before a driver whose events are done when the test says so. */
-#include "timing_windows.h"
+#include "cuda/timing_windows.h"
 
 #include <string.h>
 
 #include "cases.h"
 #include "check.h"
-#include "cores.h"
+#include "cores/cores.h"
 
 void *cuda_driver[CUDA_FUNCTION_COUNT];
 

@@ -1,0 +1,207 @@
+#include "cuda/pool_record.h"
+
+#include <sched.h>
+#include <string.h>
+
+#include "share/cards.h"
+#include "common/growing.h"
+
+enum { INDEX_BITS = 20 }; /* the rest of an id's bits tell an account from former ones in its place */
+
+/* Grows, and may move then: a pool's address holds only until the lock is left. */
+static struct pool *pools;
+static uint32_t lock, pool_room, pool_bound;
+
+void pool_books_enter(void) {
+    while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE))
+        sched_yield();
+}
+
+void pool_books_leave(void) {
+    __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
+}
+
+static pool_id id_of(const struct pool *pool) {
+    return pool->generation << INDEX_BITS | ((uint32_t)(pool - pools) + 1);
+}
+
+struct pool *pool_of(pool_id id) {
+    uint32_t index = (id & ((1u << INDEX_BITS) - 1)) - 1;
+    if (id == 0 || index >= pool_bound || pools[index].state == FREE || id_of(&pools[index]) != id)
+        return NULL;
+    return &pools[index];
+}
+
+static struct pool *by_handle(uint64_t handle) {
+    for (uint32_t i = 0; i < pool_bound; i++)
+        if ((pools[i].state == OPEN || pools[i].state == ENDING) && pools[i].handle == handle)
+            return &pools[i];
+    return NULL;
+}
+
+static uint64_t finish(struct pool *pool) {
+    uint64_t charged = pool->charged;
+    pool->state = FREE;
+    pool->charged = 0;
+    return charged;
+}
+
+uint64_t pool_finish_if_over(struct pool *pool) {
+    return pool->state == CLOSED && pool->loans == 0 ? finish(pool) : 0;
+}
+
+void pool_give_back(int card, uint64_t units) {
+    if (units > 0 && card >= 0)
+        cards_release(card, SHARE_RESIDENT, units);
+}
+
+pool_id pool_find(uint64_t handle, int *card) {
+    pool_books_enter();
+    struct pool *pool = by_handle(handle);
+    pool_id id = pool ? id_of(pool) : 0;
+    if (pool)
+        *card = pool->card;
+    pool_books_leave();
+    return id;
+}
+
+static struct pool *add(uint64_t handle, int card, int device) {
+    uint32_t i = 0;
+    while (i < pool_bound && pools[i].state != FREE)
+        i++;
+    if (i + 1 >= 1u << INDEX_BITS ||
+        (i == pool_room && !growing_more((void **)&pools, &pool_room, sizeof *pools)))
+        return NULL;
+    if (i >= pool_bound)
+        __atomic_store_n(&pool_bound, i + 1, __ATOMIC_RELAXED);
+    pools[i] = (struct pool){.handle = handle, .generation = pools[i].generation + 1, .state = OPEN, .card = card,
+                             .device = device};
+    return &pools[i];
+}
+
+pool_id pool_open(uint64_t handle, int card, int device) {
+    pool_books_enter();
+    struct pool *pool = by_handle(handle);
+    if (!pool)
+        pool = add(handle, card, device);
+    pool_id id = pool ? id_of(pool) : 0;
+    pool_books_leave();
+    return id;
+}
+
+pool_id pool_made(uint64_t handle, int card, int device) {
+    uint64_t over = 0;
+    int former_card = -1;
+    pool_books_enter();
+    struct pool *former = by_handle(handle);
+    if (former) {
+        former->state = CLOSED;
+        former_card = former->card;
+        over = pool_finish_if_over(former);
+    }
+    struct pool *pool = add(handle, card, device);
+    pool_id id = pool ? id_of(pool) : 0;
+    pool_books_leave();
+    pool_give_back(former_card, over);
+    return id;
+}
+
+int pool_device(pool_id id) {
+    pool_books_enter();
+    struct pool *pool = pool_of(id);
+    int device = pool ? pool->device : -1;
+    pool_books_leave();
+    return device;
+}
+
+void pool_set_card(pool_id id, int card) {
+    pool_books_enter();
+    struct pool *pool = pool_of(id);
+    if (pool)
+        pool->card = card;
+    pool_books_leave();
+}
+
+void pool_destroy_begin(pool_id id) {
+    for (bool visited = true; visited;) {
+        pool_books_enter();
+        struct pool *pool = pool_of(id);
+        if (pool && pool->state == OPEN)
+            pool->state = ENDING;
+        visited = pool && pool->visitors > 0;
+        pool_books_leave();
+        if (visited)
+            sched_yield();
+    }
+}
+
+void pool_destroy_end(pool_id id, bool destroyed) {
+    uint64_t over = 0;
+    int card = -1;
+    pool_books_enter();
+    struct pool *pool = pool_of(id);
+    if (pool && pool->state == ENDING) {
+        card = pool->card;
+        pool->state = destroyed ? CLOSED : OPEN;
+        over = pool_finish_if_over(pool);
+    }
+    pool_books_leave();
+    pool_give_back(card, over);
+}
+
+void pool_device_gone(int device) {
+    for (uint32_t i = 0; i < __atomic_load_n(&pool_bound, __ATOMIC_RELAXED); i++) {
+        uint64_t over = 0;
+        pool_books_enter();
+        int card = pools[i].card;
+        if (pools[i].state != FREE && pools[i].device == device)
+            over = finish(&pools[i]);
+        pool_books_leave();
+        pool_give_back(card, over);
+    }
+}
+
+pool_id pool_visit(uint32_t *at, int card, bool with_spare, uint64_t *handle) {
+    pool_id found = 0;
+    if (__atomic_load_n(&pool_bound, __ATOMIC_RELAXED) == 0)
+        return 0;
+    pool_books_enter();
+    for (; *at < pool_bound && !found; ++*at) {
+        struct pool *pool = &pools[*at];
+        if (pool->state != OPEN || pool->charged + pool->reserved == 0 || (card >= 0 && pool->card != card) ||
+            (with_spare && pool->reserved <= pool->lent))
+            continue;
+        pool->visitors++;
+        *handle = pool->handle;
+        found = id_of(pool);
+    }
+    pool_books_leave();
+    return found;
+}
+
+bool pool_visit_one(pool_id id, uint64_t *handle) {
+    pool_books_enter();
+    struct pool *pool = pool_of(id);
+    bool open = pool && pool->state == OPEN;
+    if (open) {
+        pool->visitors++;
+        *handle = pool->handle;
+    }
+    pool_books_leave();
+    return open;
+}
+
+void pool_leave(pool_id id) {
+    pool_books_enter();
+    struct pool *pool = pool_of(id);
+    if (pool)
+        pool->visitors--;
+    pool_books_leave();
+}
+
+void pool_books_forget(void) {
+    if (pools)
+        memset(pools, 0, pool_bound * sizeof *pools);
+    pool_bound = 0;
+    lock = 0;
+}

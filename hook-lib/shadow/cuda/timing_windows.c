@@ -1,0 +1,199 @@
+#include "cuda/timing_windows.h"
+
+#include <string.h>
+
+#include "cores/cores.h"
+
+enum { LAUNCHES_MAX = 32 };
+static const uint64_t AIM_NS = 2000000, UNKNOWN_NS = 12000000, REBASE_NS = 4000000000;
+
+struct backlog backlogs[CARDS_MAX];
+static uint32_t any_missed;
+
+static void learn(struct track *track, const struct window *window, uint64_t ns) {
+    if (window->open_ended) {
+        uint64_t loop = track->loop;
+        store(&track->loop, ns >= loop ? ns + 1 : loop - (loop - ns) / 4);
+        return;
+    }
+    uint64_t each = ns / (window->launches ? window->launches : 1) + 1;
+    uint64_t average = track->each ? (3 * track->each + each) / 4 : each;
+    store(&track->each, each > 2 * average ? each : average); /* rather too few launches at a time */
+    track->most = each > track->most ? each : track->most - (track->most - each) / 16;
+    uint64_t allowance = AIM_NS / track->each, most = 2 * (uint64_t)load32(&track->allowance);
+    allowance = allowance < most ? allowance : most;
+    store32(&track->allowance, allowance < 1 ? 1 : allowance > LAUNCHES_MAX ? LAUNCHES_MAX : (uint32_t)allowance);
+}
+
+void window_forget(struct track *track, const struct window *window) {
+    struct backlog *backlog = &backlogs[track->clock->card];
+    clock_drop_event(track->clock, window->start);
+    clock_drop_event(track->clock, window->end);
+    __atomic_fetch_sub(&backlog->ns, window->guess, __ATOMIC_RELAXED);
+    __atomic_fetch_sub(&backlog->windows, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&backlog->progress, 1, __ATOMIC_RELAXED);
+    track->first = (track->first + 1) % TRACK_PENDING;
+    store32(&track->count, track->count - 1);
+}
+
+/* False: the card has not done it yet. */
+static bool account_for(struct track *track) {
+    struct clock *clock = track->clock;
+    struct window window = track->pending[track->first];
+    int64_t start = 0, end = 0;
+    CUresult result = DRIVER(cuEventQuery)(window.end);
+    if (result == CUDA_SUCCESS)
+        result = clock_since_base(clock, window.start, &start);
+    if (result == CUDA_SUCCESS)
+        result = clock_since_base(clock, window.end, &end);
+    if (result == CUDA_ERROR_NOT_READY)
+        return false;
+    uint64_t now = cores_now();
+    if (result != CUDA_SUCCESS || end < start) { /* what cannot be read took no longer than this */
+        cores_used(clock->card, window.recorded, now);
+        window_forget(track, &window);
+        return true;
+    }
+    /* Nothing comes before it was recorded, nor after it was seen. */
+    if (clock->base_at + (uint64_t)start < window.recorded)
+        clock->base_at = window.recorded - (uint64_t)start;
+    if (clock->base_at + (uint64_t)end > now)
+        clock->base_at = now - (uint64_t)end;
+    uint64_t from = clock->base_at + (uint64_t)start, ns = (uint64_t)(end - start);
+    uint64_t idle = window.closed > from ? window.closed - from : 0, busy = idle < ns ? ns - idle : 0; /* at most, and at least */
+    if (window.bound > 0 && window.bound < ns)
+        ns = window.bound > busy ? window.bound : busy;
+    if (window.bound == 0 || busy > window.bound)
+        learn(track, &window, ns);
+    cores_used(clock->card, from, from + ns);
+    if (end > (int64_t)REBASE_NS) {
+        CUevent former = clock->base;
+        clock->base = window.end;
+        clock->base_at += (uint64_t)end;
+        window.end = former;
+    }
+    window_forget(track, &window);
+    return true;
+}
+
+static void charge_missed(void) {
+    if (!load32(&any_missed) || !__atomic_exchange_n(&any_missed, 0, __ATOMIC_ACQUIRE))
+        return;
+    for (int card = 0; card < CARDS_MAX; card++) {
+        uint64_t ns = load(&backlogs[card].missed), now = ns ? cores_now() : 0;
+        if (ns > 0) {
+            __atomic_fetch_sub(&backlogs[card].missed, ns, __ATOMIC_RELAXED);
+            cores_used(card, now - ns, now);
+        }
+    }
+}
+
+void windows_poll(void) {
+    for (unsigned int i = tracks_listed_count; i-- > 0;) {
+        struct track *track = &tracks[tracks_listed[i]];
+        while (track->count > 0 && !track->clock->ending && account_for(track)) {
+        }
+        if (track->count == 0 && !load32(&track->open))
+            track_unlist_at(i);
+    }
+    charge_missed();
+}
+
+static void end_window(struct track *track, bool gap) {
+    struct window window = track->now;
+    if (track->count == TRACK_PENDING)
+        windows_poll();
+    if (track->count == TRACK_PENDING || stream_capturing(track->stream))
+        return; /* it stays open */
+    window.end = clock_record(track->clock, track->stream);
+    store32(&track->open, 0);
+    if (!window.end) {
+        clock_drop_event(track->clock, window.start);
+        return;
+    }
+    window.launches = load32(&track->launches);
+    window.bound = !gap ? 0 : window.open_ended ? track->loop : track->most * window.launches;
+    window.closed = cores_now();
+    uint64_t each = window.open_ended ? track->loop : track->each * window.launches;
+    window.guess = each ? each : UNKNOWN_NS;
+    track->pending[(track->first + track->count) % TRACK_PENDING] = window;
+    store32(&track->count, track->count + 1);
+    struct backlog *backlog = &backlogs[track->clock->card];
+    __atomic_fetch_add(&backlog->ns, window.guess, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&backlog->windows, 1, __ATOMIC_RELAXED);
+}
+
+void window_close(struct track *track, bool gap) {
+    bool pushed;
+    if (track->clock->ending || !context_make_current(track->context, &pushed))
+        return; /* it stays open */
+    end_window(track, gap);
+    context_leave(pushed);
+}
+
+void window_join_last(struct track *track) {
+    bool pushed;
+    store32(&track->open, 0);
+    if (!track->clock->ending && context_make_current(track->context, &pushed)) {
+        struct window *last = &track->pending[(track->first + TRACK_PENDING - 1) % TRACK_PENDING];
+        CUevent end = track->count == TRACK_PENDING && !stream_capturing(track->stream) ? clock_record(track->clock, track->stream) : NULL;
+        if (end) {
+            clock_drop_event(track->clock, last->end);
+            last->end = end;
+            last->bound += last->bound ? track->most * load32(&track->launches) : 0;
+            last->closed = cores_now();
+            last->launches += load32(&track->launches);
+        }
+        context_leave(pushed);
+    }
+    clock_drop_event(track->clock, track->now.start);
+}
+
+void window_open(struct track *track, uint64_t ticks, bool open_ended) {
+    struct clock *clock = track->clock;
+    uint64_t now = cores_now();
+    if (!clock->base) {
+        clock->base = clock_record(track->clock, track->stream);
+        clock->base_at = now;
+        if (!clock->base)
+            return;
+    }
+    track->now = (struct window){.start = clock_record(track->clock, track->stream), .recorded = now, .open_ended = open_ended};
+    if (!track->now.start)
+        return;
+    store32(&track->launches, 0);
+    store(&track->opened, ticks);
+    store32(&track->open, 1);
+    track_list(track);
+    cores_enforced(clock->card);
+}
+
+void window_after_gap(struct track *track) {
+    CUresult result = DRIVER(cuStreamQuery) ? DRIVER(cuStreamQuery)(track->stream) : CUDA_SUCCESS;
+    if (result != CUDA_ERROR_NOT_READY)
+        window_close(track, true);
+}
+
+void windows_close_of(CUcontext context) {
+    /* Downwards: where closing one takes others from the list, those that take their places were seen already. */
+    for (unsigned int i = tracks_listed_count; i-- > 0;) {
+        struct track *track = &tracks[tracks_listed[i]];
+        bool others = track->stream == CU_STREAM_PER_THREAD && load(&track->owner) != track_owner(CU_STREAM_PER_THREAD);
+        bool of = track->context == context || track->clock->context == context; /* a primary one waits for its green ones */
+        if (load32(&track->open) && of && !others)
+            window_close(track, false);
+    }
+}
+
+void windows_miss(int card, const struct track *track, bool open_ended) {
+    if (!track) {
+        cores_unenforced(card, PARTITA_COMPUTE_EVENT_FAILED);
+        return;
+    }
+    __atomic_fetch_add(&backlogs[card].missed, load(open_ended ? &track->loop : &track->each), __ATOMIC_RELAXED);
+    __atomic_store_n(&any_missed, 1, __ATOMIC_RELEASE);
+}
+
+void windows_forget(void) {
+    memset(backlogs, 0, sizeof backlogs);
+}

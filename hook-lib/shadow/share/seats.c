@@ -1,0 +1,170 @@
+#include "share/seats.h"
+
+#include <stddef.h>
+
+#include "share/fault.h"
+
+static uint64_t load(const uint64_t *at) {
+    return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+}
+
+static bool move(struct partita_slot *slot, uint64_t from, uint64_t to) {
+    FAULT_POINT("before the state");
+    bool moved = __atomic_compare_exchange_n(&slot->state, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    FAULT_POINT("after the state");
+    return moved;
+}
+
+static uint64_t phase(uint64_t state) {
+    return state & PARTITA_SLOT_PHASE;
+}
+
+static void raise_high_water(struct partita_region *region, uint32_t slots) {
+    uint32_t seen = __atomic_load_n(&region->high_water, __ATOMIC_RELAXED);
+    while (seen < slots && !__atomic_compare_exchange_n(&region->high_water, &seen, slots, false, __ATOMIC_ACQ_REL,
+                                                        __ATOMIC_RELAXED)) {
+    }
+}
+
+static uint32_t slots_in_use(const struct partita_region *region) {
+    uint32_t slots = __atomic_load_n(&region->high_water, __ATOMIC_ACQUIRE);
+    return slots < PARTITA_SLOTS ? slots : PARTITA_SLOTS;
+}
+
+static bool same_process(const struct owner *a, const struct owner *b) {
+    return a->pid == b->pid && a->start == b->start && a->pid_namespace == b->pid_namespace;
+}
+
+/* The lock is the process': where its other library sits in the slot, it stays. */
+void seats_unlock(const struct region_file *file, const struct owner *self, uint32_t slot) {
+    struct seat seat;
+    struct owner owner;
+    if (!seats_owner(file->region, slot, &seat, &owner) || !same_process(&owner, self))
+        region_file_unlock(file, slot);
+}
+
+/*
+ * The lock comes first, so that nobody sees a living owner without one; then the owner's particulars, which only the lock's holder
+ * writes and nobody reads before the state says LIVE.
+ */
+static bool take(const struct region_file *file, const struct owner *self, struct seat *seat) {
+    struct partita_region *region = file->region;
+    for (uint32_t i = 0; i < PARTITA_SLOTS; i++) {
+        struct partita_slot *slot = &region->slots[i];
+        uint64_t state = load(&slot->state);
+        if (phase(state) != PARTITA_SLOT_FREE || !region_file_lock(file, i))
+            continue;
+        FAULT_POINT("slot locked");
+        state = load(&slot->state);
+        if (phase(state) != PARTITA_SLOT_FREE) {
+            seats_unlock(file, self, i);
+            continue;
+        }
+        __atomic_store_n(&slot->pid, self->pid, __ATOMIC_RELAXED);
+        __atomic_store_n(&slot->start, self->start, __ATOMIC_RELAXED);
+        __atomic_store_n(&slot->pid_namespace, self->pid_namespace, __ATOMIC_RELAXED);
+        __atomic_store_n(&slot->image, self->image, __ATOMIC_RELAXED);
+        __atomic_store_n(&slot->overhead, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&slot->compute, PARTITA_COMPUTE_UNUSED, __ATOMIC_RELAXED);
+        __atomic_store_n(&slot->busy_ns, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&slot->account, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&slot->sampled, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&slot->utilization, 0, __ATOMIC_RELAXED);
+        raise_high_water(region, i + 1);
+        uint64_t live = ((state >> 2) + 1) << 2 | PARTITA_SLOT_LIVE;
+        if (!move(slot, state, live)) {
+            seats_unlock(file, self, i);
+            continue;
+        }
+        *seat = (struct seat){i, live};
+        return true;
+    }
+    return false;
+}
+
+bool seats_take(const struct region_file *file, const struct owner *self, struct seat *seat) {
+    region_file_enter(file);
+    bool taken = take(file, self, seat);
+    region_file_leave(file);
+    return taken;
+}
+
+bool seats_mine(const struct partita_region *region, struct seat seat) {
+    return seat.slot < PARTITA_SLOTS && load(&region->slots[seat.slot].state) == seat.state;
+}
+
+bool seats_owner(const struct partita_region *region, uint32_t index, struct seat *seat, struct owner *owner) {
+    if (index >= PARTITA_SLOTS)
+        return false;
+    const struct partita_slot *slot = &region->slots[index];
+    uint64_t state = load(&slot->state);
+    if (phase(state) != PARTITA_SLOT_LIVE)
+        return false;
+    owner->pid = __atomic_load_n(&slot->pid, __ATOMIC_ACQUIRE);
+    owner->start = load(&slot->start);
+    owner->pid_namespace = load(&slot->pid_namespace);
+    owner->image = load(&slot->image);
+    *seat = (struct seat){index, state};
+    return load(&slot->state) == state;
+}
+
+/* A lock that is held proves life; a lock that is not proves death only where /proc does not contradict. */
+static bool is_dead(const struct region_file *file, uint32_t slot, const struct owner *owner, const struct owner *self,
+                    enum reaping how) {
+    if (how == REAP_QUICKLY)
+        return owner_is_gone(owner, self->pid_namespace) && !region_file_locked_by_another(file, slot);
+    if (same_process(owner, self))
+        return owner->image != self->image;
+    return !region_file_locked_by_another(file, slot) && owner_life(owner, self->pid_namespace) != ALIVE;
+}
+
+static void empty(struct partita_region *region, struct seat reaping) {
+    enum ledger_answer answer = ledger_settle(region, LEDGER_PAGED, reaping, 0);
+    if (answer == LEDGER_DONE)
+        answer = ledger_settle(region, LEDGER_TOTAL, reaping, 0);
+    if (answer == LEDGER_DONE)
+        move(&region->slots[reaping.slot], reaping.state, (reaping.state & ~(uint64_t)PARTITA_SLOT_PHASE));
+}
+
+void seats_reap(const struct region_file *file, const struct owner *self, const struct seat *mine,
+                enum reaping how) {
+    struct partita_region *region = file->region;
+    uint32_t slots = slots_in_use(region);
+    for (uint32_t i = 0; i < slots; i++) {
+        struct partita_slot *slot = &region->slots[i];
+        uint64_t state = load(&slot->state);
+        struct seat seat;
+        struct owner owner;
+        switch (phase(state)) {
+        case PARTITA_SLOT_FREE:
+            for (int book = LEDGER_TOTAL; book <= LEDGER_PAGED; book++)
+                if (ledger_held(region, (enum ledger_book)book, i) != 0)
+                    ledger_settle(region, (enum ledger_book)book, (struct seat){i, state}, 0);
+            break;
+        case PARTITA_SLOT_LIVE:
+            if ((mine && mine->slot == i && mine->state == state) || !seats_owner(region, i, &seat, &owner) ||
+                !is_dead(file, i, &owner, self, how))
+                break;
+            state = seat.state ^ PARTITA_SLOT_LIVE ^ PARTITA_SLOT_REAPING;
+            if (move(slot, seat.state, state))
+                empty(region, (struct seat){i, state});
+            break;
+        case PARTITA_SLOT_REAPING:
+            empty(region, (struct seat){i, state});
+            break;
+        default: /* no such phase: somebody scribbled here */
+            move(slot, state, state & ~(uint64_t)PARTITA_SLOT_PHASE);
+            break;
+        }
+    }
+}
+
+bool seats_all_accounted(const struct region_file *file) {
+    uint32_t slot = region_file_next_locked(file, 0);
+    while (slot < PARTITA_SLOTS) {
+        if (phase(load(&file->region->slots[slot].state)) != PARTITA_SLOT_LIVE)
+            return false;
+        slot = region_file_next_locked(file, slot + 1);
+    }
+    return true;
+}
