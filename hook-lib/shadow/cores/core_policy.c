@@ -6,17 +6,6 @@ enum {
     AIM = 95    /* lending leaves the rest, so that somebody who comes is seen */
 };
 
-struct core_rules core_rules_of(unsigned int cores, enum core_limit limit, unsigned int priority) {
-    bool limited = cores > 0 && cores < 100 && limit != CORE_LIMIT_NONE;
-    return (struct core_rules){limited ? cores : 0, limited && limit == CORE_LIMIT_SOFT, priority > 0};
-}
-
-struct core_rules core_rules_sum(struct core_rules a, struct core_rules b) {
-    unsigned int percent = a.percent && b.percent ? a.percent + b.percent : 0;
-    percent = percent < 100 ? percent : 0;
-    return (struct core_rules){percent, percent && a.soft && b.soft, a.yields && b.yields};
-}
-
 /*
  * With nobody else on the card a soft limit is none. Otherwise it grows towards the card's idle time, and falls back to the share
  * itself as soon as the card is full: then somebody may want more than is left to him.

@@ -8,17 +8,7 @@
 #include <stdint.h>
 
 #include "share/card_report.h"
-#include "share/quota.h"
-
-struct core_rules {
-    unsigned int percent; /* of the card's time; 0: no limit */
-    bool soft;            /* idle time of the card is lent */
-    bool yields;          /* pauses when a share with a higher priority wants the card */
-};
-
-/* The rules of one share's quota, and those of two shares of one card together. */
-struct core_rules core_rules_of(unsigned int cores, enum core_limit limit, unsigned int priority);
-struct core_rules core_rules_sum(struct core_rules a, struct core_rules b);
+#include "share/core_rules.h"
 
 struct core_policy {
     uint64_t number;       /* of the last report; 0: none yet */

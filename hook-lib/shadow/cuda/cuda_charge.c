@@ -5,6 +5,7 @@
 #include "share/cards.h"
 #include "cuda/cuda_contexts.h"
 #include "cuda/cuda_driver.h"
+#include "cuda/cuda_units.h"
 #include "cuda/pools.h"
 #include "common/table.h"
 

@@ -1,5 +1,7 @@
 #include "cuda/cuda_driver.h"
 
+#include <string.h>
+
 #include "share/cards.h"
 #include "cuda/cuda_charge.h"
 #include "cuda/cuda_contexts.h"
@@ -49,12 +51,27 @@ void *cuda_wrapper_of(void *function) {
     return function;
 }
 
+/* "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", as quotas name cards. */
+static void write_uuid(const unsigned char bytes[16], char text[41]) {
+    static const char digits[] = "0123456789abcdef";
+    char *to = text;
+    memcpy(to, "GPU-", 4);
+    to += 4;
+    for (int i = 0; i < 16; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10)
+            *to++ = '-';
+        *to++ = digits[bytes[i] >> 4];
+        *to++ = digits[bytes[i] & 15];
+    }
+    *to = 0;
+}
+
 static int card_by(CUresult (*uuid_of)(CUuuid *, CUdevice), CUdevice device) {
     CUuuid uuid;
     char text[41];
     if (!uuid_of || uuid_of(&uuid, device) != CUDA_SUCCESS)
         return CARD_REFUSED;
-    card_uuid_text((const unsigned char *)uuid.bytes, text);
+    write_uuid((const unsigned char *)uuid.bytes, text);
     return cards_find(text);
 }
 

@@ -4,6 +4,7 @@
 #include "share/cards.h"
 #include "cuda/cuda_charge.h"
 #include "cuda/cuda_driver.h"
+#include "cuda/cuda_units.h"
 #include "common/lifetime.h"
 #include "cuda/page_refs.h"
 

@@ -10,6 +10,7 @@
 #include "share/cards.h"
 #include "cuda/cuda_charge.h"
 #include "cuda/cuda_driver.h"
+#include "cuda/cuda_units.h"
 #include "common/lifetime.h"
 #include "cuda/pool_books.h"
 #include "cuda/pools.h"

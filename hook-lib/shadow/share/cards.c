@@ -250,33 +250,3 @@ void cards_forked(void) {
     for (size_t i = 0; i < share_count; i++)
         share_forked(&shares[i]);
 }
-
-enum { SMALL = 1 << 20, PAGE = 2 << 20 };
-
-static uint64_t in_steps(uint64_t bytes, uint64_t step) {
-    if (bytes > UINT64_MAX - step)
-        return UINT64_MAX;
-    return (bytes + step - 1) / step * (step / PARTITA_UNIT);
-}
-
-uint64_t units_of(uint64_t bytes) {
-    return in_steps(bytes, bytes > SMALL ? PAGE : PARTITA_UNIT);
-}
-
-uint64_t units_of_pages(uint64_t bytes) {
-    return in_steps(bytes, PAGE);
-}
-
-void card_uuid_text(const unsigned char bytes[16], char text[41]) {
-    static const char digits[] = "0123456789abcdef";
-    char *to = text;
-    memcpy(to, "GPU-", 4);
-    to += 4;
-    for (int i = 0; i < 16; i++) {
-        if (i == 4 || i == 6 || i == 8 || i == 10)
-            *to++ = '-';
-        *to++ = digits[bytes[i] >> 4];
-        *to++ = digits[bytes[i] & 15];
-    }
-    *to = 0;
-}

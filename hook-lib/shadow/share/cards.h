@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "share/card_report.h"
 #include "share/share.h"
 
 enum { CARDS_MAX = 64 }; /* a card's index is below */
@@ -72,14 +73,5 @@ void cards_each(void (*visit)(int card, void *context), void *context);
 
 /* In a child of fork. */
 void cards_forked(void);
-
-/* Units that an allocation of this many bytes is charged. */
-uint64_t units_of(uint64_t bytes);
-
-/* The same for memory that comes in whole pages of the card, however small it is. */
-uint64_t units_of_pages(uint64_t bytes);
-
-/* "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx" from the 16 bytes. */
-void card_uuid_text(const unsigned char bytes[16], char text[41]);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cores/core_policy.h"
+#include "share/core_rules.h"
 #include "share/owner.h"
 #include "share/quota.h"
 #include "share/region_file.h"
