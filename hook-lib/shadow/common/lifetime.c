@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/atomics.h"
 #include "common/interruptions.h"
 
 #ifndef MADV_WIPEONFORK
@@ -37,14 +38,14 @@ void lifetime_begin(void) {
     int error = errno;
     struct interruptions interruptions;
     interruptions_off(&interruptions);
-    if (!__atomic_load_n(&lifetime_word, __ATOMIC_ACQUIRE))
+    if (!load_acquire(&lifetime_word))
         make_word();
-    uint32_t *word = __atomic_load_n(&lifetime_word, __ATOMIC_ACQUIRE);
+    uint32_t *word = load_acquire(&lifetime_word);
     bool wiped = word != &without_page;
     uint32_t pid = wiped ? 0 : (uint32_t)getpid();
     for (;;) {
         uint32_t state = UNKNOWN;
-        if (!wiped && __atomic_load_n(&process, __ATOMIC_ACQUIRE) == pid)
+        if (!wiped && load_acquire(&process) == pid)
             break;
         if (__atomic_compare_exchange_n(word, &state, BUSY, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
             if (opened)
@@ -52,8 +53,8 @@ void lifetime_begin(void) {
             else
                 lifetime_opened();
             opened = true;
-            __atomic_store_n(&process, pid, __ATOMIC_RELEASE);
-            __atomic_store_n(word, wiped ? LIFETIME_READY : UNKNOWN, __ATOMIC_RELEASE);
+            store_release(&process, pid);
+            store_release(word, wiped ? LIFETIME_READY : UNKNOWN);
             break;
         }
         if (state == LIFETIME_READY)

@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "common/atomics.h"
+
 extern uint32_t *lifetime_word;
 void lifetime_begin(void);
 
@@ -15,8 +17,8 @@ enum { LIFETIME_READY = 2 };
 
 /* To be called first by every exported function. Keeps errno. */
 static inline void lifetime_enter(void) {
-    uint32_t *word = __atomic_load_n(&lifetime_word, __ATOMIC_ACQUIRE);
-    if (!word || __atomic_load_n(word, __ATOMIC_ACQUIRE) != LIFETIME_READY)
+    uint32_t *word = load_acquire(&lifetime_word);
+    if (!word || load_acquire(word) != LIFETIME_READY)
         lifetime_begin();
 }
 

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
+#include "common/atomics.h"
+
 enum { PLACES = 7, FIRST_LEVEL_BITS = 7, LEVEL_STEP_BITS = 3 };
 enum { FREE = 0, BUSY = 1 }; /* BUSY: being filled or emptied */
 
@@ -37,7 +39,7 @@ static size_t buckets_in(int level) {
 }
 
 static inline struct bucket *level_of(struct table *table, int level) {
-    return __atomic_load_n(&table->levels[level], __ATOMIC_ACQUIRE);
+    return load_acquire(&table->levels[level]);
 }
 
 /* NULL: no memory for it. */
@@ -81,7 +83,7 @@ static int buckets_of(struct table *table, uint64_t key, uint64_t hash, struct b
 /* The bits 7, 15, ... of the places that may have the key. */
 static uint64_t candidates(const struct bucket *bucket, uint8_t tag) {
     const uint64_t ones = UINT64_C(0x0101010101010101);
-    uint64_t differing = __atomic_load_n((const uint64_t *)(const void *)bucket->tags, __ATOMIC_ACQUIRE) ^ ones * tag;
+    uint64_t differing = load_acquire((const uint64_t *)(const void *)bucket->tags) ^ ones * tag;
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "the places of the tags in a word"
 #endif
@@ -91,10 +93,10 @@ static uint64_t candidates(const struct bucket *bucket, uint8_t tag) {
 static uint64_t find_in(const struct bucket *bucket, uint64_t hash, uint64_t key) {
     for (uint64_t left = candidates(bucket, tag_of(hash)); left; left &= left - 1) {
         int i = __builtin_ctzll(left) / 8;
-        if (__atomic_load_n(&bucket->keys[i], __ATOMIC_ACQUIRE) != key)
+        if (load_acquire(&bucket->keys[i]) != key)
             continue;
-        uint64_t value = __atomic_load_n(&bucket->values[i], __ATOMIC_RELAXED);
-        if (__atomic_load_n(&bucket->keys[i], __ATOMIC_ACQUIRE) == key)
+        uint64_t value = load_relaxed(&bucket->values[i]);
+        if (load_acquire(&bucket->keys[i]) == key)
             return value;
     }
     return 0;
@@ -118,18 +120,18 @@ uint64_t table_find(struct table *table, uint64_t key) {
 static bool claim(struct bucket *bucket, int i, uint64_t key, uint64_t *value) {
     if (!__atomic_compare_exchange_n(&bucket->keys[i], &key, BUSY, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return false;
-    *value = __atomic_load_n(&bucket->values[i], __ATOMIC_RELAXED);
+    *value = load_relaxed(&bucket->values[i]);
     return true;
 }
 
 static uint64_t take_from(struct bucket *bucket, uint64_t hash, uint64_t key) {
     for (uint64_t left = candidates(bucket, tag_of(hash)); left; left &= left - 1) {
         int i = __builtin_ctzll(left) / 8;
-        if (__atomic_load_n(&bucket->keys[i], __ATOMIC_ACQUIRE) != key)
+        if (load_acquire(&bucket->keys[i]) != key)
             continue;
         uint64_t value;
         if (claim(bucket, i, key, &value)) {
-            __atomic_store_n(&bucket->keys[i], FREE, __ATOMIC_RELEASE);
+            store_release(&bucket->keys[i], FREE);
             return value;
         }
     }
@@ -154,13 +156,13 @@ uint64_t table_take(struct table *table, uint64_t key) {
 static bool put_into(struct bucket *bucket, uint64_t hash, uint64_t key, uint64_t value) {
     for (int i = 0; i < PLACES; i++) {
         uint64_t expected = FREE;
-        if (__atomic_load_n(&bucket->keys[i], __ATOMIC_RELAXED) == FREE &&
+        if (load_relaxed(&bucket->keys[i]) == FREE &&
             __atomic_compare_exchange_n(&bucket->keys[i], &expected, BUSY, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-            __atomic_store_n(&bucket->values[i], value, __ATOMIC_RELAXED);
+            store_relaxed(&bucket->values[i], value);
             /* Looking a bucket up reads eight tags at once, which has to wait for a byte that was just written. */
-            if (__atomic_load_n(&bucket->tags[i], __ATOMIC_RELAXED) != tag_of(hash))
-                __atomic_store_n(&bucket->tags[i], tag_of(hash), __ATOMIC_RELEASE);
-            __atomic_store_n(&bucket->keys[i], key, __ATOMIC_RELEASE);
+            if (load_relaxed(&bucket->tags[i]) != tag_of(hash))
+                store_release(&bucket->tags[i], tag_of(hash));
+            store_release(&bucket->keys[i], key);
             return true;
         }
     }
@@ -194,12 +196,12 @@ void table_clear(struct table *table) {
 
 static void sweep_place(struct bucket *bucket, int i, bool (*wanted)(uint64_t value, void *data),
                         void (*taken)(uint64_t value, void *data), void *data) {
-    uint64_t key = __atomic_load_n(&bucket->keys[i], __ATOMIC_ACQUIRE);
-    uint64_t value = __atomic_load_n(&bucket->values[i], __ATOMIC_RELAXED);
+    uint64_t key = load_acquire(&bucket->keys[i]);
+    uint64_t value = load_relaxed(&bucket->values[i]);
     if (key <= BUSY || !wanted(value, data) || !claim(bucket, i, key, &value))
         return;
     bool still = wanted(value, data);
-    __atomic_store_n(&bucket->keys[i], still ? FREE : key, __ATOMIC_RELEASE);
+    store_release(&bucket->keys[i], still ? FREE : key);
     if (still)
         taken(value, data);
 }

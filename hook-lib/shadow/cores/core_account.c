@@ -1,6 +1,6 @@
 #include "cores/core_account.h"
 
-#include "common/relaxed.h"
+#include "common/atomics.h"
 
 #define STRETCH (UINT64_C(1) << PARTITA_STRETCH_BITS)
 
@@ -8,7 +8,7 @@
 static uint64_t cover(struct partita_compute *compute, uint64_t stretch, uint64_t want) {
     uint32_t *at = &compute->stretches[stretch % PARTITA_STRETCHES];
     uint32_t round = (uint32_t)(stretch / PARTITA_STRETCHES) << PARTITA_STRETCH_BITS;
-    uint32_t seen = __atomic_load_n(at, __ATOMIC_RELAXED), next;
+    uint32_t seen = load_relaxed(at), next;
     uint64_t take;
     do {
         uint64_t used = (seen ^ round) >> PARTITA_STRETCH_BITS ? 0 : seen & (STRETCH - 1);
@@ -43,7 +43,7 @@ void core_account_charge(struct partita_account *account, uint64_t from, uint64_
         return;
     uint64_t burst = CORE_BURST_NS * 100 / percent, cost = charged < most / 100 * percent ? charged * 100 / percent : most;
     uint64_t least = from > burst ? from - burst : 0, latest = from + most;
-    uint64_t seen = load(&account->paid_until), base;
+    uint64_t seen = load_relaxed(&account->paid_until), base;
     do {
         base = seen < least ? least : seen > latest ? latest : seen;
     } while (!__atomic_compare_exchange_n(&account->paid_until, &seen, base + cost, true, __ATOMIC_RELAXED,
@@ -52,14 +52,14 @@ void core_account_charge(struct partita_account *account, uint64_t from, uint64_
 
 /* A moment that is too far away was not written by any of us: to wait for it would have no end, since nobody charges meanwhile. */
 uint64_t core_account_due(const struct partita_account *account, uint64_t now, uint64_t most) {
-    uint64_t until = load(&account->paid_until);
+    uint64_t until = load_relaxed(&account->paid_until);
     if (until <= now || until - now > 2 * most)
         return 0;
     return until - now < most ? until - now : most;
 }
 
 void core_account_reprice(struct partita_account *account, uint64_t now, unsigned int before, unsigned int now_percent, uint64_t most) {
-    uint64_t seen = load(&account->paid_until), due;
+    uint64_t seen = load_relaxed(&account->paid_until), due;
     do {
         if (before == now_percent || before == 0 || now_percent == 0 || seen <= now || seen - now > 2 * most)
             return;

@@ -2,7 +2,7 @@
 
 #include <stdbool.h>
 
-#include "common/relaxed.h"
+#include "common/atomics.h"
 
 enum { UNIT_NS = 64, ROUND_BITS = 20 };
 static const uint64_t MARK = UINT64_C(1) << PARTITA_MARK_BITS;
@@ -12,12 +12,12 @@ static uint32_t round_of(uint64_t mark) {
 }
 
 static uint64_t used_in(const struct partita_account *account, uint64_t mark) {
-    uint32_t seen = load32(&account->marks[mark % PARTITA_MARKS]);
+    uint32_t seen = load_relaxed(&account->marks[mark % PARTITA_MARKS]);
     return (seen ^ round_of(mark)) >> ROUND_BITS ? 0 : (uint64_t)(seen & ((1u << ROUND_BITS) - 1)) * UNIT_NS;
 }
 
 static void use_in(struct partita_account *account, uint64_t mark, uint64_t ns) {
-    uint32_t *at = &account->marks[mark % PARTITA_MARKS], seen = load32(at), next;
+    uint32_t *at = &account->marks[mark % PARTITA_MARKS], seen = load_relaxed(at), next;
     do {
         uint64_t units = used_in(account, mark) / UNIT_NS + ns / UNIT_NS;
         next = round_of(mark) | (uint32_t)(units < 1u << ROUND_BITS ? units : (1u << ROUND_BITS) - 1);

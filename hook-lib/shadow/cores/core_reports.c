@@ -4,7 +4,7 @@
 
 #include "cores/core_account.h"
 #include "cores/core_history.h"
-#include "common/relaxed.h"
+#include "common/atomics.h"
 
 enum { LEAST_SCALE = 16, MEMORY = 16 /* reports */ };
 enum { KEPT = PARTITA_LATE_REPORTS + 1, LATE_KNOWN = 1 << 8, STAMPED = 1 << 9 };
@@ -19,11 +19,11 @@ static int64_t within(int64_t value, int64_t most) {
 }
 
 static int64_t load_within(const uint64_t *at, int64_t most) {
-    return within((int64_t)load(at), most);
+    return within((int64_t)load_relaxed(at), most);
 }
 
 uint64_t core_reports_scaled(const struct partita_account *account, uint64_t busy) {
-    uint64_t timed = load(&account->recent_busy_ns), fair = load(&account->recent_fair_ns);
+    uint64_t timed = load_relaxed(&account->recent_busy_ns), fair = load_relaxed(&account->recent_fair_ns);
     if (timed < ENOUGH_TO_SCALE_NS || fair >= timed)
         return busy;
     if (fair < timed / LEAST_SCALE)
@@ -32,7 +32,7 @@ uint64_t core_reports_scaled(const struct partita_account *account, uint64_t bus
 }
 
 uint64_t core_reports_cost(struct partita_account *account, uint64_t busy) {
-    uint64_t scaled = core_reports_scaled(account, busy), seen = load(&account->owed_ns);
+    uint64_t scaled = core_reports_scaled(account, busy), seen = load_relaxed(&account->owed_ns);
     int64_t most = (int64_t)(scaled < PLAUSIBLE_NS ? scaled : PLAUSIBLE_NS), settled;
     do {
         int64_t owed = within((int64_t)seen, OWED_NS);
@@ -50,16 +50,16 @@ uint64_t core_reports_cost(struct partita_account *account, uint64_t busy) {
  * they are whenever a use begins.
  */
 static uint64_t learn_late(struct partita_account *account, uint64_t timed, uint64_t reported, bool stamped) {
-    uint64_t seen = load(&account->late), late = seen & (LATE_KNOWN - 1);
+    uint64_t seen = load_relaxed(&account->late), late = seen & (LATE_KNOWN - 1);
     bool silent = reported < NOTHING_NS, known = (seen & LATE_KNOWN) != 0;
-    if (known && silent && load(&account->recent_busy_ns) < NOTHING_NS) {
+    if (known && silent && load_relaxed(&account->recent_busy_ns) < NOTHING_NS) {
         known = false; /* nothing was used for long */
         late = 0;
     }
     if (!known && silent && (late > 0 || timed >= (stamped ? ENOUGH_TO_SHOW_NS : NOTHING_NS)))
         late++;
     late = late < PARTITA_LATE_REPORTS ? late : PARTITA_LATE_REPORTS;
-    store(&account->late, late | (known || !silent ? LATE_KNOWN : 0) | (stamped ? STAMPED : 0));
+    store_relaxed(&account->late, late | (known || !silent ? LATE_KNOWN : 0) | (stamped ? STAMPED : 0));
     if (stamped && late == 0)
         return 0;
     /* One more: the first sample that shows the use need not show all of the time that its report stands for. */
@@ -68,27 +68,27 @@ static uint64_t learn_late(struct partita_account *account, uint64_t timed, uint
 
 /* Keeps what was timed by the report `number`. Of reports that nobody looked at, what was timed meanwhile counts for the last. */
 static void remember(struct partita_account *account, uint64_t seen, uint64_t number, uint64_t busy) {
-    uint64_t last = seen ? load(&account->busy_at_report_ns) : busy;
+    uint64_t last = seen ? load_relaxed(&account->busy_at_report_ns) : busy;
     bool follows = seen != 0 && number > seen && number - seen < KEPT;
     for (uint64_t i = 1; i < (follows ? number - seen : KEPT); i++)
-        store(&account->busy_at[(number + KEPT - i) % KEPT], last);
-    store(&account->busy_at[number % KEPT], busy);
-    store(&account->busy_at_report_ns, busy);
+        store_relaxed(&account->busy_at[(number + KEPT - i) % KEPT], last);
+    store_relaxed(&account->busy_at[number % KEPT], busy);
+    store_relaxed(&account->busy_at_report_ns, busy);
 }
 
 /* What was timed up to the report, less so many reports as they are late. */
 static uint64_t timed_by(const struct partita_account *account, uint64_t number, uint64_t late) {
-    return load(&account->busy_at[(number + KEPT - late) % KEPT]);
+    return load_relaxed(&account->busy_at[(number + KEPT - late) % KEPT]);
 }
 
 static void begin_anew(struct partita_account *account, uint64_t busy, uint64_t by, bool stamped) {
-    store(&account->recent_busy_ns, 0);
-    store(&account->recent_fair_ns, 0);
-    store(&account->late, stamped ? STAMPED : 0);
-    store(&account->ahead_ns, 0);
-    store(&account->owed_ns, 0);
-    store(&account->compared_ns, by);
-    store(&account->fair_ns, load(&account->charged_ns) - (busy - by));
+    store_relaxed(&account->recent_busy_ns, 0);
+    store_relaxed(&account->recent_fair_ns, 0);
+    store_relaxed(&account->late, stamped ? STAMPED : 0);
+    store_relaxed(&account->ahead_ns, 0);
+    store_relaxed(&account->owed_ns, 0);
+    store_relaxed(&account->compared_ns, by);
+    store_relaxed(&account->fair_ns, load_relaxed(&account->charged_ns) - (busy - by));
 }
 
 /*
@@ -97,13 +97,13 @@ static void begin_anew(struct partita_account *account, uint64_t busy, uint64_t 
  */
 static uint64_t fair(struct partita_account *account, uint64_t timed, uint64_t reported, uint64_t others) {
     if (others == 0) {
-        store(&account->ahead_ns, 0);
+        store_relaxed(&account->ahead_ns, 0);
         return timed;
     }
     int64_t ahead = load_within(&account->ahead_ns, AHEAD_NS), is = (int64_t)reported + ahead - ahead / MEMORY;
     int64_t least = timed > others ? (int64_t)(timed - others) : 0, most = (int64_t)timed;
     int64_t fair = is < least ? least : is > most ? most : is;
-    store(&account->ahead_ns, (uint64_t)within(is - fair, AHEAD_NS));
+    store_relaxed(&account->ahead_ns, (uint64_t)within(is - fair, AHEAD_NS));
     return (uint64_t)fair;
 }
 
@@ -117,57 +117,57 @@ static uint64_t fair(struct partita_account *account, uint64_t timed, uint64_t r
  * Nor is any where time may be lent, since what was charged in such a time was not paid for.
  */
 static void settle(struct partita_account *account, uint64_t busy, uint64_t compared, unsigned int percent) {
-    uint64_t charged = load(&account->charged_ns), since = busy > compared ? core_reports_scaled(account, busy - compared) : 0;
+    uint64_t charged = load_relaxed(&account->charged_ns), since = busy > compared ? core_reports_scaled(account, busy - compared) : 0;
     int64_t most = percent * OWED_PERCENT_NS < OWED_NS ? percent * OWED_PERCENT_NS : OWED_NS;
-    int64_t owed = within((int64_t)(charged - load(&account->fair_ns) - since), PLAUSIBLE_NS);
-    if (percent == 0 || load(&account->recent_busy_ns) < NOTHING_NS) /* what was held back long ago is not saved up */
+    int64_t owed = within((int64_t)(charged - load_relaxed(&account->fair_ns) - since), PLAUSIBLE_NS);
+    if (percent == 0 || load_relaxed(&account->recent_busy_ns) < NOTHING_NS) /* what was held back long ago is not saved up */
         most = owed = 0;
     if (owed >= most) {
         owed = most;
-        store(&account->fair_ns, charged - since - (uint64_t)owed);
+        store_relaxed(&account->fair_ns, charged - since - (uint64_t)owed);
     }
     owed = within(owed, OWED_NS);
     owed -= within(owed, OWED_LEAST_NS);
-    store(&account->owed_ns, (uint64_t)owed);
+    store_relaxed(&account->owed_ns, (uint64_t)owed);
 }
 
 static void compare(struct partita_account *account, uint64_t timed, uint64_t reported, uint64_t others) {
-    uint64_t is = load(&account->late) & LATE_KNOWN ? fair(account, timed, reported, others) : timed;
-    uint64_t recent_busy = load(&account->recent_busy_ns), recent_fair = load(&account->recent_fair_ns);
-    store(&account->compared_ns, load(&account->compared_ns) + timed);
-    store(&account->fair_ns, load(&account->fair_ns) + is);
-    store(&account->recent_busy_ns, recent_busy - recent_busy / MEMORY + timed);
-    store(&account->recent_fair_ns, recent_fair - recent_fair / MEMORY + is);
+    uint64_t is = load_relaxed(&account->late) & LATE_KNOWN ? fair(account, timed, reported, others) : timed;
+    uint64_t recent_busy = load_relaxed(&account->recent_busy_ns), recent_fair = load_relaxed(&account->recent_fair_ns);
+    store_relaxed(&account->compared_ns, load_relaxed(&account->compared_ns) + timed);
+    store_relaxed(&account->fair_ns, load_relaxed(&account->fair_ns) + is);
+    store_relaxed(&account->recent_busy_ns, recent_busy - recent_busy / MEMORY + timed);
+    store_relaxed(&account->recent_fair_ns, recent_fair - recent_fair / MEMORY + is);
 }
 
 /* ns that others used at most in the time of a report: by its figures or, since the share began in the midst of a sample, those of the one before. */
 static uint64_t others_in(struct partita_account *account, const struct card_report *report, uint64_t passed) {
-    uint64_t former = load(&account->others) % 101, most = report->others > former ? report->others : former;
-    store(&account->others, report->others);
+    uint64_t former = load_relaxed(&account->others) % 101, most = report->others > former ? report->others : former;
+    store_relaxed(&account->others, report->others);
     return most ? most * passed / 80 + passed / 32 : 0; /* a quarter and three percent more, for what samples are wrong by */
 }
 
 /* Whoever changes the number does the rest; a death in between loses one report. */
 void core_reports_take(struct partita_account *account, const struct card_report *report, uint64_t now, unsigned int percent) {
-    uint64_t seen = load(&account->report), number = report->number;
+    uint64_t seen = load_relaxed(&account->report), number = report->number;
     if (seen == number ||
         !__atomic_compare_exchange_n(&account->report, &seen, number, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         return;
-    uint64_t busy = load(&account->busy_ns), former = load(&account->reported_busy_ns), reported = report->busy - former;
-    uint64_t passed = report->at - load(&account->reported_at);
+    uint64_t busy = load_relaxed(&account->busy_ns), former = load_relaxed(&account->reported_busy_ns), reported = report->busy - former;
+    uint64_t passed = report->at - load_relaxed(&account->reported_at);
     bool follows = seen != 0 && report->busy >= former && reported <= PLAUSIBLE_NS && passed <= PLAUSIBLE_NS;
     bool stamped = report->sampled > 0 && report->sampled <= now;
-    follows = follows && stamped == ((load(&account->late) & STAMPED) != 0);
+    follows = follows && stamped == ((load_relaxed(&account->late) & STAMPED) != 0);
     bool news = passed > 0 || !follows;
     uint64_t by = stamped ? busy - core_history_since(account, report->sampled, now) : busy;
-    uint64_t late = follows && news ? learn_late(account, by - load(&account->busy_at_report_ns), reported, stamped) : 0;
+    uint64_t late = follows && news ? learn_late(account, by - load_relaxed(&account->busy_at_report_ns), reported, stamped) : 0;
     remember(account, seen, number, by);
     if (!news)
         return;
     uint64_t others = others_in(account, report, passed);
-    uint64_t until = timed_by(account, number, late), compared = load(&account->compared_ns);
-    store(&account->reported_busy_ns, report->busy);
-    store(&account->reported_at, report->at);
+    uint64_t until = timed_by(account, number, late), compared = load_relaxed(&account->compared_ns);
+    store_relaxed(&account->reported_busy_ns, report->busy);
+    store_relaxed(&account->reported_at, report->at);
     if (!follows || until + PLAUSIBLE_NS < compared || until > compared + PLAUSIBLE_NS) {
         begin_anew(account, busy, by, stamped); /* the first, or one that cannot follow on the former */
         return;

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/atomics.h"
 #include "share/cards.h"
 #include "cores/core_account.h"
 #include "cores/core_history.h"
@@ -29,14 +30,6 @@ uint32_t cores_in_force;
 static uint64_t next_look;
 static bool several; /* of the thread that looks: see not_across_cards */
 
-static uint32_t load(const uint32_t *at) {
-    return __atomic_load_n(at, __ATOMIC_RELAXED);
-}
-
-static void store(uint32_t *at, uint32_t value) {
-    __atomic_store_n(at, value, __ATOMIC_RELAXED);
-}
-
 uint64_t cores_now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -47,7 +40,7 @@ uint64_t cores_now(void) {
 static void reprice(int index, uint32_t percent, uint64_t now) {
     struct card *card = &cards[index];
     struct partita_compute *shared = cards_compute(index);
-    uint32_t *priced = cards_priced(index), before = priced ? load(priced) : 0;
+    uint32_t *priced = cards_priced(index), before = priced ? load_relaxed(priced) : 0;
     if (percent == 0)
         return;
     core_account_reprice(&card->own, now, card->priced, percent, CORE_OWN_DEBT_NS);
@@ -90,17 +83,17 @@ static void look_at(int index, void *force) {
         if (shared)
             core_reports_take(&shared->account, &report, now, fixed);
     }
-    store(&card->limited, rules.percent);
+    store_relaxed(&card->limited, rules.percent);
     uint32_t percent = core_policy_percent(&card->policy, &rules, now);
     reprice(index, percent, now);
-    store(&card->percent, percent);
-    store(&card->paused, core_policy_paused(&card->policy, &rules, now));
-    store(&card->reported, core_policy_fresh(&card->policy, now));
-    *(uint32_t *)force |= rules.percent || load(&card->paused);
+    store_relaxed(&card->percent, percent);
+    store_relaxed(&card->paused, core_policy_paused(&card->policy, &rules, now));
+    store_relaxed(&card->reported, core_policy_fresh(&card->policy, now));
+    *(uint32_t *)force |= rules.percent || load_relaxed(&card->paused);
 }
 
 void cores_look(void) {
-    uint64_t now = cores_now(), due = __atomic_load_n(&next_look, __ATOMIC_ACQUIRE);
+    uint64_t now = cores_now(), due = load_acquire(&next_look);
     /* Far in the future stands what a thread is about right now. */
     if (now < due || !__atomic_compare_exchange_n(&next_look, &due, UINT64_MAX, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return;
@@ -109,17 +102,17 @@ void cores_look(void) {
     interruptions_off(&interruptions);
     several = cards_several_core_limits();
     cards_each(look_at, &force);
-    store(&cores_in_force, force);
-    __atomic_store_n(&next_look, cores_now() + LOOK_EVERY_NS, __ATOMIC_RELEASE);
+    store_relaxed(&cores_in_force, force);
+    store_release(&next_look, cores_now() + LOOK_EVERY_NS);
     interruptions_back(&interruptions);
 }
 
 bool cores_limited(int card) {
-    return load(&cards[card].limited) != 0;
+    return load_relaxed(&cards[card].limited) != 0;
 }
 
 unsigned int cores_percent(int card) {
-    unsigned int percent = load(&cards[card].percent);
+    unsigned int percent = load_relaxed(&cards[card].percent);
     return percent ? percent : 100;
 }
 
@@ -147,22 +140,22 @@ void cores_used(int index, uint64_t from, uint64_t to) {
     if (parts == 0)
         return;
     from = fresh[0].from;
-    unsigned int percent = load(&card->percent);
-    bool reported = load(&card->reported) != 0;
+    unsigned int percent = load_relaxed(&card->percent);
+    bool reported = load_relaxed(&card->reported) != 0;
     charge(&card->own, reported, from, own, percent, CORE_OWN_DEBT_NS);
     if (shared)
         charge(&shared->account, reported, from, all, percent, CORE_SHARED_DEBT_NS);
     if (slot) {
         __atomic_fetch_add(&slot->busy_ns, own, __ATOMIC_RELAXED);
-        store(&slot->compute, load(&card->compute));
+        store_relaxed(&slot->compute, load_relaxed(&card->compute));
     }
 }
 
 uint64_t cores_due(int index, uint64_t now) {
     struct card *card = &cards[index];
-    if (load(&card->paused))
+    if (load_relaxed(&card->paused))
         return PAUSE_NS;
-    if (load(&card->percent) == 0)
+    if (load_relaxed(&card->percent) == 0)
         return 0;
     struct partita_compute *shared = cards_compute(index);
     uint64_t own = core_account_due(&card->own, now, CORE_OWN_DEBT_NS);
@@ -180,12 +173,12 @@ void cores_waited(int index, uint64_t ns) {
 /* The first reason stays. */
 static void say(int index, uint32_t compute) {
     struct card *card = &cards[index];
-    uint32_t seen = load(&card->compute);
+    uint32_t seen = load_relaxed(&card->compute);
     if ((seen & 0xff) != PARTITA_COMPUTE_UNENFORCED && seen != compute)
-        store(&card->compute, compute);
+        store_relaxed(&card->compute, compute);
     struct partita_slot *slot = cards_slot(index);
     if (slot)
-        store(&slot->compute, load(&card->compute));
+        store_relaxed(&slot->compute, load_relaxed(&card->compute));
 }
 
 void cores_enforced(int card) {

@@ -5,11 +5,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/atomics.h"
+
 /* Whether launches are timed or may have to pause, on any card. Changes with the quota and the card reports. */
 extern uint32_t cores_in_force;
 
 static inline bool cores_watch(void) {
-    return __atomic_load_n(&cores_in_force, __ATOMIC_RELAXED) != 0;
+    return load_relaxed(&cores_in_force) != 0;
 }
 
 /* Re-reads quotas and card reports, every 50 ms at most. Keeps errno. */

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "common/atomics.h"
 #include "common/cancelling.h"
 #include "cuda/cuda_charge.h"
 #include "cuda/cuda_driver.h"
@@ -39,7 +40,7 @@ static int place_of(CUcontext context, bool fresh) {
     uint64_t hash = (uint64_t)(uintptr_t)context * UINT64_C(0x9e3779b97f4a7c15);
     for (uint32_t i = 0; i < CONTEXTS && context; i++) {
         uint32_t place = ((uint32_t)(hash >> 32) + i) % CONTEXTS;
-        CUcontext there = __atomic_load_n(&contexts[place], __ATOMIC_RELAXED);
+        CUcontext there = load_relaxed(&contexts[place]);
         if (!there && !fresh)
             return -1;
         if (!there && __atomic_compare_exchange_n(&contexts[place], &there, context, false, __ATOMIC_RELAXED,
@@ -58,13 +59,13 @@ static uint32_t number_of(int place, uint32_t life) {
 
 CUcontext cuda_context_home(CUcontext context) {
     CUdevice device = greens_device(context);
-    CUcontext primary = device < 0 ? NULL : __atomic_load_n(&primaries[device], __ATOMIC_RELAXED);
+    CUcontext primary = device < 0 ? NULL : load_relaxed(&primaries[device]);
     return primary ? primary : context;
 }
 
 uint32_t cuda_context_number(CUcontext context) {
     int place = place_of(cuda_context_home(context), true);
-    return number_of(place, place < 0 ? 0 : __atomic_load_n(&lives[place], __ATOMIC_ACQUIRE));
+    return number_of(place, place < 0 ? 0 : load_acquire(&lives[place]));
 }
 
 /* From now on the handle is another context's; the number that it had. 0: nothing was ever known to be in it. */
@@ -126,7 +127,7 @@ CUresult cuCtxDetach(CUcontext context) {
     context_ends(context);
     uint32_t number = next_life(context);
     CUresult result = DRIVER(cuCtxDetach)(context);
-    uint32_t more = __atomic_load_n(attachments, __ATOMIC_RELAXED);
+    uint32_t more = load_relaxed(attachments);
     while (result == CUDA_SUCCESS && more > 0 &&
            !__atomic_compare_exchange_n(attachments, &more, more - 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
     }
@@ -148,7 +149,7 @@ static int turn_begin(CUdevice device) {
 
 static void turn_end(CUdevice device, int cancelling) {
     if (is_device(device))
-        __atomic_store_n(&turns[device], 0, __ATOMIC_RELEASE);
+        store_release(&turns[device], 0);
     cancelling_back(cancelling);
 }
 
@@ -157,13 +158,13 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
     int cancelling = turn_begin(device);
     CUresult result = DRIVER(cuDevicePrimaryCtxRetain)(context, device);
     if (result == CUDA_SUCCESS && context && is_device(device))
-        __atomic_store_n(&primaries[device], *context, __ATOMIC_RELAXED);
+        store_relaxed(&primaries[device], *context);
     turn_end(device, cancelling);
     return result;
 }
 
 static CUcontext primary_of(CUdevice device) {
-    return is_device(device) ? __atomic_load_n(&primaries[device], __ATOMIC_RELAXED) : NULL;
+    return is_device(device) ? load_relaxed(&primaries[device]) : NULL;
 }
 
 static bool active(CUdevice device) {
@@ -232,7 +233,7 @@ static void learn_primary(CUdevice device) {
     if (!DRIVER(cuDevicePrimaryCtxRetain) || !release_again ||
         DRIVER(cuDevicePrimaryCtxRetain)(&context, device) != CUDA_SUCCESS)
         return;
-    __atomic_store_n(&primaries[device], context, __ATOMIC_RELAXED);
+    store_relaxed(&primaries[device], context);
     release_again(device);
 }
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "common/atomics.h"
 #include "share/cards.h"
 #include "cuda/cuda_charge.h"
 #include "cuda/cuda_contexts.h"
@@ -87,12 +88,12 @@ int cuda_card_of(CUdevice device) {
     if (!cards_limited())
         return CARD_UNLIMITED;
     bool cached = device >= 0 && device < DEVICES_MAX;
-    int8_t known = cached ? __atomic_load_n(&cards_of_devices[device], __ATOMIC_RELAXED) : 0;
+    int8_t known = cached ? load_relaxed(&cards_of_devices[device]) : 0;
     if (known)
         return known - CARD_BIAS;
     int card = find_card(device);
     if (cached && card != CARD_REFUSED) /* a refusal may end when a quota becomes readable */
-        __atomic_store_n(&cards_of_devices[device], (int8_t)(card + CARD_BIAS), __ATOMIC_RELAXED);
+        store_relaxed(&cards_of_devices[device], (int8_t)(card + CARD_BIAS));
     return card;
 }
 

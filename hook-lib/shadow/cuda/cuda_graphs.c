@@ -8,6 +8,7 @@
 
 #include <errno.h>
 
+#include "common/atomics.h"
 #include "share/cards.h"
 #include "cuda/cuda_charge.h"
 #include "cuda/cuda_driver.h"
@@ -75,7 +76,7 @@ static void recall_kernels(CUgraphExec exec, struct graph_needs *needs) {
 
 static void recall_needs(CUgraphExec exec, struct graph_needs *needs) {
     needs->count = 0;
-    if (__atomic_load_n(&graphs_with_memory, __ATOMIC_RELAXED) == 0)
+    if (load_relaxed(&graphs_with_memory) == 0)
         return;
     for (uint64_t value; needs->count < GRAPH_PARTS && (value = table_find(&parts, key_of(exec, needs->count))) != 0;) {
         needs->part[needs->count].device = (int)(value >> 32 & 0xff);

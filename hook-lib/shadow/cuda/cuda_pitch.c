@@ -3,6 +3,7 @@
  * so it is asked for a single row before the process' first allocation: that is charged with at most ROW_MOST more than it holds,
  * and all rows then with what was learned. Where the driver gave more all the same, the charge follows, or all is freed again.
  */
+#include "common/atomics.h"
 #include "cuda/cuda_charge.h"
 #include "cuda/cuda_driver.h"
 #include "common/lifetime.h"
@@ -64,23 +65,23 @@ static uint64_t round_up(uint64_t width, uint64_t step) {
 }
 
 static bool is_known(void) {
-    return __atomic_load_n(&pitch_known, __ATOMIC_RELAXED) != 0;
+    return load_relaxed(&pitch_known) != 0;
 }
 
 /* What the driver may take: rows of one byte take up to 512 times what they hold. */
 static uint64_t most_bytes(const struct rows *rows) {
-    uint64_t all = times(round_up(rows->width, __atomic_load_n(&driver_pitch, __ATOMIC_RELAXED)), rows->height);
+    uint64_t all = times(round_up(rows->width, load_relaxed(&driver_pitch)), rows->height);
     uint64_t first = is_known() ? 0 : round_up(rows->width, ROW_MOST);
     return first > all ? first : all;
 }
 
 /* A pitch above what was expected is expected from now on. */
 static void learn(const struct rows *rows) {
-    uint64_t step = __atomic_load_n(&driver_pitch, __ATOMIC_RELAXED);
+    uint64_t step = load_relaxed(&driver_pitch);
     while (step < UINT64_C(1) << 32 && round_up(rows->width, step) < rows->pitch)
         step *= 2;
-    __atomic_store_n(&driver_pitch, step, __ATOMIC_RELAXED);
-    __atomic_store_n(&pitch_known, 1, __ATOMIC_RELAXED);
+    store_relaxed(&driver_pitch, step);
+    store_relaxed(&pitch_known, 1);
 }
 
 /* Asks for one row, within the charge for all. False: the quota does not allow what was learned. */

@@ -3,6 +3,7 @@
  * array stays charged until an event behind the call is done, or the stream's context is gone. Without events it stays charged until the
  * process ends.
  */
+#include "common/atomics.h"
 #include "cuda/sparse.h"
 
 #include <errno.h>
@@ -41,7 +42,7 @@ static void enter(void) {
 }
 
 static void leave(void) {
-    __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
+    store_release(&lock, 0);
 }
 
 static struct page_part part_of(const CUarrayMapInfo *info, uint32_t context) {
@@ -184,7 +185,7 @@ void sparse_context_gone(uint32_t number) {
 }
 
 bool sparse_waiting(void) {
-    return __atomic_load_n(&leaving_count, __ATOMIC_RELAXED) > 0;
+    return load_relaxed(&leaving_count) > 0;
 }
 
 void sparse_array_gone(const void *array) {

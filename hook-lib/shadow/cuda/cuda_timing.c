@@ -1,5 +1,6 @@
 #include "cuda/cuda_timing.h"
 
+#include "common/atomics.h"
 #include "share/cards.h"
 #include "cuda/cuda_contexts.h"
 #include "common/ticks.h"
@@ -18,12 +19,12 @@ struct timing_counter timing_counters[TIMING_COUNTERS];
 bool timing_watch_slowly(void) {
     struct timing_counter *counter = timing_counter();
     if (!cards_limited()) {
-        __atomic_store_n(&counter->left, UINT32_MAX, __ATOMIC_RELAXED);
+        store_relaxed(&counter->left, UINT32_MAX);
         return false;
     }
     /* A thread that launches seldom looks at each launch. */
     uint64_t now = cores_now(), looked = __atomic_exchange_n(&counter->looked, now, __ATOMIC_RELAXED);
-    __atomic_store_n(&counter->left, now - looked < UINT64_C(100000000) ? TIMING_UNWATCHED : 0, __ATOMIC_RELAXED);
+    store_relaxed(&counter->left, now - looked < UINT64_C(100000000) ? TIMING_UNWATCHED : 0);
     cores_look();
     return cores_watch();
 }
@@ -34,10 +35,10 @@ static void measure_ticks(void) {
     if (first_ns == 0) {
         first_ticks = ticks;
         first_ns = ns;
-        store(&ticks_us, ticks_in_a_microsecond());
+        store_relaxed(&ticks_us, ticks_in_a_microsecond());
     } else if (ns - first_ns > 1000000) {
         uint64_t rate = (ticks - first_ticks) / ((ns - first_ns) / 1000);
-        store(&ticks_us, rate ? rate : 1);
+        store_relaxed(&ticks_us, rate ? rate : 1);
     }
 }
 
@@ -53,27 +54,27 @@ static uint64_t far_ahead(int card) {
  * should take is not known: behind each window that is under way one waits twice as long, so that few come together while one runs for minutes.
  */
 static bool goes_on_without_progress(struct backlog *backlog, uint64_t progress, uint64_t waited, bool open_ended) {
-    uint32_t under_way = open_ended ? load32(&backlog->windows) : 0;
-    uint64_t patience = (PATIENCE_NS << (under_way < PATIENCE_DOUBLINGS ? under_way : PATIENCE_DOUBLINGS)) + load(&backlog->ns);
+    uint32_t under_way = open_ended ? load_relaxed(&backlog->windows) : 0;
+    uint64_t patience = (PATIENCE_NS << (under_way < PATIENCE_DOUBLINGS ? under_way : PATIENCE_DOUBLINGS)) + load_relaxed(&backlog->ns);
     return waited > (patience < PATIENCE_MOST_NS ? patience : PATIENCE_MOST_NS) &&
            __atomic_compare_exchange_n(&backlog->progress, &progress, progress + 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 /* Whether a launch would not begin any sooner: behind a long one in its own stream it need not be paid for at once with that. */
 static bool behind_a_long_one(const struct track *track, uint64_t most, bool open_ended) {
-    uint32_t pending = track ? load32(&track->count) : 0;
+    uint32_t pending = track ? load_relaxed(&track->count) : 0;
     if (pending == 0)
         return false;
     if (!open_ended)
-        return load(&track->each) > 2 * most + most / 4;
-    uint64_t loop = load(&track->loop);
+        return load_relaxed(&track->each) > 2 * most + most / 4;
+    uint64_t loop = load_relaxed(&track->loop);
     return loop == 0 || loop > 2 * most + most / 4;
 }
 
 /* Waits until the limit allows a launch, and the card is not too far behind. */
 static void wait_for_turn(int card, struct track *track, bool open_ended) {
     struct backlog *backlog = &backlogs[card];
-    uint64_t begin = cores_now(), progress = load(&backlog->progress), moved = begin, now = begin;
+    uint64_t begin = cores_now(), progress = load_relaxed(&backlog->progress), moved = begin, now = begin;
     for (;;) {
         cores_look();
         if (timing_lock_enter()) {
@@ -82,23 +83,23 @@ static void wait_for_turn(int card, struct track *track, bool open_ended) {
         }
         now = cores_now();
         uint64_t due = cores_due(card, now);
-        bool full = track && load32(&track->count) == TRACK_PENDING;
+        bool full = track && load_relaxed(&track->count) == TRACK_PENDING;
         uint64_t most = far_ahead(card);
-        bool far = load32(&backlog->windows) >= 2 && load(&backlog->ns) > most;
+        bool far = load_relaxed(&backlog->windows) >= 2 && load_relaxed(&backlog->ns) > most;
         far |= behind_a_long_one(track, most, open_ended);
         /* Short loops may become long ones. What they take until one wakes from a wait is not enough to keep the card busy. */
-        far |= open_ended && load32(&backlog->windows) >= LOOPS_AHEAD && load(&backlog->ns) > LOOPS_AHEAD_NS;
+        far |= open_ended && load_relaxed(&backlog->windows) >= LOOPS_AHEAD && load_relaxed(&backlog->ns) > LOOPS_AHEAD_NS;
         bool ahead = (full || far) && cores_limited(card);
         if (due == 0 && !ahead)
             break;
-        if (due > 0 || load(&backlog->progress) != progress) {
-            progress = load(&backlog->progress);
+        if (due > 0 || load_relaxed(&backlog->progress) != progress) {
+            progress = load_relaxed(&backlog->progress);
             moved = now;
         } else if (goes_on_without_progress(backlog, progress, now - moved, open_ended)) {
             break;
         }
         uint64_t pause = ahead && due == 0 ? (now - moved) / 8 + 50000 : due;
-        timing_sleep(pause < 2000000 || (due > 0 && load32(&backlog->windows) == 0 && pause < 20000000) ? pause : 2000000);
+        timing_sleep(pause < 2000000 || (due > 0 && load_relaxed(&backlog->windows) == 0 && pause < 20000000) ? pause : 2000000);
     }
     if (now - begin > 100000)
         cores_waited(card, now - begin);
@@ -140,14 +141,14 @@ static struct track *begin_in_context(uint64_t key, uint64_t owner, CUstream str
     else if (track->clock->ending)
         track = NULL;
     else {
-        if (load32(&track->open) && sparse)
+        if (load_relaxed(&track->open) && sparse)
             window_after_gap(track);
-        if (load32(&track->open) && (launch->open_ended || (!sparse && load32(&track->launches) >= load32(&track->allowance))))
+        if (load_relaxed(&track->open) && (launch->open_ended || (!sparse && load_relaxed(&track->launches) >= load_relaxed(&track->allowance))))
             window_close(track, false);
-        if (!load32(&track->open))
+        if (!load_relaxed(&track->open))
             window_open(track, launch->ticks, launch->open_ended);
-        store32(&track->sparse, sparse);
-        if (!load32(&track->open))
+        store_relaxed(&track->sparse, sparse);
+        if (!load_relaxed(&track->open))
             track = NULL;
     }
     timing_lock_leave();
@@ -174,8 +175,8 @@ void timing_begin(struct timed_launch *launch, CUstream stream, bool per_thread)
     uint64_t key = (uint64_t)(uintptr_t)name, owner = track_owner(name);
     struct track *track = track_find(key, owner);
     launch->ticks = ticks_now();
-    bool sparse = !track || launch->ticks - load(&track->last) > GAP_US * load(&ticks_us);
-    if (track && load32(&track->open) && !sparse && !launch->open_ended && load32(&track->launches) < load32(&track->allowance)) {
+    bool sparse = !track || launch->ticks - load_relaxed(&track->last) > GAP_US * load_relaxed(&ticks_us);
+    if (track && load_relaxed(&track->open) && !sparse && !launch->open_ended && load_relaxed(&track->launches) < load_relaxed(&track->allowance)) {
         launch->track = track;
         return;
     }
@@ -193,20 +194,20 @@ void timing_end(const struct timed_launch *launch, uint32_t kernels) {
     struct track *track = launch->track;
     if (!track)
         return;
-    uint32_t launches = load32(&track->launches) + kernels;
-    store32(&track->launches, launches); /* threads that launch into one stream at once may lose some */
-    store(&track->last, launch->ticks);
-    bool first = launches == kernels, last = launches >= load32(&track->allowance) || load32(&track->sparse) || launch->open_ended ||
-                                             launch->ticks - load(&track->opened) >= WINDOW_US * load(&ticks_us);
+    uint32_t launches = load_relaxed(&track->launches) + kernels;
+    store_relaxed(&track->launches, launches); /* threads that launch into one stream at once may lose some */
+    store_relaxed(&track->last, launch->ticks);
+    bool first = launches == kernels, last = launches >= load_relaxed(&track->allowance) || load_relaxed(&track->sparse) || launch->open_ended ||
+                                             launch->ticks - load_relaxed(&track->opened) >= WINDOW_US * load_relaxed(&ticks_us);
     if (!first && !last)
         return;
     /* The program may have lost the processor after the window's start was recorded, and the card have waited. */
-    bool gap = ticks_now() - launch->ticks > GAP_US * load(&ticks_us);
+    bool gap = ticks_now() - launch->ticks > GAP_US * load_relaxed(&ticks_us);
     if (!last && !gap)
         return;
     int mode = timing_calls_begin();
     if (timing_lock_enter()) {
-        if (load32(&track->open))
+        if (load_relaxed(&track->open))
             window_close(track, gap);
         windows_poll();
         timing_lock_leave();
@@ -215,7 +216,7 @@ void timing_end(const struct timed_launch *launch, uint32_t kernels) {
 }
 
 static bool nothing_to_do(void) {
-    return load32(&tracks_listed_count) == 0;
+    return load_relaxed(&tracks_listed_count) == 0;
 }
 
 void timing_before_wait(void) {
@@ -238,11 +239,11 @@ void timing_before_stream_wait(CUstream stream, bool per_thread) {
         return;
     }
     struct track *track = track_find((uint64_t)(uintptr_t)name, track_owner(name));
-    if (!track || !load32(&track->open))
+    if (!track || !load_relaxed(&track->open))
         return;
     int mode = timing_calls_begin();
     if (timing_lock_enter()) {
-        if (load32(&track->open))
+        if (load_relaxed(&track->open))
             window_close(track, false);
         timing_lock_leave();
     }

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/atomics.h"
 #include "cores/cores.h"
 #include "cuda_api.h"
 #include "common/this_thread.h"
@@ -68,10 +69,10 @@ static inline struct timing_counter *timing_counter(void) {
 }
 
 static inline bool timing_watch(void) {
-    uint32_t *left = &timing_counter()->left, now = __atomic_load_n(left, __ATOMIC_RELAXED);
+    uint32_t *left = &timing_counter()->left, now = load_relaxed(left);
     if (__builtin_expect(now == 0, 0))
         return timing_watch_slowly();
-    __atomic_store_n(left, now - 1, __ATOMIC_RELAXED);
+    store_relaxed(left, now - 1);
     return cores_watch();
 }
 

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/atomics.h"
+
 enum { GREENS = 256 };
 
 static struct green {
@@ -15,11 +17,11 @@ static uint32_t used; /* none at or above it */
 #define BUSY ((CUcontext)1)
 
 static CUcontext context_at(uint32_t i) {
-    return __atomic_load_n(&greens[i].context, __ATOMIC_ACQUIRE);
+    return load_acquire(&greens[i].context);
 }
 
 static CUdevice device_at(uint32_t i) {
-    return __atomic_load_n(&greens[i].device, __ATOMIC_RELAXED);
+    return load_relaxed(&greens[i].device);
 }
 
 static bool take(uint32_t i) {
@@ -28,7 +30,7 @@ static bool take(uint32_t i) {
 }
 
 static void raise_used(uint32_t to) {
-    uint32_t seen = __atomic_load_n(&used, __ATOMIC_RELAXED);
+    uint32_t seen = load_relaxed(&used);
     while (seen < to && !__atomic_compare_exchange_n(&used, &seen, to, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
     }
 }
@@ -37,8 +39,8 @@ void greens_add(CUcontext context, CUdevice device) {
     for (uint32_t i = 0; i < GREENS; i++)
         if (take(i)) {
             raise_used(i + 1);
-            __atomic_store_n(&greens[i].device, device, __ATOMIC_RELAXED);
-            __atomic_store_n(&greens[i].context, context, __ATOMIC_RELEASE);
+            store_relaxed(&greens[i].device, device);
+            store_release(&greens[i].context, context);
             return;
         }
 }
@@ -52,21 +54,21 @@ static uint32_t find(CUcontext context, uint32_t count) {
 }
 
 CUdevice greens_device(CUcontext context) {
-    uint32_t count = __atomic_load_n(&used, __ATOMIC_ACQUIRE), i = context ? find(context, count) : count;
+    uint32_t count = load_acquire(&used), i = context ? find(context, count) : count;
     return i < count ? device_at(i) : -1;
 }
 
 void greens_drop(CUcontext context) {
-    uint32_t count = __atomic_load_n(&used, __ATOMIC_ACQUIRE), i = context ? find(context, count) : count;
+    uint32_t count = load_acquire(&used), i = context ? find(context, count) : count;
     if (i < count)
-        __atomic_store_n(&greens[i].context, NULL, __ATOMIC_RELEASE);
+        store_release(&greens[i].context, NULL);
 }
 
 void greens_drop_of(CUdevice device) {
-    uint32_t count = __atomic_load_n(&used, __ATOMIC_ACQUIRE);
+    uint32_t count = load_acquire(&used);
     for (uint32_t i = 0; i < count; i++) {
         CUcontext context = context_at(i);
         if (context && context != BUSY && device_at(i) == device)
-            __atomic_store_n(&greens[i].context, NULL, __ATOMIC_RELEASE);
+            store_release(&greens[i].context, NULL);
     }
 }

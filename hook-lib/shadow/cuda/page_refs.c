@@ -1,3 +1,4 @@
+#include "common/atomics.h"
 #include "cuda/page_books.h"
 
 #include <sched.h>
@@ -37,7 +38,7 @@ void page_books_enter(void) {
 }
 
 void page_books_leave(void) {
-    __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
+    store_release(&lock, 0);
 }
 
 /* Units of objects without any reference, to be given back outside the lock: by card, for what one call frees may lie on several. */

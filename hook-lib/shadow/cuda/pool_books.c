@@ -1,3 +1,4 @@
+#include "common/atomics.h"
 #include "cuda/pool_record.h"
 
 #include <sched.h>
@@ -18,7 +19,7 @@ void pool_books_enter(void) {
 }
 
 void pool_books_leave(void) {
-    __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
+    store_release(&lock, 0);
 }
 
 static pool_id id_of(const struct pool *pool) {
@@ -73,7 +74,7 @@ static struct pool *add(uint64_t handle, int card, int device) {
         (i == pool_room && !growing_more((void **)&pools, &pool_room, sizeof *pools)))
         return NULL;
     if (i >= pool_bound)
-        __atomic_store_n(&pool_bound, i + 1, __ATOMIC_RELAXED);
+        store_relaxed(&pool_bound, i + 1);
     pools[i] = (struct pool){.handle = handle, .generation = pools[i].generation + 1, .state = OPEN, .card = card,
                              .device = device};
     return &pools[i];
@@ -150,7 +151,7 @@ void pool_destroy_end(pool_id id, bool destroyed) {
 }
 
 void pool_device_gone(int device) {
-    for (uint32_t i = 0; i < __atomic_load_n(&pool_bound, __ATOMIC_RELAXED); i++) {
+    for (uint32_t i = 0; i < load_relaxed(&pool_bound); i++) {
         uint64_t over = 0;
         pool_books_enter();
         int card = pools[i].card;
@@ -163,7 +164,7 @@ void pool_device_gone(int device) {
 
 pool_id pool_visit(uint32_t *at, int card, bool with_spare, uint64_t *handle) {
     pool_id found = 0;
-    if (__atomic_load_n(&pool_bound, __ATOMIC_RELAXED) == 0)
+    if (load_relaxed(&pool_bound) == 0)
         return 0;
     pool_books_enter();
     for (; *at < pool_bound && !found; ++*at) {

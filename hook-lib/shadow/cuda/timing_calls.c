@@ -6,7 +6,7 @@
 
 #include "common/cancelling.h"
 #include "cores/cores.h"
-#include "common/relaxed.h"
+#include "common/atomics.h"
 #include "common/this_thread.h"
 
 static const uint64_t LOCK_PATIENCE_NS = 50000000, LOCK_PAUSE_NS = 100000, LOCK_YIELDING_NS = 2000000;
@@ -32,15 +32,15 @@ static bool lock_taken(void) {
  * nobody else waits so long again.
  */
 static bool lock_patiently(void) {
-    uint64_t begin = cores_now(), turn = load(&lock_turns);
+    uint64_t begin = cores_now(), turn = load_relaxed(&lock_turns);
     bool taken = false;
     __atomic_fetch_add(&lock_waiters, 1, __ATOMIC_RELAXED);
-    while (!taken && !load32(&lock_stuck)) {
-        uint64_t now = cores_now(), turns = load(&lock_turns);
+    while (!taken && !load_relaxed(&lock_stuck)) {
+        uint64_t now = cores_now(), turns = load_relaxed(&lock_turns);
         if (turns != turn)
             begin = now;
         else if (now - begin > LOCK_PATIENCE_NS)
-            store32(&lock_stuck, 1);
+            store_relaxed(&lock_stuck, 1);
         turn = turns;
         timing_sleep(LOCK_PAUSE_NS);
         taken = lock_taken();
@@ -51,7 +51,7 @@ static bool lock_patiently(void) {
 
 bool timing_lock_enter(void) {
     int cancelling = cancelling_off();
-    if (load32(&lock_waiters) && load(&lock_last) == this_thread())
+    if (load_relaxed(&lock_waiters) && load_relaxed(&lock_last) == this_thread())
         timing_sleep(2 * LOCK_PAUSE_NS); /* who waits looks only now and then: his turn */
     bool taken = lock_taken();
     /* On a busy machine a single yield may last longer than all patience. */
@@ -63,8 +63,8 @@ bool timing_lock_enter(void) {
         cancelling_back(cancelling);
         return false;
     }
-    store(&lock_turns, load(&lock_turns) + 1);
-    store(&lock_last, this_thread());
+    store_relaxed(&lock_turns, load_relaxed(&lock_turns) + 1);
+    store_relaxed(&lock_last, this_thread());
     lock_cancelling = cancelling;
     return true;
 }
@@ -76,8 +76,8 @@ void timing_lock_wait(void) {
 
 void timing_lock_leave(void) {
     int cancelling = lock_cancelling;
-    __atomic_store_n(&lock_stuck, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
+    store_relaxed(&lock_stuck, 0);
+    store_release(&lock, 0);
     cancelling_back(cancelling);
 }
 

@@ -1,6 +1,7 @@
 /* Streams and contexts that end, and the child of a fork. */
 #include <string.h>
 
+#include "common/atomics.h"
 #include "cuda/cuda_timing.h"
 #include "cuda/timing_windows.h"
 
@@ -8,11 +9,11 @@ static const uint64_t GONE = UINT64_MAX; /* a track's key: its stream is no more
 
 /* Under the lock. Another stream may come to have the same handle, in another context: it is not to be found any more. */
 static void track_ends(struct track *track) {
-    if (load32(&track->open))
+    if (load_relaxed(&track->open))
         window_close(track, false);
-    if (load32(&track->open))
+    if (load_relaxed(&track->open))
         window_join_last(track);
-    store(&track->key, GONE);
+    store_relaxed(&track->key, GONE);
 }
 
 void timing_stream_ends(CUstream stream) {
@@ -23,7 +24,7 @@ void timing_stream_ends(CUstream stream) {
         return;
     int mode = timing_calls_begin();
     timing_lock_wait();
-    if (load(&track->key) == (uint64_t)(uintptr_t)stream && track->stream == stream)
+    if (load_relaxed(&track->key) == (uint64_t)(uintptr_t)stream && track->stream == stream)
         track_ends(track);
     timing_lock_leave();
     timing_calls_end(mode);
@@ -35,7 +36,7 @@ void timing_green_ends(CUcontext context) {
     int mode = timing_calls_begin();
     timing_lock_wait();
     for (int i = 0; i < TRACKS; i++)
-        if (load(&tracks[i].key) && load(&tracks[i].key) != GONE && tracks[i].context == context)
+        if (load_relaxed(&tracks[i].key) && load_relaxed(&tracks[i].key) != GONE && tracks[i].context == context)
             track_ends(&tracks[i]);
     timing_lock_leave();
     timing_calls_end(mode);
@@ -67,9 +68,9 @@ void timing_context_gone(CUcontext context) {
         struct clock *clock = track->clock;
         if (clock->context != context)
             continue;
-        if (load32(&track->open))
+        if (load_relaxed(&track->open))
             cores_used(clock->card, track->now.recorded, cores_now());
-        store32(&track->open, 0);
+        store_relaxed(&track->open, 0);
         while (track->count > 0) {
             struct window window = track->pending[track->first];
             cores_used(clock->card, window.recorded, cores_now());
@@ -83,7 +84,7 @@ void timing_context_gone(CUcontext context) {
             memset(&clocks[i], 0, sizeof clocks[i]);
     for (int i = 0; i < TRACKS; i++)
         if (tracks[i].clock && !tracks[i].clock->context)
-            store(&tracks[i].key, 0);
+            store_relaxed(&tracks[i].key, 0);
     timing_lock_leave();
 }
 

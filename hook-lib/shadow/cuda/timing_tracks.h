@@ -2,7 +2,7 @@
 #ifndef PARTITA_TIMING_TRACKS_H
 #define PARTITA_TIMING_TRACKS_H
 
-#include "common/relaxed.h"
+#include "common/atomics.h"
 #include "common/this_thread.h"
 #include "cuda/timing_calls.h"
 #include "cuda/timing_clocks.h"
@@ -53,7 +53,7 @@ static inline struct track *track_find(uint64_t key, uint64_t owner) {
     uint32_t place = track_place(key, owner);
     for (uint32_t i = 0; i < TRACK_PROBES; i++) {
         struct track *track = &tracks[(place + i) % TRACKS];
-        if (__atomic_load_n(&track->key, __ATOMIC_ACQUIRE) == key && load(&track->owner) == owner)
+        if (load_acquire(&track->key) == key && load_relaxed(&track->owner) == owner)
             return track;
     }
     return NULL;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "common/atomics.h"
 #include "cores/cores.h"
 
 enum { LAUNCHES_MAX = 32 };
@@ -13,16 +14,16 @@ static uint32_t any_missed;
 static void learn(struct track *track, const struct window *window, uint64_t ns) {
     if (window->open_ended) {
         uint64_t loop = track->loop;
-        store(&track->loop, ns >= loop ? ns + 1 : loop - (loop - ns) / 4);
+        store_relaxed(&track->loop, ns >= loop ? ns + 1 : loop - (loop - ns) / 4);
         return;
     }
     uint64_t each = ns / (window->launches ? window->launches : 1) + 1;
     uint64_t average = track->each ? (3 * track->each + each) / 4 : each;
-    store(&track->each, each > 2 * average ? each : average); /* rather too few launches at a time */
+    store_relaxed(&track->each, each > 2 * average ? each : average); /* rather too few launches at a time */
     track->most = each > track->most ? each : track->most - (track->most - each) / 16;
-    uint64_t allowance = AIM_NS / track->each, most = 2 * (uint64_t)load32(&track->allowance);
+    uint64_t allowance = AIM_NS / track->each, most = 2 * (uint64_t)load_relaxed(&track->allowance);
     allowance = allowance < most ? allowance : most;
-    store32(&track->allowance, allowance < 1 ? 1 : allowance > LAUNCHES_MAX ? LAUNCHES_MAX : (uint32_t)allowance);
+    store_relaxed(&track->allowance, allowance < 1 ? 1 : allowance > LAUNCHES_MAX ? LAUNCHES_MAX : (uint32_t)allowance);
 }
 
 void window_forget(struct track *track, const struct window *window) {
@@ -33,7 +34,7 @@ void window_forget(struct track *track, const struct window *window) {
     __atomic_fetch_sub(&backlog->windows, 1, __ATOMIC_RELAXED);
     __atomic_fetch_add(&backlog->progress, 1, __ATOMIC_RELAXED);
     track->first = (track->first + 1) % TRACK_PENDING;
-    store32(&track->count, track->count - 1);
+    store_relaxed(&track->count, track->count - 1);
 }
 
 /* False: the card has not done it yet. */
@@ -77,10 +78,10 @@ static bool account_for(struct track *track) {
 }
 
 static void charge_missed(void) {
-    if (!load32(&any_missed) || !__atomic_exchange_n(&any_missed, 0, __ATOMIC_ACQUIRE))
+    if (!load_relaxed(&any_missed) || !__atomic_exchange_n(&any_missed, 0, __ATOMIC_ACQUIRE))
         return;
     for (int card = 0; card < CARDS_MAX; card++) {
-        uint64_t ns = load(&backlogs[card].missed), now = ns ? cores_now() : 0;
+        uint64_t ns = load_relaxed(&backlogs[card].missed), now = ns ? cores_now() : 0;
         if (ns > 0) {
             __atomic_fetch_sub(&backlogs[card].missed, ns, __ATOMIC_RELAXED);
             cores_used(card, now - ns, now);
@@ -93,7 +94,7 @@ void windows_poll(void) {
         struct track *track = &tracks[tracks_listed[i]];
         while (track->count > 0 && !track->clock->ending && account_for(track)) {
         }
-        if (track->count == 0 && !load32(&track->open))
+        if (track->count == 0 && !load_relaxed(&track->open))
             track_unlist_at(i);
     }
     charge_missed();
@@ -106,18 +107,18 @@ static void end_window(struct track *track, bool gap) {
     if (track->count == TRACK_PENDING || stream_capturing(track->stream))
         return; /* it stays open */
     window.end = clock_record(track->clock, track->stream);
-    store32(&track->open, 0);
+    store_relaxed(&track->open, 0);
     if (!window.end) {
         clock_drop_event(track->clock, window.start);
         return;
     }
-    window.launches = load32(&track->launches);
+    window.launches = load_relaxed(&track->launches);
     window.bound = !gap ? 0 : window.open_ended ? track->loop : track->most * window.launches;
     window.closed = cores_now();
     uint64_t each = window.open_ended ? track->loop : track->each * window.launches;
     window.guess = each ? each : UNKNOWN_NS;
     track->pending[(track->first + track->count) % TRACK_PENDING] = window;
-    store32(&track->count, track->count + 1);
+    store_relaxed(&track->count, track->count + 1);
     struct backlog *backlog = &backlogs[track->clock->card];
     __atomic_fetch_add(&backlog->ns, window.guess, __ATOMIC_RELAXED);
     __atomic_fetch_add(&backlog->windows, 1, __ATOMIC_RELAXED);
@@ -133,16 +134,16 @@ void window_close(struct track *track, bool gap) {
 
 void window_join_last(struct track *track) {
     bool pushed;
-    store32(&track->open, 0);
+    store_relaxed(&track->open, 0);
     if (!track->clock->ending && context_make_current(track->context, &pushed)) {
         struct window *last = &track->pending[(track->first + TRACK_PENDING - 1) % TRACK_PENDING];
         CUevent end = track->count == TRACK_PENDING && !stream_capturing(track->stream) ? clock_record(track->clock, track->stream) : NULL;
         if (end) {
             clock_drop_event(track->clock, last->end);
             last->end = end;
-            last->bound += last->bound ? track->most * load32(&track->launches) : 0;
+            last->bound += last->bound ? track->most * load_relaxed(&track->launches) : 0;
             last->closed = cores_now();
-            last->launches += load32(&track->launches);
+            last->launches += load_relaxed(&track->launches);
         }
         context_leave(pushed);
     }
@@ -161,9 +162,9 @@ void window_open(struct track *track, uint64_t ticks, bool open_ended) {
     track->now = (struct window){.start = clock_record(track->clock, track->stream), .recorded = now, .open_ended = open_ended};
     if (!track->now.start)
         return;
-    store32(&track->launches, 0);
-    store(&track->opened, ticks);
-    store32(&track->open, 1);
+    store_relaxed(&track->launches, 0);
+    store_relaxed(&track->opened, ticks);
+    store_relaxed(&track->open, 1);
     track_list(track);
     cores_enforced(clock->card);
 }
@@ -178,9 +179,9 @@ void windows_close_of(CUcontext context) {
     /* Downwards: where closing one takes others from the list, those that take their places were seen already. */
     for (unsigned int i = tracks_listed_count; i-- > 0;) {
         struct track *track = &tracks[tracks_listed[i]];
-        bool others = track->stream == CU_STREAM_PER_THREAD && load(&track->owner) != track_owner(CU_STREAM_PER_THREAD);
+        bool others = track->stream == CU_STREAM_PER_THREAD && load_relaxed(&track->owner) != track_owner(CU_STREAM_PER_THREAD);
         bool of = track->context == context || track->clock->context == context; /* a primary one waits for its green ones */
-        if (load32(&track->open) && of && !others)
+        if (load_relaxed(&track->open) && of && !others)
             window_close(track, false);
     }
 }
@@ -190,8 +191,8 @@ void windows_miss(int card, const struct track *track, bool open_ended) {
         cores_unenforced(card, PARTITA_COMPUTE_EVENT_FAILED);
         return;
     }
-    __atomic_fetch_add(&backlogs[card].missed, load(open_ended ? &track->loop : &track->each), __ATOMIC_RELAXED);
-    __atomic_store_n(&any_missed, 1, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&backlogs[card].missed, load_relaxed(open_ended ? &track->loop : &track->each), __ATOMIC_RELAXED);
+    store_release(&any_missed, 1);
 }
 
 void windows_forget(void) {

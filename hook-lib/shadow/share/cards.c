@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/atomics.h"
 #include "share/credit.h"
 #include "share/places.h"
 
@@ -130,8 +131,8 @@ struct card_view cards_view(int card, bool join) {
         if (!of_card(i, card))
             continue;
         share_tend(share, SHARE_IF_DUE, join);
-        view.quota += __atomic_load_n(&share->quota, __ATOMIC_RELAXED) * PARTITA_UNIT;
-        view.used += (share_used(share) + __atomic_load_n(&share->overhead, __ATOMIC_RELAXED)) * PARTITA_UNIT;
+        view.quota += load_relaxed(&share->quota) * PARTITA_UNIT;
+        view.used += (share_used(share) + load_relaxed(&share->overhead)) * PARTITA_UNIT;
         view.oversubscribes |= share_oversubscribes(share);
     }
     return view;
@@ -155,7 +156,7 @@ static void add_process(struct card_process *processes, size_t room, size_t *cou
 
 /* What the plugin says that the process takes beside its allocations; the container can write it, so it is bounded. */
 static uint64_t overhead_of(const struct partita_slot *slot) {
-    uint64_t units = __atomic_load_n(&slot->overhead, __ATOMIC_RELAXED);
+    uint64_t units = load_relaxed(&slot->overhead);
     return units <= PARTITA_UNITS_MAX ? units : 0;
 }
 
@@ -176,7 +177,7 @@ size_t cards_processes(int card, struct card_process *processes, size_t room) {
                 continue;
             const struct card_process process = {
                 owner.pid, (credit_used_by(region, slot) + overhead_of(at)) * PARTITA_UNIT,
-                __atomic_load_n(&at->sampled, __ATOMIC_RELAXED), __atomic_load_n(&at->utilization, __ATOMIC_RELAXED)};
+                load_relaxed(&at->sampled), load_relaxed(&at->utilization)};
             add_process(processes, room, &count, &process);
         }
     }
@@ -223,15 +224,15 @@ bool cards_report(int card, struct card_report *report) {
 
 /* A region stays mapped once it is, and `seated` is set after. */
 struct partita_compute *cards_compute(int card) {
-    return __atomic_load_n(&shares[card].seated, __ATOMIC_ACQUIRE) ? &shares[card].file.region->compute : NULL;
+    return load_acquire(&shares[card].seated) ? &shares[card].file.region->compute : NULL;
 }
 
 uint32_t *cards_priced(int card) {
-    return __atomic_load_n(&shares[card].seated, __ATOMIC_ACQUIRE) ? &shares[card].file.region->priced : NULL;
+    return load_acquire(&shares[card].seated) ? &shares[card].file.region->priced : NULL;
 }
 
 struct partita_slot *cards_slot(int card) {
-    return __atomic_load_n(&shares[card].seated, __ATOMIC_ACQUIRE)
+    return load_acquire(&shares[card].seated)
                ? &shares[card].file.region->slots[shares[card].seat.slot % PARTITA_SLOTS]
                : NULL;
 }

@@ -30,6 +30,7 @@
 
 #include <sched.h>
 
+#include "common/atomics.h"
 #include "share/fault.h"
 
 enum { AHEAD = 8192, CREDIT_MOST = 16384 }; /* units: 4 and 8 MiB */
@@ -38,10 +39,6 @@ enum { BUSY_MOST = 1000, SCARCE_MS = 1000, PATIENCE = 2000, ATTEMPTS = 1 << 20 }
 #define CREDIT_SHIFT 32
 #define BUSY_SHIFT 54
 #define ONE_BUSY (UINT64_C(1) << BUSY_SHIFT)
-
-static uint64_t load(const uint64_t *at) {
-    return __atomic_load_n(at, __ATOMIC_ACQUIRE);
-}
 
 static uint64_t used_of(uint64_t account) {
     return account & UINT32_MAX;
@@ -64,13 +61,13 @@ static bool swap(uint64_t *account, uint64_t *from, uint64_t to) {
 }
 
 static bool sits(const struct partita_region *region, struct seat seat) {
-    return seat.slot < PARTITA_SLOTS && load(&region->slots[seat.slot].state) == seat.state;
+    return seat.slot < PARTITA_SLOTS && load_acquire(&region->slots[seat.slot].state) == seat.state;
 }
 
 bool credit_draw(struct partita_region *region, struct seat seat, uint64_t units, uint64_t limit) {
     if (units > CREDIT_MOST || !sits(region, seat) || ledger_total(region, LEDGER_TOTAL) > limit)
         return false;
-    uint64_t *account = &region->slots[seat.slot].account, now = load(account);
+    uint64_t *account = &region->slots[seat.slot].account, now = load_acquire(account);
     do {
         if (credit_of(now) < units || used_of(now) + units > UINT32_MAX)
             return false;
@@ -81,9 +78,9 @@ bool credit_draw(struct partita_region *region, struct seat seat, uint64_t units
 bool credit_deposit(struct partita_region *region, struct seat seat, uint64_t units, uint64_t limit) {
     if (units > CREDIT_MOST || !sits(region, seat) || ledger_total(region, LEDGER_TOTAL) > limit)
         return false;
-    uint64_t *account = &region->slots[seat.slot].account, now = load(account);
+    uint64_t *account = &region->slots[seat.slot].account, now = load_acquire(account);
     do {
-        if (credit_of(now) + units > CREDIT_MOST || used_of(now) < units || load(&region->scarce) != 0)
+        if (credit_of(now) + units > CREDIT_MOST || used_of(now) < units || load_acquire(&region->scarce) != 0)
             return false;
     } while (!swap(account, &now, now - units + (units << CREDIT_SHIFT)));
     return true;
@@ -91,12 +88,12 @@ bool credit_deposit(struct partita_region *region, struct seat seat, uint64_t un
 
 /* One step more under way, and so many units less used. False: somebody scribbled on the word. */
 static bool begin(uint64_t *account, uint64_t less) {
-    uint64_t now = load(account);
+    uint64_t now = load_acquire(account);
     for (int i = 0, full = 0; i < ATTEMPTS && full < PATIENCE; i++) {
         if (busy_of(now) >= BUSY_MOST) {
             full++;
             sched_yield();
-            now = load(account);
+            now = load_acquire(account);
             continue;
         }
         uint64_t used = used_of(now);
@@ -107,7 +104,7 @@ static bool begin(uint64_t *account, uint64_t less) {
 }
 
 static void end(uint64_t *account, uint64_t used, uint64_t credit) {
-    uint64_t now = load(account), then;
+    uint64_t now = load_acquire(account), then;
     do {
         uint64_t all = used_of(now) + used, ahead = credit_of(now) + credit, busy = busy_of(now);
         /* What does not fit is held and not allowed: it is given back when the seat is tidied. */
@@ -142,13 +139,13 @@ enum ledger_answer credit_settle(struct partita_region *region, struct seat seat
 }
 
 bool credit_agrees(struct partita_region *region, struct seat seat, uint64_t units) {
-    uint64_t account = load(&region->slots[seat.slot].account);
+    uint64_t account = load_acquire(&region->slots[seat.slot].account);
     return busy_of(account) == 0 && used_of(account) == units && credit_of(account) <= CREDIT_MOST &&
            ledger_held(region, LEDGER_TOTAL, seat.slot) >= units + credit_of(account);
 }
 
 static bool allowed(struct partita_region *region, uint32_t slot, uint64_t *units) {
-    uint64_t account = load(&region->slots[slot].account);
+    uint64_t account = load_acquire(&region->slots[slot].account);
     *units = used_of(account) + credit_of(account);
     return busy_of(account) == 0;
 }
@@ -156,7 +153,7 @@ static bool allowed(struct partita_region *region, uint32_t slot, uint64_t *unit
 enum ledger_answer credit_release(struct partita_region *region, struct seat seat, uint64_t units) {
     if (seat.slot >= PARTITA_SLOTS)
         return LEDGER_EVICTED;
-    uint64_t *account = &region->slots[seat.slot].account, now = load(account);
+    uint64_t *account = &region->slots[seat.slot].account, now = load_acquire(account);
     while (sits(region, seat) && busy_of(now) == 0 && used_of(now) >= units) {
         if (swap(account, &now, now - units)) {
             ledger_lower(region, seat.slot, allowed);
@@ -177,14 +174,14 @@ void credit_tidy(struct partita_region *region, struct seat seat) {
 
 /* The credit of one slot goes back to all. False: a step is under way. */
 static bool call_in(struct partita_region *region, uint32_t slot) {
-    uint64_t *account = &region->slots[slot].account, now = load(account);
+    uint64_t *account = &region->slots[slot].account, now = load_acquire(account);
     while (credit_of(now) > 0 && !swap(account, &now, account_of(used_of(now), 0, busy_of(now)))) {
     }
     return ledger_lower(region, slot, allowed);
 }
 
 static uint32_t slots_in_use(const struct partita_region *region) {
-    uint32_t slots = __atomic_load_n(&region->high_water, __ATOMIC_ACQUIRE);
+    uint32_t slots = load_acquire(&region->high_water);
     return slots < PARTITA_SLOTS ? slots : PARTITA_SLOTS;
 }
 
@@ -193,7 +190,7 @@ void credit_recall(struct partita_region *region, struct seat seat, uint64_t now
     ledger_touch(region, seat);
     int patience = PATIENCE;
     for (uint32_t i = 0; i < slots_in_use(region); i++) {
-        uint64_t phase = load(&region->slots[i].state) & PARTITA_SLOT_PHASE;
+        uint64_t phase = load_acquire(&region->slots[i].state) & PARTITA_SLOT_PHASE;
         while (phase == PARTITA_SLOT_LIVE && !call_in(region, i) && patience-- > 0)
             sched_yield();
     }
@@ -201,15 +198,15 @@ void credit_recall(struct partita_region *region, struct seat seat, uint64_t now
 
 /* A moment that is too far away was not written by any of us. */
 void credit_relax(struct partita_region *region, uint64_t now) {
-    uint64_t until = load(&region->scarce);
+    uint64_t until = load_acquire(&region->scarce);
     if (until != 0 && (until <= now || until > now + 2 * SCARCE_MS))
         __atomic_compare_exchange_n(&region->scarce, &until, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
 uint64_t credit_used_by(const struct partita_region *region, uint32_t slot) {
-    if (slot >= PARTITA_SLOTS || (load(&region->slots[slot].state) & PARTITA_SLOT_PHASE) == PARTITA_SLOT_FREE)
+    if (slot >= PARTITA_SLOTS || (load_acquire(&region->slots[slot].state) & PARTITA_SLOT_PHASE) == PARTITA_SLOT_FREE)
         return 0;
-    return used_of(load(&region->slots[slot].account));
+    return used_of(load_acquire(&region->slots[slot].account));
 }
 
 uint64_t credit_used_but_by(const struct partita_region *region, uint32_t slot) {

@@ -12,12 +12,14 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "common/atomics.h"
+
 #define GATE_ALONE UINT32_C(0x80000000)
 
 /* What stands in the gate, once nobody is alone: for who enters by a swap of a word that it is part of. */
 static inline uint32_t gate_open_to(const uint32_t *gate) {
     uint32_t now;
-    while ((now = __atomic_load_n(gate, __ATOMIC_ACQUIRE)) & GATE_ALONE)
+    while ((now = load_acquire(gate)) & GATE_ALONE)
         sched_yield();
     return now;
 }
@@ -44,7 +46,7 @@ static inline bool gate_enter_alone(uint32_t *gate, uint64_t patience) {
     while (__atomic_fetch_or(gate, GATE_ALONE, __ATOMIC_ACQUIRE) & GATE_ALONE)
         sched_yield();
     uint64_t begin = 0;
-    while (__atomic_load_n(gate, __ATOMIC_ACQUIRE) != GATE_ALONE) {
+    while (load_acquire(gate) != GATE_ALONE) {
         uint64_t now = gate_ns();
         begin = begin ? begin : now;
         if (now - begin > patience) {

@@ -47,6 +47,7 @@
  * Broken regions.  A container can write anything. Indexes are checked before use, loops are bounded, and a figure that cannot
  * be (held(slot) above sum, sum unlike the slots' sum) makes the total be derived anew from the slots.
  */
+#include "common/atomics.h"
 #include "share/ledger_words.h"
 
 /* Makes H(t.slot) say what t says; false if the total moved on or the slot cannot be read. */
@@ -69,7 +70,7 @@ static bool carry(struct partita_region *region, enum ledger_book book, struct t
 
 /* What stands in H(slot), or T's figure where that is the slot's. */
 static uint64_t held_under(const struct partita_region *region, enum ledger_book book, struct total t, uint32_t slot) {
-    return slot == slot_of(t) ? held_of(t) : load(&held_at(region, book, slot)->units) & UINT32_MAX;
+    return slot == slot_of(t) ? held_of(t) : load_acquire(&held_at(region, book, slot)->units) & UINT32_MAX;
 }
 
 /* The slots' sum under t; false if the total moved meanwhile. */
@@ -133,14 +134,14 @@ enum ledger_answer ledger_charge(struct partita_region *region, struct seat seat
         uint64_t held;
         if (!read_total(region, LEDGER_TOTAL, &t))
             return LEDGER_BROKEN;
-        if (load(&region->slots[seat.slot].state) != seat.state)
+        if (load_acquire(&region->slots[seat.slot].state) != seat.state)
             return LEDGER_EVICTED;
         if (!read_both(region, LEDGER_TOTAL, seat.slot, t, &held))
             continue;
         uint64_t room = room_in(region, sum_of(t), bounds), take = units < room ? units : room, ahead = 0;
         if (take == 0 || (take < units && !bounds->part))
             return LEDGER_FULL;
-        if (bounds->ahead > 0 && load(&region->scarce) == 0) {
+        if (bounds->ahead > 0 && load_acquire(&region->scarce) == 0) {
             ahead = (room - take) / 8; /* the nearer the limit, the less */
             ahead = ahead < bounds->ahead ? ahead : bounds->ahead;
         }
@@ -164,7 +165,7 @@ static enum ledger_answer step(struct partita_region *region, enum ledger_book b
         uint64_t held;
         if (!read_total(region, book, &t))
             return LEDGER_BROKEN;
-        if (load(&region->slots[seat.slot].state) != seat.state)
+        if (load_acquire(&region->slots[seat.slot].state) != seat.state)
             return LEDGER_EVICTED;
         if (!read_both(region, book, seat.slot, t, &held))
             continue;
@@ -220,11 +221,11 @@ bool ledger_lower(struct partita_region *region, uint32_t slot, bool (*wanted)(s
 }
 
 uint64_t ledger_total(const struct partita_region *region, enum ledger_book book) {
-    return load(&total_at(region, book)->low) & UINT32_MAX;
+    return load_acquire(&total_at(region, book)->low) & UINT32_MAX;
 }
 
 uint64_t ledger_steps(const struct partita_region *region) {
-    return load(&region->total.high);
+    return load_acquire(&region->total.high);
 }
 
 uint64_t ledger_held(const struct partita_region *region, enum ledger_book book, uint32_t slot) {
@@ -251,7 +252,7 @@ static bool audit(struct partita_region *region, enum ledger_book book) {
         uint64_t sum;
         if (!read_total(region, book, &t))
             return false;
-        uint32_t slots = __atomic_load_n(&region->high_water, __ATOMIC_ACQUIRE);
+        uint32_t slots = load_acquire(&region->high_water);
         if (slots > PARTITA_SLOTS || slot_of(t) >= slots)
             slots = PARTITA_SLOTS;
         if (slot_of(t) < PARTITA_SLOTS) {

@@ -5,6 +5,7 @@
 #ifndef PARTITA_LEDGER_WORDS_H
 #define PARTITA_LEDGER_WORDS_H
 
+#include "common/atomics.h"
 #include "common/atomic16.h"
 #include "share/fault.h"
 #include "share/ledger.h"
@@ -14,10 +15,6 @@ enum { ATTEMPTS = 1 << 20 }; /* honest contention ends far below; somebody who s
 struct total {
     uint64_t low, high;
 };
-
-static inline uint64_t load(const uint64_t *at) {
-    return __atomic_load_n(at, __ATOMIC_ACQUIRE);
-}
 
 static inline uint64_t sum_of(struct total t) {
     return t.low & UINT32_MAX;
@@ -44,15 +41,15 @@ static inline struct partita_held *held_at(const struct partita_region *region, 
 }
 
 static inline bool unmoved(const struct partita_region *region, enum ledger_book book, struct total t) {
-    return load(&total_at(region, book)->high) == t.high;
+    return load_acquire(&total_at(region, book)->high) == t.high;
 }
 
 static inline bool read_total(const struct partita_region *region, enum ledger_book book, struct total *t) {
     const struct partita_total *total = total_at(region, book);
     for (int i = 0; i < ATTEMPTS; i++) {
-        uint64_t high = load(&total->high);
-        uint64_t low = load(&total->low);
-        if (load(&total->high) == high) {
+        uint64_t high = load_acquire(&total->high);
+        uint64_t low = load_acquire(&total->low);
+        if (load_acquire(&total->high) == high) {
             *t = (struct total){low, high};
             return true;
         }
@@ -62,9 +59,9 @@ static inline bool read_total(const struct partita_region *region, enum ledger_b
 
 static inline bool read_held(const struct partita_held *held, struct pair *h) {
     for (int i = 0; i < ATTEMPTS; i++) {
-        uint64_t step = load(&held->step);
-        uint64_t units = load(&held->units);
-        if (load(&held->step) == step) {
+        uint64_t step = load_acquire(&held->step);
+        uint64_t units = load_acquire(&held->units);
+        if (load_acquire(&held->step) == step) {
             *h = (struct pair){units, step};
             return true;
         }

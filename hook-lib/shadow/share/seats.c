@@ -2,11 +2,8 @@
 
 #include <stddef.h>
 
+#include "common/atomics.h"
 #include "share/fault.h"
-
-static uint64_t load(const uint64_t *at) {
-    return __atomic_load_n(at, __ATOMIC_ACQUIRE);
-}
 
 static bool move(struct partita_slot *slot, uint64_t from, uint64_t to) {
     FAULT_POINT("before the state");
@@ -20,14 +17,14 @@ static uint64_t phase(uint64_t state) {
 }
 
 static void raise_high_water(struct partita_region *region, uint32_t slots) {
-    uint32_t seen = __atomic_load_n(&region->high_water, __ATOMIC_RELAXED);
+    uint32_t seen = load_relaxed(&region->high_water);
     while (seen < slots && !__atomic_compare_exchange_n(&region->high_water, &seen, slots, false, __ATOMIC_ACQ_REL,
                                                         __ATOMIC_RELAXED)) {
     }
 }
 
 static uint32_t slots_in_use(const struct partita_region *region) {
-    uint32_t slots = __atomic_load_n(&region->high_water, __ATOMIC_ACQUIRE);
+    uint32_t slots = load_acquire(&region->high_water);
     return slots < PARTITA_SLOTS ? slots : PARTITA_SLOTS;
 }
 
@@ -51,25 +48,25 @@ static bool take(const struct region_file *file, const struct owner *self, struc
     struct partita_region *region = file->region;
     for (uint32_t i = 0; i < PARTITA_SLOTS; i++) {
         struct partita_slot *slot = &region->slots[i];
-        uint64_t state = load(&slot->state);
+        uint64_t state = load_acquire(&slot->state);
         if (phase(state) != PARTITA_SLOT_FREE || !region_file_lock(file, i))
             continue;
         FAULT_POINT("slot locked");
-        state = load(&slot->state);
+        state = load_acquire(&slot->state);
         if (phase(state) != PARTITA_SLOT_FREE) {
             seats_unlock(file, self, i);
             continue;
         }
-        __atomic_store_n(&slot->pid, self->pid, __ATOMIC_RELAXED);
-        __atomic_store_n(&slot->start, self->start, __ATOMIC_RELAXED);
-        __atomic_store_n(&slot->pid_namespace, self->pid_namespace, __ATOMIC_RELAXED);
-        __atomic_store_n(&slot->image, self->image, __ATOMIC_RELAXED);
-        __atomic_store_n(&slot->overhead, 0, __ATOMIC_RELAXED);
-        __atomic_store_n(&slot->compute, PARTITA_COMPUTE_UNUSED, __ATOMIC_RELAXED);
-        __atomic_store_n(&slot->busy_ns, 0, __ATOMIC_RELAXED);
-        __atomic_store_n(&slot->account, 0, __ATOMIC_RELAXED);
-        __atomic_store_n(&slot->sampled, 0, __ATOMIC_RELAXED);
-        __atomic_store_n(&slot->utilization, 0, __ATOMIC_RELAXED);
+        store_relaxed(&slot->pid, self->pid);
+        store_relaxed(&slot->start, self->start);
+        store_relaxed(&slot->pid_namespace, self->pid_namespace);
+        store_relaxed(&slot->image, self->image);
+        store_relaxed(&slot->overhead, 0);
+        store_relaxed(&slot->compute, PARTITA_COMPUTE_UNUSED);
+        store_relaxed(&slot->busy_ns, 0);
+        store_relaxed(&slot->account, 0);
+        store_relaxed(&slot->sampled, 0);
+        store_relaxed(&slot->utilization, 0);
         raise_high_water(region, i + 1);
         uint64_t live = ((state >> 2) + 1) << 2 | PARTITA_SLOT_LIVE;
         if (!move(slot, state, live)) {
@@ -90,22 +87,22 @@ bool seats_take(const struct region_file *file, const struct owner *self, struct
 }
 
 bool seats_mine(const struct partita_region *region, struct seat seat) {
-    return seat.slot < PARTITA_SLOTS && load(&region->slots[seat.slot].state) == seat.state;
+    return seat.slot < PARTITA_SLOTS && load_acquire(&region->slots[seat.slot].state) == seat.state;
 }
 
 bool seats_owner(const struct partita_region *region, uint32_t index, struct seat *seat, struct owner *owner) {
     if (index >= PARTITA_SLOTS)
         return false;
     const struct partita_slot *slot = &region->slots[index];
-    uint64_t state = load(&slot->state);
+    uint64_t state = load_acquire(&slot->state);
     if (phase(state) != PARTITA_SLOT_LIVE)
         return false;
-    owner->pid = __atomic_load_n(&slot->pid, __ATOMIC_ACQUIRE);
-    owner->start = load(&slot->start);
-    owner->pid_namespace = load(&slot->pid_namespace);
-    owner->image = load(&slot->image);
+    owner->pid = load_acquire(&slot->pid);
+    owner->start = load_acquire(&slot->start);
+    owner->pid_namespace = load_acquire(&slot->pid_namespace);
+    owner->image = load_acquire(&slot->image);
     *seat = (struct seat){index, state};
-    return load(&slot->state) == state;
+    return load_acquire(&slot->state) == state;
 }
 
 /* A lock that is held proves life; a lock that is not proves death only where /proc does not contradict. */
@@ -132,7 +129,7 @@ void seats_reap(const struct region_file *file, const struct owner *self, const 
     uint32_t slots = slots_in_use(region);
     for (uint32_t i = 0; i < slots; i++) {
         struct partita_slot *slot = &region->slots[i];
-        uint64_t state = load(&slot->state);
+        uint64_t state = load_acquire(&slot->state);
         struct seat seat;
         struct owner owner;
         switch (phase(state)) {
@@ -162,7 +159,7 @@ void seats_reap(const struct region_file *file, const struct owner *self, const 
 bool seats_all_accounted(const struct region_file *file) {
     uint32_t slot = region_file_next_locked(file, 0);
     while (slot < PARTITA_SLOTS) {
-        if (phase(load(&file->region->slots[slot].state)) != PARTITA_SLOT_LIVE)
+        if (phase(load_acquire(&file->region->slots[slot].state)) != PARTITA_SLOT_LIVE)
             return false;
         slot = region_file_next_locked(file, slot + 1);
     }

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/atomics.h"
 #include "share/credit.h"
 #include "share/gate.h"
 #include "common/interruptions.h"
@@ -22,11 +23,11 @@ enum { CORES_SOFT = 1 << 8, CORES_YIELDS = 1 << 9, CORES_KNOWN = 1 << 10 };
 static void keep_core_rules(struct share *share, const struct quota *quota) {
     struct core_rules rules = core_rules_of(quota->cores, quota->core_limit, quota->priority);
     uint32_t cores = CORES_KNOWN | rules.percent | (rules.soft ? CORES_SOFT : 0u) | (rules.yields ? CORES_YIELDS : 0u);
-    __atomic_store_n(&share->cores, cores, __ATOMIC_RELAXED);
+    store_relaxed(&share->cores, cores);
 }
 
 struct core_rules share_core_rules(const struct share *share) {
-    uint32_t cores = __atomic_load_n(&share->cores, __ATOMIC_RELAXED);
+    uint32_t cores = load_relaxed(&share->cores);
     return (struct core_rules){cores & 0xff, (cores & CORES_SOFT) != 0, (cores & CORES_YIELDS) != 0};
 }
 
@@ -47,10 +48,10 @@ static void read_quota(struct share *share) {
             physical -= smaller(overhead, physical);
         }
     }
-    __atomic_store_n(&share->quota, all, __ATOMIC_RELAXED);
-    __atomic_store_n(&share->overhead, overhead, __ATOMIC_RELAXED);
-    __atomic_store_n(&share->limit, all - overhead, __ATOMIC_RELAXED);
-    __atomic_store_n(&share->physical, physical, __ATOMIC_RELAXED);
+    store_relaxed(&share->quota, all);
+    store_relaxed(&share->overhead, overhead);
+    store_relaxed(&share->limit, all - overhead);
+    store_relaxed(&share->physical, physical);
 }
 
 void share_open(struct share *share) {
@@ -64,7 +65,7 @@ static bool open_region(struct share *share) {
     if (!__atomic_compare_exchange_n(&share->file.region->magic, &magic, PARTITA_USAGE_MAGIC, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE) &&
         magic != PARTITA_USAGE_MAGIC) {
-        __atomic_store_n(&share->file.region->magic, PARTITA_USAGE_MAGIC, __ATOMIC_RELEASE);
+        store_release(&share->file.region->magic, PARTITA_USAGE_MAGIC);
         share->suspect = 1;
     }
     return true;
@@ -137,12 +138,12 @@ static void tend_alone(struct share *share, bool reap, bool join) {
         if (seated)
             account(share);
     }
-    __atomic_store_n(&share->seated, seated, __ATOMIC_RELEASE);
-    __atomic_store_n(&share->others, 0, __ATOMIC_RELAXED); /* before the ticks in it come round */
+    store_release(&share->seated, seated);
+    store_relaxed(&share->others, 0); /* before the ticks in it come round */
 }
 
 void share_tend(struct share *share, enum share_care care, bool join) {
-    uint64_t now = now_ms(), due = load(&share->next_look);
+    uint64_t now = now_ms(), due = load_relaxed(&share->next_look);
     if (care == SHARE_IF_DUE && due != 0) {
         if (now < due || !__atomic_compare_exchange_n(&share->next_look, &due, now + LOOK_EVERY_MS, false,
                                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED))
@@ -151,12 +152,12 @@ void share_tend(struct share *share, enum share_care care, bool join) {
     int error = errno;
     struct interruptions interruptions;
     interruptions_off(&interruptions);
-    bool reap = care == SHARE_NOW || now >= load(&share->next_reap);
+    bool reap = care == SHARE_NOW || now >= load_relaxed(&share->next_reap);
     if (gate_enter_alone(&share->own.gate, care == SHARE_NOW ? PATIENCE_NS : PATIENCE_IF_DUE_NS)) {
         tend_alone(share, reap, join);
         if (reap)
-            __atomic_store_n(&share->next_reap, now + REAP_EVERY_MS, __ATOMIC_RELAXED);
-        __atomic_store_n(&share->next_look, now_ms() + LOOK_EVERY_MS, __ATOMIC_RELAXED);
+            store_relaxed(&share->next_reap, now + REAP_EVERY_MS);
+        store_relaxed(&share->next_look, now_ms() + LOOK_EVERY_MS);
         gate_leave_alone(&share->own.gate);
     }
     interruptions_back(&interruptions);

@@ -4,7 +4,7 @@
 
 #include <time.h>
 
-#include "common/relaxed.h"
+#include "common/atomics.h"
 #include "share/share.h"
 
 static inline uint64_t now_ms(void) {
