@@ -14,12 +14,12 @@ static const int64_t AHEAD_NS = 250000000;
 /* No more is made up for, and no more than a second of the limit; what is less than samples are wrong by anyway is left alone. */
 static const int64_t OWED_NS = 250000000, OWED_PERCENT_NS = 10000000, OWED_LEAST_NS = 20000000;
 
-static int64_t within(int64_t value, int64_t most) {
+static int64_t clamped(int64_t value, int64_t most) {
     return value > most ? most : value < -most ? -most : value;
 }
 
 static int64_t load_within(const uint64_t *at, int64_t most) {
-    return within((int64_t)load_relaxed(at), most);
+    return clamped((int64_t)load_relaxed(at), most);
 }
 
 uint64_t core_reports_scaled(const struct partita_account *account, uint64_t busy) {
@@ -35,11 +35,11 @@ uint64_t core_reports_cost(struct partita_account *account, uint64_t busy) {
     uint64_t scaled = core_reports_scaled(account, busy), seen = load_relaxed(&account->owed_ns);
     int64_t most = (int64_t)(scaled < PLAUSIBLE_NS ? scaled : PLAUSIBLE_NS), settled;
     do {
-        int64_t owed = within((int64_t)seen, OWED_NS);
+        int64_t owed = clamped((int64_t)seen, OWED_NS);
         settled = owed > most / 2 ? most / 2 : owed < -most ? -most : owed;
         if (settled == 0)
             break;
-    } while (!__atomic_compare_exchange_n(&account->owed_ns, &seen, (uint64_t)(within((int64_t)seen, OWED_NS) - settled), true,
+    } while (!__atomic_compare_exchange_n(&account->owed_ns, &seen, (uint64_t)(clamped((int64_t)seen, OWED_NS) - settled), true,
                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     return scaled - (uint64_t)settled;
 }
@@ -103,7 +103,7 @@ static uint64_t fair(struct partita_account *account, uint64_t timed, uint64_t r
     int64_t ahead = load_within(&account->ahead_ns, AHEAD_NS), is = (int64_t)reported + ahead - ahead / MEMORY;
     int64_t least = timed > others ? (int64_t)(timed - others) : 0, most = (int64_t)timed;
     int64_t fair = is < least ? least : is > most ? most : is;
-    store_relaxed(&account->ahead_ns, (uint64_t)within(is - fair, AHEAD_NS));
+    store_relaxed(&account->ahead_ns, (uint64_t)clamped(is - fair, AHEAD_NS));
     return (uint64_t)fair;
 }
 
@@ -116,22 +116,22 @@ static uint64_t fair(struct partita_account *account, uint64_t timed, uint64_t r
  * on to be shared as of late. Where it is not known up to when reports go, the difference would swing with what they are late by: none is made up for.
  * Nor is any where time may be lent, since what was charged in such a time was not paid for.
  */
-static void settle(struct partita_account *account, uint64_t busy, uint64_t compared, unsigned int percent) {
+static void settle_owed(struct partita_account *account, uint64_t busy, uint64_t compared, unsigned int percent) {
     uint64_t charged = load_relaxed(&account->charged_ns), since = busy > compared ? core_reports_scaled(account, busy - compared) : 0;
     int64_t most = percent * OWED_PERCENT_NS < OWED_NS ? percent * OWED_PERCENT_NS : OWED_NS;
-    int64_t owed = within((int64_t)(charged - load_relaxed(&account->fair_ns) - since), PLAUSIBLE_NS);
+    int64_t owed = clamped((int64_t)(charged - load_relaxed(&account->fair_ns) - since), PLAUSIBLE_NS);
     if (percent == 0 || load_relaxed(&account->recent_busy_ns) < NOTHING_NS) /* what was held back long ago is not saved up */
         most = owed = 0;
     if (owed >= most) {
         owed = most;
         store_relaxed(&account->fair_ns, charged - since - (uint64_t)owed);
     }
-    owed = within(owed, OWED_NS);
-    owed -= within(owed, OWED_LEAST_NS);
+    owed = clamped(owed, OWED_NS);
+    owed -= clamped(owed, OWED_LEAST_NS);
     store_relaxed(&account->owed_ns, (uint64_t)owed);
 }
 
-static void compare(struct partita_account *account, uint64_t timed, uint64_t reported, uint64_t others) {
+static void compare_with_report(struct partita_account *account, uint64_t timed, uint64_t reported, uint64_t others) {
     uint64_t is = load_relaxed(&account->late) & LATE_KNOWN ? fair(account, timed, reported, others) : timed;
     uint64_t recent_busy = load_relaxed(&account->recent_busy_ns), recent_fair = load_relaxed(&account->recent_fair_ns);
     store_relaxed(&account->compared_ns, load_relaxed(&account->compared_ns) + timed);
@@ -173,6 +173,6 @@ void core_reports_take(struct partita_account *account, const struct card_report
         return;
     }
     uint64_t timed = until > compared ? until - compared : 0;
-    compare(account, timed, reported, others);
-    settle(account, busy, compared + timed, stamped && late == 0 ? percent : 0);
+    compare_with_report(account, timed, reported, others);
+    settle_owed(account, busy, compared + timed, stamped && late == 0 ? percent : 0);
 }

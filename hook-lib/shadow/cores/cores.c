@@ -1,9 +1,9 @@
 #include "cores/cores.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "common/atomics.h"
+#include "common/now.h"
 #include "share/cards.h"
 #include "cores/core_account.h"
 #include "cores/core_history.h"
@@ -31,9 +31,7 @@ static uint64_t next_look;
 static bool several; /* of the thread that looks: see not_across_cards */
 
 uint64_t cores_now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+    return now_ns();
 }
 
 /* What is owed from the time of another limit would keep launches waiting for as long as that one says. */
@@ -68,7 +66,7 @@ static void not_across_cards(int index, struct core_rules *rules) {
     say(index, PARTITA_COMPUTE_UNENFORCED | PARTITA_COMPUTE_SEVERAL_CARDS << 8);
 }
 
-static void look_at(int index, void *force) {
+static void look_at_card(int index, void *force) {
     struct card *card = &cards[index];
     uint64_t now = cores_now();
     cards_tend(index);
@@ -101,7 +99,7 @@ void cores_look(void) {
     struct interruptions interruptions;
     interruptions_off(&interruptions);
     several = cards_several_core_limits();
-    cards_each(look_at, &force);
+    cards_each(look_at_card, &force);
     store_relaxed(&cores_in_force, force);
     store_release(&next_look, cores_now() + LOOK_EVERY_NS);
     interruptions_back(&interruptions);
@@ -116,7 +114,7 @@ unsigned int cores_percent(int card) {
     return percent ? percent : 100;
 }
 
-static void charge(struct partita_account *account, bool reported, uint64_t from, uint64_t busy, unsigned int percent, uint64_t most) {
+static void charge_account(struct partita_account *account, bool reported, uint64_t from, uint64_t busy, unsigned int percent, uint64_t most) {
     core_account_charge(account, from, busy, reported ? core_reports_cost(account, busy) : busy, percent, most);
 }
 
@@ -142,9 +140,9 @@ void cores_used(int index, uint64_t from, uint64_t to) {
     from = fresh[0].from;
     unsigned int percent = load_relaxed(&card->percent);
     bool reported = load_relaxed(&card->reported) != 0;
-    charge(&card->own, reported, from, own, percent, CORE_OWN_DEBT_NS);
+    charge_account(&card->own, reported, from, own, percent, CORE_OWN_DEBT_NS);
     if (shared)
-        charge(&shared->account, reported, from, all, percent, CORE_SHARED_DEBT_NS);
+        charge_account(&shared->account, reported, from, all, percent, CORE_SHARED_DEBT_NS);
     if (slot) {
         __atomic_fetch_add(&slot->busy_ns, own, __ATOMIC_RELAXED);
         store_relaxed(&slot->compute, load_relaxed(&card->compute));

@@ -2,6 +2,8 @@
 
 #include <stdbool.h>
 
+#include "common/numbers.h"
+
 /* Bits of an element; of compressed formats a square of 4 x 4 is stored as one. */
 struct format {
     unsigned int bits;
@@ -70,11 +72,6 @@ static struct format format_of(int format, unsigned int channels) {
 static uint64_t at_level(uint64_t extent, unsigned int level) {
     extent = level < 64 ? extent >> level : 0;
     return extent ? extent : 1;
-}
-
-static uint64_t times(uint64_t a, uint64_t b) {
-    uint64_t product;
-    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
 static uint64_t level_bytes(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned int level) {

@@ -11,11 +11,11 @@
 #include "cuda/sparse.h"
 
 /* A handle is an address of the host: the bit tells it from an address of the card. */
-static uint64_t key_of(const void *handle) {
+static uint64_t array_key(const void *handle) {
     return (uint64_t)(uintptr_t)handle | UINT64_C(1) << 63;
 }
 
-static CUresult begin(struct charge *charge, const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned int levels) {
+static CUresult begin_array(struct charge *charge, const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned int levels) {
     if (descriptor->Flags & (CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING)) {
         *charge = CHARGE_NOTHING;
         return CUDA_SUCCESS;
@@ -25,7 +25,7 @@ static CUresult begin(struct charge *charge, const CUDA_ARRAY3D_DESCRIPTOR *desc
 
 #define END_OF_CREATE(name, type, destroy)                                                                            \
     static CUresult name(const struct charge *charge, CUresult result, type *array, type former) {                    \
-        if (charge_end(charge, result, key_of(*array)))                                                               \
+        if (charge_end(charge, result, array_key(*array)))                                                               \
             return result;                                                                                            \
         result = charge_undo(charge, DRIVER(destroy) ? DRIVER(destroy)(*array) : CUDA_ERROR_NOT_SUPPORTED);           \
         *array = former;                                                                                              \
@@ -43,7 +43,7 @@ END_OF_CREATE(end_mipmapped, CUmipmappedArray, cuMipmappedArrayDestroy)
         struct charge charge;                                                                                         \
         const CUDA_ARRAY3D_DESCRIPTOR wide = {descriptor->Width,  descriptor->Height,      (depth),                   \
                                               descriptor->Format, descriptor->NumChannels, (flags)};                  \
-        CUresult result = begin(&charge, &wide, 1);                                                                   \
+        CUresult result = begin_array(&charge, &wide, 1);                                                                   \
         if (result != CUDA_SUCCESS)                                                                                   \
             return result;                                                                                            \
         CUarray former = *array;                                                                                      \
@@ -62,7 +62,7 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESC
     if (!array || !descriptor || descriptor->Width == 0)
         return DRIVER(cuMipmappedArrayCreate)(array, descriptor, levels);
     struct charge charge;
-    CUresult result = begin(&charge, descriptor, levels);
+    CUresult result = begin_array(&charge, descriptor, levels);
     if (result != CUDA_SUCCESS)
         return result;
     CUmipmappedArray former = *array;
@@ -72,18 +72,18 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESC
 
 CUresult cuArrayDestroy(CUarray array) {
     NEED(cuArrayDestroy);
-    uint64_t taken = charge_take(key_of(array));
+    uint64_t taken = charge_take(array_key(array));
     CUresult result = DRIVER(cuArrayDestroy)(array);
     if (result == CUDA_SUCCESS)
         sparse_array_gone(array);
-    return charge_return(taken, result, key_of(array));
+    return charge_return(taken, result, array_key(array));
 }
 
 CUresult cuMipmappedArrayDestroy(CUmipmappedArray array) {
     NEED(cuMipmappedArrayDestroy);
-    uint64_t taken = charge_take(key_of(array));
+    uint64_t taken = charge_take(array_key(array));
     CUresult result = DRIVER(cuMipmappedArrayDestroy)(array);
     if (result == CUDA_SUCCESS)
         sparse_array_gone(array);
-    return charge_return(taken, result, key_of(array));
+    return charge_return(taken, result, array_key(array));
 }

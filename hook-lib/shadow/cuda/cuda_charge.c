@@ -23,16 +23,16 @@ bool charge_is_paged(uint64_t taken) {
     return (taken & PAGED) != 0;
 }
 
-static void release(uint64_t value) {
+static void release_charge(uint64_t value) {
     cards_release((int)(value >> 32 & 0xff) - 1, value & PAGED ? SHARE_PAGED : SHARE_RESIDENT, value & UINT32_MAX);
 }
 
-static bool keep(uint64_t address, uint64_t value) {
+static bool keep_charge(uint64_t address, uint64_t value) {
     uint64_t former;
     int error = errno;
     bool kept = table_put(&allocations, address, value, &former);
     if (former) /* freed in a way that we did not see */
-        release(former);
+        release_charge(former);
     errno = error;
     return kept;
 }
@@ -49,7 +49,7 @@ static bool could_page(int card) {
     return DRIVER(cuMemAllocManaged) && cards_oversubscribe(card);
 }
 
-static CUresult begin(struct charge *charge, uint64_t bytes, enum share_memory memory, bool movable) {
+static CUresult charge_current_card(struct charge *charge, uint64_t bytes, enum share_memory memory, bool movable) {
     uint64_t units = memory == SHARE_PAGED ? units_of_pages(bytes) : units_of(bytes);
     int card;
     *charge = CHARGE_NOTHING;
@@ -79,7 +79,7 @@ static CUresult in_context(struct charge *charge, CUresult result) {
 }
 
 CUresult charge_begin(struct charge *charge, uint64_t bytes) {
-    return begin(charge, bytes, SHARE_RESIDENT, false);
+    return charge_current_card(charge, bytes, SHARE_RESIDENT, false);
 }
 
 CUresult charge_begin_in_context(struct charge *charge, uint64_t bytes) {
@@ -87,11 +87,11 @@ CUresult charge_begin_in_context(struct charge *charge, uint64_t bytes) {
 }
 
 CUresult charge_begin_movable(struct charge *charge, uint64_t bytes) {
-    return in_context(charge, begin(charge, bytes, SHARE_RESIDENT, true));
+    return in_context(charge, charge_current_card(charge, bytes, SHARE_RESIDENT, true));
 }
 
 CUresult charge_begin_managed(struct charge *charge, uint64_t bytes) {
-    return in_context(charge, begin(charge, bytes, SHARE_PAGED, false));
+    return in_context(charge, charge_current_card(charge, bytes, SHARE_PAGED, false));
 }
 
 bool charge_change(struct charge *charge, uint64_t bytes) {
@@ -115,7 +115,7 @@ bool charge_end(const struct charge *charge, CUresult result, uint64_t address) 
     if (charge->card < 0)
         return true;
     if (result == CUDA_SUCCESS)
-        return keep(address, packed(charge));
+        return keep_charge(address, packed(charge));
     charge_drop(charge);
     return true;
 }
@@ -141,9 +141,9 @@ uint64_t charge_take(uint64_t address) {
 CUresult charge_return(uint64_t taken, CUresult result, uint64_t address) {
     if (taken) {
         if (result == CUDA_SUCCESS)
-            release(taken);
+            release_charge(taken);
         else
-            keep(address, taken); /* in the place that it has just left */
+            keep_charge(address, taken); /* in the place that it has just left */
     }
     return result;
 }
@@ -154,7 +154,7 @@ static bool of_context(uint64_t value, void *context) {
 
 static void release_swept(uint64_t value, void *context) {
     (void)context;
-    release(value);
+    release_charge(value);
 }
 
 void charge_context_gone(uint32_t context) {

@@ -36,7 +36,7 @@ static uint32_t turns[DEVICES]; /* 1: a call that may make or end the primary co
 _Static_assert(CONTEXTS < 1 << CONTEXT_HANDLE_BITS, "a handle's number fits");
 
 /* -1: there is none for it. */
-static int place_of(CUcontext context, bool fresh) {
+static int handle_place(CUcontext context, bool fresh) {
     uint64_t hash = (uint64_t)(uintptr_t)context * UINT64_C(0x9e3779b97f4a7c15);
     for (uint32_t i = 0; i < CONTEXTS && context; i++) {
         uint32_t place = ((uint32_t)(hash >> 32) + i) % CONTEXTS;
@@ -64,13 +64,13 @@ CUcontext cuda_context_home(CUcontext context) {
 }
 
 uint32_t cuda_context_number(CUcontext context) {
-    int place = place_of(cuda_context_home(context), true);
+    int place = handle_place(cuda_context_home(context), true);
     return number_of(place, place < 0 ? 0 : load_acquire(&lives[place]));
 }
 
 /* From now on the handle is another context's; the number that it had. 0: nothing was ever known to be in it. */
 static uint32_t next_life(CUcontext context) {
-    int place = place_of(context, false);
+    int place = handle_place(context, false);
     return number_of(place, place < 0 ? 0 : __atomic_fetch_add(&lives[place], 1, __ATOMIC_ACQ_REL));
 }
 
@@ -109,7 +109,7 @@ CONTEXT_DESTROY(cuCtxDestroy_v2)
 static uint32_t attached[CONTEXTS + 1]; /* the last one: of handles without a place */
 
 static uint32_t *attached_to(CUcontext context) {
-    int place = place_of(context, true);
+    int place = handle_place(context, true);
     return &attached[place < 0 ? CONTEXTS : place];
 }
 
@@ -181,7 +181,7 @@ static bool released(CUdevice device, CUcontext context, CUresult result, uint32
     return gone;
 }
 
-static CUresult release(CUresult (*call)(CUdevice device), CUdevice device) {
+static CUresult release_primary(CUresult (*call)(CUdevice device), CUdevice device) {
     int cancelling = turn_begin(device);
     CUcontext context = primary_of(device);
     context_ends(context);
@@ -194,7 +194,7 @@ static CUresult release(CUresult (*call)(CUdevice device), CUdevice device) {
 }
 
 /* Whoever retains the primary context goes on with it: its next life begins without a retain. Its green contexts do not. */
-static CUresult reset(CUresult (*call)(CUdevice device), CUdevice device) {
+static CUresult reset_primary(CUresult (*call)(CUdevice device), CUdevice device) {
     int cancelling = turn_begin(device);
     CUcontext context = primary_of(device);
     context_ends(context);
@@ -215,10 +215,10 @@ static CUresult reset(CUresult (*call)(CUdevice device), CUdevice device) {
         return how(DRIVER(name), device);                                                                             \
     }
 
-PRIMARY_END(cuDevicePrimaryCtxRelease, release)
-PRIMARY_END(cuDevicePrimaryCtxRelease_v2, release)
-PRIMARY_END(cuDevicePrimaryCtxReset, reset)
-PRIMARY_END(cuDevicePrimaryCtxReset_v2, reset)
+PRIMARY_END(cuDevicePrimaryCtxRelease, release_primary)
+PRIMARY_END(cuDevicePrimaryCtxRelease_v2, release_primary)
+PRIMARY_END(cuDevicePrimaryCtxReset, reset_primary)
+PRIMARY_END(cuDevicePrimaryCtxReset_v2, reset_primary)
 
 static CUcontext context_from(CUgreenCtx green) {
     CUcontext context = NULL;

@@ -13,7 +13,7 @@
 #include "cuda/pools.h"
 #include "cuda/sparse.h"
 
-static const char *const names[CUDA_FUNCTION_COUNT] = {
+static const char *const cuda_names[CUDA_FUNCTION_COUNT] = {
 #define CUDA_NAME(name) [CUDA_##name] = #name,
     CUDA_INTERCEPTED(CUDA_NAME) CUDA_CALLED(CUDA_NAME)
 #undef CUDA_NAME
@@ -31,7 +31,7 @@ enum { DEVICES_MAX = 128, CARD_BIAS = 3 };
 static int8_t cards_of_devices[DEVICES_MAX]; /* card + CARD_BIAS; 0: not asked yet */
 
 void lifetime_opened(void) {
-    loaded_object_symbols("libcuda-real.so.1", names, cuda_driver, CUDA_FUNCTION_COUNT);
+    loaded_object_symbols("libcuda-real.so.1", cuda_names, cuda_driver, CUDA_FUNCTION_COUNT);
     cards_open((const void *)&cuda_driver);
 }
 

@@ -27,7 +27,7 @@ static uint32_t graphs_with_memory;
 static struct table kernels_of; /* executable graph -> kernels in it + 1, and whether a launch may take any time */
 enum { OPEN_ENDED_SHIFT = 32 };
 
-static uint64_t key_of(CUgraphExec exec, unsigned int part) {
+static uint64_t part_key(CUgraphExec exec, unsigned int part) {
     return (uint64_t)(uintptr_t)exec ^ (uint64_t)(part + 1) << PART_SHIFT;
 }
 
@@ -41,7 +41,7 @@ static bool keep_needs(CUgraphExec exec, const struct graph_needs *needs) {
                   ((uint64_t)needs->kernels + 1) | (uint64_t)needs->open_ended << OPEN_ENDED_SHIFT, &former);
     for (unsigned int i = 0; i < needs->count && kept; i++) {
         uint64_t units = needs->part[i].units < UINT32_MAX ? needs->part[i].units : UINT32_MAX;
-        kept = table_put(&parts, key_of(exec, i), (uint64_t)(needs->part[i].device & 0xff) << 32 | units, &former);
+        kept = table_put(&parts, part_key(exec, i), (uint64_t)(needs->part[i].device & 0xff) << 32 | units, &former);
         if (kept)
             __atomic_fetch_add(&graphs_with_memory, 1, __ATOMIC_RELAXED);
     }
@@ -52,7 +52,7 @@ static bool keep_needs(CUgraphExec exec, const struct graph_needs *needs) {
 static void forget_needs(CUgraphExec exec, unsigned int count) {
     table_take(&kernels_of, (uint64_t)(uintptr_t)exec);
     for (unsigned int i = 0; i < count; i++)
-        if (table_take(&parts, key_of(exec, i)))
+        if (table_take(&parts, part_key(exec, i)))
             __atomic_fetch_sub(&graphs_with_memory, 1, __ATOMIC_RELAXED);
 }
 
@@ -78,7 +78,7 @@ static void recall_needs(CUgraphExec exec, struct graph_needs *needs) {
     needs->count = 0;
     if (load_relaxed(&graphs_with_memory) == 0)
         return;
-    for (uint64_t value; needs->count < GRAPH_PARTS && (value = table_find(&parts, key_of(exec, needs->count))) != 0;) {
+    for (uint64_t value; needs->count < GRAPH_PARTS && (value = table_find(&parts, part_key(exec, needs->count))) != 0;) {
         needs->part[needs->count].device = (int)(value >> 32 & 0xff);
         needs->part[needs->count++].units = value & UINT32_MAX;
     }
@@ -120,19 +120,19 @@ static bool begin_part(struct growth *growth, CUdevice device, int card, uint64_
     return true;
 }
 
-static void end(const struct growth *growth) {
+static void end_growth(const struct growth *growth) {
     for (unsigned int i = 0; i < growth->count; i++)
         pools_read_one(growth->part[i].account, pools_graph_memory_of(growth->part[i].device), growth->part[i].units);
 }
 
-static bool begin(struct growth *growth, const struct graph_needs *needs) {
+static bool begin_growth(struct growth *growth, const struct graph_needs *needs) {
     growth->count = 0;
     for (unsigned int i = 0; i < needs->count && DRIVER(cuDeviceGetGraphMemAttribute); i++) {
         int card = cuda_card_of(needs->part[i].device);
         if (card == CARD_UNLIMITED)
             continue;
         if (card == CARD_REFUSED || !begin_part(growth, needs->part[i].device, card, needs->part[i].units)) {
-            end(growth);
+            end_growth(growth);
             return false;
         }
     }
@@ -144,13 +144,13 @@ static bool begin(struct growth *growth, const struct graph_needs *needs) {
         NEED(name);                                                                                                   \
         struct graph_needs needs;                                                                                           \
         struct growth growth = {.count = 0};                                                                          \
-        if (!graph_needs_of(graph, &needs) || ((upload) && !begin(&growth, &needs)))                                  \
+        if (!graph_needs_of(graph, &needs) || ((upload) && !begin_growth(&growth, &needs)))                                  \
             return CUDA_ERROR_OUT_OF_MEMORY;                                                                          \
         CUgraphExec former = exec ? *exec : NULL;                                                                     \
         CUresult result = DRIVER(name) arguments;                                                                     \
         if (result == CUDA_SUCCESS && exec)                                                                           \
             result = keep_or_undo(exec, former, &needs);                                                              \
-        end(&growth);                                                                                                 \
+        end_growth(&growth);                                                                                                 \
         return result;                                                                                                \
     }
 
@@ -197,10 +197,10 @@ START(cuGraphLaunch_ptsz, true)
         recall_needs(exec, &needs);                                                                                   \
         if (needs.count == 0)                                                                                         \
             return start(exec, stream);                                                                               \
-        if (!begin(&growth, &needs))                                                                                  \
+        if (!begin_growth(&growth, &needs))                                                                                  \
             return CUDA_ERROR_OUT_OF_MEMORY;                                                                          \
         CUresult result = start(exec, stream);                                                                        \
-        end(&growth);                                                                                                 \
+        end_growth(&growth);                                                                                                 \
         return result;                                                                                                \
     }
 

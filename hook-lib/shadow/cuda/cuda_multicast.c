@@ -17,7 +17,7 @@ CUresult cuMulticastCreate(CUmemGenericAllocationHandle *handle, const CUmultica
     return result;
 }
 
-static struct page_part place_of(uint64_t owner, int device, uint64_t offset, uint64_t size) {
+static struct page_part bound_part(uint64_t owner, int device, uint64_t offset, uint64_t size) {
     return (struct page_part){.owner = owner, .kind = (uint32_t)device, .from = {offset}, .extent = {size}};
 }
 
@@ -32,7 +32,7 @@ static bool no_room(page_object object) {
 static void bound(CUmemGenericAllocationHandle handle, page_object memory, int device, uint64_t offset, uint64_t size,
                   bool done) {
     page_object multicast = page_map_begin(handle);
-    const struct page_part part = place_of(multicast, device, offset, size);
+    const struct page_part part = bound_part(multicast, device, offset, size);
     page_part_end(memory, &part, done && multicast != 0);
     page_part_end(multicast, &part, false);
 }
@@ -67,7 +67,7 @@ CUresult cuMulticastUnbind(CUmemGenericAllocationHandle multicast, CUdevice devi
     NEED(cuMulticastUnbind);
     page_object object = page_map_begin(multicast);
     CUresult result = DRIVER(cuMulticastUnbind)(multicast, device, offset, size);
-    const struct page_part part = place_of(object, device, offset, size);
+    const struct page_part part = bound_part(object, device, offset, size);
     if (result == CUDA_SUCCESS && object)
         page_part_gone(&part);
     page_part_end(object, &part, false);
@@ -85,7 +85,7 @@ static uint64_t owner_of(CUlogicalEndpointId endpoint) {
         NEED(name);                                                                                                   \
         page_object object = (begin);                                                                                 \
         CUresult result = no_room(object) ? CUDA_ERROR_OUT_OF_MEMORY : DRIVER(name) arguments;                        \
-        const struct page_part part = place_of(owner_of(endpoint), device, offset, size);                             \
+        const struct page_part part = bound_part(owner_of(endpoint), device, offset, size);                             \
         page_part_end(object, &part, result == CUDA_SUCCESS);                                                         \
         return result;                                                                                                \
     }
@@ -102,7 +102,7 @@ BIND_TO_ENDPOINT(cuLogicalEndpointBindAddr,
 CUresult cuLogicalEndpointUnbind(CUlogicalEndpointId endpoint, CUdevice device, cuuint64_t offset, cuuint64_t size) {
     NEED(cuLogicalEndpointUnbind);
     CUresult result = DRIVER(cuLogicalEndpointUnbind)(endpoint, device, offset, size);
-    const struct page_part part = place_of(owner_of(endpoint), device, offset, size);
+    const struct page_part part = bound_part(owner_of(endpoint), device, offset, size);
     if (result == CUDA_SUCCESS)
         page_part_gone(&part);
     return result;

@@ -4,6 +4,7 @@
  * and all rows then with what was learned. Where the driver gave more all the same, the charge follows, or all is freed again.
  */
 #include "common/atomics.h"
+#include "common/numbers.h"
 #include "cuda/cuda_charge.h"
 #include "cuda/cuda_driver.h"
 #include "common/lifetime.h"
@@ -23,7 +24,7 @@ struct rows {
     uint64_t pitch;
 };
 
-static CUresult ask_driver(struct rows *rows, uint64_t height) {
+static CUresult ask_driver_for_rows(struct rows *rows, uint64_t height) {
     if (rows->narrow) {
         CUdeviceptr_v1 at = 0;
         unsigned int pitch = 0;
@@ -39,7 +40,7 @@ static CUresult ask_driver(struct rows *rows, uint64_t height) {
     return result;
 }
 
-static CUresult free_again(const struct rows *rows) {
+static CUresult free_rows(const struct rows *rows) {
     if (rows->narrow && DRIVER(cuMemFree))
         return DRIVER(cuMemFree)((CUdeviceptr_v1)rows->at);
     if (!rows->narrow && DRIVER(cuMemFree_v2))
@@ -52,11 +53,6 @@ static CUresult ask_for_managed(struct rows *rows) {
         return CUDA_ERROR_INVALID_VALUE;
     rows->pitch = (rows->width + MANAGED_PITCH - 1) / MANAGED_PITCH * MANAGED_PITCH;
     return DRIVER(cuMemAllocManaged)(&rows->at, rows->pitch * rows->height, CU_MEM_ATTACH_GLOBAL);
-}
-
-static uint64_t times(uint64_t pitch, uint64_t height) {
-    uint64_t bytes;
-    return __builtin_mul_overflow(pitch, height, &bytes) ? UINT64_MAX : bytes;
 }
 
 static uint64_t round_up(uint64_t width, uint64_t step) {
@@ -76,7 +72,7 @@ static uint64_t most_bytes(const struct rows *rows) {
 }
 
 /* A pitch above what was expected is expected from now on. */
-static void learn(const struct rows *rows) {
+static void learn_pitch(const struct rows *rows) {
     uint64_t step = load_relaxed(&driver_pitch);
     while (step < UINT64_C(1) << 32 && round_up(rows->width, step) < rows->pitch)
         step *= 2;
@@ -86,14 +82,14 @@ static void learn(const struct rows *rows) {
 
 /* Asks for one row, within the charge for all. False: the quota does not allow what was learned. */
 static bool try_first(struct rows *rows, struct charge *charge) {
-    if (ask_driver(rows, 1) == CUDA_SUCCESS) {
-        learn(rows);
-        free_again(rows);
+    if (ask_driver_for_rows(rows, 1) == CUDA_SUCCESS) {
+        learn_pitch(rows);
+        free_rows(rows);
     }
     return charge_change(charge, most_bytes(rows));
 }
 
-static CUresult allocate(struct rows *rows) {
+static CUresult allocate_rows(struct rows *rows) {
     struct charge charge;
     uint64_t most = most_bytes(rows);
     CUresult result = rows->narrow ? charge_begin_in_context(&charge, most) : charge_begin_movable(&charge, most);
@@ -104,14 +100,14 @@ static CUresult allocate(struct rows *rows) {
     else if (charge.card >= 0 && !is_known() && !try_first(rows, &charge))
         result = CUDA_ERROR_OUT_OF_MEMORY;
     else
-        result = ask_driver(rows, rows->height);
+        result = ask_driver_for_rows(rows, rows->height);
     if (result == CUDA_SUCCESS && charge.memory != SHARE_PAGED)
-        learn(rows);
+        learn_pitch(rows);
     if (result == CUDA_SUCCESS && !charge_change(&charge, times(rows->pitch, rows->height))) {
-        free_again(rows);
+        free_rows(rows);
         result = CUDA_ERROR_OUT_OF_MEMORY;
     }
-    return charge_end(&charge, result, rows->at) ? result : charge_undo(&charge, free_again(rows));
+    return charge_end(&charge, result, rows->at) ? result : charge_undo(&charge, free_rows(rows));
 }
 
 CUresult cuMemAllocPitch_v2(CUdeviceptr *pointer, size_t *pitch, size_t widthInBytes, size_t height,
@@ -120,7 +116,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *pointer, size_t *pitch, size_t widthInB
     if (!pointer || !pitch || widthInBytes == 0 || height == 0)
         return DRIVER(cuMemAllocPitch_v2)(pointer, pitch, widthInBytes, height, elementSizeBytes);
     struct rows rows = {.width = widthInBytes, .height = height, .element = elementSizeBytes};
-    CUresult result = allocate(&rows);
+    CUresult result = allocate_rows(&rows);
     if (result == CUDA_SUCCESS) {
         *pointer = rows.at;
         *pitch = rows.pitch;
@@ -134,7 +130,7 @@ CUresult cuMemAllocPitch(CUdeviceptr_v1 *pointer, unsigned int *pitch, unsigned 
     if (!pointer || !pitch || widthInBytes == 0 || height == 0)
         return DRIVER(cuMemAllocPitch)(pointer, pitch, widthInBytes, height, elementSizeBytes);
     struct rows rows = {.narrow = true, .width = widthInBytes, .height = height, .element = elementSizeBytes};
-    CUresult result = allocate(&rows);
+    CUresult result = allocate_rows(&rows);
     if (result == CUDA_SUCCESS) {
         *pointer = (CUdeviceptr_v1)rows.at;
         *pitch = (unsigned int)rows.pitch;

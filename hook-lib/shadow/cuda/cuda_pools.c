@@ -27,7 +27,7 @@ struct request {
     CUstream stream;
 };
 
-static CUresult ask_driver(const struct request *r) {
+static CUresult ask_driver_in_order(const struct request *r) {
     switch (r->function) {
     case ASYNC:
         return DRIVER(cuMemAllocAsync)(r->pointer, r->bytes, r->stream);
@@ -92,7 +92,7 @@ static CUdevice device_of_pool(CUmemoryPool pool) {
     return DRIVER(cuCtxGetDevice) && DRIVER(cuCtxGetDevice)(&device) == CUDA_SUCCESS ? device : 0;
 }
 
-static pool_id account_of(CUmemoryPool handle, int *card) {
+static pool_id pool_account(CUmemoryPool handle, int *card) {
     pool_id id = pool_find((uint64_t)(uintptr_t)handle, card);
     if (id && *card == CARD_REFUSED) { /* its quota may have become readable */
         *card = cuda_card_of(pool_device(id));
@@ -105,7 +105,7 @@ static pool_id account_of(CUmemoryPool handle, int *card) {
     return pool_open((uint64_t)(uintptr_t)handle, *card, device);
 }
 
-static bool keep(uint64_t address, uint64_t value) {
+static bool keep_loan(uint64_t address, uint64_t value) {
     uint64_t former;
     int error = errno;
     bool kept = table_put(&loans, address, value, &former);
@@ -115,7 +115,7 @@ static bool keep(uint64_t address, uint64_t value) {
     return kept;
 }
 
-static CUresult free_again(const struct request *r) {
+static CUresult free_in_order(const struct request *r) {
     __typeof__(&cuMemFreeAsync) free_async = per_thread(r) ? DRIVER(cuMemFreeAsync_ptsz) : DRIVER(cuMemFreeAsync);
     return free_async ? free_async(*r->pointer, r->stream) : CUDA_ERROR_NOT_SUPPORTED;
 }
@@ -123,12 +123,12 @@ static CUresult free_again(const struct request *r) {
 /* The driver's call, when `begun` units are charged for it. *refused: the quota does not allow what it came to, and it was undone. */
 static CUresult allocate_begun(const struct request *r, pool_id id, int card, uint64_t begun, bool *refused) {
     CUdeviceptr former = *r->pointer;
-    CUresult result = ask_driver(r);
+    CUresult result = ask_driver_in_order(r);
     uint64_t units = units_of(r->bytes), handle = (uint64_t)(uintptr_t)r->pool, loan = (uint64_t)id << 32 | units;
     bool kept = true;
     if (result == CUDA_SUCCESS) {
         pool_lent(id, units);
-        kept = keep(*r->pointer, loan);
+        kept = keep_loan(*r->pointer, loan);
     }
     bool covered = pools_read_one(id, handle, begun);
     if (result != CUDA_SUCCESS || (covered && kept))
@@ -136,7 +136,7 @@ static CUresult allocate_begun(const struct request *r, pool_id id, int card, ui
     if (kept && pools_trim(card) && pools_read_one(id, handle, 0)) /* it grew by more than was asked for */
         return result;
     loan = kept ? pools_take(*r->pointer) : loan;
-    pools_return(loan, *r->pointer, free_again(r));
+    pools_return(loan, *r->pointer, free_in_order(r));
     *r->pointer = former;
     *refused = kept;
     return CUDA_ERROR_OUT_OF_MEMORY;
@@ -205,17 +205,17 @@ static CUresult allocate_for_itself(const struct request *r) {
     if (result != CUDA_SUCCESS)
         return result;
     CUdeviceptr former = *r->pointer;
-    result = ask_driver(r);
+    result = ask_driver_in_order(r);
     if (charge_end(&charge, result, *r->pointer))
         return result;
-    result = charge_undo(&charge, free_again(r));
+    result = charge_undo(&charge, free_in_order(r));
     *r->pointer = former;
     return result;
 }
 
-static CUresult allocate(struct request r) {
+static CUresult allocate_in_order(struct request r) {
     if (!r.pointer || r.bytes == 0 || !cards_limited() || capturing(&r))
-        return ask_driver(&r);
+        return ask_driver_in_order(&r);
     if (!pools_readable())
         return allocate_for_itself(&r);
     if (r.function == ASYNC || r.function == ASYNC_PTSZ) {
@@ -227,9 +227,9 @@ static CUresult allocate(struct request r) {
             return allocate_for_itself(&r);
     }
     int card = CARD_UNLIMITED;
-    pool_id id = account_of(r.pool, &card);
+    pool_id id = pool_account(r.pool, &card);
     if (card == CARD_UNLIMITED)
-        return ask_driver(&r);
+        return ask_driver_in_order(&r);
     if (card == CARD_REFUSED || !id)
         return CUDA_ERROR_OUT_OF_MEMORY;
     bool refused;
@@ -249,7 +249,7 @@ void pools_return(uint64_t taken, uint64_t address, CUresult result) {
     if (!taken)
         return;
     if (result != CUDA_SUCCESS) {
-        keep(address, taken);
+        keep_loan(address, taken);
         return;
     }
     pool_id id = (pool_id)(taken >> 32);
@@ -273,22 +273,22 @@ void pools_forget(void) {
 
 CUresult cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream stream) {
     NEED(cuMemAllocAsync);
-    return allocate((struct request){ASYNC, pointer, bytes, NULL, stream});
+    return allocate_in_order((struct request){ASYNC, pointer, bytes, NULL, stream});
 }
 
 CUresult cuMemAllocAsync_ptsz(CUdeviceptr *pointer, size_t bytes, CUstream stream) {
     NEED(cuMemAllocAsync_ptsz);
-    return allocate((struct request){ASYNC_PTSZ, pointer, bytes, NULL, stream});
+    return allocate_in_order((struct request){ASYNC_PTSZ, pointer, bytes, NULL, stream});
 }
 
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t bytes, CUmemoryPool pool, CUstream stream) {
     NEED(cuMemAllocFromPoolAsync);
-    return allocate((struct request){FROM_POOL, pointer, bytes, pool, stream});
+    return allocate_in_order((struct request){FROM_POOL, pointer, bytes, pool, stream});
 }
 
 CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *pointer, size_t bytes, CUmemoryPool pool, CUstream stream) {
     NEED(cuMemAllocFromPoolAsync_ptsz);
-    return allocate((struct request){FROM_POOL_PTSZ, pointer, bytes, pool, stream});
+    return allocate_in_order((struct request){FROM_POOL_PTSZ, pointer, bytes, pool, stream});
 }
 
 #define FREE_ASYNC(name, per_thread)                                                                                  \

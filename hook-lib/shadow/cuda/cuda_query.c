@@ -1,16 +1,13 @@
 /* What a program is told about the card: the smaller of its share and the card itself, or an oversubscribed share as it is. */
 #include <limits.h>
 
+#include "common/numbers.h"
 #include "share/cards.h"
 #include "cuda/cuda_driver.h"
 #include "common/lifetime.h"
 
-static uint64_t smaller(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
-}
-
 /* Narrows the driver's figures to what the card's shares leave. */
-static void narrow(int card, uint64_t *free, uint64_t *total) {
+static void narrow_to_share(int card, uint64_t *free, uint64_t *total) {
     struct card_view view = {0, 0, false};
     if (card == CARD_UNLIMITED)
         return;
@@ -33,7 +30,7 @@ CUresult cuMemGetInfo_v2(size_t *free, size_t *total) {
     if (result != CUDA_SUCCESS)
         return result;
     uint64_t f = free ? *free : 0, t = total ? *total : 0;
-    narrow(current_card(), &f, &t);
+    narrow_to_share(current_card(), &f, &t);
     if (free)
         *free = f;
     if (total)
@@ -47,7 +44,7 @@ CUresult cuMemGetInfo(unsigned int *free, unsigned int *total) {
     if (result != CUDA_SUCCESS)
         return result;
     uint64_t f = free ? *free : 0, t = total ? *total : 0;
-    narrow(current_card(), &f, &t);
+    narrow_to_share(current_card(), &f, &t);
     if (free)
         *free = (unsigned int)smaller(f, UINT_MAX);
     if (total)
@@ -61,7 +58,7 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device) {
     if (result != CUDA_SUCCESS || !bytes)
         return result;
     uint64_t free = 0, total = *bytes;
-    narrow(cuda_card_of(device), &free, &total);
+    narrow_to_share(cuda_card_of(device), &free, &total);
     *bytes = total;
     return result;
 }
@@ -72,7 +69,7 @@ CUresult cuDeviceTotalMem(unsigned int *bytes, CUdevice device) {
     if (result != CUDA_SUCCESS || !bytes)
         return result;
     uint64_t free = 0, total = *bytes;
-    narrow(cuda_card_of(device), &free, &total);
+    narrow_to_share(cuda_card_of(device), &free, &total);
     *bytes = (unsigned int)smaller(total, UINT_MAX);
     return result;
 }

@@ -33,16 +33,16 @@ static struct leaving {
     uint32_t ending; /* calls that may end the context are under way */
     bool asked; /* the driver is asked about the event: its context does not end meanwhile */
 } leaving[LEAVING_MOST];
-static uint32_t leaving_count, lock;
+static uint32_t leaving_count, leaving_lock;
 static uint64_t owners;
 
-static void enter(void) {
-    while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE))
+static void leaving_enter(void) {
+    while (__atomic_exchange_n(&leaving_lock, 1, __ATOMIC_ACQUIRE))
         sched_yield();
 }
 
-static void leave(void) {
-    store_release(&lock, 0);
+static void leaving_leave(void) {
+    store_release(&leaving_lock, 0);
 }
 
 static struct page_part part_of(const CUarrayMapInfo *info, uint32_t context) {
@@ -67,16 +67,16 @@ static bool maps(const CUarrayMapInfo *info) {
     return info->memOperationType == CU_MEM_OPERATION_TYPE_MAP && info->memHandle.memHandle != 0;
 }
 
-static bool keep(CUevent event, uint64_t owner, CUcontext context) {
+static bool keep_leaving(CUevent event, uint64_t owner, CUcontext context) {
     bool kept = false;
-    enter();
+    leaving_enter();
     for (int i = 0; i < LEAVING_MOST && !kept; i++)
         if (leaving[i].owner == 0) {
             leaving[i] = (struct leaving){event, owner, cuda_context_home(context), cuda_context_number(context), 0, false};
             __atomic_fetch_add(&leaving_count, 1, __ATOMIC_RELAXED);
             kept = true;
         }
-    leave();
+    leaving_leave();
     return kept;
 }
 
@@ -90,31 +90,31 @@ static void watch(uint64_t owner, CUstream stream, bool per_thread) {
         !DRIVER(cuCtxGetCurrent) || !context_enter(stream_name(stream, per_thread), &context, &pushed))
         return;
     if (DRIVER(cuEventCreate)(&event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS &&
-        (record(event, stream) != CUDA_SUCCESS || !keep(event, owner, context)))
+        (record(event, stream) != CUDA_SUCCESS || !keep_leaving(event, owner, context)))
         DRIVER(cuEventDestroy_v2)(event);
     context_leave(pushed);
 }
 
 /* What is returned is over. */
-static uint64_t settle(struct leaving *one) {
-    enter();
+static uint64_t settle_leaving(struct leaving *one) {
+    leaving_enter();
     bool ask = one->owner != 0 && one->ending == 0 && !one->asked;
     if (ask)
         one->asked = true;
-    leave();
+    leaving_leave();
     if (!ask)
         return 0;
     bool done = DRIVER(cuEventQuery)(one->event) == CUDA_SUCCESS;
     if (done)
         DRIVER(cuEventDestroy_v2)(one->event);
-    enter();
+    leaving_enter();
     uint64_t owner = done ? one->owner : 0;
     one->asked = false;
     if (done) {
         one->owner = 0;
         __atomic_fetch_sub(&leaving_count, 1, __ATOMIC_RELAXED);
     }
-    leave();
+    leaving_leave();
     return owner;
 }
 
@@ -124,7 +124,7 @@ bool sparse_settle(void) {
     bool settled = false, exchanged = DRIVER(cuThreadExchangeStreamCaptureMode) &&
                                       DRIVER(cuThreadExchangeStreamCaptureMode)(&mode) == CUDA_SUCCESS;
     for (int i = 0; i < LEAVING_MOST; i++) {
-        uint64_t owner = settle(&leaving[i]);
+        uint64_t owner = settle_leaving(&leaving[i]);
         if (owner)
             page_parts_gone(owner);
         settled |= owner != 0;
@@ -139,31 +139,31 @@ void sparse_context_ends(CUcontext context) {
     bool asked = false;
     if (!context || !sparse_waiting())
         return;
-    enter();
+    leaving_enter();
     for (int i = 0; i < LEAVING_MOST; i++)
         if (leaving[i].owner && leaving[i].context == context) {
             leaving[i].ending++;
             asked |= leaving[i].asked;
         }
-    leave();
+    leaving_leave();
     while (asked) {
         sched_yield();
         asked = false;
-        enter();
+        leaving_enter();
         for (int i = 0; i < LEAVING_MOST; i++)
             asked |= leaving[i].owner && leaving[i].context == context && leaving[i].asked;
-        leave();
+        leaving_leave();
     }
 }
 
 void sparse_context_stays(CUcontext context) {
     if (!context || !sparse_waiting())
         return;
-    enter();
+    leaving_enter();
     for (int i = 0; i < LEAVING_MOST; i++)
         if (leaving[i].owner && leaving[i].context == context && leaving[i].ending > 0)
             leaving[i].ending--;
-    leave();
+    leaving_leave();
 }
 
 void sparse_context_gone(uint32_t number) {
@@ -172,13 +172,13 @@ void sparse_context_gone(uint32_t number) {
         return;
     for (int i = 0; i < LEAVING_MOST; i++) {
         uint64_t owner = 0;
-        enter();
+        leaving_enter();
         if (leaving[i].owner && cuda_context_ended_with(leaving[i].number, number)) {
             owner = leaving[i].owner;
             leaving[i].owner = 0;
             __atomic_fetch_sub(&leaving_count, 1, __ATOMIC_RELAXED);
         }
-        leave();
+        leaving_leave();
         if (owner)
             page_parts_gone(owner);
     }
@@ -195,7 +195,7 @@ void sparse_array_gone(const void *array) {
 void sparse_forget(void) {
     memset(leaving, 0, sizeof leaving);
     leaving_count = 0;
-    lock = 0;
+    leaving_lock = 0;
 }
 
 /* An array can be mapped in streams of its own context only. */

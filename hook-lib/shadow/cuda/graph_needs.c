@@ -16,7 +16,7 @@ struct range {
     uint64_t first, end; /* pages */
 };
 
-static int compare(const void *a, const void *b) {
+static int compare_ranges(const void *a, const void *b) {
     const struct range *x = a, *y = b;
     if (x->device != y->device)
         return x->device < y->device ? -1 : 1;
@@ -108,7 +108,7 @@ static bool look_at_nodes(struct walk *walk, CUgraph graph, CUgraphNode *nodes, 
     return true;
 }
 
-static bool look_at(struct walk *walk, CUgraph graph) {
+static bool look_at_graph(struct walk *walk, CUgraph graph) {
     size_t count = 0;
     if (DRIVER(cuGraphGetNodes)(graph, NULL, &count) != CUDA_SUCCESS)
         return false;
@@ -149,14 +149,14 @@ bool graph_needs_of(CUgraph graph, struct graph_needs *needs) {
     int error = errno;
     add_graph(&walk, graph);
     while (walk.graphs_done < walk.graphs_count && !walk.no_memory)
-        if (!look_at(&walk, walk.graphs[walk.graphs_done++]))
+        if (!look_at_graph(&walk, walk.graphs[walk.graphs_done++]))
             walk.kernels++;
     needs->kernels = walk.kernels < KERNELS_MAX ? (uint32_t)walk.kernels : KERNELS_MAX;
     needs->open_ended = walk.open_ended;
     if (walk.ranges_count > 0) {
         struct range *ranges = walk.ranges;
         int count = (int)walk.ranges_count;
-        qsort(ranges, walk.ranges_count, sizeof *ranges, compare);
+        qsort(ranges, walk.ranges_count, sizeof *ranges, compare_ranges);
         while (count > 0 && needs->count < GRAPH_PARTS) {
             needs->part[needs->count].device = ranges->device;
             needs->part[needs->count++].units = pages_of_first_device(&ranges, &count) * (PAGE / PARTITA_UNIT);

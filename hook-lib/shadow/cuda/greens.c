@@ -24,7 +24,7 @@ static CUdevice device_at(uint32_t i) {
     return load_relaxed(&greens[i].device);
 }
 
-static bool take(uint32_t i) {
+static bool take_place(uint32_t i) {
     CUcontext none = NULL;
     return __atomic_compare_exchange_n(&greens[i].context, &none, BUSY, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
@@ -37,7 +37,7 @@ static void raise_used(uint32_t to) {
 
 void greens_add(CUcontext context, CUdevice device) {
     for (uint32_t i = 0; i < GREENS; i++)
-        if (take(i)) {
+        if (take_place(i)) {
             raise_used(i + 1);
             store_relaxed(&greens[i].device, device);
             store_release(&greens[i].context, context);

@@ -7,7 +7,7 @@ static struct page_part *parts;
 static page_object *part_objects; /* 0: the part is free */
 static uint32_t part_room, part_object_room, part_count, parts_free; /* free: below part_count */
 
-static bool within(const struct page_part *inner, const struct page_part *outer) {
+static bool part_within(const struct page_part *inner, const struct page_part *outer) {
     bool so = inner->kind == outer->kind;
     for (int i = 0; i < 3 && so; i++)
         so = inner->from[i] >= outer->from[i] && inner->from[i] - outer->from[i] <= outer->extent[i] &&
@@ -25,7 +25,7 @@ static void drop_part(uint32_t part) {
 /* Those of an owner, all or within one. */
 void page_parts_drop_of(uint64_t owner, const struct page_part *outer) {
     for (uint32_t i = 0; i < part_count; i++)
-        if (part_objects[i] && parts[i].owner == owner && (!outer || within(&parts[i], outer)))
+        if (part_objects[i] && parts[i].owner == owner && (!outer || part_within(&parts[i], outer)))
             drop_part(i);
 }
 
@@ -75,7 +75,7 @@ bool page_part_moved(const struct page_part *part, uint64_t to) {
     bool any = false;
     page_books_enter();
     for (uint32_t i = 0; i < part_count; i++)
-        if (part_objects[i] && parts[i].owner == part->owner && within(&parts[i], part)) {
+        if (part_objects[i] && parts[i].owner == part->owner && part_within(&parts[i], part)) {
             parts[i].owner = to;
             any = true;
         }

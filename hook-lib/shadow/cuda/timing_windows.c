@@ -11,7 +11,7 @@ static const uint64_t AIM_NS = 2000000, UNKNOWN_NS = 12000000, REBASE_NS = 40000
 struct backlog backlogs[CARDS_MAX];
 static uint32_t any_missed;
 
-static void learn(struct track *track, const struct window *window, uint64_t ns) {
+static void learn_of_window(struct track *track, const struct window *window, uint64_t ns) {
     if (window->open_ended) {
         uint64_t loop = track->loop;
         store_relaxed(&track->loop, ns >= loop ? ns + 1 : loop - (loop - ns) / 4);
@@ -65,7 +65,7 @@ static bool account_for(struct track *track) {
     if (window.bound > 0 && window.bound < ns)
         ns = window.bound > busy ? window.bound : busy;
     if (window.bound == 0 || busy > window.bound)
-        learn(track, &window, ns);
+        learn_of_window(track, &window, ns);
     cores_used(clock->card, from, from + ns);
     if (end > (int64_t)REBASE_NS) {
         CUevent former = clock->base;

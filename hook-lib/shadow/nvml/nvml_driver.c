@@ -6,7 +6,7 @@
 #include "common/lifetime.h"
 #include "common/loaded_object.h"
 
-static const char *const names[NVML_FUNCTION_COUNT] = {
+static const char *const nvml_names[NVML_FUNCTION_COUNT] = {
 #define NVML_NAME(name) [NVML_##name] = #name,
     NVML_INTERCEPTED(NVML_NAME) NVML_CALLED(NVML_NAME)
 #undef NVML_NAME
@@ -15,7 +15,7 @@ static const char *const names[NVML_FUNCTION_COUNT] = {
 void *nvml_driver[NVML_FUNCTION_COUNT];
 
 void lifetime_opened(void) {
-    loaded_object_symbols("libnvidia-ml-real.so.1", names, nvml_driver, NVML_FUNCTION_COUNT);
+    loaded_object_symbols("libnvidia-ml-real.so.1", nvml_names, nvml_driver, NVML_FUNCTION_COUNT);
     cards_open((const void *)&nvml_driver);
 }
 

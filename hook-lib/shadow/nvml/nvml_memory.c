@@ -13,7 +13,7 @@ struct view {
     unsigned long long total, free, used;
 };
 
-static struct view narrow(int card, struct view real) {
+static struct view view_of_share(int card, struct view real) {
     struct card_view share = {0, 0, false};
     if (card != CARD_REFUSED)
         share = cards_view(card, false);
@@ -28,7 +28,7 @@ static struct view narrow(int card, struct view real) {
 static nvmlReturn_t narrowed(nvmlReturn_t result, nvmlDevice_t device, nvmlMemory_t *memory) {
     int card = result == NVML_SUCCESS && memory ? nvml_card_of(device) : CARD_UNLIMITED;
     if (card != CARD_UNLIMITED) {
-        struct view view = narrow(card, (struct view){memory->total, memory->free, memory->used});
+        struct view view = view_of_share(card, (struct view){memory->total, memory->free, memory->used});
         *memory = (nvmlMemory_t){.total = view.total, .free = view.free, .used = view.used};
     }
     return result;
@@ -60,7 +60,7 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *me
     nvmlReturn_t result = DRIVER(nvmlDeviceGetMemoryInfo_v2)(device, memory);
     int card = result == NVML_SUCCESS && memory ? nvml_card_of(device) : CARD_UNLIMITED;
     if (card != CARD_UNLIMITED) {
-        struct view view = narrow(card, (struct view){memory->total, memory->free, memory->used});
+        struct view view = view_of_share(card, (struct view){memory->total, memory->free, memory->used});
         memory->total = view.total;
         memory->reserved = 0;
         memory->free = view.free;

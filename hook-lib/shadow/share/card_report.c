@@ -3,7 +3,7 @@
 #include "common/text_file.h"
 #include "common/text_lines.h"
 
-static bool take(struct text key, struct text value, struct card_report *report) {
+static bool take_report_line(struct text key, struct text value, struct card_report *report) {
     uint64_t n;
     if (text_is(key, "report"))
         return text_number(value, &report->number) && report->number > 0;
@@ -39,7 +39,7 @@ bool card_report_parse(const char *text, size_t length, struct card_report *repo
             continue;
         if (text_is(key, "end"))
             return text_number(value, &end) && report->number > 0 && end == report->number;
-        if (!take(key, value, report))
+        if (!take_report_line(key, value, report))
             return false;
     }
     return false;

@@ -69,7 +69,7 @@ static size_t last_share(int card) {
 }
 
 /* All but the last share give what they have, the last one the rest or nothing. */
-static bool charge(int card, size_t last, enum share_memory memory, uint64_t units) {
+static bool charge_shares(int card, size_t last, enum share_memory memory, uint64_t units) {
     uint64_t rest = units;
     for (size_t i = (size_t)card; i <= last && rest > 0; i++)
         if (of_card(i, card))
@@ -80,25 +80,25 @@ static bool charge(int card, size_t last, enum share_memory memory, uint64_t uni
     return false;
 }
 
-static bool charge_or_call_in(int card, size_t last, enum share_memory memory, uint64_t units) {
-    if (charge(card, last, memory, units))
+static bool charge_shares_or_call_in(int card, size_t last, enum share_memory memory, uint64_t units) {
+    if (charge_shares(card, last, memory, units))
         return true;
     for (size_t i = (size_t)card; i <= last; i++)
         if (of_card(i, card))
             share_call_in(&shares[i]);
-    return charge(card, last, memory, units);
+    return charge_shares(card, last, memory, units);
 }
 
 bool cards_charge(int card, enum share_memory memory, uint64_t units) {
     if (units > PARTITA_UNITS_MAX)
         return false;
     size_t last = last_share(card);
-    if (charge_or_call_in(card, last, memory, units))
+    if (charge_shares_or_call_in(card, last, memory, units))
         return true;
     for (size_t i = (size_t)card; i <= last; i++)
         if (of_card(i, card))
             share_tend(&shares[i], SHARE_NOW, true); /* the quota may have grown, somebody may have died */
-    return charge_or_call_in(card, last, memory, units);
+    return charge_shares_or_call_in(card, last, memory, units);
 }
 
 bool cards_refuse(int card) {

@@ -49,7 +49,7 @@ static uint64_t credit_of(uint64_t account) {
 static uint64_t busy_of(uint64_t account) {
     return account >> BUSY_SHIFT;
 }
-static uint64_t account_of(uint64_t used, uint64_t credit, uint64_t busy) {
+static uint64_t pack_account(uint64_t used, uint64_t credit, uint64_t busy) {
     return busy << BUSY_SHIFT | credit << CREDIT_SHIFT | used;
 }
 
@@ -87,7 +87,7 @@ bool credit_deposit(struct partita_region *region, struct seat seat, uint64_t un
 }
 
 /* One step more under way, and so many units less used. False: somebody scribbled on the word. */
-static bool begin(uint64_t *account, uint64_t less) {
+static bool begin_step(uint64_t *account, uint64_t less) {
     uint64_t now = load_acquire(account);
     for (int i = 0, full = 0; i < ATTEMPTS && full < PATIENCE; i++) {
         if (busy_of(now) >= BUSY_MOST) {
@@ -103,12 +103,12 @@ static bool begin(uint64_t *account, uint64_t less) {
     return false;
 }
 
-static void end(uint64_t *account, uint64_t used, uint64_t credit) {
+static void end_step(uint64_t *account, uint64_t used, uint64_t credit) {
     uint64_t now = load_acquire(account), then;
     do {
         uint64_t all = used_of(now) + used, ahead = credit_of(now) + credit, busy = busy_of(now);
         /* What does not fit is held and not allowed: it is given back when the seat is tidied. */
-        then = account_of(all < UINT32_MAX ? all : UINT32_MAX, ahead < CREDIT_MOST ? ahead : CREDIT_MOST,
+        then = pack_account(all < UINT32_MAX ? all : UINT32_MAX, ahead < CREDIT_MOST ? ahead : CREDIT_MOST,
                           busy > 0 ? busy - 1 : 0);
     } while (!swap(account, &now, then));
 }
@@ -119,11 +119,11 @@ enum ledger_answer credit_charge(struct partita_region *region, struct seat seat
     if (seat.slot >= PARTITA_SLOTS)
         return LEDGER_EVICTED;
     uint64_t *account = &region->slots[seat.slot].account;
-    if (!begin(account, 0))
+    if (!begin_step(account, 0))
         return LEDGER_BROKEN;
     bounds->ahead = bounds->physical == LEDGER_UNBOUNDED && *units <= AHEAD ? AHEAD : 0;
     enum ledger_answer answer = ledger_charge(region, seat, *units, bounds, &taken);
-    end(account, taken.units, taken.ahead);
+    end_step(account, taken.units, taken.ahead);
     *units = taken.units;
     return answer;
 }
@@ -132,9 +132,9 @@ enum ledger_answer credit_settle(struct partita_region *region, struct seat seat
     if (seat.slot >= PARTITA_SLOTS)
         return LEDGER_EVICTED;
     uint64_t *account = &region->slots[seat.slot].account;
-    __atomic_store_n(account, account_of(units & UINT32_MAX, 0, 1), __ATOMIC_SEQ_CST);
+    __atomic_store_n(account, pack_account(units & UINT32_MAX, 0, 1), __ATOMIC_SEQ_CST);
     enum ledger_answer answer = ledger_settle(region, LEDGER_TOTAL, seat, units);
-    __atomic_store_n(account, account_of(units & UINT32_MAX, 0, 0), __ATOMIC_SEQ_CST);
+    __atomic_store_n(account, pack_account(units & UINT32_MAX, 0, 0), __ATOMIC_SEQ_CST);
     return answer;
 }
 
@@ -160,10 +160,10 @@ enum ledger_answer credit_release(struct partita_region *region, struct seat sea
             return sits(region, seat) ? LEDGER_DONE : LEDGER_EVICTED;
         }
     }
-    if (!begin(account, units))
+    if (!begin_step(account, units))
         return LEDGER_BROKEN;
     enum ledger_answer answer = ledger_release(region, LEDGER_TOTAL, seat, units);
-    end(account, 0, 0);
+    end_step(account, 0, 0);
     return answer;
 }
 
@@ -175,21 +175,16 @@ void credit_tidy(struct partita_region *region, struct seat seat) {
 /* The credit of one slot goes back to all. False: a step is under way. */
 static bool call_in(struct partita_region *region, uint32_t slot) {
     uint64_t *account = &region->slots[slot].account, now = load_acquire(account);
-    while (credit_of(now) > 0 && !swap(account, &now, account_of(used_of(now), 0, busy_of(now)))) {
+    while (credit_of(now) > 0 && !swap(account, &now, pack_account(used_of(now), 0, busy_of(now)))) {
     }
     return ledger_lower(region, slot, allowed);
-}
-
-static uint32_t slots_in_use(const struct partita_region *region) {
-    uint32_t slots = load_acquire(&region->high_water);
-    return slots < PARTITA_SLOTS ? slots : PARTITA_SLOTS;
 }
 
 void credit_recall(struct partita_region *region, struct seat seat, uint64_t now) {
     __atomic_store_n(&region->scarce, now + SCARCE_MS, __ATOMIC_SEQ_CST);
     ledger_touch(region, seat);
     int patience = PATIENCE;
-    for (uint32_t i = 0; i < slots_in_use(region); i++) {
+    for (uint32_t i = 0; i < ledger_slots(region); i++) {
         uint64_t phase = load_acquire(&region->slots[i].state) & PARTITA_SLOT_PHASE;
         while (phase == PARTITA_SLOT_LIVE && !call_in(region, i) && patience-- > 0)
             sched_yield();
@@ -210,7 +205,7 @@ uint64_t credit_used_by(const struct partita_region *region, uint32_t slot) {
 }
 
 uint64_t credit_used_but_by(const struct partita_region *region, uint32_t slot) {
-    uint32_t slots = slots_in_use(region);
+    uint32_t slots = ledger_slots(region);
     uint64_t used = 0;
     for (uint32_t i = 0; i < slots; i++)
         used += i == slot ? 0 : credit_used_by(region, i);

@@ -10,7 +10,8 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
+
+#include "common/now.h"
 
 #include "common/atomics.h"
 
@@ -35,19 +36,13 @@ static inline void gate_leave(uint32_t *gate) {
     __atomic_fetch_sub(gate, 1, __ATOMIC_RELEASE);
 }
 
-static inline uint64_t gate_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 /* False: somebody stayed within a step for longer than that many ns. */
 static inline bool gate_enter_alone(uint32_t *gate, uint64_t patience) {
     while (__atomic_fetch_or(gate, GATE_ALONE, __ATOMIC_ACQUIRE) & GATE_ALONE)
         sched_yield();
     uint64_t begin = 0;
     while (load_acquire(gate) != GATE_ALONE) {
-        uint64_t now = gate_ns();
+        uint64_t now = now_ns();
         begin = begin ? begin : now;
         if (now - begin > patience) {
             __atomic_fetch_and(gate, ~GATE_ALONE, __ATOMIC_RELEASE);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/atomics.h"
 #include "partita/usage_region.h"
 
 enum ledger_answer {
@@ -73,6 +74,12 @@ uint64_t ledger_held(const struct partita_region *region, enum ledger_book book,
 
 /* Differs after every step on what is held, of whatever slot. */
 uint64_t ledger_steps(const struct partita_region *region);
+
+/* Slots below this many may be in use. */
+static inline uint32_t ledger_slots(const struct partita_region *region) {
+    uint32_t slots = load_acquire(&region->high_water);
+    return slots < PARTITA_SLOTS ? slots : PARTITA_SLOTS;
+}
 
 /* Compares the totals with the slots' sums and derives them anew where they differ; whether it had to. */
 bool ledger_audit(struct partita_region *region);

@@ -6,7 +6,7 @@
 #include "common/text_file.h"
 #include "common/text_lines.h"
 
-static bool take(struct text key, struct text value, struct quota *quota) {
+static bool take_quota_line(struct text key, struct text value, struct quota *quota) {
     uint64_t n;
     if (text_is(key, "generation"))
         return text_number(value, &quota->generation);
@@ -64,7 +64,7 @@ bool quota_parse(const char *text, size_t length, struct quota *quota) {
     while (text_line(&rest, &line)) {
         if (text_is(line, "end"))
             return quota->gpu[0] && quota->memory > 0;
-        if (text_key_value(line, &key, &value) && !take(key, value, quota))
+        if (text_key_value(line, &key, &value) && !take_quota_line(key, value, quota))
             return false;
     }
     return false; /* cut short */

@@ -25,7 +25,7 @@ static bool status(int descriptor, struct stat *to) {
  * Once this succeeded the descriptor stays open, even when it is not the one in use: the other shadow library of this
  * process may hold its locks in the same file, and closing any descriptor of the file would drop them.
  */
-static int open_region(const char *path) {
+static int open_descriptor(const char *path) {
     return open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 }
 
@@ -42,7 +42,7 @@ static bool open_usable(struct region_file *file, const char *path) {
     struct stat s;
     if (file->inode != 0 && same_file(file, &s))
         return usable(&s);
-    int descriptor = open_region(path);
+    int descriptor = open_descriptor(path);
     if (descriptor < 0)
         return false;
     if (!status(descriptor, &s) || !usable(&s)) {
@@ -137,7 +137,7 @@ bool region_file_keep(struct region_file *file, const char *path) {
     struct stat s;
     if (same_file(file, &s))
         return usable(&s);
-    int descriptor = open_region(path); /* the old number belongs to the program now: leave it alone */
+    int descriptor = open_descriptor(path); /* the old number belongs to the program now: leave it alone */
     if (descriptor < 0)
         return false;
     int lost = file->descriptor;

@@ -23,11 +23,6 @@ static void raise_high_water(struct partita_region *region, uint32_t slots) {
     }
 }
 
-static uint32_t slots_in_use(const struct partita_region *region) {
-    uint32_t slots = load_acquire(&region->high_water);
-    return slots < PARTITA_SLOTS ? slots : PARTITA_SLOTS;
-}
-
 static bool same_process(const struct owner *a, const struct owner *b) {
     return a->pid == b->pid && a->start == b->start && a->pid_namespace == b->pid_namespace;
 }
@@ -44,7 +39,7 @@ void seats_unlock(const struct region_file *file, const struct owner *self, uint
  * The lock comes first, so that nobody sees a living owner without one; then the owner's particulars, which only the lock's holder
  * writes and nobody reads before the state says LIVE.
  */
-static bool take(const struct region_file *file, const struct owner *self, struct seat *seat) {
+static bool take_free_slot(const struct region_file *file, const struct owner *self, struct seat *seat) {
     struct partita_region *region = file->region;
     for (uint32_t i = 0; i < PARTITA_SLOTS; i++) {
         struct partita_slot *slot = &region->slots[i];
@@ -81,7 +76,7 @@ static bool take(const struct region_file *file, const struct owner *self, struc
 
 bool seats_take(const struct region_file *file, const struct owner *self, struct seat *seat) {
     region_file_enter(file);
-    bool taken = take(file, self, seat);
+    bool taken = take_free_slot(file, self, seat);
     region_file_leave(file);
     return taken;
 }
@@ -126,7 +121,7 @@ static void empty(struct partita_region *region, struct seat reaping) {
 void seats_reap(const struct region_file *file, const struct owner *self, const struct seat *mine,
                 enum reaping how) {
     struct partita_region *region = file->region;
-    uint32_t slots = slots_in_use(region);
+    uint32_t slots = ledger_slots(region);
     for (uint32_t i = 0; i < slots; i++) {
         struct partita_slot *slot = &region->slots[i];
         uint64_t state = load_acquire(&slot->state);

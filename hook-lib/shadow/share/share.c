@@ -6,18 +6,19 @@
 #include "common/atomic16.h"
 #include "share/credit.h"
 #include "share/gate.h"
-#include "share/share_inside.h"
+#include "common/now.h"
+#include "common/numbers.h"
 #include "common/ticks.h"
 
 enum { FEW_SLOTS = 4, OTHERS_US = 10 };
 enum { RESIDENT_SHIFT = 32 };
 
-static uint64_t held_of(uint64_t own) {
+static uint64_t own_held(uint64_t own) {
     return own & UINT32_MAX;
 }
 
 uint64_t share_held(const struct share *share) {
-    return held_of(load_relaxed(&share->own.units));
+    return own_held(load_relaxed(&share->own.units));
 }
 
 static bool swap_own(struct own_count *own, uint64_t units, uint32_t gate, uint64_t units_then, uint32_t gate_then) {
@@ -26,7 +27,7 @@ static bool swap_own(struct own_count *own, uint64_t units, uint32_t gate, uint6
 
 /* What there is room for by the process' own count, of units that it takes in addition. */
 static uint64_t fitting(const struct share *share, uint64_t own, enum share_memory memory, uint64_t units, bool part) {
-    uint64_t limit = load_relaxed(&share->limit), physical = load_relaxed(&share->physical), held = held_of(own);
+    uint64_t limit = load_relaxed(&share->limit), physical = load_relaxed(&share->physical), held = own_held(own);
     uint64_t paged = load_relaxed(&share->paged), resident = held > paged ? held - paged : 0;
     uint64_t room = limit > held ? limit - held : 0;
     if (memory == SHARE_RESIDENT)
@@ -51,7 +52,7 @@ static uint64_t enter_and_count_in(struct share *share, enum share_memory memory
 static uint64_t enter_and_count_out(struct share *share, uint64_t units) {
     for (;;) {
         uint32_t gate = gate_open_to(&share->own.gate);
-        uint64_t own = load_relaxed(&share->own.units), take = smaller(units, smaller(held_of(own), own >> RESIDENT_SHIFT));
+        uint64_t own = load_relaxed(&share->own.units), take = smaller(units, smaller(own_held(own), own >> RESIDENT_SHIFT));
         if (swap_own(&share->own, own, gate, own - take - (take << RESIDENT_SHIFT), gate + 1))
             return take;
     }
@@ -71,13 +72,13 @@ static void leave_and_count(struct share *share, uint64_t resident, uint64_t not
 static uint64_t count_out(uint64_t *count, uint64_t units) {
     uint64_t now = load_relaxed(count), take;
     do {
-        take = smaller(units, held_of(now));
+        take = smaller(units, own_held(now));
     } while (take > 0 && !__atomic_compare_exchange_n(count, &now, now - take, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     return take;
 }
 
 /* Charges what the process has counted in, or as much of it as there is room for: *units. */
-static enum ledger_answer charge(struct share *share, enum share_memory memory, uint64_t *units, bool part) {
+static enum ledger_answer charge_region(struct share *share, enum share_memory memory, uint64_t *units, bool part) {
     struct partita_region *region = share->file.region;
     struct ledger_bounds bounds = {load_relaxed(&share->limit), LEDGER_UNBOUNDED, 0, part};
     if (memory == SHARE_RESIDENT)
@@ -100,7 +101,7 @@ uint64_t share_charge(struct share *share, enum share_memory memory, uint64_t un
         enum ledger_answer answer = LEDGER_EVICTED;
         if (load_acquire(&share->seated) && !share->suspect) {
             uint64_t charged = counted;
-            answer = counted > 0 ? charge(share, memory, &charged, part) : LEDGER_FULL;
+            answer = counted > 0 ? charge_region(share, memory, &charged, part) : LEDGER_FULL;
             taken = answer == LEDGER_DONE ? charged : 0;
         }
         leave_and_count(share, memory == SHARE_RESIDENT ? taken : 0, counted - taken);

@@ -1,21 +1,18 @@
 /* Looking after a share: its quota, the process' seat in its region, what the dead left, and what was wiped or forged. */
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/atomics.h"
 #include "share/credit.h"
 #include "share/gate.h"
 #include "common/interruptions.h"
-#include "share/share_inside.h"
+#include "common/now.h"
+#include "common/numbers.h"
+#include "share/share.h"
 
 enum { LOOK_EVERY_MS = 100, REAP_EVERY_MS = 1000, ACCOUNT_ATTEMPTS = 20 };
 static const uint64_t PATIENCE_NS = 250000000, PATIENCE_IF_DUE_NS = 20000000; /* longer than a thread that lost its processor is away */
-
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 enum { CORES_SOFT = 1 << 8, CORES_YIELDS = 1 << 9, CORES_KNOWN = 1 << 10 };
 
@@ -72,7 +69,7 @@ static bool open_region(struct share *share) {
 }
 
 /* Makes the region agree with the process' own count; alone in the gate, so that no step is half counted. */
-static bool settle(struct share *share) {
+static bool settle_seat(struct share *share) {
     return credit_settle(share->file.region, share->seat, share_held(share)) == LEDGER_DONE &&
            ledger_settle(share->file.region, LEDGER_PAGED, share->seat, share->paged) == LEDGER_DONE;
 }
@@ -85,7 +82,7 @@ static bool sit(struct share *share) {
             return true;
         }
         share->suspect = 1;
-        return settle(share);
+        return settle_seat(share);
     }
     struct seat lost = share->seat;
     share->suspect = 1; /* wiped, evicted, or here for the first time */
@@ -94,7 +91,7 @@ static bool sit(struct share *share) {
         return false;
     if (lost.state && lost.slot != share->seat.slot) /* its lock would speak for an owner that is not there */
         seats_unlock(&share->file, &share->self, lost.slot);
-    return share_held(share) == 0 || settle(share);
+    return share_held(share) == 0 || settle_seat(share);
 }
 
 static void account(struct share *share) {
