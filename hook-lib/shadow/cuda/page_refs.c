@@ -1,12 +1,13 @@
-#include "common/atomics.h"
-#include "cuda/page_books.h"
+#include "cuda/page_refs.h"
 
 #include <sched.h>
 #include <string.h>
 
-#include "share/cards.h"
+#include "common/atomics.h"
 #include "common/growing.h"
 #include "common/ranges.h"
+#include "cuda/cuda_contexts.h"
+#include "share/cards.h"
 
 struct object {
     uint64_t units;
@@ -32,12 +33,17 @@ static uint32_t chains[CHAINS];
 static struct ranges mappings;
 static uint32_t lock;
 
-void page_books_enter(void) {
+/* Parts, likewise. */
+static struct page_part *parts;
+static page_object *part_objects; /* 0: the part is free */
+static uint32_t part_room, part_object_room, part_count, parts_free; /* free: below part_count */
+
+static void page_books_enter(void) {
     while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE))
         sched_yield();
 }
 
-void page_books_leave(void) {
+static void page_books_leave(void) {
     store_release(&lock, 0);
 }
 
@@ -45,7 +51,44 @@ void page_books_leave(void) {
 enum { CARDS = 64 };
 static uint64_t waiting[CARDS];
 
-void page_books_drop(page_object object) {
+static void drop_reference(page_object object);
+
+static bool part_within(const struct page_part *inner, const struct page_part *outer) {
+    bool so = inner->kind == outer->kind;
+    for (int i = 0; i < 3 && so; i++)
+        so = inner->from[i] >= outer->from[i] && inner->from[i] - outer->from[i] <= outer->extent[i] &&
+             inner->extent[i] <= outer->extent[i] - (inner->from[i] - outer->from[i]);
+    return so;
+}
+
+static void drop_part(uint32_t part) {
+    page_object object = part_objects[part];
+    part_objects[part] = 0;
+    parts_free++;
+    drop_reference(object);
+}
+
+/* Those of an owner, all or within one. */
+static void drop_parts_of(uint64_t owner, const struct page_part *outer) {
+    for (uint32_t i = 0; i < part_count; i++)
+        if (part_objects[i] && parts[i].owner == owner && (!outer || part_within(&parts[i], outer)))
+            drop_part(i);
+}
+
+/* Memory for so many parts more. */
+static bool parts_room(uint32_t more) {
+    uint64_t need = (uint64_t)part_count - parts_free + more;
+    while (need > part_room)
+        if (!growing_more((void **)&parts, &part_room, sizeof *parts))
+            return false;
+    while (need > part_object_room)
+        if (!growing_more((void **)&part_objects, &part_object_room, sizeof *part_objects))
+            return false;
+    return true;
+}
+
+/* Under the lock: one reference less. */
+static void drop_reference(page_object object) {
     struct object *o = &objects[object];
     if (--o->refs > 0)
         return;
@@ -55,10 +98,11 @@ void page_books_drop(page_object object) {
     free_object = object;
     objects_live--;
     if (o->card == PAGE_NO_CARD)
-        page_parts_drop_of(object, NULL); /* a multicast object that ends lets go of what is bound to it */
+        drop_parts_of(object, NULL); /* a multicast object that ends lets go of what is bound to it */
 }
 
-void page_books_leave_and_give_back(void) {
+/* Also gives back what calls of drop_reference have freed. */
+static void page_books_leave_and_give_back(void) {
     uint64_t freed[CARDS];
     memcpy(freed, waiting, sizeof freed);
     memset(waiting, 0, sizeof waiting);
@@ -93,7 +137,7 @@ bool page_room(uint32_t more_parts) {
     bool enough = room((void **)&objects, &object_room, sizeof *objects, objects_live) &&
                   room((void **)&handles, &handle_room, sizeof *handles, handles_live) &&
                   ranges_room(&mappings, CALLS_AT_ONCE) &&
-                  (more_parts == 0 || page_parts_room(more_parts + CALLS_AT_ONCE));
+                  (more_parts == 0 || parts_room(more_parts + CALLS_AT_ONCE));
     page_books_leave();
     return enough;
 }
@@ -165,7 +209,7 @@ void page_release_end(page_object object, uint64_t handle, bool released) {
         return;
     page_books_enter();
     if (released)
-        page_books_drop(object);
+        drop_reference(object);
     else
         add_handle(handle, object);
     page_books_leave_and_give_back();
@@ -200,7 +244,7 @@ void page_map_end(page_object object, uint64_t address, uint64_t size, bool mapp
     if (mapped)
         ranges_add(&mappings, address, size, object);
     else
-        page_books_drop(object);
+        drop_reference(object);
     page_books_leave_and_give_back();
 }
 
@@ -220,7 +264,7 @@ void page_unmap_end(uint32_t unmapping, bool unmapped) {
     while (unmapped && unmapping) {
         page_object object;
         unmapping = ranges_drop(&mappings, unmapping, &object);
-        page_books_drop(object);
+        drop_reference(object);
     }
     page_books_leave_and_give_back();
 }
@@ -243,6 +287,63 @@ void page_imported(uint64_t handle) {
     page_books_leave();
 }
 
+static void keep_part(page_object object, const struct page_part *part) {
+    uint32_t i = 0;
+    if (!parts_room(1))
+        return;
+    while (i < part_count && part_objects[i])
+        i++;
+    parts[i] = *part;
+    part_objects[i] = object;
+    if (i == part_count)
+        part_count++;
+    else
+        parts_free--;
+}
+
+void page_part_end(page_object object, const struct page_part *part, bool kept) {
+    if (!object)
+        return;
+    page_books_enter();
+    if (kept)
+        keep_part(object, part);
+    else
+        drop_reference(object);
+    page_books_leave_and_give_back();
+}
+
+void page_part_gone(const struct page_part *part) {
+    page_books_enter();
+    drop_parts_of(part->owner, part);
+    page_books_leave_and_give_back();
+}
+
+bool page_part_moved(const struct page_part *part, uint64_t to) {
+    bool any = false;
+    page_books_enter();
+    for (uint32_t i = 0; i < part_count; i++)
+        if (part_objects[i] && parts[i].owner == part->owner && part_within(&parts[i], part)) {
+            parts[i].owner = to;
+            any = true;
+        }
+    page_books_leave();
+    return any;
+}
+
+void page_parts_gone(uint64_t owner) {
+    page_books_enter();
+    drop_parts_of(owner, NULL);
+    page_books_leave_and_give_back();
+}
+
+void page_parts_of_context_gone(uint32_t context) {
+    page_books_enter();
+    for (uint32_t i = 0; i < part_count; i++)
+        if (part_objects[i] && cuda_context_ended_with(parts[i].context, context))
+            drop_part(i);
+    page_books_leave_and_give_back();
+}
+
 int page_device(page_object object) {
     page_books_enter();
     int device = object ? objects[object].device : -1;
@@ -255,7 +356,7 @@ void page_refs_forget(void) {
     objects_live = handles_live = 0;
     memset(chains, 0, sizeof chains);
     memset(waiting, 0, sizeof waiting);
-    page_parts_forget();
+    part_count = parts_free = 0;
     ranges_clear(&mappings);
     lock = 0;
 }

@@ -1,11 +1,28 @@
-#include "common/atomics.h"
-#include "cuda/pool_record.h"
+#include "cuda/pool_books.h"
 
 #include <sched.h>
 #include <string.h>
 
-#include "share/cards.h"
+#include "common/atomics.h"
 #include "common/growing.h"
+#include "share/cards.h"
+
+enum state { FREE, OPEN, ENDING, CLOSED }; /* ENDING: the driver is destroying it; CLOSED: it has, and something is still lent */
+
+struct pool {
+    uint64_t handle;
+    uint32_t generation;
+    enum state state;
+    int card, device;
+    uint32_t visitors;
+    uint64_t charged;  /* units, of the card */
+    uint64_t charging; /* units that a thread is charging now */
+    uint64_t begun;    /* units of `charged` for growth that no reading has seen yet */
+    uint64_t reserved; /* units, by the newest reading */
+    uint64_t lent;     /* units handed out */
+    uint64_t loans;
+    uint64_t asked, heard; /* numbers of the last reading asked for, and of the newest heard */
+};
 
 enum { INDEX_BITS = 20 }; /* the rest of an id's bits tell an account from former ones in its place */
 
@@ -13,12 +30,12 @@ enum { INDEX_BITS = 20 }; /* the rest of an id's bits tell an account from forme
 static struct pool *pools;
 static uint32_t lock, pool_room, pool_bound;
 
-void pool_books_enter(void) {
+static void pool_books_enter(void) {
     while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE))
         sched_yield();
 }
 
-void pool_books_leave(void) {
+static void pool_books_leave(void) {
     store_release(&lock, 0);
 }
 
@@ -26,7 +43,8 @@ static pool_id id_of(const struct pool *pool) {
     return pool->generation << INDEX_BITS | ((uint32_t)(pool - pools) + 1);
 }
 
-struct pool *pool_of(pool_id id) {
+/* Under the lock, and good until that is left: the pool, or NULL if it is not known any more. */
+static struct pool *pool_of(pool_id id) {
     uint32_t index = (id & ((1u << INDEX_BITS) - 1)) - 1;
     if (id == 0 || index >= pool_bound || pools[index].state == FREE || id_of(&pools[index]) != id)
         return NULL;
@@ -47,11 +65,13 @@ static uint64_t finish(struct pool *pool) {
     return charged;
 }
 
-uint64_t pool_finish_if_over(struct pool *pool) {
+/* Under the lock: ends a closed pool of which nothing is lent any more; the units to be given back. */
+static uint64_t finish_if_over(struct pool *pool) {
     return pool->state == CLOSED && pool->loans == 0 ? finish(pool) : 0;
 }
 
-void pool_give_back(int card, uint64_t units) {
+/* Outside of the lock. */
+static void pool_give_back(int card, uint64_t units) {
     if (units > 0 && card >= 0)
         cards_release(card, SHARE_RESIDENT, units);
 }
@@ -98,7 +118,7 @@ pool_id pool_made(uint64_t handle, int card, int device) {
     if (former) {
         former->state = CLOSED;
         former_card = former->card;
-        over = pool_finish_if_over(former);
+        over = finish_if_over(former);
     }
     struct pool *pool = add(handle, card, device);
     pool_id id = pool ? id_of(pool) : 0;
@@ -144,7 +164,7 @@ void pool_destroy_end(pool_id id, bool destroyed) {
     if (pool && pool->state == ENDING) {
         card = pool->card;
         pool->state = destroyed ? CLOSED : OPEN;
-        over = pool_finish_if_over(pool);
+        over = finish_if_over(pool);
     }
     pool_books_leave();
     pool_give_back(card, over);
@@ -198,6 +218,117 @@ void pool_leave(pool_id id) {
     if (pool)
         pool->visitors--;
     pool_books_leave();
+}
+
+/* What a pool is charged: beforehand what it may grow by, after the driver's call what a reading says. */
+
+/* Takes out what is charged for nothing, to be given back outside the lock. */
+static uint64_t surplus(struct pool *pool) {
+    uint64_t needed = pool->reserved + pool->begun;
+    uint64_t more = pool->charged > needed ? pool->charged - needed : 0;
+    pool->charged -= more;
+    return more;
+}
+
+bool pool_begin(pool_id id, uint64_t units) {
+    pool_books_enter();
+    struct pool *pool = pool_of(id);
+    int card = pool ? pool->card : -1;
+    uint64_t covered = pool ? pool->charged + pool->charging : 0;
+    uint64_t missing = pool && pool->reserved > covered ? pool->reserved - covered : 0;
+    pool_books_leave();
+    if (card < 0 || !cards_charge(card, SHARE_RESIDENT, units + missing))
+        return false;
+    pool_books_enter();
+    pool = pool_of(id);
+    if (pool) {
+        pool->charged += units + missing;
+        pool->begun += units;
+    }
+    pool_books_leave();
+    if (!pool)
+        pool_give_back(card, units + missing);
+    return pool != NULL;
+}
+
+bool pool_has_spare(pool_id id, uint64_t units) {
+    pool_books_enter();
+    struct pool *pool = pool_of(id);
+    bool has = pool && pool->reserved >= pool->lent && pool->reserved - pool->lent >= units;
+    pool_books_leave();
+    return has;
+}
+
+uint64_t pool_ask(pool_id id) {
+    pool_books_enter();
+    struct pool *pool = pool_of(id);
+    uint64_t reading = pool ? ++pool->asked : 0;
+    pool_books_leave();
+    return reading;
+}
+
+bool pool_told(pool_id id, uint64_t reading, uint64_t reserved_units, uint64_t begun) {
+    bool covered = true;
+    uint64_t missing = 0, more = 0;
+    int card = -1;
+    pool_books_enter();
+    struct pool *pool = pool_of(id);
+    if (pool) {
+        card = pool->card;
+        pool->begun -= begun;
+        if (reading == 0)
+            pool->reserved += begun;
+        if (reading > pool->heard && pool->state != CLOSED) {
+            pool->heard = reading;
+            pool->reserved = reserved_units;
+        }
+        if (pool->reserved > pool->charged + pool->charging)
+            missing = pool->reserved - pool->charged - pool->charging;
+        pool->charging += missing;
+        more = surplus(pool);
+    }
+    pool_books_leave();
+    pool_give_back(card, more);
+    if (missing == 0)
+        return true;
+    covered = card < 0 || cards_charge(card, SHARE_RESIDENT, missing);
+    pool_books_enter();
+    pool = pool_of(id);
+    if (pool) {
+        pool->charging -= missing;
+        if (covered)
+            pool->charged += missing;
+    } else if (covered) {
+        more = missing;
+    }
+    pool_books_leave();
+    pool_give_back(card, more);
+    return covered;
+}
+
+void pool_lent(pool_id id, uint64_t units) {
+    pool_books_enter();
+    struct pool *pool = pool_of(id);
+    if (pool) {
+        pool->lent += units;
+        pool->loans++;
+    }
+    pool_books_leave();
+}
+
+void pool_returned(pool_id id, uint64_t units) {
+    uint64_t over = 0;
+    int card = -1;
+    pool_books_enter();
+    struct pool *pool = pool_of(id);
+    if (pool) {
+        card = pool->card;
+        pool->lent -= units;
+        pool->loans--;
+        over = finish_if_over(pool);
+    }
+    pool_books_leave();
+    pool_give_back(card, over);
 }
 
 void pool_books_forget(void) {

@@ -4,12 +4,126 @@
 
 #include "common/atomics.h"
 #include "cores/cores.h"
+#include "cuda/cuda_driver.h"
+#include "partita/usage_region.h"
 
 enum { LAUNCHES_MAX = 32 };
 static const uint64_t AIM_NS = 2000000, UNKNOWN_NS = 12000000, REBASE_NS = 4000000000;
 
 struct backlog backlogs[CARDS_MAX];
 static uint32_t any_missed;
+
+struct clock clocks[CLOCKS_MAX];
+struct track tracks[TRACKS];
+uint16_t tracks_listed[TRACKS];
+uint32_t tracks_listed_count;
+
+struct clock *clock_of(CUcontext context, int card) {
+    struct clock *free = NULL;
+    for (int i = 0; i < CLOCKS_MAX; i++) {
+        if (clocks[i].context == context)
+            return &clocks[i];
+        if (!clocks[i].context && !free)
+            free = &clocks[i];
+    }
+    if (free) {
+        memset(free, 0, sizeof *free);
+        free->context = context;
+        free->card = card;
+    }
+    return free;
+}
+
+static CUevent take_event(struct clock *clock) {
+    CUevent event = NULL;
+    if (clock->spares > 0)
+        return clock->spare[--clock->spares];
+    if (DRIVER(cuEventCreate)(&event, CU_EVENT_DEFAULT) != CUDA_SUCCESS) {
+        cores_unenforced(clock->card, PARTITA_COMPUTE_EVENT_FAILED);
+        return NULL;
+    }
+    return event;
+}
+
+static void destroy_event(CUevent event) {
+    if (DRIVER(cuEventDestroy_v2))
+        DRIVER(cuEventDestroy_v2)(event);
+}
+
+void clock_drop_event(struct clock *clock, CUevent event) {
+    if (!event)
+        return;
+    if (clock->spares < CLOCK_EVENTS)
+        clock->spare[clock->spares++] = event;
+    else
+        destroy_event(event);
+}
+
+CUevent clock_record(struct clock *clock, CUstream stream) {
+    CUevent event = take_event(clock);
+    if (event && DRIVER(cuEventRecord)(event, stream) != CUDA_SUCCESS) {
+        cores_unenforced(clock->card, PARTITA_COMPUTE_EVENT_FAILED);
+        destroy_event(event); /* taken again, it might fail again */
+        return NULL;
+    }
+    return event;
+}
+
+CUresult clock_since_base(const struct clock *clock, CUevent event, int64_t *ns) {
+    float ms = 0;
+    CUresult result = DRIVER(cuEventElapsedTime_v2) ? DRIVER(cuEventElapsedTime_v2)(&ms, clock->base, event)
+                                                    : DRIVER(cuEventElapsedTime)(&ms, clock->base, event);
+    *ns = (int64_t)((double)ms * 1e6);
+    return result;
+}
+
+struct track *track_make(uint64_t key, uint64_t owner, CUstream stream, CUcontext context, CUcontext home, int card) {
+    uint32_t place = track_place(key, owner);
+    struct track *track = track_find(key, owner);
+    for (uint32_t i = 0; i < TRACK_PROBES && !track; i++) {
+        struct track *there = &tracks[(place + i) % TRACKS];
+        if (load_relaxed(&there->key) == 0)
+            track = there;
+    }
+    for (uint32_t i = 0; i < TRACK_PROBES && !track; i++) { /* one that is not in use may be of a stream that is gone */
+        struct track *there = &tracks[(place + i) % TRACKS];
+        if (!load_relaxed(&there->listed))
+            track = there;
+    }
+    struct clock *clock = track ? clock_of(home, card) : NULL;
+    if (!clock)
+        return NULL;
+    store_relaxed(&track->key, 0);
+    track->clock = clock;
+    track->stream = stream;
+    track->context = context;
+    store_relaxed(&track->each, 0);
+    track->most = 0;
+    store_relaxed(&track->loop, 0);
+    track->first = 0;
+    store_relaxed(&track->count, 0);
+    store_relaxed(&track->open, 0);
+    store_relaxed(&track->launches, 0);
+    store_relaxed(&track->allowance, 1);
+    store_relaxed(&track->last, 0);
+    store_relaxed(&track->owner, owner);
+    store_release(&track->key, key);
+    return track;
+}
+
+void track_list(struct track *track) {
+    if (!track->listed) {
+        store_relaxed(&track->listed, 1);
+        tracks_listed[tracks_listed_count] = (uint16_t)(track - tracks);
+        store_relaxed(&tracks_listed_count, tracks_listed_count + 1);
+    }
+}
+
+void track_unlist_at(unsigned int at) {
+    store_relaxed(&tracks[tracks_listed[at]].listed, 0);
+    tracks_listed[at] = tracks_listed[tracks_listed_count - 1];
+    store_relaxed(&tracks_listed_count, tracks_listed_count - 1);
+}
 
 static void learn_of_window(struct track *track, const struct window *window, uint64_t ns) {
     if (window->open_ended) {
@@ -196,5 +310,14 @@ void windows_miss(int card, const struct track *track, bool open_ended) {
 }
 
 void windows_forget(void) {
+    for (unsigned int i = 0; i < tracks_listed_count; i++)
+        tracks[tracks_listed[i]].listed = 0;
+    tracks_listed_count = 0;
+    for (int i = 0; i < TRACKS; i++)
+        if (tracks[i].key)
+            memset(&tracks[i], 0, sizeof tracks[i]);
+    for (int i = 0; i < CLOCKS_MAX; i++)
+        if (clocks[i].context)
+            memset(&clocks[i], 0, sizeof clocks[i]);
     memset(backlogs, 0, sizeof backlogs);
 }
