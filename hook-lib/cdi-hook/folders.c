@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lists of folders, and what is in one. */
 #define _GNU_SOURCE
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* partita-cdi-hook: an OCI createContainer hook. A container runtime calls it in the container's namespaces, when the container's mounts
    are made and before its root becomes the root. */
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Mounting one library over another: everything is held by descriptors, so that no name of the image is resolved twice. */
 #ifndef PARTITA_CDI_HOOK_MOUNTING_H
 #define PARTITA_CDI_HOOK_MOUNTING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Puts libraries that the container runtime has mounted to where the image's programs look for them, as bind mounts. */
 #ifndef PARTITA_CDI_HOOK_PLACE_H
 #define PARTITA_CDI_HOOK_PLACE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the hook has to say: to stderr, which a container runtime shows when the hook fails. */
 #ifndef PARTITA_CDI_HOOK_REPORT_H
 #define PARTITA_CDI_HOOK_REPORT_H

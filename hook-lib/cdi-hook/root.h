@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files of a container, reached from outside of it before its processes run. Everything below its root is hostile: a path is
    resolved as a process in the container would resolve it, and never leads out. */
 #ifndef PARTITA_CDI_HOOK_ROOT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The folders of a container in which its programs may find a library by its name. */
 #ifndef PARTITA_CDI_HOOK_SEARCH_H
 #define PARTITA_CDI_HOOK_SEARCH_H

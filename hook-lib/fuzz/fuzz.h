@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What every fuzz target has: libFuzzer calls the function with inputs of its making, replay.c with those of a folder. */
 #ifndef PARTITA_FUZZ_H
 #define PARTITA_FUZZ_H

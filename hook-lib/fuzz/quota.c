@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The parser of quota files, on any bytes. */
 #include <stdlib.h>
 #include <string.h>

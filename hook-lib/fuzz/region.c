@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A process that goes on charging and giving back while its usage region is scribbled in, as another process of the container could. It must not
  * crash or hang, never be granted more than the quota by its own count, and have the whole quota again once the region is wiped.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The card under test: its driver by dlopen, as programs find it (LD_LIBRARY_PATH chooses the shadow or not), and NVML's truth beside it. */
 #ifndef PARTITA_HARDWARE_CARD_H
 #define PARTITA_HARDWARE_CARD_H

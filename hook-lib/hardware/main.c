@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * partita-hardware COMMAND: the parts of hardware/run. It loads libcuda.so.1 as any program does.
  *   describe                     card, UUID, driver, bytes

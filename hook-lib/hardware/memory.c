@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Allocations of every kind: what the share is charged against what NVML says that the card holds. */
 #include "memory.h"
 

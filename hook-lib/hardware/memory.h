@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PARTITA_HARDWARE_MEMORY_H
 #define PARTITA_HARDWARE_MEMORY_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stream capture; from the public documentation. */
 #ifndef PARTITA_CUDA_CAPTURE_H
 #define PARTITA_CUDA_CAPTURE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Copies and fills in streams, beyond those of cuda_api.h; from the public documentation. */
 #ifndef PARTITA_CUDA_COPIES_H
 #define PARTITA_CUDA_COPIES_H

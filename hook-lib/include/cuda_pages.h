@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Virtual memory management, multicast objects, memory of other processes and APIs; from the public documentation. */
 #ifndef PARTITA_CUDA_PAGES_H
 #define PARTITA_CUDA_PAGES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The part of NVML that Partita's C code touches, declared by hand from its public documentation.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* NVML's functions for Multi-Instance GPU (MIG), declared by hand from its public documentation. */
 #ifndef PARTITA_NVML_MIG_H
 #define PARTITA_NVML_MIG_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* partita-probe: asks the CUDA driver for what a program would, and prints what it got, one plain line a step. */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A library that says whose it is. */
 const char *partita_test_answer(void);
 extern const char partita_test_behind[];

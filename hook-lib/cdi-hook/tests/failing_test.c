@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the kernel refuses to tell: the rest of a folder, and the mount of a file. */
 #define _GNU_SOURCE
 #include <dirent.h>

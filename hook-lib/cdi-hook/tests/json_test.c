@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The reader on texts that are no JSON, and on strings in every way of writing them. */
 #include "json.h"
 

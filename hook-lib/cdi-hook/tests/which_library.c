@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Loads a library by its name and prints whose it is. */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The card report: what the rest of a card did of late, as NVML saw it. The plugin writes it, everybody in the container may read it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The quota file: what one share of a card may hold. The plugin writes it, everybody in the container may read it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The usage region: who holds how much of one share. A file that every process of the claim maps.
  *

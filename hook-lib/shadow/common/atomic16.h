@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A 16-byte compare-and-swap without libatomic. Full barrier. */
 #ifndef PARTITA_ATOMIC16_H
 #define PARTITA_ATOMIC16_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Keeps a thread from being cancelled within a stretch of code that holds something which others wait for: most system calls are
  * points at which pthread_cancel takes effect, none of the driver's functions is said to be one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arrays that grow by halves, in memory of their own: the program's allocator may be what calls us. */
 #ifndef PARTITA_GROWING_H
 #define PARTITA_GROWING_H

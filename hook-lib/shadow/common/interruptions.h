@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Keeps a thread from being cancelled and from running signal handlers within a stretch of code that others, or a handler of its own, would wait for
  * forever, and whose waits a signal must not cut short. What tells of a fault of the code itself goes on to the program. Nests; may change errno.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the dynamic linker has loaded, read from its own tables: no dlsym, which older C libraries keep in a library of its own,
  * and which other interception libraries replace. No allocation, no lock but the linker's own list lock.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Readings of CLOCK_MONOTONIC. */
 #ifndef PARTITA_NOW_H
 #define PARTITA_NOW_H

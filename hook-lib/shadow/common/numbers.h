@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arithmetic that does not wrap around. */
 #ifndef PARTITA_NUMBERS_H
 #define PARTITA_NUMBERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ranges of addresses, each with a value; a tree in which a search costs the logarithm of how many there are. Not thread-safe. An index
  * stays a range's until it is dropped; 0 is none.

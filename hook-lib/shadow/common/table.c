@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Levels of buckets; a key has one bucket of seven places in each level, and each level has eight times the buckets of the one
  * before. An entry goes to the first free place among its buckets, small levels first. A look-up asks the key's bucket in every level

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a process allocated: address (or handle) -> what was charged for it. Concurrent and lock-free; a look-up costs a few cache
  * lines, however many entries there are. Touches errno only where it grows (mmap).

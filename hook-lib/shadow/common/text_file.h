@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Small files, read whole. */
 #ifndef PARTITA_TEXT_FILE_H
 #define PARTITA_TEXT_FILE_H

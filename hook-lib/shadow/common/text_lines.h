@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lines of "key value" as the plugin writes them. */
 #ifndef PARTITA_TEXT_LINES_H
 #define PARTITA_TEXT_LINES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The running thread as a number that no other living thread of the process has. */
 #ifndef PARTITA_THIS_THREAD_H
 #define PARTITA_THIS_THREAD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A clock that costs a few nanoseconds, of a rate that is only roughly known: for what is compared, not measured. */
 #ifndef PARTITA_TICKS_H
 #define PARTITA_TICKS_H

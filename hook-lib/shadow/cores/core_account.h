@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Accounts of GPU time: what was used, and until when the limit pays for it. Pure but for the account itself, which several
  * processes change at once and a container can scribble in: nothing here is believed, every step is one compare-and-swap.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a card's limit lets this process do right now: the quota's rules, and what the card reports say of the others. Pure.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cores/core_reports.h"
 
 #include <stdbool.h>

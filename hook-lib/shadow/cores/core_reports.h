@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What card reports say of what was timed. Events tell at once how long launches took, and too much where others had the card meanwhile; reports
  * tell what the share really had of it, but late and roughly. Pure but for the account, as in core_account.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The union of stretches of time, as long as they are recent: what several streams used at once counts once. */
 #ifndef PARTITA_CORE_SPANS_H
 #define PARTITA_CORE_SPANS_H

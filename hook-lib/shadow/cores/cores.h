@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The core limits of this process' cards: what was used, and how long launches have to wait. */
 #ifndef PARTITA_CORES_H
 #define PARTITA_CORES_H

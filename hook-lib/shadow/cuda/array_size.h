@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How much memory an array takes. Pure. */
 #ifndef PARTITA_ARRAY_SIZE_H
 #define PARTITA_ARRAY_SIZE_H

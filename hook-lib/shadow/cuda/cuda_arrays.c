@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Arrays and mipmapped arrays. What the driver pads is not known: cuArrayGetMemoryRequirements answers only for arrays whose memory is
  * mapped later (sparse, deferred), and those take none when they are made: it comes from cuMemCreate, which is charged.

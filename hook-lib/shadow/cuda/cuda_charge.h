@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One allocation's way: charged before the driver is called, kept or given back after. */
 #ifndef PARTITA_CUDA_CHARGE_H
 #define PARTITA_CUDA_CHARGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What ends with a context: memory allocated in it and never freed. The driver frees it with cuCtxDestroy, with the last release of a
  * primary context, and with its reset; the charges go then, too.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Contexts by small numbers, so that an allocation can name the one that it ends with. */
 #ifndef PARTITA_CUDA_CONTEXTS_H
 #define PARTITA_CUDA_CONTEXTS_H

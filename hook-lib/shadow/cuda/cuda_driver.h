@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The real driver behind the shadow libcuda: the functions that are intercepted, and those that the wrappers ask themselves.
  * What the loaded driver does not have is NULL.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory that graphs allocate. It belongs to the device, not to a graph, and is kept until it is trimmed: one account a device, as a
  * pool's. What a graph may need is known when it is instantiated: the addresses of its allocation nodes are fixed by then, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Launches: each waits until its card's limit allows it, and is timed. */
 #include "cuda_launch.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cuGetProcAddress: the driver resolves name, version and flags; only the pointer that it returns is exchanged for its wrapper. So
  * ABI, per-thread default stream and symbolStatus are the driver's, and an unknown symbol stays what it is.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Multicast objects, and CUDA 13.5's logical endpoints. They hold no memory of their own, but keep what is bound to them until it is
  * unbound, or they end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Virtual memory management: the physical allocation is charged, to the card that it lies on, until no handle and no mapping is left. */
 #include "cuda_pages.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Allocation in rows, which the driver lays further apart than they are long. It tells how far only afterwards, and no attribute tells it,
  * so it is asked for a single row before the process' first allocation: that is charged with at most ROW_MOST more than it holds,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pools themselves: made, destroyed and trimmed; and the calls at which the driver lets them give up memory. */
 #include "cuda_pools.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stream-ordered allocation. A pool is charged what the driver says that it has reserved, whatever is allocated from it: memory that
  * a pool keeps after a free is charged until the pool gives it up, and serves later allocations without a charge.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a program is told about the card: the smaller of its share and the card itself, or an oversubscribed share as it is. */
 #include <limits.h>
 

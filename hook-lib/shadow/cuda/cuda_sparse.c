@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory that is mapped into sparse and deferred arrays. It is mapped and unmapped in the order of a stream: what a call takes out of an
  * array stays charged until an event behind the call is done, or the stream's context is gone. Without events it stays charged until the

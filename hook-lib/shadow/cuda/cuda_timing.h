@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Times what is launched, by events around windows of launches in one stream, and lets a launch wait until its card's limit allows it.
  *

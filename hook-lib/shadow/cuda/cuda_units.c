@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/cuda_units.h"
 
 #include "partita/usage_region.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the driver takes of the card for an allocation, in the ledger's units (PARTITA_UNIT). Pure. */
 #ifndef PARTITA_CUDA_UNITS_H
 #define PARTITA_CUDA_UNITS_H

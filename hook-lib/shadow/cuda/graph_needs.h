@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a graph needs of each device, as far as that is known before it is launched. Calls the driver. */
 #ifndef PARTITA_GRAPH_NEEDS_H
 #define PARTITA_GRAPH_NEEDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The green contexts that there are: parts of a device's primary context. Lock-free; keeps errno. */
 #ifndef PARTITA_GREENS_H
 #define PARTITA_GREENS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Physical allocations of virtual memory management, and what keeps each alive: handles, mappings, regions of sparse arrays, and
  * multicast objects that it is bound to. The driver frees one when the last of all is gone, and only then is its charge given

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What each stream-ordered pool of the process is charged: one account a pool, which follows what the driver says the pool has
  * reserved. Thread-safe; no function calls the driver, and none charges a card with the books' lock held.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the driver says that pools and graph memory have reserved, and what they give up when they are asked. */
 #include "share/cards.h"
 #include "cuda/cuda_driver.h"

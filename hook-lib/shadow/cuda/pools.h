@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the other wrappers ask of the stream-ordered pools. All of it may call the driver. */
 #ifndef PARTITA_POOLS_H
 #define PARTITA_POOLS_H

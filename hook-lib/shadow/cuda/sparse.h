@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the other wrappers ask of sparse and deferred arrays. */
 #ifndef PARTITA_SPARSE_H
 #define PARTITA_SPARSE_H

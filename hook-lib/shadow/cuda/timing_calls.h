@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The timing's one lock, and its own calls of the driver. */
 #ifndef PARTITA_TIMING_CALLS_H
 #define PARTITA_TIMING_CALLS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Windows of launches in a stream: opened, closed, and charged when the card has done them. A context has a clock, by which the card's time is told
  * in CLOCK_MONOTONIC; a stream has a track, which knows its windows. All of it is changed under the timing's lock (timing_calls.h); what of

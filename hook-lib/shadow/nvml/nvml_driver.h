@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The real NVML behind the shadow; what the loaded one does not have is NULL. */
 #ifndef PARTITA_NVML_DRIVER_H
 #define PARTITA_NVML_DRIVER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The card's memory as the share sees it: total is the quota, used what the ledger says of all the claim's processes and what the
  * quota file says that they take besides.

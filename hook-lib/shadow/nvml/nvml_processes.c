@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The card's processes as the container sees them: those of its own pid namespace that hold a slot of its shares, under their own
  * pids. NVML's own list has the host's pids and other tenants' processes. Its buffer protocol: *count is the room; too small gives

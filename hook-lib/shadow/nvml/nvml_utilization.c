@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Utilisation as the share sees it: that of the container's own processes, and where the share has a core limit, in percent of what
  * that limit is. The memory controller and the codecs have no limit: their figures are percent of the card.

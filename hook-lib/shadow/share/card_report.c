@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "share/card_report.h"
 
 #include "common/text_file.h"

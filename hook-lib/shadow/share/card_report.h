@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a card report says; format in partita/card_report.h. */
 #ifndef PARTITA_SHADOW_CARD_REPORT_H
 #define PARTITA_SHADOW_CARD_REPORT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The cards of which this container has shares. A card's limit is the sum of its shares'; they are charged in turn. */
 #ifndef PARTITA_CARDS_H
 #define PARTITA_CARDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "share/core_rules.h"
 
 struct core_rules core_rules_of(unsigned int cores, enum core_limit limit, unsigned int priority) {

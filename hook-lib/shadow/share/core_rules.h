@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The rules that quotas make for a share's time of its card. Pure. */
 #ifndef PARTITA_CORE_RULES_H
 #define PARTITA_CORE_RULES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Credit.  A slot's account is one word W = (used, credit, busy). The owner's process alone raises used and credit; anybody may lower the
  * credit to 0. What the slot may come to use without asking is allowed = used + credit, and the claim is

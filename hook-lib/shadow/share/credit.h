@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a process uses of the limit, and its credit: units that it holds in the ledger ahead of its needs, so that small allocations
  * change a word of its own slot and not the total that all processes share. Credit is called in before anybody is refused;

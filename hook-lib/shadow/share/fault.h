@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Points at which the fault-injection build can end the process. In the shipped build they are nothing.
  * The test defines fault_point to count and to SIGKILL itself at the wanted one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lets the steps of a process' threads run side by side, and now and then one thread alone. A step holds it for well under a
  * microsecond and never across a call of the driver; it waits only while another thread joins, re-reads or repairs.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One share's account, kept by many processes, none of which is trusted to live.
  *

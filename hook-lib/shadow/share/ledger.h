@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The ledger: the steps that change who holds how much of a share. Lock-free, on a mapped region; see ledger.c for why
  * no process that dies or stalls can lose, leak or block anything. Touches no errno, makes no system call.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who a process is, so that another process can tell later whether it still lives. */
 #ifndef PARTITA_OWNER_H
 #define PARTITA_OWNER_H

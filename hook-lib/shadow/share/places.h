@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where the quota files and usage regions lie: the absolute folders, or those of the tree that the library itself lies in. */
 #ifndef PARTITA_PLACES_H
 #define PARTITA_PLACES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a quota file says; format in partita/quota_file.h. */
 #ifndef PARTITA_QUOTA_H
 #define PARTITA_QUOTA_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The mapped usage region of one share, and the record locks in it that prove that a slot's owner lives.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who sits in the slots of a region: taking one, and giving back those of the dead. */
 #ifndef PARTITA_SEATS_H
 #define PARTITA_SEATS_H

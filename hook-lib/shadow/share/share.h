@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One share in this process: its quota, its region, the process' seat in it, and what the process holds by its own count. The
  * process' own count is what it goes by where the region, which the container can write, says otherwise.

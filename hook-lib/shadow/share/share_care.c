@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Looking after a share: its quota, the process' seat in its region, what the dead left, and what was wiped or forged. */
 #include <errno.h>
 #include <string.h>

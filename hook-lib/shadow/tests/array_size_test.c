@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bytes of arrays, by format and shape. */
 #include "cuda/array_size.h"
 

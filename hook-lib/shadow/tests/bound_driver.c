@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The driver of pages_driver.c, and what may be bound to multicast objects and mapped into arrays. What a stream has to unmap is done when
  * the test says so.

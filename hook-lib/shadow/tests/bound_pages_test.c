@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What else keeps physical memory: arrays that it is mapped into, multicast objects; and places new in CUDA 13. */
 #include <dlfcn.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Assertions of the tests: the first that fails says where and ends the process with status 1. */
 #ifndef PARTITA_CHECK_H
 #define PARTITA_CHECK_H

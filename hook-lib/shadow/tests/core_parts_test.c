@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The pure parts of the core limit, on time of their own. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What card reports tell of what was timed, on time of their own. */
 #include <string.h>
 

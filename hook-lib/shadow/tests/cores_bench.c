@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How near to its limit a share comes on the simulated card, by the hardware's own account.
  * cores_bench [seconds [part of a scenario's name [sample period [sample delay]]]], the last two of NVML and in microseconds; a line a share, in percent of the card. A scenario has a second to settle, one with

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Core limits and graphs: kernels within graphs within graphs, and loops on the card, by the simulated card's own account of its time. */
 #include <fcntl.h>
 #include <unistd.h>

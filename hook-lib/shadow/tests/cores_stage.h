@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Programs that keep a simulated card busy under core limits, what they really got of it, and a stand-in for the plugin that writes the
  * card reports.

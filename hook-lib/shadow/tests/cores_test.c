@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Core limits on the simulated card, by its own account of its time. Bounds are those that a busy machine keeps. */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Credit on a region of its own: what is ahead is nobody's loss. Built with fault injection: the process dies at the wanted point. */
 #define _GNU_SOURCE
 #include <pthread.h>

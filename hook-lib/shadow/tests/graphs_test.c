@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory that graphs allocate is charged when they are launched, against the simulated driver. */
 #include "cases.h"
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ledger's steps on a region of their own, in one process. */
 #include <pthread.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A driver that answers what it is asked for and lets the rest be NULL. */
 #include "cuda_api.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ways in which programs find the driver's functions: all of them lead through the shadow, and nothing else changes. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a container is told by an NVML that knows no containers: of its own processes, by what stands in their slots, and nothing of others. */
 #include <dlfcn.h>
 #include <time.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the shadow adds to a call, against a driver of constant cost: with and without, in processes of their own, one run.
  * overhead_bench [rounds [processes at once [LIBCUDA [FIGURE]]]]; prints nanoseconds a call, microseconds a start, KiB of memory, and the ratio.

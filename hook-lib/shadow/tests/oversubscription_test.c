@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A share that may exceed its part of the card, and quotas whose overhead changes, against the simulated driver. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The books of physical allocations by themselves: many threads, and numbers that come again. */
 #include <pthread.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A driver that has virtual memory management and pools, and hardly anything else: one card, which counts what is physically allocated. Handles are
  * used again as soon as they can be, and cuMemUnmap takes a range of several mappings, as the real driver does.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Virtual memory management and pools, against a driver that has hardly anything else. */
 #include <dlfcn.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A library that is linked with -lcuda and loaded by a program that is not, as Python's extensions are. */
 #include "plugin.h"
 

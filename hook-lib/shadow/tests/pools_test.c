@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stream-ordered pools are charged what they have reserved, against the simulated driver, whose pools grow by 32 MiB. */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Several processes in one share, against the simulated driver and what its hardware knows. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The quota file: what is usable and what is not. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ranges of addresses, against a plain list of them. */
 #include "cases.h"
 #include "check.h"

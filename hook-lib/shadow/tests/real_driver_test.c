@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The shadows before NVIDIA's own libraries, which load and resolve names without a card: every export is the driver's own or exactly its
  * wrapper, by every way to look it up. Run for each version that outside/fetch.sh drivers has fetched.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Folders and files of a test, gone when it ends. */
 #ifndef PARTITA_SCRATCH_H
 #define PARTITA_SCRATCH_H

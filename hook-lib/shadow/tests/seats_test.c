@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Processes that share a region and die in it. Built with fault injection: fault_point ends the process at the wanted point.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One share in one process: its own count under threads. */
 #include "share/share.h"
 

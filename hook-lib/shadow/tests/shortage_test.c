@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The shadow gets no memory for its books: an allocation fails then, and no charge is left behind. */
 #include "cases.h"
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A driver that may be called by a signal's handler in the middle of any of its calls: it holds no lock. It knows what is allocated, and has a
  * card that does one kernel after the other, each as long as signals_driver_kernel_ns.

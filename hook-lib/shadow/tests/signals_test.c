@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Signals that come while calls are under way, often and without SA_RESTART: their handler calls CUDA itself, before a driver that allows it. A
  * handler that waited for the call that it interrupts would never end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Processes that run other programs by vfork and posix_spawn, and signals in all they do, on the simulated driver by its own account. */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A simulated driver and containers on it, in the test's scratch folder:
  *   <scratch>/usr/lib/...            the driver's libraries, <scratch>/etc/partita-simulator its cards

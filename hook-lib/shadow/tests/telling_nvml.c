@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An NVML whose every answer is about others, as a driver gives them that knows no container. Two cards: the first has the UUID that the tests'
  * quotas name. Its samples of processes have the host's numbers: one of them is that of the test's own process.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What NVML says in a container of the SMs' use, next to what it says of the whole card, while kernels spin on a simulated card and a stand-in
  * for the plugin writes the card's samples into the slots.

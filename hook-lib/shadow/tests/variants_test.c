@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The older and the per-thread variants of a function keep the same account as the one that today's programs call. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

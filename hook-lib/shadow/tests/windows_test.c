@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Windows of launches in several streams, before a driver whose events are done when the test says so. */
 #include "cuda/timing_windows.h"
 

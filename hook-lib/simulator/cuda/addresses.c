@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Device addresses are reserved, inaccessible addresses of the process, so that nothing else has them and host code that
  * follows one crashes as on a real card. Managed memory is really accessible.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Arrays: opaque memory of a context. An array takes its elements' bytes, as any other request of that size; one that is
  * sparse or mapped later takes none when it is made (cuMemMapArrayAsync is not simulated).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuDeviceGetAttribute: the same for all cards, unless the profile says otherwise. */
 #include "driver.h"
 

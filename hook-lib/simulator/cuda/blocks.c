@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The allocator's model: the card gives whole granules of 2 MiB. A request up to 1 MiB becomes a piece (the next power of
  * two, at least 512 bytes) of a slab, one granule that pieces of the same size and context share; a larger one takes its

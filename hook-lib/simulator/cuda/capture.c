@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stream capture. A capture has an origin stream and those that joined it by waiting for one of its events; each keeps the
  * nodes after which its next one comes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of the simulated libcuda: what calls must ask while some stream is being captured. */
 #ifndef PARTITA_SIM_CAPTURE_H
 #define PARTITA_SIM_CAPTURE_H

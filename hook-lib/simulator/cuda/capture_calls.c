@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The calls that begin and end captures and ask for them. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What may not be called while streams are captured.
  *
  * Which calls are potentially unsafe: allocating, freeing, synchronous copies, loading modules, synchronising a context,

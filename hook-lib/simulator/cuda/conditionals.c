@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Conditional nodes and the values that they ask. The work of one process on one card runs in the order in which it is submitted, so a value
  * is what the kernels that were submitted before have made of it: a launch knows beforehand which bodies run, and how often.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Copies and fills. A copy that the host waits for waits for the work before it; none takes time itself, and those in
  * streams are done at once, since kernels do not touch memory. Bounds are checked over the whole allocation; bytes are kept

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Inside of the fake libcuda. One mutex a process (`driver_lock`) guards contexts, blocks and pages; the state's own lock
  * is taken inside it, never the other way round. Launches that take no time take no lock; what waits holds none.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Events. An event is a point in a stream; when that came, the card's clock tells however late one asks. */
 #include <stdlib.h>
 

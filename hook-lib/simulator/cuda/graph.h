@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of the simulated graphs. Graphs may be used by one thread at a time, as the documentation says; lists are under driver_lock. */
 #ifndef PARTITA_SIM_GRAPH_H
 #define PARTITA_SIM_GRAPH_H

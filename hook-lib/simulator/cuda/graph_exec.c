@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Executable graphs: their nodes in an order that the dependencies allow (graph_launch.c does them). */
 #include <stdlib.h>
 #include <string.h>

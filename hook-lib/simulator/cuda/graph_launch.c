@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A launch of an executable graph does the nodes one after the other; kernels that follow each other, also those of conditional nodes'
  * bodies, are one piece of work, which takes the sum of their time.

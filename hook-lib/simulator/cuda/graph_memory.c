@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Graphs that allocate. A node's address is fixed when it is added, and an allocation that comes right after a free in the
  * same graph gets the freed addresses again if they suffice. A launch takes what the graph needs from the device's graph memory, which

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Nodes of every kind that is simulated. */
 #include "graph.h"
 

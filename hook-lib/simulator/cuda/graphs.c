@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Graphs and what they are asked. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Green contexts. Each retains its device's primary context, to which memory, modules and events belong that are made while it is current; streams
  * are its own. Kernels have the whole device's time all the same.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Host functions in streams. Each card has one thread, started at its first host function, that calls them in the order in
  * which they were submitted, each when the work before it is done. Waiting for a stream waits for its host functions as

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every way to launch a kernel. A launch is checked and counted, and takes the time that its kernel takes. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Launches before CUDA 4: block shape and parameters are set on the function, the grid has two dimensions. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuInit: the node, the cards that this process may open, CUDA's order of them, the process' place in the state. */
 #define _GNU_SOURCE
 #include <stdlib.h>

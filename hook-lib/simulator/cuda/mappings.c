@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reserved addresses, and physical allocations mapped there. A mapping is one block of the address space. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Allocation and memory figures, in every ABI that the driver exports. */
 #include <stdlib.h>
 

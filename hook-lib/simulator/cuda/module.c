@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Modules, libraries and what they hold: any name is a kernel; some do what the simulator's README says. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Multicast objects: a team of devices, and the memory that is bound for each. An object takes no memory; what is bound lives on. */
 #include <stdlib.h>
 

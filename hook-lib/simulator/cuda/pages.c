@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which block each 2 MiB page of the process' address space belongs to: two levels over 48-bit addresses. */
 #include <stdlib.h>
 

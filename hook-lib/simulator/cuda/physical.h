@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Inside of the simulated libcuda: physical allocations of cuMemCreate, and what is like them. One lives as long as it has a
  * handle, a mapping, or a multicast object that it is bound to. Everything under driver_lock.

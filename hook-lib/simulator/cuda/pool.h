@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of the simulated libcuda: a stream-ordered pool. All under driver_lock. */
 #ifndef PARTITA_SIM_POOL_H
 #define PARTITA_SIM_POOL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The life of stream-ordered pools, their attributes, and which one a device uses. */
 #include "capture.h"
 #include "pool.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stream-ordered pools. A pool takes memory of the card in steps of 32 MiB (a larger request in whole granules) and keeps it:
  * freed memory serves the same stream at once, other streams and the card only after the host has synchronised, and then the

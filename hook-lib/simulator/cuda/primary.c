@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The devices' primary contexts, which are counted. */
 #include "driver.h"
 

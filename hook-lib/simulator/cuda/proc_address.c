@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cuGetProcAddress: a base name, a CUDA version and a choice of default stream name one function. The newest variant that
  * is not newer than the asked version wins. Of a function that has variants for the per-thread default stream only those

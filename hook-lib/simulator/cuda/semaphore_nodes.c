@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What signals semaphores and waits for them: calls for streams, and nodes of graphs. The two kinds differ in nothing but the names. */
 #include <stdlib.h>
 #include <string.h>

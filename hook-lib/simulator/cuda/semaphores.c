@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Semaphores that another API made, as files that CUDA imports. No other API is there to signal one: only CUDA does, in the same process. A
  * signal is a point in a stream, and a wait waits for that; a stream that waits for a signal which nobody has submitted yet is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory of other processes. An exported allocation is a file (memfd) that names it, or a fabric handle that does; who imports it holds it, and it is the
  * card's until the last process that holds it lets go or dies. IPC handles and external memory that is no export of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Streams. Work of one process on one card runs in the order in which it was submitted, over all streams (timeline.h). */
 #include <stdlib.h>
 

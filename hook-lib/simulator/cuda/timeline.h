@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What this process has pending on each card. Its work runs in the order of submission, over all of its streams and contexts
  * on a card. At most TIMELINE_DEPTH launches are pending; the next one waits for room, as the driver's queue of a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of partita-sim-driver. */
 #ifndef PARTITA_SIM_DRIVER_TOOL_H
 #define PARTITA_SIM_DRIVER_TOOL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Orders faults, and raises XID errors. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* --gpus: "h200x4,t4x1". */
 #include <stdio.h>
 #include <stdlib.h>

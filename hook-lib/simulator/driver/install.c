@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The layout of a driver root. */
 #define _GNU_SOURCE
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* partita-sim-driver: lays out a simulated driver root, breaks and heals its cards, and tells the truth about them. */
 #define _GNU_SOURCE
 #include <getopt.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `mig`: what `nvidia-smi -mig` and `nvidia-smi mig` do on a real node, with the driver's refusals. */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where the driver has a node for each MIG instance that there could be, /dev/nvidia-caps/nvidia-cap<minor>, and
  * /proc/driver/nvidia-caps/mig-minors, which says which minor is whose ("gpu0/gi7/ci0/access 67").

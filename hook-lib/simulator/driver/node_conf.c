@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes node.conf. */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The models, from the vendor's data sheets; memory is what nvidia-smi shows as the total, and `reserved` about what CUDA
  * sees less than that.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ground truth, and the switch that breaks a card. */
 #define _GNU_SOURCE
 #include <errno.h>

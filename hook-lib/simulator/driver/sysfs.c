@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The part of sysfs that tells where a card sits: sys/bus/pci/devices/<address> is a link into the tree below a PCIe root,
  * and numa_node stands there. Cards of one PCIe switch share a root.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What Multi-Instance GPU (MIG) can make of a card: the profiles of GPU instances with their placements, as NVIDIA's MIG user
  * guide and `nvidia-smi mig -lgip` of these models show them, and those of the compute instances inside.

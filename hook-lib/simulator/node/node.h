@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The simulated node: which cards it has, as the file etc/partita-simulator/node.conf below the driver root says.
  */

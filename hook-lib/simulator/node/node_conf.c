@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * node.conf: lines of "key value". The first line is "partita-simulator 1"; keys after "gpu <index>" belong to that card.
  * An unknown key is an error: the file is ours, and a misspelt knob that does nothing would make a test lie.

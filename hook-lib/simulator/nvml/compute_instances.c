@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Compute instances of a GPU instance. */
 #include <stdio.h>
 

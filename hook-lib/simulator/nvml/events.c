@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Events: XID errors, as somebody raised them (partita-sim-driver xid). A set sees those that come after its registration. */
 #include <stdlib.h>
 #include <time.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GPU instances: their profiles, placements, life. */
 #include <stdio.h>
 

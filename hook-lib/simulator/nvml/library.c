@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Initialisation (counted), the system's texts, and the checks that every call begins with. */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of the fake libnvidia-ml. Of the state it writes how often faults were met, and MIG; one mutex guards initialisation. */
 #ifndef PARTITA_SIM_NVML_LIBRARY_H
 #define PARTITA_SIM_NVML_LIBRARY_H

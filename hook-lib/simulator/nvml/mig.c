@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* MIG: the mode, and MIG devices, which are handles for compute instances. */
 #include <stdio.h>
 #include <unistd.h>

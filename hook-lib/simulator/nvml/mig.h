@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of the fake libnvidia-ml: MIG. */
 #ifndef PARTITA_SIM_NVML_MIG_H
 #define PARTITA_SIM_NVML_MIG_H

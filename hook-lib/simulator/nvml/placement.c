@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where a device is: NUMA node, PCIe switch, NVLink. */
 #include <string.h>
 

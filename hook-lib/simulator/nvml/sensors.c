@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Temperature, power, clocks, and what simulated cards have none of: fans, a PCIe link with traffic, codecs at work. */
 #include "library.h"
 

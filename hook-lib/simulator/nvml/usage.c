@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a device holds and who does: memory, processes. */
 #include <stdlib.h>
 #include <string.h>

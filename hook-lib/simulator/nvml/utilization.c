@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Utilisation, as the driver samples it: over periods that lie behind by a delay, in whole percent, with noise (node.conf:
  * sample-period-us, sample-delay-us, sample-noise, sample-seed). Memory traffic is not simulated: its figure is 0.

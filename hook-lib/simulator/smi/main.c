@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A look-alike of nvidia-smi: the real one refuses a foreign NVML, because it asks for private functions first. */
 #define _GNU_SOURCE
 #include <getopt.h>

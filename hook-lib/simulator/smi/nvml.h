@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* NVML as nvidia-smi finds it: libnvidia-ml.so.1 by name, public functions only. */
 #ifndef PARTITA_SIM_SMI_NVML_H
 #define PARTITA_SIM_SMI_NVML_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* --query-gpu and --query-compute-apps. */
 #define _GNU_SOURCE
 #include <stdio.h>

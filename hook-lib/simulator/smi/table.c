@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The default view and -L, in the layout of nvidia-smi 550 and later. */
 #include <stdio.h>
 #include <stdlib.h>

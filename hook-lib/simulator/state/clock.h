@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A card's clock: how the processes with pending work share the time of its SMs.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of state/: taking a card's clock on, in a copy. */
 #ifndef PARTITA_SIM_CLOCK_RUN_H
 #define PARTITA_SIM_CLOCK_RUN_H

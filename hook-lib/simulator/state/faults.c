@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Faults that somebody ordered: they lie in the region, so that running processes meet them at once. */
 #include <string.h>
 #include <time.h>

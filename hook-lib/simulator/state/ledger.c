@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Charging a card, and reading what is charged. */
 #include "state.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The lock word: 0, or the owner's slot + 1, with WAITERS where somebody sleeps. */
 #define _GNU_SOURCE
 #include <linux/futex.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What there is: the readers of mig.h. */
 #include <stdio.h>
 #include <string.h>

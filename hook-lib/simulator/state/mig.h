@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * MIG as it is now: which cards have it enabled, and their GPU and compute instances. Each compute instance is a *unit* of its own: it
  * has its own use by each process, its own total and its own clock, as a whole card has. A GPU instance's memory is what the units

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What becomes: the changes of mig.h. */
 #include "state.h"
 

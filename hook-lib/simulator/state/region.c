@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The region's file: made once, complete, under its name; never resized; mapped by everybody. */
 #define _GNU_SOURCE
 #include <errno.h>

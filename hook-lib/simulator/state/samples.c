@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Samples: what the card and its processes had had of the SMs' time at the end of each sample period. Sample n ends at n times
  * the period. Whoever takes the clock on keeps those it passes; since nothing changes while nobody looks, a reader

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory that several processes hold: exported allocations. It is the card's as long as one process that lives holds it; the
  * first of these is the one that pays for it in the figures. Nothing is moved between processes, so that no death

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Slots and who is alive. */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The simulated hardware: one file, run/partita-simulator/state, mapped by every process. It plays the kernel driver: it
  * knows how much of each card each process holds, and takes everything back from a process that is gone.

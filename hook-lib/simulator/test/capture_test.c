@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Capture: what is submitted becomes a graph, and calls that do not belong into one fail and spoil it. */
 #include <pthread.h>
 #include <unistd.h>

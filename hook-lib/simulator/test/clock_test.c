@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels take the card's time, and processes share it. */
 #include "simulated.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Conditional nodes of graphs: which bodies run, how often, how long that takes, and what may be in them. */
 #include <unistd.h>
 

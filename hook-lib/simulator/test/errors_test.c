@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each misuse gets the driver's own error. */
 #include "simulated.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Faults that are ordered come to running processes; so do XID errors. */
 #include <time.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Graphs that launch kernels, and host functions. */
 #include <pthread.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Green contexts: parts of the primary context, which they keep. */
 #include <unistd.h>
 

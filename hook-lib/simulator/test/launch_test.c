@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every way to launch a kernel takes the kernel's time. */
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The allocator's model and its figures. */
 #include "simulated.h"
 

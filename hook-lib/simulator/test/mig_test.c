@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* MIG: as NVML shows and changes it, and what CUDA sees of it. */
 #include "spinning.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* NVML's inventory, topology, health and figures. */
 #include "simulated.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Virtual memory management: physical allocations live as long as a handle, a mapping or another process holds them. */
 #include <sys/socket.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuGetProcAddress answers as NVIDIA's libcuda 535.261.03 does. */
 #include "simulated.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One card, many processes, and processes that die. */
 #include "simulated.h"
 

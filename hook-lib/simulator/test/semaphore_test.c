@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Semaphores of other APIs: streams and graphs signal them and wait for them. */
 #include <fcntl.h>
 #include <unistd.h>

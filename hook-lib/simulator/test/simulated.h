@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* For the simulator's tests: a simulated node in a folder of its own, its libraries loaded, child processes, checks. */
 #ifndef PARTITA_SIM_TEST_H
 #define PARTITA_SIM_TEST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* NVML's utilisation follows the card's clock, late and noisy. */
 #include <time.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which cards a process sees, and in which order. */
 #include "simulated.h"
 
