@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "share/card_report.h"
 #include "fuzz.h"
+#include "share/card_report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct card_report report;

@@ -106,7 +106,9 @@ int main(int argc, char **argv) {
         card_open();
         overhead();
     } else {
-        fputs("usage: partita-hardware describe | memory | open HANDLE | calibrate NS | spin SECONDS NS ITERATIONS | overhead\n", stderr);
+        fputs("usage: partita-hardware describe | memory | open HANDLE | calibrate NS | spin SECONDS NS ITERATIONS | "
+              "overhead\n",
+              stderr);
         return 2;
     }
     return 0;

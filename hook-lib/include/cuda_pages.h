@@ -142,7 +142,8 @@ PARTITA_EXPORT CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr po
 PARTITA_EXPORT CUresult cuIpcOpenMemHandle(CUdeviceptr *pointer, CUipcMemHandle handle, unsigned int flags);
 PARTITA_EXPORT CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *pointer, CUipcMemHandle handle, unsigned int flags);
 PARTITA_EXPORT CUresult cuIpcCloseMemHandle(CUdeviceptr pointer);
-PARTITA_EXPORT CUresult cuImportExternalMemory(CUexternalMemory *memory, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *handle);
+PARTITA_EXPORT CUresult cuImportExternalMemory(CUexternalMemory *memory,
+                                               const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *handle);
 PARTITA_EXPORT CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr *pointer, CUexternalMemory memory,
                                                         const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *buffer);
 PARTITA_EXPORT CUresult cuDestroyExternalMemory(CUexternalMemory memory);

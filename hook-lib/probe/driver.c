@@ -9,8 +9,7 @@
 
 typedef CUresult get_proc_address(const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *);
 
-static get_proc_address *find_lookup(void *library)
-{
+static get_proc_address *find_lookup(void *library) {
     get_proc_address *lookup;
     void *symbol = dlsym(library, "cuGetProcAddress_v2");
 
@@ -18,8 +17,7 @@ static get_proc_address *find_lookup(void *library)
     return lookup;
 }
 
-bool driver_load(struct driver *driver)
-{
+bool driver_load(struct driver *driver) {
     const struct {
         const char *name;
         void *target;

@@ -6,7 +6,6 @@ extern const char partita_test_behind[];
 /* By the name of the library behind it a shadow is known. */
 const char partita_test_behind[] = BEHIND;
 
-const char *partita_test_answer(void)
-{
+const char *partita_test_answer(void) {
     return ANSWER;
 }

@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     void *library = dlopen(argc > 1 ? argv[1] : "libcuda.so.1", RTLD_NOW);
     void *symbol = library ? dlsym(library, "partita_test_answer") : NULL;
     const char *(*answer)(void);

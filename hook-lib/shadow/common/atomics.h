@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads and writes of what other threads or processes write, of any width up to 8 bytes, by the order that they are in. Acquire: what follows
- * sees what stood before the release that wrote it. Relaxed: no order between them, only no torn value.
+ * Reads and writes of what other threads or processes write, of any width up to 8 bytes, by the order that they are in.
+ * Acquire: what follows sees what stood before the release that wrote it. Relaxed: no order between them, only no torn
+ * value.
  */
 #ifndef PARTITA_ATOMICS_H
 #define PARTITA_ATOMICS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keeps a thread from being cancelled within a stretch of code that holds something which others wait for: most system calls are
- * points at which pthread_cancel takes effect, none of the driver's functions is said to be one.
+ * Keeps a thread from being cancelled within a stretch of code that holds something which others wait for: most system
+ * calls are points at which pthread_cancel takes effect, none of the driver's functions is said to be one.
  */
 #ifndef PARTITA_CANCELLING_H
 #define PARTITA_CANCELLING_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keeps a thread from being cancelled and from running signal handlers within a stretch of code that others, or a handler of its own, would wait for
- * forever, and whose waits a signal must not cut short. What tells of a fault of the code itself goes on to the program. Nests; may change errno.
+ * Keeps a thread from being cancelled and from running signal handlers within a stretch of code that others, or a
+ * handler of its own, would wait for forever, and whose waits a signal must not cut short. What tells of a fault of the
+ * code itself goes on to the program. Nests; may change errno.
  */
 #ifndef PARTITA_INTERRUPTIONS_H
 #define PARTITA_INTERRUPTIONS_H
@@ -22,7 +23,8 @@ static inline void interruptions_off(struct interruptions *former) {
     sigfillset(&all);
     for (unsigned int i = 0; i < sizeof faults / sizeof *faults; i++)
         sigdelset(&all, faults[i]);
-    sigprocmask(SIG_BLOCK, &all, &former->signals); /* Linux: of this thread. pthread_sigmask was not in libc for long */
+    /* Linux: of this thread. pthread_sigmask was not in libc for long */
+    sigprocmask(SIG_BLOCK, &all, &former->signals);
 }
 
 static inline void interruptions_back(const struct interruptions *former) {

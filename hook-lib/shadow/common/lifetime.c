@@ -19,8 +19,8 @@
 enum { PAGE = 4096, UNKNOWN = 0, BUSY = 1 };
 
 uint32_t *lifetime_word;
-static uint32_t without_page;  /* stands in for the page where none can be had */
-static uint32_t process;       /* whose state this is, where the kernel does not wipe; 0: it wipes */
+static uint32_t without_page; /* stands in for the page where none can be had */
+static uint32_t process;      /* whose state this is, where the kernel does not wipe; 0: it wipes */
 static bool opened;
 
 static void make_word(void) {

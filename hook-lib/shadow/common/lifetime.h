@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tells a process that uses the library for the first time, and a child of fork, from one that is under way. The fast path is
- * one load: the word lies in a page that the kernel zeroes in a child of fork (MADV_WIPEONFORK, Linux 4.14); without that the
- * process id is asked each time.
+ * Tells a process that uses the library for the first time, and a child of fork, from one that is under way. The fast
+ * path is one load: the word lies in a page that the kernel zeroes in a child of fork (MADV_WIPEONFORK, Linux 4.14);
+ * without that the process id is asked each time.
  */
 #ifndef PARTITA_LIFETIME_H
 #define PARTITA_LIFETIME_H

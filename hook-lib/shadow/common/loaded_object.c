@@ -43,7 +43,7 @@ bool loaded_object_path(const void *address, char *path, size_t room) {
 }
 
 struct tables {
-    const ElfW(Sym) *symbols;
+    const ElfW(Sym) * symbols;
     const char *strings;
     const uint32_t *gnu_hash;
     const Elf32_Word *hash;
@@ -82,7 +82,7 @@ static bool is_function(const struct tables *tables, uint32_t index, const char 
            (binding == STB_GLOBAL || binding == STB_WEAK) && strcmp(tables->strings + symbol->st_name, name) == 0;
 }
 
-static const ElfW(Sym) *by_gnu_hash(const struct tables *tables, const char *name) {
+static const ElfW(Sym) * by_gnu_hash(const struct tables *tables, const char *name) {
     const uint32_t *head = tables->gnu_hash;
     uint32_t bucket_count = head[0], first = head[1], bloom_words = head[2];
     const uint32_t *buckets = (const uint32_t *)((const ElfW(Addr) *)(head + 4) + bloom_words);
@@ -104,7 +104,7 @@ static const ElfW(Sym) *by_gnu_hash(const struct tables *tables, const char *nam
     }
 }
 
-static const ElfW(Sym) *by_hash(const struct tables *tables, const char *name) {
+static const ElfW(Sym) * by_hash(const struct tables *tables, const char *name) {
     Elf32_Word bucket_count = tables->hash[0];
     const Elf32_Word *buckets = tables->hash + 2, *chain = buckets + bucket_count;
     Elf32_Word hash = 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A treap: a search tree by address that is a heap by random priorities, so that it is balanced whatever the order of arrival. */
+/*
+ * A treap: a search tree by address that is a heap by random priorities, so that it is balanced whatever the order of
+ * arrival.
+ */
 #include "common/ranges.h"
 
 #include "common/growing.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ranges of addresses, each with a value; a tree in which a search costs the logarithm of how many there are. Not thread-safe. An index
- * stays a range's until it is dropped; 0 is none.
+ * Ranges of addresses, each with a value; a tree in which a search costs the logarithm of how many there are. Not
+ * thread-safe. An index stays a range's until it is dropped; 0 is none.
  */
 #ifndef PARTITA_RANGES_H
 #define PARTITA_RANGES_H
@@ -13,7 +13,7 @@ struct range_node;
 
 struct ranges {
     struct range_node *nodes;
-    uint32_t room, count; /* of nodes; node 0 is none */
+    uint32_t room, count;          /* of nodes; node 0 is none */
     uint32_t unused, unused_count; /* dropped nodes, to be used again */
     uint32_t root, random;
 };

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Levels of buckets; a key has one bucket of seven places in each level, and each level has eight times the buckets of the one
- * before. An entry goes to the first free place among its buckets, small levels first. A look-up asks the key's bucket in every level
- * that exists: no chains, so a removed place is simply free again.
+ * Levels of buckets; a key has one bucket of seven places in each level, and each level has eight times the buckets of
+ * the one before. An entry goes to the first free place among its buckets, small levels first. A look-up asks the key's
+ * bucket in every level that exists: no chains, so a removed place is simply free again.
  *
- * A bucket's first cache line has a byte of each key's hash beside the keys, so that one comparison of eight bytes tells that none of
- * them is wanted. A byte is written before its key and stays when the key goes: it may point at a place in vain, never away from one.
+ * A bucket's first cache line has a byte of each key's hash beside the keys, so that one comparison of eight bytes
+ * tells that none of them is wanted. A byte is written before its key and stays when the key goes: it may point at a
+ * place in vain, never away from one.
  */
 #define _GNU_SOURCE
 #include "common/table.h"
@@ -59,15 +60,18 @@ static struct bucket *level_or_grow(struct table *table, int level) {
 }
 
 /*
- * Neighbours in address space, which a driver gives out one after the other, are neighbours here, too: that spares the caches. What lies
- * closer together than allocations of the card do (handles) is spread in all levels but the first.
+ * Neighbours in address space, which a driver gives out one after the other, are neighbours here, too: that spares the
+ * caches. What lies closer together than allocations of the card do (handles) is spread in all levels but the first.
  */
 static struct bucket *bucket_of(struct bucket *buckets, int level, uint64_t key, uint64_t hash) {
     uint64_t near = level == 0 ? 0 : hash >> 40 & 15;
     return &buckets[(scatter(key >> 21) + (key >> 12) + near) & (buckets_in(level) - 1)];
 }
 
-/* The key's bucket in every level that exists, and how many. Large tables do not fit the caches: all are asked for before one is looked at. */
+/*
+ * The key's bucket in every level that exists, and how many. Large tables do not fit the caches: all are asked for
+ * before one is looked at.
+ */
 static int buckets_of(struct table *table, uint64_t key, uint64_t hash, struct bucket *of[TABLE_LEVELS]) {
     int levels = 0;
     for (; levels < TABLE_LEVELS; levels++) {
@@ -115,8 +119,8 @@ uint64_t table_find(struct table *table, uint64_t key) {
 }
 
 /*
- * The value is read once nobody else can change it: an entry that was taken and put again in the same place a moment ago has another one.
- * The place stays BUSY.
+ * The value is read once nobody else can change it: an entry that was taken and put again in the same place a moment
+ * ago has another one. The place stays BUSY.
  */
 static bool claim(struct bucket *bucket, int i, uint64_t key, uint64_t *value) {
     if (!__atomic_compare_exchange_n(&bucket->keys[i], &key, BUSY, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a process allocated: address (or handle) -> what was charged for it. Concurrent and lock-free; a look-up costs a few cache
- * lines, however many entries there are. Touches errno only where it grows (mmap).
+ * What a process allocated: address (or handle) -> what was charged for it. Concurrent and lock-free; a look-up costs a
+ * few cache lines, however many entries there are. Touches errno only where it grows (mmap).
  */
 #ifndef PARTITA_TABLE_H
 #define PARTITA_TABLE_H

@@ -42,7 +42,8 @@ void core_account_charge(struct partita_account *account, uint64_t from, uint64_
     __atomic_fetch_add(&account->charged_ns, charged, __ATOMIC_RELAXED);
     if (percent == 0 || charged == 0)
         return;
-    uint64_t burst = CORE_BURST_NS * 100 / percent, cost = charged < most / 100 * percent ? charged * 100 / percent : most;
+    uint64_t burst = CORE_BURST_NS * 100 / percent,
+             cost = charged < most / 100 * percent ? charged * 100 / percent : most;
     uint64_t least = from > burst ? from - burst : 0, latest = from + most;
     uint64_t seen = load_relaxed(&account->paid_until), base;
     do {
@@ -51,7 +52,10 @@ void core_account_charge(struct partita_account *account, uint64_t from, uint64_
                                           __ATOMIC_RELAXED));
 }
 
-/* A moment that is too far away was not written by any of us: to wait for it would have no end, since nobody charges meanwhile. */
+/*
+ * A moment that is too far away was not written by any of us: to wait for it would have no end, since nobody charges
+ * meanwhile.
+ */
 uint64_t core_account_due(const struct partita_account *account, uint64_t now, uint64_t most) {
     uint64_t until = load_relaxed(&account->paid_until);
     if (until <= now || until - now > 2 * most)
@@ -59,12 +63,14 @@ uint64_t core_account_due(const struct partita_account *account, uint64_t now, u
     return until - now < most ? until - now : most;
 }
 
-void core_account_reprice(struct partita_account *account, uint64_t now, unsigned int before, unsigned int now_percent, uint64_t most) {
+void core_account_reprice(struct partita_account *account, uint64_t now, unsigned int before, unsigned int now_percent,
+                          uint64_t most) {
     uint64_t seen = load_relaxed(&account->paid_until), due;
     do {
         if (before == now_percent || before == 0 || now_percent == 0 || seen <= now || seen - now > 2 * most)
             return;
         due = (seen - now) / now_percent;
         due = due < 2 * most / before ? due * before : 2 * most;
-    } while (!__atomic_compare_exchange_n(&account->paid_until, &seen, now + due, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    } while (
+        !__atomic_compare_exchange_n(&account->paid_until, &seen, now + due, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much GPU time was used when, over the last two seconds: what a report is compared with goes up to a moment that is past. */
+/*
+ * How much GPU time was used when, over the last two seconds: what a report is compared with goes up to a moment that
+ * is past.
+ */
 #ifndef PARTITA_CORE_HISTORY_H
 #define PARTITA_CORE_HISTORY_H
 

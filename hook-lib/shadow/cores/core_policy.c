@@ -8,8 +8,8 @@ enum {
 };
 
 /*
- * With nobody else on the card a soft limit is none. Otherwise it grows towards the card's idle time, and falls back to the share
- * itself as soon as the card is full: then somebody may want more than is left to him.
+ * With nobody else on the card a soft limit is none. Otherwise it grows towards the card's idle time, and falls back to
+ * the share itself as soon as the card is full: then somebody may want more than is left to him.
  */
 static unsigned int lend(const struct core_rules *rules, unsigned int own, unsigned int others) {
     if (others <= NOBODY)

@@ -3,16 +3,19 @@
 
 #include <stdbool.h>
 
+#include "common/atomics.h"
 #include "cores/core_account.h"
 #include "cores/core_history.h"
-#include "common/atomics.h"
 
 enum { LEAST_SCALE = 16, MEMORY = 16 /* reports */ };
 enum { KEPT = PARTITA_LATE_REPORTS + 1, LATE_KNOWN = 1 << 8, STAMPED = 1 << 9 };
 static const uint64_t ENOUGH_TO_SCALE_NS = 20000000, ENOUGH_TO_SHOW_NS = 30000000, NOTHING_NS = 2000000;
 static const uint64_t PLAUSIBLE_NS = 60000000000; /* between two reports */
 static const int64_t AHEAD_NS = 250000000;
-/* No more is made up for, and no more than a second of the limit; what is less than samples are wrong by anyway is left alone. */
+/*
+ * No more is made up for, and no more than a second of the limit; what is less than samples are wrong by anyway is left
+ * alone.
+ */
 static const int64_t OWED_NS = 250000000, OWED_PERCENT_NS = 10000000, OWED_LEAST_NS = 20000000;
 
 static int64_t clamped(int64_t value, int64_t most) {
@@ -40,15 +43,16 @@ uint64_t core_reports_cost(struct partita_account *account, uint64_t busy) {
         settled = owed > most / 2 ? most / 2 : owed < -most ? -most : owed;
         if (settled == 0)
             break;
-    } while (!__atomic_compare_exchange_n(&account->owed_ns, &seen, (uint64_t)(clamped((int64_t)seen, OWED_NS) - settled), true,
-                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    } while (!__atomic_compare_exchange_n(&account->owed_ns, &seen,
+                                          (uint64_t)(clamped((int64_t)seen, OWED_NS) - settled), true, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
     return scaled - (uint64_t)settled;
 }
 
 /*
- * Reports say up to when their figures go, and are compared with what was timed by then: compared with what was timed by now, it would look as if
- * others had the rest, be charged less, and so grow on. Where they do not say it, or what was timed by then does not show, it is learned how late
- * they are whenever a use begins.
+ * Reports say up to when their figures go, and are compared with what was timed by then: compared with what was timed
+ * by now, it would look as if others had the rest, be charged less, and so grow on. Where they do not say it, or what
+ * was timed by then does not show, it is learned how late they are whenever a use begins.
  */
 static uint64_t learn_late(struct partita_account *account, uint64_t timed, uint64_t reported, bool stamped) {
     uint64_t seen = load_relaxed(&account->late), late = seen & (LATE_KNOWN - 1);
@@ -67,7 +71,10 @@ static uint64_t learn_late(struct partita_account *account, uint64_t timed, uint
     return late < PARTITA_LATE_REPORTS ? late + 1 : late;
 }
 
-/* Keeps what was timed by the report `number`. Of reports that nobody looked at, what was timed meanwhile counts for the last. */
+/*
+ * Keeps what was timed by the report `number`. Of reports that nobody looked at, what was timed meanwhile counts for
+ * the last.
+ */
 static void remember(struct partita_account *account, uint64_t seen, uint64_t number, uint64_t busy) {
     uint64_t last = seen ? load_relaxed(&account->busy_at_report_ns) : busy;
     bool follows = seen != 0 && number > seen && number - seen < KEPT;
@@ -93,8 +100,8 @@ static void begin_anew(struct partita_account *account, uint64_t busy, uint64_t 
 }
 
 /*
- * What of `timed` ns the card really worked for the share: what is reported, but no more than was timed, and no less than others leave of it. What
- * a report is ahead or behind by goes to the next one.
+ * What of `timed` ns the card really worked for the share: what is reported, but no more than was timed, and no less
+ * than others leave of it. What a report is ahead or behind by goes to the next one.
  */
 static uint64_t fair(struct partita_account *account, uint64_t timed, uint64_t reported, uint64_t others) {
     if (others == 0) {
@@ -109,19 +116,23 @@ static uint64_t fair(struct partita_account *account, uint64_t timed, uint64_t r
 }
 
 /*
- * A share that begins beside others is charged all that is timed until the first report shows that the card served them as well, a third of a second to
- * more than one: it gets half of its limit, and less than its limit as long as the ratio of the last seconds still holds some of that time. So what
- * was charged is compared with what the share really had, and the difference made up for: what it had too much just as well, when others leave.
+ * A share that begins beside others is charged all that is timed until the first report shows that the card served them
+ * as well, a third of a second to more than one: it gets half of its limit, and less than its limit as long as the
+ * ratio of the last seconds still holds some of that time. So what was charged is compared with what the share really
+ * had, and the difference made up for: what it had too much just as well, when others leave.
  *
- * What was charged too much or too little by now: against what the share really had up to there, and what it will have had since if the card goes
- * on to be shared as of late. Where it is not known up to when reports go, the difference would swing with what they are late by: none is made up for.
- * Nor is any where time may be lent, since what was charged in such a time was not paid for.
+ * What was charged too much or too little by now: against what the share really had up to there, and what it will have
+ * had since if the card goes on to be shared as of late. Where it is not known up to when reports go, the difference
+ * would swing with what they are late by: none is made up for. Nor is any where time may be lent, since what was
+ * charged in such a time was not paid for.
  */
 static void settle_owed(struct partita_account *account, uint64_t busy, uint64_t compared, unsigned int percent) {
-    uint64_t charged = load_relaxed(&account->charged_ns), since = busy > compared ? core_reports_scaled(account, busy - compared) : 0;
+    uint64_t charged = load_relaxed(&account->charged_ns),
+             since = busy > compared ? core_reports_scaled(account, busy - compared) : 0;
     int64_t most = percent * OWED_PERCENT_NS < OWED_NS ? percent * OWED_PERCENT_NS : OWED_NS;
     int64_t owed = clamped((int64_t)(charged - load_relaxed(&account->fair_ns) - since), PLAUSIBLE_NS);
-    if (percent == 0 || load_relaxed(&account->recent_busy_ns) < NOTHING_NS) /* what was held back long ago is not saved up */
+    /* what was held back long ago is not saved up */
+    if (percent == 0 || load_relaxed(&account->recent_busy_ns) < NOTHING_NS)
         most = owed = 0;
     if (owed >= most) {
         owed = most;
@@ -141,27 +152,34 @@ static void compare_with_report(struct partita_account *account, uint64_t timed,
     store_relaxed(&account->recent_fair_ns, recent_fair - recent_fair / MEMORY + is);
 }
 
-/* ns that others used at most in the time of a report: by its figures or, since the share began in the midst of a sample, those of the one before. */
+/*
+ * ns that others used at most in the time of a report: by its figures or, since the share began in the midst of a
+ * sample, those of the one before.
+ */
 static uint64_t others_in(struct partita_account *account, const struct card_report *report, uint64_t passed) {
     uint64_t former = load_relaxed(&account->others) % 101, most = report->others > former ? report->others : former;
     store_relaxed(&account->others, report->others);
-    return most ? most * passed / 80 + passed / 32 : 0; /* a quarter and three percent more, for what samples are wrong by */
+    /* a quarter and three percent more, for what samples are wrong by */
+    return most ? most * passed / 80 + passed / 32 : 0;
 }
 
 /* Whoever changes the number does the rest; a death in between loses one report. */
-void core_reports_take(struct partita_account *account, const struct card_report *report, uint64_t now, unsigned int percent) {
+void core_reports_take(struct partita_account *account, const struct card_report *report, uint64_t now,
+                       unsigned int percent) {
     uint64_t seen = load_relaxed(&account->report), number = report->number;
     if (seen == number ||
         !__atomic_compare_exchange_n(&account->report, &seen, number, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         return;
-    uint64_t busy = load_relaxed(&account->busy_ns), former = load_relaxed(&account->reported_busy_ns), reported = report->busy - former;
+    uint64_t busy = load_relaxed(&account->busy_ns), former = load_relaxed(&account->reported_busy_ns),
+             reported = report->busy - former;
     uint64_t passed = report->at - load_relaxed(&account->reported_at);
     bool follows = seen != 0 && report->busy >= former && reported <= PLAUSIBLE_NS && passed <= PLAUSIBLE_NS;
     bool stamped = report->sampled > 0 && report->sampled <= now;
     follows = follows && stamped == ((load_relaxed(&account->late) & STAMPED) != 0);
     bool news = passed > 0 || !follows;
     uint64_t by = stamped ? busy - core_history_since(account, report->sampled, now) : busy;
-    uint64_t late = follows && news ? learn_late(account, by - load_relaxed(&account->busy_at_report_ns), reported, stamped) : 0;
+    uint64_t late =
+        follows && news ? learn_late(account, by - load_relaxed(&account->busy_at_report_ns), reported, stamped) : 0;
     remember(account, seen, number, by);
     if (!news)
         return;

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-unsigned int core_spans_add(struct core_spans *spans, uint64_t from, uint64_t to, struct core_span fresh[CORE_SPANS + 1]) {
+unsigned int core_spans_add(struct core_spans *spans, uint64_t from, uint64_t to,
+                            struct core_span fresh[CORE_SPANS + 1]) {
     unsigned int first = 0, end, parts = 0;
     struct core_span whole = {from, to};
     if (to <= from)

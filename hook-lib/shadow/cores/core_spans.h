@@ -13,10 +13,12 @@ struct core_span {
 
 struct core_spans {
     unsigned int count;
-    struct core_span at[CORE_SPANS]; /* sorted, apart from each other; older ones are forgotten, and would count again */
+    /* sorted, apart from each other; older ones are forgotten, and would count again */
+    struct core_span at[CORE_SPANS];
 };
 
 /* Adds from..to; the parts of it that were not there go to `fresh`, in order. How many. */
-unsigned int core_spans_add(struct core_spans *spans, uint64_t from, uint64_t to, struct core_span fresh[CORE_SPANS + 1]);
+unsigned int core_spans_add(struct core_spans *spans, uint64_t from, uint64_t to,
+                            struct core_span fresh[CORE_SPANS + 1]);
 
 #endif

@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "common/atomics.h"
+#include "common/interruptions.h"
 #include "common/now.h"
-#include "share/cards.h"
 #include "cores/core_account.h"
 #include "cores/core_history.h"
 #include "cores/core_policy.h"
 #include "cores/core_reports.h"
 #include "cores/core_spans.h"
-#include "common/interruptions.h"
+#include "share/cards.h"
 
 enum { LOOK_EVERY_NS = 50000000, PAUSE_NS = 10000000 };
 
@@ -24,7 +24,7 @@ static struct card {
     uint32_t limited; /* by the quota */
     uint32_t paused;
     uint32_t reported; /* the report counts */
-    uint32_t compute; /* PARTITA_COMPUTE_..., as it goes to the slot */
+    uint32_t compute;  /* PARTITA_COMPUTE_..., as it goes to the slot */
 } cards[CARDS_MAX];
 
 uint32_t cores_in_force;
@@ -45,18 +45,20 @@ static void reprice(int index, uint32_t percent, uint64_t now) {
     core_account_reprice(&card->own, now, card->priced, percent, CORE_OWN_DEBT_NS);
     card->priced = percent;
     /* Of several processes that see it one does it. */
-    if (shared && before != percent && __atomic_compare_exchange_n(priced, &before, percent, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    if (shared && before != percent &&
+        __atomic_compare_exchange_n(priced, &before, percent, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         core_account_reprice(&shared->account, now, before <= 100 ? before : 0, percent, CORE_SHARED_DEBT_NS);
 }
 
 static void say(int index, uint32_t compute);
 
 /*
- * Programs that work together on several cards wait for each other on the cards: a kernel runs until its peer on another card has begun. What
- * a limit has that one wait for, this one is charged as its own use, and pays for with a wait 100/percent - 1 times as long, for which its
- * peer is charged in turn. Below 50 % each wait is longer than the last, without end. By events a kernel that waits cannot be told from one
- * that works, nor by NVML, and a bound on what is paid for one kernel would let long kernels of a single card go free. So in a container with
- * limits on several cards they do not hold, which the slot says. Whether the process uses more than one of them does not matter: its
+ * Programs that work together on several cards wait for each other on the cards: a kernel runs until its peer on
+ * another card has begun. What a limit has that one wait for, this one is charged as its own use, and pays for with a
+ * wait 100/percent - 1 times as long, for which its peer is charged in turn. Below 50 % each wait is longer than the
+ * last, without end. By events a kernel that waits cannot be told from one that works, nor by NVML, and a bound on what
+ * is paid for one kernel would let long kernels of a single card go free. So in a container with limits on several
+ * cards they do not hold, which the slot says. Whether the process uses more than one of them does not matter: its
  * peers may be other processes.
  */
 static void not_across_cards(int index, struct core_rules *rules) {
@@ -94,7 +96,8 @@ static void look_at_card(int index, void *force) {
 void cores_look(void) {
     uint64_t now = cores_now(), due = load_acquire(&next_look);
     /* Far in the future stands what a thread is about right now. */
-    if (now < due || !__atomic_compare_exchange_n(&next_look, &due, UINT64_MAX, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    if (now < due ||
+        !__atomic_compare_exchange_n(&next_look, &due, UINT64_MAX, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return;
     uint32_t force = 0;
     struct interruptions interruptions;
@@ -115,7 +118,8 @@ unsigned int cores_percent(int card) {
     return percent ? percent : 100;
 }
 
-static void charge_account(struct partita_account *account, bool reported, uint64_t from, uint64_t busy, unsigned int percent, uint64_t most) {
+static void charge_account(struct partita_account *account, bool reported, uint64_t from, uint64_t busy,
+                           unsigned int percent, uint64_t most) {
     core_account_charge(account, from, busy, reported ? core_reports_cost(account, busy) : busy, percent, most);
 }
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arrays and mipmapped arrays. What the driver pads is not known: cuArrayGetMemoryRequirements answers only for arrays whose memory is
- * mapped later (sparse, deferred), and those take none when they are made: it comes from cuMemCreate, which is charged.
+ * Arrays and mipmapped arrays. What the driver pads is not known: cuArrayGetMemoryRequirements answers only for arrays
+ * whose memory is mapped later (sparse, deferred), and those take none when they are made: it comes from cuMemCreate,
+ * which is charged.
  */
 #include "cuda_arrays.h"
 
+#include "common/lifetime.h"
 #include "cuda/array_size.h"
 #include "cuda/cuda_charge.h"
 #include "cuda/cuda_driver.h"
-#include "common/lifetime.h"
 #include "cuda/sparse.h"
 
 /* A handle is an address of the host: the bit tells it from an address of the card. */
@@ -24,32 +25,32 @@ static CUresult begin_array(struct charge *charge, const CUDA_ARRAY3D_DESCRIPTOR
     return charge_begin_in_context(charge, array_bytes(descriptor, levels));
 }
 
-#define END_OF_CREATE(name, type, destroy)                                                                            \
-    static CUresult name(const struct charge *charge, CUresult result, type *array, type former) {                    \
-        if (charge_end(charge, result, array_key(*array)))                                                               \
-            return result;                                                                                            \
-        result = charge_undo(charge, DRIVER(destroy) ? DRIVER(destroy)(*array) : CUDA_ERROR_NOT_SUPPORTED);           \
-        *array = former;                                                                                              \
-        return result;                                                                                                \
+#define END_OF_CREATE(name, type, destroy)                                                                             \
+    static CUresult name(const struct charge *charge, CUresult result, type *array, type former) {                     \
+        if (charge_end(charge, result, array_key(*array)))                                                             \
+            return result;                                                                                             \
+        result = charge_undo(charge, DRIVER(destroy) ? DRIVER(destroy)(*array) : CUDA_ERROR_NOT_SUPPORTED);            \
+        *array = former;                                                                                               \
+        return result;                                                                                                 \
     }
 
 END_OF_CREATE(end_array, CUarray, cuArrayDestroy)
 END_OF_CREATE(end_mipmapped, CUmipmappedArray, cuMipmappedArrayDestroy)
 
-#define ARRAY_CREATE(name, descriptor_type, depth, flags)                                                             \
-    CUresult name(CUarray *array, const descriptor_type *descriptor) {                                                \
-        NEED(name);                                                                                                   \
-        if (!array || !descriptor || descriptor->Width == 0)                                                          \
-            return DRIVER(name)(array, descriptor);                                                                   \
-        struct charge charge;                                                                                         \
-        const CUDA_ARRAY3D_DESCRIPTOR wide = {descriptor->Width,  descriptor->Height,      (depth),                   \
-                                              descriptor->Format, descriptor->NumChannels, (flags)};                  \
-        CUresult result = begin_array(&charge, &wide, 1);                                                                   \
-        if (result != CUDA_SUCCESS)                                                                                   \
-            return result;                                                                                            \
-        CUarray former = *array;                                                                                      \
-        result = DRIVER(name)(array, descriptor);                                                                     \
-        return end_array(&charge, result, array, former);                                                             \
+#define ARRAY_CREATE(name, descriptor_type, depth, flags)                                                              \
+    CUresult name(CUarray *array, const descriptor_type *descriptor) {                                                 \
+        NEED(name);                                                                                                    \
+        if (!array || !descriptor || descriptor->Width == 0)                                                           \
+            return DRIVER(name)(array, descriptor);                                                                    \
+        struct charge charge;                                                                                          \
+        const CUDA_ARRAY3D_DESCRIPTOR wide = {descriptor->Width,  descriptor->Height,      (depth),                    \
+                                              descriptor->Format, descriptor->NumChannels, (flags)};                   \
+        CUresult result = begin_array(&charge, &wide, 1);                                                              \
+        if (result != CUDA_SUCCESS)                                                                                    \
+            return result;                                                                                             \
+        CUarray former = *array;                                                                                       \
+        result = DRIVER(name)(array, descriptor);                                                                      \
+        return end_array(&charge, result, array, former);                                                              \
     }
 
 ARRAY_CREATE(cuArrayCreate, CUDA_ARRAY_DESCRIPTOR_v1, 0, 0)

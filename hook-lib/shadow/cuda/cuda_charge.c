@@ -3,12 +3,12 @@
 
 #include <errno.h>
 
-#include "share/cards.h"
+#include "common/table.h"
 #include "cuda/cuda_contexts.h"
 #include "cuda/cuda_driver.h"
 #include "cuda/cuda_units.h"
 #include "cuda/pools.h"
-#include "common/table.h"
+#include "share/cards.h"
 
 /* address -> bits 0-31 units, 32-39 card + 1, 40-62 number of the context, 63 managed memory */
 static struct table allocations;

@@ -6,11 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "share/cards.h"
 #include "cuda_api.h"
+#include "share/cards.h"
 
 struct charge {
-    int card; /* negative: nothing is charged */
+    int card;                 /* negative: nothing is charged */
     enum share_memory memory; /* PAGED: the memory is to be managed */
     uint64_t units;
     uint32_t context; /* number of the context that the memory ends with (cuda_contexts.h); 0: with none */
@@ -18,7 +18,10 @@ struct charge {
 
 #define CHARGE_NOTHING ((struct charge){-1, SHARE_RESIDENT, 0, 0})
 
-/* Charges the units, if need be after the process' pools gave up what nobody uses. False: the quota does not allow it; that counts as refused. */
+/*
+ * Charges the units, if need be after the process' pools gave up what nobody uses. False: the quota does not allow it;
+ * that counts as refused.
+ */
 bool charge_card(int card, enum share_memory memory, uint64_t units);
 
 /*
@@ -31,8 +34,8 @@ CUresult charge_begin(struct charge *charge, uint64_t bytes);
 CUresult charge_begin_in_context(struct charge *charge, uint64_t bytes);
 
 /*
- * The same for memory that may be made managed instead: where the share oversubscribes and its part of the card is full, charge->memory
- * is PAGED, and that is what the caller has to do.
+ * The same for memory that may be made managed instead: where the share oversubscribes and its part of the card is
+ * full, charge->memory is PAGED, and that is what the caller has to do.
  */
 CUresult charge_begin_movable(struct charge *charge, uint64_t bytes);
 
@@ -43,8 +46,8 @@ CUresult charge_begin_managed(struct charge *charge, uint64_t bytes);
 bool charge_change(struct charge *charge, uint64_t bytes);
 
 /*
- * Keeps the charge under the address, or gives it back where the driver failed. False: there is no memory for the entry, and nothing would
- * give the charge back; the caller lets the driver free what it gave, then charge_undo.
+ * Keeps the charge under the address, or gives it back where the driver failed. False: there is no memory for the
+ * entry, and nothing would give the charge back; the caller lets the driver free what it gave, then charge_undo.
  */
 bool charge_end(const struct charge *charge, CUresult result, uint64_t address);
 

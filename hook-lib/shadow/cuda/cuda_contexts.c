@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What ends with a context: memory allocated in it and never freed. The driver frees it with cuCtxDestroy, with the last release of a
- * primary context, and with its reset; the charges go then, too.
+ * What ends with a context: memory allocated in it and never freed. The driver frees it with cuCtxDestroy, with the
+ * last release of a primary context, and with its reset; the charges go then, too.
  *
- * As soon as the driver is done, another thread may get a context with the same handle and allocate in it, before the charges of the
- * former one are given back. So a context's number changes before the call that ends it. Whether a release was the last one is known only
- * after it: there the device's primary context is retained and ended by one thread at a time, and the number changes in its turn.
+ * As soon as the driver is done, another thread may get a context with the same handle and allocate in it, before the
+ * charges of the former one are given back. So a context's number changes before the call that ends it. Whether a
+ * release was the last one is known only after it: there the device's primary context is retained and ended by one
+ * thread at a time, and the number changes in its turn.
  *
- * A green context is a part of its device's primary context and retains that. What is allocated in it is the primary one's.
+ * A green context is a part of its device's primary context and retains that. What is allocated in it is the primary
+ * one's.
  */
 #include "cuda/cuda_contexts.h"
 
@@ -16,11 +18,11 @@
 
 #include "common/atomics.h"
 #include "common/cancelling.h"
+#include "common/lifetime.h"
 #include "cuda/cuda_charge.h"
 #include "cuda/cuda_driver.h"
 #include "cuda/cuda_timing.h"
 #include "cuda/greens.h"
-#include "common/lifetime.h"
 #include "cuda/pools.h"
 #include "cuda/sparse.h"
 #include "cuda/timing_calls.h"
@@ -30,9 +32,9 @@ static const uint64_t TURN_PAUSE_NS = 100000;
 
 /* A handle keeps its place. */
 static CUcontext contexts[CONTEXTS];
-static uint32_t lives[CONTEXTS]; /* how many contexts with the handle have ended, or were expected to */
+static uint32_t lives[CONTEXTS];     /* how many contexts with the handle have ended, or were expected to */
 static CUcontext primaries[DEVICES]; /* by device, as last retained */
-static uint32_t turns[DEVICES]; /* 1: a call that may make or end the primary context is under way */
+static uint32_t turns[DEVICES];      /* 1: a call that may make or end the primary context is under way */
 
 _Static_assert(CONTEXTS < 1 << CONTEXT_HANDLE_BITS, "a handle's number fits");
 
@@ -44,8 +46,8 @@ static int handle_place(CUcontext context, bool fresh) {
         CUcontext there = load_relaxed(&contexts[place]);
         if (!there && !fresh)
             return -1;
-        if (!there && __atomic_compare_exchange_n(&contexts[place], &there, context, false, __ATOMIC_RELAXED,
-                                                  __ATOMIC_RELAXED))
+        if (!there &&
+            __atomic_compare_exchange_n(&contexts[place], &there, context, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
             return (int)place;
         if (there == context)
             return (int)place;
@@ -93,14 +95,14 @@ static void context_ended(CUcontext context, uint32_t number, bool gone) {
     }
 }
 
-#define CONTEXT_DESTROY(name)                                                                                         \
-    CUresult name(CUcontext context) {                                                                                \
-        NEED(name);                                                                                                   \
-        context_ends(context);                                                                                        \
-        uint32_t number = next_life(context);                                                                         \
-        CUresult result = DRIVER(name)(context);                                                                      \
-        context_ended(context, number, result == CUDA_SUCCESS);                                                       \
-        return result;                                                                                                \
+#define CONTEXT_DESTROY(name)                                                                                          \
+    CUresult name(CUcontext context) {                                                                                 \
+        NEED(name);                                                                                                    \
+        context_ends(context);                                                                                         \
+        uint32_t number = next_life(context);                                                                          \
+        CUresult result = DRIVER(name)(context);                                                                       \
+        context_ended(context, number, result == CUDA_SUCCESS);                                                        \
+        return result;                                                                                                 \
     }
 
 CONTEXT_DESTROY(cuCtxDestroy)
@@ -194,7 +196,10 @@ static CUresult release_primary(CUresult (*call)(CUdevice device), CUdevice devi
     return result;
 }
 
-/* Whoever retains the primary context goes on with it: its next life begins without a retain. Its green contexts do not. */
+/*
+ * Whoever retains the primary context goes on with it: its next life begins without a retain. Its green contexts do
+ * not.
+ */
 static CUresult reset_primary(CUresult (*call)(CUdevice device), CUdevice device) {
     int cancelling = turn_begin(device);
     CUcontext context = primary_of(device);
@@ -210,10 +215,10 @@ static CUresult reset_primary(CUresult (*call)(CUdevice device), CUdevice device
     return result;
 }
 
-#define PRIMARY_END(name, how)                                                                                        \
-    CUresult name(CUdevice device) {                                                                                  \
-        NEED(name);                                                                                                   \
-        return how(DRIVER(name), device);                                                                             \
+#define PRIMARY_END(name, how)                                                                                         \
+    CUresult name(CUdevice device) {                                                                                   \
+        NEED(name);                                                                                                    \
+        return how(DRIVER(name), device);                                                                              \
     }
 
 PRIMARY_END(cuDevicePrimaryCtxRelease, release_primary)
@@ -223,10 +228,14 @@ PRIMARY_END(cuDevicePrimaryCtxReset_v2, reset_primary)
 
 static CUcontext context_from(CUgreenCtx green) {
     CUcontext context = NULL;
-    return green && DRIVER(cuCtxFromGreenCtx) && DRIVER(cuCtxFromGreenCtx)(&context, green) == CUDA_SUCCESS ? context : NULL;
+    return green && DRIVER(cuCtxFromGreenCtx) && DRIVER(cuCtxFromGreenCtx)(&context, green) == CUDA_SUCCESS ? context
+                                                                                                            : NULL;
 }
 
-/* The program need not have retained the primary context itself; it is retained now, so that this does not make or end it. */
+/*
+ * The program need not have retained the primary context itself; it is retained now, so that this does not make or end
+ * it.
+ */
 static void learn_primary(CUdevice device) {
     __typeof__(&cuDevicePrimaryCtxRelease_v2) release_again =
         DRIVER(cuDevicePrimaryCtxRelease_v2) ? DRIVER(cuDevicePrimaryCtxRelease_v2) : DRIVER(cuDevicePrimaryCtxRelease);

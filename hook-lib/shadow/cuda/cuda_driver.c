@@ -4,15 +4,15 @@
 #include <string.h>
 
 #include "common/atomics.h"
-#include "share/cards.h"
+#include "common/lifetime.h"
+#include "common/loaded_object.h"
 #include "cuda/cuda_charge.h"
 #include "cuda/cuda_contexts.h"
 #include "cuda/cuda_timing.h"
-#include "common/lifetime.h"
-#include "common/loaded_object.h"
 #include "cuda/page_refs.h"
 #include "cuda/pools.h"
 #include "cuda/sparse.h"
+#include "share/cards.h"
 
 static const char *const cuda_names[CUDA_FUNCTION_COUNT] = {
 #define CUDA_NAME(name) [CUDA_##name] = #name,
@@ -77,7 +77,10 @@ static int card_by(CUresult (*uuid_of)(CUuuid *, CUdevice), CUdevice device) {
     return cards_find(text);
 }
 
-/* Of a MIG instance the second version gives the instance's own UUID, the first one that of its card, which quotas name. */
+/*
+ * Of a MIG instance the second version gives the instance's own UUID, the first one that of its card, which quotas
+ * name.
+ */
 static int find_card(CUdevice device) {
     int card = DRIVER(cuDeviceGetUuid_v2) ? card_by(DRIVER(cuDeviceGetUuid_v2), device) : CARD_UNLIMITED;
     if (card == CARD_UNLIMITED && (DRIVER(cuDeviceGetUuid) || !DRIVER(cuDeviceGetUuid_v2)))
@@ -114,7 +117,8 @@ CUresult cuda_current_card(int *card) {
 /* What is new since is taken for memory of the card: never too little is counted. */
 int cuda_device_of_memory(int type, const CUmemLocation *location) {
     CUdevice device;
-    bool managed = type == CU_MEM_ALLOCATION_TYPE_MANAGED; /* moves to the card when that uses it, wherever it is at home */
+    /* moves to the card when that uses it, wherever it is at home */
+    bool managed = type == CU_MEM_ALLOCATION_TYPE_MANAGED;
     switch (location->type) {
     case CU_MEM_LOCATION_TYPE_DEVICE:
         return location->id;

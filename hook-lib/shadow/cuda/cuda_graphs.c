@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that graphs allocate. It belongs to the device, not to a graph, and is kept until it is trimmed: one account a device, as a
- * pool's. What a graph may need is known when it is instantiated: the addresses of its allocation nodes are fixed by then, and
- * allocations that do not live at once have the same ones. A launch charges beforehand what that is above the memory
- * that lies idle, or is refused.
+ * Memory that graphs allocate. It belongs to the device, not to a graph, and is kept until it is trimmed: one account a
+ * device, as a pool's. What a graph may need is known when it is instantiated: the addresses of its allocation nodes
+ * are fixed by then, and allocations that do not live at once have the same ones. A launch charges beforehand what that
+ * is above the memory that lies idle, or is refused.
  */
 #include "cuda_graphs.h"
 
 #include <errno.h>
 
 #include "common/atomics.h"
-#include "share/cards.h"
+#include "common/lifetime.h"
+#include "common/table.h"
 #include "cuda/cuda_charge.h"
 #include "cuda/cuda_driver.h"
 #include "cuda/cuda_timing.h"
 #include "cuda/graph_needs.h"
-#include "common/lifetime.h"
 #include "cuda/pool_books.h"
 #include "cuda/pools.h"
-#include "common/table.h"
+#include "share/cards.h"
 
-/* One device's part of what a graph needs. Key: the executable graph, with the part's number in the bits that addresses leave. */
+/*
+ * One device's part of what a graph needs. Key: the executable graph, with the part's number in the bits that addresses
+ * leave.
+ */
 enum { PART_SHIFT = 58 };
 static struct table parts; /* -> bits 0-31 units, 32-39 device */
 static uint32_t graphs_with_memory;
@@ -79,7 +82,8 @@ static void recall_needs(CUgraphExec exec, struct graph_needs *needs) {
     needs->count = 0;
     if (load_relaxed(&graphs_with_memory) == 0)
         return;
-    for (uint64_t value; needs->count < GRAPH_PARTS && (value = table_find(&parts, part_key(exec, needs->count))) != 0;) {
+    for (uint64_t value;
+         needs->count < GRAPH_PARTS && (value = table_find(&parts, part_key(exec, needs->count))) != 0;) {
         needs->part[needs->count].device = (int)(value >> 32 & 0xff);
         needs->part[needs->count++].units = value & UINT32_MAX;
     }
@@ -97,7 +101,8 @@ struct growth {
 
 static uint64_t idle_units(CUdevice device) {
     cuuint64_t reserved = 0, used = 0;
-    if (DRIVER(cuDeviceGetGraphMemAttribute)(device, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &reserved) != CUDA_SUCCESS ||
+    if (DRIVER(cuDeviceGetGraphMemAttribute)(device, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &reserved) !=
+            CUDA_SUCCESS ||
         DRIVER(cuDeviceGetGraphMemAttribute)(device, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &used) != CUDA_SUCCESS)
         return 0;
     return reserved > used ? (reserved - used) / PARTITA_UNIT : 0;
@@ -140,29 +145,28 @@ static bool begin_growth(struct growth *growth, const struct graph_needs *needs)
     return true;
 }
 
-#define INSTANTIATE(name, parameters, arguments, upload)                                                              \
-    CUresult name parameters {                                                                                        \
-        NEED(name);                                                                                                   \
-        struct graph_needs needs;                                                                                           \
-        struct growth growth = {.count = 0};                                                                          \
-        if (!graph_needs_of(graph, &needs) || ((upload) && !begin_growth(&growth, &needs)))                                  \
-            return CUDA_ERROR_OUT_OF_MEMORY;                                                                          \
-        CUgraphExec former = exec ? *exec : NULL;                                                                     \
-        CUresult result = DRIVER(name) arguments;                                                                     \
-        if (result == CUDA_SUCCESS && exec)                                                                           \
-            result = keep_or_undo(exec, former, &needs);                                                              \
-        end_growth(&growth);                                                                                                 \
-        return result;                                                                                                \
+#define INSTANTIATE(name, parameters, arguments, upload)                                                               \
+    CUresult name parameters {                                                                                         \
+        NEED(name);                                                                                                    \
+        struct graph_needs needs;                                                                                      \
+        struct growth growth = {.count = 0};                                                                           \
+        if (!graph_needs_of(graph, &needs) || ((upload) && !begin_growth(&growth, &needs)))                            \
+            return CUDA_ERROR_OUT_OF_MEMORY;                                                                           \
+        CUgraphExec former = exec ? *exec : NULL;                                                                      \
+        CUresult result = DRIVER(name) arguments;                                                                      \
+        if (result == CUDA_SUCCESS && exec)                                                                            \
+            result = keep_or_undo(exec, former, &needs);                                                               \
+        end_growth(&growth);                                                                                           \
+        return result;                                                                                                 \
     }
 
-INSTANTIATE(cuGraphInstantiate,
-            (CUgraphExec *exec, CUgraph graph, CUgraphNode *errorNode, char *log, size_t logSize),
+INSTANTIATE(cuGraphInstantiate, (CUgraphExec *exec, CUgraph graph, CUgraphNode *errorNode, char *log, size_t logSize),
             (exec, graph, errorNode, log, logSize), false)
 INSTANTIATE(cuGraphInstantiate_v2,
             (CUgraphExec *exec, CUgraph graph, CUgraphNode *errorNode, char *log, size_t logSize),
             (exec, graph, errorNode, log, logSize), false)
 INSTANTIATE(cuGraphInstantiateWithFlags, (CUgraphExec *exec, CUgraph graph, unsigned long long flags),
-            (exec, graph, flags), flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD)
+            (exec, graph, flags), (flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) != 0)
 INSTANTIATE(cuGraphInstantiateWithParams, (CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params),
             (exec, graph, params), params && (params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD))
 INSTANTIATE(cuGraphInstantiateWithParams_ptsz,
@@ -182,27 +186,27 @@ static CUresult launch_timed(CUresult (*function)(CUgraphExec, CUstream), CUgrap
     return result;
 }
 
-#define START(name, per_thread)                                                                                       \
-    static CUresult start_##name(CUgraphExec exec, CUstream stream) {                                                 \
-        return timing_watch() ? launch_timed(DRIVER(name), exec, stream, per_thread) : DRIVER(name)(exec, stream);    \
+#define START(name, per_thread)                                                                                        \
+    static CUresult start_##name(CUgraphExec exec, CUstream stream) {                                                  \
+        return timing_watch() ? launch_timed(DRIVER(name), exec, stream, per_thread) : DRIVER(name)(exec, stream);     \
     }
 
 START(cuGraphLaunch, false)
 START(cuGraphLaunch_ptsz, true)
 
-#define LAUNCH(name, start)                                                                                           \
-    CUresult name(CUgraphExec exec, CUstream stream) {                                                                \
-        NEED(name);                                                                                                   \
-        struct graph_needs needs;                                                                                           \
-        struct growth growth;                                                                                         \
-        recall_needs(exec, &needs);                                                                                   \
-        if (needs.count == 0)                                                                                         \
-            return start(exec, stream);                                                                               \
-        if (!begin_growth(&growth, &needs))                                                                                  \
-            return CUDA_ERROR_OUT_OF_MEMORY;                                                                          \
-        CUresult result = start(exec, stream);                                                                        \
-        end_growth(&growth);                                                                                                 \
-        return result;                                                                                                \
+#define LAUNCH(name, start)                                                                                            \
+    CUresult name(CUgraphExec exec, CUstream stream) {                                                                 \
+        NEED(name);                                                                                                    \
+        struct graph_needs needs;                                                                                      \
+        struct growth growth;                                                                                          \
+        recall_needs(exec, &needs);                                                                                    \
+        if (needs.count == 0)                                                                                          \
+            return start(exec, stream);                                                                                \
+        if (!begin_growth(&growth, &needs))                                                                            \
+            return CUDA_ERROR_OUT_OF_MEMORY;                                                                           \
+        CUresult result = start(exec, stream);                                                                         \
+        end_growth(&growth);                                                                                           \
+        return result;                                                                                                 \
     }
 
 LAUNCH(cuGraphLaunch, start_cuGraphLaunch)

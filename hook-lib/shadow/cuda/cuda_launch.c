@@ -2,25 +2,25 @@
 /* Launches: each waits until its card's limit allows it, and is timed. */
 #include "cuda_launch.h"
 
+#include "common/lifetime.h"
 #include "cuda/cuda_driver.h"
 #include "cuda/cuda_timing.h"
-#include "common/lifetime.h"
 
-#define LAUNCH(name, parameters, arguments, stream, per_thread)                                                       \
-    CUresult name parameters {                                                                                        \
-        NEED(name);                                                                                                   \
-        if (__builtin_expect(!timing_watch(), 1))                                                                     \
-            return DRIVER(name) arguments;                                                                            \
-        struct timed_launch launch;                                                                                   \
-        launch.open_ended = false;                                                                                    \
-        timing_begin(&launch, stream, per_thread);                                                                    \
-        CUresult result = DRIVER(name) arguments;                                                                     \
-        timing_end(&launch, 1);                                                                                       \
-        return result;                                                                                                \
+#define LAUNCH(name, parameters, arguments, stream, per_thread)                                                        \
+    CUresult name parameters {                                                                                         \
+        NEED(name);                                                                                                    \
+        if (__builtin_expect(!timing_watch(), 1))                                                                      \
+            return DRIVER(name) arguments;                                                                             \
+        struct timed_launch launch;                                                                                    \
+        launch.open_ended = false;                                                                                     \
+        timing_begin(&launch, stream, per_thread);                                                                     \
+        CUresult result = DRIVER(name) arguments;                                                                      \
+        timing_end(&launch, 1);                                                                                        \
+        return result;                                                                                                 \
     }
 
-#define SHAPE                                                                                                         \
-    CUfunction function, unsigned int gridX, unsigned int gridY, unsigned int gridZ, unsigned int blockX,             \
+#define SHAPE                                                                                                          \
+    CUfunction function, unsigned int gridX, unsigned int gridY, unsigned int gridZ, unsigned int blockX,              \
         unsigned int blockY, unsigned int blockZ, unsigned int sharedBytes, CUstream stream, void **parameters
 
 #define SHAPE_ARGUMENTS function, gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, stream, parameters
@@ -59,14 +59,14 @@ CUresult cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *launches, unsi
 }
 
 /*
- * The program waits, or looks whether it still has to: what it launched ends in the card's time, and not where it launches next. More
- * calls of the driver wait, but few programs wait by them alone.
+ * The program waits, or looks whether it still has to: what it launched ends in the card's time, and not where it
+ * launches next. More calls of the driver wait, but few programs wait by them alone.
  */
-#define WAITS(name, parameters, arguments, before)                                                                    \
-    CUresult name parameters {                                                                                        \
-        NEED(name);                                                                                                   \
-        before;                                                                                                       \
-        return DRIVER(name) arguments;                                                                                \
+#define WAITS(name, parameters, arguments, before)                                                                     \
+    CUresult name parameters {                                                                                         \
+        NEED(name);                                                                                                    \
+        before;                                                                                                        \
+        return DRIVER(name) arguments;                                                                                 \
     }
 
 WAITS(cuStreamQuery, (CUstream stream), (stream), timing_before_stream_wait(stream, false))
@@ -79,11 +79,11 @@ WAITS(cuMemcpyHtoD, (CUdeviceptr_v1 to, const void *from, unsigned int bytes), (
 WAITS(cuMemcpyHtoD_v2, (CUdeviceptr to, const void *from, size_t bytes), (to, from, bytes), timing_before_wait())
 WAITS(cuMemcpyHtoD_v2_ptds, (CUdeviceptr to, const void *from, size_t bytes), (to, from, bytes), timing_before_wait())
 
-#define STREAM_DESTROY(name)                                                                                          \
-    CUresult name(CUstream stream) {                                                                                  \
-        NEED(name);                                                                                                   \
-        timing_stream_ends(stream);                                                                                   \
-        return DRIVER(name)(stream);                                                                                  \
+#define STREAM_DESTROY(name)                                                                                           \
+    CUresult name(CUstream stream) {                                                                                   \
+        NEED(name);                                                                                                    \
+        timing_stream_ends(stream);                                                                                    \
+        return DRIVER(name)(stream);                                                                                   \
     }
 
 STREAM_DESTROY(cuStreamDestroy)

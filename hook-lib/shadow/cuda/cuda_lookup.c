@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuGetProcAddress: the driver resolves name, version and flags; only the pointer that it returns is exchanged for its wrapper. So
- * ABI, per-thread default stream and symbolStatus are the driver's, and an unknown symbol stays what it is.
+ * cuGetProcAddress: the driver resolves name, version and flags; only the pointer that it returns is exchanged for its
+ * wrapper. So ABI, per-thread default stream and symbolStatus are the driver's, and an unknown symbol stays what it is.
  */
-#include "cuda/cuda_driver.h"
 #include "common/lifetime.h"
+#include "cuda/cuda_driver.h"
 
 CUresult cuGetProcAddress(const char *symbol, void **function, int cudaVersion, cuuint64_t flags) {
     NEED(cuGetProcAddress);

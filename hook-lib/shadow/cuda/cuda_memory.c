@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Allocation and release of linear memory, but for rows (cuda_pitch.c). Where a share oversubscribes and its part of the card is full, managed memory stands in,
- * except for the functions with 32-bit addresses. A NULL output or a size of 0 is the driver's to refuse.
+ * Allocation and release of linear memory, but for rows (cuda_pitch.c). Where a share oversubscribes and its part of
+ * the card is full, managed memory stands in, except for the functions with 32-bit addresses. A NULL output or a size
+ * of 0 is the driver's to refuse.
  */
+#include "common/lifetime.h"
 #include "cuda/cuda_charge.h"
 #include "cuda/cuda_driver.h"
-#include "common/lifetime.h"
 #include "cuda/pools.h"
 
 CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes) {

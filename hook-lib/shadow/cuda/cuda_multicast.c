@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Multicast objects, and CUDA 13.5's logical endpoints. They hold no memory of their own, but keep what is bound to them until it is
- * unbound, or they end.
+ * Multicast objects, and CUDA 13.5's logical endpoints. They hold no memory of their own, but keep what is bound to
+ * them until it is unbound, or they end.
  */
-#include "share/cards.h"
-#include "cuda/cuda_driver.h"
 #include "common/lifetime.h"
+#include "cuda/cuda_driver.h"
 #include "cuda/page_refs.h"
+#include "share/cards.h"
 
 CUresult cuMulticastCreate(CUmemGenericAllocationHandle *handle, const CUmulticastObjectProp *prop) {
     NEED(cuMulticastCreate);
@@ -27,8 +27,8 @@ static bool no_room(page_object object) {
 }
 
 /*
- * An object that came from another process is not known here: what is bound to it is charged until its own last handle and mapping is
- * gone, and the object's owner may keep it longer.
+ * An object that came from another process is not known here: what is bound to it is charged until its own last handle
+ * and mapping is gone, and the object's owner may keep it longer.
  */
 static void bound(CUmemGenericAllocationHandle handle, page_object memory, int device, uint64_t offset, uint64_t size,
                   bool done) {
@@ -38,13 +38,13 @@ static void bound(CUmemGenericAllocationHandle handle, page_object memory, int d
     page_part_end(multicast, &part, false);
 }
 
-#define BIND(name, parameters, arguments, begin, device)                                                              \
-    CUresult name parameters {                                                                                        \
-        NEED(name);                                                                                                   \
-        page_object object = (begin);                                                                                 \
-        CUresult result = no_room(object) ? CUDA_ERROR_OUT_OF_MEMORY : DRIVER(name) arguments;                        \
-        bound(multicast, object, (device), offset, size, result == CUDA_SUCCESS);                                     \
-        return result;                                                                                                \
+#define BIND(name, parameters, arguments, begin, device)                                                               \
+    CUresult name parameters {                                                                                         \
+        NEED(name);                                                                                                    \
+        page_object object = (begin);                                                                                  \
+        CUresult result = no_room(object) ? CUDA_ERROR_OUT_OF_MEMORY : DRIVER(name) arguments;                         \
+        bound(multicast, object, (device), offset, size, result == CUDA_SUCCESS);                                      \
+        return result;                                                                                                 \
     }
 
 BIND(cuMulticastBindMem,
@@ -81,14 +81,14 @@ static uint64_t owner_of(CUlogicalEndpointId endpoint) {
 }
 
 /* What the process has bound it unbinds with its own endpoint, however many others have imported that. */
-#define BIND_TO_ENDPOINT(name, parameters, arguments, begin)                                                          \
-    CUresult name parameters {                                                                                        \
-        NEED(name);                                                                                                   \
-        page_object object = (begin);                                                                                 \
-        CUresult result = no_room(object) ? CUDA_ERROR_OUT_OF_MEMORY : DRIVER(name) arguments;                        \
-        const struct page_part part = bound_part(owner_of(endpoint), device, offset, size);                             \
-        page_part_end(object, &part, result == CUDA_SUCCESS);                                                         \
-        return result;                                                                                                \
+#define BIND_TO_ENDPOINT(name, parameters, arguments, begin)                                                           \
+    CUresult name parameters {                                                                                         \
+        NEED(name);                                                                                                    \
+        page_object object = (begin);                                                                                  \
+        CUresult result = no_room(object) ? CUDA_ERROR_OUT_OF_MEMORY : DRIVER(name) arguments;                         \
+        const struct page_part part = bound_part(owner_of(endpoint), device, offset, size);                            \
+        page_part_end(object, &part, result == CUDA_SUCCESS);                                                          \
+        return result;                                                                                                 \
     }
 
 BIND_TO_ENDPOINT(cuLogicalEndpointBindMem,

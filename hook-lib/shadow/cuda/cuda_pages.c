@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Virtual memory management: the physical allocation is charged, to the card that it lies on, until no handle and no mapping is left. */
+/*
+ * Virtual memory management: the physical allocation is charged, to the card that it lies on, until no handle and no
+ * mapping is left.
+ */
 #include "cuda_pages.h"
 
-#include "share/cards.h"
+#include "common/lifetime.h"
 #include "cuda/cuda_charge.h"
 #include "cuda/cuda_driver.h"
 #include "cuda/cuda_units.h"
-#include "common/lifetime.h"
 #include "cuda/page_refs.h"
+#include "share/cards.h"
 
 CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *prop,
                      unsigned long long flags) {
@@ -42,8 +45,8 @@ CUresult cuMemMap(CUdeviceptr pointer, size_t size, size_t offset, CUmemGenericA
                   unsigned long long flags) {
     NEED(cuMemMap);
     page_object object = page_map_begin(handle);
-    CUresult result = object && !page_room(0) ? CUDA_ERROR_OUT_OF_MEMORY
-                                              : DRIVER(cuMemMap)(pointer, size, offset, handle, flags);
+    CUresult result =
+        object && !page_room(0) ? CUDA_ERROR_OUT_OF_MEMORY : DRIVER(cuMemMap)(pointer, size, offset, handle, flags);
     page_map_end(object, pointer, size, result == CUDA_SUCCESS);
     return result;
 }

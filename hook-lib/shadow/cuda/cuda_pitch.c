@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Allocation in rows, which the driver lays further apart than they are long. It tells how far only afterwards, and no attribute tells it,
- * so it is asked for a single row before the process' first allocation: that is charged with at most ROW_MOST more than it holds,
- * and all rows then with what was learned. Where the driver gave more all the same, the charge follows, or all is freed again.
+ * Allocation in rows, which the driver lays further apart than they are long. It tells how far only afterwards, and no
+ * attribute tells it, so it is asked for a single row before the process' first allocation: that is charged with at
+ * most ROW_MOST more than it holds, and all rows then with what was learned. Where the driver gave more all the same,
+ * the charge follows, or all is freed again.
  */
 #include "common/atomics.h"
+#include "common/lifetime.h"
 #include "common/numbers.h"
 #include "cuda/cuda_charge.h"
 #include "cuda/cuda_driver.h"
-#include "common/lifetime.h"
 
-enum { MANAGED_PITCH = 512 }; /* bytes; what drivers give, too: a multiple of every alignment of textures and elements */
+/* bytes; what drivers give, too: a multiple of every alignment of textures and elements */
+enum { MANAGED_PITCH = 512 };
 enum { ROW_MOST = 64 << 10 };
 
 /* What the driver rounds rows up to, as far as its answers have shown it: a power of two. */

@@ -2,13 +2,13 @@
 /* Pools themselves: made, destroyed and trimmed; and the calls at which the driver lets them give up memory. */
 #include "cuda_pools.h"
 
-#include "share/cards.h"
+#include "common/lifetime.h"
 #include "cuda/cuda_driver.h"
 #include "cuda/cuda_timing.h"
-#include "common/lifetime.h"
 #include "cuda/pool_books.h"
 #include "cuda/pools.h"
 #include "cuda/sparse.h"
+#include "share/cards.h"
 
 CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props) {
     NEED(cuMemPoolCreate);
@@ -21,15 +21,15 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props) {
 }
 
 /* A place's own pool, of which only the place tells whether it is the host's. */
-#define POOL_OF_PLACE(name)                                                                                           \
-    CUresult name(CUmemoryPool *pool, CUmemLocation *location, int type) {                                            \
-        NEED(name);                                                                                                   \
-        CUresult result = DRIVER(name)(pool, location, type);                                                         \
-        if (result == CUDA_SUCCESS && pool && location && cards_limited()) {                                          \
-            int device = cuda_device_of_memory(type, location);                                                       \
-            pool_open((uint64_t)(uintptr_t)*pool, device >= 0 ? cuda_card_of(device) : CARD_UNLIMITED, device);       \
-        }                                                                                                             \
-        return result;                                                                                                \
+#define POOL_OF_PLACE(name)                                                                                            \
+    CUresult name(CUmemoryPool *pool, CUmemLocation *location, int type) {                                             \
+        NEED(name);                                                                                                    \
+        CUresult result = DRIVER(name)(pool, location, type);                                                          \
+        if (result == CUDA_SUCCESS && pool && location && cards_limited()) {                                           \
+            int device = cuda_device_of_memory(type, location);                                                        \
+            pool_open((uint64_t)(uintptr_t)*pool, device >= 0 ? cuda_card_of(device) : CARD_UNLIMITED, device);        \
+        }                                                                                                              \
+        return result;                                                                                                 \
     }
 
 POOL_OF_PLACE(cuMemGetDefaultMemPool)
@@ -69,18 +69,18 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute,
 }
 
 /* Where the host sees that frees are done, the driver gives up what a pool has above its release threshold. */
-#define SYNCHRONIZE(name, parameters, arguments, before)                                                              \
-    CUresult name parameters {                                                                                        \
-        NEED(name);                                                                                                   \
-        before;                                                                                                       \
-        CUresult result = DRIVER(name) arguments;                                                                     \
-        timing_after_wait();                                                                                          \
-        if (result == CUDA_SUCCESS) {                                                                                 \
-            pools_read();                                                                                             \
-            if (sparse_waiting())                                                                                     \
-                sparse_settle();                                                                                      \
-        }                                                                                                             \
-        return result;                                                                                                \
+#define SYNCHRONIZE(name, parameters, arguments, before)                                                               \
+    CUresult name parameters {                                                                                         \
+        NEED(name);                                                                                                    \
+        before;                                                                                                        \
+        CUresult result = DRIVER(name) arguments;                                                                      \
+        timing_after_wait();                                                                                           \
+        if (result == CUDA_SUCCESS) {                                                                                  \
+            pools_read();                                                                                              \
+            if (sparse_waiting())                                                                                      \
+                sparse_settle();                                                                                       \
+        }                                                                                                              \
+        return result;                                                                                                 \
     }
 
 SYNCHRONIZE(cuCtxSynchronize, (void), (), timing_before_wait())

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stream-ordered allocation. A pool is charged what the driver says that it has reserved, whatever is allocated from it: memory that
- * a pool keeps after a free is charged until the pool gives it up, and serves later allocations without a charge.
- * Where the driver cannot be asked, each allocation is charged for itself. In a capture nothing is allocated.
+ * Stream-ordered allocation. A pool is charged what the driver says that it has reserved, whatever is allocated from
+ * it: memory that a pool keeps after a free is charged until the pool gives it up, and serves later allocations without
+ * a charge. Where the driver cannot be asked, each allocation is charged for itself. In a capture nothing is allocated.
  */
 #include "cuda_pools.h"
 
 #include <errno.h>
 
-#include "share/cards.h"
+#include "common/lifetime.h"
+#include "common/table.h"
 #include "cuda/cuda_charge.h"
 #include "cuda/cuda_driver.h"
 #include "cuda/cuda_units.h"
-#include "common/lifetime.h"
 #include "cuda/pool_books.h"
 #include "cuda/pools.h"
-#include "common/table.h"
 #include "cuda/timing_calls.h"
+#include "share/cards.h"
 
 static struct table loans; /* address -> bits 0-31 units, 32-63 pool */
 
@@ -48,8 +48,7 @@ static bool per_thread(const struct request *r) {
 /* An error where the stream cannot be used while another one is captured; asking ends no capture. */
 static CUresult ask_capturing(CUstream stream, bool per_thread, bool *capturing) {
     int status = CU_STREAM_CAPTURE_STATUS_NONE;
-    __typeof__(&cuStreamIsCapturing) ask =
-        per_thread ? DRIVER(cuStreamIsCapturing_ptsz) : DRIVER(cuStreamIsCapturing);
+    __typeof__(&cuStreamIsCapturing) ask = per_thread ? DRIVER(cuStreamIsCapturing_ptsz) : DRIVER(cuStreamIsCapturing);
     CUresult result = ask ? ask(stream, &status) : CUDA_SUCCESS;
     *capturing = result == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;
     return result;
@@ -86,8 +85,8 @@ static CUdevice device_of_pool(CUmemoryPool pool) {
     if (DRIVER(cuDeviceGetCount))
         DRIVER(cuDeviceGetCount)(&count);
     for (int i = 0; i < count; i++)
-        if ((DRIVER(cuDeviceGetDefaultMemPool) &&
-             DRIVER(cuDeviceGetDefaultMemPool)(&found, i) == CUDA_SUCCESS && found == pool) ||
+        if ((DRIVER(cuDeviceGetDefaultMemPool) && DRIVER(cuDeviceGetDefaultMemPool)(&found, i) == CUDA_SUCCESS &&
+             found == pool) ||
             (DRIVER(cuDeviceGetMemPool)(&found, i) == CUDA_SUCCESS && found == pool))
             return i;
     return DRIVER(cuCtxGetDevice) && DRIVER(cuCtxGetDevice)(&device) == CUDA_SUCCESS ? device : 0;
@@ -121,7 +120,10 @@ static CUresult free_in_order(const struct request *r) {
     return free_async ? free_async(*r->pointer, r->stream) : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* The driver's call, when `begun` units are charged for it. *refused: the quota does not allow what it came to, and it was undone. */
+/*
+ * The driver's call, when `begun` units are charged for it. *refused: the quota does not allow what it came to, and it
+ * was undone.
+ */
 static CUresult allocate_begun(const struct request *r, pool_id id, int card, uint64_t begun, bool *refused) {
     CUdeviceptr former = *r->pointer;
     CUresult result = ask_driver_in_order(r);
@@ -145,12 +147,13 @@ static CUresult allocate_begun(const struct request *r, pool_id id, int card, ui
 
 /* A pool that the program chose itself stays what it is. */
 static bool may_be_managed(const struct request *r, int card) {
-    return (r->function == ASYNC || r->function == ASYNC_PTSZ) && DRIVER(cuMemAllocManaged) && cards_oversubscribe(card);
+    return (r->function == ASYNC || r->function == ASYNC_PTSZ) && DRIVER(cuMemAllocManaged) &&
+           cards_oversubscribe(card);
 }
 
 /*
- * What the share's part of the card does not hold any more is made managed, where the share oversubscribes: for the current context, and
- * there at once, whatever the stream has still to do.
+ * What the share's part of the card does not hold any more is made managed, where the share oversubscribes: for the
+ * current context, and there at once, whatever the stream has still to do.
  */
 static CUresult allocate_managed(const struct request *r) {
     struct charge charge;
@@ -166,8 +169,8 @@ static CUresult allocate_managed(const struct request *r) {
 }
 
 /*
- * The driver frees such memory by cuMemFree only: when the stream has come so far. In a capture only what a graph allocates can be freed, as
- * cuda.h says of cuMemFreeAsync.
+ * The driver frees such memory by cuMemFree only: when the stream has come so far. In a capture only what a graph
+ * allocates can be freed, as cuda.h says of cuMemFreeAsync.
  */
 static CUresult free_managed(CUdeviceptr pointer, CUstream stream, bool per_thread) {
     __typeof__(&cuStreamSynchronize) synchronize =
@@ -292,14 +295,14 @@ CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *pointer, size_t bytes, CUmemo
     return allocate_in_order((struct request){FROM_POOL_PTSZ, pointer, bytes, pool, stream});
 }
 
-#define FREE_ASYNC(name, per_thread)                                                                                  \
-    CUresult name(CUdeviceptr pointer, CUstream stream) {                                                             \
-        NEED(name);                                                                                                   \
-        uint64_t lent = pools_take(pointer), taken = lent ? 0 : charge_take(pointer);                                 \
-        CUresult result = charge_is_paged(taken) ? free_managed(pointer, stream, per_thread)                          \
-                                                 : DRIVER(name)(pointer, stream);                                     \
-        pools_return(lent, pointer, result);                                                                          \
-        return charge_return(taken, result, pointer);                                                                 \
+#define FREE_ASYNC(name, per_thread)                                                                                   \
+    CUresult name(CUdeviceptr pointer, CUstream stream) {                                                              \
+        NEED(name);                                                                                                    \
+        uint64_t lent = pools_take(pointer), taken = lent ? 0 : charge_take(pointer);                                  \
+        CUresult result =                                                                                              \
+            charge_is_paged(taken) ? free_managed(pointer, stream, per_thread) : DRIVER(name)(pointer, stream);        \
+        pools_return(lent, pointer, result);                                                                           \
+        return charge_return(taken, result, pointer);                                                                  \
     }
 
 FREE_ASYNC(cuMemFreeAsync, false)

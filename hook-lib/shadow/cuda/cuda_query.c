@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program is told about the card: the smaller of its share and the card itself, or an oversubscribed share as it is. */
+/*
+ * What a program is told about the card: the smaller of its share and the card itself, or an oversubscribed share as it
+ * is.
+ */
 #include <limits.h>
 
-#include "common/numbers.h"
-#include "share/cards.h"
-#include "cuda/cuda_driver.h"
 #include "common/lifetime.h"
+#include "common/numbers.h"
+#include "cuda/cuda_driver.h"
+#include "share/cards.h"
 
 /* Narrows the driver's figures to what the card's shares leave. */
 static void narrow_to_share(int card, uint64_t *free, uint64_t *total) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that is mapped into sparse and deferred arrays. It is mapped and unmapped in the order of a stream: what a call takes out of an
- * array stays charged until an event behind the call is done, or the stream's context is gone. Without events it stays charged until the
- * process ends.
+ * Memory that is mapped into sparse and deferred arrays. It is mapped and unmapped in the order of a stream: what a
+ * call takes out of an array stays charged until an event behind the call is done, or the stream's context is gone.
+ * Without events it stays charged until the process ends.
  */
 #include "common/atomics.h"
 #include "cuda/sparse.h"
@@ -13,12 +13,12 @@
 #include <sys/mman.h>
 
 #include "common/cancelling.h"
-#include "share/cards.h"
+#include "common/lifetime.h"
 #include "cuda/cuda_contexts.h"
 #include "cuda/cuda_driver.h"
-#include "common/lifetime.h"
 #include "cuda/page_refs.h"
 #include "cuda/timing_calls.h"
+#include "share/cards.h"
 
 enum { LEAVING_MOST = 256, FEW = 64 };
 
@@ -28,11 +28,11 @@ enum { LEAVING_MOST = 256, FEW = 64 };
 
 static struct leaving {
     CUevent event;
-    uint64_t owner; /* 0: free */
+    uint64_t owner;    /* 0: free */
     CUcontext context; /* the event's */
     uint32_t number;   /* the context's */
-    uint32_t ending; /* calls that may end the context are under way */
-    bool asked; /* the driver is asked about the event: its context does not end meanwhile */
+    uint32_t ending;   /* calls that may end the context are under way */
+    bool asked;        /* the driver is asked about the event: its context does not end meanwhile */
 } leaving[LEAVING_MOST];
 static uint32_t leaving_count, leaving_lock;
 static uint64_t owners;
@@ -73,7 +73,8 @@ static bool keep_leaving(CUevent event, uint64_t owner, CUcontext context) {
     leaving_enter();
     for (int i = 0; i < LEAVING_MOST && !kept; i++)
         if (leaving[i].owner == 0) {
-            leaving[i] = (struct leaving){event, owner, cuda_context_home(context), cuda_context_number(context), 0, false};
+            leaving[i] =
+                (struct leaving){event, owner, cuda_context_home(context), cuda_context_number(context), 0, false};
             __atomic_fetch_add(&leaving_count, 1, __ATOMIC_RELAXED);
             kept = true;
         }

@@ -12,7 +12,8 @@
 enum { GAP_US = 100, WINDOW_US = 200 };
 enum { LOOPS_AHEAD = 4, PATIENCE_DOUBLINGS = 8 };
 static const uint64_t LOOPS_AHEAD_NS = 100000;
-static const uint64_t AHEAD_NS = 20000000, AHEAD_PERCENT_NS = 500000, PATIENCE_NS = 200000000, PATIENCE_MOST_NS = 60000000000;
+static const uint64_t AHEAD_NS = 20000000, AHEAD_PERCENT_NS = 500000, PATIENCE_NS = 200000000,
+                      PATIENCE_MOST_NS = 60000000000;
 
 static uint64_t ticks_us; /* ticks in a microsecond */
 static uint64_t first_ticks, first_ns;
@@ -45,25 +46,34 @@ static void measure_ticks(void) {
     }
 }
 
-/* A large share runs short of work when its program gets no processor for a while; a small one waits for its turn anyway. */
+/*
+ * A large share runs short of work when its program gets no processor for a while; a small one waits for its turn
+ * anyway.
+ */
 static uint64_t far_ahead(int card) {
     uint64_t ns = AHEAD_PERCENT_NS * cores_percent(card);
     return ns > AHEAD_NS ? ns : AHEAD_NS;
 }
 
 /*
- * What runs may be waiting for this launch: when nothing came to an end for longer than all that is under way should take, one of those who wait
- * goes on, and the others begin to wait anew. To let all go on would let a program with long kernels launch any number of them. What loops
- * should take is not known: behind each window that is under way one waits twice as long, so that few come together while one runs for minutes.
+ * What runs may be waiting for this launch: when nothing came to an end for longer than all that is under way should
+ * take, one of those who wait goes on, and the others begin to wait anew. To let all go on would let a program with
+ * long kernels launch any number of them. What loops should take is not known: behind each window that is under way one
+ * waits twice as long, so that few come together while one runs for minutes.
  */
 static bool goes_on_without_progress(struct backlog *backlog, uint64_t progress, uint64_t waited, bool open_ended) {
     uint32_t under_way = open_ended ? load_relaxed(&backlog->windows) : 0;
-    uint64_t patience = (PATIENCE_NS << (under_way < PATIENCE_DOUBLINGS ? under_way : PATIENCE_DOUBLINGS)) + load_relaxed(&backlog->ns);
+    uint64_t patience =
+        (PATIENCE_NS << (under_way < PATIENCE_DOUBLINGS ? under_way : PATIENCE_DOUBLINGS)) + load_relaxed(&backlog->ns);
     return waited > (patience < PATIENCE_MOST_NS ? patience : PATIENCE_MOST_NS) &&
-           __atomic_compare_exchange_n(&backlog->progress, &progress, progress + 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+           __atomic_compare_exchange_n(&backlog->progress, &progress, progress + 1, false, __ATOMIC_RELAXED,
+                                       __ATOMIC_RELAXED);
 }
 
-/* Whether a launch would not begin any sooner: behind a long one in its own stream it need not be paid for at once with that. */
+/*
+ * Whether a launch would not begin any sooner: behind a long one in its own stream it need not be paid for at once with
+ * that.
+ */
 static bool behind_a_long_one(const struct track *track, uint64_t most, bool open_ended) {
     uint32_t pending = track ? load_relaxed(&track->count) : 0;
     if (pending == 0)
@@ -90,8 +100,12 @@ static void wait_for_turn(int card, struct track *track, bool open_ended) {
         uint64_t most = far_ahead(card);
         bool far = load_relaxed(&backlog->windows) >= 2 && load_relaxed(&backlog->ns) > most;
         far |= behind_a_long_one(track, most, open_ended);
-        /* Short loops may become long ones. What they take until one wakes from a wait is not enough to keep the card busy. */
-        far |= open_ended && load_relaxed(&backlog->windows) >= LOOPS_AHEAD && load_relaxed(&backlog->ns) > LOOPS_AHEAD_NS;
+        /*
+         * Short loops may become long ones. What they take until one wakes from a wait is not enough to keep the card
+         * busy.
+         */
+        far |=
+            open_ended && load_relaxed(&backlog->windows) >= LOOPS_AHEAD && load_relaxed(&backlog->ns) > LOOPS_AHEAD_NS;
         bool ahead = (full || far) && cores_limited(card);
         if (due == 0 && !ahead)
             break;
@@ -102,7 +116,8 @@ static void wait_for_turn(int card, struct track *track, bool open_ended) {
             break;
         }
         uint64_t pause = ahead && due == 0 ? (now - moved) / 8 + 50000 : due;
-        timing_sleep(pause < 2000000 || (due > 0 && load_relaxed(&backlog->windows) == 0 && pause < 20000000) ? pause : 2000000);
+        timing_sleep(
+            pause < 2000000 || (due > 0 && load_relaxed(&backlog->windows) == 0 && pause < 20000000) ? pause : 2000000);
     }
     if (now - begin > 100000)
         cores_waited(card, now - begin);
@@ -111,7 +126,7 @@ static void wait_for_turn(int card, struct track *track, bool open_ended) {
 static int card_of_current(void) {
     CUdevice device;
     return DRIVER(cuCtxGetDevice) && DRIVER(cuCtxGetDevice)(&device) == CUDA_SUCCESS ? cuda_card_of(device)
-                                                                                      : CARD_UNLIMITED;
+                                                                                     : CARD_UNLIMITED;
 }
 
 /* A driver that lacks them does so on every card. */
@@ -146,7 +161,8 @@ static struct track *begin_in_context(uint64_t key, uint64_t owner, CUstream str
     else {
         if (load_relaxed(&track->open) && sparse)
             window_after_gap(track);
-        if (load_relaxed(&track->open) && (launch->open_ended || (!sparse && load_relaxed(&track->launches) >= load_relaxed(&track->allowance))))
+        if (load_relaxed(&track->open) &&
+            (launch->open_ended || (!sparse && load_relaxed(&track->launches) >= load_relaxed(&track->allowance))))
             window_close(track, false);
         if (!load_relaxed(&track->open))
             window_open(track, launch->ticks, launch->open_ended);
@@ -158,7 +174,8 @@ static struct track *begin_in_context(uint64_t key, uint64_t owner, CUstream str
     return track;
 }
 
-static struct track *begin_slowly(uint64_t key, uint64_t owner, CUstream stream, bool sparse, struct timed_launch *launch) {
+static struct track *begin_slowly(uint64_t key, uint64_t owner, CUstream stream, bool sparse,
+                                  struct timed_launch *launch) {
     CUcontext context;
     bool pushed;
     if (!context_enter(stream, &context, &pushed))
@@ -179,7 +196,8 @@ void timing_begin(struct timed_launch *launch, CUstream stream, bool per_thread)
     struct track *track = track_find(key, owner);
     launch->ticks = ticks_now();
     bool sparse = !track || launch->ticks - load_relaxed(&track->last) > GAP_US * load_relaxed(&ticks_us);
-    if (track && load_relaxed(&track->open) && !sparse && !launch->open_ended && load_relaxed(&track->launches) < load_relaxed(&track->allowance)) {
+    if (track && load_relaxed(&track->open) && !sparse && !launch->open_ended &&
+        load_relaxed(&track->launches) < load_relaxed(&track->allowance)) {
         launch->track = track;
         return;
     }
@@ -200,8 +218,9 @@ void timing_end(const struct timed_launch *launch, uint32_t kernels) {
     uint32_t launches = load_relaxed(&track->launches) + kernels;
     store_relaxed(&track->launches, launches); /* threads that launch into one stream at once may lose some */
     store_relaxed(&track->last, launch->ticks);
-    bool first = launches == kernels, last = launches >= load_relaxed(&track->allowance) || load_relaxed(&track->sparse) || launch->open_ended ||
-                                             launch->ticks - load_relaxed(&track->opened) >= WINDOW_US * load_relaxed(&ticks_us);
+    bool first = launches == kernels,
+         last = launches >= load_relaxed(&track->allowance) || load_relaxed(&track->sparse) || launch->open_ended ||
+                launch->ticks - load_relaxed(&track->opened) >= WINDOW_US * load_relaxed(&ticks_us);
     if (!first && !last)
         return;
     /* The program may have lost the processor after the window's start was recorded, and the card have waited. */
@@ -268,7 +287,9 @@ void timing_after_wait(void) {
 
 static const uint64_t GONE = UINT64_MAX; /* a track's key: its stream is no more */
 
-/* Under the lock. Another stream may come to have the same handle, in another context: it is not to be found any more. */
+/*
+ * Under the lock. Another stream may come to have the same handle, in another context: it is not to be found any more.
+ */
 static void track_ends(struct track *track) {
     if (load_relaxed(&track->open))
         window_close(track, false);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Times what is launched, by events around windows of launches in one stream, and lets a launch wait until its card's limit allows it.
+ * Times what is launched, by events around windows of launches in one stream, and lets a launch wait until its card's
+ * limit allows it.
  *
- * A window opens before a launch and closes after one: as soon as it holds as many launches as take about 2 ms, at most 32; 200 microseconds
- * after it opened; right away where launches are sparse; and before the program waits for the stream. So the gaps in which the card
- * waits for the program are not counted. Nothing is recorded in a stream that is being captured.
- * What a launch with loops of its own takes is not told by that of others: it has a window for itself, and only few of them wait for the card.
- * No launch is further than 20 to 50 ms (by the size of the share), or two windows, ahead of what the card has done; one long kernel in a stream.
+ * A window opens before a launch and closes after one: as soon as it holds as many launches as take about 2 ms, at most
+ * 32; 200 microseconds after it opened; right away where launches are sparse; and before the program waits for the
+ * stream. So the gaps in which the card waits for the program are not counted. Nothing is recorded in a stream that is
+ * being captured.
+ * What a launch with loops of its own takes is not told by that of others: it has a window for itself, and only few of
+ * them wait for the card. No launch is further than 20 to 50 ms (by the size of the share), or two windows, ahead of
+ * what the card has done; one long kernel in a stream.
  */
 #ifndef PARTITA_CUDA_TIMING_H
 #define PARTITA_CUDA_TIMING_H
@@ -15,9 +18,9 @@
 #include <stdint.h>
 
 #include "common/atomics.h"
+#include "common/this_thread.h"
 #include "cores/cores.h"
 #include "cuda_api.h"
-#include "common/this_thread.h"
 
 /* One launch that is on its way. */
 struct timed_launch {
@@ -29,7 +32,10 @@ struct timed_launch {
 /* Whether launches are to be timed. Now and then it looks whether that has changed. */
 bool timing_watch_slowly(void);
 
-/* Before a launch into the stream: waits as long as the card's limit says. `per_thread`: a stream of 0 is the thread's own. */
+/*
+ * Before a launch into the stream: waits as long as the card's limit says. `per_thread`: a stream of 0 is the thread's
+ * own.
+ */
 void timing_begin(struct timed_launch *launch, CUstream stream, bool per_thread);
 
 /* After it; so many kernels were launched. */
@@ -43,12 +49,18 @@ void timing_after_wait(void);
 /* A stream is about to be destroyed. */
 void timing_stream_ends(CUstream stream);
 
-/* Before a call that may end the context: its events are not asked until it is known whether it stays or is gone. NULL: nothing. */
+/*
+ * Before a call that may end the context: its events are not asked until it is known whether it stays or is gone. NULL:
+ * nothing.
+ */
 void timing_context_ends(CUcontext context);
 void timing_context_stays(CUcontext context);
 void timing_context_gone(CUcontext context);
 
-/* Before a green context may end: its streams take no events after it. Those that are recorded stay the primary context's. */
+/*
+ * Before a green context may end: its streams take no events after it. Those that are recorded stay the primary
+ * context's.
+ */
 void timing_green_ends(CUcontext context);
 
 /* In a child of fork. */

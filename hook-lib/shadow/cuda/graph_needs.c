@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "share/cards.h"
-#include "cuda/cuda_driver.h"
 #include "common/growing.h"
+#include "cuda/cuda_driver.h"
+#include "share/cards.h"
 
 enum { PAGE = 2 << 20 };
 
@@ -25,8 +25,9 @@ static int compare_ranges(const void *a, const void *b) {
 }
 
 /*
- * What is found in a graph and in all that is within it, however deep: child graphs and the bodies of conditional nodes. Each belongs to
- * one node, so each is looked at once; a list of those that are still to be looked at takes the place of calls within calls.
+ * What is found in a graph and in all that is within it, however deep: child graphs and the bodies of conditional
+ * nodes. Each belongs to one node, so each is looked at once; a list of those that are still to be looked at takes the
+ * place of calls within calls.
  */
 struct walk {
     CUgraph *graphs;
@@ -65,13 +66,17 @@ static void add_range(struct walk *walk, CUgraphNode node) {
 /* One that cannot be looked into counts as a kernel. */
 static void add_child(struct walk *walk, CUgraphNode node) {
     CUgraph child = NULL;
-    if (DRIVER(cuGraphChildGraphNodeGetGraph) && DRIVER(cuGraphChildGraphNodeGetGraph)(node, &child) == CUDA_SUCCESS && child)
+    if (DRIVER(cuGraphChildGraphNodeGetGraph) && DRIVER(cuGraphChildGraphNodeGetGraph)(node, &child) == CUDA_SUCCESS &&
+        child)
         add_graph(walk, child);
     else
         walk->kernels++;
 }
 
-/* Drivers tell what bodies a conditional node has since CUDA 13.2; an older one's may hold any number of kernels, and nothing that allocates. */
+/*
+ * Drivers tell what bodies a conditional node has since CUDA 13.2; an older one's may hold any number of kernels, and
+ * nothing that allocates.
+ */
 static void add_bodies(struct walk *walk, CUgraphNode node) {
     CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_CONDITIONAL};
     walk->open_ended = true;

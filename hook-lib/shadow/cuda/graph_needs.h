@@ -11,8 +11,9 @@
 enum { GRAPH_PARTS = 32 };
 
 struct graph_needs {
-    uint32_t kernels; /* of the graph and of those within it, each body of a conditional node once; UINT32_MAX: unknown */
-    bool open_ended;  /* it has conditional nodes: a launch may take any time */
+    /* of the graph and of those within it, each body of a conditional node once; UINT32_MAX: unknown */
+    uint32_t kernels;
+    bool open_ended; /* it has conditional nodes: a launch may take any time */
     unsigned int count;
     struct {
         int device;

@@ -17,7 +17,9 @@ struct object {
     uint32_t next; /* of those that are free */
 };
 
-/* A handle's number, and how often cuMemRelease can be called with it. In a chain by its hash, or among the free ones. */
+/*
+ * A handle's number, and how often cuMemRelease can be called with it. In a chain by its hash, or among the free ones.
+ */
 struct handle {
     uint64_t number;
     page_object object;
@@ -36,7 +38,7 @@ static uint32_t lock;
 
 /* Parts, likewise. */
 static struct page_part *parts;
-static page_object *part_objects; /* 0: the part is free */
+static page_object *part_objects;                                    /* 0: the part is free */
 static uint32_t part_room, part_object_room, part_count, parts_free; /* free: below part_count */
 
 static void page_books_enter(void) {
@@ -48,7 +50,10 @@ static void page_books_leave(void) {
     store_release(&lock, 0);
 }
 
-/* Units of objects without any reference, to be given back outside the lock: by card, for what one call frees may lie on several. */
+/*
+ * Units of objects without any reference, to be given back outside the lock: by card, for what one call frees may lie
+ * on several.
+ */
 enum { CARDS = 64 };
 static uint64_t waiting[CARDS];
 
@@ -137,17 +142,20 @@ bool page_room(uint32_t more_parts) {
     page_books_enter();
     bool enough = room((void **)&objects, &object_room, sizeof *objects, objects_live) &&
                   room((void **)&handles, &handle_room, sizeof *handles, handles_live) &&
-                  ranges_room(&mappings, CALLS_AT_ONCE) &&
-                  (more_parts == 0 || parts_room(more_parts + CALLS_AT_ONCE));
+                  ranges_room(&mappings, CALLS_AT_ONCE) && (more_parts == 0 || parts_room(more_parts + CALLS_AT_ONCE));
     page_books_leave();
     return enough;
 }
 
-/* One more of that number for the object; without memory for the entry the object stays for ever: never too little is counted. */
+/*
+ * One more of that number for the object; without memory for the entry the object stays for ever: never too little is
+ * counted.
+ */
 static void add_handle(uint64_t number, page_object object) {
     struct handle *known = by_number(number);
     if (known) {
-        bool same = known->object == object; /* else the former was released in a way that we did not see, and stays charged */
+        /* else the former was released in a way that we did not see, and stays charged */
+        bool same = known->object == object;
         known->count = same ? known->count + 1 : 1;
         known->object = object;
         return;

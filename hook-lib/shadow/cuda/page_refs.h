@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Physical allocations of virtual memory management, and what keeps each alive: handles, mappings, regions of sparse arrays, and
- * multicast objects that it is bound to. The driver frees one when the last of all is gone, and only then is its charge given
- * back. Thread-safe; no function calls the driver.
+ * Physical allocations of virtual memory management, and what keeps each alive: handles, mappings, regions of sparse
+ * arrays, and multicast objects that it is bound to. The driver frees one when the last of all is gone, and only then
+ * is its charge given back. Thread-safe; no function calls the driver.
  *
- * Every change is made in two halves around the driver's call, so that what the driver does in between - give the same handle or
- * address to another thread - finds the books in order: `begin` before it, `end` with whether it succeeded after it.
+ * Every change is made in two halves around the driver's call, so that what the driver does in between - give the same
+ * handle or address to another thread - finds the books in order: `begin` before it, `end` with whether it succeeded
+ * after it.
  */
 #ifndef PARTITA_PAGE_REFS_H
 #define PARTITA_PAGE_REFS_H
@@ -20,8 +21,9 @@ typedef uint32_t page_object;
 enum { PAGE_NO_CARD = -1 }; /* nothing is charged for the object itself: a multicast object */
 
 /*
- * Makes sure, before the driver is asked, that the books have room for what a call adds: an object, a handle, a mapping, and so many
- * parts. False: no memory. Room is kept for more threads than call at once, so that nothing of what the driver did gets lost.
+ * Makes sure, before the driver is asked, that the books have room for what a call adds: an object, a handle, a
+ * mapping, and so many parts. False: no memory. Room is kept for more threads than call at once, so that nothing of
+ * what the driver did gets lost.
  */
 bool page_room(uint32_t parts);
 
@@ -46,15 +48,15 @@ void page_unmap_end(uint32_t unmapping, bool unmapped);
 void page_retained(uint64_t handle, uint64_t address);
 
 /*
- * A handle that the driver gave out for an exported allocation: one handle reference more if it is a handle of ours. An allocation of
- * another process is charged there.
+ * A handle that the driver gave out for an exported allocation: one handle reference more if it is a handle of ours. An
+ * allocation of another process is charged there.
  */
 void page_imported(uint64_t handle);
 
 /* A part of what keeps an allocation alive: of a sparse array, or of a multicast object. */
 struct page_part {
-    uint64_t owner;   /* the array's handle, the multicast object, or the logical endpoint */
-    uint64_t kind;    /* which level, layer and tail of the array; which device of the object or endpoint */
+    uint64_t owner; /* the array's handle, the multicast object, or the logical endpoint */
+    uint64_t kind;  /* which level, layer and tail of the array; which device of the object or endpoint */
     uint64_t from[3], extent[3];
     uint32_t context; /* number of the context with which the array ends (cuda_contexts.h); 0: with none */
 };

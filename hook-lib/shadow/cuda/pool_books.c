@@ -8,7 +8,8 @@
 #include "common/growing.h"
 #include "share/cards.h"
 
-enum state { FREE, OPEN, ENDING, CLOSED }; /* ENDING: the driver is destroying it; CLOSED: it has, and something is still lent */
+/* ENDING: the driver is destroying it; CLOSED: it has, and something is still lent */
+enum state { FREE, OPEN, ENDING, CLOSED };
 
 struct pool {
     uint64_t handle;
@@ -91,13 +92,12 @@ static struct pool *add(uint64_t handle, int card, int device) {
     uint32_t i = 0;
     while (i < pool_bound && pools[i].state != FREE)
         i++;
-    if (i + 1 >= 1u << INDEX_BITS ||
-        (i == pool_room && !growing_more((void **)&pools, &pool_room, sizeof *pools)))
+    if (i + 1 >= 1u << INDEX_BITS || (i == pool_room && !growing_more((void **)&pools, &pool_room, sizeof *pools)))
         return NULL;
     if (i >= pool_bound)
         store_relaxed(&pool_bound, i + 1);
-    pools[i] = (struct pool){.handle = handle, .generation = pools[i].generation + 1, .state = OPEN, .card = card,
-                             .device = device};
+    pools[i] = (struct pool){
+        .handle = handle, .generation = pools[i].generation + 1, .state = OPEN, .card = card, .device = device};
     return &pools[i];
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the driver says that pools and graph memory have reserved, and what they give up when they are asked. */
-#include "share/cards.h"
 #include "cuda/cuda_driver.h"
-#include "cuda_graphs.h"
-#include "cuda_pools.h"
 #include "cuda/pool_books.h"
 #include "cuda/pools.h"
 #include "cuda/sparse.h"
+#include "cuda_graphs.h"
+#include "cuda_pools.h"
+#include "share/cards.h"
 
 /* Above all addresses: the graph memory of a device. */
 #define GRAPH_MEMORY (UINT64_C(1) << 63)

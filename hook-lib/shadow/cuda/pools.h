@@ -18,8 +18,8 @@ void pools_read(void);
 bool pools_trim(int card);
 
 /*
- * An address of a pool's memory, before the driver is asked to free it; 0: not of a pool. After: whether it did; the pool
- * is then read.
+ * An address of a pool's memory, before the driver is asked to free it; 0: not of a pool. After: whether it did; the
+ * pool is then read.
  */
 uint64_t pools_take(uint64_t address);
 void pools_return(uint64_t taken, uint64_t address, CUresult result);

@@ -10,13 +10,19 @@
 /* Whether streams have something to unmap still, as far as we know. */
 bool sparse_waiting(void);
 
-/* Gives back what they have unmapped by now; whether there was any. Asks the driver about events: not in a capture that this would hurt. */
+/*
+ * Gives back what they have unmapped by now; whether there was any. Asks the driver about events: not in a capture that
+ * this would hurt.
+ */
 bool sparse_settle(void);
 
 /* An array is gone, and with it what was mapped into it. */
 void sparse_array_gone(const void *array);
 
-/* Before a call that may end the context: its events are not asked until it is known whether it stays or is gone. NULL: nothing. */
+/*
+ * Before a call that may end the context: its events are not asked until it is known whether it stays or is gone. NULL:
+ * nothing.
+ */
 void sparse_context_ends(CUcontext context);
 void sparse_context_stays(CUcontext context);
 

@@ -5,17 +5,17 @@
 #include <sched.h>
 #include <time.h>
 
-#include "common/cancelling.h"
-#include "cores/cores.h"
 #include "common/atomics.h"
+#include "common/cancelling.h"
 #include "common/this_thread.h"
+#include "cores/cores.h"
 
 static const uint64_t LOCK_PATIENCE_NS = 50000000, LOCK_PAUSE_NS = 100000, LOCK_YIELDING_NS = 2000000;
 
 static uint32_t lock, lock_stuck; /* stuck: somebody gave up waiting for who holds it */
 static uint32_t lock_waiters;
 static uint64_t lock_turns, lock_last; /* how often it was taken, and by which thread */
-static int lock_cancelling;       /* of the thread that holds it */
+static int lock_cancelling;            /* of the thread that holds it */
 
 void timing_sleep(uint64_t ns) {
     struct timespec pause = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
@@ -29,8 +29,8 @@ static bool lock_taken(void) {
 }
 
 /*
- * Until it is free, or the same holder has kept it for longer than a thread that lost its processor is away; while he goes on keeping it,
- * nobody else waits so long again.
+ * Until it is free, or the same holder has kept it for longer than a thread that lost its processor is away; while he
+ * goes on keeping it, nobody else waits so long again.
  */
 static bool lock_patiently(void) {
     uint64_t begin = cores_now(), turn = load_relaxed(&lock_turns);

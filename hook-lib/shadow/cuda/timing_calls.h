@@ -10,8 +10,8 @@
 #include "cuda_events.h"
 
 /*
- * False: it could not be had for long. The lock is held across calls of the driver, and one that blocks may wait for the launch of him who asks.
- * Its holder is not cancelled.
+ * False: it could not be had for long. The lock is held across calls of the driver, and one that blocks may wait for
+ * the launch of him who asks. Its holder is not cancelled.
  */
 bool timing_lock_enter(void);
 
@@ -29,7 +29,10 @@ void timing_sleep(uint64_t ns);
 /* Whether the driver has what timing needs. */
 bool timing_can(void);
 
-/* Around own calls: they are made in the mode that no capture of another stream forbids or is ended by. `mode`: what _begin gave. */
+/*
+ * Around own calls: they are made in the mode that no capture of another stream forbids or is ended by. `mode`: what
+ * _begin gave.
+ */
 int timing_calls_begin(void);
 void timing_calls_end(int mode);
 
@@ -50,10 +53,16 @@ static inline CUcontext context_current(void) {
     return DRIVER(cuCtxGetCurrent)(&context) == CUDA_SUCCESS ? context : NULL;
 }
 
-/* An event belongs to the context in which it is made, a default stream to the current one. *pushed: undo it by context_leave. */
+/*
+ * An event belongs to the context in which it is made, a default stream to the current one. *pushed: undo it by
+ * context_leave.
+ */
 bool context_make_current(CUcontext context, bool *pushed);
 
-/* Makes the context of a stream that is so named current; false if that cannot be. *pushed: undo it by context_leave. Needs cuCtxGetCurrent. */
+/*
+ * Makes the context of a stream that is so named current; false if that cannot be. *pushed: undo it by context_leave.
+ * Needs cuCtxGetCurrent.
+ */
 bool context_enter(CUstream stream, CUcontext *context, bool *pushed);
 void context_leave(bool pushed);
 

@@ -176,7 +176,8 @@ static bool account_for(struct track *track) {
     if (clock->base_at + (uint64_t)end > now)
         clock->base_at = now - (uint64_t)end;
     uint64_t from = clock->base_at + (uint64_t)start, ns = (uint64_t)(end - start);
-    uint64_t idle = window.closed > from ? window.closed - from : 0, busy = idle < ns ? ns - idle : 0; /* at most, and at least */
+    /* at most, and at least */
+    uint64_t idle = window.closed > from ? window.closed - from : 0, busy = idle < ns ? ns - idle : 0;
     if (window.bound > 0 && window.bound < ns)
         ns = window.bound > busy ? window.bound : busy;
     if (window.bound == 0 || busy > window.bound)
@@ -252,7 +253,9 @@ void window_join_last(struct track *track) {
     store_relaxed(&track->open, 0);
     if (!track->clock->ending && context_make_current(track->context, &pushed)) {
         struct window *last = &track->pending[(track->first + TRACK_PENDING - 1) % TRACK_PENDING];
-        CUevent end = track->count == TRACK_PENDING && !stream_capturing(track->stream) ? clock_record(track->clock, track->stream) : NULL;
+        CUevent end = track->count == TRACK_PENDING && !stream_capturing(track->stream)
+                          ? clock_record(track->clock, track->stream)
+                          : NULL;
         if (end) {
             clock_drop_event(track->clock, last->end);
             last->end = end;
@@ -274,7 +277,8 @@ void window_open(struct track *track, uint64_t ticks, bool open_ended) {
         if (!clock->base)
             return;
     }
-    track->now = (struct window){.start = clock_record(track->clock, track->stream), .recorded = now, .open_ended = open_ended};
+    track->now =
+        (struct window){.start = clock_record(track->clock, track->stream), .recorded = now, .open_ended = open_ended};
     if (!track->now.start)
         return;
     store_relaxed(&track->launches, 0);
@@ -294,8 +298,10 @@ void windows_close_of(CUcontext context) {
     /* Downwards: where closing one takes others from the list, those that take their places were seen already. */
     for (unsigned int i = tracks_listed_count; i-- > 0;) {
         struct track *track = &tracks[tracks_listed[i]];
-        bool others = track->stream == CU_STREAM_PER_THREAD && load_relaxed(&track->owner) != track_owner(CU_STREAM_PER_THREAD);
-        bool of = track->context == context || track->clock->context == context; /* a primary one waits for its green ones */
+        bool others =
+            track->stream == CU_STREAM_PER_THREAD && load_relaxed(&track->owner) != track_owner(CU_STREAM_PER_THREAD);
+        /* a primary one waits for its green ones */
+        bool of = track->context == context || track->clock->context == context;
         if (load_relaxed(&track->open) && of && !others)
             window_close(track, false);
     }
@@ -306,7 +312,8 @@ void windows_miss(int card, const struct track *track, bool open_ended) {
         cores_unenforced(card, PARTITA_COMPUTE_EVENT_FAILED);
         return;
     }
-    __atomic_fetch_add(&backlogs[card].missed, load_relaxed(open_ended ? &track->loop : &track->each), __ATOMIC_RELAXED);
+    __atomic_fetch_add(&backlogs[card].missed, load_relaxed(open_ended ? &track->loop : &track->each),
+                       __ATOMIC_RELAXED);
     store_release(&any_missed, 1);
 }
 

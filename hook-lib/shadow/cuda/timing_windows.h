@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Windows of launches in a stream: opened, closed, and charged when the card has done them. A context has a clock, by which the card's time is told
- * in CLOCK_MONOTONIC; a stream has a track, which knows its windows. All of it is changed under the timing's lock (timing_calls.h); what of
- * a track is read or written without it is accessed atomically. windows_miss needs no lock.
+ * Windows of launches in a stream: opened, closed, and charged when the card has done them. A context has a clock, by
+ * which the card's time is told in CLOCK_MONOTONIC; a stream has a track, which knows its windows. All of it is changed
+ * under the timing's lock (timing_calls.h); what of a track is read or written without it is accessed atomically.
+ * windows_miss needs no lock.
  */
 #ifndef PARTITA_TIMING_WINDOWS_H
 #define PARTITA_TIMING_WINDOWS_H
@@ -50,9 +51,10 @@ enum { TRACKS = 512, TRACK_PROBES = 16, TRACK_PENDING = 24 };
 struct window {
     CUevent start, end;
     uint64_t recorded; /* ns: when the start was */
-    uint64_t bound;    /* ns that it is charged at most, since the card may have waited for the program in it; 0: no bound */
-    uint64_t closed;   /* ns: when the end was recorded; behind that the card did not wait for the program */
-    uint64_t guess;    /* ns that it is taken for meanwhile */
+    /* ns that it is charged at most, since the card may have waited for the program in it; 0: no bound */
+    uint64_t bound;
+    uint64_t closed; /* ns: when the end was recorded; behind that the card did not wait for the program */
+    uint64_t guess;  /* ns that it is taken for meanwhile */
     uint32_t launches;
     bool open_ended; /* of one launch, whose time says nothing of others */
 };
@@ -98,8 +100,8 @@ static inline struct track *track_find(uint64_t key, uint64_t owner) {
 }
 
 /*
- * Under the lock: a track for the stream, whose context is the current one; NULL: there are too many. `home`: the context whose events are
- * recorded in it, with which they end.
+ * Under the lock: a track for the stream, whose context is the current one; NULL: there are too many. `home`: the
+ * context whose events are recorded in it, with which they end.
  */
 struct track *track_make(uint64_t key, uint64_t owner, CUstream stream, CUcontext context, CUcontext home, int card);
 
@@ -114,15 +116,16 @@ extern struct backlog {
     uint64_t ns;
     uint32_t windows;
     uint64_t progress; /* changes when one comes to an end, or a launch goes on though none did */
-    uint64_t missed; /* ns that launches which were not timed took by what was learned of their streams: not charged yet */
+    /* ns that launches which were not timed took by what was learned of their streams: not charged yet */
+    uint64_t missed;
 } backlogs[CARDS_MAX];
 
 /* The track's context is the current one. Its window may stay closed: nothing can be recorded. */
 void window_open(struct track *track, uint64_t ticks, bool open_ended);
 
 /*
- * The window may stay open: nothing can be recorded, or there are too many. `gap`: the card may have waited for the program in it, so what the
- * launches take is estimated, if there is anything to do it by.
+ * The window may stay open: nothing can be recorded, or there are too many. `gap`: the card may have waited for the
+ * program in it, so what the launches take is estimated, if there is anything to do it by.
  */
 void window_close(struct track *track, bool gap);
 

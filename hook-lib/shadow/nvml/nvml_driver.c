@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "share/cards.h"
 #include "common/lifetime.h"
 #include "common/loaded_object.h"
+#include "share/cards.h"
 
 static const char *const nvml_names[NVML_FUNCTION_COUNT] = {
 #define NVML_NAME(name) [NVML_##name] = #name,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The card's memory as the share sees it: total is the quota, used what the ledger says of all the claim's processes and what the
- * quota file says that they take besides.
+ * The card's memory as the share sees it: total is the quota, used what the ledger says of all the claim's processes
+ * and what the quota file says that they take besides.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "share/cards.h"
 #include "common/lifetime.h"
 #include "nvml/nvml_driver.h"
+#include "share/cards.h"
 
 struct view {
     unsigned long long total, free, used;

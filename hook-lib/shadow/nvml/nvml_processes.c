@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The card's processes as the container sees them: those of its own pid namespace that hold a slot of its shares, under their own
- * pids. NVML's own list has the host's pids and other tenants' processes. Its buffer protocol: *count is the room; too small gives
- * NVML_ERROR_INSUFFICIENT_SIZE and the count; room 0 with processes is that same question.
+ * The card's processes as the container sees them: those of its own pid namespace that hold a slot of its shares, under
+ * their own pids. NVML's own list has the host's pids and other tenants' processes. Its buffer protocol: *count is the
+ * room; too small gives NVML_ERROR_INSUFFICIENT_SIZE and the count; room 0 with processes is that same question.
  *
- * Of other kinds of processes - those that draw, encode, or stand in the card's accounting - the ledger does not know which are the
- * container's own: none is shown.
+ * Of other kinds of processes - those that draw, encode, or stand in the card's accounting - the ledger does not know
+ * which are the container's own: none is shown.
  */
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "share/cards.h"
 #include "common/lifetime.h"
 #include "nvml/nvml_driver.h"
+#include "share/cards.h"
 
 enum { LISTED_MAX = 1024 };
 
@@ -45,22 +45,22 @@ static void fill_v2(void *into, size_t i, struct card_process process) {
 }
 
 /*
- * The real function is asked for its count first, so that a bad device, a lost card or an unsupported call gets the driver's own
- * answer; so do NULL outputs, and cards without a share.
+ * The real function is asked for its count first, so that a bad device, a lost card or an unsupported call gets the
+ * driver's own answer; so do NULL outputs, and cards without a share.
  */
-#define RUNNING_PROCESSES(name, type, compute, fill)                                                                  \
-    nvmlReturn_t name(nvmlDevice_t device, unsigned int *count, type *processes) {                                    \
-        NEED(name);                                                                                                   \
-        if (!count || (*count > 0 && !processes))                                                                     \
-            return DRIVER(name)(device, count, processes);                                                            \
-        int card = nvml_card_of(device);                                                                              \
-        if (card == CARD_UNLIMITED)                                                                                   \
-            return DRIVER(name)(device, count, processes);                                                            \
-        unsigned int real = 0;                                                                                        \
-        nvmlReturn_t result = DRIVER(name)(device, &real, NULL);                                                      \
-        if (result != NVML_SUCCESS && result != NVML_ERROR_INSUFFICIENT_SIZE)                                         \
-            return result;                                                                                            \
-        return list(card, compute, count, processes, fill);                                                           \
+#define RUNNING_PROCESSES(name, type, compute, fill)                                                                   \
+    nvmlReturn_t name(nvmlDevice_t device, unsigned int *count, type *processes) {                                     \
+        NEED(name);                                                                                                    \
+        if (!count || (*count > 0 && !processes))                                                                      \
+            return DRIVER(name)(device, count, processes);                                                             \
+        int card = nvml_card_of(device);                                                                               \
+        if (card == CARD_UNLIMITED)                                                                                    \
+            return DRIVER(name)(device, count, processes);                                                             \
+        unsigned int real = 0;                                                                                         \
+        nvmlReturn_t result = DRIVER(name)(device, &real, NULL);                                                       \
+        if (result != NVML_SUCCESS && result != NVML_ERROR_INSUFFICIENT_SIZE)                                          \
+            return result;                                                                                             \
+        return list(card, compute, count, processes, fill);                                                            \
     }
 
 RUNNING_PROCESSES(nvmlDeviceGetComputeRunningProcesses, nvmlProcessInfo_v1_t, true, fill_v1)
@@ -74,8 +74,10 @@ RUNNING_PROCESSES(nvmlDeviceGetMPSComputeRunningProcesses_v2, nvmlProcessInfo_v2
 RUNNING_PROCESSES(nvmlDeviceGetMPSComputeRunningProcesses_v3, nvmlProcessInfo_t, false, fill_v2)
 
 static void fill_detail(void *into, size_t i, struct card_process process) {
-    ((nvmlProcessDetail_v1_t *)into)[i] = (nvmlProcessDetail_v1_t){
-        .pid = process.pid, .usedGpuMemory = process.bytes, .gpuInstanceId = NVML_NO_INSTANCE, .computeInstanceId = NVML_NO_INSTANCE};
+    ((nvmlProcessDetail_v1_t *)into)[i] = (nvmlProcessDetail_v1_t){.pid = process.pid,
+                                                                   .usedGpuMemory = process.bytes,
+                                                                   .gpuInstanceId = NVML_NO_INSTANCE,
+                                                                   .computeInstanceId = NVML_NO_INSTANCE};
 }
 
 nvmlReturn_t nvmlDeviceGetRunningProcessDetailList(nvmlDevice_t device, nvmlProcessDetailList_t *all) {
@@ -94,25 +96,26 @@ nvmlReturn_t nvmlDeviceGetRunningProcessDetailList(nvmlDevice_t device, nvmlProc
 }
 
 /* Lists with a count of their own kinds of entries: none, where the driver has one. */
-#define NO_LIST(name, type)                                                                                           \
-    nvmlReturn_t name(nvmlDevice_t device, unsigned int *count, type *entries) {                                      \
-        NEED(name);                                                                                                   \
-        int card = count ? nvml_card_of(device) : CARD_UNLIMITED;                                                     \
-        if (card == CARD_UNLIMITED)                                                                                   \
-            return DRIVER(name)(device, count, entries);                                                              \
-        unsigned int real = 0;                                                                                        \
-        nvmlReturn_t result = DRIVER(name)(device, &real, NULL);                                                      \
-        if (result != NVML_SUCCESS && result != NVML_ERROR_INSUFFICIENT_SIZE)                                         \
-            return result;                                                                                            \
-        *count = 0;                                                                                                   \
-        return NVML_SUCCESS;                                                                                          \
+#define NO_LIST(name, type)                                                                                            \
+    nvmlReturn_t name(nvmlDevice_t device, unsigned int *count, type *entries) {                                       \
+        NEED(name);                                                                                                    \
+        int card = count ? nvml_card_of(device) : CARD_UNLIMITED;                                                      \
+        if (card == CARD_UNLIMITED)                                                                                    \
+            return DRIVER(name)(device, count, entries);                                                               \
+        unsigned int real = 0;                                                                                         \
+        nvmlReturn_t result = DRIVER(name)(device, &real, NULL);                                                       \
+        if (result != NVML_SUCCESS && result != NVML_ERROR_INSUFFICIENT_SIZE)                                          \
+            return result;                                                                                             \
+        *count = 0;                                                                                                    \
+        return NVML_SUCCESS;                                                                                           \
     }
 
 NO_LIST(nvmlDeviceGetEncoderSessions, void)
 NO_LIST(nvmlDeviceGetFBCSessions, void)
 NO_LIST(nvmlDeviceGetAccountingPids, unsigned int)
 
-nvmlReturn_t nvmlDeviceGetEncoderStats(nvmlDevice_t device, unsigned int *sessions, unsigned int *fps, unsigned int *latency) {
+nvmlReturn_t nvmlDeviceGetEncoderStats(nvmlDevice_t device, unsigned int *sessions, unsigned int *fps,
+                                       unsigned int *latency) {
     NEED(nvmlDeviceGetEncoderStats);
     nvmlReturn_t result = DRIVER(nvmlDeviceGetEncoderStats)(device, sessions, fps, latency);
     if (result == NVML_SUCCESS && sessions && fps && latency && nvml_card_of(device) != CARD_UNLIMITED)

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Utilisation as the share sees it: that of the container's own processes, and where the share has a core limit, in percent of what
- * that limit is. The memory controller and the codecs have no limit: their figures are percent of the card.
+ * Utilisation as the share sees it: that of the container's own processes, and where the share has a core limit, in
+ * percent of what that limit is. The memory controller and the codecs have no limit: their figures are percent of the
+ * card.
  *
- * The driver's own samples of processes cannot be used in a container: they carry the host's pids there (seen with 560.35.03, which
- * translates the pids of its list of running processes, and those of its samples not). The node's plugin sees both: it writes the newest sample of
- * each process into the process' slot. The driver is asked first all the same, for its errors: a bad handle, a lost card, a card in MIG
- * mode, of which there are no samples.
+ * The driver's own samples of processes cannot be used in a container: they carry the host's pids there (seen with
+ * 560.35.03, which translates the pids of its list of running processes, and those of its samples not). The node's
+ * plugin sees both: it writes the newest sample of each process into the process' slot. The driver is asked first all
+ * the same, for its errors: a bad handle, a lost card, a card in MIG mode, of which there are no samples.
  */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 
-#include "share/cards.h"
 #include "common/lifetime.h"
 #include "nvml/nvml_driver.h"
+#include "share/cards.h"
 
 enum {
     OWN_MAX = 1024,
-    RECENT_US = 3000000 /* a driver samples over up to a second and shows it some time later, and the plugin looks every second */
+    /* a driver samples over up to a second and shows it some time later, and the plugin looks every second */
+    RECENT_US = 3000000
 };
 
 /* The bytes of partita_slot.utilization. */
@@ -160,13 +162,19 @@ nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_
 /* The engine of these samples; ENGINES: the plugin does not tell of it; negative: they are no utilisation. */
 static int engine_of(nvmlSamplingType_t type) {
     switch (type) {
-    case NVML_GPU_UTILIZATION_SAMPLES: return SMS;
-    case NVML_MEMORY_UTILIZATION_SAMPLES: return MEMORY;
-    case NVML_ENC_UTILIZATION_SAMPLES: return ENCODER;
-    case NVML_DEC_UTILIZATION_SAMPLES: return DECODER;
+    case NVML_GPU_UTILIZATION_SAMPLES:
+        return SMS;
+    case NVML_MEMORY_UTILIZATION_SAMPLES:
+        return MEMORY;
+    case NVML_ENC_UTILIZATION_SAMPLES:
+        return ENCODER;
+    case NVML_DEC_UTILIZATION_SAMPLES:
+        return DECODER;
     case NVML_JPG_UTILIZATION_SAMPLES:
-    case NVML_OFA_UTILIZATION_SAMPLES: return ENGINES;
-    default: return -1;
+    case NVML_OFA_UTILIZATION_SAMPLES:
+        return ENGINES;
+    default:
+        return -1;
     }
 }
 
@@ -205,18 +213,19 @@ nvmlReturn_t nvmlDeviceGetDynamicPstatesInfo(nvmlDevice_t device, nvmlGpuDynamic
         info->utilization[i].percentage = 0;
     info->utilization[NVML_GPU_UTILIZATION_DOMAIN_GPU].percentage = sums.percent[SMS];
     info->utilization[NVML_GPU_UTILIZATION_DOMAIN_FB].percentage = sums.percent[MEMORY];
-    info->utilization[NVML_GPU_UTILIZATION_DOMAIN_VID].percentage = at_most_100(sums.percent[ENCODER] + sums.percent[DECODER]);
+    info->utilization[NVML_GPU_UTILIZATION_DOMAIN_VID].percentage =
+        at_most_100(sums.percent[ENCODER] + sums.percent[DECODER]);
     return result;
 }
 
-#define CODEC_UTILIZATION(name, percent)                                                                              \
-    nvmlReturn_t name(nvmlDevice_t device, unsigned int *utilization, unsigned int *samplingPeriodUs) {               \
-        NEED(name);                                                                                                   \
-        nvmlReturn_t result = DRIVER(name)(device, utilization, samplingPeriodUs);                                    \
-        int card = result == NVML_SUCCESS && utilization ? nvml_card_of(device) : CARD_UNLIMITED;                     \
-        if (card != CARD_UNLIMITED)                                                                                   \
-            *utilization = (percent);                                                                                 \
-        return result;                                                                                                \
+#define CODEC_UTILIZATION(name, percent)                                                                               \
+    nvmlReturn_t name(nvmlDevice_t device, unsigned int *utilization, unsigned int *samplingPeriodUs) {                \
+        NEED(name);                                                                                                    \
+        nvmlReturn_t result = DRIVER(name)(device, utilization, samplingPeriodUs);                                     \
+        int card = result == NVML_SUCCESS && utilization ? nvml_card_of(device) : CARD_UNLIMITED;                      \
+        if (card != CARD_UNLIMITED)                                                                                    \
+            *utilization = (percent);                                                                                  \
+        return result;                                                                                                 \
     }
 
 CODEC_UTILIZATION(nvmlDeviceGetEncoderUtilization, sum_up(card).percent[ENCODER])

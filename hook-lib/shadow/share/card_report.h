@@ -14,7 +14,7 @@ struct card_report {
     uint64_t at, busy;   /* ns */
     unsigned int others; /* percent */
     bool wanted;
-    uint64_t sampled;    /* ns, CLOCK_MONOTONIC; 0: unknown */
+    uint64_t sampled; /* ns, CLOCK_MONOTONIC; 0: unknown */
 };
 
 /* Parses the file's bytes; false if it is no whole report, and *report is then undefined. */

@@ -140,7 +140,8 @@ struct card_view cards_view(int card, bool join) {
 }
 
 /* A process that uses several shares of a card has a slot in each, and the same samples in all. */
-static void add_process(struct card_process *processes, size_t room, size_t *count, const struct card_process *process) {
+static void add_process(struct card_process *processes, size_t room, size_t *count,
+                        const struct card_process *process) {
     for (size_t i = 0; i < *count && i < room; i++)
         if (processes[i].pid == process->pid) {
             processes[i].bytes += process->bytes;
@@ -176,9 +177,9 @@ size_t cards_processes(int card, struct card_process *processes, size_t room) {
             struct owner owner;
             if (!seats_owner(region, slot, &seat, &owner) || owner.pid_namespace != self.pid_namespace)
                 continue;
-            const struct card_process process = {
-                owner.pid, (credit_used_by(region, slot) + overhead_of(at)) * PARTITA_UNIT,
-                load_relaxed(&at->sampled), load_relaxed(&at->utilization)};
+            const struct card_process process = {owner.pid,
+                                                 (credit_used_by(region, slot) + overhead_of(at)) * PARTITA_UNIT,
+                                                 load_relaxed(&at->sampled), load_relaxed(&at->utilization)};
             add_process(processes, room, &count, &process);
         }
     }
@@ -233,9 +234,8 @@ uint32_t *cards_priced(int card) {
 }
 
 struct partita_slot *cards_slot(int card) {
-    return load_acquire(&shares[card].seated)
-               ? &shares[card].file.region->slots[shares[card].seat.slot % PARTITA_SLOTS]
-               : NULL;
+    return load_acquire(&shares[card].seated) ? &shares[card].file.region->slots[shares[card].seat.slot % PARTITA_SLOTS]
+                                              : NULL;
 }
 
 void cards_each(void (*visit)(int card, void *context), void *context) {

@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Credit.  A slot's account is one word W = (used, credit, busy). The owner's process alone raises used and credit; anybody may lower the
- * credit to 0. What the slot may come to use without asking is allowed = used + credit, and the claim is
+ * Credit.  A slot's account is one word W = (used, credit, busy). The owner's process alone raises used and credit;
+ * anybody may lower the credit to 0. What the slot may come to use without asking is allowed = used + credit, and the
+ * claim is
  *
  *     allowed <= held(slot) at every moment,                                                                       (1)
  *
  * so that what all use stays within the ledger's total, which stays within the limit. Steps:
  *   draw, deposit  move units between used and credit in one swap of W: allowed stays.
  *   charge         busy + 1 in W; the ledger's step on held; then used, credit and busy - 1 in one swap of W.
- *   release        used - n in one swap of W; then `lower`. With other steps of the process under way: used - n and busy + 1 in one swap
- *                  of W; the ledger's step on held; busy - 1.
+ *   release        used - n in one swap of W; then `lower`. With other steps of the process under way: used - n and
+ *                  busy + 1 in one swap of W; the ledger's step on held; busy - 1.
  *   call in        by anybody: credit to 0 in one swap of W; then `lower`: held down to allowed.
  *   lower          by anybody: read T, read W; if no step is under way (busy = 0) swap T for one with held = allowed.
- * A charge raises held before allowed, a release lowers allowed before held, and calling in lowers allowed first: (1) holds between any two
- * of them. In `lower` W is read while T does not change: had the owner raised allowed since, its step on held would have changed
- * T before; had it raised held before T was read and not yet allowed, busy would show it. So lower never takes what is
- * allowed. It takes nothing twice, whoever repeats it: a process killed within calling in leaves something to lower, which the next who is
- * refused lowers. A dead owner's word dies with its account: reaping settles held to 0, and the next owner clears W before it is LIVE.
- * A caller-in that stalls and then finds an equal word of the slot's next owner lowers that one's credit, which harms nobody.
+ * A charge raises held before allowed, a release lowers allowed before held, and calling in lowers allowed first: (1)
+ * holds between any two of them. In `lower` W is read while T does not change: had the owner raised allowed since, its
+ * step on held would have changed T before; had it raised held before T was read and not yet allowed, busy would show
+ * it. So lower never takes what is allowed. It takes nothing twice, whoever repeats it: a process killed within calling
+ * in leaves something to lower, which the next who is refused lowers. A dead owner's word dies with its account:
+ * reaping settles held to 0, and the next owner clears W before it is LIVE. A caller-in that stalls and then finds an
+ * equal word of the slot's next owner lowers that one's credit, which harms nobody.
  *
- * Refusal.  Who is refused writes `scarce`, then makes a step that changes nothing, then calls in every credit and charges again. A
- * charge that would take credit reads `scarce` between its reading of T and its swap: if it read it before it was written, that
- * step makes its swap fail. So no credit is made after it, and what the caller-in found is all there was; while it is scarce a free goes
- * to the total. What it cannot take at once is the credit of a step under way, for which it waits, but not for ever: a process that was
- * stopped within these few instructions keeps that much from the others until it goes on or dies. A release whose `lower` met another thread's
- * step leaves what is held above what is allowed: that, too, is called in then, or taken back when the seat is tidied.
+ * Refusal.  Who is refused writes `scarce`, then makes a step that changes nothing, then calls in every credit and
+ * charges again. A charge that would take credit reads `scarce` between its reading of T and its swap: if it read it
+ * before it was written, that step makes its swap fail. So no credit is made after it, and what the caller-in found is
+ * all there was; while it is scarce a free goes to the total. What it cannot take at once is the credit of a step under
+ * way, for which it waits, but not for ever: a process that was stopped within these few instructions keeps that much
+ * from the others until it goes on or dies. A release whose `lower` met another thread's step leaves what is held above
+ * what is allowed: that, too, is called in then, or taken back when the seat is tidied.
  */
 #define _GNU_SOURCE
 #include "share/credit.h"
@@ -110,7 +113,7 @@ static void end_step(uint64_t *account, uint64_t used, uint64_t credit) {
         uint64_t all = used_of(now) + used, ahead = credit_of(now) + credit, busy = busy_of(now);
         /* What does not fit is held and not allowed: it is given back when the seat is tidied. */
         then = pack_account(all < UINT32_MAX ? all : UINT32_MAX, ahead < CREDIT_MOST ? ahead : CREDIT_MOST,
-                          busy > 0 ? busy - 1 : 0);
+                            busy > 0 ? busy - 1 : 0);
     } while (!swap(account, &now, then));
 }
 

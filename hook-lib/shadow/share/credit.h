@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a process uses of the limit, and its credit: units that it holds in the ledger ahead of its needs, so that small allocations
- * change a word of its own slot and not the total that all processes share. Credit is called in before anybody is refused;
- * credit.c says why that is exact. No errno; system calls only in credit_recall.
+ * What a process uses of the limit, and its credit: units that it holds in the ledger ahead of its needs, so that small
+ * allocations change a word of its own slot and not the total that all processes share. Credit is called in before
+ * anybody is refused; credit.c says why that is exact. No errno; system calls only in credit_recall.
  */
 #ifndef PARTITA_CREDIT_H
 #define PARTITA_CREDIT_H
@@ -18,7 +18,9 @@ bool credit_draw(struct partita_region *region, struct seat seat, uint64_t units
 /* Turns used units into credit; false: that is not wanted now, or there is enough of it. */
 bool credit_deposit(struct partita_region *region, struct seat seat, uint64_t units, uint64_t limit);
 
-/* ledger_charge, and uses what was charged: *units. What is charged ahead becomes credit; `bounds->ahead` is set here. */
+/*
+ * ledger_charge, and uses what was charged: *units. What is charged ahead becomes credit; `bounds->ahead` is set here.
+ */
 enum ledger_answer credit_charge(struct partita_region *region, struct seat seat, struct ledger_bounds *bounds,
                                  uint64_t *units);
 
@@ -28,15 +30,18 @@ enum ledger_answer credit_release(struct partita_region *region, struct seat sea
 /* Makes the seat use and hold exactly this. The caller sees to it that its process takes no other step meanwhile. */
 enum ledger_answer credit_settle(struct partita_region *region, struct seat seat, uint64_t units);
 
-/* Whether the slot's word says this, and the ledger holds no less than it allows. No step of the process may be under way. */
+/*
+ * Whether the slot's word says this, and the ledger holds no less than it allows. No step of the process may be under
+ * way.
+ */
 bool credit_agrees(struct partita_region *region, struct seat seat, uint64_t units);
 
 /* Takes back what the seat holds and neither uses nor has as credit. */
 void credit_tidy(struct partita_region *region, struct seat seat);
 
 /*
- * Calls in everybody's credit, and keeps anybody from taking new for a second: a charge that is refused afterwards was refused by what is
- * used. `seat`: the caller's. `now`: ms, CLOCK_MONOTONIC.
+ * Calls in everybody's credit, and keeps anybody from taking new for a second: a charge that is refused afterwards was
+ * refused by what is used. `seat`: the caller's. `now`: ms, CLOCK_MONOTONIC.
  */
 void credit_recall(struct partita_region *region, struct seat seat, uint64_t now);
 

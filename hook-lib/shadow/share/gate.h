@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lets the steps of a process' threads run side by side, and now and then one thread alone. A step holds it for well under a
- * microsecond and never across a call of the driver; it waits only while another thread joins, re-reads or repairs.
- * Who wants to be alone gives up after a while: a signal's handler may have interrupted a step of its own thread, or one that waits for it
- * in turn. Nobody is interrupted while alone (interruptions.h).
+ * Lets the steps of a process' threads run side by side, and now and then one thread alone. A step holds it for well
+ * under a microsecond and never across a call of the driver; it waits only while another thread joins, re-reads or
+ * repairs. Who wants to be alone gives up after a while: a signal's handler may have interrupted a step of its own
+ * thread, or one that waits for it in turn. Nobody is interrupted while alone (interruptions.h).
  */
 #ifndef PARTITA_GATE_H
 #define PARTITA_GATE_H

@@ -2,9 +2,9 @@
 /*
  * One share's account, kept by many processes, none of which is trusted to live.
  *
- * State.  `total` is one 16-byte word T = (sum, slot, held, step): the units of all slots, and the slot whose account the
- * last step changed, with what that slot holds since, and the number of the step. slots[i].held is H(i) = (units, step).
- * What slot i holds is
+ * State.  `total` is one 16-byte word T = (sum, slot, held, step): the units of all slots, and the slot whose account
+ * the last step changed, with what that slot holds since, and the number of the step. slots[i].held is H(i) = (units,
+ * step). What slot i holds is
  *
  *     held(i) = T.held if i = T.slot, else H(i).units.                                                             (1)
  *
@@ -15,38 +15,40 @@
  *   d. swap T for (sum +- n, slot, held(slot) +- n, step + 1).
  *
  * Claim.  sum = held(0) + ... + held(N-1) at every moment, whoever is killed wherever.
- *   The swap in d is the only write that has an effect on sum or, by (1), on any held(i): it changes sum and held(slot) by the
- *   same n in one indivisible write, and by the carry in c the slot that T named before keeps its figure in H when T stops
- *   naming it. The carry itself changes no held(i): it writes the figure that (1) already gives, to a place that (1) does not
- *   look at while T names the slot. So a process killed before d has changed nothing, and one killed after d is done.
- *   There is nothing to finish, to discard or to wait for: no lock, no half-done step, no recovery.
+ *   The swap in d is the only write that has an effect on sum or, by (1), on any held(i): it changes sum and held(slot)
+ *   by the same n in one indivisible write, and by the carry in c the slot that T named before keeps its figure in H
+ *   when T stops naming it. The carry itself changes no held(i): it writes the figure that (1) already gives, to a
+ *   place that (1) does not look at while T names the slot. So a process killed before d has changed nothing, and one
+ *   killed after d is done. There is nothing to finish, to discard or to wait for: no lock, no half-done step, no
+ *   recovery.
  *
- * Stale carries.  A process may stall between reading T and writing H(T.slot), and wake when T has moved on. It compares the
- *   whole of H with what it read (16 bytes with the step number), and re-reads T.high between that read and the write. So
- *   the H that it expects was there while T was still its own T, and any later carry has changed H for good, since step
- *   numbers do not recur (48 bits: 300 days at ten million steps a second, and the sleeper must wake on exactly that step). A
- *   stale write therefore either fails or writes what the current carry would overwrite: carry() repeats until H has T's
- *   step or T has moved.
+ * Stale carries.  A process may stall between reading T and writing H(T.slot), and wake when T has moved on. It
+ *   compares the whole of H with what it read (16 bytes with the step number), and re-reads T.high between that read
+ *   and the write. So the H that it expects was there while T was still its own T, and any later carry has changed H
+ *   for good, since step numbers do not recur (48 bits: 300 days at ten million steps a second, and the sleeper must
+ *   wake on exactly that step). A stale write therefore either fails or writes what the current carry would overwrite:
+ *   carry() repeats until H has T's step or T has moved.
  *
- * Reading 16 bytes.  T is read as high, low, high: equal highs mean that low belongs to them, since every swap changes the
- *   step. H likewise by its step.
+ * Reading 16 bytes.  T is read as high, low, high: equal highs mean that low belongs to them, since every swap changes
+ *   the step. H likewise by its step.
  *
  * Reaping.  A dead owner's slot goes LIVE(g) -> REAPING(g) -> FREE(g) by compare-and-swap of its state; its account is
- *   emptied in REAPING by an ordinary step (settle to 0) on that slot. A reaper that stalls cannot empty the account of the
- *   slot's next owner: the state is checked between reading T and swapping it. If the next owner charged before T was
- *   read, the state is no longer REAPING(g); if after, T has changed and the swap fails. A reaper that is killed leaves
- *   REAPING(g), which anybody continues: emptying twice takes nothing twice.
+ *   emptied in REAPING by an ordinary step (settle to 0) on that slot. A reaper that stalls cannot empty the account of
+ *   the slot's next owner: the state is checked between reading T and swapping it. If the next owner charged before T
+ *   was read, the state is no longer REAPING(g); if after, T has changed and the swap fails. A reaper that is killed
+ *   leaves REAPING(g), which anybody continues: emptying twice takes nothing twice.
  *
  * Never above the limit.  d compares sum + n with the limit and swaps the very T it compared: two charges that together
  *   exceed the limit cannot both succeed.
  *
- * Two books.  The share keeps two accounts in this way: what is held (the limit's), and `paged`, how much of that is managed memory.
- *   Managed memory is put into the first before it is put into the second, and taken out of the second first. So at every moment
- *   held - paged, read in any order of the two within one unchanged T, is no less than what lies on the card for good: a charge
- *   that compares it with the physical limit and then swaps that T never exceeds it.
+ * Two books.  The share keeps two accounts in this way: what is held (the limit's), and `paged`, how much of that is
+ *   managed memory. Managed memory is put into the first before it is put into the second, and taken out of the second
+ *   first. So at every moment held - paged, read in any order of the two within one unchanged T, is no less than what
+ *   lies on the card for good: a charge that compares it with the physical limit and then swaps that T never exceeds
+ *   it.
  *
- * Broken regions.  A container can write anything. Indexes are checked before use, loops are bounded, and a figure that cannot
- * be (held(slot) above sum, sum unlike the slots' sum) makes the total be derived anew from the slots.
+ * Broken regions.  A container can write anything. Indexes are checked before use, loops are bounded, and a figure that
+ * cannot be (held(slot) above sum, sum unlike the slots' sum) makes the total be derived anew from the slots.
  */
 #include "share/ledger.h"
 
@@ -54,9 +56,13 @@
 #include "common/atomics.h"
 #include "share/fault.h"
 
-/* The words: what stands in a total and in a slot's H, how they are read as a whole and swapped. Each of them is in every step's way: inline. */
+/*
+ * The words: what stands in a total and in a slot's H, how they are read as a whole and swapped. Each of them is in
+ * every step's way: inline.
+ */
 
-enum { ATTEMPTS = 1 << 20 }; /* honest contention ends far below; somebody who scribbles on the region must not hang us */
+/* honest contention ends far below; somebody who scribbles on the region must not hang us */
+enum { ATTEMPTS = 1 << 20 };
 
 struct total {
     uint64_t low, high;
@@ -115,7 +121,8 @@ static inline bool read_held(const struct partita_held *held, struct pair *h) {
     return false;
 }
 
-static inline bool swap_total(struct partita_region *region, enum ledger_book book, struct total from, struct total to) {
+static inline bool swap_total(struct partita_region *region, enum ledger_book book, struct total from,
+                              struct total to) {
     FAULT_POINT("before the swap");
     bool swapped =
         pair_swap(total_at(region, book), (struct pair){from.low, from.high}, (struct pair){to.low, to.high});
@@ -275,7 +282,8 @@ enum ledger_answer ledger_touch(struct partita_region *region, struct seat seat)
     return step(region, LEDGER_TOTAL, seat, NOTHING, 0);
 }
 
-bool ledger_lower(struct partita_region *region, uint32_t slot, bool (*wanted)(struct partita_region *, uint32_t, uint64_t *)) {
+bool ledger_lower(struct partita_region *region, uint32_t slot,
+                  bool (*wanted)(struct partita_region *, uint32_t, uint64_t *)) {
     for (int i = 0; i < ATTEMPTS; i++) {
         struct total t;
         uint64_t held, want;

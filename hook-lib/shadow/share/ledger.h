@@ -63,8 +63,8 @@ enum ledger_answer ledger_settle(struct partita_region *region, enum ledger_book
 enum ledger_answer ledger_touch(struct partita_region *region, struct seat seat);
 
 /*
- * Takes from a slot, of whatever owner, what it holds above `*units` of `wanted`, which is asked within an unchanged total. False: `wanted` was, or
- * the region cannot be used.
+ * Takes from a slot, of whatever owner, what it holds above `*units` of `wanted`, which is asked within an unchanged
+ * total. False: `wanted` was, or the region cannot be used.
  */
 bool ledger_lower(struct partita_region *region, uint32_t slot,
                   bool (*wanted)(struct partita_region *region, uint32_t slot, uint64_t *units));

@@ -20,8 +20,8 @@ struct owner owner_self(void);
 
 /*
  * Whether the owner lives, as far as /proc tells a process of the pid namespace `mine`: UNKNOWN for an owner of another
- * namespace or where /proc does not tell. A process whose threads have all ended is dead, though not yet waited for; one whose
- * first thread has ended is not. Leaves errno changed.
+ * namespace or where /proc does not tell. A process whose threads have all ended is dead, though not yet waited for;
+ * one whose first thread has ended is not. Leaves errno changed.
  */
 enum life owner_life(const struct owner *owner, uint64_t mine);
 

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "partita/quota_file.h"
 #include "common/text_file.h"
 #include "common/text_lines.h"
+#include "partita/quota_file.h"
 
 static bool take_quota_line(struct text key, struct text value, struct quota *quota) {
     uint64_t n;

@@ -61,8 +61,8 @@ bool region_file_open(struct region_file *file, const char *path) {
     if (at == MAP_FAILED)
         return false;
     /*
-     * A first access that reads would map sixteen pages around it; few processes need more than the first slots' page. A fetch_or of
-     * nothing will not do: clang makes a load of it.
+     * A first access that reads would map sixteen pages around it; few processes need more than the first slots' page.
+     * A fetch_or of nothing will not do: clang makes a load of it.
      */
     struct partita_region *region = at;
     __typeof__(region->slots[0].reserved) nothing = 0;
@@ -96,9 +96,12 @@ void region_file_unlock(const struct region_file *file, uint32_t slot) {
     fcntl(file->descriptor, F_SETLK, &lock);
 }
 
-/* A byte behind the file's end, so that other processes do not wait: one that is stopped meanwhile would hold them up. */
+/*
+ * A byte behind the file's end, so that other processes do not wait: one that is stopped meanwhile would hold them up.
+ */
 static bool lock_join(const struct region_file *file, short type) {
-    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)PARTITA_USAGE_SIZE + getpid(), .l_len = 1};
+    struct flock lock = {
+        .l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)PARTITA_USAGE_SIZE + getpid(), .l_len = 1};
     /* Linux before 3.15 has no such locks: then nobody waits. */
     return fcntl(file->descriptor, F_OFD_SETLK, &lock) == 0 || (errno != EAGAIN && errno != EACCES);
 }

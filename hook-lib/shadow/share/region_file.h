@@ -2,10 +2,12 @@
 /*
  * The mapped usage region of one share, and the record locks in it that prove that a slot's owner lives.
  *
- * The kernel drops a process' POSIX record locks when the process ends, and also when it closes any descriptor of the file:
- * so the descriptor is never closed here, a program that closes descriptors it did not open ("close everything from 3 up") is noticed and mended
- * (region_file_keep; the lock is taken anew each time, since a descriptor of the process' other library may have been closed), and within one pid namespace a lost lock alone is no proof of death (see owner.h).
- * A child of fork shares no POSIX lock of its parent; closing the inherited descriptor there does not harm the parent.
+ * The kernel drops a process' POSIX record locks when the process ends, and also when it closes any descriptor of the
+ * file: so the descriptor is never closed here, a program that closes descriptors it did not open ("close everything
+ * from 3 up") is noticed and mended (region_file_keep; the lock is taken anew each time, since a descriptor of the
+ * process' other library may have been closed), and within one pid namespace a lost lock alone is no proof of death
+ * (see owner.h). A child of fork shares no POSIX lock of its parent; closing the inherited descriptor there does not
+ * harm the parent.
  */
 #ifndef PARTITA_REGION_FILE_H
 #define PARTITA_REGION_FILE_H
@@ -21,8 +23,8 @@ struct region_file {
 };
 
 /*
- * Opens and maps the file, which must have the right size; false if it cannot be used. `file` is all zero, or as the last try left it.
- * Leaves errno changed.
+ * Opens and maps the file, which must have the right size; false if it cannot be used. `file` is all zero, or as the
+ * last try left it. Leaves errno changed.
  */
 bool region_file_open(struct region_file *file, const char *path);
 
@@ -35,7 +37,8 @@ bool region_file_lock(const struct region_file *file, uint32_t slot);
 void region_file_unlock(const struct region_file *file, uint32_t slot);
 
 /*
- * Around taking a slot: record locks do not keep the libraries of one process from each other. Who waits for long goes on without.
+ * Around taking a slot: record locks do not keep the libraries of one process from each other. Who waits for long goes
+ * on without.
  */
 void region_file_enter(const struct region_file *file);
 void region_file_leave(const struct region_file *file);

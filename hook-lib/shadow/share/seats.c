@@ -19,8 +19,8 @@ static uint64_t phase(uint64_t state) {
 
 static void raise_high_water(struct partita_region *region, uint32_t slots) {
     uint32_t seen = load_relaxed(&region->high_water);
-    while (seen < slots && !__atomic_compare_exchange_n(&region->high_water, &seen, slots, false, __ATOMIC_ACQ_REL,
-                                                        __ATOMIC_RELAXED)) {
+    while (seen < slots &&
+           !__atomic_compare_exchange_n(&region->high_water, &seen, slots, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
     }
 }
 
@@ -37,8 +37,8 @@ void seats_unlock(const struct region_file *file, const struct owner *self, uint
 }
 
 /*
- * The lock comes first, so that nobody sees a living owner without one; then the owner's particulars, which only the lock's holder
- * writes and nobody reads before the state says LIVE.
+ * The lock comes first, so that nobody sees a living owner without one; then the owner's particulars, which only the
+ * lock's holder writes and nobody reads before the state says LIVE.
  */
 static bool take_free_slot(const struct region_file *file, const struct owner *self, struct seat *seat) {
     struct partita_region *region = file->region;
@@ -119,8 +119,7 @@ static void empty(struct partita_region *region, struct seat reaping) {
         move(&region->slots[reaping.slot], reaping.state, (reaping.state & ~(uint64_t)PARTITA_SLOT_PHASE));
 }
 
-void seats_reap(const struct region_file *file, const struct owner *self, const struct seat *mine,
-                enum reaping how) {
+void seats_reap(const struct region_file *file, const struct owner *self, const struct seat *mine, enum reaping how) {
     struct partita_region *region = file->region;
     uint32_t slots = ledger_slots(region);
     for (uint32_t i = 0; i < slots; i++) {

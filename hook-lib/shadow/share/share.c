@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-#include "common/atomics.h"
 #include "common/atomic16.h"
-#include "share/credit.h"
-#include "share/gate.h"
+#include "common/atomics.h"
 #include "common/now.h"
 #include "common/numbers.h"
 #include "common/ticks.h"
+#include "share/credit.h"
+#include "share/gate.h"
 
 enum { FEW_SLOTS = 4, OTHERS_US = 10 };
 enum { RESIDENT_SHIFT = 32 };
@@ -37,8 +37,8 @@ static uint64_t fitting(const struct share *share, uint64_t own, enum share_memo
 }
 
 /*
- * Enters the gate, and in the same step takes units into the process' own count; how many. Managed memory is in `own` before it is in `paged`,
- * and longer.
+ * Enters the gate, and in the same step takes units into the process' own count; how many. Managed memory is in `own`
+ * before it is in `paged`, and longer.
  */
 static uint64_t enter_and_count_in(struct share *share, enum share_memory memory, uint64_t units, bool part) {
     for (;;) {
@@ -49,17 +49,24 @@ static uint64_t enter_and_count_in(struct share *share, enum share_memory memory
     }
 }
 
-/* Enters the gate, and in the same step takes at most as many units of memory on the card out of the process' own count; how many. */
+/*
+ * Enters the gate, and in the same step takes at most as many units of memory on the card out of the process' own
+ * count; how many.
+ */
 static uint64_t enter_and_count_out(struct share *share, uint64_t units) {
     for (;;) {
         uint32_t gate = gate_open_to(&share->own.gate);
-        uint64_t own = load_relaxed(&share->own.units), take = smaller(units, smaller(own_held(own), own >> RESIDENT_SHIFT));
+        uint64_t own = load_relaxed(&share->own.units),
+                 take = smaller(units, smaller(own_held(own), own >> RESIDENT_SHIFT));
         if (swap_own(&share->own, own, gate, own - take - (take << RESIDENT_SHIFT), gate + 1))
             return take;
     }
 }
 
-/* Leaves the gate, and in the same step adds to the count: units that are resident now, less those that were not charged. */
+/*
+ * Leaves the gate, and in the same step adds to the count: units that are resident now, less those that were not
+ * charged.
+ */
 static void leave_and_count(struct share *share, uint64_t resident, uint64_t not_charged) {
     uint64_t own;
     uint32_t gate;
@@ -74,7 +81,8 @@ static uint64_t count_out(uint64_t *count, uint64_t units) {
     uint64_t now = load_relaxed(count), take;
     do {
         take = smaller(units, own_held(now));
-    } while (take > 0 && !__atomic_compare_exchange_n(count, &now, now - take, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    } while (take > 0 &&
+             !__atomic_compare_exchange_n(count, &now, now - take, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     return take;
 }
 
@@ -166,7 +174,8 @@ uint64_t share_used(struct share *share) {
     bool seated = load_acquire(&share->seated);
     if (!seated || load_relaxed(&region->high_water) <= FEW_SLOTS)
         return credit_used(region);
-    return smaller(credit_used_by(region, share->seat.slot) + used_by_others(share, share->seat.slot), PARTITA_UNITS_MAX);
+    return smaller(credit_used_by(region, share->seat.slot) + used_by_others(share, share->seat.slot),
+                   PARTITA_UNITS_MAX);
 }
 
 void share_forked(struct share *share) {

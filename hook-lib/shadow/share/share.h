@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One share in this process: its quota, its region, the process' seat in it, and what the process holds by its own count. The
- * process' own count is what it goes by where the region, which the container can write, says otherwise.
+ * One share in this process: its quota, its region, the process' seat in it, and what the process holds by its own
+ * count. The process' own count is what it goes by where the region, which the container can write, says otherwise.
  */
 #ifndef PARTITA_SHARE_H
 #define PARTITA_SHARE_H
@@ -15,7 +15,10 @@
 #include "share/region_file.h"
 #include "share/seats.h"
 
-/* What the process uses by its own count, and who is within a step of it: one word of 16 bytes, so that one swap counts and enters. */
+/*
+ * What the process uses by its own count, and who is within a step of it: one word of 16 bytes, so that one swap counts
+ * and enters.
+ */
 struct own_count {
     uint64_t units; /* bits 0-31 used, 32-63 of them resident; what is under way is not yet */
     uint32_t gate;  /* gate.h */
@@ -24,7 +27,7 @@ struct own_count {
 
 struct share {
     char quota_path[320], usage_path[320];
-    char gpu[96];   /* UUID; empty: never seen a usable quota */
+    char gpu[96];             /* UUID; empty: never seen a usable quota */
     uint64_t quota, overhead; /* units, as the file says; quota 0: no usable one */
     uint64_t limit;           /* units that allocations may take: the quota without the overhead */
     uint64_t physical;        /* units of them that may lie on the card for good; LEDGER_UNBOUNDED: all */
@@ -38,7 +41,8 @@ struct share {
     uint32_t suspect; /* 1: the region may have been wiped: nothing is granted until everybody is accounted */
     uint64_t next_look, next_reap; /* ms, monotonic */
     uint64_t next_thorough;        /* ns, monotonic */
-    uint64_t others;       /* bits 0-31: units that other slots used, 32-63: when that was added up, the low bits of ticks; 0: never */
+    /* bits 0-31: units that other slots used, 32-63: when that was added up, the low bits of ticks; 0: never */
+    uint64_t others;
     uint64_t others_steps; /* the ledger's steps by then */
 };
 
@@ -68,14 +72,14 @@ bool share_oversubscribes(const struct share *share);
 enum share_care { SHARE_IF_DUE, SHARE_NOW };
 
 /*
- * Looks after the share: re-reads the quota, gives back what dead processes hold, mends the region. SHARE_IF_DUE: at most every
- * 100 ms (dead processes: every second). With `join`, takes a seat if the process has none. Keeps errno.
+ * Looks after the share: re-reads the quota, gives back what dead processes hold, mends the region. SHARE_IF_DUE: at
+ * most every 100 ms (dead processes: every second). With `join`, takes a seat if the process has none. Keeps errno.
  */
 void share_tend(struct share *share, enum share_care care, bool join);
 
 /*
- * Units used by everybody. What other processes have taken out of their credit, or put back into it, may be missing for OTHERS_US; to be
- * called right after share_tend.
+ * Units used by everybody. What other processes have taken out of their credit, or put back into it, may be missing for
+ * OTHERS_US; to be called right after share_tend.
  */
 uint64_t share_used(struct share *share);
 

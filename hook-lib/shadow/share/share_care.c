@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking after a share: its quota, the process' seat in its region, what the dead left, and what was wiped or forged. */
+/*
+ * Looking after a share: its quota, the process' seat in its region, what the dead left, and what was wiped or forged.
+ */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
 
 #include "common/atomics.h"
-#include "share/credit.h"
-#include "share/gate.h"
 #include "common/interruptions.h"
 #include "common/now.h"
 #include "common/numbers.h"
+#include "share/credit.h"
+#include "share/gate.h"
 #include "share/share.h"
 
 enum { LOOK_EVERY_MS = 100, REAP_EVERY_MS = 1000, ACCOUNT_ATTEMPTS = 20 };
-static const uint64_t PATIENCE_NS = 250000000, PATIENCE_IF_DUE_NS = 20000000; /* longer than a thread that lost its processor is away */
+/* longer than a thread that lost its processor is away */
+static const uint64_t PATIENCE_NS = 250000000, PATIENCE_IF_DUE_NS = 20000000;
 
 enum { CORES_SOFT = 1 << 8, CORES_YIELDS = 1 << 9, CORES_KNOWN = 1 << 10 };
 
@@ -107,7 +110,9 @@ static void account(struct share *share) {
     }
 }
 
-/* With many processes a thorough search takes long; a program that fails all the time spends at most a fifth of it so. */
+/*
+ * With many processes a thorough search takes long; a program that fails all the time spends at most a fifth of it so.
+ */
 static void reap_dead(struct share *share, const struct seat *mine) {
     uint64_t begin = now_ns();
     enum reaping how = begin >= share->next_thorough ? REAP_THOROUGHLY : REAP_QUICKLY;

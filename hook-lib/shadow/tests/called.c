@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Notes which wrappers a test program reached, in a build for tests only (PARTITA_CALL_LOG): gcc's -finstrument-functions calls this at the
- * entry of every function of the shadow. Each wrapper's name is written once a process to the file that PARTITA_CALLED names.
+ * Notes which wrappers a test program reached, in a build for tests only (PARTITA_CALL_LOG): gcc's
+ * -finstrument-functions calls this at the entry of every function of the shadow. Each wrapper's name is written once a
+ * process to the file that PARTITA_CALLED names.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -19,8 +19,7 @@ struct CUmemPoolHandle_st {
     struct CUmemPoolHandle_st *next; /* never freed, so that a stale handle is told */
 };
 
-static inline uint64_t pool_rounded(uint64_t bytes, uint64_t step)
-{
+static inline uint64_t pool_rounded(uint64_t bytes, uint64_t step) {
     return (bytes + step - 1) / step * step;
 }
 

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "profiles.h"
 #include "../node/node.h"
+#include "profiles.h"
 
 #define DEFAULT_DRIVER_VERSION "580.95.05"
 #define LIBRARY_DIR "usr/lib/x86_64-linux-gnu"

@@ -3,8 +3,8 @@
 #ifndef PARTITA_SIM_SPINNING_H
 #define PARTITA_SIM_SPINNING_H
 
-#include "simulated.h"
 #include "../state/state.h"
+#include "simulated.h"
 
 #define MS UINT64_C(1000000)
 
