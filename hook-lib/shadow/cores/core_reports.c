@@ -1,4 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The controller of the core limit: what a launch is charged where other shares use the card at the same moment.
+ *
+ * Problem.  Two events tell how long a window of launches took, w. The card serves several shares in turn, so a share
+ *   that runs beside others had less of the card than w. NVML tells what the share really had, but up to a second late,
+ *   about seven times a second, and wrong by a few percent. So events are the measure, and reports correct it.
+ *
+ * For each report, with
+ *
+ *     T   what was timed by events since the last report, up to the moment to which the report's figures go;
+ *     R   what the report says that the share used since the last one;
+ *     O   what the others used at most: their percent of the passed time (that of the last report, if it was more), a
+ *         quarter more, and 1/32 of the time;
+ *     A   how far reports are ahead of what they were compared with, so far,
+ *
+ * the share had the card for
+ *
+ *     f = R + A - A/16, but no less than T - O and no more than T;   f = T where O = 0;                            (1)
+ *     A becomes R + A - A/16 - f, within 250 ms.
+ *
+ * Ratio.  Each report counts 1/16 less with every later one, so the last 2.4 seconds or so decide:
+ *
+ *     B becomes B - B/16 + T;   F becomes F - F/16 + f;   r = F / B, from 1/16 to 1; 1 where B < 20 ms.            (2)
+ *
+ * Debt.  What was charged too much (> 0) or too little (< 0) by now, against all f so far and what is not yet compared:
+ *
+ *     D = charged - (f + f + ...) - r * (timed and not yet compared),                                              (3)
+ *
+ *   no more than a second of the limit and than 250 ms, and what is above that is forgotten; no less than -250 ms at
+ *   a time. The first 20 ms either way are left alone, as samples are wrong by that. D = 0 where the limit may lend,
+ *   where it is not known up to when the figures of reports go, and where the share used nothing of late (B < 2 ms).
+ *
+ * Charge.  A window of w is charged r * w, and pays off what it can of D without being charged less than half or more
+ * than twice that:
+ *
+ *     c = r * w - s,   s = D within -r * w and r * w / 2,   D becomes D - s.                                       (4)
+ *
+ *   core_account.c then lets launches wait until c * 100 / percent has passed.
+ *
+ * Example.  A share of 25 % beside one that always wants the card. The card gives each half of the time. Reports come
+ *   every 150 ms.
+ *   - Others used 50 %: O = 150 * 50 / 80 + 150 / 32 = 93.75 + 4.7 = 98.4 ms. Events timed T = 75 ms, the report says
+ *     R = 40 ms, and A = 0. T - O is below 0, so f = 40 ms, and A stays 0.
+ *   - With B = 1200 ms and F = 600 ms from before: B = 1200 - 75 + 75 = 1200 ms, F = 600 - 37.5 + 40 = 602.5 ms,
+ *     r = 0.502.
+ *   - A window of w = 8 ms is charged 4 ms, if nothing is owed. At 25 % that is paid after 16 ms. So in 16 ms the share
+ *     has a window of 8 ms, in which it has the card for 4 ms: 25 %.
+ *   - Say the share had just begun, and had been charged 150 ms for 150 ms timed before the first reports showed that
+ *     it had only 75 ms. D = 150 - 75 = 75 ms, of which 20 ms are left alone: 55 ms. The next window of 8 ms is charged
+ *     4 - 2 = 2 ms, and D becomes 53 ms. Windows are charged half until D is 0: 55 / 2, some 28 windows of 8 ms, each
+ *     of which waits for 8 ms in place of 16.
+ *
+ * Late reports.  Those that say up to when their figures go are compared with what was timed by then (core_history.c).
+ *   Of others it is learned by how many reports they are late (learn_late); until that is known f = T.
+ */
 #include "cores/core_reports.h"
 
 #include <stdbool.h>
@@ -26,6 +81,7 @@ static int64_t load_within(const uint64_t *at, int64_t most) {
     return clamped((int64_t)load_relaxed(at), most);
 }
 
+/* r * busy of (2). */
 uint64_t core_reports_scaled(const struct partita_account *account, uint64_t busy) {
     uint64_t timed = load_relaxed(&account->recent_busy_ns), fair = load_relaxed(&account->recent_fair_ns);
     if (timed < ENOUGH_TO_SCALE_NS || fair >= timed)
@@ -35,6 +91,7 @@ uint64_t core_reports_scaled(const struct partita_account *account, uint64_t bus
     return (uint64_t)((double)busy * ((double)fair / (double)timed));
 }
 
+/* (4). Threads and processes do it at once: who swaps D has settled it. */
 uint64_t core_reports_cost(struct partita_account *account, uint64_t busy) {
     uint64_t scaled = core_reports_scaled(account, busy), seen = load_relaxed(&account->owed_ns);
     int64_t most = (int64_t)(scaled < PLAUSIBLE_NS ? scaled : PLAUSIBLE_NS), settled;
@@ -100,8 +157,8 @@ static void begin_anew(struct partita_account *account, uint64_t busy, uint64_t 
 }
 
 /*
- * What of `timed` ns the card really worked for the share: what is reported, but no more than was timed, and no less
- * than others leave of it. What a report is ahead or behind by goes to the next one.
+ * (1): what of `timed` ns the card really worked for the share. That is what is reported, but no more than was timed,
+ * and no less than others leave of it. What a report is ahead or behind by goes to the next one.
  */
 static uint64_t fair(struct partita_account *account, uint64_t timed, uint64_t reported, uint64_t others) {
     if (others == 0) {
@@ -116,15 +173,13 @@ static uint64_t fair(struct partita_account *account, uint64_t timed, uint64_t r
 }
 
 /*
- * A share that begins beside others is charged all that is timed until the first report shows that the card served them
- * as well, a third of a second to more than one: it gets half of its limit, and less than its limit as long as the
- * ratio of the last seconds still holds some of that time. So what was charged is compared with what the share really
- * had, and the difference made up for: what it had too much just as well, when others leave.
+ * (3). A share that begins beside others is charged all that is timed until the first report shows that the card served
+ * them as well: for a third of a second to more than one. Without (3) it would get half of its limit in that time, and
+ * less than its limit as long as the ratio still holds some of it. When others leave, it had too much: that is made up
+ * for just as well.
  *
- * What was charged too much or too little by now: against what the share really had up to there, and what it will have
- * had since if the card goes on to be shared as of late. Where it is not known up to when reports go, the difference
- * would swing with what they are late by: none is made up for. Nor is any where time may be lent, since what was
- * charged in such a time was not paid for.
+ * Where it is not known up to when reports go, the difference would swing with what they are late by, so none is made
+ * up for. Nor is any where time may be lent, since what was charged in such a time was not paid for.
  */
 static void settle_owed(struct partita_account *account, uint64_t busy, uint64_t compared, unsigned int percent) {
     uint64_t charged = load_relaxed(&account->charged_ns),
@@ -143,6 +198,7 @@ static void settle_owed(struct partita_account *account, uint64_t busy, uint64_t
     store_relaxed(&account->owed_ns, (uint64_t)owed);
 }
 
+/* (2), and the sums of (3). */
 static void compare_with_report(struct partita_account *account, uint64_t timed, uint64_t reported, uint64_t others) {
     uint64_t is = load_relaxed(&account->late) & LATE_KNOWN ? fair(account, timed, reported, others) : timed;
     uint64_t recent_busy = load_relaxed(&account->recent_busy_ns), recent_fair = load_relaxed(&account->recent_fair_ns);
