@@ -1,6 +1,7 @@
 #!/bin/sh
-# Includes between the rooms go one way, and nothing of CUDA or NVML comes into share/ and cores/, where other vendors' cards join. From outside
-# only a room's interface is included: share/cards.h, cores/cores.h. Prints each include that breaks this, and exits with status 1 then.
+# Includes between the rooms go one way, and nothing of CUDA or NVML comes into share/ and cores/, where other vendors'
+# cards join. From outside only a room's interface is included: share/cards.h, cores/cores.h. No two files have a static
+# function of one name. Prints what breaks this, and exits with status 1 then.
 set -eu
 cd "$(dirname "$0")"
 broken=0
@@ -19,4 +20,14 @@ room share '(common|share|partita)/[a-z0-9_]+\.h'
 room cores '(common|cores|share|partita)/[a-z0-9_]+\.h'
 room cuda '(common|cuda|partita)/[a-z0-9_]+\.h|share/cards\.h|cores/cores\.h|cuda_[a-z0-9_]+\.h'
 room nvml '(common|nvml|partita)/[a-z0-9_]+\.h|share/cards\.h|cores/cores\.h|nvml_[a-z0-9_]+\.h'
+
+# A profile and a backtrace name a function, not its file.
+twice=$(for file in common/*.[ch] share/*.[ch] cores/*.[ch] cuda/*.[ch] nvml/*.[ch]; do
+    sed -nE "s,^ *static (inline )?[A-Za-z_][A-Za-z0-9_ ]*[ *]([a-z0-9_]+)\\(.*,\\2 $file,p" "$file" | sort -u
+done | sort | awk '$1 == name { print name ": in " file " and in " $2 } { name = $1; file = $2 }')
+[ -z "$twice" ] || {
+    echo "$twice" >&2
+    echo "static functions have names of their own (shadow/rooms.sh)" >&2
+    broken=1
+}
 exit $broken
