@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds and tests hook-lib without Maven: `build.sh build` leaves target/dist, `build.sh test` runs ctest on it
 # and under AddressSanitizer and UBSan, and what threads do under ThreadSanitizer (26 s of processor time, built and run); no argument does
-# both. Maven calls the same. `build.sh intercepted` makes INTERCEPTED.md anew.
+# both. Maven calls the same. `build.sh intercepted` makes INTERCEPTED.md anew, `build.sh style` formats the C files.
 # `build.sh fetch` gets what tests and the release build take from elsewhere (outside/README.md). `build.sh release` builds what is shipped, for
 # old C libraries and other processors; `build.sh release-test` proves it (release/README.md).
 set -eu
@@ -91,7 +91,7 @@ else
     need make "apt install make"
 fi
 jobs=$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)
-outside='drivers tools headers clients' # what tests take from elsewhere
+outside='drivers tools headers clients style' # what tests take from elsewhere
 mkdir -p target
 case "${1:-all}" in
 build) build ;;
@@ -106,13 +106,14 @@ release)
     shift
     sh release/release.sh "$@"
     ;;
+style) sh style.sh write ;;
 fuzz) fuzz "${2:?usage: build.sh fuzz SECONDS}" ;;
 release-test)
     shift
     sh release/test.sh "$@"
     ;;
 *)
-    echo "usage: build.sh [build|test|intercepted|fetch [WHAT...]|release [TARGET...]|release-test [TARGET...]|fuzz SECONDS]" >&2
+    echo "usage: build.sh [build|test|intercepted|style|fetch [WHAT...]|release [TARGET...]|release-test [TARGET...]|fuzz SECONDS]" >&2
     exit 2
     ;;
 esac

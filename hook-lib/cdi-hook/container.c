@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "container.h"
 
@@ -18,22 +19,19 @@ struct config {
     char *root;
 };
 
-static void keep_string(struct json *json, char **into)
-{
+static void keep_string(struct json *json, char **into) {
     free(*into);
     *into = json_string(json);
 }
 
-static void state_member(struct json *json, const char *key, void *context)
-{
+static void state_member(struct json *json, const char *key, void *context) {
     if (strcmp(key, "bundle") == 0)
         keep_string(json, context);
     else
         json_skip(json);
 }
 
-static void root_member(struct json *json, const char *key, void *context)
-{
+static void root_member(struct json *json, const char *key, void *context) {
     struct config *config = context;
 
     if (strcmp(key, "path") == 0)
@@ -42,8 +40,7 @@ static void root_member(struct json *json, const char *key, void *context)
         json_skip(json);
 }
 
-static void variable(struct json *json, void *context)
-{
+static void variable(struct json *json, void *context) {
     struct container *container = context;
     char **more = realloc(container->environment, (container->variables + 1) * sizeof *more);
     char *text = json_string(json);
@@ -58,8 +55,7 @@ static void variable(struct json *json, void *context)
     container->environment[container->variables++] = text;
 }
 
-static void process_member(struct json *json, const char *key, void *context)
-{
+static void process_member(struct json *json, const char *key, void *context) {
     struct config *config = context;
 
     if (strcmp(key, "env") == 0)
@@ -70,8 +66,7 @@ static void process_member(struct json *json, const char *key, void *context)
         json_skip(json);
 }
 
-static void config_member(struct json *json, const char *key, void *context)
-{
+static void config_member(struct json *json, const char *key, void *context) {
     if (strcmp(key, "root") == 0)
         json_object(json, root_member, context);
     else if (strcmp(key, "process") == 0)
@@ -80,16 +75,14 @@ static void config_member(struct json *json, const char *key, void *context)
         json_skip(json);
 }
 
-static bool read_object(char *text, size_t length, json_member *member, void *context)
-{
+static bool read_object(char *text, size_t length, json_member *member, void *context) {
     struct json json = {.at = text, .end = text + length};
 
     json_object(&json, member, context);
     return !json.bad;
 }
 
-static char *read_file(int folder, const char *name, size_t limit, size_t *length)
-{
+static char *read_file(int folder, const char *name, size_t limit, size_t *length) {
     int fd = openat(folder, name, O_RDONLY | O_CLOEXEC), error;
     char *text = fd < 0 ? NULL : read_all(fd, limit, length);
 
@@ -100,8 +93,7 @@ static char *read_file(int folder, const char *name, size_t limit, size_t *lengt
     return text;
 }
 
-static bool open_root(struct container *container, const char *bundle)
-{
+static bool open_root(struct container *container, const char *bundle) {
     struct config config = {.container = container};
     size_t length;
     int folder = open(bundle, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -123,8 +115,7 @@ static bool open_root(struct container *container, const char *bundle)
     return !problems();
 }
 
-bool container_read(struct container *container, int state)
-{
+bool container_read(struct container *container, int state) {
     size_t length;
     char *bundle = NULL, *text = read_all(state, STATE_LIMIT, &length);
     bool done = false;

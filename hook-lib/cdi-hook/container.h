@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The container that a hook is called for, from the OCI state and the bundle's config.json. */
 #ifndef PARTITA_CDI_HOOK_CONTAINER_H
 #define PARTITA_CDI_HOOK_CONTAINER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "place.h"
 
@@ -22,8 +23,7 @@ struct covering {
     struct source cuda, nvml;
 };
 
-static bool cover_entry(const char *name, void *context)
-{
+static bool cover_entry(const char *name, void *context) {
     struct covering *covering = context;
     const struct source *source = is_cuda(name) ? &covering->cuda : is_nvml(name) ? &covering->nvml : NULL;
     char path[PATH_MAX];
@@ -45,20 +45,24 @@ static bool cover_entry(const char *name, void *context)
     case -EACCES: /* processes of the container are no more than we are here */
         break;
     case -EXDEV:
-        problem("%s of the image leads through a link of /proc, so that the share's limits could be got round: remove it from the image", path);
+        problem("%s of the image leads through a link of /proc, so that the share's limits could be got round: remove "
+                "it from the image",
+                path);
         break;
     case -EREMOTE:
-        problem("%s is in a volume that passes mounts on to the node (mountPropagation Bidirectional): covering it would cover it there, too, and "
-                "uncovered the share's limits could be got round: take its folder off the library folders", path);
+        problem("%s is in a volume that passes mounts on to the node (mountPropagation Bidirectional): covering it "
+                "would cover it there, too, and "
+                "uncovered the share's limits could be got round: take its folder off the library folders",
+                path);
         break;
     default:
-        problem("%s of the image cannot be covered by the share's library, so that its limits could be got round: %s", path, strerror(-error));
+        problem("%s of the image cannot be covered by the share's library, so that its limits could be got round: %s",
+                path, strerror(-error));
     }
     return true;
 }
 
-static void cover_folder(struct covering *covering, const char *folder)
-{
+static void cover_folder(struct covering *covering, const char *folder) {
     const char *name = strrchr(folder, '/');
 
     covering->folder = folder;
@@ -66,8 +70,7 @@ static void cover_folder(struct covering *covering, const char *folder)
     each_entry(covering->root, folder, cover_entry, covering);
 }
 
-static bool cover_variant(const char *name, void *context)
-{
+static bool cover_variant(const char *name, void *context) {
     struct covering *covering = context;
     struct covering below = *covering;
     char path[PATH_MAX];
@@ -78,10 +81,10 @@ static bool cover_variant(const char *name, void *context)
 }
 
 /* Covers a folder and what glibc's linker reads below it for some processors. */
-static void cover_with_variants(struct covering *covering, const char *folder)
-{
-    static const char *const old[] = {"tls", "x86_64", "haswell", "xeon_phi", "tls/x86_64", "tls/haswell", "haswell/x86_64",
-                                      "tls/haswell/x86_64", "avx512_1", "haswell/avx512_1", "aarch64", "atomics"};
+static void cover_with_variants(struct covering *covering, const char *folder) {
+    static const char *const old[] = {"tls",        "x86_64",           "haswell",        "xeon_phi",
+                                      "tls/x86_64", "tls/haswell",      "haswell/x86_64", "tls/haswell/x86_64",
+                                      "avx512_1",   "haswell/avx512_1", "aarch64",        "atomics"};
     char path[PATH_MAX];
     int there = root_open(covering->root, folder, O_PATH | O_DIRECTORY);
 
@@ -99,10 +102,11 @@ static void cover_with_variants(struct covering *covering, const char *folder)
     }
 }
 
-/* Whether a mounted library is a shadow: it names the library behind it. With a claim for a whole card, of which the share's claim
-   did not know, the driver's own may have been mounted at the same path afterwards. */
-static bool is_shadow(const struct source *source, const char *behind)
-{
+/*
+ * Whether a mounted library is a shadow: it names the library behind it. With a claim for a whole card, of which the
+ * share's claim did not know, the driver's own may have been mounted at the same path afterwards.
+ */
+static bool is_shadow(const struct source *source, const char *behind) {
     size_t length = 0;
     int fd = file_open_again(source->fd, O_RDONLY);
     char *text = fd < 0 || source->status.st_size > SHADOW_LIMIT ? NULL : read_all(fd, SHADOW_LIMIT, &length);
@@ -114,19 +118,21 @@ static bool is_shadow(const struct source *source, const char *behind)
     return found;
 }
 
-void cover(const struct container *container, const char *folder)
-{
+void cover(const struct container *container, const char *folder) {
     struct covering covering = {.root = &container->root};
     struct folders folders = {0};
 
     if (!source_open(&container->root, folder, "libcuda.so.1", &covering.cuda) ||
         !source_open(&container->root, folder, "libnvidia-ml.so.1", &covering.nvml)) {
-        problem("the share's libraries are not mounted at %s/libcuda.so.1 and libnvidia-ml.so.1 of the container", folder);
+        problem("the share's libraries are not mounted at %s/libcuda.so.1 and libnvidia-ml.so.1 of the container",
+                folder);
         return;
     }
     if (!is_shadow(&covering.cuda, "libcuda-real.so.1") || !is_shadow(&covering.nvml, "libnvidia-ml-real.so.1"))
-        problem("%s/libcuda.so.1 or libnvidia-ml.so.1 of the container is not the share's but the driver's own: another claim of the pod is for a whole card, "
-                "and was prepared for another pod before; give this pod claims of its own", folder);
+        problem("%s/libcuda.so.1 or libnvidia-ml.so.1 of the container is not the share's but the driver's own: "
+                "another claim of the pod is for a whole card, "
+                "and was prepared for another pod before; give this pod claims of its own",
+                folder);
     folders_add(&folders, folder, strlen(folder));
     folders_find(&folders, container);
     for (size_t i = 0; i < folders.count; i++) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "json.h"
 
 #include <stdlib.h>
@@ -5,30 +6,26 @@
 
 enum { DEPTH_LIMIT = 64 };
 
-static char peek(struct json *json)
-{
+static char peek(struct json *json) {
     while (json->at < json->end && (*json->at == ' ' || *json->at == '\t' || *json->at == '\n' || *json->at == '\r'))
         json->at++;
     return !json->bad && json->at < json->end ? *json->at : '\0';
 }
 
-static bool take(struct json *json, char expected)
-{
+static bool take(struct json *json, char expected) {
     if (peek(json) != expected)
         return false;
     json->at++;
     return true;
 }
 
-static void demand(struct json *json, char expected)
-{
+static void demand(struct json *json, char expected) {
     if (!take(json, expected))
         json->bad = true;
 }
 
 /* Four hexadecimal digits; -1 if there are none. */
-static long hex4(struct json *json)
-{
+static long hex4(struct json *json) {
     long value = 0;
 
     for (int i = 0; i < 4; i++) {
@@ -46,8 +43,7 @@ static long hex4(struct json *json)
 }
 
 /* A code point as UTF-8, which is never longer than the escape that it was written as. */
-static char *put_utf8(char *to, unsigned long point)
-{
+static char *put_utf8(char *to, unsigned long point) {
     if (point < 0x80) {
         *to++ = (char)point;
     } else if (point < 0x800) {
@@ -67,8 +63,7 @@ static char *put_utf8(char *to, unsigned long point)
 }
 
 /* What follows a backslash; NULL if that is no escape. */
-static char *unescape(struct json *json, char *to)
-{
+static char *unescape(struct json *json, char *to) {
     static const char from[] = "\"\\/bfnrt", into[] = "\"\\/\b\f\n\r\t";
     char c = json->at < json->end ? *json->at++ : '\0';
     const char *plain = c ? strchr(from, c) : NULL;
@@ -91,8 +86,7 @@ static char *unescape(struct json *json, char *to)
     return point > 0 ? put_utf8(to, (unsigned long)point) : NULL;
 }
 
-char *json_string(struct json *json)
-{
+char *json_string(struct json *json) {
     const char *close;
     char *text, *to;
 
@@ -125,16 +119,14 @@ char *json_string(struct json *json)
     return text;
 }
 
-static bool enter(struct json *json, char open)
-{
+static bool enter(struct json *json, char open) {
     demand(json, open);
     if (++json->depth > DEPTH_LIMIT)
         json->bad = true;
     return !json->bad;
 }
 
-void json_object(struct json *json, json_member *member, void *context)
-{
+void json_object(struct json *json, json_member *member, void *context) {
     if (!enter(json, '{'))
         return;
     if (!take(json, '}')) {
@@ -151,8 +143,7 @@ void json_object(struct json *json, json_member *member, void *context)
     json->depth--;
 }
 
-void json_array(struct json *json, json_element *element, void *context)
-{
+void json_array(struct json *json, json_element *element, void *context) {
     if (!enter(json, '['))
         return;
     if (!take(json, ']')) {
@@ -164,21 +155,18 @@ void json_array(struct json *json, json_element *element, void *context)
     json->depth--;
 }
 
-static void skip_member(struct json *json, const char *key, void *context)
-{
+static void skip_member(struct json *json, const char *key, void *context) {
     (void)key;
     (void)context;
     json_skip(json);
 }
 
-static void skip_element(struct json *json, void *context)
-{
+static void skip_element(struct json *json, void *context) {
     (void)context;
     json_skip(json);
 }
 
-void json_skip(struct json *json)
-{
+void json_skip(struct json *json) {
     const char *begin;
 
     switch (peek(json)) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* As much of a JSON reader as the OCI state and config.json need. It never reads beyond the text, whatever that is. */
 #ifndef PARTITA_CDI_HOOK_JSON_H
 #define PARTITA_CDI_HOOK_JSON_H

@@ -1,5 +1,8 @@
-/* partita-cdi-hook: an OCI createContainer hook. A container runtime calls it in the container's namespaces, when the container's mounts
-   are made and before its root becomes the root. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * partita-cdi-hook: an OCI createContainer hook. A container runtime calls it in the container's namespaces, when the
+ * container's mounts are made and before its root becomes the root.
+ */
 #define _GNU_SOURCE
 #include <getopt.h>
 #include <signal.h>
@@ -14,32 +17,36 @@
 
 enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_USAGE = 2, DEFAULT_SECONDS = 20 };
 
-static const char usage[] =
-    "usage: partita-cdi-hook cover --folder FOLDER [--seconds N]           put the share's libraries in front of the image's own\n"
-    "       partita-cdi-hook place --folder FOLDER [--seconds N] NAME...   put the driver's libraries where the image looks for them\n"
-    "An OCI createContainer hook: it reads the container's state from stdin, and config.json in the bundle that this names.\n"
-    "FOLDER is where, in the container, the runtime has mounted the libraries. --seconds (20) is the time it may take.\n"
-    "cover  mounts libcuda.so.1 and libnvidia-ml.so.1 of FOLDER over every file of these names, of any version, in the folders that\n"
-    "       the container's linker reads (its own, ld.so.conf, ld.so.cache, LD_LIBRARY_PATH, musl's) and in CUDA's compat folders;\n"
-    "       fails, so that the container does not start, if one of them would stay\n"
-    "place  mounts the files NAME... of FOLDER, as far as they are mounted there, into the image's own library folder if its linker\n"
-    "       does not read FOLDER; never fails\n"
-    "exit status: 0 done, 1 the container must not start, 2 usage\n";
+static const char usage[] = "usage: partita-cdi-hook cover --folder FOLDER [--seconds N]           put the share's "
+                            "libraries in front of the image's own\n"
+                            "       partita-cdi-hook place --folder FOLDER [--seconds N] NAME...   put the driver's "
+                            "libraries where the image looks for them\n"
+                            "An OCI createContainer hook: it reads the container's state from stdin, and config.json "
+                            "in the bundle that this names.\n"
+                            "FOLDER is where, in the container, the runtime has mounted the libraries. --seconds (20) "
+                            "is the time it may take.\n"
+                            "cover  mounts libcuda.so.1 and libnvidia-ml.so.1 of FOLDER over every file of these "
+                            "names, of any version, in the folders that\n"
+                            "       the container's linker reads (its own, ld.so.conf, ld.so.cache, LD_LIBRARY_PATH, "
+                            "musl's) and in CUDA's compat folders;\n"
+                            "       fails, so that the container does not start, if one of them would stay\n"
+                            "place  mounts the files NAME... of FOLDER, as far as they are mounted there, into the "
+                            "image's own library folder if its linker\n"
+                            "       does not read FOLDER; never fails\n"
+                            "exit status: 0 done, 1 the container must not start, 2 usage\n";
 
 static const char late[] = "partita-cdi-hook: took too long: is a file system of the container not answering?\n";
 
 static int late_status = EXIT_REFUSED;
 
-static void too_late(int signal)
-{
+static void too_late(int signal) {
     (void)signal;
     if (write(STDERR_FILENO, late, sizeof late - 1) < 0)
         _exit(late_status);
     _exit(late_status);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     static const struct option options[] = {
         {"folder", required_argument, NULL, 'f'},
         {"seconds", required_argument, NULL, 's'},
@@ -54,11 +61,20 @@ int main(int argc, char **argv)
 
     while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1)
         switch (option) {
-        case 'f': folder = optarg; break;
-        case 's': seconds = atoi(optarg); break;
-        case 'w': container.root.walk = true; break;
-        case 'h': fputs(usage, stdout); return EXIT_DONE;
-        default: return EXIT_USAGE;
+        case 'f':
+            folder = optarg;
+            break;
+        case 's':
+            seconds = atoi(optarg);
+            break;
+        case 'w':
+            container.root.walk = true;
+            break;
+        case 'h':
+            fputs(usage, stdout);
+            return EXIT_DONE;
+        default:
+            return EXIT_USAGE;
         }
     covers = argc - optind == 1 && strcmp(argv[optind], "cover") == 0;
     places = argc - optind >= 2 && strcmp(argv[optind], "place") == 0;

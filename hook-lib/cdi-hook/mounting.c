@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "mounting.h"
 
@@ -16,23 +17,19 @@
 
 enum { CLONE_TREE = 1 /* OPEN_TREE_CLONE */, FROM_EMPTY = 0x4, TO_EMPTY = 0x40 /* MOVE_MOUNT_F_EMPTY_PATH, _T_ */ };
 
-bool same_file(const struct stat *one, const struct stat *other)
-{
+bool same_file(const struct stat *one, const struct stat *other) {
     return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
 }
 
-bool same_mount(long long one, long long other)
-{
+bool same_mount(long long one, long long other) {
     return one >= 0 && one == other;
 }
 
-bool other_mount(long long one, long long other)
-{
+bool other_mount(long long one, long long other) {
     return one >= 0 && other >= 0 && one != other;
 }
 
-bool source_open(const struct root *root, const char *folder, const char *name, struct source *source)
-{
+bool source_open(const struct root *root, const char *folder, const char *name, struct source *source) {
     char path[PATH_MAX];
     int above = root_open(root, folder, O_PATH | O_DIRECTORY);
 
@@ -48,9 +45,11 @@ bool source_open(const struct root *root, const char *folder, const char *name, 
     return source->fd >= 0;
 }
 
-/* Mounts a file over another one; both are held by descriptors, so that no name is resolved again. 0 or a negative errno. */
-static int attach(int from, int to)
-{
+/*
+ * Mounts a file over another one; both are held by descriptors, so that no name is resolved again. 0 or a negative
+ * errno.
+ */
+static int attach(int from, int to) {
     char from_path[32], to_path[32];
     long tree = syscall(SYS_open_tree, from, "", CLONE_TREE | O_CLOEXEC | AT_EMPTY_PATH);
     int error;
@@ -67,9 +66,11 @@ static int attach(int from, int to)
     return mount(from_path, to_path, NULL, MS_BIND, NULL) == 0 ? 0 : -errno;
 }
 
-/* What is mounted in a volume that passes mounts on would lie on the node as well, and stay there. 0 or a negative errno, -EREMOTE. */
-static int stays_inside(const struct root *root, int fd)
-{
+/*
+ * What is mounted in a volume that passes mounts on would lie on the node as well, and stay there. 0 or a negative
+ * errno, -EREMOTE.
+ */
+static int stays_inside(const struct root *root, int fd) {
     long long mount = mount_of(fd);
     int shared = same_mount(mount, mount_of(root->fd)) ? 0 : mount_is_shared(mount);
 
@@ -78,8 +79,7 @@ static int stays_inside(const struct root *root, int fd)
     return shared > 0 ? -EREMOTE : shared;
 }
 
-int source_put(const struct root *root, const char *path, const struct source *source)
-{
+int source_put(const struct root *root, const char *path, const struct source *source) {
     struct stat status;
     int fd = root_file(root, path, &status), error;
 

@@ -1,4 +1,7 @@
-/* Mounting one library over another: everything is held by descriptors, so that no name of the image is resolved twice. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Mounting one library over another: everything is held by descriptors, so that no name of the image is resolved twice.
+ */
 #ifndef PARTITA_CDI_HOOK_MOUNTING_H
 #define PARTITA_CDI_HOOK_MOUNTING_H
 
@@ -19,11 +22,16 @@ bool same_file(const struct stat *one, const struct stat *other);
 bool same_mount(long long one, long long other);
 bool other_mount(long long one, long long other);
 
-/* Opens a library that must be a mount of its own: what the image has there by itself is not what is to be put elsewhere. */
+/*
+ * Opens a library that must be a mount of its own: what the image has there by itself is not what is to be put
+ * elsewhere.
+ */
 bool source_open(const struct root *root, const char *folder, const char *name, struct source *source);
 
-/* Mounts a library over the file at a path, and looks whether that is what is there now. 0 or a negative errno; -EREMOTE: the mount
-   would lie on the node as well. */
+/*
+ * Mounts a library over the file at a path, and looks whether that is what is there now. 0 or a negative errno;
+ * -EREMOTE: the mount would lie on the node as well.
+ */
 int source_put(const struct root *root, const char *path, const struct source *source);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "place.h"
 
@@ -15,8 +16,7 @@
 #include "search.h"
 
 /* Whether a file in a folder is a 64-bit program or library for this machine. */
-static bool is_native(const struct root *root, const char *folder, const char *name)
-{
+static bool is_native(const struct root *root, const char *folder, const char *name) {
     char path[PATH_MAX];
     unsigned char head[20] = {0};
     struct stat status;
@@ -37,17 +37,19 @@ static bool is_native(const struct root *root, const char *folder, const char *n
     return native;
 }
 
-/* Makes an empty file to mount over, as the runtime does for its own mounts, but only in the image's own layer: another mount is
-   a volume, which belongs to others as well. 0 or a negative errno. */
-static int make_mount_point(const struct root *root, int folder, const char *name)
-{
+/*
+ * Makes an empty file to mount over, as the runtime does for its own mounts, but only in the image's own layer: another
+ * mount is a volume, which belongs to others as well. 0 or a negative errno.
+ */
+static int make_mount_point(const struct root *root, int folder, const char *name) {
     char target[NAME_MAX + 1];
     ssize_t length = readlinkat(folder, name, target, sizeof target - 1);
     int fd;
 
     if (!same_mount(mount_of(folder), mount_of(root->fd)))
         return -EXDEV;
-    if (length > 0) { /* a link that leads nowhere: such as a container with a driver leaves in an image that is made of it */
+    /* a link that leads nowhere: such as a container with a driver leaves in an image that is made of it */
+    if (length > 0) {
         target[length] = '\0';
         if (strchr(target, '/'))
             return -ENOENT;
@@ -60,8 +62,8 @@ static int make_mount_point(const struct root *root, int folder, const char *nam
     return 0;
 }
 
-static void place_one(const struct root *root, const char *folder, int there, const char *name, const struct source *source)
-{
+static void place_one(const struct root *root, const char *folder, int there, const char *name,
+                      const struct source *source) {
     char path[PATH_MAX];
     int error;
 
@@ -74,18 +76,19 @@ static void place_one(const struct root *root, const char *folder, int there, co
             error = source_put(root, path, source);
     }
     if (error < 0)
-        note("%s, where the image's programs look for it, cannot be made: %s", path, error == -EXDEV ? "that is no folder of the image"
-             : error == -EREMOTE ? "that is in a volume that passes mounts on to the node" : strerror(-error));
+        note("%s, where the image's programs look for it, cannot be made: %s", path,
+             error == -EXDEV     ? "that is no folder of the image"
+             : error == -EREMOTE ? "that is in a volume that passes mounts on to the node"
+                                 : strerror(-error));
 }
 
 /* /lib/x and /usr/lib/x are read by the same linkers. */
-static bool siblings(const char *one, const char *other)
-{
-    return (strncmp(one, "/usr", 4) == 0 && strcmp(one + 4, other) == 0) || (strncmp(other, "/usr", 4) == 0 && strcmp(other + 4, one) == 0);
+static bool siblings(const char *one, const char *other) {
+    return (strncmp(one, "/usr", 4) == 0 && strcmp(one + 4, other) == 0) ||
+           (strncmp(other, "/usr", 4) == 0 && strcmp(other + 4, one) == 0);
 }
 
-static void place_in(const struct root *root, const char *folder, const char *from, char *const *names)
-{
+static void place_in(const struct root *root, const char *folder, const char *from, char *const *names) {
     int there = root_open(root, folder, O_PATH | O_DIRECTORY), here = root_open(root, from, O_PATH | O_DIRECTORY);
     struct stat there_status, here_status;
 
@@ -106,8 +109,8 @@ static void place_in(const struct root *root, const char *folder, const char *fr
 }
 
 /* The first folder that musl's linker reads and that is there. */
-static void place_for_musl(const struct container *container, const char *folder, const char *from, char *const *names)
-{
+static void place_for_musl(const struct container *container, const char *folder, const char *from,
+                           char *const *names) {
     struct folders folders = {0};
     const char *into = folder;
     int fd = -1;
@@ -125,9 +128,9 @@ static void place_for_musl(const struct container *container, const char *folder
     free(folders.paths);
 }
 
-void place(const struct container *container, const char *folder, char *const *names)
-{
-    static const char *const read_by_linkers[] = {"/lib/" TRIPLET, "/usr/lib/" TRIPLET, "/lib64", "/usr/lib64", "/lib", "/usr/lib"};
+void place(const struct container *container, const char *folder, char *const *names) {
+    static const char *const read_by_linkers[] = {"/lib/" TRIPLET, "/usr/lib/" TRIPLET, "/lib64", "/usr/lib64",
+                                                  "/lib",          "/usr/lib"};
 
     struct stat seen[sizeof read_by_linkers / sizeof *read_by_linkers];
     size_t count = 0;

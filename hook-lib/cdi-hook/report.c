@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "report.h"
 
 #include <stdarg.h>
@@ -7,8 +8,7 @@
 static bool any_problem;
 
 /* Names come from the image: what could steer a terminal or forge a line of a log is replaced. */
-static void say(const char *format, va_list arguments)
-{
+static void say(const char *format, va_list arguments) {
     static const char who[] = "partita-cdi-hook: ";
     char line[1024];
     int length = snprintf(line, sizeof line, "%s", who);
@@ -22,8 +22,7 @@ static void say(const char *format, va_list arguments)
         return;
 }
 
-void note(const char *format, ...)
-{
+void note(const char *format, ...) {
     va_list arguments;
 
     va_start(arguments, format);
@@ -31,8 +30,7 @@ void note(const char *format, ...)
     va_end(arguments);
 }
 
-void problem(const char *format, ...)
-{
+void problem(const char *format, ...) {
     va_list arguments;
 
     va_start(arguments, format);
@@ -41,7 +39,6 @@ void problem(const char *format, ...)
     any_problem = true;
 }
 
-bool problems(void)
-{
+bool problems(void) {
     return any_problem;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "root.h"
 
@@ -18,7 +19,7 @@
 #endif
 
 enum {
-    INSIDE = 0x10, /* RESOLVE_IN_ROOT */
+    INSIDE = 0x10,     /* RESOLVE_IN_ROOT */
     AGAIN_LIMIT = 100, /* the kernel asks for another try when somebody renames meanwhile */
     LINK_LIMIT = 40,
     DEPTH_LIMIT = 128,
@@ -37,15 +38,13 @@ struct walk {
     char rest[2 * PATH_MAX];
 };
 
-static void go_up(struct walk *walk, int depth)
-{
+static void go_up(struct walk *walk, int depth) {
     while (walk->depth > depth)
         close(walk->folders[walk->depth--]);
 }
 
 /* Puts a link's target before what is left. */
-static int follow(struct walk *walk, int link)
-{
+static int follow(struct walk *walk, int link) {
     char target[3 * PATH_MAX];
     struct statfs system;
     ssize_t length = readlinkat(link, "", target, PATH_MAX);
@@ -66,9 +65,11 @@ static int follow(struct walk *walk, int link)
     return 0;
 }
 
-/* One component. Gives the file it leads to if nothing is left to resolve and that is no folder, else 0 or a negative errno. */
-static int step(struct walk *walk, const char *name)
-{
+/*
+ * One component. Gives the file it leads to if nothing is left to resolve and that is no folder, else 0 or a negative
+ * errno.
+ */
+static int step(struct walk *walk, const char *name) {
     struct stat status;
     int fd, error;
 
@@ -99,8 +100,7 @@ static int step(struct walk *walk, const char *name)
     return error;
 }
 
-int file_open_again(int fd, int flags)
-{
+int file_open_again(int fd, int flags) {
     char path[32];
     int again;
 
@@ -110,8 +110,7 @@ int file_open_again(int fd, int flags)
 }
 
 /* What openat2 does with RESOLVE_IN_ROOT, for kernels before 5.6: every step holds the folder that it starts from. */
-static int walk_open(int root, const char *path, int flags)
-{
+static int walk_open(int root, const char *path, int flags) {
     struct walk walk = {.depth = 0};
     int file = 0, opened;
 
@@ -149,8 +148,7 @@ static int walk_open(int root, const char *path, int flags)
     return opened;
 }
 
-int root_open(const struct root *root, const char *path, int flags)
-{
+int root_open(const struct root *root, const char *path, int flags) {
     struct how how = {.flags = (uint64_t)(flags | O_CLOEXEC), .resolve = INSIDE};
 
     if (root->walk)
@@ -168,8 +166,7 @@ int root_open(const struct root *root, const char *path, int flags)
     return -EAGAIN;
 }
 
-int root_file(const struct root *root, const char *path, struct stat *status)
-{
+int root_file(const struct root *root, const char *path, struct stat *status) {
     int fd = root_open(root, path, O_PATH), error;
 
     if (fd < 0)
@@ -181,8 +178,7 @@ int root_file(const struct root *root, const char *path, struct stat *status)
     return error;
 }
 
-char *read_all(int fd, size_t limit, size_t *length)
-{
+char *read_all(int fd, size_t limit, size_t *length) {
     size_t room = 4096;
     char *text = malloc(room), *more;
 
@@ -215,8 +211,7 @@ char *read_all(int fd, size_t limit, size_t *length)
     return NULL;
 }
 
-char *root_read(const struct root *root, const char *path, size_t limit, size_t *length)
-{
+char *root_read(const struct root *root, const char *path, size_t limit, size_t *length) {
     struct stat status;
     char *text;
     int found = root_file(root, path, &status), fd;
@@ -236,8 +231,7 @@ char *root_read(const struct root *root, const char *path, size_t limit, size_t 
     return text;
 }
 
-long long mount_of(int fd)
-{
+long long mount_of(int fd) {
     static const char key[] = "mnt_id:";
     char path[48], text[1024], *line;
     ssize_t length;
@@ -257,8 +251,7 @@ long long mount_of(int fd)
 }
 
 /* proc(5): mount ID, parent ID, major:minor, root, mount point, mount options, optional fields, and then a hyphen. */
-int mount_is_shared(long long mount)
-{
+int mount_is_shared(long long mount) {
     enum { MOUNTS_LIMIT = 64 << 20 };
     size_t length;
     int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC), shared = -ENOENT;

@@ -1,5 +1,8 @@
-/* Files of a container, reached from outside of it before its processes run. Everything below its root is hostile: a path is
-   resolved as a process in the container would resolve it, and never leads out. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Files of a container, reached from outside of it before its processes run. Everything below its root is hostile: a
+ * path is resolved as a process in the container would resolve it, and never leads out.
+ */
 #ifndef PARTITA_CDI_HOOK_ROOT_H
 #define PARTITA_CDI_HOOK_ROOT_H
 
@@ -12,12 +15,17 @@ struct root {
     bool walk; /* resolve step by step, without openat2 */
 };
 
-/* Opens a path of the container: a descriptor, or a negative errno. -EXDEV: it leads through a link of /proc that is not a path.
-   Flags as for open, without O_CREAT; no device is ever opened, for want of which O_PATH or O_DIRECTORY must be among them. */
+/*
+ * Opens a path of the container: a descriptor, or a negative errno. -EXDEV: it leads through a link of /proc that is
+ * not a path. Flags as for open, without O_CREAT; no device is ever opened, for want of which O_PATH or O_DIRECTORY
+ * must be among them.
+ */
 int root_open(const struct root *root, const char *path, int flags);
 
-/* Opens a path with O_PATH if a regular file is there, behind all links: a descriptor, or a negative errno (-ENODATA: something
-   else is there). */
+/*
+ * Opens a path with O_PATH if a regular file is there, behind all links: a descriptor, or a negative errno (-ENODATA:
+ * something else is there).
+ */
 int root_file(const struct root *root, const char *path, struct stat *status);
 
 /* Opens what a descriptor of O_PATH holds with other flags: a descriptor, or a negative errno. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "search.h"
 
@@ -21,8 +22,19 @@ enum {
 };
 
 static const char *const known[] = {
-    "/lib/" TRIPLET, "/usr/lib/" TRIPLET, "/usr/local/lib/" TRIPLET, "/lib64", "/usr/lib64", "/usr/local/lib64", "/lib", "/usr/lib",
-    "/usr/local/lib", "/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/opt/conda/lib", "/opt/conda/cuda-compat",
+    "/lib/" TRIPLET,
+    "/usr/lib/" TRIPLET,
+    "/usr/local/lib/" TRIPLET,
+    "/lib64",
+    "/usr/lib64",
+    "/usr/local/lib64",
+    "/lib",
+    "/usr/lib",
+    "/usr/local/lib",
+    "/usr/local/nvidia/lib64",
+    "/usr/local/nvidia/lib",
+    "/opt/conda/lib",
+    "/opt/conda/cuda-compat",
     "/run/opengl-driver/lib",
 };
 
@@ -34,21 +46,22 @@ struct search {
     int depth, included;
 };
 
-/* A file of the linkers' configuration; NULL if there is none. One that cannot be read is none for the linkers either, unless it
-   is only we who cannot. */
-static char *read_configuration(const struct root *root, const char *path, size_t limit, size_t *length)
-{
+/*
+ * A file of the linkers' configuration; NULL if there is none. One that cannot be read is none for the linkers either,
+ * unless it is only we who cannot.
+ */
+static char *read_configuration(const struct root *root, const char *path, size_t limit, size_t *length) {
     char *text = root_read(root, path, limit, length);
 
     if (!text && errno == EFBIG)
         problem("%s of the image is larger than %zu bytes", path, limit);
     else if (!text && errno == EXDEV)
-        problem("%s of the image leads through a link of /proc, which cannot be followed from outside of the container", path);
+        problem("%s of the image leads through a link of /proc, which cannot be followed from outside of the container",
+                path);
     return text;
 }
 
-static void add_below(struct folders *folders, const char *folder, const char *name)
-{
+static void add_below(struct folders *folders, const char *folder, const char *name) {
     char path[PATH_MAX];
     int length = snprintf(path, sizeof path, "%s/%s", folder, name);
 
@@ -58,8 +71,7 @@ static void add_below(struct folders *folders, const char *folder, const char *n
 
 static void configuration(struct search *search, const char *path);
 
-static bool included(const char *name, void *context)
-{
+static bool included(const char *name, void *context) {
     struct search *search = context;
     char path[PATH_MAX];
 
@@ -75,8 +87,7 @@ static bool included(const char *name, void *context)
 }
 
 /* Includes what a pattern names; a pattern that is not absolute is meant from the folder of the file that holds it. */
-static void include(struct search *search, const char *from, const char *pattern)
-{
+static void include(struct search *search, const char *from, const char *pattern) {
     char path[2 * PATH_MAX], *name;
     struct search below = *search;
 
@@ -96,9 +107,10 @@ static void include(struct search *search, const char *from, const char *pattern
     search->included = below.included;
 }
 
-/* Reads a file as ldconfig does: a folder a line (with an old =type), include, hwcap, and # for what is no part of it. */
-static void configuration(struct search *search, const char *path)
-{
+/*
+ * Reads a file as ldconfig does: a folder a line (with an old =type), include, hwcap, and # for what is no part of it.
+ */
+static void configuration(struct search *search, const char *path) {
     size_t length;
     char *text, *line, *rest;
 
@@ -129,8 +141,7 @@ static void configuration(struct search *search, const char *path)
 }
 
 /* The folders of our libraries in ld.so.cache: whatever its format, its paths are strings that end with a NUL. */
-static void cache(struct search *search)
-{
+static void cache(struct search *search) {
     size_t length = 0, begin = 0;
     char *text = read_configuration(&search->container->root, "/etc/ld.so.cache", CACHE_LIMIT, &length);
 
@@ -148,8 +159,7 @@ static void cache(struct search *search)
     free(text);
 }
 
-bool folders_add_musl(struct folders *folders, const struct root *root)
-{
+bool folders_add_musl(struct folders *folders, const struct root *root) {
     size_t length, before = folders->count;
     char *word, *rest, *text = read_configuration(root, MUSL_PATHS, TEXT_LIMIT, &length);
 
@@ -161,13 +171,14 @@ bool folders_add_musl(struct folders *folders, const struct root *root)
 }
 
 /* One folder of LD_LIBRARY_PATH; nothing, or a relative one, is meant from the process' working folder. */
-static void variable_folder(struct search *search, const char *path, size_t length)
-{
+static void variable_folder(struct search *search, const char *path, size_t length) {
     char whole[PATH_MAX];
     int written;
 
     if (memchr(path, '$', length)) {
-        note("LD_LIBRARY_PATH of the container holds %.*s, which only its linker can resolve: a libcuda there is not looked for", (int)length, path);
+        note("LD_LIBRARY_PATH of the container holds %.*s, which only its linker can resolve: a libcuda there is not "
+             "looked for",
+             (int)length, path);
     } else if (length > 0 && path[0] == '/') {
         folders_add(search->folders, path, length);
     } else if (length < sizeof whole) {
@@ -177,8 +188,7 @@ static void variable_folder(struct search *search, const char *path, size_t leng
     }
 }
 
-static void variables(struct search *search)
-{
+static void variables(struct search *search) {
     static const char folders_of[] = "LD_LIBRARY_PATH=", files_of[] = "LD_PRELOAD=";
 
     for (size_t i = 0; i < search->container->variables; i++) {
@@ -200,8 +210,7 @@ static void variables(struct search *search)
     }
 }
 
-static bool compat_entry(const char *name, void *context)
-{
+static bool compat_entry(const char *name, void *context) {
     struct search *search = context;
 
     if (!strstr(name, ".so"))
@@ -210,8 +219,7 @@ static bool compat_entry(const char *name, void *context)
 }
 
 /* CUDA images keep the driver's libraries in compat of a toolkit, some of them a folder deeper. */
-static bool toolkit(const char *name, void *context)
-{
+static bool toolkit(const char *name, void *context) {
     struct search *search = context, below = *search;
     char path[PATH_MAX];
 
@@ -228,8 +236,7 @@ static bool toolkit(const char *name, void *context)
     return !problems();
 }
 
-void folders_find(struct folders *folders, const struct container *container)
-{
+void folders_find(struct folders *folders, const struct container *container) {
     struct search search = {.folders = folders, .container = container, .folder = "/usr/local"};
 
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The folders of a container in which its programs may find a library by its name. */
 #ifndef PARTITA_CDI_HOOK_SEARCH_H
 #define PARTITA_CDI_HOOK_SEARCH_H
@@ -30,13 +31,18 @@ struct folders {
     size_t count;
 };
 
-/* Finds them: the linkers' own, those of the linkers' configuration and cache, of LD_LIBRARY_PATH and LD_PRELOAD, and those in
-   which CUDA images keep libraries of the driver. Too many, or a file too long to read, are problems. */
+/*
+ * Finds them: the linkers' own, those of the linkers' configuration and cache, of LD_LIBRARY_PATH and LD_PRELOAD, and
+ * those in which CUDA images keep libraries of the driver. Too many, or a file too long to read, are problems.
+ */
 void folders_find(struct folders *folders, const struct container *container);
 
-/* Calls back with every entry of a folder in the container but . and .. until it returns false. A folder that is not there has
-   none; one that cannot be read, or not to its end, is a problem, unless it is only we who may not. */
-void each_entry(const struct root *root, const char *folder, bool (*entry)(const char *name, void *context), void *context);
+/*
+ * Calls back with every entry of a folder in the container but . and .. until it returns false. A folder that is not
+ * there has none; one that cannot be read, or not to its end, is a problem, unless it is only we who may not.
+ */
+void each_entry(const struct root *root, const char *folder, bool (*entry)(const char *name, void *context),
+                void *context);
 
 /* Adds a folder: length bytes of path. */
 void folders_add(struct folders *folders, const char *path, size_t length);

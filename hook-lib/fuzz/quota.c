@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The parser of quota files, on any bytes. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "fuzz.h"
 #include "partita/quota_file.h"
-#include "quota.h"
+#include "share/quota.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct quota quota;

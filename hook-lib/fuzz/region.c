@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A process that goes on charging and giving back while its usage region is scribbled in, as another process of the container could. It must not
- * crash or hang, never be granted more than the quota by its own count, and have the whole quota again once the region is wiped.
- * The input is a list of steps; see `step`.
+ * A process that goes on charging and giving back while its usage region is scribbled in, as another process of the
+ * container could. It must not crash or hang, never be granted more than the quota by its own count, and have the whole
+ * quota again once the region is wiped. The input is a list of steps; see `step`.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -13,11 +14,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core_account.h"
-#include "core_reports.h"
-#include "credit.h"
+#include "cores/core_account.h"
+#include "cores/core_reports.h"
 #include "fuzz.h"
-#include "share.h"
+#include "share/credit.h"
+#include "share/share.h"
 
 enum { QUOTA_UNITS = 1 << 16, STEPS_MAX = 96 };
 
@@ -80,15 +81,18 @@ static void scribble(struct input *input, unsigned char *region) {
 }
 
 static void account(struct input *input, struct partita_region *region) {
-    uint64_t from = take(input, 8) >> 4, length = take(input, 5); /* a clock of the machine: not believed is only the account */
+    /* a clock of the machine: not believed is only the account */
+    uint64_t from = take(input, 8) >> 4, length = take(input, 5);
     uint64_t fresh = core_account_cover(&region->compute, from, from + length);
     EXPECT(fresh <= length);
     core_account_charge(&region->compute.account, from, length, core_reports_cost(&region->compute.account, fresh),
                         (unsigned int)take(input, 1) % 101, CORE_SHARED_DEBT_NS);
     EXPECT(core_account_due(&region->compute.account, from, CORE_SHARED_DEBT_NS) <= CORE_SHARED_DEBT_NS);
-    core_account_reprice(&region->compute.account, from, (unsigned int)take(input, 1) % 101, (unsigned int)take(input, 1) % 101, CORE_SHARED_DEBT_NS);
+    core_account_reprice(&region->compute.account, from, (unsigned int)take(input, 1) % 101,
+                         (unsigned int)take(input, 1) % 101, CORE_SHARED_DEBT_NS);
     EXPECT(core_account_due(&region->compute.account, from, CORE_SHARED_DEBT_NS) <= CORE_SHARED_DEBT_NS);
-    struct card_report report = {take(input, 2), take(input, 5), take(input, 8), (unsigned int)take(input, 1) % 101, false, take(input, 8) >> 4};
+    struct card_report report = {take(input, 2), take(input, 5),     take(input, 8), (unsigned int)take(input, 1) % 101,
+                                 false,          take(input, 8) >> 4};
     core_reports_take(&region->compute.account, &report, from, (unsigned int)take(input, 1) % 101);
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a fuzz target on the files of folders: replay FOLDER...; exit status 2 if there are none. */
 #include <dirent.h>
 #include <stdio.h>

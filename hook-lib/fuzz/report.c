@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The parser of card reports, on any bytes. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "card_report.h"
 #include "fuzz.h"
+#include "share/card_report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct card_report report;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "card.h"
 
 #include <dlfcn.h>
@@ -9,7 +10,10 @@
 static void *libcuda, *nvml;
 static nvmlDevice_t device;
 
-/* Iterations, not nanoseconds: a timer would go on while another process has the card. The store keeps the compiler from dropping the loop. */
+/*
+ * Iterations, not nanoseconds: a timer would go on while another process has the card. The store keeps the compiler
+ * from dropping the loop.
+ */
 static const char ptx[] = ".version 6.0\n"
                           ".target sm_50\n"
                           ".address_size 64\n"

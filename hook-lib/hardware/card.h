@@ -1,4 +1,8 @@
-/* The card under test: its driver by dlopen, as programs find it (LD_LIBRARY_PATH chooses the shadow or not), and NVML's truth beside it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The card under test: its driver by dlopen, as programs find it (LD_LIBRARY_PATH chooses the shadow or not), and
+ * NVML's truth beside it.
+ */
 #ifndef PARTITA_HARDWARE_CARD_H
 #define PARTITA_HARDWARE_CARD_H
 
@@ -15,7 +19,10 @@
 
 void *card_function(const char *name);
 
-/* Loads libcuda.so.1, initialises it and makes a context on device 0. Ends the program with a line on stderr where that fails. */
+/*
+ * Loads libcuda.so.1, initialises it and makes a context on device 0. Ends the program with a line on stderr where that
+ * fails.
+ */
 void card_open(void);
 
 /* NVML by the path in PARTITA_NVML: the driver's own, which knows nothing of shares. */
@@ -34,13 +41,13 @@ void spin_launch(const struct spin *spin);
 uint64_t clock_ns(void);
 
 /* Ends the program where the call failed. */
-#define DO(call)                                                                                                      \
-    do {                                                                                                              \
-        CUresult result_ = (call);                                                                                    \
-        if (result_ != CUDA_SUCCESS) {                                                                                \
-            fprintf(stderr, "%s: error %d\n", #call, (int)result_);                                                   \
-            exit(1);                                                                                                  \
-        }                                                                                                             \
+#define DO(call)                                                                                                       \
+    do {                                                                                                               \
+        CUresult result_ = (call);                                                                                     \
+        if (result_ != CUDA_SUCCESS) {                                                                                 \
+            fprintf(stderr, "%s: error %d\n", #call, (int)result_);                                                    \
+            exit(1);                                                                                                   \
+        }                                                                                                              \
     } while (0)
 
 #endif

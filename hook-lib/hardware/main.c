@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * partita-hardware COMMAND: the parts of hardware/run. It loads libcuda.so.1 as any program does.
  *   describe                     card, UUID, driver, bytes
@@ -105,7 +106,9 @@ int main(int argc, char **argv) {
         card_open();
         overhead();
     } else {
-        fputs("usage: partita-hardware describe | memory | open HANDLE | calibrate NS | spin SECONDS NS ITERATIONS | overhead\n", stderr);
+        fputs("usage: partita-hardware describe | memory | open HANDLE | calibrate NS | spin SECONDS NS ITERATIONS | "
+              "overhead\n",
+              stderr);
         return 2;
     }
     return 0;

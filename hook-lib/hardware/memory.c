@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Allocations of every kind: what the share is charged against what NVML says that the card holds. */
 #include "memory.h"
 
@@ -165,20 +166,24 @@ static void try(const struct kind *kind) {
     int64_t charge = (int64_t)charged(), truth = (int64_t)truth_used();
     CUresult result = kind->make();
     if (result != CUDA_SUCCESS) {
-        printf("memory\t%s\t%s\terror %d\n", kind->name, result == CUDA_ERROR_NOT_SUPPORTED ? "not run" : "FAIL", (int)result);
+        printf("memory\t%s\t%s\terror %d\n", kind->name, result == CUDA_ERROR_NOT_SUPPORTED ? "not run" : "FAIL",
+               (int)result);
         return;
     }
     int64_t charge_held = (int64_t)charged() - charge, truth_held = (int64_t)truth_used() - truth;
     kind->end();
     int64_t charge_left = (int64_t)charged() - charge, truth_left = (int64_t)truth_used() - truth;
     bool good = close_to(charge_held, truth_held) && close_to(charge_left, truth_left);
-    printf("memory\t%s\t%s\tcharged %.1f MiB, NVML %.1f MiB; after: %.1f, %.1f MiB\n", kind->name, good ? "pass" : "FAIL", mib(charge_held),
-           mib(truth_held), mib(charge_left), mib(truth_left));
+    printf("memory\t%s\t%s\tcharged %.1f MiB, NVML %.1f MiB; after: %.1f, %.1f MiB\n", kind->name,
+           good ? "pass" : "FAIL", mib(charge_held), mib(truth_held), mib(charge_left), mib(truth_left));
 }
 
 static void beyond(const char *name, CUresult result) {
     printf("memory\tbeyond the quota: %s\t%s\terror %d\n", name,
-           result == CUDA_ERROR_OUT_OF_MEMORY ? "pass" : result == CUDA_ERROR_NOT_SUPPORTED ? "not run" : "FAIL", (int)result);
+           result == CUDA_ERROR_OUT_OF_MEMORY   ? "pass"
+           : result == CUDA_ERROR_NOT_SUPPORTED ? "not run"
+                                                : "FAIL",
+           (int)result);
 }
 
 /* Another process of the share opens what this one holds: it is charged once, to this one. */
@@ -229,9 +234,11 @@ void memory_open(const char *words) {
     int64_t charge_more = (int64_t)charged() - charge, truth_more = (int64_t)truth_used() - truth;
     DO(CUDA(cuIpcCloseMemHandle)(pointer));
     int64_t charge_left = (int64_t)charged() - charge;
-    bool good = charge >= (int64_t)(128 * MIB) && close_to(charge_more, 0) && close_to(truth_more, 0) && close_to(charge_left, 0);
-    printf("%s\tcharged %.1f MiB before, %.1f MiB more by opening it, NVML %.1f MiB more; after closing it %.1f MiB more\n", good ? "pass" : "FAIL",
-           mib(charge), mib(charge_more), mib(truth_more), mib(charge_left));
+    bool good = charge >= (int64_t)(128 * MIB) && close_to(charge_more, 0) && close_to(truth_more, 0) &&
+                close_to(charge_left, 0);
+    printf("%s\tcharged %.1f MiB before, %.1f MiB more by opening it, NVML %.1f MiB more; after closing it %.1f MiB "
+           "more\n",
+           good ? "pass" : "FAIL", mib(charge), mib(charge_more), mib(truth_more), mib(charge_left));
 }
 
 void memory_check(void) {

@@ -1,10 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PARTITA_HARDWARE_MEMORY_H
 #define PARTITA_HARDWARE_MEMORY_H
 
-/* Prints a row for each kind of memory: group, what, pass|FAIL|not run, figures; with tabs between. In a context of a limited share. */
+/*
+ * Prints a row for each kind of memory: group, what, pass|FAIL|not run, figures; with tabs between. In a context of a
+ * limited share.
+ */
 void memory_check(void);
 
-/* In another process of the share: opens what cuIpcGetMemHandle gave, in hexadecimal, and prints the rest of the row. */
+/*
+ * In another process of the share: opens what cuIpcGetMemHandle gave, in hexadecimal, and prints the rest of the row.
+ */
 void memory_open(const char *handle);
 
 #endif

@@ -157,7 +157,7 @@ def coverage(news=()):
     nvml = {n for n in theirs(NEWEST_CUDA, "nvml.h", ["NVML_NO_UNVERSIONED_FUNC_DEFS"]).functions if n.startswith("nvml")}
     names |= nvml | {n for n in theirs(NEWEST_CUDA, "nvml.h", []).functions if n.startswith("nvml")}
     names |= set(news)
-    wrapped = set(intercepted("cuda_driver.h", "CUDA_INTERCEPTED")) | set(intercepted("nvml_driver.h", "NVML_INTERCEPTED"))
+    wrapped = set(intercepted("cuda/cuda_driver.h", "CUDA_INTERCEPTED")) | set(intercepted("nvml/nvml_driver.h", "NVML_INTERCEPTED"))
     lists = {name: read_list(name) for name in ("harmless.tsv", "open.tsv")}
     wrong, used, expanded, counts = [], set(), {}, {"wrapped": 0, "harmless.tsv": 0, "open.tsv": 0}
     for name in sorted(names):

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The part of the CUDA driver API that Partita's C code touches, declared by hand from its public documentation.
  *
@@ -13,8 +14,8 @@
 #define PARTITA_EXPORT __attribute__((visibility("default")))
 
 typedef int CUdevice;
-typedef unsigned long long CUdeviceptr;  /* since CUDA 3.2: the _v2 functions */
-typedef unsigned int CUdeviceptr_v1;     /* before: the functions without suffix */
+typedef unsigned long long CUdeviceptr; /* since CUDA 3.2: the _v2 functions */
+typedef unsigned int CUdeviceptr_v1;    /* before: the functions without suffix */
 typedef uint64_t cuuint64_t;
 
 typedef struct CUctx_st *CUcontext;

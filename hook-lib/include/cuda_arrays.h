@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arrays and mipmapped arrays of the CUDA driver API; from the public documentation. */
 #ifndef PARTITA_CUDA_ARRAYS_H
 #define PARTITA_CUDA_ARRAYS_H

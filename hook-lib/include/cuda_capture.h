@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stream capture; from the public documentation. */
 #ifndef PARTITA_CUDA_CAPTURE_H
 #define PARTITA_CUDA_CAPTURE_H
@@ -21,8 +22,8 @@ PARTITA_EXPORT CUresult cuStreamBeginCapture_v2_ptsz(CUstream stream, int mode);
 PARTITA_EXPORT CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode *dependencies,
                                                     const CUgraphEdgeData *edges, size_t count, int mode);
 PARTITA_EXPORT CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream stream, CUgraph graph,
-                                                         const CUgraphNode *dependencies,
-                                                         const CUgraphEdgeData *edges, size_t count, int mode);
+                                                         const CUgraphNode *dependencies, const CUgraphEdgeData *edges,
+                                                         size_t count, int mode);
 PARTITA_EXPORT CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph);
 PARTITA_EXPORT CUresult cuStreamEndCapture_ptsz(CUstream stream, CUgraph *graph);
 PARTITA_EXPORT CUresult cuStreamGetCaptureInfo(CUstream stream, int *status, cuuint64_t *id);
@@ -35,12 +36,12 @@ PARTITA_EXPORT CUresult cuStreamGetCaptureInfo_v3(CUstream stream, int *status, 
                                                   const CUgraphNode **dependencies, const CUgraphEdgeData **edges,
                                                   size_t *count);
 PARTITA_EXPORT CUresult cuStreamGetCaptureInfo_v3_ptsz(CUstream stream, int *status, cuuint64_t *id, CUgraph *graph,
-                                                       const CUgraphNode **dependencies,
-                                                       const CUgraphEdgeData **edges, size_t *count);
+                                                       const CUgraphNode **dependencies, const CUgraphEdgeData **edges,
+                                                       size_t *count);
 PARTITA_EXPORT CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *dependencies, size_t count,
                                                           unsigned int flags);
-PARTITA_EXPORT CUresult cuStreamUpdateCaptureDependencies_ptsz(CUstream stream, CUgraphNode *dependencies,
-                                                               size_t count, unsigned int flags);
+PARTITA_EXPORT CUresult cuStreamUpdateCaptureDependencies_ptsz(CUstream stream, CUgraphNode *dependencies, size_t count,
+                                                               unsigned int flags);
 PARTITA_EXPORT CUresult cuStreamUpdateCaptureDependencies_v2(CUstream stream, CUgraphNode *dependencies,
                                                              const CUgraphEdgeData *edges, size_t count,
                                                              unsigned int flags);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Events, what streams are asked, and host functions in streams; from the public documentation. */
 #ifndef PARTITA_CUDA_EVENTS_H
 #define PARTITA_CUDA_EVENTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Graphs: what their nodes are, allocate and launch; from the public documentation. */
 #ifndef PARTITA_CUDA_GRAPHS_H
 #define PARTITA_CUDA_GRAPHS_H

@@ -1,4 +1,7 @@
-/* Green contexts: parts of a device's primary context with some of its multiprocessors; from the public documentation. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Green contexts: parts of a device's primary context with some of its multiprocessors; from the public documentation.
+ */
 #ifndef PARTITA_CUDA_GREEN_H
 #define PARTITA_CUDA_GREEN_H
 

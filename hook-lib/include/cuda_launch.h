@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels and every way to launch them, modules and libraries; from the public documentation. */
 #ifndef PARTITA_CUDA_LAUNCH_H
 #define PARTITA_CUDA_LAUNCH_H

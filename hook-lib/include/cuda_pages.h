@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Virtual memory management, multicast objects, memory of other processes and APIs; from the public documentation. */
 #ifndef PARTITA_CUDA_PAGES_H
 #define PARTITA_CUDA_PAGES_H
@@ -141,7 +142,8 @@ PARTITA_EXPORT CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr po
 PARTITA_EXPORT CUresult cuIpcOpenMemHandle(CUdeviceptr *pointer, CUipcMemHandle handle, unsigned int flags);
 PARTITA_EXPORT CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *pointer, CUipcMemHandle handle, unsigned int flags);
 PARTITA_EXPORT CUresult cuIpcCloseMemHandle(CUdeviceptr pointer);
-PARTITA_EXPORT CUresult cuImportExternalMemory(CUexternalMemory *memory, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *handle);
+PARTITA_EXPORT CUresult cuImportExternalMemory(CUexternalMemory *memory,
+                                               const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *handle);
 PARTITA_EXPORT CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr *pointer, CUexternalMemory memory,
                                                         const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *buffer);
 PARTITA_EXPORT CUresult cuDestroyExternalMemory(CUexternalMemory memory);

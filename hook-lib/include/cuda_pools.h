@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stream-ordered pools and what the shadow asks about streams; from the public documentation. */
 #ifndef PARTITA_CUDA_POOLS_H
 #define PARTITA_CUDA_POOLS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Semaphores of other APIs, and the graph nodes that signal and wait for them; from the public documentation. */
 #ifndef PARTITA_CUDA_SEMAPHORES_H
 #define PARTITA_CUDA_SEMAPHORES_H

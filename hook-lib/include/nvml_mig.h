@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* NVML's functions for Multi-Instance GPU (MIG), declared by hand from its public documentation. */
 #ifndef PARTITA_NVML_MIG_H
 #define PARTITA_NVML_MIG_H
@@ -138,7 +139,8 @@ typedef struct nvmlComputeInstanceInfo_st {
 } nvmlComputeInstanceInfo_t;
 
 /* MIG devices: one for each compute instance */
-PARTITA_EXPORT nvmlReturn_t nvmlDeviceSetMigMode(nvmlDevice_t device, unsigned int mode, nvmlReturn_t *activationStatus);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceSetMigMode(nvmlDevice_t device, unsigned int mode,
+                                                 nvmlReturn_t *activationStatus);
 PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetMaxMigDeviceCount(nvmlDevice_t device, unsigned int *count);
 PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetMigDeviceHandleByIndex(nvmlDevice_t device, unsigned int index,
                                                                 nvmlDevice_t *migDevice);
@@ -182,7 +184,8 @@ PARTITA_EXPORT nvmlReturn_t nvmlGpuInstanceGetComputeInstanceProfileInfoV(nvmlGp
                                                                           unsigned int profile, unsigned int engProfile,
                                                                           nvmlComputeInstanceProfileInfo_v2_t *info);
 PARTITA_EXPORT nvmlReturn_t nvmlGpuInstanceGetComputeInstanceRemainingCapacity(nvmlGpuInstance_t gpuInstance,
-                                                                               unsigned int profileId, unsigned int *count);
+                                                                               unsigned int profileId,
+                                                                               unsigned int *count);
 PARTITA_EXPORT nvmlReturn_t nvmlGpuInstanceCreateComputeInstance(nvmlGpuInstance_t gpuInstance, unsigned int profileId,
                                                                  nvmlComputeInstance_t *computeInstance);
 PARTITA_EXPORT nvmlReturn_t nvmlComputeInstanceDestroy(nvmlComputeInstance_t computeInstance);

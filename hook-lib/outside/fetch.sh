@@ -1,7 +1,8 @@
 #!/bin/sh
-# Fetches what the tests and the release build take from elsewhere, by pinned checksums, into target/outside/<what>; nothing of it belongs to
-# the project, and nothing of it is needed to build. fetch.sh [drivers|tools|headers|clients|compiler]…, all without an argument.
-# What is there already is left alone. Exit status 1, with the reason, if something cannot be had.
+# Fetches what the tests and the release build take from elsewhere, by pinned checksums, into target/outside/<what>;
+# nothing of it belongs to the project, and nothing of it is needed to build.
+# fetch.sh [drivers|tools|headers|clients|compiler|style]…, all without an argument. What is there already is left alone.
+# Exit status 1, with the reason, if something cannot be had.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd -P)
 target=${PARTITA_OUTSIDE:-$here/../target/outside}
@@ -97,7 +98,7 @@ keep_tools() { # FOLDER
     cp "$part/unpacked/usr/bin/"* "$1"
 }
 
-# Wheels that are only unpacked: headers and a compiler.
+# Wheels that are only unpacked: headers, a compiler and clang-format.
 wheels() {
     begin "$1" "$here/$1.pins" || return 0
     python3 -m venv "$part/.venv" || stop "python3's venv is missing: apt install python3-venv"
@@ -118,13 +119,13 @@ clients() {
     echo "outside: clients: fetched"
 }
 
-for each in ${*:-drivers tools headers clients compiler}; do
+for each in ${*:-drivers tools headers clients compiler style}; do
     case $each in
     drivers | tools) packages "$each" ;;
     clients) clients ;;
-    headers | compiler) wheels "$each" ;;
+    headers | compiler | style) wheels "$each" ;;
     *)
-        echo "usage: fetch.sh [drivers|tools|headers|clients|compiler]..." >&2
+        echo "usage: fetch.sh [drivers|tools|headers|clients|compiler|style]..." >&2
         exit 2
         ;;
     esac

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,8 +9,7 @@
 
 typedef CUresult get_proc_address(const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *);
 
-static get_proc_address *find_lookup(void *library)
-{
+static get_proc_address *find_lookup(void *library) {
     get_proc_address *lookup;
     void *symbol = dlsym(library, "cuGetProcAddress_v2");
 
@@ -17,8 +17,7 @@ static get_proc_address *find_lookup(void *library)
     return lookup;
 }
 
-bool driver_load(struct driver *driver)
-{
+bool driver_load(struct driver *driver) {
     const struct {
         const char *name;
         void *target;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The driver API as a CUDA runtime takes it: libcuda.so.1 by name, its functions by cuGetProcAddress. */
 #ifndef PARTITA_PROBE_DRIVER_H
 #define PARTITA_PROBE_DRIVER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* partita-probe: asks the CUDA driver for what a program would, and prints what it got, one plain line a step. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,27 +18,25 @@ static const char usage[] =
     "       partita-probe mem [--device I]                          cuMemGetInfo\n"
     "       partita-probe alloc BYTES [--device I]                  allocate and free; exit status 3: out of memory\n"
     "       partita-probe hold BYTES [--device I] [--seconds S]     allocate and keep until SIGTERM or S seconds\n"
-    "       partita-probe spin SECONDS [--device I] [--every S]     keep the device busy, and say how much of its time that got;\n"
+    "       partita-probe spin SECONDS [--device I] [--every S]     keep the device busy, and say how much of its time "
+    "that got;\n"
     "                                                               with --every also every S seconds, of these\n"
     "BYTES: 4Gi, 512Mi, 64Ki or a number of bytes; SECONDS: 5s, 5 or 0.5\n";
 
 static struct driver driver;
 
-static const char *name_of(CUresult result)
-{
+static const char *name_of(CUresult result) {
     const char *name;
 
     return driver.error_name(result, &name) == CUDA_SUCCESS ? name : "an unknown error";
 }
 
-static int failed(const char *what, CUresult result)
-{
+static int failed(const char *what, CUresult result) {
     fprintf(stderr, "partita-probe: %s: %s\n", what, name_of(result));
     return EXIT_OTHER_ERROR;
 }
 
-static bool parse_bytes(const char *text, size_t *bytes)
-{
+static bool parse_bytes(const char *text, size_t *bytes) {
     static const struct {
         const char *suffix;
         unsigned shift;
@@ -57,8 +56,7 @@ static bool parse_bytes(const char *text, size_t *bytes)
     return false;
 }
 
-static CUresult open_device(int ordinal, CUdevice *device)
-{
+static CUresult open_device(int ordinal, CUdevice *device) {
     CUcontext context;
     CUresult result = driver.init(0);
 
@@ -69,8 +67,7 @@ static CUresult open_device(int ordinal, CUdevice *device)
     return result == CUDA_SUCCESS ? driver.set_current(context) : result;
 }
 
-static CUresult print_device(int ordinal)
-{
+static CUresult print_device(int ordinal) {
     size_t free = 0, total = 0, visible;
     unsigned char uuid[sizeof(CUuuid)];
     char name[128];
@@ -96,8 +93,7 @@ static CUresult print_device(int ordinal)
     return driver.primary_release(device);
 }
 
-static int info(void)
-{
+static int info(void) {
     int count;
     CUresult result = driver.init(0);
 
@@ -113,8 +109,7 @@ static int info(void)
     return EXIT_DONE;
 }
 
-static int mem(int ordinal)
-{
+static int mem(int ordinal) {
     size_t free, total;
     CUdevice device;
     CUresult result = open_device(ordinal, &device);
@@ -129,8 +124,7 @@ static int mem(int ordinal)
 }
 
 /* Prints the line of an allocation, whatever becomes of it. */
-static int allocate(int ordinal, size_t bytes, CUdeviceptr *pointer)
-{
+static int allocate(int ordinal, size_t bytes, CUdeviceptr *pointer) {
     CUdevice device;
     CUresult result = open_device(ordinal, &device);
 
@@ -138,11 +132,12 @@ static int allocate(int ordinal, size_t bytes, CUdeviceptr *pointer)
         result = driver.mem_alloc(pointer, bytes);
     if (result != CUDA_SUCCESS)
         printf("alloc %zu %s\n", bytes, name_of(result));
-    return result == CUDA_SUCCESS ? EXIT_DONE : result == CUDA_ERROR_OUT_OF_MEMORY ? EXIT_OUT_OF_MEMORY : EXIT_OTHER_ERROR;
+    return result == CUDA_SUCCESS               ? EXIT_DONE
+           : result == CUDA_ERROR_OUT_OF_MEMORY ? EXIT_OUT_OF_MEMORY
+                                                : EXIT_OTHER_ERROR;
 }
 
-static int alloc(int ordinal, size_t bytes)
-{
+static int alloc(int ordinal, size_t bytes) {
     CUdeviceptr pointer;
     int status = allocate(ordinal, bytes, &pointer);
     CUresult result;
@@ -154,8 +149,7 @@ static int alloc(int ordinal, size_t bytes)
     return result == CUDA_SUCCESS ? EXIT_DONE : failed("cuMemFree", result);
 }
 
-static int hold(int ordinal, size_t bytes, double seconds)
-{
+static int hold(int ordinal, size_t bytes, double seconds) {
     struct timespec limit = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
     CUdeviceptr pointer;
     CUresult result;
@@ -181,47 +175,42 @@ static int hold(int ordinal, size_t bytes, double seconds)
 }
 
 /* Waits so many nanoseconds on the device. Simulated cards know the kernel by its name. */
-static const char spin_image[] =
-    ".version 6.0\n.target sm_50\n.address_size 64\n"
-    ".visible .entry partita_spin(.param .u64 ns)\n{\n"
-    "    .reg .u64 %rd<4>;\n    .reg .pred %p;\n"
-    "    ld.param.u64 %rd1, [ns];\n    mov.u64 %rd2, %globaltimer;\n"
-    "again:\n    mov.u64 %rd3, %globaltimer;\n    sub.u64 %rd3, %rd3, %rd2;\n"
-    "    setp.lt.u64 %p, %rd3, %rd1;\n    @%p bra again;\n    ret;\n}\n";
+static const char spin_image[] = ".version 6.0\n.target sm_50\n.address_size 64\n"
+                                 ".visible .entry partita_spin(.param .u64 ns)\n{\n"
+                                 "    .reg .u64 %rd<4>;\n    .reg .pred %p;\n"
+                                 "    ld.param.u64 %rd1, [ns];\n    mov.u64 %rd2, %globaltimer;\n"
+                                 "again:\n    mov.u64 %rd3, %globaltimer;\n    sub.u64 %rd3, %rd3, %rd2;\n"
+                                 "    setp.lt.u64 %p, %rd3, %rd1;\n    @%p bra again;\n    ret;\n}\n";
 
-static double clock_seconds(void)
-{
+static double clock_seconds(void) {
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-static bool parse_seconds(const char *text, double *seconds)
-{
+static bool parse_seconds(const char *text, double *seconds) {
     char *end;
 
     *seconds = strtod(text, &end);
     return end != text && (*end == '\0' || strcmp(end, "s") == 0) && *seconds > 0 && *seconds < 1e6;
 }
 
-static int no_seconds(const char *text)
-{
+static int no_seconds(const char *text) {
     fprintf(stderr, "partita-probe: '%s' is no number of seconds; 5s, 5 and 0.5 are\n", text);
     return EXIT_USAGE;
 }
 
 enum { SPIN_KERNEL_NS = 1000000 };
 
-static void print_spin(const char *verb, unsigned long kernels, double seconds)
-{
-    printf("%s kernels=%lu seconds=%.3f share=%.1f%%\n", verb, kernels, seconds, (double)kernels * SPIN_KERNEL_NS * 1e-7 / seconds);
+static void print_spin(const char *verb, unsigned long kernels, double seconds) {
+    printf("%s kernels=%lu seconds=%.3f share=%.1f%%\n", verb, kernels, seconds,
+           (double)kernels * SPIN_KERNEL_NS * 1e-7 / seconds);
     fflush(stdout);
 }
 
 /* Kernels of 1 ms, as many as the device takes. */
-static int spin(int ordinal, double seconds, double every)
-{
+static int spin(int ordinal, double seconds, double every) {
     enum { AHEAD = 16 };
     uint64_t ns = SPIN_KERNEL_NS;
     void *parameters[] = {&ns};
@@ -255,8 +244,7 @@ static int spin(int ordinal, double seconds, double every)
     return EXIT_DONE;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     static const struct option options[] = {
         {"device", required_argument, NULL, 'd'},
         {"seconds", required_argument, NULL, 's'},
@@ -272,19 +260,27 @@ int main(int argc, char **argv)
 
     while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1)
         switch (option) {
-        case 'd': ordinal = atoi(optarg); break;
-        case 's': seconds = atof(optarg); break;
+        case 'd':
+            ordinal = atoi(optarg);
+            break;
+        case 's':
+            seconds = atof(optarg);
+            break;
         case 'e':
             if (!parse_seconds(optarg, &every))
                 return no_seconds(optarg);
             break;
-        case 'h': fputs(usage, stdout); return EXIT_DONE;
-        default: return EXIT_USAGE;
+        case 'h':
+            fputs(usage, stdout);
+            return EXIT_DONE;
+        default:
+            return EXIT_USAGE;
         }
     command = optind < argc ? argv[optind] : "";
     sized = strcmp(command, "alloc") == 0 || strcmp(command, "hold") == 0;
     timed = strcmp(command, "spin") == 0;
-    if (argc - optind != (sized || timed ? 2 : 1) || (!sized && !timed && strcmp(command, "info") != 0 && strcmp(command, "mem") != 0)) {
+    if (argc - optind != (sized || timed ? 2 : 1) ||
+        (!sized && !timed && strcmp(command, "info") != 0 && strcmp(command, "mem") != 0)) {
         fputs(usage, stderr);
         return EXIT_USAGE;
     }

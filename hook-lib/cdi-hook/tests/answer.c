@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A library that says whose it is. */
 const char *partita_test_answer(void);
 extern const char partita_test_behind[];
@@ -5,7 +6,6 @@ extern const char partita_test_behind[];
 /* By the name of the library behind it a shadow is known. */
 const char partita_test_behind[] = BEHIND;
 
-const char *partita_test_answer(void)
-{
+const char *partita_test_answer(void) {
     return ANSWER;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the kernel refuses to tell: the rest of a folder, and the mount of a file. */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -9,8 +10,7 @@
 
 static int entries_left = -1; /* negative: the folder can be read to its end */
 
-static struct dirent *readdir_or_fail(DIR *stream)
-{
+static struct dirent *readdir_or_fail(DIR *stream) {
     if (entries_left == 0) {
         errno = EIO;
         return NULL;
@@ -25,8 +25,7 @@ static struct dirent *readdir_or_fail(DIR *stream)
 
 static bool mounts_are_known;
 
-static long long mount_if_known(int fd)
-{
+static long long mount_if_known(int fd) {
     return mounts_are_known ? mount_of(fd) : -1;
 }
 
@@ -37,22 +36,19 @@ static long long mount_if_known(int fd)
 
 static int failures;
 
-static void check(bool holds, const char *what)
-{
+static void check(bool holds, const char *what) {
     if (!holds) {
         fprintf(stderr, "failing_test: %s\n", what);
         failures++;
     }
 }
 
-static bool count_one(const char *name, void *count)
-{
+static bool count_one(const char *name, void *count) {
     ++*(int *)count;
     return name[0] != '\0';
 }
 
-static void mounts_that_are_not_known_are_not_the_images(const struct root *root)
-{
+static void mounts_that_are_not_known_are_not_the_images(const struct root *root) {
     check(make_mount_point(root, root->fd, "made") == -EXDEV, "a file is made in a folder whose mount is not known");
     check(stays_inside(root, root->fd) == -EIO, "a library is mounted where the mount is not known");
     check(!same_mount(-1, -1) && !other_mount(-1, -1) && !other_mount(3, -1), "mounts that are not known compare");
@@ -62,8 +58,7 @@ static void mounts_that_are_not_known_are_not_the_images(const struct root *root
 }
 
 /* A problem stays one, hence the order. */
-static void a_folder_that_cannot_be_read_to_its_end_is_a_problem(const struct root *root)
-{
+static void a_folder_that_cannot_be_read_to_its_end_is_a_problem(const struct root *root) {
     int count = 0;
 
     each_entry(root, "/", count_one, &count);
@@ -75,8 +70,7 @@ static void a_folder_that_cannot_be_read_to_its_end_is_a_problem(const struct ro
     check(count == 1 && problems(), "a folder whose end was not reached is none");
 }
 
-int main(void)
-{
+int main(void) {
     char folder[] = "/tmp/partita-failing-test-XXXXXX";
     struct root root = {.fd = -1};
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The reader on texts that are no JSON, and on strings in every way of writing them. */
 #include "json.h"
 
@@ -7,8 +8,7 @@
 
 static int failures;
 
-static void check(bool holds, const char *what)
-{
+static void check(bool holds, const char *what) {
     if (!holds) {
         fprintf(stderr, "json_test: %s\n", what);
         failures++;
@@ -16,8 +16,7 @@ static void check(bool holds, const char *what)
 }
 
 /* Copied to the heap without a NUL behind it, so that a sanitizer sees a read beyond the end. */
-static struct json over(const char *text, char **copy)
-{
+static struct json over(const char *text, char **copy) {
     size_t length = strlen(text);
 
     *copy = malloc(length ? length : 1);
@@ -25,8 +24,7 @@ static struct json over(const char *text, char **copy)
     return (struct json){.at = *copy, .end = *copy + length};
 }
 
-static void strings(void)
-{
+static void strings(void) {
     static const struct {
         const char *text, *value;
     } cases[] = {
@@ -56,14 +54,15 @@ static void strings(void)
     }
 }
 
-static void values(void)
-{
+static void values(void) {
     static const struct {
         const char *text;
         bool good;
     } cases[] = {
-        {"{}", true}, {"[]", true}, {"[1, -2.5e3, true, false, null, \"x\", {\"a\": [{}]}]", true},
-        {"{\"a\" 1}", false}, {"{\"a\": }", false}, {"[1", false}, {"[1 2]", false}, {"{a: 1}", false}, {"[,]", false}, {"{\"a\": 1,}", false},
+        {"{}", true},           {"[]", true},         {"[1, -2.5e3, true, false, null, \"x\", {\"a\": [{}]}]", true},
+        {"{\"a\" 1}", false},   {"{\"a\": }", false}, {"[1", false},
+        {"[1 2]", false},       {"{a: 1}", false},    {"[,]", false},
+        {"{\"a\": 1,}", false},
     };
     char deep[4096];
 
@@ -84,8 +83,7 @@ static void values(void)
     }
 }
 
-int main(void)
-{
+int main(void) {
     strings();
     values();
     return failures ? 1 : 0;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The quota file: what one share of a card may hold. The plugin writes it, everybody in the container may read it.
  *
@@ -10,17 +11,17 @@
  *   claim-uid 0b5e...
  *   gpu GPU-5c1f...             UUID of the card as CUDA and NVML give it
  *   memory 8589934592           bytes that the share may hold, > 0
- *   overhead 432013312          of these, bytes that NVML shows for the share's processes beyond the ledger: contexts, modules,
- *                               local memory; default 0. The ledger grants what is left
- *   physical 4294967296         bytes of the card that the share may hold; what is allocated beyond, up to `memory`, is managed
- *                               memory. Default: all of `memory`
+ *   overhead 432013312          of these, bytes that NVML shows for the share's processes beyond the ledger: contexts,
+ *                               modules, local memory; default 0. The ledger grants what is left
+ *   physical 4294967296         bytes of the card that the share may hold; what is allocated beyond, up to `memory`, is
+ *                               managed memory. Default: all of `memory`
  *   cores 25                    percent of the card, 0-100; 0: no core limit
  *   core-limit hard             hard | soft | none
  *   priority 1                  0 high, 1 default
  *   end
  *
- * The first line, `end`, `gpu` and `memory` are mandatory; an unknown key is skipped, so that a later plugin may add some.
- * A file that breaks a rule is unusable, and an unusable file grants nothing.
+ * The first line, `end`, `gpu` and `memory` are mandatory; an unknown key is skipped, so that a later plugin may add
+ * some. A file that breaks a rule is unusable, and an unusable file grants nothing.
  */
 #ifndef PARTITA_QUOTA_FILE_H
 #define PARTITA_QUOTA_FILE_H

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The usage region: who holds how much of one share. A file that every process of the claim maps.
  *
- * <usage>/<share key>/usage below PARTITA_USAGE_FOLDER; PARTITA_USAGE_SIZE bytes. The plugin makes it, all zero, and never
- * truncates or replaces it while the claim is prepared. A region of zeros is a valid empty ledger; the first process
- * writes the magic. Numbers are in the machine's byte order (little-endian on x86-64 and aarch64).
+ * <usage>/<share key>/usage below PARTITA_USAGE_FOLDER; PARTITA_USAGE_SIZE bytes. The plugin makes it, all zero, and
+ * never truncates or replaces it while the claim is prepared. A region of zeros is a valid empty ledger; the first
+ * process writes the magic. Numbers are in the machine's byte order (little-endian on x86-64 and aarch64).
  *
  * Memory is counted in units of PARTITA_UNIT bytes. A reader outside (the plugin) may read without any lock:
  *   used by slot i    = the low 32 bits of slots[i].account, while the slot's phase is not FREE;
@@ -26,8 +27,8 @@
 #define PARTITA_USAGE_NAME "usage"
 #define PARTITA_USAGE_MAGIC UINT64_C(0x3141544954524150) /* "PARTITA1" in memory order */
 
-#define PARTITA_UNIT 512u      /* bytes; CUDA's own smallest step */
-#define PARTITA_SLOTS 4096u    /* processes that can hold memory of one share at a time */
+#define PARTITA_UNIT 512u            /* bytes; CUDA's own smallest step */
+#define PARTITA_SLOTS 4096u          /* processes that can hold memory of one share at a time */
 #define PARTITA_UNITS_MAX UINT32_MAX /* 2 TiB less one unit: the most that one share can count */
 
 /* Low two bits of a slot's state; the bits above count the owners that the slot has had. */
@@ -49,36 +50,45 @@ struct partita_held {
 } __attribute__((aligned(16)));
 
 struct partita_slot {
-    uint64_t state;         /* owners so far << 2 | phase */
-    uint64_t start;         /* the process' start in clock ticks since boot, /proc/<pid>/stat field 22 */
+    uint64_t state; /* owners so far << 2 | phase */
+    uint64_t start; /* the process' start in clock ticks since boot, /proc/<pid>/stat field 22 */
     struct partita_held held;
     uint64_t pid_namespace; /* inode of the pid namespace in which pid counts; 0: unknown */
     uint32_t pid;
     uint32_t reserved0;
-    uint64_t overhead;      /* units that contexts and modules take, which the plugin measures; informational, 0: not measured */
-    uint64_t image;         /* tells programs apart that one process ran one after the other (exec) */
-    uint32_t compute;       /* bits 0-7: whether the core limit holds for this process, PARTITA_COMPUTE_...; 8-15: why not */
+    /* units that contexts and modules take, which the plugin measures; informational, 0: not measured */
+    uint64_t overhead;
+    uint64_t image; /* tells programs apart that one process ran one after the other (exec) */
+    /* bits 0-7: whether the core limit holds for this process, PARTITA_COMPUTE_...; 8-15: why not */
+    uint32_t compute;
     uint32_t reserved1;
-    uint64_t busy_ns;       /* GPU time of this process, as far as its launches were timed */
+    uint64_t busy_ns;          /* GPU time of this process, as far as its launches were timed */
     struct partita_held paged; /* of what is held: managed memory */
-    uint64_t account;       /* bits 0-31: units used; 32-53: units of credit; 54-63: steps of the owner that are under way */
-    uint64_t sampled;       /* end of the newest sample that NVML had of the process, microseconds since 1970; the plugin writes it; 0: none */
-    uint64_t utilization;   /* of that sample, percent of the card: bits 0-7 SMs, 8-15 memory, 16-23 encoder, 24-31 decoder */
+    /* bits 0-31: units used; 32-53: units of credit; 54-63: steps of the owner that are under way */
+    uint64_t account;
+    /* end of the newest sample that NVML had of the process, microseconds since 1970; the plugin writes it; 0: none */
+    uint64_t sampled;
+    /* of that sample, percent of the card: bits 0-7 SMs, 8-15 memory, 16-23 encoder, 24-31 decoder */
+    uint64_t utilization;
     uint64_t reserved;
 };
 
 /* partita_slot.compute, bits 0-7 */
-#define PARTITA_COMPUTE_UNUSED 0u    /* nothing was launched under a core limit */
+#define PARTITA_COMPUTE_UNUSED 0u /* nothing was launched under a core limit */
 #define PARTITA_COMPUTE_ENFORCED 1u
-#define PARTITA_COMPUTE_UNENFORCED 2u /* some or all of what the process launched is not limited; the reason is the first that came up */
+/* some or all of what the process launched is not limited; the reason is the first that came up */
+#define PARTITA_COMPUTE_UNENFORCED 2u
 
 /* partita_slot.compute, bits 8-15 */
-#define PARTITA_COMPUTE_NO_EVENTS 1u    /* the driver lacks what GPU time is measured with */
-#define PARTITA_COMPUTE_EVENT_FAILED 2u /* an event could not be made, recorded or read */
-#define PARTITA_COMPUTE_TOO_MANY 3u     /* more contexts or streams at a time than are kept account of */
+#define PARTITA_COMPUTE_NO_EVENTS 1u     /* the driver lacks what GPU time is measured with */
+#define PARTITA_COMPUTE_EVENT_FAILED 2u  /* an event could not be made, recorded or read */
+#define PARTITA_COMPUTE_TOO_MANY 3u      /* more contexts or streams at a time than are kept account of */
 #define PARTITA_COMPUTE_SEVERAL_CARDS 5u /* the container has core limits on more than one card */
 
-/* Wall time is cut into stretches of this length; of each, at most its length is charged, however many processes ran in it. */
+/*
+ * Wall time is cut into stretches of this length; of each, at most its length is charged, however many processes ran in
+ * it.
+ */
 #define PARTITA_STRETCH_BITS 18u /* 262 microseconds */
 #define PARTITA_STRETCHES 832u   /* 218 ms */
 
@@ -86,35 +96,55 @@ struct partita_slot {
 #define PARTITA_MARK_BITS 26u /* 67 milliseconds */
 #define PARTITA_MARKS 32u
 
-/* NVML's samples come up to a second late: where reports do not say up to when they go, one is compared with what was timed at most so many before. */
+/*
+ * NVML's samples come up to a second late: where reports do not say up to when they go, one is compared with what was
+ * timed at most so many before.
+ */
 #define PARTITA_LATE_REPORTS 7u
 
 /* An account of GPU time, in nanoseconds. */
 struct partita_account {
-    uint64_t paid_until;   /* CLOCK_MONOTONIC: at this time the limit has paid for what was used; launches wait until then */
+    /* CLOCK_MONOTONIC: at this time the limit has paid for what was used; launches wait until then */
+    uint64_t paid_until;
     uint64_t busy_ns;      /* GPU time that launches were timed at */
     uint64_t charged_ns;   /* of it charged: less, where other shares had the card in that time */
     uint64_t throttled_ns; /* time that launches waited, over all threads */
     uint64_t report;       /* number of the last card report (card_report.h) that was taken into account */
     uint64_t reported_busy_ns, busy_at_report_ns; /* busy by that report, and by events at that time */
-    uint64_t recent_fair_ns, recent_busy_ns; /* of the last seconds: what the share really had of the card, and was timed at; a timed nanosecond is charged their ratio */
-    uint64_t busy_at[PARTITA_LATE_REPORTS + 1]; /* busy_ns at the time of report n, at n % (PARTITA_LATE_REPORTS + 1): of the last ones */
-    uint64_t late; /* bits 0-7: so many reports late; 8: that is known, since they have shown what was timed; 9: the last one said up to when its figures go */
-    uint64_t reported_at, others;  /* of that report: the time up to which its figures go, and percent of the card that others used */
-    uint64_t compared_ns, fair_ns; /* up to so much of busy_ns reports were compared with it, and so much of it the share really had */
-    uint64_t ahead_ns;             /* signed: reports were ahead of what they were compared with by so much */
-    uint64_t owed_ns;              /* signed: so much was charged too much, and is taken off what is charged next */
-    uint32_t marks[PARTITA_MARKS]; /* mark n at n % PARTITA_MARKS: n / PARTITA_MARKS << 20 | units of 64 ns that were timed in it */
+    /*
+     * of the last seconds: what the share really had of the card, and was timed at; a timed nanosecond is charged their
+     * ratio
+     */
+    uint64_t recent_fair_ns, recent_busy_ns;
+    /* busy_ns at the time of report n, at n % (PARTITA_LATE_REPORTS + 1): of the last ones */
+    uint64_t busy_at[PARTITA_LATE_REPORTS + 1];
+    /*
+     * bits 0-7: so many reports late; 8: that is known, since they have shown what was timed; 9: the last one said up
+     * to when its figures go
+     */
+    uint64_t late;
+    /* of that report: the time up to which its figures go, and percent of the card that others used */
+    uint64_t reported_at, others;
+    /* up to so much of busy_ns reports were compared with it, and so much of it the share really had */
+    uint64_t compared_ns, fair_ns;
+    uint64_t ahead_ns; /* signed: reports were ahead of what they were compared with by so much */
+    uint64_t owed_ns;  /* signed: so much was charged too much, and is taken off what is charged next */
+    /* mark n at n % PARTITA_MARKS: n / PARTITA_MARKS << 20 | units of 64 ns that were timed in it */
+    uint32_t marks[PARTITA_MARKS];
 };
 
-/* The share's GPU time, of all its processes so far. Not believed: a process also counts for itself, and waits for the later of both. */
+/*
+ * The share's GPU time, of all its processes so far. Not believed: a process also counts for itself, and waits for the
+ * later of both.
+ */
 struct partita_compute {
     struct partita_account account;
-    uint32_t stretches[PARTITA_STRETCHES]; /* stretch n at n % PARTITA_STRETCHES: n / PARTITA_STRETCHES << BITS | charged ns */
+    /* stretch n at n % PARTITA_STRETCHES: n / PARTITA_STRETCHES << BITS | charged ns */
+    uint32_t stretches[PARTITA_STRETCHES];
 };
 
 struct partita_region {
-    uint64_t magic;      /* 0: nobody has used the region yet */
+    uint64_t magic; /* 0: nobody has used the region yet */
     uint64_t reserved0[7];
     struct partita_total total; /* a cache line of its own */
     uint64_t reserved1[6];

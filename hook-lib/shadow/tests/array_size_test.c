@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bytes of arrays, by format and shape. */
-#include "array_size.h"
+#include "cuda/array_size.h"
 
 #include "cases.h"
 #include "check.h"
 
-static uint64_t bytes(int format, unsigned int channels, size_t width, size_t height, size_t depth, unsigned int levels) {
+static uint64_t bytes(int format, unsigned int channels, size_t width, size_t height, size_t depth,
+                      unsigned int levels) {
     const CUDA_ARRAY3D_DESCRIPTOR descriptor = {width, height, depth, format, channels, 0};
     return array_bytes(&descriptor, levels);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arrays and mipmapped arrays are charged their bytes, against the simulated driver. */
 #include "cases.h"
 #include "check.h"

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A driver whose calls cost next to nothing and always the same: what a benchmark sees is the shadow's own cost. The address freed last
- * is given out next, as drivers do.
+ * A driver whose calls cost next to nothing and always the same: what a benchmark sees is the shadow's own cost. The
+ * address freed last is given out next, as drivers do.
  */
 #include "cuda_events.h"
 #include "cuda_pages.h"

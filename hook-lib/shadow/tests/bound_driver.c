@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver of pages_driver.c, and what may be bound to multicast objects and mapped into arrays. What a stream has to unmap is done when
- * the test says so.
+ * The driver of pages_driver.c, and what may be bound to multicast objects and mapped into arrays. What a stream has to
+ * unmap is done when the test says so.
  */
 #include "pages_driver.c"
 
@@ -14,8 +15,8 @@
 enum { BINDINGS = 64, MULTICAST = 100000 };
 static struct {
     unsigned long long owner, place, size;
-    int object; /* with 1 added; 0: free */
-    int leaves; /* when the stream has come so far */
+    int object;        /* with 1 added; 0: free */
+    int leaves;        /* when the stream has come so far */
     CUcontext context; /* an array's */
 } bindings[BINDINGS];
 static unsigned long long multicasts;
@@ -301,7 +302,8 @@ size_t bound_driver_most_used(void) {
 
 CUresult cuMemAllocPitch_v2(CUdeviceptr *pointer, size_t *pitch, size_t width, size_t height, unsigned int element) {
     *pitch = (width + row_step - 1) / row_step * row_step;
-    CUresult result = element == 4 ? cuMemAllocManaged(pointer, *pitch * height, CU_MEM_ATTACH_GLOBAL) : CUDA_ERROR_INVALID_VALUE;
+    CUresult result =
+        element == 4 ? cuMemAllocManaged(pointer, *pitch * height, CU_MEM_ATTACH_GLOBAL) : CUDA_ERROR_INVALID_VALUE;
     most_used = used > most_used ? used : most_used;
     pitched = *pitch * height;
     return result;
@@ -349,9 +351,10 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute,
 }
 
 /*
- * Graphs with one node each. OUTER has nothing but MIDDLE in it, MIDDLE nothing but INNER, and INNER allocates. The real driver allows that where
- * the inner graph was moved into the outer one. LOOP has a conditional node, whose second body is INNER, as no driver allows yet. DEEP has a graph in it
- * that has one in it, and so on to DEEPEST, which allocates.
+ * Graphs with one node each. OUTER has nothing but MIDDLE in it, MIDDLE nothing but INNER, and INNER allocates. The
+ * real driver allows that where the inner graph was moved into the outer one. LOOP has a conditional node, whose second
+ * body is INNER, as no driver allows yet. DEEP has a graph in it that has one in it, and so on to DEEPEST, which
+ * allocates.
  */
 enum { OUTER = 1, MIDDLE, INNER, LOOP, EMPTY, DEEP = 1000, DEEPEST = 2000, GRAPH_BYTES = 6 << 20 };
 static size_t graph_memory;
@@ -391,9 +394,10 @@ CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *graph) {
 }
 
 CUresult cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS *params) {
-    *params = (CUDA_MEM_ALLOC_NODE_PARAMS){.poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                                         .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}},
-                                           .bytesize = GRAPH_BYTES, .dptr = 1 << 30};
+    *params = (CUDA_MEM_ALLOC_NODE_PARAMS){
+        .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}},
+        .bytesize = GRAPH_BYTES,
+        .dptr = 1 << 30};
     return allocates(node) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 

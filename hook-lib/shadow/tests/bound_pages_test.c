@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What else keeps physical memory: arrays that it is mapped into, multicast objects; and places new in CUDA 13. */
 #include <dlfcn.h>
 
@@ -36,7 +37,7 @@ static void start(uint64_t memory) {
 }
 
 static size_t used(void) {
-    return ((size_t(*)(void))function("pages_driver_used"))();
+    return ((size_t (*)(void))function("pages_driver_used"))();
 }
 
 static void run_stream(void) {
@@ -55,7 +56,8 @@ static void must_refuse(uint64_t size) {
 }
 
 static CUarrayMapInfo tiles(int operation, unsigned int from, unsigned int width, CUmemGenericAllocationHandle handle) {
-    CUarrayMapInfo info = {.resourceType = CU_RESOURCE_TYPE_ARRAY, .resource.array = array, .memOperationType = operation};
+    CUarrayMapInfo info = {
+        .resourceType = CU_RESOURCE_TYPE_ARRAY, .resource.array = array, .memOperationType = operation};
     info.subresource.sparseLevel.offsetX = from;
     info.subresource.sparseLevel.extentWidth = width;
     info.subresource.sparseLevel.extentHeight = info.subresource.sparseLevel.extentDepth = 1;
@@ -85,7 +87,8 @@ static void a_sparse_array_keeps_the_charge_until_the_stream_has_unmapped_it(voi
 static void tiles_are_unmapped_together_and_exchanged_one_by_one(void) {
     start(8 * MIB);
     CUarrayMapInfo list[100];
-    CUmemGenericAllocationHandle first = must_create(2 * MIB), second = must_create(2 * MIB), third = must_create(2 * MIB);
+    CUmemGenericAllocationHandle first = must_create(2 * MIB), second = must_create(2 * MIB),
+                                 third = must_create(2 * MIB);
     for (unsigned int i = 0; i < 100; i++)
         list[i] = tiles(i < 2 ? CU_MEM_OPERATION_TYPE_MAP : CU_MEM_OPERATION_TYPE_UNMAP, i, 1, i ? second : first);
     CHECK_EQUAL(CUDA(cuMemMapArrayAsync_ptsz)(list, 100, NULL), CUDA_SUCCESS);
@@ -119,7 +122,8 @@ static void an_array_that_is_destroyed_lets_go_of_what_was_mapped_into_it(void) 
 static void a_mapping_that_fails_keeps_nothing(void) {
     start(8 * MIB);
     CUmemGenericAllocationHandle handle = must_create(8 * MIB);
-    CUarrayMapInfo list[2] = {tiles(CU_MEM_OPERATION_TYPE_MAP, 0, 1, 4711), tiles(CU_MEM_OPERATION_TYPE_MAP, 1, 1, handle)};
+    CUarrayMapInfo list[2] = {tiles(CU_MEM_OPERATION_TYPE_MAP, 0, 1, 4711),
+                              tiles(CU_MEM_OPERATION_TYPE_MAP, 1, 1, handle)};
     CHECK_EQUAL(CUDA(cuMemMapArrayAsync)(list, 2, NULL), CUDA_ERROR_INVALID_VALUE);
     CHECK_EQUAL(CUDA(cuMemRelease)(handle), CUDA_SUCCESS);
     CHECK_EQUAL(used(), 0);
@@ -135,7 +139,8 @@ static CUmemGenericAllocationHandle multicast(void) {
 
 static void what_is_bound_to_a_multicast_object_stays_charged_until_it_is_unbound(void) {
     start(8 * MIB);
-    CUmemGenericAllocationHandle object = multicast(), by_handle = must_create(2 * MIB), by_address = must_create(2 * MIB);
+    CUmemGenericAllocationHandle object = multicast(), by_handle = must_create(2 * MIB),
+                                 by_address = must_create(2 * MIB);
     CHECK_EQUAL(CUDA(cuMemMap)(0x10000000, 2 * MIB, 0, by_address, 0), CUDA_SUCCESS);
     CHECK_EQUAL(CUDA(cuMulticastBindMem)(object, 0, by_handle, 0, 2 * MIB, 0), CUDA_SUCCESS);
     CHECK_EQUAL(CUDA(cuMulticastBindAddr)(object, 2 * MIB, 0x10000000, 2 * MIB, 0), CUDA_SUCCESS);
@@ -172,10 +177,12 @@ static void devices_bind_to_a_multicast_object_each_for_itself(void) {
 
 static void what_is_bound_to_a_logical_endpoint_stays_charged_until_it_is_unbound_or_the_endpoint_ends(void) {
     start(8 * MIB);
-    CUmemGenericAllocationHandle by_handle = must_create(2 * MIB), by_address = must_create(2 * MIB), other = must_create(4 * MIB);
+    CUmemGenericAllocationHandle by_handle = must_create(2 * MIB), by_address = must_create(2 * MIB),
+                                 other = must_create(4 * MIB);
     CHECK_EQUAL(CUDA(cuMemMap)(0x10000000, 2 * MIB, 0, by_address, 0), CUDA_SUCCESS);
     CHECK_EQUAL(CUDA(cuLogicalEndpointBindMem)(1, 0, 0, by_handle, 0, 2 * MIB, 0), CUDA_SUCCESS);
-    CHECK_EQUAL(CUDA(cuLogicalEndpointBindAddr)(1, 0, 2 * MIB, (void *)(uintptr_t)0x10000000, 2 * MIB, 0), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuLogicalEndpointBindAddr)(1, 0, 2 * MIB, (void *)(uintptr_t)0x10000000, 2 * MIB, 0),
+                CUDA_SUCCESS);
     CHECK_EQUAL(CUDA(cuLogicalEndpointBindMem)(2, 0, 0, other, 0, 4 * MIB, 0), CUDA_SUCCESS);
     CHECK_EQUAL(CUDA(cuLogicalEndpointBindMem)(2, 0, 0, 4711, 0, 2 * MIB, 0), CUDA_ERROR_INVALID_VALUE);
     CHECK_EQUAL(CUDA(cuMemRelease)(by_handle), CUDA_SUCCESS);
@@ -198,7 +205,8 @@ static void what_is_bound_to_a_logical_endpoint_stays_charged_until_it_is_unboun
 }
 
 static void a_part_of_a_card_is_that_card(void) {
-    const CUmemAllocationProp in_domain = {.type = 1, .location = {CU_MEM_LOCATION_TYPE_DEVICE_LOCALITY_DOMAIN, 1 << 8}};
+    const CUmemAllocationProp in_domain = {.type = 1,
+                                           .location = {CU_MEM_LOCATION_TYPE_DEVICE_LOCALITY_DOMAIN, 1 << 8}};
     const CUmemAllocationProp in_future = {.type = 1, .location = {99, 0}};
     CUmemGenericAllocationHandle handle, refused;
     start(8 * MIB);
@@ -259,7 +267,7 @@ static void a_context_ends_when_nobody_is_attached_to_it(void) {
 }
 
 static size_t most_used(void) {
-    return ((size_t(*)(void))function("bound_driver_most_used"))();
+    return ((size_t (*)(void))function("bound_driver_most_used"))();
 }
 
 static void rows_are_charged_as_far_apart_as_the_driver_may_lay_them_before_it_does(void) {
@@ -295,7 +303,8 @@ static void rows_further_apart_than_any_seen_do_not_exceed_the_quota_even_the_fi
     size_t pitch;
     start(8 * MIB);
     ((void (*)(size_t))function("bound_driver_rows"))(4096);
-    CHECK_EQUAL(CUDA(cuMemAllocPitch_v2)(&pointer, &pitch, 1, 4096, 4), CUDA_ERROR_OUT_OF_MEMORY); /* 16 MiB, and 2 by rows of 512 */
+    /* 16 MiB, and 2 by rows of 512 */
+    CHECK_EQUAL(CUDA(cuMemAllocPitch_v2)(&pointer, &pitch, 1, 4096, 4), CUDA_ERROR_OUT_OF_MEMORY);
     CHECK(most_used() <= 8 * MIB);
     CHECK_EQUAL(CUDA(cuMemAllocPitch_v2)(&pointer, &pitch, 1, 2048, 4), CUDA_SUCCESS);
     CHECK_EQUAL(pitch, 4096);
@@ -306,7 +315,8 @@ static CUstream const elsewhere = (CUstream)(uintptr_t)0x9000; /* a stream of th
 
 static void must_unmap_elsewhere(void) {
     CUmemGenericAllocationHandle handle = must_create(8 * MIB);
-    CUarrayMapInfo mapped = tiles(CU_MEM_OPERATION_TYPE_MAP, 0, 64, handle), unmapped = tiles(CU_MEM_OPERATION_TYPE_UNMAP, 0, 64, 0);
+    CUarrayMapInfo mapped = tiles(CU_MEM_OPERATION_TYPE_MAP, 0, 64, handle),
+                   unmapped = tiles(CU_MEM_OPERATION_TYPE_UNMAP, 0, 64, 0);
     CHECK_EQUAL(CUDA(cuMemMapArrayAsync)(&mapped, 1, elsewhere), CUDA_SUCCESS);
     CHECK_EQUAL(CUDA(cuMemRelease)(handle), CUDA_SUCCESS);
     CHECK_EQUAL(CUDA(cuMemMapArrayAsync)(&unmapped, 1, elsewhere), CUDA_SUCCESS);
@@ -320,12 +330,12 @@ static void what_a_stream_of_another_context_has_unmapped_is_given_back(void) {
     run_stream();
     must_create(8 * MIB);
     CHECK_EQUAL(CUDA(cuCtxGetCurrent)(&context), CUDA_SUCCESS);
-    CHECK(context != ((CUcontext(*)(void))function("bound_driver_other"))());
+    CHECK(context != ((CUcontext (*)(void))function("bound_driver_other"))());
 }
 
 static void what_a_stream_was_to_unmap_is_given_back_with_its_context(void) {
     start(8 * MIB);
-    CUcontext other = ((CUcontext(*)(void))function("bound_driver_other"))();
+    CUcontext other = ((CUcontext (*)(void))function("bound_driver_other"))();
     must_unmap_elsewhere();
     CHECK_EQUAL(CUDA(cuCtxDestroy_v2)(other), CUDA_SUCCESS);
     must_create(8 * MIB);
@@ -335,7 +345,7 @@ static void what_a_stream_was_to_unmap_is_given_back_with_its_context(void) {
 
 static void what_was_mapped_into_an_array_is_given_back_with_the_arrays_context(void) {
     start(8 * MIB);
-    CUcontext other = ((CUcontext(*)(void))function("bound_driver_other"))();
+    CUcontext other = ((CUcontext (*)(void))function("bound_driver_other"))();
     CUmemGenericAllocationHandle handle = must_create(6 * MIB), here = must_create(2 * MIB);
     CUarrayMapInfo mapped = tiles(CU_MEM_OPERATION_TYPE_MAP, 0, 64, handle);
     CHECK_EQUAL(CUDA(cuMemMapArrayAsync)(&mapped, 1, elsewhere), CUDA_SUCCESS);
@@ -368,7 +378,8 @@ static void a_context_that_stays_keeps_what_its_streams_have_to_unmap(void) {
 static void what_the_books_have_no_room_for_is_not_bound_or_mapped_and_keeps_nothing(void) {
     start(8 * MIB);
     CUmemGenericAllocationHandle handle = must_create(8 * MIB), object = multicast();
-    CUarrayMapInfo map = tiles(CU_MEM_OPERATION_TYPE_MAP, 0, 64, handle), unmap = tiles(CU_MEM_OPERATION_TYPE_UNMAP, 0, 64, 0);
+    CUarrayMapInfo map = tiles(CU_MEM_OPERATION_TYPE_MAP, 0, 64, handle),
+                   unmap = tiles(CU_MEM_OPERATION_TYPE_UNMAP, 0, 64, 0);
     no_memory = true;
     CHECK_EQUAL(CUDA(cuMulticastBindMem)(object, 0, handle, 0, 2 * MIB, 0), CUDA_ERROR_OUT_OF_MEMORY);
     CHECK_EQUAL(CUDA(cuMemMapArrayAsync)(&map, 1, NULL), CUDA_ERROR_OUT_OF_MEMORY);

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Notes which wrappers a test program reached, in a build for tests only (PARTITA_CALL_LOG): gcc's -finstrument-functions calls this at the
- * entry of every function of the shadow. Each wrapper's name is written once a process to the file that PARTITA_CALLED names.
+ * Notes which wrappers a test program reached, in a build for tests only (PARTITA_CALL_LOG): gcc's
+ * -finstrument-functions calls this at the entry of every function of the shadow. Each wrapper's name is written once a
+ * process to the file that PARTITA_CALLED names.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,10 +12,10 @@
 #include <unistd.h>
 
 #ifdef CALLED_NVML
-#include "nvml_driver.h"
+#include "nvml/nvml_driver.h"
 #define INTERCEPTED NVML_INTERCEPTED
 #else
-#include "cuda_driver.h"
+#include "cuda/cuda_driver.h"
 #define INTERCEPTED CUDA_INTERCEPTED
 #endif
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A test program holds named cases; ctest runs each by its name. */
 #ifndef PARTITA_CASES_H
 #define PARTITA_CASES_H

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A driver that has one context and one primary context, and memory in them, and hardly anything else. Each has the same handle whenever it
- * is made; a green context has the handle of the ordinary one. What the test has put in contexts_driver_meanwhile happens when a context has ended, before the call that ended it returns.
+ * A driver that has one context and one primary context, and memory in them, and hardly anything else. Each has the
+ * same handle whenever it is made; a green context has the handle of the ordinary one. What the test has put in
+ * contexts_driver_meanwhile happens when a context has ended, before the call that ended it returns.
  */
 #include "cuda_green.h"
 

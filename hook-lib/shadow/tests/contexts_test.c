@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Contexts whose handles are given out again at once, against a driver that does so. */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,19 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The pure parts of the core limit, on time of their own. */
 #include <string.h>
 
-#include "card_report.h"
 #include "cases.h"
 #include "check.h"
-#include "core_account.h"
-#include "core_policy.h"
-#include "core_spans.h"
+#include "cores/core_account.h"
+#include "cores/core_policy.h"
+#include "cores/core_spans.h"
+#include "share/card_report.h"
 
 #define MS UINT64_C(1000000)
 #define SECOND UINT64_C(1000000000)
 
 static const uint64_t begin = 1000 * SECOND;
 
-/* A program that always wants the card, with kernels of this length and every wait so much too long; what it got in a minute, or of 200 kernels. */
+/*
+ * A program that always wants the card, with kernels of this length and every wait so much too long; what it got in a
+ * minute, or of 200 kernels.
+ */
 static double percent_got(unsigned int percent, uint64_t kernel, uint64_t oversleep, uint64_t most) {
     struct partita_account account = {0};
     uint64_t now = begin, used = 0;
@@ -38,7 +42,8 @@ static void a_program_that_always_wants_the_card_gets_its_percent(void) {
             double got = percent_got(percents[i], kernel, 0, CORE_SHARED_DEBT_NS);
             CHECK(got < expected + 0.3 && got > expected - 0.3);
         }
-        double late = percent_got(percents[i], 5 * MS, 5 * MS, CORE_SHARED_DEBT_NS); /* what it oversleeps is made up for */
+        /* what it oversleeps is made up for */
+        double late = percent_got(percents[i], 5 * MS, 5 * MS, CORE_SHARED_DEBT_NS);
         CHECK(late < expected + 0.3 && late > (percents[i] <= 50 ? expected - 0.3 : expected * 0.8));
     }
 }
@@ -53,7 +58,8 @@ static void kernels_of_any_length_are_paid_for_where_nobody_else_writes_the_acco
 
 static void kernels_that_cost_five_minutes_are_paid_for_where_others_write_the_account(void) {
     for (unsigned int i = 0; i < sizeof percents / sizeof *percents; i++) {
-        double expected = percents[i], got = percent_got(percents[i], percents[i] * 299 * SECOND / 100, 0, CORE_SHARED_DEBT_NS);
+        double expected = percents[i],
+               got = percent_got(percents[i], percents[i] * 299 * SECOND / 100, 0, CORE_SHARED_DEBT_NS);
         CHECK(got < expected + 0.3 && got > expected - 0.3);
     }
 }

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What card reports tell of what was timed, on time of their own. */
 #include <string.h>
 
 #include "cases.h"
 #include "check.h"
-#include "core_account.h"
-#include "core_history.h"
-#include "core_reports.h"
+#include "cores/core_account.h"
+#include "cores/core_history.h"
+#include "cores/core_reports.h"
 
 #define MS UINT64_C(1000000)
 #define SECOND UINT64_C(1000000000)
@@ -89,15 +90,19 @@ static void a_use_beside_others_is_soon_charged_what_it_had_however_late_reports
 struct scene {
     struct partita_account account;
     uint64_t now, timed, real;
-    uint64_t late;    /* ns: samples are known so much later */
-    uint64_t claimed; /* ns: and say that they are of so much later than they are */
+    uint64_t late;                  /* ns: samples are known so much later */
+    uint64_t claimed;               /* ns: and say that they are of so much later than they are */
     uint64_t number, real_at[4000]; /* a millisecond each */
     unsigned int percent, others, others_at[4000];
 };
 
 static void report_in(struct scene *scene) {
     uint64_t passed = (scene->now - begin) / MS, at = passed > scene->late / MS ? passed - scene->late / MS : 0;
-    struct card_report report = {++scene->number, scene->now, scene->real_at[at % 4000], scene->others_at[at % 4000], false,
+    struct card_report report = {++scene->number,
+                                 scene->now,
+                                 scene->real_at[at % 4000],
+                                 scene->others_at[at % 4000],
+                                 false,
                                  scene->now - scene->late + scene->claimed};
     core_reports_take(&scene->account, &report, scene->now, scene->percent);
 }
@@ -115,7 +120,8 @@ static double play(struct scene *scene, unsigned int ms) {
         }
         if (window >= 2 * MS || (window > 0 && !launches)) {
             core_history_add(&scene->account, scene->now - window, scene->now, window);
-            core_account_charge(&scene->account, scene->now - window, window, core_reports_cost(&scene->account, window), scene->percent, CORE_SHARED_DEBT_NS);
+            core_account_charge(&scene->account, scene->now - window, window,
+                                core_reports_cost(&scene->account, window), scene->percent, CORE_SHARED_DEBT_NS);
             window = 0;
         }
         scene->real_at[(scene->now - begin) / MS % 4000] = scene->real;
@@ -197,7 +203,8 @@ static void a_forged_account_is_charged_no_less_than_a_part(void) {
     for (int byte = 0; byte < 256; byte += 15) {
         memset(&account, byte, sizeof account);
         for (uint64_t number = 1; number < 9; number++) {
-            struct card_report report = {number, begin + number * SECOND, number == 2 ? UINT64_MAX : number * 5, 100, false, begin};
+            struct card_report report = {
+                number, begin + number * SECOND, number == 2 ? UINT64_MAX : number * 5, 100, false, begin};
             CHECK(core_reports_scaled(&account, 160) >= 10 && core_reports_scaled(&account, 160) <= 160);
             uint64_t cost = core_reports_cost(&account, 160);
             CHECK(cost >= 5 && cost <= 320);

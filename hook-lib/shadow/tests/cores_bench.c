@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How near to its limit a share comes on the simulated card, by the hardware's own account.
- * cores_bench [seconds [part of a scenario's name [sample period [sample delay]]]], the last two of NVML and in microseconds; a line a share, in percent of the card. A scenario has a second to settle, one with
- * several programs four. "soft" times how soon lent time is taken back, "start" shows what programs get from their beginning on.
+ * cores_bench [seconds [part of a scenario's name [sample period [sample delay]]]], the last two of NVML and in
+ * microseconds; a line a share, in percent of the card. A scenario has a second to settle, one with several programs
+ * four. "soft" times how soon lent time is taken back, "start" shows what programs get from their beginning on.
  */
 #include <math.h>
 #include <string.h>
@@ -25,24 +27,57 @@ struct scenario {
     } programs[MOST];
 };
 
-#define ALONE(cores, ns, streams, words) {words, 1, {{cores, "hard", ns, streams, 0, 0, cores}}}
-#define WAITING(cores, ns, words) {words, 1, {{cores, "hard", ns, 1, 0, 1, cores}}}
-#define PAIR(a, b, ns, other, words) {words, 2, {{a, "hard", ns, 1, 0, 0, a}, {b, "hard", other, 1, 0, 0, b}}}
+#define ALONE(cores, ns, streams, words)                                                                               \
+    {                                                                                                                  \
+        words, 1, {                                                                                                    \
+            {                                                                                                          \
+                cores, "hard", ns, streams, 0, 0, cores                                                                \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+#define WAITING(cores, ns, words)                                                                                      \
+    {                                                                                                                  \
+        words, 1, {                                                                                                    \
+            {                                                                                                          \
+                cores, "hard", ns, 1, 0, 1, cores                                                                      \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+#define PAIR(a, b, ns, other, words)                                                                                   \
+    {                                                                                                                  \
+        words, 2, {                                                                                                    \
+            {a, "hard", ns, 1, 0, 0, a}, {                                                                             \
+                b, "hard", other, 1, 0, 0, b                                                                           \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
 
 static const struct scenario scenarios[] = {
-    ALONE(10, 20 * US, 1, "alone, 20 us"), ALONE(30, 20 * US, 1, "alone, 20 us"),
-    ALONE(50, 20 * US, 1, "alone, 20 us"), ALONE(70, 20 * US, 1, "alone, 20 us"),
-    ALONE(10, 50 * MS, 1, "alone, 50 ms"), ALONE(30, 50 * MS, 1, "alone, 50 ms"),
-    ALONE(50, 50 * MS, 1, "alone, 50 ms"), ALONE(70, 50 * MS, 1, "alone, 50 ms"),
-    ALONE(30, 20 * US, 16, "alone, 20 us, 16 streams"), ALONE(70, 20 * US, 16, "alone, 20 us, 16 streams"),
-    ALONE(30, 2 * MS, 16, "alone, 2 ms, 16 streams"), ALONE(50, 50 * MS, 16, "alone, 50 ms, 16 streams"),
-    WAITING(30, 500 * US, "alone, 0.5 ms, waits for each"), WAITING(50, 2 * MS, "alone, 2 ms, waits for each"),
-    PAIR(30, 70, 20 * US, 20 * US, "pair, 20 us"), PAIR(10, 90, 20 * US, 20 * US, "pair, 20 us"),
-    PAIR(30, 70, 50 * MS, 50 * MS, "pair, 50 ms"), PAIR(10, 90, 50 * MS, 50 * MS, "pair, 50 ms"),
-    PAIR(30, 70, 20 * US, 50 * MS, "pair, 20 us and 50 ms"), PAIR(10, 90, 50 * MS, 20 * US, "pair, 50 ms and 20 us"),
+    ALONE(10, 20 * US, 1, "alone, 20 us"),
+    ALONE(30, 20 * US, 1, "alone, 20 us"),
+    ALONE(50, 20 * US, 1, "alone, 20 us"),
+    ALONE(70, 20 * US, 1, "alone, 20 us"),
+    ALONE(10, 50 * MS, 1, "alone, 50 ms"),
+    ALONE(30, 50 * MS, 1, "alone, 50 ms"),
+    ALONE(50, 50 * MS, 1, "alone, 50 ms"),
+    ALONE(70, 50 * MS, 1, "alone, 50 ms"),
+    ALONE(30, 20 * US, 16, "alone, 20 us, 16 streams"),
+    ALONE(70, 20 * US, 16, "alone, 20 us, 16 streams"),
+    ALONE(30, 2 * MS, 16, "alone, 2 ms, 16 streams"),
+    ALONE(50, 50 * MS, 16, "alone, 50 ms, 16 streams"),
+    WAITING(30, 500 * US, "alone, 0.5 ms, waits for each"),
+    WAITING(50, 2 * MS, "alone, 2 ms, waits for each"),
+    PAIR(30, 70, 20 * US, 20 * US, "pair, 20 us"),
+    PAIR(10, 90, 20 * US, 20 * US, "pair, 20 us"),
+    PAIR(30, 70, 50 * MS, 50 * MS, "pair, 50 ms"),
+    PAIR(10, 90, 50 * MS, 50 * MS, "pair, 50 ms"),
+    PAIR(30, 70, 20 * US, 50 * MS, "pair, 20 us and 50 ms"),
+    PAIR(10, 90, 50 * MS, 20 * US, "pair, 50 ms and 20 us"),
     {"two processes in one share, 20 us", 2, {{30, "hard", 20 * US, 1, 0, 0, 30}, {30, "hard", 20 * US, 1, 1, 0, 0}}},
     {"two processes in one share, 50 ms", 2, {{50, "hard", 50 * MS, 1, 0, 0, 50}, {50, "hard", 50 * MS, 1, 1, 0, 0}}},
-    {"two processes in one share, 20 us, 5 ms", 2, {{50, "hard", 20 * US, 1, 0, 0, 50}, {50, "hard", 5 * MS, 1, 1, 0, 0}}},
+    {"two processes in one share, 20 us, 5 ms",
+     2,
+     {{50, "hard", 20 * US, 1, 0, 0, 50}, {50, "hard", 5 * MS, 1, 1, 0, 0}}},
 };
 
 static double play(const struct scenario *scenario, unsigned int number, unsigned int ms, double *worst) {
@@ -79,17 +114,20 @@ static double play(const struct scenario *scenario, unsigned int number, unsigne
     return sum / shares;
 }
 
-/* How long a soft share of 20 % that had the whole card keeps more than 25 % of it, over 200 ms each, when a share of 80 % comes to want the rest. */
+/*
+ * How long a soft share of 20 % that had the whole card keeps more than 25 % of it, over 200 ms each, when a share of
+ * 80 % comes to want the rest.
+ */
 static uint64_t taken_back_after(unsigned int round) {
     enum { STEP_MS = 20, STEPS = 10 };
     uint64_t used[STEPS] = {0}, times[STEPS] = {0};
-    struct spinner *soft = spinner_start((struct spinner){
-        .container = cores_container(text("soft-%u", round), 20, "soft", 1), .ns = MS, .streams = 1});
+    struct spinner *soft = spinner_start(
+        (struct spinner){.container = cores_container(text("soft-%u", round), 20, "soft", 1), .ns = MS, .streams = 1});
     double percent = 0;
     while (percent < 80)
         spinners_measure(&soft, 1, 300, &percent);
-    struct spinner *hard = spinner_start((struct spinner){
-        .container = cores_container(text("hard-%u", round), 80, "hard", 1), .ns = MS, .streams = 1});
+    struct spinner *hard = spinner_start(
+        (struct spinner){.container = cores_container(text("hard-%u", round), 80, "hard", 1), .ns = MS, .streams = 1});
     uint64_t begin = cores_now(), now;
     for (unsigned int i = 0;; i++) {
         unsigned int at = i % STEPS;
@@ -114,7 +152,8 @@ static void take_back(unsigned int rounds) {
         sum += ns;
         most = ns > most ? ns : most;
     }
-    printf("soft limit takes back after %.0f ms on average, %.0f ms at most, of %u times\n", (double)sum / rounds / 1e6, (double)most / 1e6, rounds);
+    printf("soft limit takes back after %.0f ms on average, %.0f ms at most, of %u times\n", (double)sum / rounds / 1e6,
+           (double)most / 1e6, rounds);
     fflush(stdout);
 }
 
@@ -129,8 +168,10 @@ static void begin_once(const struct beginning *beginning, unsigned int number) {
     struct spinner *other = NULL;
     double percent, sum[3];
     if (beginning->beside) {
-        other = spinner_start((struct spinner){.container = cores_container(text("beside-%u", number), beginning->beside, "hard", 1),
-                                               .ns = beginning->ns, .streams = 1});
+        other = spinner_start(
+            (struct spinner){.container = cores_container(text("beside-%u", number), beginning->beside, "hard", 1),
+                             .ns = beginning->ns,
+                             .streams = 1});
         spinners_measure(&other, 1, 4000, &percent);
     }
     const char *container = cores_container(text("start-%u", number), beginning->cores, "hard", 1);
@@ -152,8 +193,9 @@ static void begin_once(const struct beginning *beginning, unsigned int number) {
 }
 
 static void begin_all(void) {
-    static const struct beginning beginnings[] = {{25, 0, 20 * US}, {25, 0, 2 * MS}, {25, 0, 50 * MS}, {10, 0, 20 * US},
-                                                  {50, 0, 20 * US}, {25, 75, 20 * US}, {25, 75, 2 * MS}};
+    static const struct beginning beginnings[] = {{25, 0, 20 * US}, {25, 0, 2 * MS},  {25, 0, 50 * MS},
+                                                  {10, 0, 20 * US}, {50, 0, 20 * US}, {25, 75, 20 * US},
+                                                  {25, 75, 2 * MS}};
     for (unsigned int i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
         begin_once(&beginnings[i], i);
 }

@@ -1,11 +1,15 @@
-/* Core limits and graphs: kernels within graphs within graphs, and loops on the card, by the simulated card's own account of its time. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Core limits and graphs: kernels within graphs within graphs, and loops on the card, by the simulated card's own
+ * account of its time.
+ */
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "cases.h"
 #include "check.h"
-#include "cuda_capture.h"
 #include "cores_stage.h"
+#include "cuda_capture.h"
 
 static const char *box;
 static CUfunction spins, sets, counts;
@@ -47,19 +51,27 @@ static CUDA_KERNEL_NODE_PARAMS_v2 kernel(CUfunction of, uint64_t *first, unsigne
     static void *parameters[2];
     parameters[0] = first;
     parameters[1] = second;
-    return (CUDA_KERNEL_NODE_PARAMS_v2){.func = of, .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1,
-                                        .blockDimY = 1, .blockDimZ = 1, .kernelParams = parameters};
+    return (CUDA_KERNEL_NODE_PARAMS_v2){.func = of,
+                                        .gridDimX = 1,
+                                        .gridDimY = 1,
+                                        .gridDimZ = 1,
+                                        .blockDimX = 1,
+                                        .blockDimY = 1,
+                                        .blockDimZ = 1,
+                                        .kernelParams = parameters};
 }
 
 static CUgraphNode add(CUgraph graph, CUgraphNode after, CUfunction of, uint64_t first, unsigned int second) {
     CUDA_KERNEL_NODE_PARAMS_v2 params = kernel(of, &first, &second);
     CUgraphNode node;
-    CHECK_EQUAL(CUDA(cuGraphAddKernelNode_v2)(&node, graph, after ? &after : NULL, after != NULL, &params), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuGraphAddKernelNode_v2)(&node, graph, after ? &after : NULL, after != NULL, &params),
+                CUDA_SUCCESS);
     return node;
 }
 
 static CUgraph *conditional(CUgraph graph, CUgraphNode after, CUgraphConditionalHandle handle, int type) {
-    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_CONDITIONAL, .conditional = {.handle = handle, .type = type, .size = 1}};
+    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_CONDITIONAL,
+                                .conditional = {.handle = handle, .type = type, .size = 1}};
     CUgraphNode node;
     CHECK_EQUAL(CUDA(cuGraphAddNode)(&node, graph, after ? &after : NULL, after != NULL, &params), CUDA_SUCCESS);
     return params.conditional.phGraph_out;
@@ -67,7 +79,8 @@ static CUgraph *conditional(CUgraph graph, CUgraphNode after, CUgraphConditional
 
 static CUgraphConditionalHandle handle_of(CUgraph graph, unsigned int value) {
     CUgraphConditionalHandle handle;
-    CHECK_EQUAL(CUDA(cuGraphConditionalHandleCreate)(&handle, graph, NULL, value, CU_GRAPH_COND_ASSIGN_DEFAULT), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuGraphConditionalHandleCreate)(&handle, graph, NULL, value, CU_GRAPH_COND_ASSIGN_DEFAULT),
+                CUDA_SUCCESS);
     return handle;
 }
 
@@ -208,7 +221,10 @@ static void loops_that_run_for_long_let_few_others_come_behind(void) {
     CHECK(cores_busy(getpid()) < 4000 * MS);
 }
 
-/* Its processor was taken from it between the two events, as far as can be told: the card may have waited, but no longer than that. */
+/*
+ * Its processor was taken from it between the two events, as far as can be told: the card may have waited, but no
+ * longer than that.
+ */
 static void what_is_launched_slowly_is_charged_what_it_takes(void) {
     start(90);
     struct loop loop = loop_of(MS);

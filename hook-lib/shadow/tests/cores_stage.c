@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "cores_stage.h"
 
@@ -47,7 +48,8 @@ static void configure(const char *name, unsigned int value) {
     FILE *conf = fopen(path, "re");
     CHECK(conf);
     while (fgets(line, sizeof line, conf)) {
-        const char *kept = sscanf(line, "%63s", word) == 1 && strcmp(word, name) == 0 ? text("  %s %u\n", name, value) : line;
+        const char *kept =
+            sscanf(line, "%63s", word) == 1 && strcmp(word, name) == 0 ? text("  %s %u\n", name, value) : line;
         CHECK(strlen(all) + strlen(kept) < sizeof all);
         strcat(all, kept);
     }
@@ -184,12 +186,14 @@ void spinners_measure(struct spinner *const measured[], unsigned int count, unsi
         percent[i] = 100 * (double)(cores_busy(measured[i]->pid) - before[i]) / passed;
 }
 
-static void write_report(const char *container, uint64_t number, uint64_t at, uint64_t busy, unsigned int others, bool wanted,
-                         uint64_t sampled) {
+static void write_report(const char *container, uint64_t number, uint64_t at, uint64_t busy, unsigned int others,
+                         bool wanted, uint64_t sampled) {
     const char *file = text("%s" PARTITA_SHARES_FOLDER "/share/" PARTITA_REPORT_NAME, container);
-    const char *words = text(PARTITA_REPORT_MAGIC "\nreport %020llu\nat %020llu\nbusy %020llu\nothers %03u\nwanted %d\nsampled %020llu\nend %020llu\n",
-                             (unsigned long long)number, (unsigned long long)at, (unsigned long long)busy,
-                             others < 100 ? others : 100, wanted, (unsigned long long)sampled, (unsigned long long)number);
+    const char *words =
+        text(PARTITA_REPORT_MAGIC
+             "\nreport %020llu\nat %020llu\nbusy %020llu\nothers %03u\nwanted %d\nsampled %020llu\nend %020llu\n",
+             (unsigned long long)number, (unsigned long long)at, (unsigned long long)busy, others < 100 ? others : 100,
+             wanted, (unsigned long long)sampled, (unsigned long long)number);
     int out = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
     CHECK(out >= 0 && pwrite(out, words, strlen(words), 0) == (ssize_t)strlen(words) && close(out) == 0);
 }
@@ -203,7 +207,8 @@ static void write_sample(const char *container, const nvmlProcessUtilizationSamp
     close(file);
     for (uint32_t slot = 0; slot < region->high_water; slot++)
         if (region->slots[slot].pid == sample->pid) {
-            uint64_t engines = sample->smUtil | sample->memUtil << 8 | sample->encUtil << 16 | (uint64_t)sample->decUtil << 24;
+            uint64_t engines =
+                sample->smUtil | sample->memUtil << 8 | sample->encUtil << 16 | (uint64_t)sample->decUtil << 24;
             __atomic_store_n(&region->slots[slot].utilization, engines, __ATOMIC_RELAXED);
             __atomic_store_n(&region->slots[slot].sampled, sample->timeStamp, __ATOMIC_RELEASE);
         }
@@ -237,7 +242,9 @@ static void take_samples(const nvmlProcessUtilizationSample_t *samples, unsigned
         return;
     if (newest->time > before && before > 0 && newest->time - before < newest->period)
         newest->period = newest->time - before;
-    newest->at += newest->time > before && before ? (newest->time - begin_of(newest->time, before, newest->period)) * 1000 : now - newest->seen;
+    newest->at += newest->time > before && before
+                      ? (newest->time - begin_of(newest->time, before, newest->period)) * 1000
+                      : now - newest->seen;
     newest->seen = now;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t pid = shared->spinners[i].pid;

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Programs that keep a simulated card busy under core limits, what they really got of it, and a stand-in for the plugin that writes the
- * card reports.
+ * Programs that keep a simulated card busy under core limits, what they really got of it, and a stand-in for the plugin
+ * that writes the card reports.
  */
 #ifndef PARTITA_CORES_STAGE_H
 #define PARTITA_CORES_STAGE_H
@@ -40,7 +41,10 @@ void cores_stage(void);
 /* The same with other cards. */
 void cores_stage_of(const char *gpus);
 
-/* The same as the first, where NVML samples use over such periods and tells of each so much later, in microseconds; 0: as the simulator does by itself. */
+/*
+ * The same as the first, where NVML samples use over such periods and tells of each so much later, in microseconds; 0:
+ * as the simulator does by itself.
+ */
 void cores_stage_sampled(unsigned int period_us, unsigned int delay_us);
 
 /* A container with a share of card 0. */
@@ -64,8 +68,8 @@ uint64_t cores_held(void);
 void spinners_measure(struct spinner *const spinners[], unsigned int count, unsigned int ms, double percent[]);
 
 /*
- * Writes card reports for all spinners' containers every 150 ms from now on, and what NVML samples of the spinners into their slots, in a
- * process of its own. Ends with the test.
+ * Writes card reports for all spinners' containers every 150 ms from now on, and what NVML samples of the spinners into
+ * their slots, in a process of its own. Ends with the test.
  */
 void cores_reporter(void);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Core limits on the simulated card, by its own account of its time. Bounds are those that a busy machine keeps. */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -7,8 +8,8 @@
 
 #include "cases.h"
 #include "check.h"
-#include "cuda_capture.h"
 #include "cores_stage.h"
+#include "cuda_capture.h"
 
 static const char *box;
 
@@ -28,13 +29,13 @@ static uint32_t compute_of_first_slot(void) {
     return cores_region(box)->slots[0].compute;
 }
 
-#define TIMED(launch)                                                                                                 \
-    do {                                                                                                              \
-        uint64_t before_ = timed(), hardware_ = cores_busy(getpid());                                                 \
-        CHECK_EQUAL(launch, CUDA_SUCCESS);                                                                            \
-        uint64_t more_ = timed() - before_;                                                                           \
-        CHECK_EQUAL(cores_busy(getpid()) - hardware_, 5 * MS);                                                        \
-        CHECK(more_ >= 5 * MS - 10 * US);                                                                             \
+#define TIMED(launch)                                                                                                  \
+    do {                                                                                                               \
+        uint64_t before_ = timed(), hardware_ = cores_busy(getpid());                                                  \
+        CHECK_EQUAL(launch, CUDA_SUCCESS);                                                                             \
+        uint64_t more_ = timed() - before_;                                                                            \
+        CHECK_EQUAL(cores_busy(getpid()) - hardware_, 5 * MS);                                                         \
+        CHECK(more_ >= 5 * MS - 10 * US);                                                                              \
     } while (0)
 
 static void every_way_to_launch_is_timed(void) {
@@ -266,7 +267,8 @@ static CUgraphExec captured(CUfunction function, CUstream stream, CUstream other
     CUgraph graph;
     CUgraphExec exec;
     CHECK_EQUAL(CUDA(cuStreamBeginCapture_v2)(stream, mode), CUDA_SUCCESS);
-    for (int i = 0; i < 100; i++) { /* long enough that windows would open and close, and look whether the stream is idle */
+    /* long enough that windows would open and close, and look whether the stream is idle */
+    for (int i = 0; i < 100; i++) {
         spin(function, 100 * US, stream);
         if (other)
             spin(function, 100 * US, other);
@@ -444,8 +446,8 @@ static void a_lower_priority_pauses_while_the_higher_one_wants_the_card(void) {
     cores_reporter();
     struct spinner *low = spinner(cores_container("low", 0, "none", 1), MS);
     wait_until(low, 500, 50, 101);
-    struct spinner *high = spinner_start((struct spinner){
-        .container = cores_container("high", 0, "none", 0), .ns = MS, .streams = 1, .high = true});
+    struct spinner *high = spinner_start(
+        (struct spinner){.container = cores_container("high", 0, "none", 0), .ns = MS, .streams = 1, .high = true});
     wait_until(low, 500, 0, 5);
     wait_until(high, 500, 50, 101);
     spinner_kill(high);
@@ -581,8 +583,9 @@ static void two_cards(unsigned int cores_of_0, unsigned int cores_of_1) {
 }
 
 /*
- * Two ranks, each with a card, whose kernels wait for each other: one runs for 20 ms, and before that for as long as the last launch of the
- * other rank was held back. Under a limit of 20 % each wait would be four times as long as the last.
+ * Two ranks, each with a card, whose kernels wait for each other: one runs for 20 ms, and before that for as long as
+ * the last launch of the other rank was held back. Under a limit of 20 % each wait would be four times as long as the
+ * last.
  */
 static void ranks_that_wait_for_each_other_across_cards_do_not_stand_still(void) {
     two_cards(20, 20);
@@ -654,7 +657,8 @@ static void a_forked_child_neither_hangs_nor_disturbs_its_parent(void) {
         uint64_t ns = MS;
         void *parameters[] = {&ns};
         for (int i = 0; i < 100; i++)
-            if (CUDA(cuLaunchKernel)(function, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL) != CUDA_ERROR_NOT_INITIALIZED)
+            if (CUDA(cuLaunchKernel)(function, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL) !=
+                CUDA_ERROR_NOT_INITIALIZED)
                 _exit(1);
         CUDA(cuCtxSynchronize)();
         _exit(0);

@@ -1,4 +1,8 @@
-/* Credit on a region of its own: what is ahead is nobody's loss. Built with fault injection: the process dies at the wanted point. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Credit on a region of its own: what is ahead is nobody's loss. Built with fault injection: the process dies at the
+ * wanted point.
+ */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
@@ -7,10 +11,10 @@
 
 #include "cases.h"
 #include "check.h"
-#include "credit.h"
-#include "fault.h"
 #include "scratch.h"
-#include "seats.h"
+#include "share/credit.h"
+#include "share/fault.h"
+#include "share/seats.h"
 
 static long fatal_point; /* 0: none */
 static long points;
@@ -125,7 +129,8 @@ static void managed_memory_does_not_count_against_the_physical_limit(void) {
     start();
     CHECK_EQUAL(credit_charge(file.region, mine, &bounds, &units), LEDGER_DONE);
     units = 500;
-    CHECK_EQUAL(credit_charge(file.region, mine, &(struct ledger_bounds){LIMIT, LEDGER_UNBOUNDED, 0, false}, &units), LEDGER_DONE);
+    CHECK_EQUAL(credit_charge(file.region, mine, &(struct ledger_bounds){LIMIT, LEDGER_UNBOUNDED, 0, false}, &units),
+                LEDGER_DONE);
     units = 1;
     CHECK_EQUAL(credit_charge(file.region, mine, &bounds, &units), LEDGER_FULL); /* not known to be managed yet */
     CHECK_EQUAL(ledger_add(file.region, LEDGER_PAGED, mine, 500), LEDGER_DONE);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory that graphs allocate is charged when they are launched, against the simulated driver. */
 #include "cases.h"
 #include "check.h"
@@ -27,9 +28,9 @@ static void start(uint64_t memory) {
 }
 
 static CUDA_MEM_ALLOC_NODE_PARAMS request(int device, size_t bytes) {
-    return (CUDA_MEM_ALLOC_NODE_PARAMS){.poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                                      .location = {CU_MEM_LOCATION_TYPE_DEVICE, device}},
-                                        .bytesize = bytes};
+    return (CUDA_MEM_ALLOC_NODE_PARAMS){
+        .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, device}},
+        .bytesize = bytes};
 }
 
 /* A graph that allocates and frees so often, one after the other (in a chain) or all at once. */
@@ -76,7 +77,8 @@ static void a_launch_beyond_the_quota_is_refused_and_costs_nothing(void) {
     start(256 * MIB);
     CUgraphExec exec = exec_of(graph_of(0, 100 * MIB, 3, 0)), fits = exec_of(graph_of(0, 128 * MIB, 2, 0));
     CHECK_EQUAL(launch(exec, NULL), CUDA_ERROR_OUT_OF_MEMORY);
-    CHECK_EQUAL(((__typeof__(&cuGraphUpload_ptsz))cuda_function("cuGraphUpload_ptsz"))(exec, NULL), CUDA_ERROR_OUT_OF_MEMORY);
+    CHECK_EQUAL(((__typeof__(&cuGraphUpload_ptsz))cuda_function("cuGraphUpload_ptsz"))(exec, NULL),
+                CUDA_ERROR_OUT_OF_MEMORY);
     CHECK_EQUAL(stage_hardware_used(0), 0);
     CHECK_EQUAL(cuda_free(), 256 * MIB);
     CHECK_EQUAL(launch(fits, NULL), CUDA_SUCCESS);
@@ -86,7 +88,8 @@ static void a_launch_beyond_the_quota_is_refused_and_costs_nothing(void) {
 static void an_upload_while_instantiating_is_refused_beyond_the_quota(void) {
     CUgraphExec exec;
     start(256 * MIB);
-    CHECK_EQUAL(instantiate(&exec, graph_of(0, GIB, 1, 0), CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD), CUDA_ERROR_OUT_OF_MEMORY);
+    CHECK_EQUAL(instantiate(&exec, graph_of(0, GIB, 1, 0), CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD),
+                CUDA_ERROR_OUT_OF_MEMORY);
     CHECK_EQUAL(stage_hardware_used(0), 0);
     CHECK_EQUAL(instantiate(&exec, graph_of(0, 64 * MIB, 1, 0), CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD), CUDA_SUCCESS);
     CHECK_EQUAL(cuda_free(), 192 * MIB);
@@ -131,13 +134,16 @@ static void every_way_to_build_and_start_a_graph_is_charged(void) {
     start(64 * MIB);
     CHECK_EQUAL(create(&graph, 0), CUDA_SUCCESS);
     params.alloc = request(0, GIB);
-    CHECK_EQUAL(((__typeof__(&cuGraphAddNode))cuda_function("cuGraphAddNode"))(&node, graph, NULL, 0, &params), CUDA_SUCCESS);
+    CHECK_EQUAL(((__typeof__(&cuGraphAddNode))cuda_function("cuGraphAddNode"))(&node, graph, NULL, 0, &params),
+                CUDA_SUCCESS);
     CHECK_EQUAL(((__typeof__(&cuGraphInstantiate))cuda_function("cuGraphInstantiate"))(&exec, graph, NULL, NULL, 0),
                 CUDA_SUCCESS);
     CHECK_EQUAL(launch(exec, NULL), CUDA_ERROR_OUT_OF_MEMORY);
-    CHECK_EQUAL(((__typeof__(&cuGraphInstantiate_v2))cuda_function("cuGraphInstantiate_v2"))(&exec, graph, NULL, NULL, 0),
-                CUDA_SUCCESS);
-    CHECK_EQUAL(((__typeof__(&cuGraphLaunch_ptsz))cuda_function("cuGraphLaunch_ptsz"))(exec, NULL), CUDA_ERROR_OUT_OF_MEMORY);
+    CHECK_EQUAL(
+        ((__typeof__(&cuGraphInstantiate_v2))cuda_function("cuGraphInstantiate_v2"))(&exec, graph, NULL, NULL, 0),
+        CUDA_SUCCESS);
+    CHECK_EQUAL(((__typeof__(&cuGraphLaunch_ptsz))cuda_function("cuGraphLaunch_ptsz"))(exec, NULL),
+                CUDA_ERROR_OUT_OF_MEMORY);
     CHECK_EQUAL(((__typeof__(&cuGraphInstantiateWithParams_ptsz))cuda_function("cuGraphInstantiateWithParams_ptsz"))(
                     &exec, graph, &how),
                 CUDA_SUCCESS);

@@ -37,14 +37,14 @@ table() {
         END { print "| " names " | " does " | " by " |" }' - "$1"
 }
 
-listed shadow/cuda_driver.h CUDA_INTERCEPTED > "$called/../listed-cuda"
-listed shadow/nvml_driver.h NVML_INTERCEPTED > "$called/../listed-nvml"
+listed shadow/cuda/cuda_driver.h CUDA_INTERCEPTED > "$called/../listed-cuda"
+listed shadow/nvml/nvml_driver.h NVML_INTERCEPTED > "$called/../listed-nvml"
 {
     cat << 'HEAD'
 # What is intercepted
 
 Made by a program; do not edit. After adding a wrapper or a test: **`sh hook-lib/build.sh intercepted`** and commit what changed.
-The functions and what they do are the lists in `shadow/cuda_driver.h` and `shadow/nvml_driver.h`; the tests are the programs of `shadow/tests` that reached the wrapper
+The functions and what they do are the lists in `shadow/cuda/cuda_driver.h` and `shadow/nvml/nvml_driver.h`; the tests are the programs of `shadow/tests` that reached the wrapper
 when they ran. A test fails when this file is not current, or a wrapper is reached by no test.
 
 HEAD

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ledger's steps on a region of their own, in one process. */
 #include <pthread.h>
 #include <string.h>
 
 #include "cases.h"
 #include "check.h"
-#include "ledger.h"
+#include "share/ledger.h"
 
 static struct partita_region region __attribute__((aligned(4096)));
 

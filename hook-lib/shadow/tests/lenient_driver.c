@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A driver that answers what it is asked for and lets the rest be NULL. */
 #include "cuda_api.h"
 
@@ -21,13 +22,13 @@ CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device) {
     return CUDA_SUCCESS;
 }
 
-#define GET_INFO(name, type)                                                                                          \
-    CUresult name(type *free, type *total) {                                                                          \
-        if (free)                                                                                                     \
-            *free = FREE;                                                                                             \
-        if (total)                                                                                                    \
-            *total = TOTAL;                                                                                           \
-        return CUDA_SUCCESS;                                                                                          \
+#define GET_INFO(name, type)                                                                                           \
+    CUresult name(type *free, type *total) {                                                                           \
+        if (free)                                                                                                      \
+            *free = FREE;                                                                                              \
+        if (total)                                                                                                     \
+            *total = TOTAL;                                                                                            \
+        return CUDA_SUCCESS;                                                                                           \
     }
 
 GET_INFO(cuMemGetInfo, unsigned int)

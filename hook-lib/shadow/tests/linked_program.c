@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program linked with -lcuda. linked_program BYTES REFUSED: the first must be granted; the second (0: none) must then be refused. Status 0: so
- * it was. Something stands before cuMemAlloc_v2 as tracing tools do (RTLD_NEXT): the program itself or, built with TRACED_BY_PRELOAD, what is preloaded.
+ * A program linked with -lcuda. linked_program BYTES REFUSED: the first must be granted; the second (0: none) must then
+ * be refused. Status 0: so it was. Something stands before cuMemAlloc_v2 as tracing tools do (RTLD_NEXT): the program
+ * itself or, built with TRACED_BY_PRELOAD, what is preloaded.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

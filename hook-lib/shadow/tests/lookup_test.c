@@ -1,11 +1,15 @@
-/* The ways in which programs find the driver's functions: all of them lead through the shadow, and nothing else changes. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The ways in which programs find the driver's functions: all of them lead through the shadow, and nothing else
+ * changes.
+ */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <string.h>
 
 #include "cases.h"
 #include "check.h"
-#include "cuda_driver.h"
+#include "cuda/cuda_driver.h"
 #include "plugin.h"
 #include "scratch.h"
 #include "stage.h"
@@ -83,7 +87,8 @@ static void a_closed_library_opened_again_keeps_its_account(void) {
     CHECK_EQUAL(free, 0);
 }
 
-static void run_program(const char *preload, const char *program, const char *a, const char *b, const char *c, const char *d) {
+static void run_program(const char *preload, const char *program, const char *a, const char *b, const char *c,
+                        const char *d) {
     prepare();
     pid_t pid = fork();
     if (pid == 0) {
@@ -154,10 +159,10 @@ static void dlvsym_finds_what_it_finds_in_the_driver(void) {
     begin(RTLD_NOW);
     void *driver = dlopen(text("%s/lib/partita/libcuda-real.so.1", box), RTLD_NOW | RTLD_NOLOAD);
     CHECK(driver);
-#define FIND(name)                                                                                                    \
-    if (dlvsym(driver, #name, "VERSION"))                                                                             \
-        CHECK(dlvsym(cuda.library, #name, "VERSION") == dlsym(cuda.library, #name));                                  \
-    else                                                                                                              \
+#define FIND(name)                                                                                                     \
+    if (dlvsym(driver, #name, "VERSION"))                                                                              \
+        CHECK(dlvsym(cuda.library, #name, "VERSION") == dlsym(cuda.library, #name));                                   \
+    else                                                                                                               \
         CHECK(!dlvsym(cuda.library, #name, "VERSION"));
     CUDA_INTERCEPTED(FIND)
     CUDA_CALLED(FIND)
@@ -172,11 +177,13 @@ static const char *const intercepted[] = {
 };
 
 static const char *const untouched[] = {
-    "cuInit",         "cuDeviceGet",         "cuDeviceGetUuid", "cuCtxGetDevice", "cuLaunchKernel", "cuMemcpyHtoD",
-    "cuMemsetD8",     "cuMemPoolGetAttribute", "cuDeviceGetMemPool", "cuMemHostAlloc",  "cuNoSuchThing",  "",               "cuMemAlloc_v9",
+    "cuInit",        "cuDeviceGet",           "cuDeviceGetUuid",    "cuCtxGetDevice", "cuLaunchKernel", "cuMemcpyHtoD",
+    "cuMemsetD8",    "cuMemPoolGetAttribute", "cuDeviceGetMemPool", "cuMemHostAlloc", "cuNoSuchThing",  "",
+    "cuMemAlloc_v9",
 };
 
-static const int versions[] = {0, 1, 2000, 3000, 3020, 6000, 9020, 11000, 11020, 11030, 11040, 12000, 12020, 13000, 99999};
+static const int versions[] = {0,     1,     2000,  3000,  3020,  6000,  9020, 11000,
+                               11020, 11030, 11040, 12000, 12020, 13000, 99999};
 
 /* The shadow's function for one of the driver's. */
 static void *expected(void *driver, void *function) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What one program sees of its share, against the simulated driver. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

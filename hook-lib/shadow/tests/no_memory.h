@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A test program that is linked with this can keep memory from the shadow that it loads, and from nothing else. */
 #ifndef PARTITA_NO_MEMORY_H
 #define PARTITA_NO_MEMORY_H

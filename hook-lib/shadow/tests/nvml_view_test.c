@@ -1,13 +1,17 @@
-/* What a container is told by an NVML that knows no containers: of its own processes, by what stands in their slots, and nothing of others. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a container is told by an NVML that knows no containers: of its own processes, by what stands in their slots,
+ * and nothing of others.
+ */
 #include <dlfcn.h>
 #include <time.h>
 
 #include "cases.h"
 #include "check.h"
 #include "nvml_api.h"
-#include "owner.h"
 #include "scratch.h"
-#include "seats.h"
+#include "share/owner.h"
+#include "share/seats.h"
 
 static void *library;
 static nvmlDevice_t card, other_card;
@@ -95,7 +99,8 @@ static void the_plugins_samples_are_shown_under_the_containers_pids(void) {
     CHECK_EQUAL(infos[0].jpgUtil + infos[0].ofaUtil, 0);
     info.lastSeenTimeStamp = now;
     CHECK_EQUAL(NVML(nvmlDeviceGetProcessesUtilizationInfo)(card, &info), NVML_ERROR_NOT_FOUND);
-    info.version = NVML_STRUCT_VERSION(nvmlProcessesUtilizationInfo_t, 2); /* the driver would fill it, whatever it is */
+    /* the driver would fill it, whatever it is */
+    info.version = NVML_STRUCT_VERSION(nvmlProcessesUtilizationInfo_t, 2);
     CHECK_EQUAL(NVML(nvmlDeviceGetProcessesUtilizationInfo)(card, &info), NVML_ERROR_ARGUMENT_VERSION_MISMATCH);
 }
 
@@ -129,7 +134,9 @@ static void a_series_of_samples_of_use_has_the_containers_newest_one(void) {
     static const struct {
         nvmlSamplingType_t type;
         unsigned int percent;
-    } kinds[] = {{NVML_GPU_UTILIZATION_SAMPLES, 40}, {NVML_MEMORY_UTILIZATION_SAMPLES, 10}, {NVML_ENC_UTILIZATION_SAMPLES, 5},
+    } kinds[] = {{NVML_GPU_UTILIZATION_SAMPLES, 40},
+                 {NVML_MEMORY_UTILIZATION_SAMPLES, 10},
+                 {NVML_ENC_UTILIZATION_SAMPLES, 5},
                  {NVML_DEC_UTILIZATION_SAMPLES, 3}};
     start();
     uint64_t now = microseconds_now();
@@ -149,7 +156,8 @@ static void a_series_of_samples_of_use_has_the_containers_newest_one(void) {
         CHECK_EQUAL(NVML(nvmlDeviceGetSamples)(card, kinds[i].type, now, &type, &count, samples), NVML_ERROR_NOT_FOUND);
     }
     count = 8;
-    CHECK_EQUAL(NVML(nvmlDeviceGetSamples)(card, NVML_JPG_UTILIZATION_SAMPLES, 0, &type, &count, samples), NVML_ERROR_NOT_FOUND);
+    CHECK_EQUAL(NVML(nvmlDeviceGetSamples)(card, NVML_JPG_UTILIZATION_SAMPLES, 0, &type, &count, samples),
+                NVML_ERROR_NOT_FOUND);
     count = 8;
     CHECK_EQUAL(NVML(nvmlDeviceGetSamples)(card, NVML_TOTAL_POWER_SAMPLES, 0, &type, &count, samples), NVML_SUCCESS);
     CHECK_EQUAL(samples[0].sampleValue.uiVal, 77); /* power is the card's */
@@ -245,7 +253,8 @@ static void how_busy_the_whole_card_is_is_not_told(void) {
                                  {.fieldId = NVML_FI_DEV_PERF_POLICY_LOW_UTILIZATION}};
     CHECK_EQUAL(NVML(nvmlDeviceGetMemoryLimits_v1)(card, &number), NVML_ERROR_NOT_SUPPORTED);
     CHECK_EQUAL(NVML(nvmlDevicePerfMetricsGetSamples_v1)(card, &number), NVML_ERROR_NOT_SUPPORTED);
-    CHECK_EQUAL(NVML(nvmlDeviceGetViolationStatus)(card, NVML_PERF_POLICY_LOW_UTILIZATION, &time), NVML_ERROR_NOT_SUPPORTED);
+    CHECK_EQUAL(NVML(nvmlDeviceGetViolationStatus)(card, NVML_PERF_POLICY_LOW_UTILIZATION, &time),
+                NVML_ERROR_NOT_SUPPORTED);
     CHECK_EQUAL(number + time.violationTime, 0);
     CHECK_EQUAL(NVML(nvmlDeviceGetViolationStatus)(card, NVML_PERF_POLICY_POWER, &time), NVML_SUCCESS);
     CHECK_EQUAL(time.violationTime, 77); /* the card's own */
@@ -274,7 +283,8 @@ static void the_drivers_errors_and_a_card_without_a_share_are_the_drivers(void) 
     nvmlProcessUtilizationInfo_v1_t infos[4];
     nvmlProcessesUtilizationInfo_t info = {nvmlProcessesUtilizationInfo_v1, 4, 0, infos};
     nvmlProcessDetail_v1_t details[4];
-    nvmlProcessDetailList_t all = {NVML_STRUCT_VERSION(nvmlProcessDetailList_t, 1), NVML_PROCESS_MODE_COMPUTE, 4, details};
+    nvmlProcessDetailList_t all = {NVML_STRUCT_VERSION(nvmlProcessDetailList_t, 1), NVML_PROCESS_MODE_COMPUTE, 4,
+                                   details};
     nvmlFBCStats_t captures;
     nvmlAccountingStats_t stats;
     nvmlAccountingStats_v2_t stats_v2 = {.pid = 1};
@@ -292,7 +302,8 @@ static void the_drivers_errors_and_a_card_without_a_share_are_the_drivers(void) 
         CHECK_EQUAL(NVML(nvmlDeviceGetProcessUtilization)(device, samples, &count, 0), expected);
         CHECK_EQUAL(NVML(nvmlDeviceGetProcessesUtilizationInfo)(device, &info), expected);
         count = 4;
-        CHECK_EQUAL(NVML(nvmlDeviceGetSamples)(device, NVML_GPU_UTILIZATION_SAMPLES, 0, &type, &count, values), expected);
+        CHECK_EQUAL(NVML(nvmlDeviceGetSamples)(device, NVML_GPU_UTILIZATION_SAMPLES, 0, &type, &count, values),
+                    expected);
         CHECK_EQUAL(NVML(nvmlDeviceGetRunningProcessDetailList)(device, &all), expected);
         CHECK_EQUAL(NVML(nvmlDeviceGetEncoderUtilization)(device, &count, &fps), expected);
         CHECK_EQUAL(NVML(nvmlDeviceGetDecoderUtilization)(device, &count, &fps), expected);

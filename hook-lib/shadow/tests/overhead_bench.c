@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the shadow adds to a call, against a driver of constant cost: with and without, in processes of their own, one run.
- * overhead_bench [rounds [processes at once [LIBCUDA [FIGURE]]]]; prints nanoseconds a call, microseconds a start, KiB of memory, and the ratio.
- * LIBCUDA: another build's shadow than the one beside this program. FIGURE: part of a line's name; the others are left out.
- * Every figure is the best of several runs, and calls are counted in the processor time of their thread, so that a busy
- * machine and more processes than processors do not show in it.
+ * What the shadow adds to a call, against a driver of constant cost: with and without, in processes of their own, one
+ * run. overhead_bench [rounds [processes at once [LIBCUDA [FIGURE]]]]; prints nanoseconds a call, microseconds a start,
+ * KiB of memory, and the ratio. LIBCUDA: another build's shadow than the one beside this program. FIGURE: part of a
+ * line's name; the others are left out. Every figure is the best of several runs, and calls are counted in the
+ * processor time of their thread, so that a busy machine and more processes than processors do not show in it.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -18,7 +19,27 @@
 #include "scratch.h"
 
 enum { RUNS = 7, CROWD = 8, LIVE = 100000, OTHERS = 64 };
-enum figure { LAUNCH, LAUNCH_LIMITED, LAUNCH_STREAM, INFO, INFO_LIVE, INFO_DEAD, PAIR, PAIR_BIG, PAIR_LIVE, PAIR_RANDOM, PAIR_CROWD, PAIR_CROWD_LIVE, MAPPING, START, INIT, START_ONE, START_MANY, RESIDENT, FIGURES };
+enum figure {
+    LAUNCH,
+    LAUNCH_LIMITED,
+    LAUNCH_STREAM,
+    INFO,
+    INFO_LIVE,
+    INFO_DEAD,
+    PAIR,
+    PAIR_BIG,
+    PAIR_LIVE,
+    PAIR_RANDOM,
+    PAIR_CROWD,
+    PAIR_CROWD_LIVE,
+    MAPPING,
+    START,
+    INIT,
+    START_ONE,
+    START_MANY,
+    RESIDENT,
+    FIGURES
+};
 static const char *const names[FIGURES] = {
     [LAUNCH] = "cuLaunchKernel, no core limit, ns",
     [LAUNCH_LIMITED] = "cuLaunchKernel, core limit, ns",
@@ -72,17 +93,17 @@ static void open_and_init(const char *path) {
 }
 
 /* The best of several runs, in nanoseconds a round. */
-#define BEST(rounds, statement)                                                                                       \
-    ({                                                                                                                \
-        double best = 0;                                                                                              \
-        for (int run = 0; run < RUNS; run++) {                                                                        \
-            double begin = now(CLOCK_THREAD_CPUTIME_ID);                                                              \
-            for (long i = 0; i < (rounds); i++)                                                                       \
-                statement;                                                                                            \
-            double each = (now(CLOCK_THREAD_CPUTIME_ID) - begin) / (double)(rounds);                                  \
-            best = run == 0 || each < best ? each : best;                                                             \
-        }                                                                                                             \
-        best;                                                                                                         \
+#define BEST(rounds, statement)                                                                                        \
+    ({                                                                                                                 \
+        double best = 0;                                                                                               \
+        for (int run = 0; run < RUNS; run++) {                                                                         \
+            double begin = now(CLOCK_THREAD_CPUTIME_ID);                                                               \
+            for (long i = 0; i < (rounds); i++)                                                                        \
+                statement;                                                                                             \
+            double each = (now(CLOCK_THREAD_CPUTIME_ID) - begin) / (double)(rounds);                                   \
+            best = run == 0 || each < best ? each : best;                                                              \
+        }                                                                                                              \
+        best;                                                                                                          \
     })
 
 static void pair(size_t bytes) {
@@ -106,7 +127,10 @@ static void replace_one(void) {
     CHECK_EQUAL(alloc(one, 4096), CUDA_SUCCESS);
 }
 
-/* Runs `work` in `count` processes that begin together, and gives the mean of what each returned; ready: before they begin. */
+/*
+ * Runs `work` in `count` processes that begin together, and gives the mean of what each returned; ready: before they
+ * begin.
+ */
 static double together(int count, const char *path, void (*ready)(const char *), double (*work)(const char *)) {
     struct {
         int ready, go;

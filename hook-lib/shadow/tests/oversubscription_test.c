@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A share that may exceed its part of the card, and quotas whose overhead changes, against the simulated driver. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -153,7 +154,9 @@ static void what_becomes_managed_was_not_refused(void) {
 /* Captures in `captured`, runs `inside`, and expects that the capture came to a good end. */
 static void while_capturing(CUstream captured, void (*inside)(CUstream captured)) {
     CUgraph graph;
-    CHECK_EQUAL(((__typeof__(&cuStreamBeginCapture_v2))cuda_function("cuStreamBeginCapture_v2"))(captured, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+    CHECK_EQUAL(((__typeof__(&cuStreamBeginCapture_v2))cuda_function("cuStreamBeginCapture_v2"))(
+                    captured, CU_STREAM_CAPTURE_MODE_GLOBAL),
+                CUDA_SUCCESS);
     inside(captured);
     CHECK_EQUAL(((__typeof__(&cuStreamEndCapture))cuda_function("cuStreamEndCapture"))(captured, &graph), CUDA_SUCCESS);
     CHECK_EQUAL(((__typeof__(&cuGraphDestroy))cuda_function("cuGraphDestroy"))(graph), CUDA_SUCCESS);
@@ -161,7 +164,8 @@ static void while_capturing(CUstream captured, void (*inside)(CUstream captured)
 
 static CUstream new_stream(void) {
     CUstream stream;
-    CHECK_EQUAL(((__typeof__(&cuStreamCreate))cuda_function("cuStreamCreate"))(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    CHECK_EQUAL(((__typeof__(&cuStreamCreate))cuda_function("cuStreamCreate"))(&stream, CU_STREAM_NON_BLOCKING),
+                CUDA_SUCCESS);
     return stream;
 }
 
@@ -169,14 +173,16 @@ static CUdeviceptr stand_in;
 static CUstream other_stream;
 
 static void free_in_it(CUstream captured) {
-    CHECK_EQUAL(((__typeof__(&cuMemFreeAsync))cuda_function("cuMemFreeAsync"))(stand_in, captured), CUDA_ERROR_INVALID_VALUE);
+    CHECK_EQUAL(((__typeof__(&cuMemFreeAsync))cuda_function("cuMemFreeAsync"))(stand_in, captured),
+                CUDA_ERROR_INVALID_VALUE);
     CHECK(is_managed(stand_in));
 }
 
 static void allocate_and_free_elsewhere(CUstream captured) {
     (void)captured;
     CHECK_EQUAL(((__typeof__(&cuMemFreeAsync))cuda_function("cuMemFreeAsync"))(stand_in, other_stream), CUDA_SUCCESS);
-    CHECK_EQUAL(((__typeof__(&cuMemAllocAsync))cuda_function("cuMemAllocAsync"))(&stand_in, 64 * MIB, other_stream), CUDA_SUCCESS);
+    CHECK_EQUAL(((__typeof__(&cuMemAllocAsync))cuda_function("cuMemAllocAsync"))(&stand_in, 64 * MIB, other_stream),
+                CUDA_SUCCESS);
     CHECK(is_managed(stand_in));
 }
 
@@ -185,7 +191,8 @@ static void managed_memory_that_stands_in_ends_no_capture(void) {
     must_alloc(32 * MIB);
     CUstream stream = new_stream();
     other_stream = new_stream();
-    CHECK_EQUAL(((__typeof__(&cuMemAllocAsync))cuda_function("cuMemAllocAsync"))(&stand_in, 64 * MIB, other_stream), CUDA_SUCCESS);
+    CHECK_EQUAL(((__typeof__(&cuMemAllocAsync))cuda_function("cuMemAllocAsync"))(&stand_in, 64 * MIB, other_stream),
+                CUDA_SUCCESS);
     while_capturing(stream, free_in_it);
     CHECK_EQUAL(cuda_free(), 160 * MIB);
     while_capturing(stream, allocate_and_free_elsewhere);
@@ -196,7 +203,8 @@ static void managed_memory_that_stands_in_ends_no_capture(void) {
 
 static void what_cannot_be_managed_is_refused_and_what_is_held_stays(void) {
     CUarray array;
-    const CUDA_ARRAY_DESCRIPTOR descriptor = {.Width = 4096, .Height = 4096, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1};
+    const CUDA_ARRAY_DESCRIPTOR descriptor = {
+        .Width = 4096, .Height = 4096, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1};
     start(8 * GIB, physical(GIB));
     __typeof__(&cuArrayCreate_v2) create = cuda_function("cuArrayCreate_v2");
     __typeof__(&cuMemAlloc) alloc_v1 = cuda_function("cuMemAlloc");

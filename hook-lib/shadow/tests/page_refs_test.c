@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The books of physical allocations by themselves: many threads, and numbers that come again. */
 #include <pthread.h>
 
 #include "cases.h"
 #include "check.h"
-#include "cuda_contexts.h"
-#include "page_refs.h"
+#include "cuda/cuda_contexts.h"
+#include "cuda/page_refs.h"
 
 enum { THREADS = 4, ROUNDS = 300, OBJECTS = 40 };
 

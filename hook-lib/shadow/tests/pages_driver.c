@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A driver that has virtual memory management and pools, and hardly anything else: one card, which counts what is physically allocated. Handles are
- * used again as soon as they can be, and cuMemUnmap takes a range of several mappings, as the real driver does.
+ * A driver that has virtual memory management and pools, and hardly anything else: one card, which counts what is
+ * physically allocated. Handles are used again as soon as they can be, and cuMemUnmap takes a range of several
+ * mappings, as the real driver does.
  */
 #include "cuda_pages.h"
 #include "cuda_pools.h"
@@ -69,7 +71,9 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CU
     return CUDA_SUCCESS;
 }
 
-/* What is shared is the handle itself; 0 stands for an allocation of another process, which is not this one's to count. */
+/*
+ * What is shared is the handle itself; 0 stands for an allocation of another process, which is not this one's to count.
+ */
 CUresult cuMemExportToShareableHandle(void *shareable, CUmemGenericAllocationHandle handle, int type,
                                       unsigned long long flags) {
     (void)type;
@@ -119,7 +123,8 @@ CUresult cuMemMap(CUdeviceptr pointer, size_t size, size_t offset, CUmemGenericA
 CUresult cuMemUnmap(CUdeviceptr pointer, size_t size) {
     int found = 0;
     for (int m = 0; m < MAPPINGS; m++)
-        if (mappings[m].size && mappings[m].address >= pointer && mappings[m].address + mappings[m].size <= pointer + size) {
+        if (mappings[m].size && mappings[m].address >= pointer &&
+            mappings[m].address + mappings[m].size <= pointer + size) {
             mappings[m].size = 0;
             objects[mappings[m].object].mappings--;
             settle(mappings[m].object);

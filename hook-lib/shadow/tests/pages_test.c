@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Virtual memory management and pools, against a driver that has hardly anything else. */
 #include <dlfcn.h>
 
@@ -162,7 +163,7 @@ static void an_import_is_not_charged_and_keeps_what_it_imports_charged(void) {
     CHECK_EQUAL(export(&shared, handle, 1, 0), CUDA_SUCCESS);
     CHECK_EQUAL(import(&again, &shared, 1), CUDA_SUCCESS); /* in the same process */
     CHECK_EQUAL(release(handle), CUDA_SUCCESS);
-    must_refuse(2 * MIB); /* the imported handle keeps the memory */
+    must_refuse(2 * MIB);                                  /* the imported handle keeps the memory */
     CHECK_EQUAL(import(&foreign, &none, 1), CUDA_SUCCESS); /* of another process, which pays for it */
     CHECK_EQUAL(map(0x10000000, 2 * MIB, 0, foreign, 0), CUDA_SUCCESS);
     CHECK_EQUAL(release(foreign), CUDA_SUCCESS);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PARTITA_TEST_PLUGIN_H
 #define PARTITA_TEST_PLUGIN_H
 

@@ -1,4 +1,8 @@
-/* plugin_program PLUGIN FLAGS GRANTED REFUSED: loads the plugin with these dlopen flags; its answer is the status. Not linked with libcuda. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plugin_program PLUGIN FLAGS GRANTED REFUSED: loads the plugin with these dlopen flags; its answer is the status. Not
+ * linked with libcuda.
+ */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

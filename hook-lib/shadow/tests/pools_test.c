@@ -1,4 +1,7 @@
-/* Stream-ordered pools are charged what they have reserved, against the simulated driver, whose pools grow by 32 MiB. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stream-ordered pools are charged what they have reserved, against the simulated driver, whose pools grow by 32 MiB.
+ */
 #define _GNU_SOURCE
 #include <pthread.h>
 
@@ -40,7 +43,8 @@ static void agree(uint64_t quota) {
 }
 
 static CUmemoryPool pool_on(int device) {
-    const CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, device}};
+    const CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                  .location = {CU_MEM_LOCATION_TYPE_DEVICE, device}};
     CUmemoryPool pool;
     CHECK_EQUAL(create(&pool, &props), CUDA_SUCCESS);
     return pool;
@@ -203,7 +207,8 @@ static void a_stream_of_another_card_allocates_there(void) {
 }
 
 static void a_pool_on_the_host_is_not_charged(void) {
-    const CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_HOST, 0}};
+    const CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                  .location = {CU_MEM_LOCATION_TYPE_HOST, 0}};
     CUmemoryPool pool;
     CUdeviceptr pointer;
     start(4 * MIB);
@@ -218,7 +223,8 @@ static void a_reset_of_the_device_ends_its_pools(void) {
     start(GIB);
     CHECK_EQUAL(alloc(&pointer, 100 * MIB, NULL), CUDA_SUCCESS);
     CHECK_EQUAL(alloc_from(&pointer, 100 * MIB, pool_on(0), NULL), CUDA_SUCCESS);
-    CHECK_EQUAL(((__typeof__(&cuDevicePrimaryCtxReset_v2))cuda_function("cuDevicePrimaryCtxReset_v2"))(0), CUDA_SUCCESS);
+    CHECK_EQUAL(((__typeof__(&cuDevicePrimaryCtxReset_v2))cuda_function("cuDevicePrimaryCtxReset_v2"))(0),
+                CUDA_SUCCESS);
     CHECK_EQUAL(cuda_free(), GIB);
     agree(GIB);
     CHECK_EQUAL(alloc(&pointer, 100 * MIB, NULL), CUDA_SUCCESS);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Several processes in one share, against the simulated driver and what its hardware knows. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -276,7 +277,9 @@ static void scribble(void) {
     }
 }
 
-/* Somebody in the container writes rubbish over the region all the while: this process never gets more than the quota. */
+/*
+ * Somebody in the container writes rubbish over the region all the while: this process never gets more than the quota.
+ */
 static void a_region_of_rubbish_neither_crashes_a_process_nor_raises_its_quota(void) {
     prepare(64 * MIB);
     cuda_start(box, 0);
@@ -441,7 +444,10 @@ static void nvml_lists_the_containers_processes_under_their_own_pids(void) {
     child_end(&stranger);
 }
 
-/* As the plugin does: what the share takes beside its ledger goes into the quota file, what each process takes into its slot. */
+/*
+ * As the plugin does: what the share takes beside its ledger goes into the quota file, what each process takes into its
+ * slot.
+ */
 static void nvml_shows_what_processes_take_beside_their_allocations(void) {
     nvmlMemory_t memory;
     nvmlProcessInfo_v1_t list[2];

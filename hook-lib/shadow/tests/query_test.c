@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a program is told of its memory by a driver that is not strict about outputs. */
 #include <dlfcn.h>
 

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The quota file: what is usable and what is not. */
 #include <string.h>
 
 #include "cases.h"
 #include "check.h"
 #include "partita/quota_file.h"
-#include "quota.h"
 #include "scratch.h"
+#include "share/quota.h"
 
 #define HEAD "partita-quota 1\n"
 #define GPU "gpu GPU-5c1f\n"
@@ -16,9 +17,10 @@ static bool parses(const char *text, struct quota *quota) {
 
 static void every_key_is_read(void) {
     struct quota quota;
-    CHECK(parses(HEAD "generation 7\nclaim default/a\nclaim-uid 0b5e\n" GPU
-                      "memory 8589934592\noverhead 432013312\nphysical 4294967296\ncores 25\ncore-limit hard\npriority 0\nend\n",
-                 &quota));
+    CHECK(parses(
+        HEAD "generation 7\nclaim default/a\nclaim-uid 0b5e\n" GPU
+             "memory 8589934592\noverhead 432013312\nphysical 4294967296\ncores 25\ncore-limit hard\npriority 0\nend\n",
+        &quota));
     CHECK_EQUAL(quota.generation, 7);
     CHECK(strcmp(quota.gpu, "GPU-5c1f") == 0);
     CHECK_EQUAL(quota.memory, 8589934592);

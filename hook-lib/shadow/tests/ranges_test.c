@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ranges of addresses, against a plain list of them. */
 #include "cases.h"
 #include "check.h"
-#include "ranges.h"
+#include "common/ranges.h"
 
 enum { PLACES = 512, STEPS = 40000 };
 

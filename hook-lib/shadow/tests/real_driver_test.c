@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The shadows before NVIDIA's own libraries, which load and resolve names without a card: every export is the driver's own or exactly its
- * wrapper, by every way to look it up. Run for each version that outside/fetch.sh drivers has fetched.
+ * The shadows before NVIDIA's own libraries, which load and resolve names without a card: every export is the driver's
+ * own or exactly its wrapper, by every way to look it up. Run for each version that outside/fetch.sh drivers has
+ * fetched.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -14,11 +16,11 @@
 
 #include "cases.h"
 #include "check.h"
-#include "cuda_driver.h"
+#include "cuda/cuda_driver.h"
 #include "scratch.h"
 #undef DRIVER
 #undef NEED
-#include "nvml_driver.h"
+#include "nvml/nvml_driver.h"
 
 #define NAME(name) #name,
 static const char *const cuda_intercepted[] = {CUDA_INTERCEPTED(NAME)};
@@ -39,14 +41,14 @@ static struct {
     void *functions[256], *wrappers[256]; /* of the intercepted; NULL: this driver does not have it */
 } library;
 
-#define EXPLAIN(condition, ...)                                                                                       \
-    do {                                                                                                              \
-        if (!(condition)) {                                                                                           \
-            fprintf(stderr, "driver %s: ", library.version);                                                          \
-            fprintf(stderr, __VA_ARGS__);                                                                             \
-            fputc('\n', stderr);                                                                                      \
-            CHECK(condition);                                                                                         \
-        }                                                                                                             \
+#define EXPLAIN(condition, ...)                                                                                        \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            fprintf(stderr, "driver %s: ", library.version);                                                           \
+            fprintf(stderr, __VA_ARGS__);                                                                              \
+            fputc('\n', stderr);                                                                                       \
+            CHECK(condition);                                                                                          \
+        }                                                                                                              \
     } while (0)
 
 /* The names of the functions that the file exports. */
@@ -153,19 +155,21 @@ static void compare(const char *symbol, int version, cuuint64_t flags) {
     CUdriverProcAddressQueryResult real_status = 77, status = 77;
     CUresult answer = theirs(symbol, &real, version, flags, &real_status);
     CUresult result = ours(symbol, &got, version, flags, &status);
-    EXPLAIN(result == answer && status == real_status, "%s %d %d: %d, status %d instead of %d, %d", symbol, version, (int)flags,
-            (int)result, (int)status, (int)answer, (int)real_status);
+    EXPLAIN(result == answer && status == real_status, "%s %d %d: %d, status %d instead of %d, %d", symbol, version,
+            (int)flags, (int)result, (int)status, (int)answer, (int)real_status);
     EXPLAIN(got == expected(real), "%s %d %d: another function", symbol, version, (int)flags);
     real = got = (void *)1;
     answer = theirs_v1(symbol, &real, version, flags);
-    EXPLAIN(ours_v1(symbol, &got, version, flags) == answer && got == expected(real), "v1 %s %d %d", symbol, version, (int)flags);
+    EXPLAIN(ours_v1(symbol, &got, version, flags) == answer && got == expected(real), "v1 %s %d %d", symbol, version,
+            (int)flags);
 }
 
 /* The name that programs ask for: without _v2, _ptsz and the like. */
 static void base_name(const char *name, char base[128]) {
     snprintf(base, 128, "%s", name);
     for (char *end = strrchr(base, '_'); end; end = strrchr(base, '_')) {
-        if (strcmp(end, "_ptsz") != 0 && strcmp(end, "_ptds") != 0 && !(end[1] == 'v' && end[2] >= '0' && end[2] <= '9'))
+        if (strcmp(end, "_ptsz") != 0 && strcmp(end, "_ptds") != 0 &&
+            !(end[1] == 'v' && end[2] >= '0' && end[2] <= '9'))
             break;
         *end = '\0';
     }

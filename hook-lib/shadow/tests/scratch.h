@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Folders and files of a test, gone when it ends. */
 #ifndef PARTITA_SCRATCH_H
 #define PARTITA_SCRATCH_H
@@ -17,7 +18,8 @@ void copy_file(const char *from, const char *to);
 /* A quota file for the card, and an empty usage region, as the plugin makes them below `prefix`. */
 void write_quota(const char *prefix, const char *key, const char *gpu, uint64_t memory, uint64_t generation);
 void write_quota_with(const char *prefix, const char *key, const char *gpu, uint64_t memory, uint64_t generation,
-                      const char *lines); /* with further lines, each with its LF; of two lines with one key the later counts */
+                      /* with further lines, each with its LF; of two lines with one key the later counts */
+                      const char *lines);
 void make_region(const char *prefix, const char *key);
 const char *region_path(const char *prefix, const char *key);
 

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Processes that share a region and die in it. Built with fault injection: fault_point ends the process at the wanted point.
+ * Processes that share a region and die in it. Built with fault injection: fault_point ends the process at the wanted
+ * point.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -13,9 +15,9 @@
 
 #include "cases.h"
 #include "check.h"
-#include "fault.h"
 #include "scratch.h"
-#include "seats.h"
+#include "share/fault.h"
+#include "share/seats.h"
 
 static long fatal_point; /* 0: none */
 static long points;
@@ -80,7 +82,10 @@ static pid_t child(void (*run)(void), long kill_at) {
     return pid;
 }
 
-/* The last charge of this process makes its slot the one that the total names, and the next process has to carry it over. */
+/*
+ * The last charge of this process makes its slot the one that the total names, and the next process has to carry it
+ * over.
+ */
 static void step_aside(void) {
     CHECK_EQUAL(charge(mine, 7, LIMIT), LEDGER_DONE);
     CHECK_EQUAL(ledger_release(file.region, LEDGER_TOTAL, mine, 7), LEDGER_DONE);

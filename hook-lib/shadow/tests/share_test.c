@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One share in one process: its own count under threads. */
-#include "share.h"
+#include "share/share.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -9,9 +10,9 @@
 
 #include "cases.h"
 #include "check.h"
-#include "gate.h"
 #include "partita/quota_file.h"
 #include "scratch.h"
+#include "share/gate.h"
 
 static struct share share;
 
@@ -150,7 +151,10 @@ static void a_lock_that_was_lost_behind_our_back_is_taken_again(void) {
     CHECK_EQUAL(WEXITSTATUS(status), 1);
 }
 
-/* As a signal's handler that interrupts a step: it charges and looks after the share, and must not wait for the step's end. */
+/*
+ * As a signal's handler that interrupts a step: it charges and looks after the share, and must not wait for the step's
+ * end.
+ */
 static void what_interrupts_a_step_does_not_wait_for_it(void) {
     open_share(1000, 1000);
     CHECK_EQUAL(share_charge(&share, SHARE_RESIDENT, 100, false), 100);

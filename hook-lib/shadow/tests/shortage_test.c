@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The shadow gets no memory for its books: an allocation fails then, and no charge is left behind. */
 #include "cases.h"
 #include "check.h"
@@ -89,7 +90,8 @@ static void stream_ordered_memory_is_refused_and_costs_nothing(void) {
     CHECK_EQUAL(CUDA(cuMemAllocAsync)(&first, GIB, NULL), CUDA_SUCCESS); /* no loan is left open */
 }
 
-static const CUmemAllocationProp on_card = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+static const CUmemAllocationProp on_card = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                            .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
 
 static void physical_memory_is_refused_and_costs_nothing(void) {
     CUmemGenericAllocationHandle handle;
@@ -113,7 +115,8 @@ static void a_mapping_or_handle_for_which_there_is_no_room_is_refused_and_costs_
     no_memory = true;
     while (++mapped < MANY && CUDA(cuMemMap)(at + (uint64_t)mapped * 2 * MIB, 2 * MIB, 0, handle, 0) == CUDA_SUCCESS) {
     }
-    while (retained < MANY && CUDA(cuMemRetainAllocationHandle)(&again[retained], (void *)(uintptr_t)at) == CUDA_SUCCESS)
+    while (retained < MANY &&
+           CUDA(cuMemRetainAllocationHandle)(&again[retained], (void *)(uintptr_t)at) == CUDA_SUCCESS)
         retained++;
     CHECK(mapped < MANY);
     while (retained-- > 0)
@@ -124,9 +127,9 @@ static void a_mapping_or_handle_for_which_there_is_no_room_is_refused_and_costs_
 }
 
 static void a_graph_whose_needs_cannot_be_noted_is_not_instantiated(void) {
-    CUDA_MEM_ALLOC_NODE_PARAMS request = {.poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                                        .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}},
-                                          .bytesize = 2 * GIB};
+    CUDA_MEM_ALLOC_NODE_PARAMS request = {
+        .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}},
+        .bytesize = 2 * GIB};
     CUgraph graph;
     CUgraphNode node;
     CUgraphExec exec = (CUgraphExec)42;

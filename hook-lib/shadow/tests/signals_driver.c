@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A driver that may be called by a signal's handler in the middle of any of its calls: it holds no lock. It knows what is allocated, and has a
- * card that does one kernel after the other, each as long as signals_driver_kernel_ns.
+ * A driver that may be called by a signal's handler in the middle of any of its calls: it holds no lock. It knows what
+ * is allocated, and has a card that does one kernel after the other, each as long as signals_driver_kernel_ns.
  */
 #include <stdbool.h>
 #include <time.h>
@@ -60,8 +61,10 @@ CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes) {
         uint64_t none = 0;
         if (!__atomic_compare_exchange_n(&sizes[i], &none, bytes, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
             continue;
-        uint64_t now = __atomic_add_fetch(&used, bytes, __ATOMIC_SEQ_CST), former = __atomic_load_n(&most, __ATOMIC_SEQ_CST);
-        while (former < now && !__atomic_compare_exchange_n(&most, &former, now, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+        uint64_t now = __atomic_add_fetch(&used, bytes, __ATOMIC_SEQ_CST),
+                 former = __atomic_load_n(&most, __ATOMIC_SEQ_CST);
+        while (former < now &&
+               !__atomic_compare_exchange_n(&most, &former, now, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
         }
         *pointer = FIRST + i * APART;
         return CUDA_SUCCESS;
@@ -88,8 +91,8 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int gridX, unsigned int gr
     (void)function, (void)gridX, (void)gridY, (void)gridZ, (void)blockX, (void)blockY, (void)blockZ, (void)sharedBytes;
     (void)stream, (void)parameters, (void)extra;
     uint64_t now = now_ns(), before = __atomic_load_n(&done_at, __ATOMIC_SEQ_CST);
-    while (!__atomic_compare_exchange_n(&done_at, &before, (before > now ? before : now) + signals_driver_kernel_ns, false,
-                                        __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+    while (!__atomic_compare_exchange_n(&done_at, &before, (before > now ? before : now) + signals_driver_kernel_ns,
+                                        false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
     }
     __atomic_add_fetch(&busy, signals_driver_kernel_ns, __ATOMIC_SEQ_CST);
     return CUDA_SUCCESS;

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Signals that come while calls are under way, often and without SA_RESTART: their handler calls CUDA itself, before a driver that allows it. A
- * handler that waited for the call that it interrupts would never end.
+ * Signals that come while calls are under way, often and without SA_RESTART: their handler calls CUDA itself, before a
+ * driver that allows it. A handler that waited for the call that it interrupts would never end.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -47,7 +48,8 @@ static void start(unsigned int cores) {
     write_quota_with(box, "share", "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f", QUOTA_MIB * MIB, 1,
                      cores ? text("cores %u\ncore-limit hard\n", cores) : "");
     make_region(box, "share");
-    void *library = dlopen(text("%s/lib/libcuda.so.1", box), RTLD_NOW), *driver = dlopen(text("%s/lib/partita/libcuda-real.so.1", box), RTLD_NOW);
+    void *library = dlopen(text("%s/lib/libcuda.so.1", box), RTLD_NOW),
+         *driver = dlopen(text("%s/lib/partita/libcuda-real.so.1", box), RTLD_NOW);
     CHECK(library && driver);
     cuda.alloc = (__typeof__(cuda.alloc))symbol(library, "cuMemAlloc_v2");
     cuda.free = (__typeof__(cuda.free))symbol(library, "cuMemFree_v2");
@@ -60,11 +62,11 @@ static void start(unsigned int cores) {
 }
 
 /* Every call keeps errno, whatever it met. */
-#define KEEPS_ERRNO(call)                                                                                             \
-    do {                                                                                                              \
-        errno = SENTINEL;                                                                                             \
-        call;                                                                                                         \
-        CHECK_EQUAL(errno, SENTINEL);                                                                                 \
+#define KEEPS_ERRNO(call)                                                                                              \
+    do {                                                                                                               \
+        errno = SENTINEL;                                                                                              \
+        call;                                                                                                          \
+        CHECK_EQUAL(errno, SENTINEL);                                                                                  \
     } while (0)
 
 static __thread CUdeviceptr held_by_handler; /* several threads may be interrupted at once */
@@ -128,7 +130,10 @@ static void the_whole_quota_is_free(void) {
     CHECK_EQUAL(cuda.free(pointer), CUDA_SUCCESS);
 }
 
-/* More than the quota is asked for again and again: each refusal looks after the share, which is where a handler finds most of what it could wait for. */
+/*
+ * More than the quota is asked for again and again: each refusal looks after the share, which is where a handler finds
+ * most of what it could wait for.
+ */
 static void allocate_and_be_refused(void) {
     CUdeviceptr pointers[8], pointer;
     CUresult result;

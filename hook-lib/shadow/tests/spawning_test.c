@@ -1,4 +1,8 @@
-/* Processes that run other programs by vfork and posix_spawn, and signals in all they do, on the simulated driver by its own account. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Processes that run other programs by vfork and posix_spawn, and signals in all they do, on the simulated driver by
+ * its own account.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -75,7 +79,8 @@ static void runs_another(pid_t (*run)(const char *granted, const char *refused))
     for (int i = 0; i < 100; i++)
         spin(function, 2 * MS, NULL);
     CHECK_EQUAL(CUDA(cuCtxSynchronize)(), CUDA_SUCCESS);
-    CHECK(cores_now() - begin >= 280 * MS); /* 400 ms at half of the card, less what may be used at once and is still under way */
+    /* 400 ms at half of the card, less what may be used at once and is still under way */
+    CHECK(cores_now() - begin >= 280 * MS);
 }
 
 static void a_program_run_by_vfork_has_the_same_quota_and_leaves_its_parents_account(void) {
@@ -104,7 +109,8 @@ static void programs_run_by_vfork_while_another_thread_allocates_and_launches(vo
     start();
     CHECK_EQUAL(pthread_create(&thread, NULL, allocate_meanwhile, &over), 0);
     for (int i = 0; i < 10; i++)
-        reap_well((i % 2 ? run_by_vfork : run_by_posix_spawn)("2147483648", "2147483648")); /* of 3 GiB that are left to both */
+        /* of 3 GiB that are left to both */
+        reap_well((i % 2 ? run_by_vfork : run_by_posix_spawn)("2147483648", "2147483648"));
     __atomic_store_n(&over, true, __ATOMIC_RELAXED);
     CHECK_EQUAL(pthread_join(thread, NULL), 0);
     CHECK_EQUAL(CUDA(cuCtxSynchronize)(), CUDA_SUCCESS);
@@ -137,7 +143,8 @@ static void a_storm_of_signals_changes_neither_charges_nor_limits_nor_errno(void
         for (int j = 0; j < 3; j++)
             CHECK_EQUAL(cuda.alloc(&pointers[j], GIB), CUDA_SUCCESS);
         CHECK_EQUAL(cores_held(), 8 * GIB);
-        errno = SENTINEL; /* of what the driver was asked it may change errno itself; signals_test.c has one that does not */
+        /* of what the driver was asked it may change errno itself; signals_test.c has one that does not */
+        errno = SENTINEL;
         CHECK_EQUAL(cuda.alloc(&pointer, 2 * MIB), CUDA_ERROR_OUT_OF_MEMORY);
         CHECK_EQUAL(errno, SENTINEL);
         spin(function, 2 * MS, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "stage.h"
 
@@ -45,7 +46,8 @@ void stage_delay(const char *function, unsigned int us) {
     const char *root = scratch_folder();
     run((const char *const[]){SIMULATED_DRIVER, "fault", "--root", root, "--clear", NULL});
     if (us > 0)
-        run((const char *const[]){SIMULATED_DRIVER, "fault", "--root", root, "--function", function, "--delay-us", text("%u", us), NULL});
+        run((const char *const[]){SIMULATED_DRIVER, "fault", "--root", root, "--function", function, "--delay-us",
+                                  text("%u", us), NULL});
 }
 
 void stage_instance(int gpu, const char *profile) {

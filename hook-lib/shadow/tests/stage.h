@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A simulated driver and containers on it, in the test's scratch folder:
  *   <scratch>/usr/lib/...            the driver's libraries, <scratch>/etc/partita-simulator its cards
@@ -70,13 +71,16 @@ uint64_t cuda_total(void);
 /* How often the share's quota did not allow an allocation. */
 uint64_t stage_refusals(const char *container, const char *share);
 
-/* A child process that runs `work` and then, if `work` returns, waits to be told to end. stage_go_on: it has come so far. */
+/*
+ * A child process that runs `work` and then, if `work` returns, waits to be told to end. stage_go_on: it has come so
+ * far.
+ */
 struct child {
     pid_t pid;
     int from, to;
 };
 struct child stage_child(void (*work)(void));
-void stage_ready(void);      /* in the child: tells the parent, and waits for its go */
+void stage_ready(void);               /* in the child: tells the parent, and waits for its go */
 void child_wait(struct child *child); /* until the child is ready */
 void child_go(struct child *child);
 void child_kill(struct child *child); /* SIGKILL, and waited for */

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The table of allocations. */
 #include <pthread.h>
 
 #include "cases.h"
 #include "check.h"
-#include "table.h"
+#include "common/table.h"
 
 static struct table table;
 

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An NVML whose every answer is about others, as a driver gives them that knows no container. Two cards: the first has the UUID that the tests'
- * quotas name. Its samples of processes have the host's numbers: one of them is that of the test's own process.
+ * An NVML whose every answer is about others, as a driver gives them that knows no container. Two cards: the first has
+ * the UUID that the tests' quotas name. Its samples of processes have the host's numbers: one of them is that of the
+ * test's own process.
  */
 #include <stdint.h>
 #include <string.h>
@@ -25,7 +27,9 @@ nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index, nvmlDevice_t *dev
 nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t device, char *uuid, unsigned int length) {
     nvmlDevice_t first;
     nvmlDeviceGetHandleByIndex_v2(0, &first);
-    strncpy(uuid, device == first ? "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f" : "GPU-0f0e0d0c-0b0a-0908-0706-050403020100", length);
+    strncpy(uuid,
+            device == first ? "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f" : "GPU-0f0e0d0c-0b0a-0908-0706-050403020100",
+            length);
     return NVML_SUCCESS;
 }
 
@@ -36,8 +40,8 @@ static nvmlReturn_t one(unsigned int *count, const void *entries) {
     return failure ? failure : room && entries ? NVML_SUCCESS : NVML_ERROR_INSUFFICIENT_SIZE;
 }
 
-nvmlReturn_t nvmlDeviceGetProcessUtilization(nvmlDevice_t device, nvmlProcessUtilizationSample_t *samples, unsigned int *count,
-                                             unsigned long long since) {
+nvmlReturn_t nvmlDeviceGetProcessUtilization(nvmlDevice_t device, nvmlProcessUtilizationSample_t *samples,
+                                             unsigned int *count, unsigned long long since) {
     (void)device;
     nvmlReturn_t result = one(count, samples);
     if (result == NVML_SUCCESS)
@@ -59,8 +63,8 @@ nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_
     return failure;
 }
 
-nvmlReturn_t nvmlDeviceGetSamples(nvmlDevice_t device, nvmlSamplingType_t type, unsigned long long since, nvmlValueType_t *valueType,
-                                  unsigned int *count, nvmlSample_t *samples) {
+nvmlReturn_t nvmlDeviceGetSamples(nvmlDevice_t device, nvmlSamplingType_t type, unsigned long long since,
+                                  nvmlValueType_t *valueType, unsigned int *count, nvmlSample_t *samples) {
     (void)device, (void)type;
     *valueType = NVML_VALUE_TYPE_UNSIGNED_INT;
     nvmlReturn_t result = one(count, samples);
@@ -76,12 +80,12 @@ nvmlReturn_t nvmlDeviceGetDynamicPstatesInfo(nvmlDevice_t device, nvmlGpuDynamic
     return failure;
 }
 
-#define CODEC(name)                                                                                                   \
-    nvmlReturn_t name(nvmlDevice_t device, unsigned int *utilization, unsigned int *samplingPeriodUs) {               \
-        (void)device;                                                                                                 \
-        *utilization = 77;                                                                                            \
-        *samplingPeriodUs = 1000;                                                                                     \
-        return failure;                                                                                               \
+#define CODEC(name)                                                                                                    \
+    nvmlReturn_t name(nvmlDevice_t device, unsigned int *utilization, unsigned int *samplingPeriodUs) {                \
+        (void)device;                                                                                                  \
+        *utilization = 77;                                                                                             \
+        *samplingPeriodUs = 1000;                                                                                      \
+        return failure;                                                                                                \
     }
 
 CODEC(nvmlDeviceGetEncoderUtilization)
@@ -89,7 +93,8 @@ CODEC(nvmlDeviceGetDecoderUtilization)
 CODEC(nvmlDeviceGetJpgUtilization)
 CODEC(nvmlDeviceGetOfaUtilization)
 
-nvmlReturn_t nvmlDeviceGetEncoderStats(nvmlDevice_t device, unsigned int *sessions, unsigned int *fps, unsigned int *latency) {
+nvmlReturn_t nvmlDeviceGetEncoderStats(nvmlDevice_t device, unsigned int *sessions, unsigned int *fps,
+                                       unsigned int *latency) {
     (void)device;
     *sessions = *fps = *latency = 77;
     return failure;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A tracing tool that is preloaded: stands before cuMemAlloc_v2 and counts. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

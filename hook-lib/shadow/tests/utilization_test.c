@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What NVML says in a container of the SMs' use, next to what it says of the whole card, while kernels spin on a simulated card and a stand-in
- * for the plugin writes the card's samples into the slots.
+ * What NVML says in a container of the SMs' use, next to what it says of the whole card, while kernels spin on a
+ * simulated card and a stand-in for the plugin writes the card's samples into the slots.
  */
 #include <dlfcn.h>
 #include <string.h>
@@ -59,7 +60,8 @@ static void wait_until_busy(const struct nvml *nvml, unsigned int percent) {
     CHECK(0);
 }
 
-static const nvmlProcessUtilizationSample_t *sample_of(const nvmlProcessUtilizationSample_t *samples, unsigned int count, pid_t pid) {
+static const nvmlProcessUtilizationSample_t *sample_of(const nvmlProcessUtilizationSample_t *samples,
+                                                       unsigned int count, pid_t pid) {
     for (unsigned int i = 0; i < count; i++)
         if (samples[i].pid == (unsigned int)pid)
             return &samples[i];
@@ -119,7 +121,8 @@ static void without_a_limit_it_is_the_percent_of_the_card(void) {
     cores_stage();
     cores_reporter();
     const char *box = cores_container("box", 0, "none", 1);
-    struct spinner *own = spinner_start((struct spinner){.container = box, .ns = 2 * MS, .streams = 1, .waits = true, .idle_ns = 2 * MS});
+    struct spinner *own =
+        spinner_start((struct spinner){.container = box, .ns = 2 * MS, .streams = 1, .waits = true, .idle_ns = 2 * MS});
     spinner(cores_container("neighbour", 30, "hard", 1));
     struct nvml nvml = in_container(box), card = behind(box);
     is_shown_alone(&nvml, &card, own->pid, 1);

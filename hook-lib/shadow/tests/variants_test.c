@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The older and the per-thread variants of a function keep the same account as the one that today's programs call. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -23,7 +24,8 @@ static void start(void) {
 }
 
 static CUmemoryPool pool_on(int device) {
-    const CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, device}};
+    const CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                  .location = {CU_MEM_LOCATION_TYPE_DEVICE, device}};
     CUmemoryPool pool;
     CHECK_EQUAL(CUDA(cuMemPoolCreate)(&pool, &props), CUDA_SUCCESS);
     return pool;
@@ -58,9 +60,9 @@ static void a_graph_instantiated_with_parameters_is_charged(void) {
     CUgraphExec exec;
     start();
     for (int own = 0; own < 2; own++) {
-        CUDA_MEM_ALLOC_NODE_PARAMS alloc = {.poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                                          .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}},
-                                            .bytesize = 100 * MIB};
+        CUDA_MEM_ALLOC_NODE_PARAMS alloc = {
+            .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}},
+            .bytesize = 100 * MIB};
         CUDA_GRAPH_INSTANTIATE_PARAMS params = {0};
         CHECK_EQUAL(CUDA(cuGraphCreate)(&graph, 0), CUDA_SUCCESS);
         CHECK_EQUAL(CUDA(cuGraphAddMemAllocNode)(&node, graph, NULL, 0, &alloc), CUDA_SUCCESS);
@@ -113,15 +115,15 @@ static void nvmls_lists_say_the_same_in_every_version(void) {
     nvmlProcessInfo_v1_t first[4];
     nvmlProcessInfo_t later[4];
     unsigned int count;
-#define LISTS(name, list, expected)                                                                                   \
-    do {                                                                                                              \
-        count = 4;                                                                                                    \
-        CHECK_EQUAL(NVML(name)(device, &count, list), NVML_SUCCESS);                                                  \
-        CHECK_EQUAL(count, expected);                                                                                 \
-        if (count) {                                                                                                  \
-            CHECK_EQUAL(list[0].pid, getpid());                                                                       \
-            CHECK_EQUAL(list[0].usedGpuMemory, 512 * MIB);                                                            \
-        }                                                                                                             \
+#define LISTS(name, list, expected)                                                                                    \
+    do {                                                                                                               \
+        count = 4;                                                                                                     \
+        CHECK_EQUAL(NVML(name)(device, &count, list), NVML_SUCCESS);                                                   \
+        CHECK_EQUAL(count, expected);                                                                                  \
+        if (count) {                                                                                                   \
+            CHECK_EQUAL(list[0].pid, getpid());                                                                        \
+            CHECK_EQUAL(list[0].usedGpuMemory, 512 * MIB);                                                             \
+        }                                                                                                              \
     } while (0)
     LISTS(nvmlDeviceGetComputeRunningProcesses, first, 1);
     LISTS(nvmlDeviceGetComputeRunningProcesses_v2, later, 1);

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Windows of launches in several streams, before a driver whose events are done when the test says so. */
-#include "timing_windows.h"
+#include "cuda/timing_windows.h"
 
 #include <string.h>
 
 #include "cases.h"
 #include "check.h"
-#include "cores.h"
+#include "cores/cores.h"
 
 void *cuda_driver[CUDA_FUNCTION_COUNT];
 
@@ -60,7 +61,8 @@ void cores_unenforced(int card, uint32_t reason) {
 
 static struct track *stream(uintptr_t number) {
     CUstream handle = (CUstream)(number * 4096);
-    struct track *track = track_make(number * 4096, track_owner(handle), handle, (CUcontext)(void *)&context, (CUcontext)(void *)&context, 0);
+    struct track *track = track_make(number * 4096, track_owner(handle), handle, (CUcontext)(void *)&context,
+                                     (CUcontext)(void *)&context, 0);
     CHECK(track);
     return track;
 }
@@ -79,7 +81,10 @@ static void start(void) {
     cuda_driver[CUDA_cuEventElapsedTime] = (void *)&elapsed;
 }
 
-/* The second one can be closed only once what is done is taken account of. That takes the first from the list, and the third into its place. */
+/*
+ * The second one can be closed only once what is done is taken account of. That takes the first from the list, and the
+ * third into its place.
+ */
 static void all_windows_of_a_context_are_closed_though_closing_one_changes_the_list(void) {
     start();
     struct track *first = stream(1), *full = stream(2), *last = stream(3);

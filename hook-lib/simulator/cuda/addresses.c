@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Device addresses are reserved, inaccessible addresses of the process, so that nothing else has them and host code that
- * follows one crashes as on a real card. Managed memory is really accessible.
+ * Device addresses are reserved, inaccessible addresses of the process, so that nothing else has them and host code
+ * that follows one crashes as on a real card. Managed memory is really accessible.
  */
 #define _GNU_SOURCE
 #include <sys/mman.h>
@@ -8,8 +9,7 @@
 #include "physical.h"
 
 /* Somewhere below 4 GiB: x86-64's kernel can be asked for that, others take a hint where nothing is yet. */
-static void *map_low(uint64_t size, int access, int flags)
-{
+static void *map_low(uint64_t size, int access, int flags) {
 #ifdef MAP_32BIT
     return mmap(NULL, size, access, flags | MAP_32BIT, -1, 0);
 #else
@@ -24,8 +24,7 @@ static void *map_low(uint64_t size, int access, int flags)
 #endif
 }
 
-void *address_reserve_granules(uint64_t size, bool low, bool managed)
-{
+void *address_reserve_granules(uint64_t size, bool low, bool managed) {
     int access = managed ? PROT_READ | PROT_WRITE : PROT_NONE;
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     uint64_t room = size + GRANULARITY;
@@ -45,8 +44,7 @@ void *address_reserve_granules(uint64_t size, bool low, bool managed)
     return base;
 }
 
-void *address_reserve(uint64_t size, uint64_t alignment)
-{
+void *address_reserve(uint64_t size, uint64_t alignment) {
     char *memory = mmap(NULL, size + alignment, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), *base;
 
     if (memory == MAP_FAILED)
@@ -59,7 +57,6 @@ void *address_reserve(uint64_t size, uint64_t alignment)
     return base;
 }
 
-void address_free(CUdeviceptr base, uint64_t size)
-{
+void address_free(CUdeviceptr base, uint64_t size) {
     munmap((void *)(uintptr_t)base, size);
 }

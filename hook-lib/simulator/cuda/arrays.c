@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arrays: opaque memory of a context. An array takes its elements' bytes, as any other request of that size; one that is
- * sparse or mapped later takes none when it is made (cuMemMapArrayAsync is not simulated).
+ * Arrays: opaque memory of a context. An array takes its elements' bytes, as any other request of that size; one that
+ * is sparse or mapped later takes none when it is made (cuMemMapArrayAsync is not simulated).
  */
 #include <stdlib.h>
 
-#include "cuda_arrays.h"
 #include "capture.h"
+#include "cuda_arrays.h"
 
 #define LEVELS_MAX 17 /* of the largest extent, 65536 */
 #define EXTENT_MAX 131072
@@ -29,8 +30,7 @@ struct array {
 };
 
 /* Bytes of an element; 0: a format that is not simulated. */
-static unsigned element_bytes(const CUDA_ARRAY3D_DESCRIPTOR *descriptor)
-{
+static unsigned element_bytes(const CUDA_ARRAY3D_DESCRIPTOR *descriptor) {
     switch (descriptor->Format) {
     case CU_AD_FORMAT_UNSIGNED_INT8:
     case CU_AD_FORMAT_SIGNED_INT8:
@@ -48,8 +48,7 @@ static unsigned element_bytes(const CUDA_ARRAY3D_DESCRIPTOR *descriptor)
     }
 }
 
-static bool valid(const CUDA_ARRAY3D_DESCRIPTOR *d)
-{
+static bool valid(const CUDA_ARRAY3D_DESCRIPTOR *d) {
     bool cube = d->Flags & CUDA_ARRAY3D_CUBEMAP, layered = d->Flags & CUDA_ARRAY3D_LAYERED;
 
     if (d->NumChannels != 1 && d->NumChannels != 2 && d->NumChannels != 4)
@@ -61,13 +60,11 @@ static bool valid(const CUDA_ARRAY3D_DESCRIPTOR *d)
     return layered ? d->Depth > 0 : d->Height > 0 || d->Depth == 0;
 }
 
-static size_t halved(size_t extent, unsigned level)
-{
+static size_t halved(size_t extent, unsigned level) {
     return extent == 0 ? 0 : extent >> level ? extent >> level : 1;
 }
 
-static CUDA_ARRAY3D_DESCRIPTOR at_level(const CUDA_ARRAY3D_DESCRIPTOR *whole, unsigned level)
-{
+static CUDA_ARRAY3D_DESCRIPTOR at_level(const CUDA_ARRAY3D_DESCRIPTOR *whole, unsigned level) {
     CUDA_ARRAY3D_DESCRIPTOR part = *whole;
 
     part.Width = halved(whole->Width, level);
@@ -77,13 +74,11 @@ static CUDA_ARRAY3D_DESCRIPTOR at_level(const CUDA_ARRAY3D_DESCRIPTOR *whole, un
     return part;
 }
 
-static uint64_t bytes_of(const CUDA_ARRAY3D_DESCRIPTOR *d)
-{
+static uint64_t bytes_of(const CUDA_ARRAY3D_DESCRIPTOR *d) {
     return (uint64_t)d->Width * (d->Height ? d->Height : 1) * (d->Depth ? d->Depth : 1) * element_bytes(d);
 }
 
-static unsigned levels_in(const CUDA_ARRAY3D_DESCRIPTOR *d)
-{
+static unsigned levels_in(const CUDA_ARRAY3D_DESCRIPTOR *d) {
     size_t largest = d->Width > d->Height ? d->Width : d->Height;
     unsigned levels = 1;
 
@@ -94,8 +89,8 @@ static unsigned levels_in(const CUDA_ARRAY3D_DESCRIPTOR *d)
     return levels;
 }
 
-static CUresult create(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned levels, bool is_mipmapped, struct array **out)
-{
+static CUresult create(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned levels, bool is_mipmapped,
+                       struct array **out) {
     struct CUctx_st *context;
     CUresult result = driver_home(&context);
     struct array *array;
@@ -133,8 +128,7 @@ static CUresult create(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned level
     return result;
 }
 
-static CUresult create_plain(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *descriptor)
-{
+static CUresult create_plain(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *descriptor) {
     struct array *created;
     CUresult result = array ? create(descriptor, 1, false, &created) : CUDA_ERROR_INVALID_VALUE;
 
@@ -143,36 +137,32 @@ static CUresult create_plain(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc
     return result;
 }
 
-CUresult cuArrayCreate_v2(CUarray *array, const CUDA_ARRAY_DESCRIPTOR *d)
-{
+CUresult cuArrayCreate_v2(CUarray *array, const CUDA_ARRAY_DESCRIPTOR *d) {
     FAULT_POINT();
     return d ? create_plain(array, &(CUDA_ARRAY3D_DESCRIPTOR){d->Width, d->Height, 0, d->Format, d->NumChannels, 0})
              : create_plain(array, NULL);
 }
 
-CUresult cuArrayCreate(CUarray *array, const CUDA_ARRAY_DESCRIPTOR_v1 *d)
-{
+CUresult cuArrayCreate(CUarray *array, const CUDA_ARRAY_DESCRIPTOR_v1 *d) {
     FAULT_POINT();
     return d ? create_plain(array, &(CUDA_ARRAY3D_DESCRIPTOR){d->Width, d->Height, 0, d->Format, d->NumChannels, 0})
              : create_plain(array, NULL);
 }
 
-CUresult cuArray3DCreate_v2(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *descriptor)
-{
+CUresult cuArray3DCreate_v2(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *descriptor) {
     FAULT_POINT();
     return create_plain(array, descriptor);
 }
 
-CUresult cuArray3DCreate(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR_v1 *d)
-{
+CUresult cuArray3DCreate(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR_v1 *d) {
     FAULT_POINT();
     return d ? create_plain(array, &(CUDA_ARRAY3D_DESCRIPTOR){d->Width, d->Height, d->Depth, d->Format, d->NumChannels,
                                                               d->Flags})
              : create_plain(array, NULL);
 }
 
-CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned int levels)
-{
+CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
+                                unsigned int levels) {
     FAULT_POINT();
     struct array *created;
     CUresult result = array ? create(descriptor, levels, true, &created) : CUDA_ERROR_INVALID_VALUE;
@@ -182,8 +172,7 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESC
     return result;
 }
 
-static void drop(struct CUctx_st *context, struct array **link)
-{
+static void drop(struct CUctx_st *context, struct array **link) {
     struct array *array = *link;
 
     (void)context;
@@ -194,8 +183,8 @@ static void drop(struct CUctx_st *context, struct array **link)
 }
 
 /* Looks a handle up and destroys the array (`gone`), or tells about it. */
-static CUresult with_array(const void *handle, bool mipmapped, bool gone, CUDA_ARRAY_MEMORY_REQUIREMENTS *requirements)
-{
+static CUresult with_array(const void *handle, bool mipmapped, bool gone,
+                           CUDA_ARRAY_MEMORY_REQUIREMENTS *requirements) {
     struct CUctx_st *context;
     CUresult result = driver_home(&context);
 
@@ -224,35 +213,30 @@ static CUresult with_array(const void *handle, bool mipmapped, bool gone, CUDA_A
     return result;
 }
 
-CUresult cuArrayDestroy(CUarray array)
-{
+CUresult cuArrayDestroy(CUarray array) {
     FAULT_POINT();
     return with_array(array, false, true, NULL);
 }
 
-CUresult cuMipmappedArrayDestroy(CUmipmappedArray array)
-{
+CUresult cuMipmappedArrayDestroy(CUmipmappedArray array) {
     FAULT_POINT();
     return with_array(array, true, true, NULL);
 }
 
-CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *requirements, CUarray array, CUdevice device)
-{
+CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *requirements, CUarray array, CUdevice device) {
     FAULT_POINT();
     (void)device;
     return requirements ? with_array(array, false, false, requirements) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *requirements, CUmipmappedArray array,
-                                               CUdevice device)
-{
+                                               CUdevice device) {
     FAULT_POINT();
     (void)device;
     return requirements ? with_array(array, true, false, requirements) : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuMipmappedArrayGetLevel(CUarray *array, CUmipmappedArray mipmapped, unsigned int level)
-{
+CUresult cuMipmappedArrayGetLevel(CUarray *array, CUmipmappedArray mipmapped, unsigned int level) {
     FAULT_POINT();
     CUresult ready = driver_ready();
 
@@ -264,8 +248,7 @@ CUresult cuMipmappedArrayGetLevel(CUarray *array, CUmipmappedArray mipmapped, un
     return CUDA_SUCCESS;
 }
 
-void context_release_arrays(struct CUctx_st *context)
-{
+void context_release_arrays(struct CUctx_st *context) {
     while (context->arrays)
         drop(context, &context->arrays);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuDeviceGetAttribute: the same for all cards, unless the profile says otherwise. */
 #include "driver.h"
 
@@ -40,8 +41,7 @@ static const struct {
 };
 
 /* Bytes of shared memory an SM has, by compute capability (CUDA programming guide, table of compute capabilities). */
-static int shared_per_sm(const struct sim_card *card)
-{
+static int shared_per_sm(const struct sim_card *card) {
     switch (card->cc_major * 10 + card->cc_minor) {
     case 70:
         return 96 * 1024;
@@ -57,15 +57,13 @@ static int shared_per_sm(const struct sim_card *card)
     }
 }
 
-static int threads_per_sm(const struct sim_card *card)
-{
+static int threads_per_sm(const struct sim_card *card) {
     int cc = card->cc_major * 10 + card->cc_minor;
 
     return cc == 75 ? 1024 : cc == 86 || cc == 89 ? 1536 : 2048;
 }
 
-static bool by_card(const struct sim_card *card, CUdevice_attribute attribute, int *value)
-{
+static bool by_card(const struct sim_card *card, CUdevice_attribute attribute, int *value) {
     switch (attribute) {
     case CU_DEVICE_ATTRIBUTE_CLOCK_RATE:
         *value = card->clock_mhz * 1000;
@@ -114,8 +112,7 @@ static bool by_card(const struct sim_card *card, CUdevice_attribute attribute, i
     }
 }
 
-CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
-{
+CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device) {
     FAULT_POINT();
     struct device *found;
     CUresult result = driver_device(device, &found);

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The allocator's model: the card gives whole granules of 2 MiB. A request up to 1 MiB becomes a piece (the next power of
- * two, at least 512 bytes) of a slab, one granule that pieces of the same size and context share; a larger one takes its
- * own granules. A slab goes back to the card with its last piece.
+ * The allocator's model: the card gives whole granules of 2 MiB. A request up to 1 MiB becomes a piece (the next power
+ * of two, at least 512 bytes) of a slab, one granule that pieces of the same size and context share; a larger one takes
+ * its own granules. A slab goes back to the card with its last piece.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -9,8 +10,7 @@
 
 #include "physical.h"
 
-static uint64_t charge(struct CUctx_st *context, uint64_t size, bool managed)
-{
+static uint64_t charge(struct CUctx_st *context, uint64_t size, bool managed) {
     const struct device *device = &driver_devices[context->ordinal];
 
     if (managed)
@@ -18,15 +18,13 @@ static uint64_t charge(struct CUctx_st *context, uint64_t size, bool managed)
     return sim_state_reserve(&driver_state, device->card->unit, SIM_MEMORY, size, device_capacity(device)) ? size : 0;
 }
 
-static void give_back(struct CUctx_st *context, uint64_t bytes)
-{
+static void give_back(struct CUctx_st *context, uint64_t bytes) {
     if (bytes)
         sim_state_release(&driver_state, driver_devices[context->ordinal].card->unit, SIM_MEMORY, bytes);
 }
 
 static CUresult add_block(struct CUctx_st *context, uint64_t size, bool low, bool managed, struct block **list,
-                          struct block **added)
-{
+                          struct block **added) {
     struct block *block = calloc(1, sizeof *block);
     void *base = NULL;
 
@@ -55,8 +53,7 @@ static CUresult add_block(struct CUctx_st *context, uint64_t size, bool low, boo
     return CUDA_SUCCESS;
 }
 
-static void drop_block(struct block *block)
-{
+static void drop_block(struct block *block) {
     *block->link = block->next;
     if (block->next)
         block->next->link = block->link;
@@ -69,8 +66,7 @@ static void drop_block(struct block *block)
     free(block);
 }
 
-CUresult block_place(struct CUmemPoolHandle_st *pool, uint64_t bytes, struct block **list, CUdeviceptr *pointer)
-{
+CUresult block_place(struct CUmemPoolHandle_st *pool, uint64_t bytes, struct block **list, CUdeviceptr *pointer) {
     struct block *block = calloc(1, sizeof *block);
     uint64_t size = round_up(bytes, GRANULARITY);
     void *base = block ? address_reserve_granules(size, false, false) : NULL;
@@ -94,8 +90,7 @@ CUresult block_place(struct CUmemPoolHandle_st *pool, uint64_t bytes, struct blo
     return CUDA_SUCCESS;
 }
 
-static CUresult slab_with_room(struct CUctx_st *context, unsigned piece, bool low, struct block **slab)
-{
+static CUresult slab_with_room(struct CUctx_st *context, unsigned piece, bool low, struct block **slab) {
     CUresult result;
 
     for (*slab = context->slabs; *slab; *slab = (*slab)->next)
@@ -113,8 +108,7 @@ static CUresult slab_with_room(struct CUctx_st *context, unsigned piece, bool lo
     return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-static CUresult allocate_piece(struct CUctx_st *context, uint64_t bytes, bool low, CUdeviceptr *pointer)
-{
+static CUresult allocate_piece(struct CUctx_st *context, uint64_t bytes, bool low, CUdeviceptr *pointer) {
     unsigned piece = SMALL_MIN, index = 0;
     struct block *slab;
     CUresult result;
@@ -132,8 +126,7 @@ static CUresult allocate_piece(struct CUctx_st *context, uint64_t bytes, bool lo
     return CUDA_SUCCESS;
 }
 
-CUresult block_allocate(struct CUctx_st *context, uint64_t bytes, bool low, bool managed, CUdeviceptr *pointer)
-{
+CUresult block_allocate(struct CUctx_st *context, uint64_t bytes, bool low, bool managed, CUdeviceptr *pointer) {
     struct block *block;
     CUresult result;
 
@@ -151,8 +144,7 @@ CUresult block_allocate(struct CUctx_st *context, uint64_t bytes, bool low, bool
     return CUDA_SUCCESS;
 }
 
-CUresult block_range(CUdeviceptr address, CUdeviceptr *base, uint64_t *size)
-{
+CUresult block_range(CUdeviceptr address, CUdeviceptr *base, uint64_t *size) {
     struct block *block = page_block(address);
     uint64_t index;
 
@@ -169,8 +161,7 @@ CUresult block_range(CUdeviceptr address, CUdeviceptr *base, uint64_t *size)
     return address < *base + *size ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult block_free(CUdeviceptr pointer)
-{
+CUresult block_free(CUdeviceptr pointer) {
     struct block *block = page_block(pointer);
     CUdeviceptr base;
     uint64_t size;
@@ -196,8 +187,7 @@ CUresult block_free(CUdeviceptr pointer)
     return CUDA_SUCCESS;
 }
 
-CUresult block_content(CUdeviceptr address, uint64_t bytes, unsigned char **content, uint64_t *kept)
-{
+CUresult block_content(CUdeviceptr address, uint64_t bytes, unsigned char **content, uint64_t *kept) {
     struct block *block = page_block(address);
     uint64_t size, limit, offset;
     unsigned char **bytes_kept;
@@ -232,8 +222,7 @@ CUresult block_content(CUdeviceptr address, uint64_t bytes, unsigned char **cont
     return CUDA_SUCCESS;
 }
 
-void context_release_memory(struct CUctx_st *context)
-{
+void context_release_memory(struct CUctx_st *context) {
     while (context->blocks)
         drop_block(context->blocks);
     while (context->slabs)

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stream capture. A capture has an origin stream and those that joined it by waiting for one of its events; each keeps the
- * nodes after which its next one comes.
+ * Stream capture. A capture has an origin stream and those that joined it by waiting for one of its events; each keeps
+ * the nodes after which its next one comes.
  */
 #define _GNU_SOURCE
 #include "capture.h"
@@ -14,13 +15,11 @@ _Atomic unsigned captures_ongoing;
 struct capture *captures;
 static uint64_t last_id;
 
-int capture_thread(void)
-{
+int capture_thread(void) {
     return (int)syscall(SYS_gettid);
 }
 
-bool capture_add_needs(CUstream stream, const CUgraphNode *needs, size_t count)
-{
+bool capture_add_needs(CUstream stream, const CUgraphNode *needs, size_t count) {
     CUgraphNode *all = malloc((stream->need_count + count + 1) * sizeof *all);
     size_t total = stream->need_count;
 
@@ -42,8 +41,7 @@ bool capture_add_needs(CUstream stream, const CUgraphNode *needs, size_t count)
     return true;
 }
 
-bool capture_set_needs(CUstream stream, const CUgraphNode *needs, size_t count)
-{
+bool capture_set_needs(CUstream stream, const CUgraphNode *needs, size_t count) {
     size_t before = stream->need_count;
 
     stream->need_count = 0;
@@ -53,15 +51,13 @@ bool capture_set_needs(CUstream stream, const CUgraphNode *needs, size_t count)
     return false;
 }
 
-static void join(CUstream stream, struct capture *capture)
-{
+static void join(CUstream stream, struct capture *capture) {
     stream->capture = capture;
     stream->next_captured = capture->members;
     capture->members = stream;
 }
 
-static void leave(CUstream stream)
-{
+static void leave(CUstream stream) {
     CUstream *link = &stream->capture->members;
 
     while (*link != stream)
@@ -73,22 +69,20 @@ static void leave(CUstream stream)
     stream->need_count = 0;
 }
 
-struct capture *capture_begin(CUstream stream, CUgraph graph, int mode)
-{
+struct capture *capture_begin(CUstream stream, CUgraph graph, int mode) {
     struct capture *capture = calloc(1, sizeof *capture);
 
     if (!capture)
         return NULL;
-    *capture = (struct capture){.id = ++last_id, .graph = graph, .origin = stream, .mode = mode,
-                                .thread = capture_thread(), .next = captures};
+    *capture = (struct capture){
+        .id = ++last_id, .graph = graph, .origin = stream, .mode = mode, .thread = capture_thread(), .next = captures};
     captures = capture;
     captures_ongoing++;
     join(stream, capture);
     return capture;
 }
 
-void capture_end(struct capture *capture)
-{
+void capture_end(struct capture *capture) {
     struct capture **link = &captures;
 
     while (capture->members)
@@ -100,8 +94,7 @@ void capture_end(struct capture *capture)
     free(capture);
 }
 
-void capture_forget(CUstream stream)
-{
+void capture_forget(CUstream stream) {
     struct capture *capture = stream->capture;
 
     if (!capture)
@@ -116,8 +109,7 @@ void capture_forget(CUstream stream)
     leave(stream);
 }
 
-void capture_invalidate(uint64_t id)
-{
+void capture_invalidate(uint64_t id) {
     pthread_mutex_lock(&driver_lock);
     for (struct capture *capture = captures; capture; capture = capture->next)
         if (capture->id == id)
@@ -126,8 +118,7 @@ void capture_invalidate(uint64_t id)
 }
 
 /* Whether the stream's next operation becomes a node. Under driver_lock. */
-static CUresult usable(const struct CUctx_st *context, CUstream stream, bool *captured)
-{
+static CUresult usable(const struct CUctx_st *context, CUstream stream, bool *captured) {
     *captured = false;
     if (!stream)
         return capture_refuse_legacy(context);
@@ -138,8 +129,7 @@ static CUresult usable(const struct CUctx_st *context, CUstream stream, bool *ca
 }
 
 /* What went wrong while a node was made ends the capture's use. */
-static CUresult next_is(CUstream stream, CUresult result, const CUgraphNode *node)
-{
+static CUresult next_is(CUstream stream, CUresult result, const CUgraphNode *node) {
     if (result == CUDA_SUCCESS && !capture_set_needs(stream, node, 1))
         result = CUDA_ERROR_OUT_OF_MEMORY;
     if (result != CUDA_SUCCESS)
@@ -147,22 +137,21 @@ static CUresult next_is(CUstream stream, CUresult result, const CUgraphNode *nod
     return result;
 }
 
-CUresult capture_take(const struct CUctx_st *context, CUstream stream, const struct work *work, bool *taken)
-{
+CUresult capture_take(const struct CUctx_st *context, CUstream stream, const struct work *work, bool *taken) {
     CUgraphNode node = NULL;
     CUresult result;
 
     pthread_mutex_lock(&driver_lock);
     result = usable(context, stream, taken);
     if (result == CUDA_SUCCESS && *taken)
-        result = next_is(stream, graph_add(stream->capture->graph, work, stream->needs, stream->need_count, &node), &node);
+        result =
+            next_is(stream, graph_add(stream->capture->graph, work, stream->needs, stream->need_count, &node), &node);
     pthread_mutex_unlock(&driver_lock);
     return result;
 }
 
 CUresult capture_allocation(const struct CUctx_st *context, CUstream stream, int ordinal, size_t bytes,
-                            CUdeviceptr *pointer, bool *taken)
-{
+                            CUdeviceptr *pointer, bool *taken) {
     CUDA_MEM_ALLOC_NODE_PARAMS params = {
         .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, ordinal}},
         .bytesize = bytes};
@@ -172,16 +161,16 @@ CUresult capture_allocation(const struct CUctx_st *context, CUstream stream, int
     pthread_mutex_lock(&driver_lock);
     result = usable(context, stream, taken);
     if (result == CUDA_SUCCESS && *taken)
-        result = next_is(stream, graph_add_allocation(&node, stream->capture->graph, stream->needs, stream->need_count, &params),
-                         &node);
+        result = next_is(
+            stream, graph_add_allocation(&node, stream->capture->graph, stream->needs, stream->need_count, &params),
+            &node);
     pthread_mutex_unlock(&driver_lock);
     if (result == CUDA_SUCCESS && *taken)
         *pointer = params.dptr;
     return result;
 }
 
-CUresult capture_record(CUstream stream, CUevent event, bool external, struct captured *captured, bool *taken)
-{
+CUresult capture_record(CUstream stream, CUevent event, bool external, struct captured *captured, bool *taken) {
     struct work work = {.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD, .event = event};
     CUgraphNode node = NULL;
     CUresult result;
@@ -189,7 +178,8 @@ CUresult capture_record(CUstream stream, CUevent event, bool external, struct ca
     pthread_mutex_lock(&driver_lock);
     result = stream ? usable(NULL, stream, taken) : CUDA_SUCCESS;
     if (result == CUDA_SUCCESS && *taken && external)
-        result = next_is(stream, graph_add(stream->capture->graph, &work, stream->needs, stream->need_count, &node), &node);
+        result =
+            next_is(stream, graph_add(stream->capture->graph, &work, stream->needs, stream->need_count, &node), &node);
     if (result == CUDA_SUCCESS && *taken && !external) {
         CUgraphNode *needs = malloc((stream->need_count + 1) * sizeof *needs);
 
@@ -207,8 +197,7 @@ CUresult capture_record(CUstream stream, CUevent event, bool external, struct ca
 }
 
 /* Under driver_lock. */
-static CUresult wait_for(const struct CUctx_st *context, CUstream stream, const struct captured *captured)
-{
+static CUresult wait_for(const struct CUctx_st *context, CUstream stream, const struct captured *captured) {
     struct capture *capture = captures;
 
     while (capture && capture->id != captured->id)
@@ -217,7 +206,8 @@ static CUresult wait_for(const struct CUctx_st *context, CUstream stream, const 
         return CUDA_ERROR_CAPTURED_EVENT;
     if (!stream) {
         capture->invalid = true;
-        return capture_has_blocking(context) ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT : CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+        return capture_has_blocking(context) ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT
+                                             : CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
     if (capture->invalid)
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
@@ -231,8 +221,7 @@ static CUresult wait_for(const struct CUctx_st *context, CUstream stream, const 
 }
 
 CUresult capture_wait(const struct CUctx_st *context, CUstream stream, CUevent event, bool external,
-                      const struct captured *captured, bool *taken)
-{
+                      const struct captured *captured, bool *taken) {
     struct work work = {.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT, .event = event};
     CUgraphNode node = NULL;
     CUresult result;
@@ -243,7 +232,8 @@ CUresult capture_wait(const struct CUctx_st *context, CUstream stream, CUevent e
         *taken = true;
         result = wait_for(context, stream, captured);
     } else if (result == CUDA_SUCCESS && *taken && external) {
-        result = next_is(stream, graph_add(stream->capture->graph, &work, stream->needs, stream->need_count, &node), &node);
+        result =
+            next_is(stream, graph_add(stream->capture->graph, &work, stream->needs, stream->need_count, &node), &node);
     } else if (result == CUDA_SUCCESS && *taken) {
         stream->capture->invalid = true;
         result = CUDA_ERROR_STREAM_CAPTURE_ISOLATION;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of the simulated libcuda: what calls must ask while some stream is being captured. */
 #ifndef PARTITA_SIM_CAPTURE_H
 #define PARTITA_SIM_CAPTURE_H
@@ -28,26 +29,23 @@ void capture_invalidate(uint64_t id);
 /* Each of these costs one read while nothing is captured. */
 
 /* For a call that is potentially unsafe: an error if the calling thread's mode and the ongoing captures forbid it. */
-static inline CUresult unsafe_call(void)
-{
+static inline CUresult unsafe_call(void) {
     return captures_ongoing ? capture_refuse_unsafe() : CUDA_SUCCESS;
 }
 
 /* For a call that waits for all of a context. */
-static inline CUresult context_call(const struct CUctx_st *context)
-{
+static inline CUresult context_call(const struct CUctx_st *context) {
     return captures_ongoing ? capture_refuse_context(context) : CUDA_SUCCESS;
 }
 
 /* For a call that asks a stream how far it is, or waits for it. */
-static inline CUresult stream_call(const struct CUctx_st *context, CUstream stream)
-{
+static inline CUresult stream_call(const struct CUctx_st *context, CUstream stream) {
     return captures_ongoing ? capture_refuse_stream(context, stream) : CUDA_SUCCESS;
 }
 
 /* For what is submitted to a stream: *taken if it became a node of a graph instead. */
-static inline CUresult captured_work(const struct CUctx_st *context, CUstream stream, const struct work *work, bool *taken)
-{
+static inline CUresult captured_work(const struct CUctx_st *context, CUstream stream, const struct work *work,
+                                     bool *taken) {
     *taken = false;
     return captures_ongoing ? capture_take(context, stream, work, taken) : CUDA_SUCCESS;
 }

@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The calls that begin and end captures and ask for them. */
 #include <stdlib.h>
 
 #include "capture.h"
 
-static CUresult begin(CUstream stream, CUgraph graph, const CUgraphNode *needs, size_t count, int mode)
-{
+static CUresult begin(CUstream stream, CUgraph graph, const CUgraphNode *needs, size_t count, int mode) {
     struct CUctx_st *context;
     CUresult result = driver_stream(&stream, &context);
     struct capture *capture = NULL;
@@ -34,48 +34,41 @@ static CUresult begin(CUstream stream, CUgraph graph, const CUgraphNode *needs, 
     return result;
 }
 
-CUresult cuStreamBeginCapture_v2(CUstream stream, int mode)
-{
+CUresult cuStreamBeginCapture_v2(CUstream stream, int mode) {
     FAULT_POINT();
     return begin(stream, NULL, NULL, 0, mode);
 }
 
-CUresult cuStreamBeginCapture_v2_ptsz(CUstream stream, int mode)
-{
+CUresult cuStreamBeginCapture_v2_ptsz(CUstream stream, int mode) {
     FAULT_POINT();
     return cuStreamBeginCapture_v2(PTSZ(stream), mode);
 }
 
-CUresult cuStreamBeginCapture(CUstream stream)
-{
+CUresult cuStreamBeginCapture(CUstream stream) {
     FAULT_POINT();
     return cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
 }
 
-CUresult cuStreamBeginCapture_ptsz(CUstream stream)
-{
+CUresult cuStreamBeginCapture_ptsz(CUstream stream) {
     FAULT_POINT();
     return cuStreamBeginCapture(PTSZ(stream));
 }
 
 CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode *dependencies,
-                                     const CUgraphEdgeData *edges, size_t count, int mode)
-{
+                                     const CUgraphEdgeData *edges, size_t count, int mode) {
     FAULT_POINT();
     (void)edges;
     return graph ? begin(stream, graph, dependencies, count, mode) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream stream, CUgraph graph, const CUgraphNode *dependencies,
-                                          const CUgraphEdgeData *edges, size_t count, int mode)
-{
+                                          const CUgraphEdgeData *edges, size_t count, int mode) {
     FAULT_POINT();
     return cuStreamBeginCaptureToGraph(PTSZ(stream), graph, dependencies, edges, count, mode);
 }
 
 /* Marks what the origin's last nodes need, they themselves included. */
-static bool mark(CUgraph graph, CUstream origin)
-{
+static bool mark(CUgraph graph, CUstream origin) {
     CUgraphNode *open = malloc((graph->count + 1) * sizeof *open);
     size_t count = 0;
 
@@ -101,8 +94,7 @@ static bool mark(CUgraph graph, CUstream origin)
 }
 
 /* Whether a stream that joined has nodes that nothing in the origin stream waits for. */
-static bool unjoined(const struct capture *capture)
-{
+static bool unjoined(const struct capture *capture) {
     if (!mark(capture->graph, capture->origin))
         return true;
     for (CUstream stream = capture->members; stream; stream = stream->next_captured)
@@ -112,8 +104,7 @@ static bool unjoined(const struct capture *capture)
     return false;
 }
 
-CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
-{
+CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph) {
     FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_stream(&stream, &context);
@@ -148,15 +139,13 @@ CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
     return result;
 }
 
-CUresult cuStreamEndCapture_ptsz(CUstream stream, CUgraph *graph)
-{
+CUresult cuStreamEndCapture_ptsz(CUstream stream, CUgraph *graph) {
     FAULT_POINT();
     return cuStreamEndCapture(PTSZ(stream), graph);
 }
 
 CUresult cuStreamGetCaptureInfo_v2(CUstream stream, int *status, cuuint64_t *id, CUgraph *graph,
-                                   const CUgraphNode **dependencies, size_t *count)
-{
+                                   const CUgraphNode **dependencies, size_t *count) {
     FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_any_stream(&stream, &context);
@@ -185,16 +174,14 @@ CUresult cuStreamGetCaptureInfo_v2(CUstream stream, int *status, cuuint64_t *id,
 }
 
 CUresult cuStreamGetCaptureInfo_v2_ptsz(CUstream stream, int *status, cuuint64_t *id, CUgraph *graph,
-                                        const CUgraphNode **dependencies, size_t *count)
-{
+                                        const CUgraphNode **dependencies, size_t *count) {
     FAULT_POINT();
     return cuStreamGetCaptureInfo_v2(PTSZ(stream), status, id, graph, dependencies, count);
 }
 
 /* No edge has data of its own. */
 CUresult cuStreamGetCaptureInfo_v3(CUstream stream, int *status, cuuint64_t *id, CUgraph *graph,
-                                   const CUgraphNode **dependencies, const CUgraphEdgeData **edges, size_t *count)
-{
+                                   const CUgraphNode **dependencies, const CUgraphEdgeData **edges, size_t *count) {
     FAULT_POINT();
     if (edges && !dependencies)
         return CUDA_ERROR_INVALID_VALUE;
@@ -204,38 +191,34 @@ CUresult cuStreamGetCaptureInfo_v3(CUstream stream, int *status, cuuint64_t *id,
 }
 
 CUresult cuStreamGetCaptureInfo_v3_ptsz(CUstream stream, int *status, cuuint64_t *id, CUgraph *graph,
-                                        const CUgraphNode **dependencies, const CUgraphEdgeData **edges, size_t *count)
-{
+                                        const CUgraphNode **dependencies, const CUgraphEdgeData **edges,
+                                        size_t *count) {
     FAULT_POINT();
     return cuStreamGetCaptureInfo_v3(PTSZ(stream), status, id, graph, dependencies, edges, count);
 }
 
-CUresult cuStreamGetCaptureInfo(CUstream stream, int *status, cuuint64_t *id)
-{
+CUresult cuStreamGetCaptureInfo(CUstream stream, int *status, cuuint64_t *id) {
     FAULT_POINT();
     return cuStreamGetCaptureInfo_v2(stream, status, id, NULL, NULL, NULL);
 }
 
-CUresult cuStreamGetCaptureInfo_ptsz(CUstream stream, int *status, cuuint64_t *id)
-{
+CUresult cuStreamGetCaptureInfo_ptsz(CUstream stream, int *status, cuuint64_t *id) {
     FAULT_POINT();
     return cuStreamGetCaptureInfo(PTSZ(stream), status, id);
 }
 
-CUresult cuStreamIsCapturing(CUstream stream, int *status)
-{
+CUresult cuStreamIsCapturing(CUstream stream, int *status) {
     FAULT_POINT();
     return cuStreamGetCaptureInfo_v2(stream, status, NULL, NULL, NULL, NULL);
 }
 
-CUresult cuStreamIsCapturing_ptsz(CUstream stream, int *status)
-{
+CUresult cuStreamIsCapturing_ptsz(CUstream stream, int *status) {
     FAULT_POINT();
     return cuStreamIsCapturing(PTSZ(stream), status);
 }
 
-CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *dependencies, size_t count, unsigned int flags)
-{
+CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *dependencies, size_t count,
+                                           unsigned int flags) {
     FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_stream(&stream, &context);
@@ -250,31 +233,29 @@ CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *depende
     for (size_t i = 0; result == CUDA_SUCCESS && i < count; i++)
         if (!dependencies[i] || dependencies[i]->graph != stream->capture->graph)
             result = CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS && !(flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES ? capture_set_needs : capture_add_needs)(
-                                      stream, dependencies, count))
+    if (result == CUDA_SUCCESS &&
+        !(flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES ? capture_set_needs : capture_add_needs)(stream, dependencies,
+                                                                                               count))
         result = CUDA_ERROR_OUT_OF_MEMORY;
     pthread_mutex_unlock(&driver_lock);
     return result;
 }
 
 CUresult cuStreamUpdateCaptureDependencies_ptsz(CUstream stream, CUgraphNode *dependencies, size_t count,
-                                                unsigned int flags)
-{
+                                                unsigned int flags) {
     FAULT_POINT();
     return cuStreamUpdateCaptureDependencies(PTSZ(stream), dependencies, count, flags);
 }
 
 CUresult cuStreamUpdateCaptureDependencies_v2(CUstream stream, CUgraphNode *dependencies, const CUgraphEdgeData *edges,
-                                              size_t count, unsigned int flags)
-{
+                                              size_t count, unsigned int flags) {
     FAULT_POINT();
     (void)edges;
     return cuStreamUpdateCaptureDependencies(stream, dependencies, count, flags);
 }
 
 CUresult cuStreamUpdateCaptureDependencies_v2_ptsz(CUstream stream, CUgraphNode *dependencies,
-                                                   const CUgraphEdgeData *edges, size_t count, unsigned int flags)
-{
+                                                   const CUgraphEdgeData *edges, size_t count, unsigned int flags) {
     FAULT_POINT();
     return cuStreamUpdateCaptureDependencies_v2(PTSZ(stream), dependencies, edges, count, flags);
 }

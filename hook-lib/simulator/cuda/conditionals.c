@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Conditional nodes and the values that they ask. The work of one process on one card runs in the order in which it is submitted, so a value
- * is what the kernels that were submitted before have made of it: a launch knows beforehand which bodies run, and how often.
+ * Conditional nodes and the values that they ask. The work of one process on one card runs in the order in which it is
+ * submitted, so a value is what the kernels that were submitted before have made of it: a launch knows beforehand which
+ * bodies run, and how often.
  */
 #include <stdlib.h>
 
@@ -18,8 +20,7 @@ struct condition {
 static struct condition *conditions; /* never taken away: kernels and executable graphs may know a handle for ever */
 
 /* Under driver_lock. */
-static struct condition *find(CUgraphConditionalHandle handle)
-{
+static struct condition *find(CUgraphConditionalHandle handle) {
     struct condition *condition = conditions;
 
     while (condition && condition->handle != handle)
@@ -28,8 +29,7 @@ static struct condition *find(CUgraphConditionalHandle handle)
 }
 
 CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle, CUgraph graph, CUcontext context,
-                                        unsigned int defaultLaunchValue, unsigned int flags)
-{
+                                        unsigned int defaultLaunchValue, unsigned int flags) {
     FAULT_POINT();
     CUresult result = driver_ready();
     struct condition *made;
@@ -54,8 +54,7 @@ CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle, CUgrap
 }
 
 /* A handle is for its own graph and those within it. */
-static struct condition *usable(CUgraphConditionalHandle handle, const struct CUgraph_st *graph, CUcontext context)
-{
+static struct condition *usable(CUgraphConditionalHandle handle, const struct CUgraph_st *graph, CUcontext context) {
     struct condition *condition;
 
     pthread_mutex_lock(&driver_lock);
@@ -66,19 +65,21 @@ static struct condition *usable(CUgraphConditionalHandle handle, const struct CU
     return condition && graph && condition->context == context ? condition : NULL;
 }
 
-static bool valid_size(int type, unsigned size)
-{
+static bool valid_size(int type, unsigned size) {
     switch (type) {
-    case CU_GRAPH_COND_TYPE_IF: return size == 1 || size == 2;
-    case CU_GRAPH_COND_TYPE_WHILE: return size == 1;
-    case CU_GRAPH_COND_TYPE_SWITCH: return size > 0;
-    default: return false;
+    case CU_GRAPH_COND_TYPE_IF:
+        return size == 1 || size == 2;
+    case CU_GRAPH_COND_TYPE_WHILE:
+        return size == 1;
+    case CU_GRAPH_COND_TYPE_SWITCH:
+        return size > 0;
+    default:
+        return false;
     }
 }
 
 CUresult conditional_add(CUgraphNode *node, CUgraph graph, const CUgraphNode *needs, size_t count,
-                         CUDA_CONDITIONAL_NODE_PARAMS *params)
-{
+                         CUDA_CONDITIONAL_NODE_PARAMS *params) {
     struct work work = {.type = CU_GRAPH_NODE_TYPE_CONDITIONAL};
     CUcontext context = params->ctx;
     CUresult result = context ? driver_ready() : driver_current(&context);
@@ -116,14 +117,13 @@ CUresult conditional_add(CUgraphNode *node, CUgraph graph, const CUgraphNode *ne
     return result;
 }
 
-void conditional_describe(const struct work *work, CUDA_CONDITIONAL_NODE_PARAMS *params)
-{
-    *params = (CUDA_CONDITIONAL_NODE_PARAMS){work->conditional.condition->handle, work->conditional.type, work->conditional.size,
-                                             work->conditional.bodies, work->conditional.context};
+void conditional_describe(const struct work *work, CUDA_CONDITIONAL_NODE_PARAMS *params) {
+    *params =
+        (CUDA_CONDITIONAL_NODE_PARAMS){work->conditional.condition->handle, work->conditional.type,
+                                       work->conditional.size, work->conditional.bodies, work->conditional.context};
 }
 
-void conditional_kernel(enum kernel_kind kind, CUgraphConditionalHandle handle, unsigned value)
-{
+void conditional_kernel(enum kernel_kind kind, CUgraphConditionalHandle handle, unsigned value) {
     struct condition *condition;
 
     pthread_mutex_lock(&driver_lock);
@@ -135,8 +135,7 @@ void conditional_kernel(enum kernel_kind kind, CUgraphConditionalHandle handle, 
         condition->value--;
 }
 
-int conditional_body(const struct work *work, bool *again)
-{
+int conditional_body(const struct work *work, bool *again) {
     unsigned value = work->conditional.condition->value, size = work->conditional.size;
 
     *again = work->conditional.type == CU_GRAPH_COND_TYPE_WHILE;
@@ -145,16 +144,14 @@ int conditional_body(const struct work *work, bool *again)
     return value ? 0 : size == 2 ? 1 : -1;
 }
 
-void conditional_begin(const struct work *work)
-{
+void conditional_begin(const struct work *work) {
     struct condition *condition = work->conditional.condition;
 
     if (condition->flags & CU_GRAPH_COND_ASSIGN_DEFAULT)
         condition->value = condition->initial;
 }
 
-void conditional_forget(CUgraph graph)
-{
+void conditional_forget(CUgraph graph) {
     for (struct condition *condition = conditions; condition; condition = condition->next)
         if (condition->graph == graph)
             condition->graph = NULL;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Contexts, and each thread's stack of them. */
 #include <stdlib.h>
 
@@ -9,8 +10,7 @@ static struct CUctx_st *contexts; /* every one there ever was */
 static __thread struct CUctx_st *stack[STACK_DEPTH];
 static __thread int depth;
 
-CUresult driver_current(struct CUctx_st **context)
-{
+CUresult driver_current(struct CUctx_st **context) {
     CUresult ready = driver_ready();
 
     if (ready != CUDA_SUCCESS)
@@ -25,8 +25,7 @@ CUresult driver_current(struct CUctx_st **context)
     return CUDA_SUCCESS;
 }
 
-CUresult driver_home(struct CUctx_st **context)
-{
+CUresult driver_home(struct CUctx_st **context) {
     CUresult result = driver_current(context);
 
     if (result == CUDA_SUCCESS)
@@ -35,16 +34,14 @@ CUresult driver_home(struct CUctx_st **context)
 }
 
 /* Under driver_lock. */
-static CUresult check(CUcontext context)
-{
+static CUresult check(CUcontext context) {
     for (struct CUctx_st *known = contexts; known; known = known->next)
         if (known == context)
             return known->alive ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
     return CUDA_ERROR_INVALID_CONTEXT;
 }
 
-CUresult context_create(CUdevice ordinal, unsigned flags, bool primary, struct CUctx_st **created)
-{
+CUresult context_create(CUdevice ordinal, unsigned flags, bool primary, struct CUctx_st **created) {
     struct device *device = &driver_devices[ordinal];
     const struct sim_card *card = device->card;
     struct CUctx_st *context;
@@ -73,8 +70,7 @@ CUresult context_create(CUdevice ordinal, unsigned flags, bool primary, struct C
     return CUDA_SUCCESS;
 }
 
-struct CUctx_st *context_part_of(struct CUctx_st *primary)
-{
+struct CUctx_st *context_part_of(struct CUctx_st *primary) {
     struct CUctx_st *context = calloc(1, sizeof *context);
 
     if (!context)
@@ -88,8 +84,7 @@ struct CUctx_st *context_part_of(struct CUctx_st *primary)
     return context;
 }
 
-void context_destroy(struct CUctx_st *context)
-{
+void context_destroy(struct CUctx_st *context) {
     const struct sim_card *card = driver_devices[context->ordinal].card;
 
     context_release_handles(context);
@@ -103,8 +98,7 @@ void context_destroy(struct CUctx_st *context)
     sim_state_count_context(&driver_state, card->unit, -1);
 }
 
-CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device)
-{
+CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device) {
     FAULT_POINT();
     struct device *found;
     CUresult result = driver_device(device, &found);
@@ -121,27 +115,23 @@ CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device)
     return result;
 }
 
-CUresult cuCtxCreate(CUcontext *context, unsigned int flags, CUdevice device)
-{
+CUresult cuCtxCreate(CUcontext *context, unsigned int flags, CUdevice device) {
     FAULT_POINT();
     return cuCtxCreate_v2(context, flags, device);
 }
 
 /* Execution affinities need MPS. */
-CUresult cuCtxCreate_v3(CUcontext *context, void *affinities, int affinityCount, unsigned int flags, CUdevice device)
-{
+CUresult cuCtxCreate_v3(CUcontext *context, void *affinities, int affinityCount, unsigned int flags, CUdevice device) {
     FAULT_POINT();
     return affinities || affinityCount ? CUDA_ERROR_NOT_SUPPORTED : cuCtxCreate_v2(context, flags, device);
 }
 
-CUresult cuCtxCreate_v4(CUcontext *context, void *parameters, unsigned int flags, CUdevice device)
-{
+CUresult cuCtxCreate_v4(CUcontext *context, void *parameters, unsigned int flags, CUdevice device) {
     FAULT_POINT();
     return parameters ? CUDA_ERROR_NOT_SUPPORTED : cuCtxCreate_v2(context, flags, device);
 }
 
-CUresult cuCtxDestroy_v2(CUcontext context)
-{
+CUresult cuCtxDestroy_v2(CUcontext context) {
     FAULT_POINT();
     CUresult result = driver_ready();
 
@@ -160,14 +150,12 @@ CUresult cuCtxDestroy_v2(CUcontext context)
     return result;
 }
 
-CUresult cuCtxDestroy(CUcontext context)
-{
+CUresult cuCtxDestroy(CUcontext context) {
     FAULT_POINT();
     return cuCtxDestroy_v2(context);
 }
 
-static CUresult usable(CUcontext context)
-{
+static CUresult usable(CUcontext context) {
     CUresult result = driver_ready();
 
     if (result != CUDA_SUCCESS)
@@ -178,8 +166,7 @@ static CUresult usable(CUcontext context)
     return result;
 }
 
-CUresult cuCtxSetCurrent(CUcontext context)
-{
+CUresult cuCtxSetCurrent(CUcontext context) {
     FAULT_POINT();
     CUresult result = context ? usable(context) : driver_ready();
 
@@ -196,8 +183,7 @@ CUresult cuCtxSetCurrent(CUcontext context)
     return CUDA_SUCCESS;
 }
 
-CUresult cuCtxGetCurrent(CUcontext *context)
-{
+CUresult cuCtxGetCurrent(CUcontext *context) {
     FAULT_POINT();
     CUresult ready = driver_ready();
 
@@ -209,8 +195,7 @@ CUresult cuCtxGetCurrent(CUcontext *context)
     return CUDA_SUCCESS;
 }
 
-CUresult cuCtxPushCurrent_v2(CUcontext context)
-{
+CUresult cuCtxPushCurrent_v2(CUcontext context) {
     FAULT_POINT();
     CUresult result = usable(context);
 
@@ -222,14 +207,12 @@ CUresult cuCtxPushCurrent_v2(CUcontext context)
     return CUDA_SUCCESS;
 }
 
-CUresult cuCtxPushCurrent(CUcontext context)
-{
+CUresult cuCtxPushCurrent(CUcontext context) {
     FAULT_POINT();
     return cuCtxPushCurrent_v2(context);
 }
 
-CUresult cuCtxPopCurrent_v2(CUcontext *context)
-{
+CUresult cuCtxPopCurrent_v2(CUcontext *context) {
     FAULT_POINT();
     CUresult ready = driver_ready();
 
@@ -243,14 +226,12 @@ CUresult cuCtxPopCurrent_v2(CUcontext *context)
     return CUDA_SUCCESS;
 }
 
-CUresult cuCtxPopCurrent(CUcontext *context)
-{
+CUresult cuCtxPopCurrent(CUcontext *context) {
     FAULT_POINT();
     return cuCtxPopCurrent_v2(context);
 }
 
-CUresult cuCtxGetDevice(CUdevice *device)
-{
+CUresult cuCtxGetDevice(CUdevice *device) {
     FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_current(&context);
@@ -263,8 +244,7 @@ CUresult cuCtxGetDevice(CUdevice *device)
     return CUDA_SUCCESS;
 }
 
-CUresult cuCtxGetFlags(unsigned int *flags)
-{
+CUresult cuCtxGetFlags(unsigned int *flags) {
     FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_current(&context);
@@ -277,8 +257,7 @@ CUresult cuCtxGetFlags(unsigned int *flags)
     return CUDA_SUCCESS;
 }
 
-CUresult cuCtxGetApiVersion(CUcontext context, unsigned int *version)
-{
+CUresult cuCtxGetApiVersion(CUcontext context, unsigned int *version) {
     FAULT_POINT();
     CUresult result = context ? usable(context) : driver_current(&context);
 
@@ -290,8 +269,7 @@ CUresult cuCtxGetApiVersion(CUcontext context, unsigned int *version)
     return CUDA_SUCCESS;
 }
 
-CUresult cuCtxSynchronize(void)
-{
+CUresult cuCtxSynchronize(void) {
     FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_current(&context);

@@ -1,15 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Copies and fills. A copy that the host waits for waits for the work before it; none takes time itself, and those in
- * streams are done at once, since kernels do not touch memory. Bounds are checked over the whole allocation; bytes are kept
- * for its first 64 MiB (managed memory: for all of it), so that a test may fill a simulated card without filling the machine.
+ * streams are done at once, since kernels do not touch memory. Bounds are checked over the whole allocation; bytes are
+ * kept for its first 64 MiB (managed memory: for all of it), so that a test may fill a simulated card without filling
+ * the machine.
  */
 #include <string.h>
 
 #include "capture.h"
 #include "cuda_copies.h"
 
-static CUresult reach(CUdeviceptr address, uint64_t bytes, unsigned char **content, uint64_t *kept)
-{
+static CUresult reach(CUdeviceptr address, uint64_t bytes, unsigned char **content, uint64_t *kept) {
     CUresult result;
 
     pthread_mutex_lock(&driver_lock);
@@ -18,8 +19,7 @@ static CUresult reach(CUdeviceptr address, uint64_t bytes, unsigned char **conte
     return result;
 }
 
-static CUresult fill(const CUDA_MEMSET_NODE_PARAMS *fill)
-{
+static CUresult fill(const CUDA_MEMSET_NODE_PARAMS *fill) {
     for (size_t row = 0; row < fill->height; row++) {
         unsigned char *content;
         uint64_t kept;
@@ -36,8 +36,7 @@ static CUresult fill(const CUDA_MEMSET_NODE_PARAMS *fill)
     return CUDA_SUCCESS;
 }
 
-static CUresult copy(const struct work *work)
-{
+static CUresult copy(const struct work *work) {
     uint64_t room = work->copy.bytes, kept = work->copy.bytes;
     unsigned char *to = work->copy.to;
     const unsigned char *from = work->copy.from;
@@ -62,14 +61,12 @@ static CUresult copy(const struct work *work)
     return CUDA_SUCCESS;
 }
 
-CUresult copy_now(const struct work *work)
-{
+CUresult copy_now(const struct work *work) {
     return work->type == CU_GRAPH_NODE_TYPE_MEMSET ? fill(&work->memset) : copy(work);
 }
 
 /* In a stream. */
-static CUresult push(const struct work *work, CUstream stream)
-{
+static CUresult push(const struct work *work, CUstream stream) {
     struct CUctx_st *context;
     CUresult result = driver_stream(&stream, &context);
     bool taken;
@@ -81,8 +78,7 @@ static CUresult push(const struct work *work, CUstream stream)
 }
 
 /* In a default stream, waited for. */
-static CUresult wait_for(const struct work *work, CUstream stream)
-{
+static CUresult wait_for(const struct work *work, CUstream stream) {
     struct CUctx_st *context;
     CUresult result = driver_stream(&stream, &context);
 
@@ -96,179 +92,152 @@ static CUresult wait_for(const struct work *work, CUstream stream)
     return copy_now(work);
 }
 
-static struct work upload(CUdeviceptr destination, const void *source, size_t bytes)
-{
+static struct work upload(CUdeviceptr destination, const void *source, size_t bytes) {
     return (struct work){.type = CU_GRAPH_NODE_TYPE_MEMCPY, .copy = {destination, 0, NULL, source, bytes}};
 }
 
-static struct work download(void *destination, CUdeviceptr source, size_t bytes)
-{
+static struct work download(void *destination, CUdeviceptr source, size_t bytes) {
     return (struct work){.type = CU_GRAPH_NODE_TYPE_MEMCPY, .copy = {0, source, destination, NULL, bytes}};
 }
 
-static struct work inside(CUdeviceptr destination, CUdeviceptr source, size_t bytes)
-{
+static struct work inside(CUdeviceptr destination, CUdeviceptr source, size_t bytes) {
     return (struct work){.type = CU_GRAPH_NODE_TYPE_MEMCPY, .copy = {destination, source, NULL, NULL, bytes}};
 }
 
-static struct work filling(CUdeviceptr destination, unsigned value, unsigned size, size_t count)
-{
+static struct work filling(CUdeviceptr destination, unsigned value, unsigned size, size_t count) {
     return (struct work){.type = CU_GRAPH_NODE_TYPE_MEMSET, .memset = {destination, 0, value, size, count, 1}};
 }
 
-CUresult cuMemcpyHtoD_v2(CUdeviceptr destination, const void *source, size_t bytes)
-{
+CUresult cuMemcpyHtoD_v2(CUdeviceptr destination, const void *source, size_t bytes) {
     FAULT_POINT();
     struct work work = upload(destination, source, bytes);
 
     return wait_for(&work, NULL);
 }
 
-CUresult cuMemcpyHtoD_v2_ptds(CUdeviceptr destination, const void *source, size_t bytes)
-{
+CUresult cuMemcpyHtoD_v2_ptds(CUdeviceptr destination, const void *source, size_t bytes) {
     FAULT_POINT();
     struct work work = upload(destination, source, bytes);
 
     return wait_for(&work, CU_STREAM_PER_THREAD);
 }
 
-CUresult cuMemcpyHtoD(CUdeviceptr_v1 destination, const void *source, unsigned int bytes)
-{
+CUresult cuMemcpyHtoD(CUdeviceptr_v1 destination, const void *source, unsigned int bytes) {
     FAULT_POINT();
     return cuMemcpyHtoD_v2(destination, source, bytes);
 }
 
-CUresult cuMemcpyDtoH_v2(void *destination, CUdeviceptr source, size_t bytes)
-{
+CUresult cuMemcpyDtoH_v2(void *destination, CUdeviceptr source, size_t bytes) {
     FAULT_POINT();
     struct work work = download(destination, source, bytes);
 
     return wait_for(&work, NULL);
 }
 
-CUresult cuMemcpyDtoH_v2_ptds(void *destination, CUdeviceptr source, size_t bytes)
-{
+CUresult cuMemcpyDtoH_v2_ptds(void *destination, CUdeviceptr source, size_t bytes) {
     FAULT_POINT();
     struct work work = download(destination, source, bytes);
 
     return wait_for(&work, CU_STREAM_PER_THREAD);
 }
 
-CUresult cuMemcpyDtoH(void *destination, CUdeviceptr_v1 source, unsigned int bytes)
-{
+CUresult cuMemcpyDtoH(void *destination, CUdeviceptr_v1 source, unsigned int bytes) {
     FAULT_POINT();
     return cuMemcpyDtoH_v2(destination, source, bytes);
 }
 
 /* Between places of a device, copies and fills do not keep the host waiting: they are in the default stream. */
-CUresult cuMemcpyDtoD_v2(CUdeviceptr destination, CUdeviceptr source, size_t bytes)
-{
+CUresult cuMemcpyDtoD_v2(CUdeviceptr destination, CUdeviceptr source, size_t bytes) {
     FAULT_POINT();
     return cuMemcpyDtoDAsync_v2(destination, source, bytes, NULL);
 }
 
-CUresult cuMemcpyDtoD_v2_ptds(CUdeviceptr destination, CUdeviceptr source, size_t bytes)
-{
+CUresult cuMemcpyDtoD_v2_ptds(CUdeviceptr destination, CUdeviceptr source, size_t bytes) {
     FAULT_POINT();
     return cuMemcpyDtoDAsync_v2(destination, source, bytes, CU_STREAM_PER_THREAD);
 }
 
-CUresult cuMemsetD8_v2(CUdeviceptr destination, unsigned char value, size_t count)
-{
+CUresult cuMemsetD8_v2(CUdeviceptr destination, unsigned char value, size_t count) {
     FAULT_POINT();
     return cuMemsetD8Async(destination, value, count, NULL);
 }
 
-CUresult cuMemsetD8_v2_ptds(CUdeviceptr destination, unsigned char value, size_t count)
-{
+CUresult cuMemsetD8_v2_ptds(CUdeviceptr destination, unsigned char value, size_t count) {
     FAULT_POINT();
     return cuMemsetD8Async(destination, value, count, CU_STREAM_PER_THREAD);
 }
 
-CUresult cuMemsetD8(CUdeviceptr_v1 destination, unsigned char value, unsigned int count)
-{
+CUresult cuMemsetD8(CUdeviceptr_v1 destination, unsigned char value, unsigned int count) {
     FAULT_POINT();
     return cuMemsetD8_v2(destination, value, count);
 }
 
-CUresult cuMemsetD32_v2(CUdeviceptr destination, unsigned int value, size_t count)
-{
+CUresult cuMemsetD32_v2(CUdeviceptr destination, unsigned int value, size_t count) {
     FAULT_POINT();
     return cuMemsetD32Async(destination, value, count, NULL);
 }
 
-CUresult cuMemsetD32_v2_ptds(CUdeviceptr destination, unsigned int value, size_t count)
-{
+CUresult cuMemsetD32_v2_ptds(CUdeviceptr destination, unsigned int value, size_t count) {
     FAULT_POINT();
     return cuMemsetD32Async(destination, value, count, CU_STREAM_PER_THREAD);
 }
 
-CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr destination, const void *source, size_t bytes, CUstream stream)
-{
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr destination, const void *source, size_t bytes, CUstream stream) {
     FAULT_POINT();
     struct work work = upload(destination, source, bytes);
 
     return push(&work, stream);
 }
 
-CUresult cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr destination, const void *source, size_t bytes, CUstream stream)
-{
+CUresult cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr destination, const void *source, size_t bytes, CUstream stream) {
     FAULT_POINT();
     return cuMemcpyHtoDAsync_v2(destination, source, bytes, PTSZ(stream));
 }
 
-CUresult cuMemcpyDtoHAsync_v2(void *destination, CUdeviceptr source, size_t bytes, CUstream stream)
-{
+CUresult cuMemcpyDtoHAsync_v2(void *destination, CUdeviceptr source, size_t bytes, CUstream stream) {
     FAULT_POINT();
     struct work work = download(destination, source, bytes);
 
     return push(&work, stream);
 }
 
-CUresult cuMemcpyDtoHAsync_v2_ptsz(void *destination, CUdeviceptr source, size_t bytes, CUstream stream)
-{
+CUresult cuMemcpyDtoHAsync_v2_ptsz(void *destination, CUdeviceptr source, size_t bytes, CUstream stream) {
     FAULT_POINT();
     return cuMemcpyDtoHAsync_v2(destination, source, bytes, PTSZ(stream));
 }
 
-CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr destination, CUdeviceptr source, size_t bytes, CUstream stream)
-{
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr destination, CUdeviceptr source, size_t bytes, CUstream stream) {
     FAULT_POINT();
     struct work work = inside(destination, source, bytes);
 
     return push(&work, stream);
 }
 
-CUresult cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr destination, CUdeviceptr source, size_t bytes, CUstream stream)
-{
+CUresult cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr destination, CUdeviceptr source, size_t bytes, CUstream stream) {
     FAULT_POINT();
     return cuMemcpyDtoDAsync_v2(destination, source, bytes, PTSZ(stream));
 }
 
-CUresult cuMemsetD8Async(CUdeviceptr destination, unsigned char value, size_t count, CUstream stream)
-{
+CUresult cuMemsetD8Async(CUdeviceptr destination, unsigned char value, size_t count, CUstream stream) {
     FAULT_POINT();
     struct work work = filling(destination, value, 1, count);
 
     return push(&work, stream);
 }
 
-CUresult cuMemsetD8Async_ptsz(CUdeviceptr destination, unsigned char value, size_t count, CUstream stream)
-{
+CUresult cuMemsetD8Async_ptsz(CUdeviceptr destination, unsigned char value, size_t count, CUstream stream) {
     FAULT_POINT();
     return cuMemsetD8Async(destination, value, count, PTSZ(stream));
 }
 
-CUresult cuMemsetD32Async(CUdeviceptr destination, unsigned int value, size_t count, CUstream stream)
-{
+CUresult cuMemsetD32Async(CUdeviceptr destination, unsigned int value, size_t count, CUstream stream) {
     FAULT_POINT();
     struct work work = filling(destination, value, 4, count);
 
     return push(&work, stream);
 }
 
-CUresult cuMemsetD32Async_ptsz(CUdeviceptr destination, unsigned int value, size_t count, CUstream stream)
-{
+CUresult cuMemsetD32Async_ptsz(CUdeviceptr destination, unsigned int value, size_t count, CUstream stream) {
     FAULT_POINT();
     return cuMemsetD32Async(destination, value, count, PTSZ(stream));
 }

@@ -1,31 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>
 
 #include "driver.h"
 
-uint64_t device_capacity(const struct device *device)
-{
+uint64_t device_capacity(const struct device *device) {
     return device->card->memory - device->card->reserved;
 }
 
-uint64_t device_used(const struct device *device)
-{
+uint64_t device_used(const struct device *device) {
     return device->instance.serial ? sim_mig_gpu_used(&driver_state, device->whole->index, device->instance.gpu)
                                    : sim_state_used(&driver_state, device->card->unit);
 }
 
-bool device_present(const struct device *device)
-{
+bool device_present(const struct device *device) {
     struct sim_mig_instance now;
 
     if (!device->instance.serial)
         return !sim_mig_enabled(&driver_state, device->whole->index);
     return sim_mig_enabled(&driver_state, device->whole->index) &&
-           sim_mig_compute(&driver_state, device->whole, device->instance.slot, &now) && now.serial == device->instance.serial;
+           sim_mig_compute(&driver_state, device->whole, device->instance.slot, &now) &&
+           now.serial == device->instance.serial;
 }
 
-CUresult cuDeviceGetCount(int *count)
-{
+CUresult cuDeviceGetCount(int *count) {
     FAULT_POINT();
     CUresult ready = driver_ready();
 
@@ -37,8 +35,7 @@ CUresult cuDeviceGetCount(int *count)
     return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGet(CUdevice *device, int ordinal)
-{
+CUresult cuDeviceGet(CUdevice *device, int ordinal) {
     FAULT_POINT();
     struct device *found;
     CUresult result = driver_device(ordinal, &found);
@@ -51,8 +48,7 @@ CUresult cuDeviceGet(CUdevice *device, int ordinal)
     return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGetName(char *name, int length, CUdevice device)
-{
+CUresult cuDeviceGetName(char *name, int length, CUdevice device) {
     FAULT_POINT();
     struct device *found;
     CUresult result = driver_device(device, &found);
@@ -66,8 +62,7 @@ CUresult cuDeviceGetName(char *name, int length, CUdevice device)
 }
 
 /* The two versions differ only under MIG, where _v2 gives the instance's UUID. */
-CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
-{
+CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device) {
     FAULT_POINT();
     struct device *found;
     CUresult result = driver_device(device, &found);
@@ -80,8 +75,7 @@ CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
     return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
-{
+CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device) {
     FAULT_POINT();
     CUresult result = cuDeviceGetUuid_v2(uuid, device);
 
@@ -90,8 +84,7 @@ CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
     return result;
 }
 
-CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
-{
+CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device) {
     FAULT_POINT();
     struct device *found;
     CUresult result = driver_device(device, &found);
@@ -105,8 +98,7 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
 }
 
 /* 32 bits: a larger card shows as all that fits. */
-CUresult cuDeviceTotalMem(unsigned int *bytes, CUdevice device)
-{
+CUresult cuDeviceTotalMem(unsigned int *bytes, CUdevice device) {
     FAULT_POINT();
     size_t wide = 0;
     CUresult result = cuDeviceTotalMem_v2(bytes ? &wide : NULL, device);
@@ -116,8 +108,7 @@ CUresult cuDeviceTotalMem(unsigned int *bytes, CUdevice device)
     return result;
 }
 
-CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
-{
+CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device) {
     FAULT_POINT();
     struct device *found;
     CUresult result = driver_device(device, &found);
@@ -131,8 +122,7 @@ CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
     return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGetPCIBusId(char *busId, int length, CUdevice device)
-{
+CUresult cuDeviceGetPCIBusId(char *busId, int length, CUdevice device) {
     FAULT_POINT();
     struct device *found;
     CUresult result = driver_device(device, &found);
@@ -145,8 +135,7 @@ CUresult cuDeviceGetPCIBusId(char *busId, int length, CUdevice device)
     return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGetByPCIBusId(CUdevice *device, const char *busId)
-{
+CUresult cuDeviceGetByPCIBusId(CUdevice *device, const char *busId) {
     FAULT_POINT();
     CUresult ready = driver_ready();
 

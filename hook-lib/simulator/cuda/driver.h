@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside of the fake libcuda. One mutex a process (`driver_lock`) guards contexts, blocks and pages; the state's own lock
- * is taken inside it, never the other way round. Launches that take no time take no lock; what waits holds none.
+ * Inside of the fake libcuda. One mutex a process (`driver_lock`) guards contexts, blocks and pages; the state's own
+ * lock is taken inside it, never the other way round. Launches that take no time take no lock; what waits holds none.
  */
 #ifndef PARTITA_SIM_DRIVER_H
 #define PARTITA_SIM_DRIVER_H
@@ -9,9 +10,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "cuda_api.h"
 #include "../node/node.h"
 #include "../state/state.h"
+#include "cuda_api.h"
 
 #define MIB (1024ull * 1024)
 #define GRANULARITY (2 * MIB)
@@ -21,9 +22,10 @@
 /* What kernels do: those that are not named take kernel-time and do nothing. */
 enum kernel_kind {
     KERNEL_ANY,
-    KERNEL_SPIN,            /* partita_spin: takes the ns that its first parameter says */
-    KERNEL_SET_CONDITIONAL, /* partita_set_conditional: gives the conditional handle, its first parameter, the value of the second */
-    KERNEL_COUNT_DOWN,      /* partita_count_down: takes one from the value of the conditional handle, its parameter */
+    KERNEL_SPIN, /* partita_spin: takes the ns that its first parameter says */
+    /* partita_set_conditional: gives the conditional handle, its first parameter, the value of the second */
+    KERNEL_SET_CONDITIONAL,
+    KERNEL_COUNT_DOWN, /* partita_count_down: takes one from the value of the conditional handle, its parameter */
     KERNEL_KINDS
 };
 
@@ -39,7 +41,7 @@ struct CUfunc_st {
 
 struct CUmod_st {
     struct CUctx_st *context;
-    struct CUlib_st *library;        /* NULL: loaded for itself */
+    struct CUlib_st *library; /* NULL: loaded for itself */
     struct CUfunc_st functions[KERNEL_KINDS];
     struct CUmod_st *next;
 };
@@ -48,9 +50,9 @@ struct CUstream_st {
     struct CUctx_st *context;
     unsigned flags;
     int priority;
-    int default_of; /* thread whose default stream it is, else 0 */
-    _Atomic uint64_t end;  /* the card's work time at which all of it is done */
-    _Atomic uint64_t host; /* number of its last host function */
+    int default_of;          /* thread whose default stream it is, else 0 */
+    _Atomic uint64_t end;    /* the card's work time at which all of it is done */
+    _Atomic uint64_t host;   /* number of its last host function */
     struct capture *capture; /* that it is part of, and the nodes after which its next one comes (capture.c) */
     struct CUgraphNode_st **needs;
     size_t need_count;
@@ -63,7 +65,7 @@ struct CUctx_st {
     int ordinal; /* CUDA's number of the device */
     bool primary;
     struct CUctx_st *whole; /* of a green context: the primary one; else NULL */
-    _Atomic bool alive; /* read without driver_lock */
+    _Atomic bool alive;     /* read without driver_lock */
     unsigned flags;
     unsigned retained; /* primary: how often */
     struct block *blocks, *slabs;
@@ -75,7 +77,7 @@ struct CUctx_st {
 
 /* What CUDA sees as one device. */
 struct device {
-    const struct sim_card *card;  /* of a compute instance of MIG: its part of the card */
+    const struct sim_card *card; /* of a compute instance of MIG: its part of the card */
     const struct sim_card *whole;
     struct sim_mig_instance instance; /* serial 0: the whole card */
     struct CUctx_st *primary;
@@ -90,7 +92,7 @@ struct block {
     uint64_t resident; /* of it, charged to the card (managed memory may be more) */
     uint64_t requested;
     bool managed;
-    unsigned piece;      /* slab: bytes of a piece, else 0 */
+    unsigned piece; /* slab: bytes of a piece, else 0 */
     unsigned pieces_used;
     uint32_t *pieces; /* slab: requested bytes of each piece, 0 if it is free */
     unsigned char *content;
@@ -98,7 +100,7 @@ struct block {
     struct CUmemPoolHandle_st *pool; /* which pays for it; else NULL */
     struct physical *physical;       /* mapped: what is behind the addresses, from `offset` on */
     uint64_t offset;
-    int access;   /* mapped: CU_MEM_ACCESS_FLAGS_… */
+    int access;                   /* mapped: CU_MEM_ACCESS_FLAGS_… */
     bool foreign, foreign_buffer; /* opened by IPC; or of external memory, which cuMemFree ends */
     struct block *next, **link;
 };
@@ -110,14 +112,14 @@ extern int driver_device_count;
 extern pthread_mutex_t driver_lock;
 
 /* Begins every function: does what an ordered fault says (partita-sim-driver fault). One read while there is none. */
-#define FAULT_POINT()                                                                                                 \
-    do {                                                                                                              \
-        if (driver_state.region && driver_state.region->fault_count) {                                                \
-            int fault = sim_fault_met(driver_state.region, __func__);                                                 \
-                                                                                                                      \
-            if (fault)                                                                                                \
-                return (CUresult)fault;                                                                               \
-        }                                                                                                             \
+#define FAULT_POINT()                                                                                                  \
+    do {                                                                                                               \
+        if (driver_state.region && driver_state.region->fault_count) {                                                 \
+            int fault = sim_fault_met(driver_state.region, __func__);                                                  \
+                                                                                                                       \
+            if (fault)                                                                                                 \
+                return (CUresult)fault;                                                                                \
+        }                                                                                                              \
     } while (0)
 
 /* CUDA_SUCCESS once cuInit has succeeded in this very process, else CUDA_ERROR_NOT_INITIALIZED. */
@@ -133,8 +135,7 @@ extern __thread bool driver_in_host_function;
 CUresult driver_current(struct CUctx_st **context);
 
 /* To which memory and modules belong: a green context's primary one. */
-static inline struct CUctx_st *context_home(struct CUctx_st *context)
-{
+static inline struct CUctx_st *context_home(struct CUctx_st *context) {
     return context->whole ? context->whole : context;
 }
 
@@ -145,8 +146,8 @@ CUresult driver_home(struct CUctx_st **context);
 #define PTSZ(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 
 /*
- * The calling thread's context, whose the stream must be. Afterwards *stream is a real one, the thread's own default stream
- * among them, or NULL for the legacy one.
+ * The calling thread's context, whose the stream must be. Afterwards *stream is a real one, the thread's own default
+ * stream among them, or NULL for the legacy one.
  */
 CUresult driver_stream(CUstream *stream, struct CUctx_st **context);
 
@@ -196,8 +197,7 @@ void *address_reserve(uint64_t size, uint64_t alignment);
 void *address_reserve_granules(uint64_t size, bool low, bool managed);
 void address_free(CUdeviceptr base, uint64_t size);
 
-static inline uint64_t round_up(uint64_t bytes, uint64_t unit)
-{
+static inline uint64_t round_up(uint64_t bytes, uint64_t unit) {
     return (bytes + unit - 1) / unit * unit;
 }
 
@@ -211,7 +211,10 @@ CUresult block_range(CUdeviceptr address, CUdeviceptr *base, uint64_t *size);
 /* Where `bytes` at an address are kept; *kept: how many of them are (see copy.c). */
 CUresult block_content(CUdeviceptr address, uint64_t bytes, unsigned char **content, uint64_t *kept);
 
-/* Pools, under driver_lock: memory comes back by cuMemFree; the host sees that all streams are done; the device is reset. */
+/*
+ * Pools, under driver_lock: memory comes back by cuMemFree; the host sees that all streams are done; the device is
+ * reset.
+ */
 void pool_take_back(struct CUmemPoolHandle_st *pool, uint64_t bytes);
 void pool_observe(void);
 void pool_reset(int ordinal);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Events. An event is a point in a stream; when that came, the card's clock tells however late one asks. */
 #include <stdlib.h>
 
@@ -14,7 +15,7 @@ struct CUevent_st {
     pthread_mutex_t lock; /* of what follows; the state's lock is taken inside it */
     bool recorded, done;
     struct point point;
-    uint64_t time; /* once done */
+    uint64_t time;            /* once done */
     struct captured captured; /* the last record was in a capture: it counts for none of the above */
     struct CUevent_st *next, *elder;
 };
@@ -22,8 +23,7 @@ struct CUevent_st {
 static struct CUevent_st *unused, *youngest; /* `elder` chains every one there ever was */
 static pthread_mutex_t unused_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static CUresult check(CUevent event)
-{
+static CUresult check(CUevent event) {
     CUresult ready = driver_ready();
 
     if (ready != CUDA_SUCCESS)
@@ -33,8 +33,7 @@ static CUresult check(CUevent event)
     return event->context->alive ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
-CUresult cuEventCreate(CUevent *event, unsigned int flags)
-{
+CUresult cuEventCreate(CUevent *event, unsigned int flags) {
     FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_home(&context);
@@ -69,8 +68,7 @@ CUresult cuEventCreate(CUevent *event, unsigned int flags)
     return CUDA_SUCCESS;
 }
 
-CUresult cuEventDestroy_v2(CUevent event)
-{
+CUresult cuEventDestroy_v2(CUevent event) {
     FAULT_POINT();
     CUresult ready = driver_ready();
 
@@ -86,14 +84,12 @@ CUresult cuEventDestroy_v2(CUevent event)
     return CUDA_SUCCESS;
 }
 
-CUresult cuEventDestroy(CUevent event)
-{
+CUresult cuEventDestroy(CUevent event) {
     FAULT_POINT();
     return cuEventDestroy_v2(event);
 }
 
-CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int flags)
-{
+CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int flags) {
     FAULT_POINT();
     CUresult result = check(event);
     struct CUctx_st *context;
@@ -127,20 +123,17 @@ CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int fla
     return CUDA_SUCCESS;
 }
 
-CUresult cuEventRecordWithFlags_ptsz(CUevent event, CUstream stream, unsigned int flags)
-{
+CUresult cuEventRecordWithFlags_ptsz(CUevent event, CUstream stream, unsigned int flags) {
     FAULT_POINT();
     return cuEventRecordWithFlags(event, PTSZ(stream), flags);
 }
 
-CUresult cuEventRecord(CUevent event, CUstream stream)
-{
+CUresult cuEventRecord(CUevent event, CUstream stream) {
     FAULT_POINT();
     return cuEventRecordWithFlags(event, stream, CU_EVENT_RECORD_DEFAULT);
 }
 
-CUresult cuEventRecord_ptsz(CUevent event, CUstream stream)
-{
+CUresult cuEventRecord_ptsz(CUevent event, CUstream stream) {
     FAULT_POINT();
     return cuEventRecord(event, PTSZ(stream));
 }
@@ -151,8 +144,7 @@ struct record {
     uint64_t time; /* if it does not wait */
 };
 
-static struct record last_record(CUevent event)
-{
+static struct record last_record(CUevent event) {
     struct record record;
 
     pthread_mutex_lock(&event->lock);
@@ -164,8 +156,7 @@ static struct record last_record(CUevent event)
 }
 
 /* In any mode: an event that was last recorded in a capture cannot be asked or waited for. */
-static CUresult check_asked(CUevent event, bool waits)
-{
+static CUresult check_asked(CUevent event, bool waits) {
     CUresult result = check(event);
 
     if (result != CUDA_SUCCESS)
@@ -177,8 +168,7 @@ static CUresult check_asked(CUevent event, bool waits)
     return waits ? unsafe_call() : CUDA_SUCCESS;
 }
 
-CUresult cuEventQuery(CUevent event)
-{
+CUresult cuEventQuery(CUevent event) {
     FAULT_POINT();
     CUresult result = check_asked(event, true);
 
@@ -187,8 +177,7 @@ CUresult cuEventQuery(CUevent event)
     return last_record(event).waits ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 
-CUresult cuEventSynchronize(CUevent event)
-{
+CUresult cuEventSynchronize(CUevent event) {
     FAULT_POINT();
     CUresult result = check_asked(event, true);
     struct record record;
@@ -205,8 +194,7 @@ CUresult cuEventSynchronize(CUevent event)
 }
 
 /* In steps of half a microsecond, as the documentation has it. */
-CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end)
-{
+CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end) {
     FAULT_POINT();
     CUresult result = check_asked(start, false);
     struct record began, ended;
@@ -228,15 +216,13 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end)
     return CUDA_SUCCESS;
 }
 
-CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end)
-{
+CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end) {
     FAULT_POINT();
     return cuEventElapsedTime(milliseconds, start, end);
 }
 
 /* Work of one process on one card is in order anyway; what another card must wait for, the calling thread waits for. */
-CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags)
-{
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags) {
     FAULT_POINT();
     CUresult result = check(event);
     struct CUctx_st *context;
@@ -263,8 +249,7 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags)
     return CUDA_SUCCESS;
 }
 
-CUresult cuStreamWaitEvent_ptsz(CUstream stream, CUevent event, unsigned int flags)
-{
+CUresult cuStreamWaitEvent_ptsz(CUstream stream, CUevent event, unsigned int flags) {
     FAULT_POINT();
     return cuStreamWaitEvent(PTSZ(stream), event, flags);
 }

@@ -1,4 +1,8 @@
-/* Inside of the simulated graphs. Graphs may be used by one thread at a time, as the documentation says; lists are under driver_lock. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside of the simulated graphs. Graphs may be used by one thread at a time, as the documentation says; lists are
+ * under driver_lock.
+ */
 #ifndef PARTITA_SIM_GRAPH_H
 #define PARTITA_SIM_GRAPH_H
 
@@ -8,7 +12,9 @@
 /* What conditional nodes ask: the simulator's own side of a CUgraphConditionalHandle (conditionals.c). */
 struct condition;
 
-/* Semaphores and what is to be done with them; counted, since executable graphs have them as well (semaphore_nodes.c). */
+/*
+ * Semaphores and what is to be done with them; counted, since executable graphs have them as well (semaphore_nodes.c).
+ */
 struct semaphore_set;
 
 /* What a node does. The part of a node that an executable graph has a copy of. */
@@ -100,7 +106,10 @@ struct step *exec_step(CUgraphExec exec, CUgraphNode node);
 /* A kernel node's work, its parameters taken over. */
 CUresult kernel_work(const CUDA_KERNEL_NODE_PARAMS_v2 *params, struct work *work);
 
-/* The graph's nodes one by one such that each comes after what it needs: place `round` 1, 2, …; false: there is a circle. */
+/*
+ * The graph's nodes one by one such that each comes after what it needs: place `round` 1, 2, …; false: there is a
+ * circle.
+ */
 bool graph_order(CUgraph graph, CUgraphNode *ordered);
 
 /* Memory that a graph's allocation nodes need, taken at a launch (graph_memory.c). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Executable graphs: their nodes in an order that the dependencies allow (graph_launch.c does them). */
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +9,7 @@ static struct CUgraphExec_st *execs; /* those that live; under driver_lock */
 
 static CUresult add_steps(struct steps *steps, CUgraph graph);
 
-static void discard(struct steps *steps)
-{
+static void discard(struct steps *steps) {
     for (size_t i = 0; i < steps->count; i++) {
         struct step *step = &steps->at[i];
 
@@ -22,8 +22,7 @@ static void discard(struct steps *steps)
     *steps = (struct steps){0};
 }
 
-static CUresult add_bodies(struct step *step)
-{
+static CUresult add_bodies(struct step *step) {
     CUresult result = CUDA_SUCCESS;
 
     step->bodies = calloc(step->work.conditional.size, sizeof *step->bodies);
@@ -34,10 +33,9 @@ static CUresult add_bodies(struct step *step)
     return result;
 }
 
-static CUresult add_step(struct steps *steps, CUgraphNode node)
-{
-    struct step *grown = steps->count & (steps->count - 1) ? steps->at
-                                                           : realloc(steps->at, (2 * steps->count + 1) * sizeof *grown);
+static CUresult add_step(struct steps *steps, CUgraphNode node) {
+    struct step *grown =
+        steps->count & (steps->count - 1) ? steps->at : realloc(steps->at, (2 * steps->count + 1) * sizeof *grown);
     struct step *step;
 
     if (!grown)
@@ -49,8 +47,7 @@ static CUresult add_step(struct steps *steps, CUgraphNode node)
     return node->work.type == CU_GRAPH_NODE_TYPE_CONDITIONAL ? add_bodies(step) : CUDA_SUCCESS;
 }
 
-static CUresult add_steps(struct steps *steps, CUgraph graph)
-{
+static CUresult add_steps(struct steps *steps, CUgraph graph) {
     CUgraphNode *ordered = malloc((graph->count + 1) * sizeof *ordered);
     CUresult result = !ordered                      ? CUDA_ERROR_OUT_OF_MEMORY
                       : graph_order(graph, ordered) ? CUDA_SUCCESS
@@ -63,8 +60,7 @@ static CUresult add_steps(struct steps *steps, CUgraph graph)
     return result;
 }
 
-static struct step *find_step(const struct steps *steps, CUgraphNode node)
-{
+static struct step *find_step(const struct steps *steps, CUgraphNode node) {
     struct step *found = NULL;
 
     for (size_t i = 0; i < steps->count && !found; i++) {
@@ -78,21 +74,18 @@ static struct step *find_step(const struct steps *steps, CUgraphNode node)
     return found;
 }
 
-struct step *exec_step(CUgraphExec exec, CUgraphNode node)
-{
+struct step *exec_step(CUgraphExec exec, CUgraphNode node) {
     return find_step(&exec->steps, node);
 }
 
-void graph_forget_exec(CUgraph graph)
-{
+void graph_forget_exec(CUgraph graph) {
     for (struct CUgraphExec_st *exec = execs; exec; exec = exec->next)
         if (exec->only_of == graph)
             exec->only_of = NULL;
 }
 
 /* A graph with conditional nodes has one executable graph at a time. */
-static CUresult enlist(CUgraphExec exec, CUgraph graph)
-{
+static CUresult enlist(CUgraphExec exec, CUgraph graph) {
     const struct CUgraphExec_st *other;
 
     pthread_mutex_lock(&driver_lock);
@@ -108,14 +101,12 @@ static CUresult enlist(CUgraphExec exec, CUgraph graph)
     return other ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
-static void end(CUgraphExec exec)
-{
+static void end(CUgraphExec exec) {
     discard(&exec->steps);
     free(exec);
 }
 
-CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
-{
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags) {
     FAULT_POINT();
     CUresult result = driver_ready();
 
@@ -142,8 +133,7 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned 
     return result;
 }
 
-CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *errorNode, char *log, size_t logSize)
-{
+CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *errorNode, char *log, size_t logSize) {
     FAULT_POINT();
     (void)errorNode;
     if (log && logSize)
@@ -151,14 +141,12 @@ CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *er
     return cuGraphInstantiateWithFlags(exec, graph, 0);
 }
 
-CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *errorNode, char *log, size_t logSize)
-{
+CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *errorNode, char *log, size_t logSize) {
     FAULT_POINT();
     return cuGraphInstantiate_v2(exec, graph, errorNode, log, logSize);
 }
 
-CUresult cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params)
-{
+CUresult cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params) {
     FAULT_POINT();
     if (!params)
         return CUDA_ERROR_INVALID_VALUE;
@@ -166,14 +154,12 @@ CUresult cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph, CUDA_GRA
     return cuGraphInstantiateWithFlags(exec, graph, params->flags);
 }
 
-CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params)
-{
+CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params) {
     FAULT_POINT();
     return cuGraphInstantiateWithParams(exec, graph, params);
 }
 
-CUresult cuGraphExecDestroy(CUgraphExec exec)
-{
+CUresult cuGraphExecDestroy(CUgraphExec exec) {
     FAULT_POINT();
     struct CUgraphExec_st **link = &execs;
 
@@ -192,8 +178,7 @@ CUresult cuGraphExecDestroy(CUgraphExec exec)
 }
 
 /* Whether the new steps can take the places of the old ones. */
-static void compare(const struct steps *old, const struct steps *fresh, CUgraphExecUpdateResultInfo *info)
-{
+static void compare(const struct steps *old, const struct steps *fresh, CUgraphExecUpdateResultInfo *info) {
     if (fresh->count != old->count)
         info->result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
     for (size_t i = 0; i < fresh->count && info->result == CU_GRAPH_EXEC_UPDATE_SUCCESS; i++) {
@@ -202,19 +187,21 @@ static void compare(const struct steps *old, const struct steps *fresh, CUgraphE
         if (after->type != before->type)
             info->result = CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
         else if (after->type == CU_GRAPH_NODE_TYPE_CONDITIONAL &&
-                 (after->conditional.type != before->conditional.type || after->conditional.size != before->conditional.size ||
+                 (after->conditional.type != before->conditional.type ||
+                  after->conditional.size != before->conditional.size ||
                   after->conditional.context != before->conditional.context))
             info->result = CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
         if (info->result != CU_GRAPH_EXEC_UPDATE_SUCCESS)
             info->errorNode = fresh->at[i].origin;
-        for (unsigned body = 0; fresh->at[i].bodies && info->result == CU_GRAPH_EXEC_UPDATE_SUCCESS && body < after->conditional.size; body++)
+        for (unsigned body = 0;
+             fresh->at[i].bodies && info->result == CU_GRAPH_EXEC_UPDATE_SUCCESS && body < after->conditional.size;
+             body++)
             compare(&old->at[i].bodies[body], &fresh->at[i].bodies[body], info);
     }
 }
 
 /* The nodes stay those that the executable graph was made of. */
-static void replace(struct steps *old, struct steps *fresh)
-{
+static void replace(struct steps *old, struct steps *fresh) {
     for (size_t i = 0; i < fresh->count; i++) {
         struct work work = old->at[i].work;
 
@@ -225,9 +212,10 @@ static void replace(struct steps *old, struct steps *fresh)
     }
 }
 
-/* The new graph must have the same nodes in the same order: then the parameters of its nodes take the place of the old. */
-CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info)
-{
+/*
+ * The new graph must have the same nodes in the same order: then the parameters of its nodes take the place of the old.
+ */
+CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info) {
     FAULT_POINT();
     struct steps fresh = {0};
     CUresult result;
@@ -249,8 +237,7 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdate
                                                                                   : result;
 }
 
-CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *errorNode, CUgraphExecUpdateResult *update)
-{
+CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *errorNode, CUgraphExecUpdateResult *update) {
     FAULT_POINT();
     CUgraphExecUpdateResultInfo info;
     CUresult result = update ? cuGraphExecUpdate_v2(exec, graph, &info) : CUDA_ERROR_INVALID_VALUE;

@@ -1,13 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A launch of an executable graph does the nodes one after the other; kernels that follow each other, also those of conditional nodes'
- * bodies, are one piece of work, which takes the sum of their time.
+ * A launch of an executable graph does the nodes one after the other; kernels that follow each other, also those of
+ * conditional nodes' bodies, are one piece of work, which takes the sum of their time.
  */
 #include "capture.h"
 
 #define ROUNDS_MAX (1u << 20) /* of loops, in one launch: one that has made more never ends */
 
-CUresult cuGraphUpload(CUgraphExec exec, CUstream stream)
-{
+CUresult cuGraphUpload(CUgraphExec exec, CUstream stream) {
     FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_stream(&stream, &context);
@@ -17,33 +17,36 @@ CUresult cuGraphUpload(CUgraphExec exec, CUstream stream)
     return exec ? graph_memory_reserve(exec->ordinal, exec->bytes) : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuGraphUpload_ptsz(CUgraphExec exec, CUstream stream)
-{
+CUresult cuGraphUpload_ptsz(CUgraphExec exec, CUstream stream) {
     FAULT_POINT();
     return cuGraphUpload(exec, PTSZ(stream));
 }
 
-static CUresult act(const struct work *work, struct CUctx_st *context, CUstream stream)
-{
+static CUresult act(const struct work *work, struct CUctx_st *context, CUstream stream) {
     switch (work->type) {
-    case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return cuEventRecord(work->event, stream);
-    case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return cuStreamWaitEvent(stream, work->event, 0);
-    case CU_GRAPH_NODE_TYPE_HOST: return cuLaunchHostFunc(stream, work->host.fn, work->host.userData);
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+        return cuEventRecord(work->event, stream);
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+        return cuStreamWaitEvent(stream, work->event, 0);
+    case CU_GRAPH_NODE_TYPE_HOST:
+        return cuLaunchHostFunc(stream, work->host.fn, work->host.userData);
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
-    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT: return semaphores_act(work, context, stream);
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
+        return semaphores_act(work, context, stream);
     case CU_GRAPH_NODE_TYPE_MEMSET:
-    case CU_GRAPH_NODE_TYPE_MEMCPY: return copy_now(work);
-    default: return CUDA_SUCCESS;
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+        return copy_now(work);
+    default:
+        return CUDA_SUCCESS;
     }
 }
 
 /* In a capture a launch becomes a child graph of the same nodes, one after the other. */
-static CUresult capture_launch(CUgraphExec exec, const struct CUctx_st *context, CUstream stream, bool *taken)
-{
+static CUresult capture_launch(CUgraphExec exec, const struct CUctx_st *context, CUstream stream, bool *taken) {
     struct work work = {.type = CU_GRAPH_NODE_TYPE_GRAPH};
     CUgraphNode last = NULL;
-    CUresult result = stream && stream->capture ? cuGraphCreate(&work.child, 0)
-                                                : captured_work(context, stream, &work, taken);
+    CUresult result =
+        stream && stream->capture ? cuGraphCreate(&work.child, 0) : captured_work(context, stream, &work, taken);
 
     if (!work.child)
         return result;
@@ -68,19 +71,16 @@ struct run {
     unsigned rounds;
 };
 
-static void submit(struct run *run)
-{
+static void submit(struct run *run) {
     stream_submit(run->context, run->stream, run->cost);
     run->cost = 0;
 }
 
-static void add_cost(struct run *run, uint64_t ns)
-{
+static void add_cost(struct run *run, uint64_t ns) {
     run->cost = ns < SIM_MAX_COST - run->cost ? run->cost + ns : SIM_MAX_COST;
 }
 
-static void run_kernel(const struct work *work, struct run *run)
-{
+static void run_kernel(const struct work *work, struct run *run) {
     CUfunction function = work->kernel.params.func ? work->kernel.params.func : (CUfunction)work->kernel.params.kern;
 
     add_cost(run, function->kind == KERNEL_SPIN ? work->kernel.first : kernel_cost(run->context, function, NULL, NULL));
@@ -88,8 +88,7 @@ static void run_kernel(const struct work *work, struct run *run)
     conditional_kernel(function->kind, work->kernel.first, work->kernel.second);
 }
 
-static CUresult run_steps(const struct steps *steps, struct run *run)
-{
+static CUresult run_steps(const struct steps *steps, struct run *run) {
     CUresult result = CUDA_SUCCESS;
 
     for (size_t i = 0; result == CUDA_SUCCESS && i < steps->count; i++) {
@@ -122,8 +121,7 @@ static CUresult run_steps(const struct steps *steps, struct run *run)
     return result;
 }
 
-static void begin_conditions(const struct steps *steps)
-{
+static void begin_conditions(const struct steps *steps) {
     for (size_t i = 0; i < steps->count; i++)
         for (unsigned body = 0; steps->at[i].bodies && body < steps->at[i].work.conditional.size; body++) {
             conditional_begin(&steps->at[i].work);
@@ -131,8 +129,7 @@ static void begin_conditions(const struct steps *steps)
         }
 }
 
-CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
-{
+CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
     FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_stream(&stream, &context);
@@ -157,8 +154,7 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
     return CUDA_SUCCESS;
 }
 
-CUresult cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream)
-{
+CUresult cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream) {
     FAULT_POINT();
     return cuGraphLaunch(exec, PTSZ(stream));
 }

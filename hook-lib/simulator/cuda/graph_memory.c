@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Graphs that allocate. A node's address is fixed when it is added, and an allocation that comes right after a free in the
- * same graph gets the freed addresses again if they suffice. A launch takes what the graph needs from the device's graph memory, which
- * grows by whole granules and is kept until cuDeviceGraphMemTrim. Nothing is in use after a launch: memory that a graph
- * does not free itself is not simulated.
+ * Graphs that allocate. A node's address is fixed when it is added, and an allocation that comes right after a free in
+ * the same graph gets the freed addresses again if they suffice. A launch takes what the graph needs from the device's
+ * graph memory, which grows by whole granules and is kept until cuDeviceGraphMemTrim. Nothing is in use after a launch:
+ * memory that a graph does not free itself is not simulated.
  */
 #include "graph.h"
 
@@ -11,14 +12,12 @@ static struct {
 } graph_memory[SIM_MAX_CARDS];
 static CUdeviceptr next_address = UINT64_C(0x600000000000);
 
-static uint64_t granules(uint64_t bytes)
-{
+static uint64_t granules(uint64_t bytes) {
     return (bytes + GRANULARITY - 1) / GRANULARITY * GRANULARITY;
 }
 
 /* The addresses of an earlier node that one of the dependencies freed. */
-static CUdeviceptr freed_before(CUgraph graph, const CUgraphNode *needs, size_t count, size_t bytes)
-{
+static CUdeviceptr freed_before(CUgraph graph, const CUgraphNode *needs, size_t count, size_t bytes) {
     for (size_t d = 0; d < count; d++)
         for (size_t i = 0; needs[d]->work.type == CU_GRAPH_NODE_TYPE_MEM_FREE && i < graph->count; i++) {
             const struct work *other = &graph->nodes[i]->work;
@@ -31,8 +30,7 @@ static CUdeviceptr freed_before(CUgraph graph, const CUgraphNode *needs, size_t 
 }
 
 CUresult graph_add_allocation(CUgraphNode *node, CUgraph graph, const CUgraphNode *needs, size_t count,
-                              CUDA_MEM_ALLOC_NODE_PARAMS *params)
-{
+                              CUDA_MEM_ALLOC_NODE_PARAMS *params) {
     struct device *device;
     struct work work = {.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC};
 
@@ -57,8 +55,7 @@ CUresult graph_add_allocation(CUgraphNode *node, CUgraph graph, const CUgraphNod
 }
 
 CUresult cuGraphAddMemAllocNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
-                                size_t dependencyCount, CUDA_MEM_ALLOC_NODE_PARAMS *params)
-{
+                                size_t dependencyCount, CUDA_MEM_ALLOC_NODE_PARAMS *params) {
     FAULT_POINT();
     if (!node || !graph || !params || (dependencyCount && !dependencies))
         return CUDA_ERROR_INVALID_VALUE;
@@ -66,16 +63,14 @@ CUresult cuGraphAddMemAllocNode(CUgraphNode *node, CUgraph graph, const CUgraphN
 }
 
 CUresult cuGraphAddMemFreeNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
-                               size_t dependencyCount, CUdeviceptr pointer)
-{
+                               size_t dependencyCount, CUdeviceptr pointer) {
     FAULT_POINT();
     struct work work = {.type = CU_GRAPH_NODE_TYPE_MEM_FREE, .freed = pointer};
 
     return pointer ? graph_add(graph, &work, dependencies, dependencyCount, node) : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS *params)
-{
+CUresult cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS *params) {
     FAULT_POINT();
     if (!node || !params || node->work.type != CU_GRAPH_NODE_TYPE_MEM_ALLOC)
         return CUDA_ERROR_INVALID_VALUE;
@@ -83,8 +78,7 @@ CUresult cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARA
     return CUDA_SUCCESS;
 }
 
-CUresult graph_memory_reserve(int ordinal, uint64_t bytes)
-{
+CUresult graph_memory_reserve(int ordinal, uint64_t bytes) {
     const struct device *device = &driver_devices[ordinal];
     CUresult result = CUDA_SUCCESS;
     uint64_t reserved;
@@ -103,15 +97,14 @@ CUresult graph_memory_reserve(int ordinal, uint64_t bytes)
     return result;
 }
 
-void graph_memory_reset(int ordinal)
-{
+void graph_memory_reset(int ordinal) {
     if (graph_memory[ordinal].reserved)
-        sim_state_release(&driver_state, driver_devices[ordinal].card->unit, SIM_MEMORY, graph_memory[ordinal].reserved);
+        sim_state_release(&driver_state, driver_devices[ordinal].card->unit, SIM_MEMORY,
+                          graph_memory[ordinal].reserved);
     graph_memory[ordinal].reserved = 0;
 }
 
-CUresult cuDeviceGraphMemTrim(CUdevice ordinal)
-{
+CUresult cuDeviceGraphMemTrim(CUdevice ordinal) {
     FAULT_POINT();
     struct device *device;
     CUresult result = driver_device(ordinal, &device);
@@ -124,8 +117,7 @@ CUresult cuDeviceGraphMemTrim(CUdevice ordinal)
     return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGetGraphMemAttribute(CUdevice ordinal, int attribute, void *value)
-{
+CUresult cuDeviceGetGraphMemAttribute(CUdevice ordinal, int attribute, void *value) {
     FAULT_POINT();
     struct device *device;
     CUresult result = driver_device(ordinal, &device);

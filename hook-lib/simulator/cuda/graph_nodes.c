@@ -1,14 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Nodes of every kind that is simulated. */
 #include "graph.h"
 
-CUresult kernel_work(const CUDA_KERNEL_NODE_PARAMS_v2 *params, struct work *work)
-{
+CUresult kernel_work(const CUDA_KERNEL_NODE_PARAMS_v2 *params, struct work *work) {
     CUfunction function = params->func ? params->func : (CUfunction)params->kern;
     uint64_t threads = (uint64_t)params->blockDimX * params->blockDimY * params->blockDimZ;
     struct CUctx_st *context;
 
-    if (!function || (params->kernelParams && params->extra) || !params->gridDimX || !params->gridDimY || !params->gridDimZ ||
-        !threads || threads > 1024 || params->gridDimY > 65535 || params->gridDimZ > 65535)
+    if (!function || (params->kernelParams && params->extra) || !params->gridDimX || !params->gridDimY ||
+        !params->gridDimZ || !threads || threads > 1024 || params->gridDimY > 65535 || params->gridDimZ > 65535)
         return CUDA_ERROR_INVALID_VALUE;
     if (driver_current(&context) != CUDA_SUCCESS && !function->module)
         return CUDA_ERROR_INVALID_CONTEXT;
@@ -16,14 +16,13 @@ CUresult kernel_work(const CUDA_KERNEL_NODE_PARAMS_v2 *params, struct work *work
     work->kernel.params = *params;
     work->kernel.params.kernelParams = work->kernel.params.extra = NULL;
     if (function->kind != KERNEL_ANY)
-        kernel_parameters(params->kernelParams, params->extra, function->kind == KERNEL_SET_CONDITIONAL, &work->kernel.first,
-                          &work->kernel.second);
+        kernel_parameters(params->kernelParams, params->extra, function->kind == KERNEL_SET_CONDITIONAL,
+                          &work->kernel.first, &work->kernel.second);
     return CUDA_SUCCESS;
 }
 
 CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
-                                 size_t dependencyCount, const CUDA_KERNEL_NODE_PARAMS_v2 *params)
-{
+                                 size_t dependencyCount, const CUDA_KERNEL_NODE_PARAMS_v2 *params) {
     FAULT_POINT();
     struct work work;
     CUresult result = params ? kernel_work(params, &work) : CUDA_ERROR_INVALID_VALUE;
@@ -31,16 +30,14 @@ CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraph
     return result == CUDA_SUCCESS ? graph_add(graph, &work, dependencies, dependencyCount, node) : result;
 }
 
-static CUDA_KERNEL_NODE_PARAMS_v2 widened(const CUDA_KERNEL_NODE_PARAMS_v1 *old)
-{
-    return (CUDA_KERNEL_NODE_PARAMS_v2){old->func,      old->gridDimX,  old->gridDimY,       old->gridDimZ,
-                                        old->blockDimX, old->blockDimY, old->blockDimZ,      old->sharedMemBytes,
-                                        old->kernelParams, old->extra,  NULL,                NULL};
+static CUDA_KERNEL_NODE_PARAMS_v2 widened(const CUDA_KERNEL_NODE_PARAMS_v1 *old) {
+    return (CUDA_KERNEL_NODE_PARAMS_v2){old->func,         old->gridDimX,  old->gridDimY,  old->gridDimZ,
+                                        old->blockDimX,    old->blockDimY, old->blockDimZ, old->sharedMemBytes,
+                                        old->kernelParams, old->extra,     NULL,           NULL};
 }
 
 CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t dependencyCount,
-                              const CUDA_KERNEL_NODE_PARAMS_v1 *params)
-{
+                              const CUDA_KERNEL_NODE_PARAMS_v1 *params) {
     FAULT_POINT();
     CUDA_KERNEL_NODE_PARAMS_v2 wide;
 
@@ -50,8 +47,7 @@ CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNod
     return cuGraphAddKernelNode_v2(node, graph, dependencies, dependencyCount, &wide);
 }
 
-CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v2 *params)
-{
+CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v2 *params) {
     FAULT_POINT();
     if (!node || !params || node->work.type != CU_GRAPH_NODE_TYPE_KERNEL)
         return CUDA_ERROR_INVALID_VALUE;
@@ -62,29 +58,26 @@ CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS
     return CUDA_SUCCESS;
 }
 
-CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1 *params)
-{
+CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1 *params) {
     FAULT_POINT();
     CUDA_KERNEL_NODE_PARAMS_v2 wide;
     CUresult result = params ? cuGraphKernelNodeGetParams_v2(node, &wide) : CUDA_ERROR_INVALID_VALUE;
 
     if (result == CUDA_SUCCESS)
-        *params = (CUDA_KERNEL_NODE_PARAMS_v1){wide.func,      wide.gridDimX,  wide.gridDimY,  wide.gridDimZ,
-                                               wide.blockDimX, wide.blockDimY, wide.blockDimZ, wide.sharedMemBytes,
+        *params = (CUDA_KERNEL_NODE_PARAMS_v1){wide.func,         wide.gridDimX,  wide.gridDimY,  wide.gridDimZ,
+                                               wide.blockDimX,    wide.blockDimY, wide.blockDimZ, wide.sharedMemBytes,
                                                wide.kernelParams, wide.extra};
     return result;
 }
 
-CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2 *params)
-{
+CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2 *params) {
     FAULT_POINT();
     if (!node || !params || node->work.type != CU_GRAPH_NODE_TYPE_KERNEL)
         return CUDA_ERROR_INVALID_VALUE;
     return kernel_work(params, &node->work);
 }
 
-CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *params)
-{
+CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *params) {
     FAULT_POINT();
     CUDA_KERNEL_NODE_PARAMS_v2 wide;
 
@@ -94,19 +87,19 @@ CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PAR
     return cuGraphKernelNodeSetParams_v2(node, &wide);
 }
 
-CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2 *params)
-{
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
+                                           const CUDA_KERNEL_NODE_PARAMS_v2 *params) {
     FAULT_POINT();
     struct step *step;
 
     if (!exec || !node || !params)
         return CUDA_ERROR_INVALID_VALUE;
     step = exec_step(exec, node);
-    return step && step->work.type == CU_GRAPH_NODE_TYPE_KERNEL ? kernel_work(params, &step->work) : CUDA_ERROR_INVALID_VALUE;
+    return step && step->work.type == CU_GRAPH_NODE_TYPE_KERNEL ? kernel_work(params, &step->work)
+                                                                : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *params)
-{
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *params) {
     FAULT_POINT();
     CUDA_KERNEL_NODE_PARAMS_v2 wide;
 
@@ -117,8 +110,7 @@ CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node, cons
 }
 
 CUresult cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t dependencyCount,
-                              const CUDA_MEMSET_NODE_PARAMS *params, CUcontext context)
-{
+                              const CUDA_MEMSET_NODE_PARAMS *params, CUcontext context) {
     FAULT_POINT();
     struct work work = {.type = CU_GRAPH_NODE_TYPE_MEMSET};
 
@@ -131,8 +123,7 @@ CUresult cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgraphNod
 }
 
 CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t dependencyCount,
-                            const CUDA_HOST_NODE_PARAMS *params)
-{
+                            const CUDA_HOST_NODE_PARAMS *params) {
     FAULT_POINT();
     struct work work = {.type = CU_GRAPH_NODE_TYPE_HOST};
 
@@ -143,8 +134,7 @@ CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode 
 }
 
 CUresult cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
-                                  size_t dependencyCount, CUgraph child)
-{
+                                  size_t dependencyCount, CUgraph child) {
     FAULT_POINT();
     struct work work = {.type = CU_GRAPH_NODE_TYPE_GRAPH};
     CUresult result;
@@ -164,8 +154,7 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgrap
     return result;
 }
 
-CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *child)
-{
+CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *child) {
     FAULT_POINT();
     if (!node || !child || node->work.type != CU_GRAPH_NODE_TYPE_GRAPH)
         return CUDA_ERROR_INVALID_VALUE;
@@ -173,15 +162,14 @@ CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *child)
     return CUDA_SUCCESS;
 }
 
-CUresult cuGraphAddEmptyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t dependencyCount)
-{
+CUresult cuGraphAddEmptyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                             size_t dependencyCount) {
     FAULT_POINT();
     return graph_add(graph, &(struct work){.type = CU_GRAPH_NODE_TYPE_EMPTY}, dependencies, dependencyCount, node);
 }
 
 CUresult cuGraphAddEventRecordNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
-                                   size_t dependencyCount, CUevent event)
-{
+                                   size_t dependencyCount, CUevent event) {
     FAULT_POINT();
     struct work work = {.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD, .event = event};
 
@@ -189,8 +177,7 @@ CUresult cuGraphAddEventRecordNode(CUgraphNode *node, CUgraph graph, const CUgra
 }
 
 CUresult cuGraphAddEventWaitNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
-                                 size_t dependencyCount, CUevent event)
-{
+                                 size_t dependencyCount, CUevent event) {
     FAULT_POINT();
     struct work work = {.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT, .event = event};
 
@@ -198,8 +185,7 @@ CUresult cuGraphAddEventWaitNode(CUgraphNode *node, CUgraph graph, const CUgraph
 }
 
 CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t dependencyCount,
-                        CUgraphNodeParams *params)
-{
+                        CUgraphNodeParams *params) {
     FAULT_POINT();
     if (!params)
         return CUDA_ERROR_INVALID_VALUE;
@@ -225,7 +211,8 @@ CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dep
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
         return conditional_add(node, graph, dependencies, dependencyCount, &params->conditional);
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
-        return cuGraphAddExternalSemaphoresSignalNode(node, graph, dependencies, dependencyCount, &params->extSemSignal);
+        return cuGraphAddExternalSemaphoresSignalNode(node, graph, dependencies, dependencyCount,
+                                                      &params->extSemSignal);
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
         return cuGraphAddExternalSemaphoresWaitNode(node, graph, dependencies, dependencyCount, &params->extSemWait);
     default:
@@ -234,16 +221,14 @@ CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dep
 }
 
 CUresult cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
-                           const CUgraphEdgeData *edges, size_t dependencyCount, CUgraphNodeParams *params)
-{
+                           const CUgraphEdgeData *edges, size_t dependencyCount, CUgraphNodeParams *params) {
     FAULT_POINT();
     (void)edges;
     return cuGraphAddNode(node, graph, dependencies, dependencyCount, params);
 }
 
 /* What is the driver's own in them lives as long as the node. */
-CUresult cuGraphNodeGetParams(CUgraphNode node, CUgraphNodeParams *params)
-{
+CUresult cuGraphNodeGetParams(CUgraphNode node, CUgraphNodeParams *params) {
     FAULT_POINT();
     const struct work *work = node ? &node->work : NULL;
 
@@ -251,20 +236,40 @@ CUresult cuGraphNodeGetParams(CUgraphNode node, CUgraphNodeParams *params)
         return CUDA_ERROR_INVALID_VALUE;
     *params = (CUgraphNodeParams){.type = work->type};
     switch (work->type) {
-    case CU_GRAPH_NODE_TYPE_KERNEL: return cuGraphKernelNodeGetParams_v2(node, &params->kernel);
-    case CU_GRAPH_NODE_TYPE_MEMSET: params->memset = work->memset; break;
-    case CU_GRAPH_NODE_TYPE_HOST: params->host = work->host; break;
-    case CU_GRAPH_NODE_TYPE_GRAPH: params->graph.graph = work->child; break;
-    case CU_GRAPH_NODE_TYPE_WAIT_EVENT: params->eventWait.event = work->event; break;
-    case CU_GRAPH_NODE_TYPE_EVENT_RECORD: params->eventRecord.event = work->event; break;
-    case CU_GRAPH_NODE_TYPE_MEM_ALLOC: params->alloc = work->alloc; break;
-    case CU_GRAPH_NODE_TYPE_MEM_FREE: params->free.dptr = work->freed; break;
-    case CU_GRAPH_NODE_TYPE_CONDITIONAL: conditional_describe(work, &params->conditional); break;
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+        return cuGraphKernelNodeGetParams_v2(node, &params->kernel);
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+        params->memset = work->memset;
+        break;
+    case CU_GRAPH_NODE_TYPE_HOST:
+        params->host = work->host;
+        break;
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+        params->graph.graph = work->child;
+        break;
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+        params->eventWait.event = work->event;
+        break;
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+        params->eventRecord.event = work->event;
+        break;
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+        params->alloc = work->alloc;
+        break;
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+        params->free.dptr = work->freed;
+        break;
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+        conditional_describe(work, &params->conditional);
+        break;
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
         return cuGraphExternalSemaphoresSignalNodeGetParams(node, &params->extSemSignal);
-    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT: return cuGraphExternalSemaphoresWaitNodeGetParams(node, &params->extSemWait);
-    case CU_GRAPH_NODE_TYPE_EMPTY: break;
-    default: return CUDA_ERROR_NOT_SUPPORTED;
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
+        return cuGraphExternalSemaphoresWaitNodeGetParams(node, &params->extSemWait);
+    case CU_GRAPH_NODE_TYPE_EMPTY:
+        break;
+    default:
+        return CUDA_ERROR_NOT_SUPPORTED;
     }
     return CUDA_SUCCESS;
 }

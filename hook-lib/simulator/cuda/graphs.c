@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Graphs and what they are asked. */
 #include <stdlib.h>
 #include <string.h>
@@ -6,8 +7,7 @@
 
 static struct CUgraph_st *graphs; /* those that live; under driver_lock */
 
-CUresult cuGraphCreate(CUgraph *graph, unsigned int flags)
-{
+CUresult cuGraphCreate(CUgraph *graph, unsigned int flags) {
     FAULT_POINT();
     CUresult ready = driver_ready();
 
@@ -25,8 +25,7 @@ CUresult cuGraphCreate(CUgraph *graph, unsigned int flags)
     return CUDA_SUCCESS;
 }
 
-static void free_node(CUgraphNode node)
-{
+static void free_node(CUgraphNode node) {
     if (node->work.type == CU_GRAPH_NODE_TYPE_GRAPH)
         cuGraphDestroy(node->work.child);
     if (node->work.type == CU_GRAPH_NODE_TYPE_CONDITIONAL) {
@@ -39,8 +38,7 @@ static void free_node(CUgraphNode node)
     free(node);
 }
 
-CUresult cuGraphDestroy(CUgraph graph)
-{
+CUresult cuGraphDestroy(CUgraph graph) {
     FAULT_POINT();
     struct CUgraph_st **link = &graphs;
 
@@ -65,8 +63,7 @@ CUresult cuGraphDestroy(CUgraph graph)
     return CUDA_SUCCESS;
 }
 
-static bool add_need(CUgraphNode node, CUgraphNode need)
-{
+static bool add_need(CUgraphNode node, CUgraphNode need) {
     CUgraphNode *grown = realloc(node->needs, (node->need_count + 1) * sizeof *grown);
 
     if (!grown)
@@ -76,8 +73,7 @@ static bool add_need(CUgraphNode node, CUgraphNode need)
     return true;
 }
 
-bool graph_has_conditionals(const struct CUgraph_st *graph)
-{
+bool graph_has_conditionals(const struct CUgraph_st *graph) {
     for (size_t i = 0; i < graph->count; i++) {
         const struct work *work = &graph->nodes[i]->work;
 
@@ -88,9 +84,11 @@ bool graph_has_conditionals(const struct CUgraph_st *graph)
     return false;
 }
 
-/* What the documentation allows in a conditional node's body; a graph's own nodes are looked at when it becomes a part of it. */
-static bool fits_body(const struct work *work, CUcontext context)
-{
+/*
+ * What the documentation allows in a conditional node's body; a graph's own nodes are looked at when it becomes a part
+ * of it.
+ */
+static bool fits_body(const struct work *work, CUcontext context) {
     const struct CUfunc_st *function;
 
     switch (work->type) {
@@ -109,8 +107,7 @@ static bool fits_body(const struct work *work, CUcontext context)
     }
 }
 
-CUresult graph_become_body(CUgraph graph, CUgraph within, CUcontext context)
-{
+CUresult graph_become_body(CUgraph graph, CUgraph within, CUcontext context) {
     CUresult result = CUDA_SUCCESS;
 
     for (size_t i = 0; context && i < graph->count && result == CUDA_SUCCESS; i++) {
@@ -126,8 +123,7 @@ CUresult graph_become_body(CUgraph graph, CUgraph within, CUcontext context)
     return result;
 }
 
-CUresult graph_add(CUgraph graph, const struct work *work, const CUgraphNode *needs, size_t count, CUgraphNode *added)
-{
+CUresult graph_add(CUgraph graph, const struct work *work, const CUgraphNode *needs, size_t count, CUgraphNode *added) {
     CUgraphNode node;
 
     if (!graph || !added || (count && !needs))
@@ -163,8 +159,7 @@ CUresult graph_add(CUgraph graph, const struct work *work, const CUgraphNode *ne
     return CUDA_SUCCESS;
 }
 
-bool graph_order(CUgraph graph, CUgraphNode *ordered)
-{
+bool graph_order(CUgraph graph, CUgraphNode *ordered) {
     size_t placed = 0, before;
 
     for (size_t i = 0; i < graph->count; i++)
@@ -186,8 +181,7 @@ bool graph_order(CUgraph graph, CUgraphNode *ordered)
     return placed == graph->count;
 }
 
-CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t count)
-{
+CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t count) {
     FAULT_POINT();
     if (!graph || (count && (!from || !to)))
         return CUDA_ERROR_INVALID_VALUE;
@@ -201,23 +195,20 @@ CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CU
 }
 
 CUresult cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
-                                   const CUgraphEdgeData *edges, size_t count)
-{
+                                   const CUgraphEdgeData *edges, size_t count) {
     FAULT_POINT();
     (void)edges;
     return cuGraphAddDependencies(graph, from, to, count);
 }
 
-static CUgraphNode counterpart(const struct CUgraph_st *original, const struct CUgraph_st *copy, CUgraphNode node)
-{
+static CUgraphNode counterpart(const struct CUgraph_st *original, const struct CUgraph_st *copy, CUgraphNode node) {
     for (size_t i = 0; i < copy->count; i++)
         if (original->nodes[i] == node)
             return copy->nodes[i];
     return NULL;
 }
 
-CUresult cuGraphClone(CUgraph *clone, CUgraph graph)
-{
+CUresult cuGraphClone(CUgraph *clone, CUgraph graph) {
     FAULT_POINT();
     CUgraphNode *needs = NULL, added;
     CUresult result;
@@ -257,14 +248,12 @@ CUresult cuGraphClone(CUgraph *clone, CUgraph graph)
     return result;
 }
 
-static bool is_allocation(CUgraphNode node)
-{
+static bool is_allocation(CUgraphNode node) {
     return node->work.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || node->work.type == CU_GRAPH_NODE_TYPE_MEM_FREE;
 }
 
 /* Graphs with allocations cannot lose nodes, as the documentation says of these nodes. */
-CUresult cuGraphDestroyNode(CUgraphNode node)
-{
+CUresult cuGraphDestroyNode(CUgraphNode node) {
     FAULT_POINT();
     CUgraph graph = node ? node->graph : NULL;
 
@@ -290,8 +279,7 @@ CUresult cuGraphDestroyNode(CUgraphNode node)
 }
 
 /* As many as there is room for; the rest of the room is NULL. Without room only the count. */
-static CUresult list(const CUgraphNode *from, size_t total, CUgraphNode *nodes, size_t *count)
-{
+static CUresult list(const CUgraphNode *from, size_t total, CUgraphNode *nodes, size_t *count) {
     for (size_t i = 0; nodes && i < *count; i++)
         nodes[i] = i < total ? from[i] : NULL;
     if (!nodes || *count > total)
@@ -299,21 +287,19 @@ static CUresult list(const CUgraphNode *from, size_t total, CUgraphNode *nodes, 
     return CUDA_SUCCESS;
 }
 
-CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *count)
-{
+CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *count) {
     FAULT_POINT();
     return graph && count ? list(graph->nodes, graph->count, nodes, count) : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *dependencies, size_t *count)
-{
+CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *dependencies, size_t *count) {
     FAULT_POINT();
     return node && count ? list(node->needs, node->need_count, dependencies, count) : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* No edge has data of its own. */
-CUresult cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode *dependencies, CUgraphEdgeData *edges, size_t *count)
-{
+CUresult cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode *dependencies, CUgraphEdgeData *edges,
+                                       size_t *count) {
     FAULT_POINT();
     CUresult result = cuGraphNodeGetDependencies(node, dependencies, count);
 
@@ -322,8 +308,7 @@ CUresult cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode *dependenci
     return result;
 }
 
-CUresult cuGraphNodeGetType(CUgraphNode node, int *type)
-{
+CUresult cuGraphNodeGetType(CUgraphNode node, int *type) {
     FAULT_POINT();
     if (!node || !type)
         return CUDA_ERROR_INVALID_VALUE;

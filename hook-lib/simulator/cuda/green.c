@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Green contexts. Each retains its device's primary context, to which memory, modules and events belong that are made while it is current; streams
- * are its own. Kernels have the whole device's time all the same.
+ * Green contexts. Each retains its device's primary context, to which memory, modules and events belong that are made
+ * while it is current; streams are its own. Kernels have the whole device's time all the same.
  */
 #include <stdlib.h>
 
@@ -24,8 +25,7 @@ struct CUgreenCtx_st {
 
 static struct CUgreenCtx_st *greens; /* every one there ever was */
 
-CUresult cuDeviceGetDevResource(CUdevice device, void *resource, int type)
-{
+CUresult cuDeviceGetDevResource(CUdevice device, void *resource, int type) {
     FAULT_POINT();
     struct device *found;
     CUresult result = driver_device(device, &found);
@@ -41,8 +41,7 @@ CUresult cuDeviceGetDevResource(CUdevice device, void *resource, int type)
 }
 
 /* A descriptor stays for the life of the process. */
-CUresult cuDevResourceGenerateDesc(CUdevResourceDesc *descriptor, void *resources, unsigned int count)
-{
+CUresult cuDevResourceGenerateDesc(CUdevResourceDesc *descriptor, void *resources, unsigned int count) {
     FAULT_POINT();
     static struct resource descriptors;
     CUresult ready = driver_ready();
@@ -58,8 +57,7 @@ CUresult cuDevResourceGenerateDesc(CUdevResourceDesc *descriptor, void *resource
     return CUDA_SUCCESS;
 }
 
-CUresult cuGreenCtxCreate(CUgreenCtx *green, CUdevResourceDesc descriptor, CUdevice device, unsigned int flags)
-{
+CUresult cuGreenCtxCreate(CUgreenCtx *green, CUdevResourceDesc descriptor, CUdevice device, unsigned int flags) {
     FAULT_POINT();
     struct device *found;
     struct CUctx_st *primary;
@@ -88,8 +86,7 @@ CUresult cuGreenCtxCreate(CUgreenCtx *green, CUdevResourceDesc descriptor, CUdev
 }
 
 /* Under driver_lock. */
-static CUresult check(CUgreenCtx green)
-{
+static CUresult check(CUgreenCtx green) {
     for (struct CUgreenCtx_st *known = greens; known; known = known->next)
         if (known == green)
             return known->context->alive ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
@@ -97,8 +94,7 @@ static CUresult check(CUgreenCtx green)
 }
 
 /* Its streams stay, detached, until they are destroyed. */
-CUresult cuGreenCtxDestroy(CUgreenCtx green)
-{
+CUresult cuGreenCtxDestroy(CUgreenCtx green) {
     FAULT_POINT();
     CUresult result = driver_ready();
 
@@ -114,8 +110,7 @@ CUresult cuGreenCtxDestroy(CUgreenCtx green)
     return result;
 }
 
-CUresult cuCtxFromGreenCtx(CUcontext *context, CUgreenCtx green)
-{
+CUresult cuCtxFromGreenCtx(CUcontext *context, CUgreenCtx green) {
     FAULT_POINT();
     CUresult result = driver_ready();
 
@@ -131,8 +126,7 @@ CUresult cuCtxFromGreenCtx(CUcontext *context, CUgreenCtx green)
     return result;
 }
 
-CUresult cuGreenCtxStreamCreate(CUstream *stream, CUgreenCtx green, unsigned int flags, int priority)
-{
+CUresult cuGreenCtxStreamCreate(CUstream *stream, CUgreenCtx green, unsigned int flags, int priority) {
     FAULT_POINT();
     CUcontext context;
     CUresult result = cuCtxFromGreenCtx(&context, green);

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Host functions in streams. Each card has one thread, started at its first host function, that calls them in the order in
- * which they were submitted, each when the work before it is done. Waiting for a stream waits for its host functions as
- * well; kernels behind a host function do not wait for it.
+ * Host functions in streams. Each card has one thread, started at its first host function, that calls them in the order
+ * in which they were submitted, each when the work before it is done. Waiting for a stream waits for its host functions
+ * as well; kernels behind a host function do not wait for it.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -33,8 +34,7 @@ static struct caller {
 
 __thread bool driver_in_host_function;
 
-static void *call_all(void *argument)
-{
+static void *call_all(void *argument) {
     struct caller *caller = argument;
     int ordinal = (int)(caller - callers);
 
@@ -66,8 +66,7 @@ static void *call_all(void *argument)
 }
 
 /* Under the caller's lock. */
-static bool start(struct caller *caller)
-{
+static bool start(struct caller *caller) {
     sigset_t all, before;
     pthread_t thread;
 
@@ -83,8 +82,7 @@ static bool start(struct caller *caller)
     return caller->runs;
 }
 
-static CUresult submit(CUstream handle, const struct call *wanted)
-{
+static CUresult submit(CUstream handle, const struct call *wanted) {
     struct work work = {.type = CU_GRAPH_NODE_TYPE_HOST, .host = {wanted->function, wanted->data}};
     CUstream stream = handle;
     struct CUctx_st *context;
@@ -122,8 +120,7 @@ static CUresult submit(CUstream handle, const struct call *wanted)
     return CUDA_SUCCESS;
 }
 
-uint64_t host_last(int ordinal)
-{
+uint64_t host_last(int ordinal) {
     struct caller *caller = &callers[ordinal];
     uint64_t last;
 
@@ -135,8 +132,7 @@ uint64_t host_last(int ordinal)
     return last;
 }
 
-bool host_ended(int ordinal, uint64_t number, uint64_t *time)
-{
+bool host_ended(int ordinal, uint64_t number, uint64_t *time) {
     struct caller *caller = &callers[ordinal];
     bool ended;
 
@@ -147,8 +143,7 @@ bool host_ended(int ordinal, uint64_t number, uint64_t *time)
     return ended;
 }
 
-void host_wait(int ordinal, uint64_t number)
-{
+void host_wait(int ordinal, uint64_t number) {
     struct caller *caller = &callers[ordinal];
 
     pthread_mutex_lock(&caller->lock);
@@ -157,30 +152,26 @@ void host_wait(int ordinal, uint64_t number)
     pthread_mutex_unlock(&caller->lock);
 }
 
-CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *userData)
-{
+CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *userData) {
     FAULT_POINT();
     if (!function)
         return driver_ready() == CUDA_SUCCESS ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_INITIALIZED;
     return submit(stream, &(struct call){.function = function, .data = userData});
 }
 
-CUresult cuLaunchHostFunc_ptsz(CUstream stream, CUhostFn function, void *userData)
-{
+CUresult cuLaunchHostFunc_ptsz(CUstream stream, CUhostFn function, void *userData) {
     FAULT_POINT();
     return cuLaunchHostFunc(PTSZ(stream), function, userData);
 }
 
-CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *userData, unsigned int flags)
-{
+CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *userData, unsigned int flags) {
     FAULT_POINT();
     if (!callback || flags)
         return driver_ready() == CUDA_SUCCESS ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_INITIALIZED;
     return submit(stream, &(struct call){.callback = callback, .data = userData});
 }
 
-CUresult cuStreamAddCallback_ptsz(CUstream stream, CUstreamCallback callback, void *userData, unsigned int flags)
-{
+CUresult cuStreamAddCallback_ptsz(CUstream stream, CUstreamCallback callback, void *userData, unsigned int flags) {
     FAULT_POINT();
     return cuStreamAddCallback(PTSZ(stream), callback, userData, flags);
 }

@@ -1,11 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every way to launch a kernel. A launch is checked and counted, and takes the time that its kernel takes. */
 #include <string.h>
 
 #include "capture.h"
 
 /* At the parameters' addresses, or in a buffer of them. */
-void kernel_parameters(void *const *parameters, void *const *extra, bool two, uint64_t *first, unsigned *second)
-{
+void kernel_parameters(void *const *parameters, void *const *extra, bool two, uint64_t *first, unsigned *second) {
     if (parameters && parameters[0])
         memcpy(first, parameters[0], sizeof *first);
     if (two && parameters && parameters[0] && parameters[1])
@@ -18,16 +18,14 @@ void kernel_parameters(void *const *parameters, void *const *extra, bool two, ui
         }
 }
 
-static bool shape_fits(const CUlaunchConfig *shape)
-{
+static bool shape_fits(const CUlaunchConfig *shape) {
     uint64_t threads = (uint64_t)shape->blockDimX * shape->blockDimY * shape->blockDimZ;
 
-    return shape->gridDimX && shape->gridDimY && shape->gridDimZ && threads && threads <= 1024 && shape->gridDimY <= 65535 &&
-           shape->gridDimZ <= 65535;
+    return shape->gridDimX && shape->gridDimY && shape->gridDimZ && threads && threads <= 1024 &&
+           shape->gridDimY <= 65535 && shape->gridDimZ <= 65535;
 }
 
-uint64_t kernel_cost(const struct CUctx_st *context, CUfunction function, void *const *parameters, void *const *extra)
-{
+uint64_t kernel_cost(const struct CUctx_st *context, CUfunction function, void *const *parameters, void *const *extra) {
     uint64_t ns = 0;
 
     if (function->kind != KERNEL_SPIN)
@@ -36,8 +34,7 @@ uint64_t kernel_cost(const struct CUctx_st *context, CUfunction function, void *
     return ns < SIM_MAX_COST ? ns : SIM_MAX_COST;
 }
 
-void count_launches(const struct CUctx_st *context, uint64_t count)
-{
+void count_launches(const struct CUctx_st *context, uint64_t count) {
     unsigned card = driver_devices[context->ordinal].card->unit;
 
     atomic_fetch_add_explicit(&driver_state.region->processes[driver_state.slot].cards[card].launches, count,
@@ -45,19 +42,26 @@ void count_launches(const struct CUctx_st *context, uint64_t count)
 }
 
 static CUresult capture_launch(const struct CUctx_st *context, CUstream stream, const CUlaunchConfig *shape,
-                               CUfunction function, void *const *parameters, void *const *extra, bool *taken)
-{
-    CUDA_KERNEL_NODE_PARAMS_v2 params = {
-        function,          shape->gridDimX,       shape->gridDimY,     shape->gridDimZ, shape->blockDimX, shape->blockDimY,
-        shape->blockDimZ,  shape->sharedMemBytes, (void **)parameters, (void **)extra,  NULL,             NULL};
+                               CUfunction function, void *const *parameters, void *const *extra, bool *taken) {
+    CUDA_KERNEL_NODE_PARAMS_v2 params = {function,
+                                         shape->gridDimX,
+                                         shape->gridDimY,
+                                         shape->gridDimZ,
+                                         shape->blockDimX,
+                                         shape->blockDimY,
+                                         shape->blockDimZ,
+                                         shape->sharedMemBytes,
+                                         (void **)parameters,
+                                         (void **)extra,
+                                         NULL,
+                                         NULL};
     struct work work;
     CUresult result = kernel_work(&params, &work);
 
     return result == CUDA_SUCCESS ? captured_work(context, stream, &work, taken) : result;
 }
 
-static CUresult launch(const CUlaunchConfig *shape, CUfunction function, void *const *parameters, void *const *extra)
-{
+static CUresult launch(const CUlaunchConfig *shape, CUfunction function, void *const *parameters, void *const *extra) {
     CUstream stream = shape->hStream;
     struct CUctx_st *context;
     CUresult result = driver_stream(&stream, &context);
@@ -82,31 +86,28 @@ static CUresult launch(const CUlaunchConfig *shape, CUfunction function, void *c
 
 CUresult cuLaunchKernel(CUfunction function, unsigned int gridX, unsigned int gridY, unsigned int gridZ,
                         unsigned int blockX, unsigned int blockY, unsigned int blockZ, unsigned int sharedBytes,
-                        CUstream stream, void **parameters, void **extra)
-{
+                        CUstream stream, void **parameters, void **extra) {
     FAULT_POINT();
-    return launch(&(CUlaunchConfig){gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, stream, NULL, 0}, function,
-                  parameters, extra);
+    return launch(&(CUlaunchConfig){gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, stream, NULL, 0},
+                  function, parameters, extra);
 }
 
 CUresult cuLaunchKernel_ptsz(CUfunction function, unsigned int gridX, unsigned int gridY, unsigned int gridZ,
                              unsigned int blockX, unsigned int blockY, unsigned int blockZ, unsigned int sharedBytes,
-                             CUstream stream, void **parameters, void **extra)
-{
+                             CUstream stream, void **parameters, void **extra) {
     FAULT_POINT();
-    return cuLaunchKernel(function, gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, PTSZ(stream), parameters, extra);
+    return cuLaunchKernel(function, gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, PTSZ(stream), parameters,
+                          extra);
 }
 
-CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra)
-{
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra) {
     FAULT_POINT();
     if (!config || (config->numAttrs && !config->attrs))
         return driver_ready() == CUDA_SUCCESS ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_INITIALIZED;
     return launch(config, function, parameters, extra);
 }
 
-CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra)
-{
+CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra) {
     FAULT_POINT();
     CUlaunchConfig own;
 
@@ -118,8 +119,7 @@ CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction function
 }
 
 /* All blocks must run at once: 2048 threads an SM, 32 blocks at most. */
-static bool runs_at_once(const CUlaunchConfig *shape)
-{
+static bool runs_at_once(const CUlaunchConfig *shape) {
     uint64_t blocks = (uint64_t)shape->gridDimX * shape->gridDimY * shape->gridDimZ;
     uint64_t threads = (uint64_t)shape->blockDimX * shape->blockDimY * shape->blockDimZ, per_sm;
     struct CUctx_st *context;
@@ -132,8 +132,7 @@ static bool runs_at_once(const CUlaunchConfig *shape)
 
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int gridX, unsigned int gridY, unsigned int gridZ,
                                    unsigned int blockX, unsigned int blockY, unsigned int blockZ,
-                                   unsigned int sharedBytes, CUstream stream, void **parameters)
-{
+                                   unsigned int sharedBytes, CUstream stream, void **parameters) {
     FAULT_POINT();
     CUlaunchConfig shape = {gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, stream, NULL, 0};
 
@@ -144,15 +143,14 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int gridX, unsi
 
 CUresult cuLaunchCooperativeKernel_ptsz(CUfunction function, unsigned int gridX, unsigned int gridY, unsigned int gridZ,
                                         unsigned int blockX, unsigned int blockY, unsigned int blockZ,
-                                        unsigned int sharedBytes, CUstream stream, void **parameters)
-{
+                                        unsigned int sharedBytes, CUstream stream, void **parameters) {
     FAULT_POINT();
-    return cuLaunchCooperativeKernel(function, gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, PTSZ(stream), parameters);
+    return cuLaunchCooperativeKernel(function, gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, PTSZ(stream),
+                                     parameters);
 }
 
 /* One launch a device, each in a stream of its own that is no default stream; none is made if one cannot be. */
-CUresult cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *launches, unsigned int count, unsigned int flags)
-{
+CUresult cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *launches, unsigned int count, unsigned int flags) {
     FAULT_POINT();
     CUresult result = driver_ready();
 

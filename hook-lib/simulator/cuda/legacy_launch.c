@@ -1,11 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Launches before CUDA 4: block shape and parameters are set on the function, the grid has two dimensions. */
 #include <string.h>
 
 #include "cuda_launch.h"
 #include "driver.h"
 
-static CUresult check(CUfunction function)
-{
+static CUresult check(CUfunction function) {
     struct CUctx_st *context;
     CUresult result = driver_current(&context);
 
@@ -14,8 +14,7 @@ static CUresult check(CUfunction function)
     return function ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-CUresult cuFuncSetBlockShape(CUfunction function, int x, int y, int z)
-{
+CUresult cuFuncSetBlockShape(CUfunction function, int x, int y, int z) {
     FAULT_POINT();
     CUresult result = check(function);
 
@@ -29,8 +28,7 @@ CUresult cuFuncSetBlockShape(CUfunction function, int x, int y, int z)
     return CUDA_SUCCESS;
 }
 
-CUresult cuFuncSetSharedSize(CUfunction function, unsigned int bytes)
-{
+CUresult cuFuncSetSharedSize(CUfunction function, unsigned int bytes) {
     FAULT_POINT();
     CUresult result = check(function);
 
@@ -39,8 +37,7 @@ CUresult cuFuncSetSharedSize(CUfunction function, unsigned int bytes)
     return result;
 }
 
-CUresult cuParamSetSize(CUfunction function, unsigned int bytes)
-{
+CUresult cuParamSetSize(CUfunction function, unsigned int bytes) {
     FAULT_POINT();
     CUresult result = check(function);
 
@@ -52,8 +49,7 @@ CUresult cuParamSetSize(CUfunction function, unsigned int bytes)
     return CUDA_SUCCESS;
 }
 
-CUresult cuParamSetv(CUfunction function, int offset, void *value, unsigned int bytes)
-{
+CUresult cuParamSetv(CUfunction function, int offset, void *value, unsigned int bytes) {
     FAULT_POINT();
     CUresult result = check(function);
 
@@ -65,25 +61,22 @@ CUresult cuParamSetv(CUfunction function, int offset, void *value, unsigned int 
     return CUDA_SUCCESS;
 }
 
-CUresult cuParamSeti(CUfunction function, int offset, unsigned int value)
-{
+CUresult cuParamSeti(CUfunction function, int offset, unsigned int value) {
     FAULT_POINT();
     return cuParamSetv(function, offset, &value, sizeof value);
 }
 
-CUresult cuParamSetf(CUfunction function, int offset, float value)
-{
+CUresult cuParamSetf(CUfunction function, int offset, float value) {
     FAULT_POINT();
     return cuParamSetv(function, offset, &value, sizeof value);
 }
 
-CUresult cuLaunchGridAsync(CUfunction function, int width, int height, CUstream stream)
-{
+CUresult cuLaunchGridAsync(CUfunction function, int width, int height, CUstream stream) {
     FAULT_POINT();
     CUresult result = check(function);
     size_t bytes;
-    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, function ? function->parameters : NULL, CU_LAUNCH_PARAM_BUFFER_SIZE,
-                     &bytes, CU_LAUNCH_PARAM_END};
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, function ? function->parameters : NULL,
+                     CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
 
     if (result != CUDA_SUCCESS)
         return result;
@@ -91,18 +84,16 @@ CUresult cuLaunchGridAsync(CUfunction function, int width, int height, CUstream 
         return CUDA_ERROR_INVALID_VALUE;
     bytes = function->parameter_bytes;
     return cuLaunchKernel(function, (unsigned)width, (unsigned)height, 1, (unsigned)function->block[0],
-                          (unsigned)function->block[1], (unsigned)function->block[2], function->shared_bytes, stream, NULL,
-                          extra);
+                          (unsigned)function->block[1], (unsigned)function->block[2], function->shared_bytes, stream,
+                          NULL, extra);
 }
 
-CUresult cuLaunchGrid(CUfunction function, int width, int height)
-{
+CUresult cuLaunchGrid(CUfunction function, int width, int height) {
     FAULT_POINT();
     return cuLaunchGridAsync(function, width, height, NULL);
 }
 
-CUresult cuLaunch(CUfunction function)
-{
+CUresult cuLaunch(CUfunction function) {
     FAULT_POINT();
     return cuLaunchGrid(function, 1, 1);
 }

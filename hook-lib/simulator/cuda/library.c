@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuInit: the node, the cards that this process may open, CUDA's order of them, the process' place in the state. */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -17,13 +18,11 @@ enum { FRESH, READY, FORKED };
 static _Atomic int phase;
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
 
-CUresult driver_ready(void)
-{
+CUresult driver_ready(void) {
     return atomic_load_explicit(&phase, memory_order_acquire) == READY ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
 }
 
-CUresult driver_device(CUdevice ordinal, struct device **device)
-{
+CUresult driver_device(CUdevice ordinal, struct device **device) {
     CUresult ready = driver_ready();
 
     if (ready != CUDA_SUCCESS)
@@ -35,8 +34,7 @@ CUresult driver_device(CUdevice ordinal, struct device **device)
 }
 
 /* Recursive; musl has no initializer for that. */
-__attribute__((constructor)) static void make_driver_lock(void)
-{
+__attribute__((constructor)) static void make_driver_lock(void) {
     pthread_mutexattr_t recursive;
 
     pthread_mutexattr_init(&recursive);
@@ -46,8 +44,7 @@ __attribute__((constructor)) static void make_driver_lock(void)
 }
 
 /* As the driver: contexts do not survive a fork, and the child cannot initialise again. */
-static void in_forked_child(void)
-{
+static void in_forked_child(void) {
     if (phase != READY)
         return;
     phase = FORKED;
@@ -57,8 +54,7 @@ static void in_forked_child(void)
 }
 
 /* CUDA_DEVICE_ORDER's default is the fastest first. */
-static void put_in_order(const struct sim_card **cards, int count)
-{
+static void put_in_order(const struct sim_card **cards, int count) {
     const char *order = getenv("CUDA_DEVICE_ORDER");
 
     if (order && strcmp(order, "PCI_BUS_ID") == 0)
@@ -75,8 +71,7 @@ static void put_in_order(const struct sim_card **cards, int count)
 }
 
 /* One entry of CUDA_VISIBLE_DEVICES: an ordinal, or the beginning of a UUID that only one card has. -1: neither. */
-static int visible_entry(const char *entry, const struct sim_card **cards, int count)
-{
+static int visible_entry(const char *entry, const struct sim_card **cards, int count) {
     size_t length = strlen(entry);
     char *end;
     long ordinal;
@@ -96,8 +91,7 @@ static int visible_entry(const char *entry, const struct sim_card **cards, int c
 }
 
 /* Keeps what CUDA_VISIBLE_DEVICES names, up to the first entry that names nothing; a card named twice hides all. */
-static int keep_visible(const struct sim_card **cards, int count)
-{
+static int keep_visible(const struct sim_card **cards, int count) {
     const char *names = getenv("CUDA_VISIBLE_DEVICES");
     const struct sim_card *kept[SIM_MAX_CARDS];
     char copy[1024], *rest = copy, *entry;
@@ -126,25 +120,24 @@ static int keep_visible(const struct sim_card **cards, int count)
 }
 
 /*
- * As NVIDIA's MIG user guide has it: CUDA sees one compute instance only, the first, and where it sees one no whole card; a
- * card with MIG and no instance is not seen at all.
+ * As NVIDIA's MIG user guide has it: CUDA sees one compute instance only, the first, and where it sees one no whole
+ * card; a card with MIG and no instance is not seen at all.
  */
 static struct sim_card part;
 
-static int take_instance(const struct sim_card *card, const struct sim_mig_instance *instance)
-{
+static int take_instance(const struct sim_card *card, const struct sim_mig_instance *instance) {
     sim_mig_card(card, instance, &part);
     driver_devices[0] = (struct device){.card = &part, .whole = card, .instance = *instance};
     return 1;
 }
 
-static int take_devices(const struct sim_card **cards, int count)
-{
+static int take_devices(const struct sim_card **cards, int count) {
     struct sim_mig_instance list[SIM_MIG_MAX];
     int taken = 0;
 
     for (int i = 0; i < count; i++)
-        if (sim_mig_enabled(&driver_state, cards[i]->index) && sim_mig_visible_computes(&driver_state, &driver_node, cards[i], list) > 0)
+        if (sim_mig_enabled(&driver_state, cards[i]->index) &&
+            sim_mig_visible_computes(&driver_state, &driver_node, cards[i], list) > 0)
             return take_instance(cards[i], &list[0]);
     for (int i = 0; i < count; i++)
         if (!sim_mig_enabled(&driver_state, cards[i]->index))
@@ -153,14 +146,15 @@ static int take_devices(const struct sim_card **cards, int count)
 }
 
 /* The one instance whose UUID begins like the first entry. */
-static int take_named_instance(const char *names, const struct sim_card **cards, int count)
-{
+static int take_named_instance(const char *names, const struct sim_card **cards, int count) {
     size_t length = strcspn(names, ", \t");
     struct sim_mig_instance list[SIM_MIG_MAX], found;
     const struct sim_card *card = NULL;
 
     for (int i = 0; i < count; i++) {
-        unsigned instances = sim_mig_enabled(&driver_state, cards[i]->index) ? sim_mig_visible_computes(&driver_state, &driver_node, cards[i], list) : 0;
+        unsigned instances = sim_mig_enabled(&driver_state, cards[i]->index)
+                                 ? sim_mig_visible_computes(&driver_state, &driver_node, cards[i], list)
+                                 : 0;
 
         for (unsigned j = 0; j < instances; j++) {
             sim_mig_card(cards[i], &list[j], &part);
@@ -175,13 +169,11 @@ static int take_named_instance(const char *names, const struct sim_card **cards,
     return card ? take_instance(card, &found) : 0;
 }
 
-static bool names_instance(const char *names)
-{
+static bool names_instance(const char *names) {
     return names && strncasecmp(names, "MIG-", 4) == 0;
 }
 
-static CUresult open_state(const struct sim_card **cards, int count)
-{
+static CUresult open_state(const struct sim_card **cards, int count) {
     const char *names = getenv("CUDA_VISIBLE_DEVICES");
     int fault;
 
@@ -196,8 +188,7 @@ static CUresult open_state(const struct sim_card **cards, int count)
     return (CUresult)fault;
 }
 
-static CUresult initialise(void)
-{
+static CUresult initialise(void) {
     const struct sim_card *cards[SIM_MAX_CARDS];
     char root[PATH_MAX];
     int count = 0;
@@ -223,8 +214,7 @@ static CUresult initialise(void)
     return result;
 }
 
-CUresult cuInit(unsigned int flags)
-{
+CUresult cuInit(unsigned int flags) {
     CUresult result = CUDA_SUCCESS;
 
     if (flags != 0)
@@ -239,8 +229,7 @@ CUresult cuInit(unsigned int flags)
 }
 
 /* Works before cuInit; the version is the configured node's, or the default's where there is none. */
-CUresult cuDriverGetVersion(int *version)
-{
+CUresult cuDriverGetVersion(int *version) {
     FAULT_POINT();
     static struct sim_node node;
     char root[PATH_MAX];
@@ -256,8 +245,7 @@ CUresult cuDriverGetVersion(int *version)
 }
 
 /* The private tables are not simulated: every one is unknown, which the driver answers with this error and no table. */
-CUresult cuGetExportTable(const void **table, const CUuuid *id)
-{
+CUresult cuGetExportTable(const void **table, const CUuuid *id) {
     FAULT_POINT();
     (void)id;
     if (table)

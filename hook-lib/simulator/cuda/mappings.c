@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reserved addresses, and physical allocations mapped there. A mapping is one block of the address space. */
 #include <stdlib.h>
 
@@ -13,8 +14,7 @@ static struct range *ranges; /* under driver_lock */
 static struct block *mappings;
 
 CUresult cuMemAddressReserve(CUdeviceptr *pointer, size_t size, size_t alignment, CUdeviceptr address,
-                             unsigned long long flags)
-{
+                             unsigned long long flags) {
     FAULT_POINT();
     CUresult ready = driver_ready();
     struct range *range;
@@ -39,16 +39,14 @@ CUresult cuMemAddressReserve(CUdeviceptr *pointer, size_t size, size_t alignment
     return CUDA_SUCCESS;
 }
 
-static bool has_mappings(const struct range *range)
-{
+static bool has_mappings(const struct range *range) {
     for (CUdeviceptr address = range->base; address < range->base + range->size; address += GRANULARITY)
         if (page_block(address))
             return true;
     return false;
 }
 
-CUresult cuMemAddressFree(CUdeviceptr pointer, size_t size)
-{
+CUresult cuMemAddressFree(CUdeviceptr pointer, size_t size) {
     FAULT_POINT();
     CUresult result = driver_ready();
     struct range **link = &ranges, *range;
@@ -70,8 +68,7 @@ CUresult cuMemAddressFree(CUdeviceptr pointer, size_t size)
     return result;
 }
 
-static bool is_free(CUdeviceptr pointer, uint64_t size)
-{
+static bool is_free(CUdeviceptr pointer, uint64_t size) {
     const struct range *range = ranges;
 
     while (range && (pointer < range->base || size > range->size || pointer - range->base > range->size - size))
@@ -83,8 +80,7 @@ static bool is_free(CUdeviceptr pointer, uint64_t size)
 }
 
 CUresult cuMemMap(CUdeviceptr pointer, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
-                  unsigned long long flags)
-{
+                  unsigned long long flags) {
     FAULT_POINT();
     CUresult result = driver_ready();
     struct block *block = NULL;
@@ -102,8 +98,14 @@ CUresult cuMemMap(CUdeviceptr pointer, size_t size, size_t offset, CUmemGenericA
         free(block);
         result = CUDA_ERROR_OUT_OF_MEMORY;
     } else {
-        *block = (struct block){.base = pointer, .size = size, .requested = size, .physical = physical, .offset = offset,
-                                .access = CU_MEM_ACCESS_FLAGS_PROT_NONE, .next = mappings, .link = &mappings};
+        *block = (struct block){.base = pointer,
+                                .size = size,
+                                .requested = size,
+                                .physical = physical,
+                                .offset = offset,
+                                .access = CU_MEM_ACCESS_FLAGS_PROT_NONE,
+                                .next = mappings,
+                                .link = &mappings};
         if (block->next)
             block->next->link = &block->next;
         mappings = block;
@@ -114,8 +116,7 @@ CUresult cuMemMap(CUdeviceptr pointer, size_t size, size_t offset, CUmemGenericA
 }
 
 /* Whether whole mappings, one after the other, fill the addresses. */
-static bool is_mapped(CUdeviceptr pointer, uint64_t size)
-{
+static bool is_mapped(CUdeviceptr pointer, uint64_t size) {
     CUdeviceptr address = pointer;
 
     while (address < pointer + size) {
@@ -128,8 +129,7 @@ static bool is_mapped(CUdeviceptr pointer, uint64_t size)
     return size > 0 && address == pointer + size;
 }
 
-CUresult cuMemUnmap(CUdeviceptr pointer, size_t size)
-{
+CUresult cuMemUnmap(CUdeviceptr pointer, size_t size) {
     FAULT_POINT();
     CUresult result = driver_ready();
     CUdeviceptr end = pointer + size;
@@ -155,8 +155,7 @@ CUresult cuMemUnmap(CUdeviceptr pointer, size_t size)
     return result;
 }
 
-static bool valid_access(const CUmemAccessDesc *access)
-{
+static bool valid_access(const CUmemAccessDesc *access) {
     struct device *device;
 
     return (access->flags == CU_MEM_ACCESS_FLAGS_PROT_NONE || access->flags == CU_MEM_ACCESS_FLAGS_PROT_READ ||
@@ -165,8 +164,7 @@ static bool valid_access(const CUmemAccessDesc *access)
             driver_device(access->location.id, &device) == CUDA_SUCCESS);
 }
 
-CUresult cuMemSetAccess(CUdeviceptr pointer, size_t size, const CUmemAccessDesc *access, size_t count)
-{
+CUresult cuMemSetAccess(CUdeviceptr pointer, size_t size, const CUmemAccessDesc *access, size_t count) {
     FAULT_POINT();
     CUresult result = driver_ready();
     CUdeviceptr end = pointer + size;
@@ -192,8 +190,7 @@ CUresult cuMemSetAccess(CUdeviceptr pointer, size_t size, const CUmemAccessDesc 
 }
 
 /* Which device may do what is not told apart. */
-CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr pointer)
-{
+CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr pointer) {
     FAULT_POINT();
     CUresult result = driver_ready();
     struct block *block;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Allocation and memory figures, in every ABI that the driver exports. */
 #include <stdlib.h>
 
@@ -5,8 +6,7 @@
 
 #define PITCH_ALIGNMENT 512
 
-static CUresult allocate(uint64_t bytes, bool low, bool managed, CUdeviceptr *pointer)
-{
+static CUresult allocate(uint64_t bytes, bool low, bool managed, CUdeviceptr *pointer) {
     struct CUctx_st *context;
     CUresult result = driver_home(&context);
 
@@ -23,8 +23,7 @@ static CUresult allocate(uint64_t bytes, bool low, bool managed, CUdeviceptr *po
     return result;
 }
 
-static CUresult release(CUdeviceptr pointer)
-{
+static CUresult release(CUdeviceptr pointer) {
     struct CUctx_st *context;
     CUresult result = driver_home(&context);
 
@@ -40,14 +39,12 @@ static CUresult release(CUdeviceptr pointer)
     return result;
 }
 
-CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes)
-{
+CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes) {
     FAULT_POINT();
     return allocate(bytes, false, false, pointer);
 }
 
-CUresult cuMemAlloc(CUdeviceptr_v1 *pointer, unsigned int bytes)
-{
+CUresult cuMemAlloc(CUdeviceptr_v1 *pointer, unsigned int bytes) {
     FAULT_POINT();
     CUdeviceptr wide;
     CUresult result = allocate(bytes, true, false, pointer ? &wide : NULL);
@@ -57,21 +54,18 @@ CUresult cuMemAlloc(CUdeviceptr_v1 *pointer, unsigned int bytes)
     return result;
 }
 
-CUresult cuMemFree_v2(CUdeviceptr pointer)
-{
+CUresult cuMemFree_v2(CUdeviceptr pointer) {
     FAULT_POINT();
     return release(pointer);
 }
 
-CUresult cuMemFree(CUdeviceptr_v1 pointer)
-{
+CUresult cuMemFree(CUdeviceptr_v1 pointer) {
     FAULT_POINT();
     return release(pointer);
 }
 
 static CUresult allocate_pitch(CUdeviceptr *pointer, size_t *pitch, size_t width, size_t height, unsigned element,
-                               bool low)
-{
+                               bool low) {
     size_t rounded = (width + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT, bytes;
     CUresult result;
 
@@ -84,15 +78,13 @@ static CUresult allocate_pitch(CUdeviceptr *pointer, size_t *pitch, size_t width
 }
 
 CUresult cuMemAllocPitch_v2(CUdeviceptr *pointer, size_t *pitch, size_t widthInBytes, size_t height,
-                            unsigned int elementSizeBytes)
-{
+                            unsigned int elementSizeBytes) {
     FAULT_POINT();
     return allocate_pitch(pointer, pitch, widthInBytes, height, elementSizeBytes, false);
 }
 
 CUresult cuMemAllocPitch(CUdeviceptr_v1 *pointer, unsigned int *pitch, unsigned int widthInBytes, unsigned int height,
-                         unsigned int elementSizeBytes)
-{
+                         unsigned int elementSizeBytes) {
     FAULT_POINT();
     CUdeviceptr wide;
     size_t wide_pitch;
@@ -106,8 +98,7 @@ CUresult cuMemAllocPitch(CUdeviceptr_v1 *pointer, unsigned int *pitch, unsigned 
     return result;
 }
 
-CUresult cuMemAllocManaged(CUdeviceptr *pointer, size_t bytes, unsigned int flags)
-{
+CUresult cuMemAllocManaged(CUdeviceptr *pointer, size_t bytes, unsigned int flags) {
     FAULT_POINT();
     flags &= ~(unsigned)CU_MEM_ATTACH_SINGLE;
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)
@@ -115,8 +106,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *pointer, size_t bytes, unsigned int flag
     return allocate(bytes, false, true, pointer);
 }
 
-CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr pointer)
-{
+CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr pointer) {
     FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_home(&context);
@@ -137,8 +127,7 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr po
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemGetAddressRange(CUdeviceptr_v1 *base, unsigned int *size, CUdeviceptr_v1 pointer)
-{
+CUresult cuMemGetAddressRange(CUdeviceptr_v1 *base, unsigned int *size, CUdeviceptr_v1 pointer) {
     FAULT_POINT();
     CUdeviceptr wide = 0;
     size_t length = 0;
@@ -151,8 +140,7 @@ CUresult cuMemGetAddressRange(CUdeviceptr_v1 *base, unsigned int *size, CUdevice
     return result;
 }
 
-CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
-{
+CUresult cuMemGetInfo_v2(size_t *free, size_t *total) {
     FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_home(&context);
@@ -169,13 +157,11 @@ CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
     return CUDA_SUCCESS;
 }
 
-static unsigned narrow(size_t bytes)
-{
+static unsigned narrow(size_t bytes) {
     return bytes > UINT32_MAX ? UINT32_MAX : (unsigned)bytes;
 }
 
-CUresult cuMemGetInfo(unsigned int *free, unsigned int *total)
-{
+CUresult cuMemGetInfo(unsigned int *free, unsigned int *total) {
     FAULT_POINT();
     size_t wide_free, wide_total;
     CUresult result = cuMemGetInfo_v2(free ? &wide_free : NULL, total ? &wide_total : NULL);
@@ -187,8 +173,7 @@ CUresult cuMemGetInfo(unsigned int *free, unsigned int *total)
     return result;
 }
 
-CUresult cuMemHostAlloc(void **pointer, size_t bytes, unsigned int flags)
-{
+CUresult cuMemHostAlloc(void **pointer, size_t bytes, unsigned int flags) {
     FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_home(&context);
@@ -203,20 +188,17 @@ CUresult cuMemHostAlloc(void **pointer, size_t bytes, unsigned int flags)
     return posix_memalign(pointer, 4096, bytes) == 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult cuMemAllocHost_v2(void **pointer, size_t bytes)
-{
+CUresult cuMemAllocHost_v2(void **pointer, size_t bytes) {
     FAULT_POINT();
     return cuMemHostAlloc(pointer, bytes, 0);
 }
 
-CUresult cuMemAllocHost(void **pointer, unsigned int bytes)
-{
+CUresult cuMemAllocHost(void **pointer, unsigned int bytes) {
     FAULT_POINT();
     return cuMemHostAlloc(pointer, bytes, 0);
 }
 
-CUresult cuMemFreeHost(void *pointer)
-{
+CUresult cuMemFreeHost(void *pointer) {
     FAULT_POINT();
     CUresult ready = driver_ready();
 

@@ -1,14 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Modules, libraries and what they hold: any name is a kernel; some do what the simulator's README says. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cuda_launch.h"
 #include "capture.h"
+#include "cuda_launch.h"
 
-static enum kernel_kind kind_of(const char *name)
-{
-    static const char *const names[KERNEL_KINDS] = {"", "partita_spin", "partita_set_conditional", "partita_count_down"};
+static enum kernel_kind kind_of(const char *name) {
+    static const char *const names[KERNEL_KINDS] = {"", "partita_spin", "partita_set_conditional",
+                                                    "partita_count_down"};
     int kind = KERNEL_KINDS - 1;
 
     while (kind > KERNEL_ANY && strcmp(name, names[kind]) != 0)
@@ -16,8 +17,7 @@ static enum kernel_kind kind_of(const char *name)
     return (enum kernel_kind)kind;
 }
 
-CUresult cuModuleLoadData(CUmodule *module, const void *image)
-{
+CUresult cuModuleLoadData(CUmodule *module, const void *image) {
     FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_home(&context);
@@ -35,7 +35,8 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image)
         return CUDA_ERROR_OUT_OF_MEMORY;
     loaded->context = context;
     for (int kind = 0; kind < KERNEL_KINDS; kind++)
-        loaded->functions[kind] = (struct CUfunc_st){.module = loaded, .block = {1, 1, 1}, .kind = (enum kernel_kind)kind};
+        loaded->functions[kind] =
+            (struct CUfunc_st){.module = loaded, .block = {1, 1, 1}, .kind = (enum kernel_kind)kind};
     pthread_mutex_lock(&driver_lock);
     loaded->next = context->modules;
     context->modules = loaded;
@@ -45,22 +46,19 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image)
 }
 
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int optionCount, int *options,
-                            void **optionValues)
-{
+                            void **optionValues) {
     FAULT_POINT();
     if (optionCount && (!options || !optionValues))
         return driver_ready() == CUDA_SUCCESS ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_INITIALIZED;
     return cuModuleLoadData(module, image);
 }
 
-CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image)
-{
+CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image) {
     FAULT_POINT();
     return cuModuleLoadData(module, image);
 }
 
-CUresult cuModuleLoad(CUmodule *module, const char *file)
-{
+CUresult cuModuleLoad(CUmodule *module, const char *file) {
     FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_home(&context);
@@ -72,8 +70,7 @@ CUresult cuModuleLoad(CUmodule *module, const char *file)
     return access(file, R_OK) == 0 ? cuModuleLoadData(module, file) : CUDA_ERROR_FILE_NOT_FOUND;
 }
 
-CUresult cuModuleUnload(CUmodule module)
-{
+CUresult cuModuleUnload(CUmodule module) {
     FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_home(&context);
@@ -93,8 +90,7 @@ CUresult cuModuleUnload(CUmodule module)
     return result;
 }
 
-CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
-{
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
     FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_home(&context);
@@ -111,8 +107,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
     return CUDA_SUCCESS;
 }
 
-CUresult cuFuncGetModule(CUmodule *module, CUfunction function)
-{
+CUresult cuFuncGetModule(CUmodule *module, CUfunction function) {
     FAULT_POINT();
     CUresult ready = driver_ready();
 
@@ -141,8 +136,7 @@ static struct CUlib_st *libraries;
 
 CUresult cuLibraryLoadData(CUlibrary *library, const void *code, int *jitOptions, void **jitOptionValues,
                            unsigned int jitOptionCount, int *libraryOptions, void **libraryOptionValues,
-                           unsigned int libraryOptionCount)
-{
+                           unsigned int libraryOptionCount) {
     FAULT_POINT();
     CUresult ready = driver_ready();
     struct CUlib_st *loaded;
@@ -150,7 +144,8 @@ CUresult cuLibraryLoadData(CUlibrary *library, const void *code, int *jitOptions
     (void)libraryOptionValues;
     if (ready != CUDA_SUCCESS)
         return ready;
-    if (!library || !code || (jitOptionCount && (!jitOptions || !jitOptionValues)) || (libraryOptionCount && !libraryOptions))
+    if (!library || !code || (jitOptionCount && (!jitOptions || !jitOptionValues)) ||
+        (libraryOptionCount && !libraryOptions))
         return CUDA_ERROR_INVALID_VALUE;
     loaded = calloc(1, sizeof *loaded);
     if (!loaded)
@@ -167,8 +162,7 @@ CUresult cuLibraryLoadData(CUlibrary *library, const void *code, int *jitOptions
 
 CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *file, int *jitOptions, void **jitOptionValues,
                                unsigned int jitOptionCount, int *libraryOptions, void **libraryOptionValues,
-                               unsigned int libraryOptionCount)
-{
+                               unsigned int libraryOptionCount) {
     FAULT_POINT();
     CUresult ready = driver_ready();
 
@@ -176,12 +170,11 @@ CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *file, int *jitOpt
         return ready;
     if (file && access(file, R_OK) != 0)
         return CUDA_ERROR_FILE_NOT_FOUND;
-    return cuLibraryLoadData(library, file, jitOptions, jitOptionValues, jitOptionCount, libraryOptions, libraryOptionValues,
-                             libraryOptionCount);
+    return cuLibraryLoadData(library, file, jitOptions, jitOptionValues, jitOptionCount, libraryOptions,
+                             libraryOptionValues, libraryOptionCount);
 }
 
-CUresult cuLibraryUnload(CUlibrary library)
-{
+CUresult cuLibraryUnload(CUlibrary library) {
     FAULT_POINT();
     CUresult result = driver_ready();
 
@@ -200,8 +193,7 @@ CUresult cuLibraryUnload(CUlibrary library)
     return result;
 }
 
-CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name)
-{
+CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name) {
     FAULT_POINT();
     CUresult ready = driver_ready();
 
@@ -217,8 +209,7 @@ CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *nam
     return CUDA_SUCCESS;
 }
 
-CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library)
-{
+CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library) {
     FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_home(&context);
@@ -242,8 +233,7 @@ CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library)
     return result;
 }
 
-CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
-{
+CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel) {
     FAULT_POINT();
     CUmodule module;
     CUresult result;
@@ -256,8 +246,7 @@ CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
     return result;
 }
 
-CUresult cuKernelGetLibrary(CUlibrary *library, CUkernel kernel)
-{
+CUresult cuKernelGetLibrary(CUlibrary *library, CUkernel kernel) {
     FAULT_POINT();
     CUresult ready = driver_ready();
 
@@ -271,8 +260,7 @@ CUresult cuKernelGetLibrary(CUlibrary *library, CUkernel kernel)
     return CUDA_SUCCESS;
 }
 
-void context_release_modules(struct CUctx_st *context)
-{
+void context_release_modules(struct CUctx_st *context) {
     while (context->modules) {
         struct CUmod_st *module = context->modules;
 

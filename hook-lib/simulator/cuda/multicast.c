@@ -1,4 +1,8 @@
-/* Multicast objects: a team of devices, and the memory that is bound for each. An object takes no memory; what is bound lives on. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Multicast objects: a team of devices, and the memory that is bound for each. An object takes no memory; what is bound
+ * lives on.
+ */
 #include <stdlib.h>
 
 #include "physical.h"
@@ -14,8 +18,7 @@ struct team {
     } *bindings;
 };
 
-void team_disband(struct team *team)
-{
+void team_disband(struct team *team) {
     while (team->bindings) {
         struct binding *binding = team->bindings;
 
@@ -27,15 +30,13 @@ void team_disband(struct team *team)
     free(team);
 }
 
-static bool valid(const CUmulticastObjectProp *prop)
-{
+static bool valid(const CUmulticastObjectProp *prop) {
     return prop && prop->numDevices > 0 && (int)prop->numDevices <= driver_device_count && prop->size &&
            prop->size % GRANULARITY == 0 && !prop->flags &&
            !(prop->handleTypes & ~(unsigned long long)CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
 }
 
-CUresult cuMulticastGetGranularity(size_t *granularity, const CUmulticastObjectProp *prop, int option)
-{
+CUresult cuMulticastGetGranularity(size_t *granularity, const CUmulticastObjectProp *prop, int option) {
     FAULT_POINT();
     CUresult ready = driver_ready();
 
@@ -47,8 +48,7 @@ CUresult cuMulticastGetGranularity(size_t *granularity, const CUmulticastObjectP
     return CUDA_SUCCESS;
 }
 
-CUresult cuMulticastCreate(CUmemGenericAllocationHandle *handle, const CUmulticastObjectProp *prop)
-{
+CUresult cuMulticastCreate(CUmemGenericAllocationHandle *handle, const CUmulticastObjectProp *prop) {
     FAULT_POINT();
     CUresult ready = driver_ready();
     CUmemAllocationProp as_memory = {.type = CU_MEM_ALLOCATION_TYPE_PINNED};
@@ -76,15 +76,13 @@ CUresult cuMulticastCreate(CUmemGenericAllocationHandle *handle, const CUmultica
     return CUDA_SUCCESS;
 }
 
-static struct team *team_of(CUmemGenericAllocationHandle handle)
-{
+static struct team *team_of(CUmemGenericAllocationHandle handle) {
     struct physical *object = physical_of(handle);
 
     return object ? object->team : NULL;
 }
 
-CUresult cuMulticastAddDevice(CUmemGenericAllocationHandle handle, CUdevice ordinal)
-{
+CUresult cuMulticastAddDevice(CUmemGenericAllocationHandle handle, CUdevice ordinal) {
     FAULT_POINT();
     struct device *device;
     CUresult result = driver_device(ordinal, &device);
@@ -103,20 +101,21 @@ CUresult cuMulticastAddDevice(CUmemGenericAllocationHandle handle, CUdevice ordi
 }
 
 /* Under driver_lock. All devices must have joined before memory is bound. */
-static CUresult bind(CUmemGenericAllocationHandle handle, uint64_t offset, struct physical *memory, uint64_t memory_offset,
-                     uint64_t size)
-{
+static CUresult bind(CUmemGenericAllocationHandle handle, uint64_t offset, struct physical *memory,
+                     uint64_t memory_offset, uint64_t size) {
     struct team *team = team_of(handle);
     struct binding *binding;
 
     if (!team || !memory || memory->team || memory->ordinal < 0 || size == 0 || size % GRANULARITY ||
-        offset % GRANULARITY || memory_offset % GRANULARITY || size > team->prop.size || offset > team->prop.size - size ||
-        size > memory->size || memory_offset > memory->size - size || !(team->members >> memory->ordinal & 1))
+        offset % GRANULARITY || memory_offset % GRANULARITY || size > team->prop.size ||
+        offset > team->prop.size - size || size > memory->size || memory_offset > memory->size - size ||
+        !(team->members >> memory->ordinal & 1))
         return CUDA_ERROR_INVALID_VALUE;
     if ((unsigned)__builtin_popcount(team->members) != team->prop.numDevices)
         return CUDA_ERROR_ILLEGAL_STATE;
     for (binding = team->bindings; binding; binding = binding->next)
-        if (binding->ordinal == memory->ordinal && offset < binding->offset + binding->size && binding->offset < offset + size)
+        if (binding->ordinal == memory->ordinal && offset < binding->offset + binding->size &&
+            binding->offset < offset + size)
             return CUDA_ERROR_INVALID_VALUE;
     binding = malloc(sizeof *binding);
     if (!binding)
@@ -128,8 +127,7 @@ static CUresult bind(CUmemGenericAllocationHandle handle, uint64_t offset, struc
 }
 
 CUresult cuMulticastBindMem(CUmemGenericAllocationHandle handle, size_t offset, CUmemGenericAllocationHandle memory,
-                            size_t memoryOffset, size_t size, unsigned long long flags)
-{
+                            size_t memoryOffset, size_t size, unsigned long long flags) {
     FAULT_POINT();
     CUresult result = driver_ready();
 
@@ -144,8 +142,7 @@ CUresult cuMulticastBindMem(CUmemGenericAllocationHandle handle, size_t offset, 
 }
 
 CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle handle, size_t offset, CUdeviceptr pointer, size_t size,
-                             unsigned long long flags)
-{
+                             unsigned long long flags) {
     FAULT_POINT();
     CUresult result = driver_ready();
     struct block *block;
@@ -163,8 +160,7 @@ CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle handle, size_t offset,
     return result;
 }
 
-CUresult cuMulticastUnbind(CUmemGenericAllocationHandle handle, CUdevice ordinal, size_t offset, size_t size)
-{
+CUresult cuMulticastUnbind(CUmemGenericAllocationHandle handle, CUdevice ordinal, size_t offset, size_t size) {
     FAULT_POINT();
     struct device *device;
     CUresult result = driver_device(ordinal, &device);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which block each 2 MiB page of the process' address space belongs to: two levels over 48-bit addresses. */
 #include <stdlib.h>
 
@@ -9,8 +10,7 @@
 
 static struct block **root[LEVEL_SIZE];
 
-struct block *page_block(CUdeviceptr address)
-{
+struct block *page_block(CUdeviceptr address) {
     uint64_t page = address >> PAGE_BITS;
     struct block **leaf;
 
@@ -20,8 +20,7 @@ struct block *page_block(CUdeviceptr address)
     return leaf ? leaf[page % LEVEL_SIZE] : NULL;
 }
 
-bool page_assign(CUdeviceptr base, uint64_t size, struct block *block)
-{
+bool page_assign(CUdeviceptr base, uint64_t size, struct block *block) {
     for (uint64_t page = base >> PAGE_BITS; page < (base + size) >> PAGE_BITS; page++) {
         struct block ***leaf = &root[(page >> LEVEL_BITS) % LEVEL_SIZE];
 

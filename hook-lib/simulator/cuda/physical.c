@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuMemCreate and its handles. */
 #include "physical.h"
 
@@ -6,8 +7,7 @@
 
 static struct physical *all;
 
-struct physical *physical_of(CUmemGenericAllocationHandle handle)
-{
+struct physical *physical_of(CUmemGenericAllocationHandle handle) {
     struct physical *physical = all;
 
     while (physical && (physical_handle(physical) != handle || physical->handles == 0))
@@ -15,23 +15,19 @@ struct physical *physical_of(CUmemGenericAllocationHandle handle)
     return physical;
 }
 
-CUmemGenericAllocationHandle physical_handle(struct physical *physical)
-{
+CUmemGenericAllocationHandle physical_handle(struct physical *physical) {
     return (CUmemGenericAllocationHandle)(uintptr_t)physical;
 }
 
-uint64_t physical_size(const struct physical *physical)
-{
+uint64_t physical_size(const struct physical *physical) {
     return physical->size;
 }
 
-unsigned char **physical_content(struct physical *physical)
-{
+unsigned char **physical_content(struct physical *physical) {
     return &physical->content;
 }
 
-struct physical *physical_make(uint64_t size, int ordinal, const CUmemAllocationProp *prop)
-{
+struct physical *physical_make(uint64_t size, int ordinal, const CUmemAllocationProp *prop) {
     struct physical *physical = calloc(1, sizeof *physical);
 
     if (!physical)
@@ -46,8 +42,7 @@ struct physical *physical_make(uint64_t size, int ordinal, const CUmemAllocation
 }
 
 /* A process that imports what it exported itself has it twice. */
-static bool held_by_another_handle(uint64_t shared)
-{
+static bool held_by_another_handle(uint64_t shared) {
     const struct physical *physical = all;
 
     while (physical && physical->shared != shared)
@@ -55,8 +50,7 @@ static bool held_by_another_handle(uint64_t shared)
     return physical != NULL;
 }
 
-void physical_settle(struct physical *physical)
-{
+void physical_settle(struct physical *physical) {
     struct physical **link = &all;
 
     if (physical->handles || physical->uses)
@@ -75,8 +69,7 @@ void physical_settle(struct physical *physical)
     free(physical);
 }
 
-static CUresult check_prop(const CUmemAllocationProp *prop, int *ordinal)
-{
+static CUresult check_prop(const CUmemAllocationProp *prop, int *ordinal) {
     struct device *device;
 
     if (!prop || prop->type != CU_MEM_ALLOCATION_TYPE_PINNED ||
@@ -87,13 +80,13 @@ static CUresult check_prop(const CUmemAllocationProp *prop, int *ordinal)
         *ordinal = prop->location.id;
         return driver_device(prop->location.id, &device);
     }
-    return prop->location.type >= CU_MEM_LOCATION_TYPE_HOST && prop->location.type <= CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT
+    return prop->location.type >= CU_MEM_LOCATION_TYPE_HOST &&
+                   prop->location.type <= CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT
                ? CUDA_SUCCESS
                : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop, int option)
-{
+CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop, int option) {
     FAULT_POINT();
     CUresult result = driver_ready();
     int ordinal;
@@ -109,8 +102,7 @@ CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocatio
 }
 
 CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *prop,
-                     unsigned long long flags)
-{
+                     unsigned long long flags) {
     FAULT_POINT();
     CUresult result = driver_ready();
     struct physical *physical = NULL;
@@ -139,8 +131,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CU
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
-{
+CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
     FAULT_POINT();
     CUresult result = driver_ready();
     struct physical *physical;
@@ -157,8 +148,7 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
     return physical ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *address)
-{
+CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *address) {
     FAULT_POINT();
     CUresult result = driver_ready();
     struct block *block;
@@ -179,8 +169,7 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void 
     return result;
 }
 
-CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop, CUmemGenericAllocationHandle handle)
-{
+CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop, CUmemGenericAllocationHandle handle) {
     FAULT_POINT();
     CUresult result = driver_ready();
     struct physical *physical;

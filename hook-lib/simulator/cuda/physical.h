@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside of the simulated libcuda: physical allocations of cuMemCreate, and what is like them. One lives as long as it has a
- * handle, a mapping, or a multicast object that it is bound to. Everything under driver_lock.
+ * Inside of the simulated libcuda: physical allocations of cuMemCreate, and what is like them. One lives as long as it
+ * has a handle, a mapping, or a multicast object that it is bound to. Everything under driver_lock.
  */
 #ifndef PARTITA_SIM_PHYSICAL_H
 #define PARTITA_SIM_PHYSICAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of the simulated libcuda: a stream-ordered pool. All under driver_lock. */
 #ifndef PARTITA_SIM_POOL_H
 #define PARTITA_SIM_POOL_H
@@ -18,8 +19,7 @@ struct CUmemPoolHandle_st {
     struct CUmemPoolHandle_st *next; /* never freed, so that a stale handle is told */
 };
 
-static inline uint64_t pool_rounded(uint64_t bytes, uint64_t step)
-{
+static inline uint64_t pool_rounded(uint64_t bytes, uint64_t step) {
     return (bytes + step - 1) / step * step;
 }
 

@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The life of stream-ordered pools, their attributes, and which one a device uses. */
 #include "capture.h"
 #include "pool.h"
 
-CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props)
-{
+CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props) {
     FAULT_POINT();
     struct device *device;
     CUresult result = driver_ready();
@@ -27,8 +27,7 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props)
 }
 
 /* Begins what needs a pool that is alive: then the driver's lock is held. */
-static CUresult lock_alive(CUmemoryPool pool)
-{
+static CUresult lock_alive(CUmemoryPool pool) {
     CUresult result = driver_ready();
 
     if (result != CUDA_SUCCESS)
@@ -40,8 +39,7 @@ static CUresult lock_alive(CUmemoryPool pool)
     return CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuMemPoolDestroy(CUmemoryPool pool)
-{
+CUresult cuMemPoolDestroy(CUmemoryPool pool) {
     FAULT_POINT();
     CUresult result = lock_alive(pool);
 
@@ -59,8 +57,7 @@ CUresult cuMemPoolDestroy(CUmemoryPool pool)
     return result;
 }
 
-CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
-{
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep) {
     FAULT_POINT();
     CUresult result = lock_alive(pool);
 
@@ -71,8 +68,7 @@ CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value)
-{
+CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value) {
     FAULT_POINT();
     CUresult result = lock_alive(pool);
 
@@ -93,8 +89,7 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute,
     return result;
 }
 
-CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value)
-{
+CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value) {
     FAULT_POINT();
     CUresult result = lock_alive(pool);
 
@@ -114,8 +109,7 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute,
     return result;
 }
 
-static CUresult pool_of_device(CUmemoryPool *pool, CUdevice ordinal, bool current)
-{
+static CUresult pool_of_device(CUmemoryPool *pool, CUdevice ordinal, bool current) {
     struct device *device;
     CUresult result = driver_device(ordinal, &device);
 
@@ -131,20 +125,17 @@ static CUresult pool_of_device(CUmemoryPool *pool, CUdevice ordinal, bool curren
     return *pool ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice device)
-{
+CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice device) {
     FAULT_POINT();
     return pool_of_device(pool, device, false);
 }
 
-CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice device)
-{
+CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice device) {
     FAULT_POINT();
     return pool_of_device(pool, device, true);
 }
 
-CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool pool)
-{
+CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool pool) {
     FAULT_POINT();
     CUmemoryPool former;
     CUresult result = pool_of_device(&former, ordinal, true);

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stream-ordered pools. A pool takes memory of the card in steps of 32 MiB (a larger request in whole granules) and keeps it:
- * freed memory serves the same stream at once, other streams and the card only after the host has synchronised, and then the
- * pool keeps as much as its release threshold. Streams are always idle and any free memory fits any request: order and
- * fragmentation are not simulated.
+ * Stream-ordered pools. A pool takes memory of the card in steps of 32 MiB (a larger request in whole granules) and
+ * keeps it: freed memory serves the same stream at once, other streams and the card only after the host has
+ * synchronised, and then the pool keeps as much as its release threshold. Streams are always idle and any free memory
+ * fits any request: order and fragmentation are not simulated.
  */
 #include "pool.h"
 
@@ -15,13 +16,11 @@
 
 static struct CUmemPoolHandle_st *pools;
 
-static const struct device *device_of(const struct CUmemPoolHandle_st *pool)
-{
+static const struct device *device_of(const struct CUmemPoolHandle_st *pool) {
     return &driver_devices[pool->ordinal];
 }
 
-static uint64_t unseen(const struct CUmemPoolHandle_st *pool)
-{
+static uint64_t unseen(const struct CUmemPoolHandle_st *pool) {
     uint64_t sum = 0;
 
     for (int i = 0; i < STREAMS; i++)
@@ -29,8 +28,7 @@ static uint64_t unseen(const struct CUmemPoolHandle_st *pool)
     return sum;
 }
 
-static bool grow(struct CUmemPoolHandle_st *pool, uint64_t bytes)
-{
+static bool grow(struct CUmemPoolHandle_st *pool, uint64_t bytes) {
     if (pool->max_size && pool->reserved + bytes > pool->max_size)
         return false;
     if (!pool->on_host && !sim_state_reserve(&driver_state, device_of(pool)->card->unit, SIM_MEMORY, bytes,
@@ -42,8 +40,7 @@ static bool grow(struct CUmemPoolHandle_st *pool, uint64_t bytes)
     return true;
 }
 
-void pool_shrink_to(struct CUmemPoolHandle_st *pool, uint64_t bytes)
-{
+void pool_shrink_to(struct CUmemPoolHandle_st *pool, uint64_t bytes) {
     uint64_t held = pool_rounded(pool->used + unseen(pool), GRANULARITY);
 
     if (held > 0 && held < STEP)
@@ -57,28 +54,25 @@ void pool_shrink_to(struct CUmemPoolHandle_st *pool, uint64_t bytes)
     pool->reserved = bytes;
 }
 
-static void observe(struct CUmemPoolHandle_st *pool)
-{
+static void observe(struct CUmemPoolHandle_st *pool) {
     for (int i = 0; i < STREAMS; i++)
         pool->unseen[i].bytes = 0;
-    pool_shrink_to(pool, pool->alive ? pool_rounded(pool->threshold < pool->reserved ? pool->threshold : pool->reserved, GRANULARITY)
-                                : 0);
+    pool_shrink_to(pool, pool->alive ? pool_rounded(pool->threshold < pool->reserved ? pool->threshold : pool->reserved,
+                                                    GRANULARITY)
+                                     : 0);
 }
 
-void pool_observe(void)
-{
+void pool_observe(void) {
     for (struct CUmemPoolHandle_st *pool = pools; pool; pool = pool->next)
         observe(pool);
 }
 
-void pool_take_back(struct CUmemPoolHandle_st *pool, uint64_t bytes)
-{
+void pool_take_back(struct CUmemPoolHandle_st *pool, uint64_t bytes) {
     pool->used -= pool_rounded(bytes, UNIT);
     observe(pool);
 }
 
-void pool_reset(int ordinal)
-{
+void pool_reset(int ordinal) {
     for (struct CUmemPoolHandle_st *pool = pools; pool; pool = pool->next)
         if (pool->ordinal == ordinal) {
             while (pool->blocks)
@@ -90,8 +84,7 @@ void pool_reset(int ordinal)
     driver_devices[ordinal].current_pool = driver_devices[ordinal].default_pool;
 }
 
-struct CUmemPoolHandle_st *pool_make(int ordinal, bool is_default)
-{
+struct CUmemPoolHandle_st *pool_make(int ordinal, bool is_default) {
     struct CUmemPoolHandle_st *pool = calloc(1, sizeof *pool);
 
     if (!pool)
@@ -104,23 +97,20 @@ struct CUmemPoolHandle_st *pool_make(int ordinal, bool is_default)
     return pool;
 }
 
-struct CUmemPoolHandle_st *pool_default_of(struct device *device)
-{
+struct CUmemPoolHandle_st *pool_default_of(struct device *device) {
     if (!device->default_pool)
         device->default_pool = device->current_pool = pool_make((int)(device - driver_devices), true);
     return device->default_pool;
 }
 
-bool pool_alive(const struct CUmemPoolHandle_st *handle)
-{
+bool pool_alive(const struct CUmemPoolHandle_st *handle) {
     for (const struct CUmemPoolHandle_st *pool = pools; pool; pool = pool->next)
         if (pool == handle)
             return pool->alive;
     return false;
 }
 
-static CUresult allocate(struct CUmemPoolHandle_st *pool, CUdeviceptr *pointer, uint64_t bytes, CUstream stream)
-{
+static CUresult allocate(struct CUmemPoolHandle_st *pool, CUdeviceptr *pointer, uint64_t bytes, CUstream stream) {
     uint64_t size = pool_rounded(bytes, UNIT), idle, own = 0;
     CUresult result;
     int place = 0;
@@ -154,8 +144,7 @@ static CUresult allocate(struct CUmemPoolHandle_st *pool, CUdeviceptr *pointer, 
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t bytes, CUmemoryPool pool, CUstream stream)
-{
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t bytes, CUmemoryPool pool, CUstream stream) {
     FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_any_stream(&stream, &context);
@@ -168,7 +157,7 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t bytes, CUmemoryPoo
     if (captures_ongoing) {
         pthread_mutex_lock(&driver_lock);
         result = !pool_alive(pool) ? CUDA_ERROR_INVALID_VALUE
-                              : capture_allocation(context, stream, pool->ordinal, bytes, pointer, &taken);
+                                   : capture_allocation(context, stream, pool->ordinal, bytes, pointer, &taken);
         pthread_mutex_unlock(&driver_lock);
     }
     if (result != CUDA_SUCCESS || taken)
@@ -179,14 +168,12 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t bytes, CUmemoryPoo
     return result;
 }
 
-CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *pointer, size_t bytes, CUmemoryPool pool, CUstream stream)
-{
+CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *pointer, size_t bytes, CUmemoryPool pool, CUstream stream) {
     FAULT_POINT();
     return cuMemAllocFromPoolAsync(pointer, bytes, pool, PTSZ(stream));
 }
 
-CUresult cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream stream)
-{
+CUresult cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream stream) {
     FAULT_POINT();
     CUmemoryPool pool;
     CUcontext context;
@@ -197,15 +184,13 @@ CUresult cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream stream)
     return result == CUDA_SUCCESS ? cuMemAllocFromPoolAsync(pointer, bytes, pool, stream) : result;
 }
 
-CUresult cuMemAllocAsync_ptsz(CUdeviceptr *pointer, size_t bytes, CUstream stream)
-{
+CUresult cuMemAllocAsync_ptsz(CUdeviceptr *pointer, size_t bytes, CUstream stream) {
     FAULT_POINT();
     return cuMemAllocAsync(pointer, bytes, PTSZ(stream));
 }
 
 /* Memory that is not a pool's is freed like one's own, as the driver does. */
-CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream stream)
-{
+CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream stream) {
     FAULT_POINT();
     struct work work = {.type = CU_GRAPH_NODE_TYPE_MEM_FREE, .freed = pointer};
     struct CUctx_st *context;
@@ -242,8 +227,7 @@ CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream stream)
     return result;
 }
 
-CUresult cuMemFreeAsync_ptsz(CUdeviceptr pointer, CUstream stream)
-{
+CUresult cuMemFreeAsync_ptsz(CUdeviceptr pointer, CUstream stream) {
     FAULT_POINT();
     return cuMemFreeAsync(pointer, PTSZ(stream));
 }

@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The devices' primary contexts, which are counted. */
 #include "driver.h"
 
-CUresult primary_retain(CUdevice device, struct CUctx_st **context)
-{
+CUresult primary_retain(CUdevice device, struct CUctx_st **context) {
     struct device *found = &driver_devices[device];
     CUresult result = CUDA_SUCCESS;
 
@@ -15,8 +15,7 @@ CUresult primary_retain(CUdevice device, struct CUctx_st **context)
     return result;
 }
 
-void primary_release(CUdevice device)
-{
+void primary_release(CUdevice device) {
     struct device *found = &driver_devices[device];
 
     if (--found->primary->retained == 0) {
@@ -25,8 +24,7 @@ void primary_release(CUdevice device)
     }
 }
 
-CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
-{
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
     FAULT_POINT();
     struct device *found;
     CUresult result = driver_device(device, &found);
@@ -41,8 +39,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
     return result;
 }
 
-static CUresult release(CUdevice device, bool all)
-{
+static CUresult release(CUdevice device, bool all) {
     struct device *found;
     CUresult result = driver_device(device, &found);
 
@@ -63,32 +60,27 @@ static CUresult release(CUdevice device, bool all)
     return result;
 }
 
-CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
-{
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
     FAULT_POINT();
     return release(device, false);
 }
 
-CUresult cuDevicePrimaryCtxRelease(CUdevice device)
-{
+CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
     FAULT_POINT();
     return release(device, false);
 }
 
-CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
-{
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
     FAULT_POINT();
     return release(device, true);
 }
 
-CUresult cuDevicePrimaryCtxReset(CUdevice device)
-{
+CUresult cuDevicePrimaryCtxReset(CUdevice device) {
     FAULT_POINT();
     return release(device, true);
 }
 
-CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *active)
-{
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *active) {
     FAULT_POINT();
     struct device *found;
     CUresult result = driver_device(device, &found);
@@ -104,8 +96,7 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *a
     return CUDA_SUCCESS;
 }
 
-CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned int flags)
-{
+CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned int flags) {
     FAULT_POINT();
     struct device *found;
     CUresult result = driver_device(device, &found);
@@ -121,8 +112,7 @@ CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned int flags)
 }
 
 /* Before _v2 the flags of an active context could not change. */
-CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned int flags)
-{
+CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned int flags) {
     FAULT_POINT();
     struct device *found;
     CUresult result = driver_device(device, &found);

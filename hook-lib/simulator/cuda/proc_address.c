@@ -1,16 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuGetProcAddress: a base name, a CUDA version and a choice of default stream name one function. The newest variant that
- * is not newer than the asked version wins. Of a function that has variants for the per-thread default stream only those
- * count when that is asked for. Unknown names and too old versions are a status in _v2, which succeeds with no function,
- * and CUDA_ERROR_NOT_FOUND in the first version, which leaves its output alone. Versions and behaviour are those of
- * NVIDIA's libcuda 535.261.03 and 550.163.01, compared for every name here.
+ * cuGetProcAddress: a base name, a CUDA version and a choice of default stream name one function. The newest variant
+ * that is not newer than the asked version wins. Of a function that has variants for the per-thread default stream only
+ * those count when that is asked for. Unknown names and too old versions are a status in _v2, which succeeds with no
+ * function, and CUDA_ERROR_NOT_FOUND in the first version, which leaves its output alone. Versions and behaviour are
+ * those of NVIDIA's libcuda 535.261.03 and 550.163.01, compared for every name here.
  */
 #include <string.h>
 
 #include "proc_variants.h"
 
-static CUdriverProcAddressQueryResult look_up(const char *symbol, int version, bool per_thread, void **function)
-{
+static CUdriverProcAddressQueryResult look_up(const char *symbol, int version, bool per_thread, void **function) {
     CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     const struct variant *best = NULL;
     bool has_per_thread = false;
@@ -34,14 +34,12 @@ static CUdriverProcAddressQueryResult look_up(const char *symbol, int version, b
     return CU_GET_PROC_ADDRESS_SUCCESS;
 }
 
-static bool valid_flags(cuuint64_t flags)
-{
+static bool valid_flags(cuuint64_t flags) {
     return flags <= (CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM);
 }
 
 CUresult cuGetProcAddress_v2(const char *symbol, void **function, int cudaVersion, cuuint64_t flags,
-                             CUdriverProcAddressQueryResult *symbolStatus)
-{
+                             CUdriverProcAddressQueryResult *symbolStatus) {
     FAULT_POINT();
     CUdriverProcAddressQueryResult status;
 
@@ -54,8 +52,7 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **function, int cudaVersio
     return CUDA_SUCCESS;
 }
 
-CUresult cuGetProcAddress(const char *symbol, void **function, int cudaVersion, cuuint64_t flags)
-{
+CUresult cuGetProcAddress(const char *symbol, void **function, int cudaVersion, cuuint64_t flags) {
     FAULT_POINT();
     if (!symbol || !function || !valid_flags(flags))
         return CUDA_ERROR_INVALID_VALUE;

@@ -1,4 +1,8 @@
-/* Every function by its base name, with the version of CUDA that brought it; as NVIDIA's libcuda 535.261.03 and 550.163.01 have them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every function by its base name, with the version of CUDA that brought it; as NVIDIA's libcuda 535.261.03 and
+ * 550.163.01 have them.
+ */
 #include "proc_variants.h"
 
 #include "cuda_arrays.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of the simulated libcuda: the functions that cuGetProcAddress knows. */
 #ifndef PARTITA_SIM_PROC_VARIANTS_H
 #define PARTITA_SIM_PROC_VARIANTS_H

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Semaphores that another API made, as files that CUDA imports. No other API is there to signal one: only CUDA does, in the same process. A
- * signal is a point in a stream, and a wait waits for that; a stream that waits for a signal which nobody has submitted yet is
- * held by a host function, so that the program may submit it.
+ * Semaphores that another API made, as files that CUDA imports. No other API is there to signal one: only CUDA does, in
+ * the same process. A signal is a point in a stream, and a wait waits for that; a stream that waits for a signal which
+ * nobody has submitted yet is held by a host function, so that the program may submit it.
  */
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -39,13 +40,13 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all of these */
 static pthread_cond_t signalled = PTHREAD_COND_INITIALIZER;
 
 /* Under the lock. */
-static struct semaphore *semaphore_of(int descriptor, bool timeline)
-{
+static struct semaphore *semaphore_of(int descriptor, bool timeline) {
     struct semaphore *semaphore = semaphores;
     struct stat about;
     bool known = fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode);
 
-    while (semaphore && !(known && semaphore->file == about.st_ino && semaphore->device == about.st_dev && semaphore->timeline == timeline))
+    while (semaphore && !(known && semaphore->file == about.st_ino && semaphore->device == about.st_dev &&
+                          semaphore->timeline == timeline))
         semaphore = semaphore->next;
     if (!semaphore) {
         semaphore = calloc(1, sizeof *semaphore);
@@ -62,8 +63,7 @@ static struct semaphore *semaphore_of(int descriptor, bool timeline)
 }
 
 /* Under the lock. */
-static void let_go(struct semaphore *semaphore)
-{
+static void let_go(struct semaphore *semaphore) {
     struct semaphore **link = &semaphores;
 
     if (--semaphore->holders > 0)
@@ -74,8 +74,7 @@ static void let_go(struct semaphore *semaphore)
     free(semaphore);
 }
 
-CUresult cuImportExternalSemaphore(CUexternalSemaphore *semaphore, const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *handle)
-{
+CUresult cuImportExternalSemaphore(CUexternalSemaphore *semaphore, const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *handle) {
     FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_home(&context);
@@ -107,8 +106,7 @@ CUresult cuImportExternalSemaphore(CUexternalSemaphore *semaphore, const CUDA_EX
     return CUDA_SUCCESS;
 }
 
-CUresult cuDestroyExternalSemaphore(CUexternalSemaphore semaphore)
-{
+CUresult cuDestroyExternalSemaphore(CUexternalSemaphore semaphore) {
     FAULT_POINT();
     struct CUextSemaphore_st **link = &handles;
     CUresult result = driver_ready();
@@ -130,8 +128,7 @@ CUresult cuDestroyExternalSemaphore(CUexternalSemaphore semaphore)
 }
 
 /* Under the lock. */
-static bool lives(CUexternalSemaphore semaphore)
-{
+static bool lives(CUexternalSemaphore semaphore) {
     const struct CUextSemaphore_st *each = handles;
 
     while (each && each != semaphore)
@@ -139,8 +136,7 @@ static bool lives(CUexternalSemaphore semaphore)
     return each;
 }
 
-bool semaphore_lives(CUexternalSemaphore semaphore)
-{
+bool semaphore_lives(CUexternalSemaphore semaphore) {
     bool is;
 
     pthread_mutex_lock(&lock);
@@ -149,14 +145,14 @@ bool semaphore_lives(CUexternalSemaphore semaphore)
     return is;
 }
 
-void semaphore_signal(CUexternalSemaphore semaphore, uint64_t value, const struct CUctx_st *context, CUstream stream)
-{
+void semaphore_signal(CUexternalSemaphore semaphore, uint64_t value, const struct CUctx_st *context, CUstream stream) {
     struct semaphore *of;
 
     pthread_mutex_lock(&lock);
     if (lives(semaphore)) {
         of = semaphore->of;
-        of->signals[of->count % KEPT] = (struct signal){of->timeline ? value : of->count + 1, context->ordinal, stream_point(context, stream)};
+        of->signals[of->count % KEPT] =
+            (struct signal){of->timeline ? value : of->count + 1, context->ordinal, stream_point(context, stream)};
         of->count++;
         pthread_cond_broadcast(&signalled);
     }
@@ -164,8 +160,7 @@ void semaphore_signal(CUexternalSemaphore semaphore, uint64_t value, const struc
 }
 
 /* Under the lock: the first signal that brings the value; NULL: none was submitted. */
-static const struct signal *find(const struct semaphore *of, uint64_t value)
-{
+static const struct signal *find(const struct semaphore *of, uint64_t value) {
     uint64_t i = of->count > KEPT ? of->count - KEPT : 0;
 
     while (i < of->count && of->signals[i % KEPT].value < value)
@@ -179,8 +174,7 @@ struct waiting {
 };
 
 /* Called by the thread for host functions, which cannot wait for those behind this one. */
-static void wait_until_signalled(void *data)
-{
+static void wait_until_signalled(void *data) {
     struct waiting *waiting = data;
     const struct signal *found;
     struct signal signal;
@@ -196,8 +190,8 @@ static void wait_until_signalled(void *data)
     free(waiting);
 }
 
-CUresult semaphore_wait(CUexternalSemaphore semaphore, uint64_t value, const struct CUctx_st *context, CUstream stream)
-{
+CUresult semaphore_wait(CUexternalSemaphore semaphore, uint64_t value, const struct CUctx_st *context,
+                        CUstream stream) {
     struct waiting *waiting = malloc(sizeof *waiting);
     const struct signal *found;
     struct signal signal = {.ordinal = -1};

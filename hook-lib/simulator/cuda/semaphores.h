@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of the simulated libcuda: semaphores of other APIs. */
 #ifndef PARTITA_SIM_SEMAPHORES_H
 #define PARTITA_SIM_SEMAPHORES_H

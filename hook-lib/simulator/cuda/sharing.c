@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory of other processes. An exported allocation is a file (memfd) that names it, or a fabric handle that does; who imports it holds it, and it is the
- * card's until the last process that holds it lets go or dies. IPC handles and external memory that is no export of the
- * simulator's only give addresses: they hold and charge nothing. Bytes are not shared between processes.
+ * Memory of other processes. An exported allocation is a file (memfd) that names it, or a fabric handle that does; who
+ * imports it holds it, and it is the card's until the last process that holds it lets go or dies. IPC handles and
+ * external memory that is no export of the simulator's only give addresses: they hold and charge nothing. Bytes are not
+ * shared between processes.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -29,22 +31,19 @@ struct ipc {
     uint64_t base;
 };
 
-static int ordinal_of(const unsigned char card[16])
-{
+static int ordinal_of(const unsigned char card[16]) {
     for (int i = 0; i < driver_device_count; i++)
         if (memcmp(driver_devices[i].card->uuid_bytes, card, 16) == 0)
             return i;
     return -1;
 }
 
-static bool is_shareable(int type)
-{
+static bool is_shareable(int type) {
     return type == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || type == CU_MEM_HANDLE_TYPE_FABRIC;
 }
 
 CUresult cuMemExportToShareableHandle(void *shareable, CUmemGenericAllocationHandle handle, int type,
-                                      unsigned long long flags)
-{
+                                      unsigned long long flags) {
     FAULT_POINT();
     CUresult result = driver_ready();
     struct export export = {.magic = EXPORT_MAGIC};
@@ -86,8 +85,7 @@ CUresult cuMemExportToShareableHandle(void *shareable, CUmemGenericAllocationHan
 }
 
 /* Holds what the file or the fabric handle names. Under driver_lock. */
-static CUresult import(const void *shareable, int type, struct physical **imported)
-{
+static CUresult import(const void *shareable, int type, struct physical **imported) {
     CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .requestedHandleTypes = type};
     struct export export;
     int ordinal;
@@ -115,8 +113,7 @@ static CUresult import(const void *shareable, int type, struct physical **import
     return CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *shareable, int type)
-{
+CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *shareable, int type) {
     FAULT_POINT();
     CUresult result = driver_ready();
     struct physical *imported = NULL;
@@ -134,8 +131,7 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, vo
 }
 
 /* Addresses that stand for memory of somebody else. Under driver_lock. */
-static CUresult open_addresses(uint64_t size, CUdeviceptr *pointer)
-{
+static CUresult open_addresses(uint64_t size, CUdeviceptr *pointer) {
     uint64_t rounded = (size + GRANULARITY - 1) / GRANULARITY * GRANULARITY;
     struct block *block = calloc(1, sizeof *block);
     void *base = block ? address_reserve(rounded, GRANULARITY) : NULL;
@@ -152,8 +148,7 @@ static CUresult open_addresses(uint64_t size, CUdeviceptr *pointer)
     return CUDA_SUCCESS;
 }
 
-CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr pointer)
-{
+CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr pointer) {
     FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_home(&context);
@@ -180,8 +175,7 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr pointer)
     return result;
 }
 
-CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *pointer, CUipcMemHandle handle, unsigned int flags)
-{
+CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *pointer, CUipcMemHandle handle, unsigned int flags) {
     FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_home(&context);
@@ -202,14 +196,12 @@ CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *pointer, CUipcMemHandle handle, unsi
     return result;
 }
 
-CUresult cuIpcOpenMemHandle(CUdeviceptr *pointer, CUipcMemHandle handle, unsigned int flags)
-{
+CUresult cuIpcOpenMemHandle(CUdeviceptr *pointer, CUipcMemHandle handle, unsigned int flags) {
     FAULT_POINT();
     return cuIpcOpenMemHandle_v2(pointer, handle, flags);
 }
 
-CUresult foreign_close(CUdeviceptr pointer)
-{
+CUresult foreign_close(CUdeviceptr pointer) {
     struct block *block = page_block(pointer);
 
     if (!block || !block->foreign || block->base != pointer)
@@ -222,15 +214,15 @@ CUresult foreign_close(CUdeviceptr pointer)
     return CUDA_SUCCESS;
 }
 
-CUresult cuIpcCloseMemHandle(CUdeviceptr pointer)
-{
+CUresult cuIpcCloseMemHandle(CUdeviceptr pointer) {
     FAULT_POINT();
     CUresult result = driver_ready();
 
     if (result != CUDA_SUCCESS)
         return result;
     pthread_mutex_lock(&driver_lock);
-    result = page_block(pointer) && page_block(pointer)->foreign_buffer ? CUDA_ERROR_INVALID_VALUE : foreign_close(pointer);
+    result =
+        page_block(pointer) && page_block(pointer)->foreign_buffer ? CUDA_ERROR_INVALID_VALUE : foreign_close(pointer);
     pthread_mutex_unlock(&driver_lock);
     return result;
 }
@@ -240,8 +232,7 @@ struct CUextMemory_st {
     struct physical *physical; /* NULL: not the simulator's */
 };
 
-CUresult cuImportExternalMemory(CUexternalMemory *memory, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *handle)
-{
+CUresult cuImportExternalMemory(CUexternalMemory *memory, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *handle) {
     FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_home(&context);
@@ -257,7 +248,8 @@ CUresult cuImportExternalMemory(CUexternalMemory *memory, const CUDA_EXTERNAL_ME
     if (!*memory)
         return CUDA_ERROR_OUT_OF_MEMORY;
     pthread_mutex_lock(&driver_lock);
-    if (import((const void *)(intptr_t)handle->handle.fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, &physical) == CUDA_SUCCESS)
+    if (import((const void *)(intptr_t)handle->handle.fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, &physical) ==
+        CUDA_SUCCESS)
         (*memory)->physical = physical;
     pthread_mutex_unlock(&driver_lock);
     (*memory)->size = handle->size;
@@ -266,8 +258,7 @@ CUresult cuImportExternalMemory(CUexternalMemory *memory, const CUDA_EXTERNAL_ME
 }
 
 CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr *pointer, CUexternalMemory memory,
-                                         const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *buffer)
-{
+                                         const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *buffer) {
     FAULT_POINT();
     CUresult result = driver_ready();
 
@@ -284,8 +275,7 @@ CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr *pointer, CUexternalMemory 
     return result;
 }
 
-CUresult cuDestroyExternalMemory(CUexternalMemory memory)
-{
+CUresult cuDestroyExternalMemory(CUexternalMemory memory) {
     FAULT_POINT();
     CUresult result = driver_ready();
 

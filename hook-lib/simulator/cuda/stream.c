@@ -1,4 +1,7 @@
-/* Streams. Work of one process on one card runs in the order in which it was submitted, over all streams (timeline.h). */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Streams. Work of one process on one card runs in the order in which it was submitted, over all streams (timeline.h).
+ */
 #include <stdlib.h>
 
 #include "capture.h"
@@ -6,8 +9,7 @@
 
 #define GREATEST_PRIORITY (-5)
 
-static CUresult create(struct CUctx_st *context, unsigned flags, int priority, int thread, CUstream *stream)
-{
+static CUresult create(struct CUctx_st *context, unsigned flags, int priority, int thread, CUstream *stream) {
     struct CUstream_st *created = calloc(1, sizeof *created);
 
     if (!created)
@@ -25,8 +27,7 @@ static CUresult create(struct CUctx_st *context, unsigned flags, int priority, i
 }
 
 /* The calling thread's own default stream in the context. */
-static CUresult own_stream(struct CUctx_st *context, CUstream *stream)
-{
+static CUresult own_stream(struct CUctx_st *context, CUstream *stream) {
     static __thread struct CUctx_st *last_context;
     static __thread CUstream last;
     CUresult result = CUDA_SUCCESS;
@@ -47,13 +48,11 @@ static CUresult own_stream(struct CUctx_st *context, CUstream *stream)
 }
 
 /* Its green context was destroyed. */
-static bool detached(CUstream stream)
-{
+static bool detached(CUstream stream) {
     return stream->context->whole && !stream->context->alive;
 }
 
-CUresult driver_any_stream(CUstream *stream, struct CUctx_st **context)
-{
+CUresult driver_any_stream(CUstream *stream, struct CUctx_st **context) {
     CUresult result = driver_current(context);
 
     if (result != CUDA_SUCCESS || !*stream)
@@ -68,39 +67,35 @@ CUresult driver_any_stream(CUstream *stream, struct CUctx_st **context)
     return detached(*stream) ? CUDA_ERROR_STREAM_DETACHED : CUDA_SUCCESS;
 }
 
-CUresult driver_stream(CUstream *stream, struct CUctx_st **context)
-{
+CUresult driver_stream(CUstream *stream, struct CUctx_st **context) {
     CUresult result = driver_any_stream(stream, context);
     struct CUctx_st *current;
 
     if (result != CUDA_SUCCESS || !*stream)
         return result;
     result = driver_current(&current);
-    return result == CUDA_SUCCESS && context_home(current) != context_home(*context) ? CUDA_ERROR_INVALID_HANDLE : result;
+    return result == CUDA_SUCCESS && context_home(current) != context_home(*context) ? CUDA_ERROR_INVALID_HANDLE
+                                                                                     : result;
 }
 
-static bool is_default(CUstream stream)
-{
+static bool is_default(CUstream stream) {
     return !stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
 }
 
-void stream_submit(struct CUctx_st *context, CUstream stream, uint64_t cost)
-{
+void stream_submit(struct CUctx_st *context, CUstream stream, uint64_t cost) {
     uint64_t end = timeline_submit(context->ordinal, cost);
 
     if (end && stream)
         stream->end = end;
 }
 
-struct point stream_point(const struct CUctx_st *context, CUstream stream)
-{
+struct point stream_point(const struct CUctx_st *context, CUstream stream) {
     if (!stream)
         return (struct point){timeline_end(context->ordinal), host_last(context->ordinal)};
     return (struct point){stream->end, stream->host};
 }
 
-bool point_passed(int ordinal, struct point point, uint64_t *time)
-{
+bool point_passed(int ordinal, struct point point, uint64_t *time) {
     uint64_t worked = 0, called = 0;
 
     if (point.work && !timeline_reached(ordinal, point.work, &worked))
@@ -112,27 +107,23 @@ bool point_passed(int ordinal, struct point point, uint64_t *time)
     return true;
 }
 
-void point_wait(int ordinal, struct point point)
-{
+void point_wait(int ordinal, struct point point) {
     if (point.work)
         timeline_wait(ordinal, point.work);
     if (point.host)
         host_wait(ordinal, point.host);
 }
 
-void driver_settle(const struct CUctx_st *context)
-{
+void driver_settle(const struct CUctx_st *context) {
     point_wait(context->ordinal, stream_point(context, NULL));
 }
 
-CUresult stream_create_in(struct CUctx_st *context, unsigned flags, int priority, CUstream *stream)
-{
+CUresult stream_create_in(struct CUctx_st *context, unsigned flags, int priority, CUstream *stream) {
     priority = priority > 0 ? 0 : priority < GREATEST_PRIORITY ? GREATEST_PRIORITY : priority;
     return create(context, flags, priority, 0, stream);
 }
 
-CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority)
-{
+CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority) {
     FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_current(&context);
@@ -144,14 +135,12 @@ CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int pr
     return stream_create_in(context, flags, priority, stream);
 }
 
-CUresult cuStreamCreate(CUstream *stream, unsigned int flags)
-{
+CUresult cuStreamCreate(CUstream *stream, unsigned int flags) {
     FAULT_POINT();
     return cuStreamCreateWithPriority(stream, flags, 0);
 }
 
-CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
-{
+CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest) {
     FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_current(&context);
@@ -166,8 +155,7 @@ CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
 }
 
 /* What it still holds goes on; the driver frees the stream itself when it is done. */
-CUresult cuStreamDestroy_v2(CUstream stream)
-{
+CUresult cuStreamDestroy_v2(CUstream stream) {
     FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = stream ? driver_current(&context) : CUDA_ERROR_INVALID_HANDLE;
@@ -188,22 +176,19 @@ CUresult cuStreamDestroy_v2(CUstream stream)
     return result;
 }
 
-CUresult cuStreamDestroy(CUstream stream)
-{
+CUresult cuStreamDestroy(CUstream stream) {
     FAULT_POINT();
     return cuStreamDestroy_v2(stream);
 }
 
 /* What every question of a stream's figures asks first. */
-static CUresult answerable(const void *output, CUcontext *current)
-{
+static CUresult answerable(const void *output, CUcontext *current) {
     CUresult result = driver_current(current);
 
     return result == CUDA_SUCCESS && !output ? CUDA_ERROR_INVALID_VALUE : result;
 }
 
-CUresult cuStreamGetCtx(CUstream stream, CUcontext *context)
-{
+CUresult cuStreamGetCtx(CUstream stream, CUcontext *context) {
     FAULT_POINT();
     CUcontext current;
     CUresult result = answerable(context, &current);
@@ -215,14 +200,12 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext *context)
     return result;
 }
 
-CUresult cuStreamGetCtx_ptsz(CUstream stream, CUcontext *context)
-{
+CUresult cuStreamGetCtx_ptsz(CUstream stream, CUcontext *context) {
     FAULT_POINT();
     return cuStreamGetCtx(PTSZ(stream), context);
 }
 
-CUresult cuStreamGetPriority(CUstream stream, int *priority)
-{
+CUresult cuStreamGetPriority(CUstream stream, int *priority) {
     FAULT_POINT();
     CUcontext current;
     CUresult result = answerable(priority, &current);
@@ -232,14 +215,12 @@ CUresult cuStreamGetPriority(CUstream stream, int *priority)
     return result;
 }
 
-CUresult cuStreamGetPriority_ptsz(CUstream stream, int *priority)
-{
+CUresult cuStreamGetPriority_ptsz(CUstream stream, int *priority) {
     FAULT_POINT();
     return cuStreamGetPriority(PTSZ(stream), priority);
 }
 
-CUresult cuStreamGetFlags(CUstream stream, unsigned int *flags)
-{
+CUresult cuStreamGetFlags(CUstream stream, unsigned int *flags) {
     FAULT_POINT();
     CUcontext current;
     CUresult result = answerable(flags, &current);
@@ -249,14 +230,12 @@ CUresult cuStreamGetFlags(CUstream stream, unsigned int *flags)
     return result;
 }
 
-CUresult cuStreamGetFlags_ptsz(CUstream stream, unsigned int *flags)
-{
+CUresult cuStreamGetFlags_ptsz(CUstream stream, unsigned int *flags) {
     FAULT_POINT();
     return cuStreamGetFlags(PTSZ(stream), flags);
 }
 
-CUresult cuStreamQuery(CUstream stream)
-{
+CUresult cuStreamQuery(CUstream stream) {
     FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_any_stream(&stream, &context);
@@ -268,14 +247,12 @@ CUresult cuStreamQuery(CUstream stream)
     return point_passed(context->ordinal, stream_point(context, stream), NULL) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
-CUresult cuStreamQuery_ptsz(CUstream stream)
-{
+CUresult cuStreamQuery_ptsz(CUstream stream) {
     FAULT_POINT();
     return cuStreamQuery(PTSZ(stream));
 }
 
-CUresult cuStreamSynchronize(CUstream stream)
-{
+CUresult cuStreamSynchronize(CUstream stream) {
     FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_any_stream(&stream, &context);
@@ -291,14 +268,12 @@ CUresult cuStreamSynchronize(CUstream stream)
     return CUDA_SUCCESS;
 }
 
-CUresult cuStreamSynchronize_ptsz(CUstream stream)
-{
+CUresult cuStreamSynchronize_ptsz(CUstream stream) {
     FAULT_POINT();
     return cuStreamSynchronize(PTSZ(stream));
 }
 
-void context_release_handles(struct CUctx_st *context)
-{
+void context_release_handles(struct CUctx_st *context) {
     context_release_modules(context);
     while (context->streams) {
         struct CUstream_st *stream = context->streams;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "timeline.h"
 
 #include <time.h>
@@ -13,24 +14,21 @@ struct timeline {
 
 static struct timeline timelines[SIM_MAX_CARDS] = {[0 ... SIM_MAX_CARDS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
 
-static void raise_to(_Atomic uint64_t *value, uint64_t to)
-{
+static void raise_to(_Atomic uint64_t *value, uint64_t to) {
     uint64_t present = *value;
 
     while (present < to && !atomic_compare_exchange_weak(value, &present, to))
         ;
 }
 
-uint64_t timeline_end(int ordinal)
-{
+uint64_t timeline_end(int ordinal) {
     struct timeline *timeline = &timelines[ordinal];
     uint64_t end = atomic_load_explicit(&timeline->end, memory_order_acquire);
 
     return end > atomic_load_explicit(&timeline->reached, memory_order_relaxed) ? end : 0;
 }
 
-static bool look(int ordinal, uint64_t work, uint64_t *time)
-{
+static bool look(int ordinal, uint64_t work, uint64_t *time) {
     uint64_t reached;
     bool done = sim_clock_reached(&driver_state, driver_devices[ordinal].card->unit, work, time, &reached);
 
@@ -38,15 +36,13 @@ static bool look(int ordinal, uint64_t work, uint64_t *time)
     return done;
 }
 
-bool timeline_reached(int ordinal, uint64_t work, uint64_t *time)
-{
+bool timeline_reached(int ordinal, uint64_t work, uint64_t *time) {
     uint64_t when;
 
     return look(ordinal, work, time ? time : &when);
 }
 
-uint64_t timeline_wait(int ordinal, uint64_t work)
-{
+uint64_t timeline_wait(int ordinal, uint64_t work) {
     uint64_t time;
 
     while (!look(ordinal, work, &time)) {
@@ -57,8 +53,7 @@ uint64_t timeline_wait(int ordinal, uint64_t work)
     return time;
 }
 
-uint64_t timeline_submit(int ordinal, uint64_t cost)
-{
+uint64_t timeline_submit(int ordinal, uint64_t cost) {
     struct timeline *timeline = &timelines[ordinal];
     uint64_t end, reached;
 

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What this process has pending on each card. Its work runs in the order of submission, over all of its streams and contexts
- * on a card. At most TIMELINE_DEPTH launches are pending; the next one waits for room, as the driver's queue of a
- * channel makes it. Where nothing takes time, nothing here takes a lock.
+ * What this process has pending on each card. Its work runs in the order of submission, over all of its streams and
+ * contexts on a card. At most TIMELINE_DEPTH launches are pending; the next one waits for room, as the driver's queue
+ * of a channel makes it. Where nothing takes time, nothing here takes a lock.
  */
 #ifndef PARTITA_SIM_TIMELINE_H
 #define PARTITA_SIM_TIMELINE_H
@@ -10,7 +11,10 @@
 
 #define TIMELINE_DEPTH 1024
 
-/* Submits work of so many ns of the SMs' time; gives the card's work time at which it is done, 0 for what is done already. */
+/*
+ * Submits work of so many ns of the SMs' time; gives the card's work time at which it is done, 0 for what is done
+ * already.
+ */
 uint64_t timeline_submit(int ordinal, uint64_t cost);
 
 /* Where what is submitted by now ends, 0 if it is done. */
@@ -34,7 +38,10 @@ struct point stream_point(const struct CUctx_st *context, CUstream stream);
 bool point_passed(int ordinal, struct point point, uint64_t *time);
 void point_wait(int ordinal, struct point point);
 
-/* Host functions (host.c): the last one of the card, 0 if all have ended; whether one has ended, and when (0: long ago). */
+/*
+ * Host functions (host.c): the last one of the card, 0 if all have ended; whether one has ended, and when (0: long
+ * ago).
+ */
 uint64_t host_last(int ordinal);
 bool host_ended(int ordinal, uint64_t number, uint64_t *time);
 void host_wait(int ordinal, uint64_t number);

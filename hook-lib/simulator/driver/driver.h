@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of partita-sim-driver. */
 #ifndef PARTITA_SIM_DRIVER_TOOL_H
 #define PARTITA_SIM_DRIVER_TOOL_H
@@ -5,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "profiles.h"
 #include "../node/node.h"
+#include "profiles.h"
 
 #define DEFAULT_DRIVER_VERSION "580.95.05"
 #define LIBRARY_DIR "usr/lib/x86_64-linux-gnu"

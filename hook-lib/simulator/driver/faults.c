@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Orders faults, and raises XID errors. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -7,18 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../state/state.h"
 #include "cuda_api.h"
 #include "driver.h"
-#include "../state/state.h"
 
-static int complain(const char *what, const char *why)
-{
+static int complain(const char *what, const char *why) {
     fprintf(stderr, "partita-sim-driver: %s: %s\n", what, why);
     return EXIT_USAGE;
 }
 
-static bool open_node(const char *root, struct sim_node *node, struct sim_state *state)
-{
+static bool open_node(const char *root, struct sim_node *node, struct sim_state *state) {
     char error[PATH_MAX + 128];
 
     if (!sim_node_read(root, node, error, sizeof error)) {
@@ -32,8 +31,7 @@ static bool open_node(const char *root, struct sim_node *node, struct sim_state 
 }
 
 /* A name that no library has would make a test believe in a fault that never comes. */
-static bool exists(const char *root, const char *function)
-{
+static bool exists(const char *root, const char *function) {
     const char *file = strncmp(function, "nvml", 4) == 0 ? "libnvidia-ml.so.1" : "libcuda.so.1";
     char path[2 * PATH_MAX];
     void *library;
@@ -44,8 +42,7 @@ static bool exists(const char *root, const char *function)
 }
 
 /* A number, or the name of a CUDA error. -1: neither. */
-static int error_number(const char *text)
-{
+static int error_number(const char *text) {
     char *end;
     long number = strtol(text, &end, 10);
     const char *name;
@@ -58,8 +55,7 @@ static int error_number(const char *text)
     return -1;
 }
 
-static bool number(const char *text, uint64_t least, uint64_t *value)
-{
+static bool number(const char *text, uint64_t least, uint64_t *value) {
     char *end;
 
     if (!text)
@@ -69,8 +65,7 @@ static bool number(const char *text, uint64_t least, uint64_t *value)
     return end != text && *end == '\0' && *text != '-' && errno == 0 && *value >= least;
 }
 
-static int list(const struct sim_state *state)
-{
+static int list(const struct sim_state *state) {
     for (unsigned i = 0; i < SIM_MAX_FAULTS; i++) {
         const struct sim_fault *fault = &state->region->faults[i];
 
@@ -91,8 +86,7 @@ static int list(const struct sim_state *state)
     return EXIT_DONE;
 }
 
-static int order(const char *root, const struct fault_order *wanted, struct sim_state *state)
-{
+static int order(const char *root, const struct fault_order *wanted, struct sim_state *state) {
     struct sim_fault fault = {.from = 1, .every = 1};
     uint64_t pid = 0;
 
@@ -106,7 +100,8 @@ static int order(const char *root, const struct fault_order *wanted, struct sim_
     if (wanted->error && (fault.error = error_number(wanted->error)) < 0)
         return complain("--error", "a number, or a name such as CUDA_ERROR_OUT_OF_MEMORY, is wanted");
     if (!number(wanted->delay_us, 1, &fault.delay_us) || !number(wanted->from, 1, &fault.from) ||
-        !number(wanted->every, 1, &fault.every) || !number(wanted->times, 1, &fault.times) || !number(wanted->pid, 1, &pid))
+        !number(wanted->every, 1, &fault.every) || !number(wanted->times, 1, &fault.times) ||
+        !number(wanted->pid, 1, &pid))
         return complain("fault", "--delay-us, --from, --every, --times and --pid take a whole number above 0");
     fault.pid = (uint32_t)pid;
     if (sim_fault_order(state, &fault))
@@ -115,8 +110,7 @@ static int order(const char *root, const struct fault_order *wanted, struct sim_
     return EXIT_FAILED;
 }
 
-int order_fault(const char *root, const struct fault_order *wanted)
-{
+int order_fault(const char *root, const struct fault_order *wanted) {
     static struct sim_node node;
     struct sim_state state;
     int status = EXIT_DONE;
@@ -131,8 +125,7 @@ int order_fault(const char *root, const struct fault_order *wanted)
     return status;
 }
 
-int raise_xid(const char *root, const char *gpu, const char *xid)
-{
+int raise_xid(const char *root, const char *gpu, const char *xid) {
     static struct sim_node node;
     struct sim_state state;
     uint64_t value = 0;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files that appear complete or not at all. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -11,14 +12,12 @@
 
 #include "driver.h"
 
-static bool complain(const char *path)
-{
+static bool complain(const char *path) {
     fprintf(stderr, "partita-sim-driver: %s: %s\n", path, strerror(errno));
     return false;
 }
 
-bool make_directory(const char *root, const char *below, unsigned mode)
-{
+bool make_directory(const char *root, const char *below, unsigned mode) {
     char path[2 * PATH_MAX];
     int length = snprintf(path, sizeof path, "%s/%s", root, below);
 
@@ -38,8 +37,7 @@ bool make_directory(const char *root, const char *below, unsigned mode)
     return chmod(path, mode) == 0 || access(path, W_OK | X_OK) == 0 || complain(path);
 }
 
-static bool same(const char *path, const void *content, size_t size, unsigned mode)
-{
+static bool same(const char *path, const void *content, size_t size, unsigned mode) {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     struct stat file;
     bool equal = false;
@@ -58,8 +56,7 @@ static bool same(const char *path, const void *content, size_t size, unsigned mo
     return equal;
 }
 
-static bool write_all(int fd, const char *content, size_t size)
-{
+static bool write_all(int fd, const char *content, size_t size) {
     while (size > 0) {
         ssize_t written = write(fd, content, size);
 
@@ -73,8 +70,7 @@ static bool write_all(int fd, const char *content, size_t size)
     return true;
 }
 
-bool put_file(const char *path, const void *content, size_t size, unsigned mode)
-{
+bool put_file(const char *path, const void *content, size_t size, unsigned mode) {
     char temporary[2 * PATH_MAX];
     int fd;
     bool written;
@@ -93,8 +89,7 @@ bool put_file(const char *path, const void *content, size_t size, unsigned mode)
     return false;
 }
 
-bool copy_file(const char *source, const char *path, unsigned mode)
-{
+bool copy_file(const char *source, const char *path, unsigned mode) {
     int fd = open(source, O_RDONLY | O_CLOEXEC);
     struct stat file;
     void *content;
@@ -114,8 +109,7 @@ bool copy_file(const char *source, const char *path, unsigned mode)
     return copied;
 }
 
-bool put_link(const char *target, const char *path)
-{
+bool put_link(const char *target, const char *path) {
     char temporary[2 * PATH_MAX], present[PATH_MAX];
     ssize_t length = readlink(path, present, sizeof present - 1);
 

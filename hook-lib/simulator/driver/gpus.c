@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* --gpus: "h200x4,t4x1". */
 #include <stdio.h>
 #include <stdlib.h>
@@ -5,23 +6,20 @@
 
 #include "driver.h"
 
-static void name_profiles(FILE *out)
-{
+static void name_profiles(FILE *out) {
     for (size_t i = 0; i < profile_count; i++)
         fprintf(out, "%s%s", i ? ", " : "", profiles[i].model);
 }
 
-static bool refuse(const char *entry, int length, const char *why)
-{
-    fprintf(stderr, "partita-sim-driver: --gpus: '%.*s' %s; the form is MODELxCOUNT[,MODELxCOUNT], the models are ", length,
-            entry, why);
+static bool refuse(const char *entry, int length, const char *why) {
+    fprintf(stderr, "partita-sim-driver: --gpus: '%.*s' %s; the form is MODELxCOUNT[,MODELxCOUNT], the models are ",
+            length, entry, why);
     name_profiles(stderr);
     fputc('\n', stderr);
     return false;
 }
 
-bool parse_gpus(const char *gpus, const struct profile *cards[SIM_MAX_CARDS], unsigned *count)
-{
+bool parse_gpus(const char *gpus, const struct profile *cards[SIM_MAX_CARDS], unsigned *count) {
     *count = 0;
     for (const char *entry = gpus;; entry++) {
         int length = (int)strcspn(entry, ",");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The layout of a driver root. */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -7,12 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "driver.h"
 #include "../state/state.h"
+#include "driver.h"
 
 /* The folder of the fake libraries: beside the program, or where an installed program has them. */
-static bool find_libraries(const struct installation *wanted, char folder[PATH_MAX])
-{
+static bool find_libraries(const struct installation *wanted, char folder[PATH_MAX]) {
     static const char *const places[] = {"../simulator", "."};
     char program[PATH_MAX], file[2 * PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
@@ -36,24 +36,22 @@ static bool find_libraries(const struct installation *wanted, char folder[PATH_M
     return false;
 }
 
-static bool valid_version(const char *version)
-{
+static bool valid_version(const char *version) {
     for (const char *c = version; *c; c++)
         if (!isdigit((unsigned char)*c) && *c != '.')
             return false;
     return isdigit((unsigned char)*version) && strlen(version) < 24;
 }
 
-static bool valid_node(const char *node)
-{
+static bool valid_node(const char *node) {
     for (const char *c = node; *c; c++)
         if (!isalnum((unsigned char)*c) && *c != '-' && *c != '.' && *c != '_')
             return false;
     return strlen(node) <= 253;
 }
 
-static bool put_library(const struct installation *wanted, const char *folder, const char *name, bool development_link)
-{
+static bool put_library(const struct installation *wanted, const char *folder, const char *name,
+                        bool development_link) {
     char source[2 * PATH_MAX], path[2 * PATH_MAX], versioned[96];
 
     snprintf(source, sizeof source, "%s/%s.so", folder, name);
@@ -70,8 +68,7 @@ static bool put_library(const struct installation *wanted, const char *folder, c
 }
 
 /* Device nodes of cards that an earlier installation had and this one has not. */
-static void remove_other_cards(const char *root, unsigned count)
-{
+static void remove_other_cards(const char *root, unsigned count) {
     char path[2 * PATH_MAX];
 
     for (unsigned i = count; i < SIM_MAX_CARDS; i++) {
@@ -80,8 +77,7 @@ static void remove_other_cards(const char *root, unsigned count)
     }
 }
 
-static bool put_devices(const char *root, unsigned count)
-{
+static bool put_devices(const char *root, unsigned count) {
     static const char *const controls[] = {"nvidiactl", "nvidia-uvm", "nvidia-uvm-tools"};
     char path[2 * PATH_MAX];
 
@@ -100,8 +96,7 @@ static bool put_devices(const char *root, unsigned count)
 }
 
 /* What follows from the node.conf that now lies there. */
-static bool put_state(const char *root)
-{
+static bool put_state(const char *root) {
     static struct sim_node node;
     struct sim_state state;
     char error[PATH_MAX + 128], path[2 * PATH_MAX];
@@ -127,8 +122,7 @@ static bool put_state(const char *root)
     return true;
 }
 
-int install(const struct installation *wanted)
-{
+int install(const struct installation *wanted) {
     const struct profile *cards[SIM_MAX_CARDS];
     char libraries[PATH_MAX], source[2 * PATH_MAX], path[2 * PATH_MAX], conf[SIM_MAX_CARDS * 1024 + 1024];
     unsigned count;

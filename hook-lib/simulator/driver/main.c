@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* partita-sim-driver: lays out a simulated driver root, breaks and heals its cards, and tells the truth about them. */
 #define _GNU_SOURCE
 #include <getopt.h>
@@ -7,7 +8,8 @@
 #include "driver.h"
 
 static const char usage[] =
-    "usage: partita-sim-driver install --root DIR --node NAME --gpus h200x4[,a100x2] [--driver-version V] [--libraries DIR]\n"
+    "usage: partita-sim-driver install --root DIR --node NAME --gpus h200x4[,a100x2] [--driver-version V] [--libraries "
+    "DIR]\n"
     "       partita-sim-driver profiles              the models of cards there are\n"
     "       partita-sim-driver state --root DIR      what every card holds now, as JSON\n"
     "       partita-sim-driver break --root DIR --gpu INDEX|UUID   the card falls off the bus\n"
@@ -15,14 +17,16 @@ static const char usage[] =
     "       partita-sim-driver xid --root DIR --gpu INDEX|UUID --xid N   NVML's event of such an error\n"
     "       partita-sim-driver mig --root DIR --gpu INDEX|UUID enable | disable | list\n"
     "       partita-sim-driver mig --root DIR --gpu INDEX|UUID create PROFILE[:START] | destroy ID\n"
-    "                                MIG of a card: its mode, GPU instances (with one compute instance) from memory slice START on\n"
-    "       partita-sim-driver fault --root DIR --function NAME [--error CODE] [--delay-us N] [--from N] [--every N] [--times N]\n"
+    "                                MIG of a card: its mode, GPU instances (with one compute instance) from memory "
+    "slice START on\n"
+    "       partita-sim-driver fault --root DIR --function NAME [--error CODE] [--delay-us N] [--from N] [--every N] "
+    "[--times N]\n"
     "                                [--pid N]   running processes' calls of a CUDA or NVML function fail or wait:\n"
     "                                the FROM-th (1), and each EVERY-th (1) after it, TIMES times (for ever)\n"
-    "       partita-sim-driver fault --root DIR --list | --clear         the faults there are, and how often they were met\n";
+    "       partita-sim-driver fault --root DIR --list | --clear         the faults there are, and how often they were "
+    "met\n";
 
-static int print_profiles(void)
-{
+static int print_profiles(void) {
     for (size_t i = 0; i < profile_count; i++)
         printf("%s %s, %u MiB, %d SMs, compute capability %d.%d%s\n", profiles[i].model, profiles[i].name,
                profiles[i].memory, profiles[i].sm_count, profiles[i].cc_major, profiles[i].cc_minor,
@@ -30,14 +34,12 @@ static int print_profiles(void)
     return EXIT_DONE;
 }
 
-static int missing(const char *option)
-{
+static int missing(const char *option) {
     fprintf(stderr, "partita-sim-driver: %s is missing; see partita-sim-driver --help\n", option);
     return EXIT_USAGE;
 }
 
-static bool is_command(const char *command)
-{
+static bool is_command(const char *command) {
     static const char *const commands[] = {"install", "state", "break", "heal", "xid", "fault", "mig"};
 
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
@@ -46,8 +48,7 @@ static bool is_command(const char *command)
     return false;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     static const struct option options[] = {
         {"root", required_argument, NULL, 'r'},  {"node", required_argument, NULL, 'n'},
         {"gpus", required_argument, NULL, 'g'},  {"driver-version", required_argument, NULL, 'v'},
@@ -66,24 +67,59 @@ int main(int argc, char **argv)
 
     while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1)
         switch (option) {
-        case 'r': wanted.root = optarg; break;
-        case 'n': wanted.node = optarg; break;
-        case 'g': wanted.gpus = optarg; break;
-        case 'v': wanted.driver_version = optarg; break;
-        case 'l': wanted.libraries = optarg; break;
-        case 'i': gpu = optarg; break;
-        case 'x': xid = optarg; break;
-        case 'f': fault.function = optarg; break;
-        case 'e': fault.error = optarg; break;
-        case 'd': fault.delay_us = optarg; break;
-        case 'F': fault.from = optarg; break;
-        case 'E': fault.every = optarg; break;
-        case 't': fault.times = optarg; break;
-        case 'p': fault.pid = optarg; break;
-        case 'c': fault.clear = true; break;
-        case 'L': fault.list = true; break;
-        case 'h': fputs(usage, stdout); return EXIT_DONE;
-        default: return EXIT_USAGE;
+        case 'r':
+            wanted.root = optarg;
+            break;
+        case 'n':
+            wanted.node = optarg;
+            break;
+        case 'g':
+            wanted.gpus = optarg;
+            break;
+        case 'v':
+            wanted.driver_version = optarg;
+            break;
+        case 'l':
+            wanted.libraries = optarg;
+            break;
+        case 'i':
+            gpu = optarg;
+            break;
+        case 'x':
+            xid = optarg;
+            break;
+        case 'f':
+            fault.function = optarg;
+            break;
+        case 'e':
+            fault.error = optarg;
+            break;
+        case 'd':
+            fault.delay_us = optarg;
+            break;
+        case 'F':
+            fault.from = optarg;
+            break;
+        case 'E':
+            fault.every = optarg;
+            break;
+        case 't':
+            fault.times = optarg;
+            break;
+        case 'p':
+            fault.pid = optarg;
+            break;
+        case 'c':
+            fault.clear = true;
+            break;
+        case 'L':
+            fault.list = true;
+            break;
+        case 'h':
+            fputs(usage, stdout);
+            return EXIT_DONE;
+        default:
+            return EXIT_USAGE;
         }
     if (optind == argc || (optind != argc - 1 && strcmp(argv[optind], "mig") != 0)) {
         fputs(usage, stderr);
@@ -94,7 +130,8 @@ int main(int argc, char **argv)
         return print_profiles();
     if (!is_command(command)) {
         fprintf(stderr,
-                "partita-sim-driver: unknown command '%s'; there are install, profiles, state, break, heal, xid, fault, mig\n",
+                "partita-sim-driver: unknown command '%s'; there are install, profiles, state, break, heal, xid, "
+                "fault, mig\n",
                 command);
         return EXIT_USAGE;
     }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `mig`: what `nvidia-smi -mig` and `nvidia-smi mig` do on a real node, with the driver's refusals. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -6,13 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver.h"
 #include "../state/state.h"
+#include "driver.h"
 
 #define USAGE "enable, disable, create PROFILE[:START], destroy ID or list"
 
-__attribute__((format(printf, 2, 3))) static int refuse(int status, const char *format, ...)
-{
+__attribute__((format(printf, 2, 3))) static int refuse(int status, const char *format, ...) {
     va_list arguments;
 
     fputs("partita-sim-driver: mig: ", stderr);
@@ -23,8 +23,7 @@ __attribute__((format(printf, 2, 3))) static int refuse(int status, const char *
     return status;
 }
 
-static int list(const struct sim_state *state, const struct sim_card *card)
-{
+static int list(const struct sim_state *state, const struct sim_card *card) {
     struct sim_mig_instance instances[SIM_MIG_MAX];
     unsigned count = sim_mig_gpus(state, card, instances), profiles;
     const struct sim_mig_profile *known = sim_mig_profiles(card, &profiles);
@@ -33,8 +32,8 @@ static int list(const struct sim_state *state, const struct sim_card *card)
     printf("GPU %u: MIG %s%s\n", card->index, enabled ? "enabled" : "disabled",
            state->region->migs[card->index].pending == (uint32_t)enabled ? "" : ", a change is pending");
     for (unsigned i = 0; i < count; i++)
-        printf("  GPU instance %u: %s at %u:%u\n", instances[i].gpu_id, known[instances[i].profile].name, instances[i].start,
-               known[instances[i].profile].size);
+        printf("  GPU instance %u: %s at %u:%u\n", instances[i].gpu_id, known[instances[i].profile].name,
+               instances[i].start, known[instances[i].profile].size);
     count = sim_mig_computes(state, card, instances);
     for (unsigned i = 0; i < count; i++) {
         struct sim_card part;
@@ -48,17 +47,15 @@ static int list(const struct sim_state *state, const struct sim_card *card)
     return EXIT_DONE;
 }
 
-static int set_mode(struct sim_state *state, const struct sim_card *card, bool enabled)
-{
+static int set_mode(struct sim_state *state, const struct sim_card *card, bool enabled) {
     if (sim_mig_switch(state, card->index, enabled) == SIM_MIG_DONE)
         return EXIT_DONE;
-    return refuse(EXIT_FAILED, "GPU %u is in use by a process; the change is pending: end the processes and %s again", card->index,
-                  enabled ? "enable" : "disable");
+    return refuse(EXIT_FAILED, "GPU %u is in use by a process; the change is pending: end the processes and %s again",
+                  card->index, enabled ? "enable" : "disable");
 }
 
 /* "0, 2, 4" */
-static const char *starts_of(const struct sim_mig_profile *profile, char text[64])
-{
+static const char *starts_of(const struct sim_mig_profile *profile, char text[64]) {
     char *at = text;
 
     for (unsigned start = 0; start < 8; start++)
@@ -67,8 +64,7 @@ static const char *starts_of(const struct sim_mig_profile *profile, char text[64
     return text;
 }
 
-static int create(struct sim_state *state, const struct sim_card *card, const char *wanted)
-{
+static int create(struct sim_state *state, const struct sim_card *card, const char *wanted) {
     unsigned count, slot, compute;
     const struct sim_mig_profile *profiles = sim_mig_profiles(card, &count), *profile;
     char name[64], *colon, *end;
@@ -93,19 +89,20 @@ static int create(struct sim_state *state, const struct sim_card *card, const ch
     }
     profile = &profiles[number];
     if (start >= 0 && !sim_mig_may_start(profile->starts, (unsigned)start))
-        return refuse(EXIT_USAGE, "%s cannot begin at memory slice %d, only at one of %s", profile->name, start, starts_of(profile, name));
+        return refuse(EXIT_USAGE, "%s cannot begin at memory slice %d, only at one of %s", profile->name, start,
+                      starts_of(profile, name));
     result = sim_mig_make_gpu(state, card, (unsigned)number, start, &slot);
     if (result == SIM_MIG_OFF)
         return refuse(EXIT_FAILED, "MIG is not enabled on GPU %u; enable it first", card->index);
     if (result == SIM_MIG_NO_ROOM)
-        return refuse(EXIT_FAILED, "no room for %s on GPU %u: the placement is occupied; list shows by what", wanted, card->index);
+        return refuse(EXIT_FAILED, "no room for %s on GPU %u: the placement is occupied; list shows by what", wanted,
+                      card->index);
     result = sim_mig_make_compute(state, card, slot, state->region->migs[card->index].gpu[slot].serial,
                                   sim_mig_compute_whole(profile)->kind, 0, &compute);
     return result == SIM_MIG_DONE ? list(state, card) : refuse(EXIT_FAILED, "the new instance was changed meanwhile");
 }
 
-static int destroy(struct sim_state *state, const struct sim_card *card, const char *wanted)
-{
+static int destroy(struct sim_state *state, const struct sim_card *card, const char *wanted) {
     struct sim_mig_instance instances[SIM_MIG_MAX];
     unsigned count = sim_mig_gpus(state, card, instances);
     char *end;
@@ -114,14 +111,14 @@ static int destroy(struct sim_state *state, const struct sim_card *card, const c
     for (unsigned i = 0; end != wanted && !*end && i < count; i++)
         if (instances[i].gpu_id == id) {
             if (sim_mig_end_gpu(state, card->index, instances[i].gpu, instances[i].gpu_serial, true) == SIM_MIG_IN_USE)
-                return refuse(EXIT_FAILED, "GPU instance %lu of GPU %u is in use by a process; end it first", id, card->index);
+                return refuse(EXIT_FAILED, "GPU instance %lu of GPU %u is in use by a process; end it first", id,
+                              card->index);
             return EXIT_DONE;
         }
     return refuse(EXIT_USAGE, "GPU %u has no GPU instance '%s'; list shows them", card->index, wanted);
 }
 
-static int act(struct sim_state *state, const struct sim_card *card, char **words, int count)
-{
+static int act(struct sim_state *state, const struct sim_card *card, char **words, int count) {
     unsigned profiles;
 
     if (!sim_mig_profiles(card, &profiles))
@@ -139,8 +136,7 @@ static int act(struct sim_state *state, const struct sim_card *card, char **word
     return refuse(EXIT_USAGE, USAGE " is wanted");
 }
 
-int change_mig(const char *root, const char *gpu, char **words, int count)
-{
+int change_mig(const char *root, const char *gpu, char **words, int count) {
     static struct sim_node node;
     struct sim_state state;
     int card, status = EXIT_USAGE;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes node.conf. */
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,8 +13,7 @@
 #define CONTEXT_OVERHEAD_MIB 300ull
 
 /* The CUDA version that came with a driver branch (CUDA toolkit release notes). */
-static int cuda_version(const char *driver_version)
-{
+static int cuda_version(const char *driver_version) {
     static const struct {
         int branch, version;
     } branches[] = {{590, 13010}, {580, 13000}, {575, 12090}, {570, 12080}, {565, 12070}, {560, 12060},
@@ -25,16 +25,14 @@ static int cuda_version(const char *driver_version)
     return 11080;
 }
 
-static uint64_t mix(uint64_t x)
-{
+static uint64_t mix(uint64_t x) {
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
     x = (x ^ x >> 27) * 0x94d049bb133111ebu;
     return x ^ x >> 31;
 }
 
 /* A UUID that depends on the node's name and the card's index only, so that an installation repeats itself. */
-static void uuid(const char *node, unsigned index, char text[48])
-{
+static void uuid(const char *node, unsigned index, char text[48]) {
     uint64_t hash = 0xcbf29ce484222325u, high, low;
 
     for (const char *c = node; *c; c++)
@@ -52,8 +50,7 @@ struct text {
     size_t room;
 };
 
-__attribute__((format(printf, 2, 3))) static void add(struct text *text, const char *format, ...)
-{
+__attribute__((format(printf, 2, 3))) static void add(struct text *text, const char *format, ...) {
     va_list arguments;
     int length;
 
@@ -68,8 +65,8 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *text, const c
     text->room -= (size_t)length;
 }
 
-static void add_card(struct text *text, const char *node, const struct profile *profile, unsigned index, unsigned count)
-{
+static void add_card(struct text *text, const char *node, const struct profile *profile, unsigned index,
+                     unsigned count) {
     char id[48];
 
     uuid(node, index, id);
@@ -77,8 +74,8 @@ static void add_card(struct text *text, const char *node, const struct profile *
     add(text, "  uuid %s\n  model %s\n  name %s\n", id, profile->model, profile->name);
     add(text, "  brand %u\n  architecture %u\n", profile->brand, profile->architecture);
     add(text, "  compute-capability %d.%d\n", profile->cc_major, profile->cc_minor);
-    add(text, "  memory %llu\n  reserved %llu\n  context-overhead %llu\n", profile->memory * MIB, profile->reserved * MIB,
-        CONTEXT_OVERHEAD_MIB * MIB);
+    add(text, "  memory %llu\n  reserved %llu\n  context-overhead %llu\n", profile->memory * MIB,
+        profile->reserved * MIB, CONTEXT_OVERHEAD_MIB * MIB);
     add(text, "  kernel-time 0\n");
     add(text, "  sample-period-us 166667\n  sample-delay-us 50000\n  sample-noise 3\n  sample-seed %u\n", index + 1);
     add(text, "  sm-count %d\n  clock-mhz %d\n  memory-clock-mhz %d\n", profile->sm_count, profile->clock,
@@ -89,18 +86,18 @@ static void add_card(struct text *text, const char *node, const struct profile *
     add(text, "  numa %d\n  pcie-switch %u\n", count > 1 && index >= (count + 1) / 2, index / 2);
     if (profile->nvlinks)
         add(text, "  nvlinks %u\n  nvlink-domain 0\n", profile->nvlinks);
-    add(text, "  power-limit-mw %u\n  mig-capable %s\n  health ok\n", profile->power * 1000, profile->mig ? "yes" : "no");
+    add(text, "  power-limit-mw %u\n  mig-capable %s\n  health ok\n", profile->power * 1000,
+        profile->mig ? "yes" : "no");
     if (profile->mig)
         add(text, "  mig disabled\n");
 }
 
 bool format_node_conf(char *buffer, size_t size, const struct installation *wanted,
-                      const struct profile *const cards[SIM_MAX_CARDS], unsigned count)
-{
+                      const struct profile *const cards[SIM_MAX_CARDS], unsigned count) {
     struct text text = {buffer, size};
 
-    add(&text, "partita-simulator 1\nnode %s\ndriver-version %s\ncuda-version %d\n", wanted->node, wanted->driver_version,
-        cuda_version(wanted->driver_version));
+    add(&text, "partita-simulator 1\nnode %s\ndriver-version %s\ncuda-version %d\n", wanted->node,
+        wanted->driver_version, cuda_version(wanted->driver_version));
     for (unsigned i = 0; i < count; i++)
         add_card(&text, wanted->node, cards[i], i, count);
     return text.room > 0;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PARTITA_SIM_PROFILES_H
 #define PARTITA_SIM_PROFILES_H
 

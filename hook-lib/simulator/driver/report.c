@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ground truth, and the switch that breaks a card. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -8,11 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "driver.h"
 #include "../state/state.h"
+#include "driver.h"
 
-static bool read_node(const char *root, struct sim_node *node)
-{
+static bool read_node(const char *root, struct sim_node *node) {
     char error[PATH_MAX + 128];
 
     if (sim_node_read(root, node, error, sizeof error))
@@ -22,22 +22,21 @@ static bool read_node(const char *root, struct sim_node *node)
 }
 
 /* The processes of a card or of an instance. */
-static void print_processes(const struct sim_state *state, unsigned unit)
-{
+static void print_processes(const struct sim_state *state, unsigned unit) {
     static struct sim_process_use uses[SIM_MAX_PROCESSES];
     unsigned count = sim_state_processes(state, unit, uses, SIM_MAX_PROCESSES);
 
     printf("\"processes\": [");
     for (unsigned i = 0; i < count; i++)
-        printf("%s\n    {\"pid\": %u, \"memoryBytes\": %" PRIu64 ", \"overheadBytes\": %" PRIu64 ", \"contexts\": %" PRIu64
-               ", \"launches\": %" PRIu64 ", \"busyNs\": %" PRIu64 ", \"pendingNs\": %" PRIu64 "}",
-               i ? "," : "", uses[i].pid, uses[i].memory, uses[i].overhead, uses[i].contexts, uses[i].launches, uses[i].busy,
-               uses[i].pending);
+        printf("%s\n    {\"pid\": %u, \"memoryBytes\": %" PRIu64 ", \"overheadBytes\": %" PRIu64
+               ", \"contexts\": %" PRIu64 ", \"launches\": %" PRIu64 ", \"busyNs\": %" PRIu64
+               ", \"pendingNs\": %" PRIu64 "}",
+               i ? "," : "", uses[i].pid, uses[i].memory, uses[i].overhead, uses[i].contexts, uses[i].launches,
+               uses[i].busy, uses[i].pending);
     printf("%s]", count ? "\n   " : "");
 }
 
-static void print_instances(const struct sim_card *card, const struct sim_state *state)
-{
+static void print_instances(const struct sim_card *card, const struct sim_state *state) {
     struct sim_mig_instance list[SIM_MIG_MAX];
     unsigned count = sim_mig_computes(state, card, list);
 
@@ -46,9 +45,10 @@ static void print_instances(const struct sim_card *card, const struct sim_state 
         struct sim_card part;
 
         sim_mig_card(card, &list[i], &part);
-        printf("%s\n   {\"uuid\": \"%s\", \"name\": \"%s\", \"gpuInstance\": %u, \"computeInstance\": %u, \"totalBytes\": %" PRIu64
-               ", \"busyNs\": %" PRIu64 ",\n   ",
-               i ? "," : "", part.uuid, part.name, list[i].gpu_id, list[i].id, part.memory, sim_clock_read(state, part.unit).busy);
+        printf("%s\n   {\"uuid\": \"%s\", \"name\": \"%s\", \"gpuInstance\": %u, \"computeInstance\": %u, "
+               "\"totalBytes\": %" PRIu64 ", \"busyNs\": %" PRIu64 ",\n   ",
+               i ? "," : "", part.uuid, part.name, list[i].gpu_id, list[i].id, part.memory,
+               sim_clock_read(state, part.unit).busy);
         printf(" \"usedBytes\": %" PRIu64 ", ", sim_state_used(state, part.unit));
         print_processes(state, part.unit);
         printf("}");
@@ -56,14 +56,13 @@ static void print_instances(const struct sim_card *card, const struct sim_state 
     printf("],\n");
 }
 
-static void print_card(const struct sim_node *node, const struct sim_card *card, const struct sim_state *state)
-{
+static void print_card(const struct sim_node *node, const struct sim_card *card, const struct sim_state *state) {
     struct sim_moment now = sim_clock_read(state, card->index);
 
     printf("  {\"index\": %u, \"uuid\": \"%s\", \"model\": \"%s\", \"health\": \"%s\",\n", card->index, card->uuid,
            card->model, sim_card_lost(node, card) ? "lost" : "ok");
-    printf("   \"totalBytes\": %" PRIu64 ", \"reservedBytes\": %" PRIu64 ", \"usedBytes\": %" PRIu64 ",\n", card->memory,
-           card->reserved, sim_card_used(state, card->index));
+    printf("   \"totalBytes\": %" PRIu64 ", \"reservedBytes\": %" PRIu64 ", \"usedBytes\": %" PRIu64 ",\n",
+           card->memory, card->reserved, sim_card_used(state, card->index));
     printf("   \"clockNs\": %" PRIu64 ", \"busyNs\": %" PRIu64 ",\n", now.time, now.busy);
     if (card->mig_capable)
         print_instances(card, state);
@@ -72,8 +71,7 @@ static void print_card(const struct sim_node *node, const struct sim_card *card,
     printf("}");
 }
 
-int report_state(const char *root)
-{
+int report_state(const char *root) {
     struct sim_node node;
     struct sim_state state;
 
@@ -93,8 +91,7 @@ int report_state(const char *root)
     return EXIT_DONE;
 }
 
-int find_card(const struct sim_node *node, const char *gpu)
-{
+int find_card(const struct sim_node *node, const char *gpu) {
     char *end;
     unsigned long index = strtoul(gpu, &end, 10);
 
@@ -107,8 +104,7 @@ int find_card(const struct sim_node *node, const char *gpu)
     return -1;
 }
 
-int set_lost(const char *root, const char *gpu, bool lost)
-{
+int set_lost(const char *root, const char *gpu, bool lost) {
     char path[2 * PATH_MAX];
     struct sim_node node;
     int fd, card;

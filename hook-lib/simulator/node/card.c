@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -7,8 +8,7 @@
 
 #include "node.h"
 
-bool sim_card_visible(const struct sim_node *node, const struct sim_card *card)
-{
+bool sim_card_visible(const struct sim_node *node, const struct sim_card *card) {
     char path[PATH_MAX + 32];
     int fd;
 
@@ -20,13 +20,11 @@ bool sim_card_visible(const struct sim_node *node, const struct sim_card *card)
     return true;
 }
 
-unsigned sim_mig_capability(unsigned card, unsigned gpu_instance, int compute)
-{
+unsigned sim_mig_capability(unsigned card, unsigned gpu_instance, int compute) {
     return 3 + (card * SIM_MIG_GPU_IDS + gpu_instance) * (1 + SIM_MIG_COMPUTE_IDS) + (unsigned)(compute + 1);
 }
 
-static bool may_open(const struct sim_node *node, unsigned capability)
-{
+static bool may_open(const struct sim_node *node, unsigned capability) {
     char path[PATH_MAX + 64];
     int fd;
 
@@ -38,27 +36,24 @@ static bool may_open(const struct sim_node *node, unsigned capability)
     return true;
 }
 
-bool sim_mig_visible(const struct sim_node *node, const struct sim_card *card, unsigned gpu_instance, unsigned compute_instance)
-{
+bool sim_mig_visible(const struct sim_node *node, const struct sim_card *card, unsigned gpu_instance,
+                     unsigned compute_instance) {
     return may_open(node, sim_mig_capability(card->index, gpu_instance, -1)) &&
            may_open(node, sim_mig_capability(card->index, gpu_instance, (int)compute_instance));
 }
 
-bool sim_card_lost(const struct sim_node *node, const struct sim_card *card)
-{
+bool sim_card_lost(const struct sim_node *node, const struct sim_card *card) {
     char path[PATH_MAX + 64];
 
     snprintf(path, sizeof path, "%s/" SIM_STATE_DIR "/lost-%u", node->root, card->index);
     return card->lost || access(path, F_OK) == 0;
 }
 
-void sim_pci_bus_id(const struct sim_card *card, int domain_digits, char *text, unsigned size)
-{
+void sim_pci_bus_id(const struct sim_card *card, int domain_digits, char *text, unsigned size) {
     snprintf(text, size, "%0*X:%02X:%02X.0", domain_digits, card->pci_domain, card->pci_bus, card->pci_device);
 }
 
-bool sim_pci_bus_id_matches(const struct sim_card *card, const char *text)
-{
+bool sim_pci_bus_id_matches(const struct sim_card *card, const char *text) {
     unsigned domain = 0, bus, device, function = 0;
     int end = 0;
 
@@ -76,8 +71,7 @@ bool sim_pci_bus_id_matches(const struct sim_card *card, const char *text)
            function == 0;
 }
 
-bool sim_uuid_parse(const char *text, unsigned char bytes[16])
-{
+bool sim_uuid_parse(const char *text, unsigned char bytes[16]) {
     static const int dash_before[] = {4, 6, 8, 10};
     unsigned dashes = 0;
 

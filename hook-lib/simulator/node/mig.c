@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +9,10 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /*
- * Name, kind, id, compute and memory slices, count, SMs, MiB, copy engines, decoders, JPEG, OFA, placements. The order of
- * placements is that of the numbers which `nvidia-smi mig -cgi` prints for one instance after the other. Memory of h200 is
- * published for 1g.18gb (16.0 GiB) and 3g.71gb (69.8 GiB); of its other profiles it follows the same proportions.
+ * Name, kind, id, compute and memory slices, count, SMs, MiB, copy engines, decoders, JPEG, OFA, placements. The order
+ * of placements is that of the numbers which `nvidia-smi mig -cgi` prints for one instance after the other. Memory of
+ * h200 is published for 1g.18gb (16.0 GiB) and 3g.71gb (69.8 GiB); of its other profiles it follows the same
+ * proportions.
  */
 static const struct sim_mig_profile h200[] = {
     {"1g.18gb", 0, 19, 1, 1, 7, 16, 16384, 1, 1, 1, 0, "6450123"},
@@ -59,10 +61,10 @@ static const struct {
               {"a100-40gb", a100_40gb, COUNT(a100_40gb)}};
 
 /* Compute instances of 1, 2, 3, 4 and 7 slices; a GPU instance of 4 has none of 3. */
-static const struct sim_mig_compute_profile compute[] = {{0, 1, "0123456"}, {1, 2, "024"}, {2, 3, "04"}, {3, 4, "0"}, {4, 7, "0"}};
+static const struct sim_mig_compute_profile compute[] = {
+    {0, 1, "0123456"}, {1, 2, "024"}, {2, 3, "04"}, {3, 4, "0"}, {4, 7, "0"}};
 
-const struct sim_mig_profile *sim_mig_profiles(const struct sim_card *card, unsigned *count)
-{
+const struct sim_mig_profile *sim_mig_profiles(const struct sim_card *card, unsigned *count) {
     for (size_t i = 0; card->mig_capable && i < COUNT(models); i++)
         if (strcmp(card->model, models[i].model) == 0) {
             *count = models[i].count;
@@ -72,8 +74,7 @@ const struct sim_mig_profile *sim_mig_profiles(const struct sim_card *card, unsi
     return NULL;
 }
 
-int sim_mig_profile_named(const struct sim_card *card, const char *name)
-{
+int sim_mig_profile_named(const struct sim_card *card, const char *name) {
     unsigned count;
     const struct sim_mig_profile *profiles = sim_mig_profiles(card, &count);
 
@@ -85,36 +86,31 @@ int sim_mig_profile_named(const struct sim_card *card, const char *name)
     return -1;
 }
 
-bool sim_mig_may_start(const char *starts, unsigned start)
-{
+bool sim_mig_may_start(const char *starts, unsigned start) {
     return start < 8 && strchr(starts, (char)('0' + start)) != NULL;
 }
 
-unsigned sim_mig_slices(unsigned start, unsigned size)
-{
+unsigned sim_mig_slices(unsigned start, unsigned size) {
     return ((1u << size) - 1) << start;
 }
 
-unsigned sim_mig_instance_id(unsigned start, unsigned size)
-{
+unsigned sim_mig_instance_id(unsigned start, unsigned size) {
     return 8 / size - 1 + start / size; /* as in a heap: the whole, the halves, the quarters, the eighths */
 }
 
-static bool fits(const struct sim_mig_profile *profile, const struct sim_mig_compute_profile *part)
-{
-    return part->slices == profile->slices || (part->slices < profile->slices && !(profile->slices == 4 && part->slices == 3));
+static bool fits(const struct sim_mig_profile *profile, const struct sim_mig_compute_profile *part) {
+    return part->slices == profile->slices ||
+           (part->slices < profile->slices && !(profile->slices == 4 && part->slices == 3));
 }
 
-const struct sim_mig_compute_profile *sim_mig_compute_profile(const struct sim_mig_profile *profile, unsigned n)
-{
+const struct sim_mig_compute_profile *sim_mig_compute_profile(const struct sim_mig_profile *profile, unsigned n) {
     for (size_t i = 0; i < COUNT(compute); i++)
         if (fits(profile, &compute[i]) && n-- == 0)
             return &compute[i];
     return NULL;
 }
 
-const struct sim_mig_compute_profile *sim_mig_compute_whole(const struct sim_mig_profile *profile)
-{
+const struct sim_mig_compute_profile *sim_mig_compute_whole(const struct sim_mig_profile *profile) {
     const struct sim_mig_compute_profile *whole = compute;
 
     while (whole->slices != profile->slices)
@@ -122,38 +118,34 @@ const struct sim_mig_compute_profile *sim_mig_compute_whole(const struct sim_mig
     return whole;
 }
 
-const struct sim_mig_compute_profile *sim_mig_compute_kind(const struct sim_mig_profile *profile, unsigned kind)
-{
+const struct sim_mig_compute_profile *sim_mig_compute_kind(const struct sim_mig_profile *profile, unsigned kind) {
     return kind < COUNT(compute) && fits(profile, &compute[kind]) ? &compute[kind] : NULL;
 }
 
 unsigned sim_mig_compute_sm_count(const struct sim_card *card, const struct sim_mig_profile *profile,
-                                  const struct sim_mig_compute_profile *part)
-{
+                                  const struct sim_mig_compute_profile *part) {
     unsigned count;
 
-    return part->slices == profile->slices ? profile->sm_count : part->slices * sim_mig_profiles(card, &count)[0].sm_count;
+    return part->slices == profile->slices ? profile->sm_count
+                                           : part->slices * sim_mig_profiles(card, &count)[0].sm_count;
 }
 
 void sim_mig_compute_name(const struct sim_mig_profile *profile, const struct sim_mig_compute_profile *part, char *text,
-                          unsigned size)
-{
+                          unsigned size) {
     if (part->slices == profile->slices)
         snprintf(text, size, "%s", profile->name);
     else
         snprintf(text, size, "%uc.%s", part->slices, profile->name);
 }
 
-static uint64_t mix(uint64_t x)
-{
+static uint64_t mix(uint64_t x) {
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
     x = (x ^ x >> 27) * 0x94d049bb133111ebu;
     return x ^ x >> 31;
 }
 
 void sim_mig_uuid(const struct sim_card *card, unsigned gpu_instance, unsigned compute_instance, char text[48],
-                  unsigned char bytes[16])
-{
+                  unsigned char bytes[16]) {
     uint64_t half[2], hash;
 
     memcpy(half, card->uuid_bytes, sizeof half);
@@ -167,8 +159,7 @@ void sim_mig_uuid(const struct sim_card *card, unsigned gpu_instance, unsigned c
         text += sprintf(text, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", bytes[i]);
 }
 
-static bool add_instance(const struct sim_card *card, char *word, struct sim_mig_layout *layout, unsigned *taken)
-{
+static bool add_instance(const struct sim_card *card, char *word, struct sim_mig_layout *layout, unsigned *taken) {
     unsigned count, slices;
     const struct sim_mig_profile *profiles = sim_mig_profiles(card, &count);
     char *colon = strrchr(word, ':'), *end;
@@ -195,8 +186,7 @@ static bool add_instance(const struct sim_card *card, char *word, struct sim_mig
     return true;
 }
 
-bool sim_mig_parse(const struct sim_card *card, const char *text, struct sim_mig_layout *layout)
-{
+bool sim_mig_parse(const struct sim_card *card, const char *text, struct sim_mig_layout *layout) {
     char copy[256], *rest = copy, *word;
     unsigned taken = 0, count;
 
@@ -216,8 +206,7 @@ bool sim_mig_parse(const struct sim_card *card, const char *text, struct sim_mig
     return true;
 }
 
-uint64_t sim_mig_layout_id(const struct sim_mig_layout *layout)
-{
+uint64_t sim_mig_layout_id(const struct sim_mig_layout *layout) {
     uint64_t id = layout->enabled;
 
     for (unsigned i = 0; i < layout->count; i++)

@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What Multi-Instance GPU (MIG) can make of a card: the profiles of GPU instances with their placements, as NVIDIA's MIG user
- * guide and `nvidia-smi mig -lgip` of these models show them, and those of the compute instances inside.
+ * What Multi-Instance GPU (MIG) can make of a card: the profiles of GPU instances with their placements, as NVIDIA's
+ * MIG user guide and `nvidia-smi mig -lgip` of these models show them, and those of the compute instances inside.
  *
- * A card has 8 memory slices and 7 compute slices. A GPU instance takes memory slices that follow each other (its placement); a
- * compute instance takes compute slices of a GPU instance and shares that one's memory with the others in it.
+ * A card has 8 memory slices and 7 compute slices. A GPU instance takes memory slices that follow each other (its
+ * placement); a compute instance takes compute slices of a GPU instance and shares that one's memory with the others in
+ * it.
  */
 #ifndef PARTITA_SIM_MIG_H
 #define PARTITA_SIM_MIG_H
@@ -57,8 +59,8 @@ const struct sim_mig_compute_profile *sim_mig_compute_kind(const struct sim_mig_
 unsigned sim_mig_compute_sm_count(const struct sim_card *card, const struct sim_mig_profile *profile,
                                   const struct sim_mig_compute_profile *compute);
 /* 3g.71gb, or 1c.3g.71gb where the compute instance has only a part. */
-void sim_mig_compute_name(const struct sim_mig_profile *profile, const struct sim_mig_compute_profile *compute, char *text,
-                          unsigned size);
+void sim_mig_compute_name(const struct sim_mig_profile *profile, const struct sim_mig_compute_profile *compute,
+                          char *text, unsigned size);
 
 /* "MIG-…": follows from the card's UUID and the numbers of both instances. */
 void sim_mig_uuid(const struct sim_card *card, unsigned gpu_instance, unsigned compute_instance, char text[48],

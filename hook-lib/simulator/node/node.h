@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The simulated node: which cards it has, as the file etc/partita-simulator/node.conf below the driver root says.
  */
@@ -25,24 +26,24 @@ struct sim_card {
     unsigned brand; /* nvmlBrandType_t */
     unsigned architecture;
     int cc_major, cc_minor;
-    uint64_t memory;           /* as NVML counts it */
-    uint64_t reserved;         /* of it, for the driver and firmware: CUDA never sees it */
-    uint64_t context_overhead; /* what a context costs; only NVML shows it */
-    uint64_t kernel_time;      /* ns that a kernel takes, other than partita_spin */
+    uint64_t memory;                      /* as NVML counts it */
+    uint64_t reserved;                    /* of it, for the driver and firmware: CUDA never sees it */
+    uint64_t context_overhead;            /* what a context costs; only NVML shows it */
+    uint64_t kernel_time;                 /* ns that a kernel takes, other than partita_spin */
     uint64_t sample_period, sample_delay; /* of NVML's utilisation, microseconds */
     unsigned sample_noise;                /* percentage points up and down, at most */
     uint64_t sample_seed;                 /* of the noise */
     int sm_count, clock_mhz, memory_clock_mhz, bus_width_bits, l2_bytes;
     unsigned pci_domain, pci_bus, pci_device, pci_device_id, pci_subsystem_id;
     int numa_node;
-    unsigned pcie_switch; /* cards with the same number share a PCIe switch */
-    unsigned nvlinks;     /* active links, all to an NVSwitch where nvlink_domain is set */
-    int nvlink_domain;    /* -1: no NVLink */
+    unsigned pcie_switch;               /* cards with the same number share a PCIe switch */
+    unsigned nvlinks;                   /* active links, all to an NVSwitch where nvlink_domain is set */
+    int nvlink_domain;                  /* -1: no NVLink */
     unsigned nvlinks_to[SIM_MAX_CARDS]; /* active links to other cards, which come after those to an NVSwitch */
     unsigned power_limit;
     bool mig_capable;
     struct sim_mig_layout mig; /* as node.conf has it */
-    bool lost; /* "health lost" */
+    bool lost;                 /* "health lost" */
 };
 
 struct sim_node {
@@ -57,22 +58,26 @@ struct sim_node {
 /* Finds the driver root above the file that holds `address`; false if no folder above it has a node.conf. */
 bool sim_root_of(const void *address, char root[PATH_MAX]);
 
-/* Reads <root>/etc/partita-simulator/node.conf. On failure false, and `error` (if not NULL) says what is wrong where. */
+/*
+ * Reads <root>/etc/partita-simulator/node.conf. On failure false, and `error` (if not NULL) says what is wrong where.
+ */
 bool sim_node_read(const char *root, struct sim_node *node, char *error, unsigned error_size);
 
 /* Whether this process can open the card's device node below the root, as the driver's libraries would. */
 bool sim_card_visible(const struct sim_node *node, const struct sim_card *card);
 
 /*
- * Minor number of the node /dev/nvidia-caps/nvidia-cap<n> that gives access to a GPU instance, or to a compute instance of it
- * (`compute` < 0: to the GPU instance). Numbered as the driver numbers them in /proc/driver/nvidia-caps/mig-minors.
+ * Minor number of the node /dev/nvidia-caps/nvidia-cap<n> that gives access to a GPU instance, or to a compute instance
+ * of it (`compute` < 0: to the GPU instance). Numbered as the driver numbers them in
+ * /proc/driver/nvidia-caps/mig-minors.
  */
 unsigned sim_mig_capability(unsigned card, unsigned gpu_instance, int compute);
 #define SIM_MIG_GPU_IDS 15    /* numbers that GPU instances of a card can have */
 #define SIM_MIG_COMPUTE_IDS 8 /* and compute instances of one */
 
 /* Whether this process can open both nodes, as the driver's libraries must to use an instance. */
-bool sim_mig_visible(const struct sim_node *node, const struct sim_card *card, unsigned gpu_instance, unsigned compute_instance);
+bool sim_mig_visible(const struct sim_node *node, const struct sim_card *card, unsigned gpu_instance,
+                     unsigned compute_instance);
 
 /* Whether the card is broken: by node.conf, or by the file run/partita-simulator/lost-<index>, now. */
 bool sim_card_lost(const struct sim_node *node, const struct sim_card *card);

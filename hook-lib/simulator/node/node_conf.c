@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node.conf: lines of "key value". The first line is "partita-simulator 1"; keys after "gpu <index>" belong to that card.
- * An unknown key is an error: the file is ours, and a misspelt knob that does nothing would make a test lie.
+ * node.conf: lines of "key value". The first line is "partita-simulator 1"; keys after "gpu <index>" belong to that
+ * card. An unknown key is an error: the file is ours, and a misspelt knob that does nothing would make a test lie.
  */
 #define _GNU_SOURCE
-#include <stddef.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,8 @@ struct key {
     size_t offset, size;
 };
 
-#define FIELD(name, kind, member) {name, kind, offsetof(struct sim_card, member), sizeof(((struct sim_card *)0)->member)}
+#define FIELD(name, kind, member)                                                                                      \
+    {name, kind, offsetof(struct sim_card, member), sizeof(((struct sim_card *)0)->member)}
 
 static const struct key card_keys[] = {
     FIELD("uuid", TEXT, uuid),
@@ -50,16 +52,14 @@ static const struct key card_keys[] = {
     FIELD("mig-capable", SWITCH, mig_capable),
 };
 
-static bool put_text(char *target, size_t size, const char *value)
-{
+static bool put_text(char *target, size_t size, const char *value) {
     if (strlen(value) >= size)
         return false;
     memcpy(target, value, strlen(value) + 1);
     return true;
 }
 
-static bool put(struct sim_card *card, const struct key *key, const char *value)
-{
+static bool put(struct sim_card *card, const struct key *key, const char *value) {
     char *target = (char *)card + key->offset, *end;
 
     if (key->kind == TEXT)
@@ -84,8 +84,7 @@ static bool put(struct sim_card *card, const struct key *key, const char *value)
 }
 
 /* "1:2 3:1": two links to card 1, one to card 3. */
-static bool nvlinks_to(struct sim_card *card, const char *value)
-{
+static bool nvlinks_to(struct sim_card *card, const char *value) {
     int length;
 
     for (unsigned peer, links; *value; value += length) {
@@ -96,8 +95,7 @@ static bool nvlinks_to(struct sim_card *card, const char *value)
     return true;
 }
 
-static bool card_line(struct sim_card *card, const char *key, const char *value)
-{
+static bool card_line(struct sim_card *card, const char *key, const char *value) {
     if (strcmp(key, "compute-capability") == 0)
         return sscanf(value, "%d.%d", &card->cc_major, &card->cc_minor) == 2;
     if (strcmp(key, "pci-bus-id") == 0)
@@ -117,8 +115,7 @@ static bool card_line(struct sim_card *card, const char *key, const char *value)
     return false;
 }
 
-static bool node_line(struct sim_node *node, const char *key, const char *value)
-{
+static bool node_line(struct sim_node *node, const char *key, const char *value) {
     if (strcmp(key, "node") == 0)
         return put_text(node->name, sizeof node->name, value);
     if (strcmp(key, "driver-version") == 0)
@@ -128,8 +125,7 @@ static bool node_line(struct sim_node *node, const char *key, const char *value)
     return false;
 }
 
-static bool begin_card(struct sim_node *node, const char *value)
-{
+static bool begin_card(struct sim_node *node, const char *value) {
     struct sim_card *card = &node->cards[node->card_count];
 
     if (node->card_count == SIM_MAX_CARDS || (unsigned)atoi(value) != node->card_count)
@@ -140,8 +136,7 @@ static bool begin_card(struct sim_node *node, const char *value)
     return true;
 }
 
-static bool parse(FILE *file, struct sim_node *node, unsigned *line_number)
-{
+static bool parse(FILE *file, struct sim_node *node, unsigned *line_number) {
     char line[512];
 
     for (*line_number = 1; fgets(line, sizeof line, file); ++*line_number) {
@@ -168,8 +163,7 @@ static bool parse(FILE *file, struct sim_node *node, unsigned *line_number)
     return *line_number > 1;
 }
 
-bool sim_node_read(const char *root, struct sim_node *node, char *error, unsigned error_size)
-{
+bool sim_node_read(const char *root, struct sim_node *node, char *error, unsigned error_size) {
     char path[PATH_MAX + 64];
     unsigned line = 0;
     FILE *file;

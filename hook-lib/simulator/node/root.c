@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <link.h>
 #include <stdio.h>
@@ -13,8 +14,7 @@ struct search {
 };
 
 /* What dladdr would tell, without its symbol version of glibc 2.34. */
-static int holds_address(struct dl_phdr_info *object, size_t size, void *context)
-{
+static int holds_address(struct dl_phdr_info *object, size_t size, void *context) {
     struct search *search = context;
 
     (void)size;
@@ -30,8 +30,7 @@ static int holds_address(struct dl_phdr_info *object, size_t size, void *context
     return 0;
 }
 
-bool sim_root_of(const void *address, char root[PATH_MAX])
-{
+bool sim_root_of(const void *address, char root[PATH_MAX]) {
     struct search search = {.address = (uintptr_t)address};
     char path[PATH_MAX], conf[PATH_MAX + sizeof "/" SIM_CONF_PATH];
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Compute instances of a GPU instance. */
 #include <stdio.h>
 
@@ -16,8 +17,7 @@ struct place {
     const struct sim_mig_compute_profile *part;
 };
 
-static nvmlReturn_t find(nvmlGpuInstance_t handle, const void *output, unsigned kind, struct place *place)
-{
+static nvmlReturn_t find(nvmlGpuInstance_t handle, const void *output, unsigned kind, struct place *place) {
     nvmlReturn_t result = library_gpu_instance(handle, output, &place->gpu);
     unsigned count;
 
@@ -29,8 +29,7 @@ static nvmlReturn_t find(nvmlGpuInstance_t handle, const void *output, unsigned 
     return place->part ? NVML_SUCCESS : kind < KINDS ? NVML_ERROR_NOT_SUPPORTED : NVML_ERROR_INVALID_ARGUMENT;
 }
 
-static nvmlComputeInstance_t handle_of(nvmlDevice_t device, const struct sim_mig_instance *instance)
-{
+static nvmlComputeInstance_t handle_of(nvmlDevice_t device, const struct sim_mig_instance *instance) {
     nvmlComputeInstance_t handle = &handles[device->card->index][instance->slot];
 
     pthread_mutex_lock(&lock);
@@ -40,8 +39,7 @@ static nvmlComputeInstance_t handle_of(nvmlDevice_t device, const struct sim_mig
     return handle;
 }
 
-static nvmlReturn_t check(nvmlComputeInstance_t handle, const void *output, struct sim_mig_instance *now)
-{
+static nvmlReturn_t check(nvmlComputeInstance_t handle, const void *output, struct sim_mig_instance *now) {
     nvmlReturn_t result = library_instance(handle, handles, sizeof handles[0][0], &handle->device, output);
 
     if (result != NVML_SUCCESS)
@@ -53,8 +51,7 @@ static nvmlReturn_t check(nvmlComputeInstance_t handle, const void *output, stru
 }
 
 /* How many of a profile a GPU instance of its own has room for. */
-static unsigned most(const struct place *place)
-{
+static unsigned most(const struct place *place) {
     unsigned count = 0;
 
     for (const char *start = place->part->starts; *start; start++)
@@ -63,8 +60,8 @@ static unsigned most(const struct place *place)
 }
 
 nvmlReturn_t nvmlGpuInstanceGetComputeInstanceProfileInfo(nvmlGpuInstance_t gpuInstance, unsigned int profile,
-                                                          unsigned int engProfile, nvmlComputeInstanceProfileInfo_t *info)
-{
+                                                          unsigned int engProfile,
+                                                          nvmlComputeInstanceProfileInfo_t *info) {
     FAULT_POINT();
     struct place place;
     nvmlReturn_t result = find(gpuInstance, info, profile, &place);
@@ -87,11 +84,11 @@ nvmlReturn_t nvmlGpuInstanceGetComputeInstanceProfileInfo(nvmlGpuInstance_t gpuI
 
 nvmlReturn_t nvmlGpuInstanceGetComputeInstanceProfileInfoV(nvmlGpuInstance_t gpuInstance, unsigned int profile,
                                                            unsigned int engProfile,
-                                                           nvmlComputeInstanceProfileInfo_v2_t *info)
-{
+                                                           nvmlComputeInstanceProfileInfo_v2_t *info) {
     FAULT_POINT();
     nvmlComputeInstanceProfileInfo_t plain;
-    nvmlReturn_t result = nvmlGpuInstanceGetComputeInstanceProfileInfo(gpuInstance, profile, engProfile, info ? &plain : NULL);
+    nvmlReturn_t result =
+        nvmlGpuInstanceGetComputeInstanceProfileInfo(gpuInstance, profile, engProfile, info ? &plain : NULL);
     char name[NVML_DEVICE_NAME_V2_BUFFER_SIZE] = "MIG ";
     struct place place;
 
@@ -99,16 +96,23 @@ nvmlReturn_t nvmlGpuInstanceGetComputeInstanceProfileInfoV(nvmlGpuInstance_t gpu
         return result;
     if (info->version != nvmlComputeInstanceProfileInfo_v2)
         return NVML_ERROR_INVALID_ARGUMENT;
-    *info = (nvmlComputeInstanceProfileInfo_v2_t){
-        info->version, plain.id, plain.sliceCount, plain.instanceCount, plain.multiprocessorCount,
-        plain.sharedCopyEngineCount, plain.sharedDecoderCount, 0, plain.sharedJpegCount, plain.sharedOfaCount, ""};
+    *info = (nvmlComputeInstanceProfileInfo_v2_t){info->version,
+                                                  plain.id,
+                                                  plain.sliceCount,
+                                                  plain.instanceCount,
+                                                  plain.multiprocessorCount,
+                                                  plain.sharedCopyEngineCount,
+                                                  plain.sharedDecoderCount,
+                                                  0,
+                                                  plain.sharedJpegCount,
+                                                  plain.sharedOfaCount,
+                                                  ""};
     sim_mig_compute_name(place.profile, place.part, name + 4, sizeof name - 4);
     return library_text(info->name, sizeof info->name, name);
 }
 
 nvmlReturn_t nvmlGpuInstanceGetComputeInstanceRemainingCapacity(nvmlGpuInstance_t gpuInstance, unsigned int profileId,
-                                                                unsigned int *count)
-{
+                                                                unsigned int *count) {
     FAULT_POINT();
     struct place place;
     nvmlReturn_t result = find(gpuInstance, count, profileId, &place);
@@ -119,8 +123,7 @@ nvmlReturn_t nvmlGpuInstanceGetComputeInstanceRemainingCapacity(nvmlGpuInstance_
 }
 
 nvmlReturn_t nvmlGpuInstanceCreateComputeInstance(nvmlGpuInstance_t gpuInstance, unsigned int profileId,
-                                                  nvmlComputeInstance_t *computeInstance)
-{
+                                                  nvmlComputeInstance_t *computeInstance) {
     FAULT_POINT();
     struct sim_mig_instance made;
     struct place place;
@@ -130,8 +133,8 @@ nvmlReturn_t nvmlGpuInstanceCreateComputeInstance(nvmlGpuInstance_t gpuInstance,
     if (result == NVML_SUCCESS)
         result = library_privileged();
     if (result == NVML_SUCCESS)
-        result = library_mig_result(
-            sim_mig_make_compute(&library_state, place.card, place.gpu.gpu, place.gpu.gpu_serial, profileId, -1, &slot));
+        result = library_mig_result(sim_mig_make_compute(&library_state, place.card, place.gpu.gpu,
+                                                         place.gpu.gpu_serial, profileId, -1, &slot));
     if (result != NVML_SUCCESS)
         return result;
     if (!sim_mig_compute(&library_state, place.card, slot, &made))
@@ -140,8 +143,7 @@ nvmlReturn_t nvmlGpuInstanceCreateComputeInstance(nvmlGpuInstance_t gpuInstance,
     return NVML_SUCCESS;
 }
 
-nvmlReturn_t nvmlComputeInstanceDestroy(nvmlComputeInstance_t computeInstance)
-{
+nvmlReturn_t nvmlComputeInstanceDestroy(nvmlComputeInstance_t computeInstance) {
     FAULT_POINT();
     struct sim_mig_instance now;
     nvmlReturn_t result = check(computeInstance, computeInstance, &now);
@@ -155,8 +157,7 @@ nvmlReturn_t nvmlComputeInstanceDestroy(nvmlComputeInstance_t computeInstance)
 }
 
 nvmlReturn_t nvmlGpuInstanceGetComputeInstances(nvmlGpuInstance_t gpuInstance, unsigned int profileId,
-                                                nvmlComputeInstance_t *computeInstances, unsigned int *count)
-{
+                                                nvmlComputeInstance_t *computeInstances, unsigned int *count) {
     FAULT_POINT();
     struct sim_mig_instance list[SIM_MIG_MAX];
     struct place place;
@@ -174,8 +175,7 @@ nvmlReturn_t nvmlGpuInstanceGetComputeInstances(nvmlGpuInstance_t gpuInstance, u
 }
 
 nvmlReturn_t nvmlGpuInstanceGetComputeInstanceById(nvmlGpuInstance_t gpuInstance, unsigned int id,
-                                                   nvmlComputeInstance_t *computeInstance)
-{
+                                                   nvmlComputeInstance_t *computeInstance) {
     FAULT_POINT();
     struct sim_mig_instance gpu, list[SIM_MIG_MAX];
     nvmlReturn_t result = library_gpu_instance(gpuInstance, computeInstance, &gpu);
@@ -192,8 +192,7 @@ nvmlReturn_t nvmlGpuInstanceGetComputeInstanceById(nvmlGpuInstance_t gpuInstance
     return NVML_ERROR_NOT_FOUND;
 }
 
-nvmlReturn_t nvmlComputeInstanceGetInfo_v2(nvmlComputeInstance_t computeInstance, nvmlComputeInstanceInfo_t *info)
-{
+nvmlReturn_t nvmlComputeInstanceGetInfo_v2(nvmlComputeInstance_t computeInstance, nvmlComputeInstanceInfo_t *info) {
     FAULT_POINT();
     struct sim_mig_instance now;
     nvmlReturn_t result = check(computeInstance, info, &now);
@@ -207,13 +206,14 @@ nvmlReturn_t nvmlComputeInstanceGetInfo_v2(nvmlComputeInstance_t computeInstance
         .id = now.id,
         .profileId = now.kind,
         .placement = {now.compute_start,
-                      sim_mig_compute_kind(&sim_mig_profiles(computeInstance->device->card, &count)[now.profile], now.kind)->slices},
+                      sim_mig_compute_kind(&sim_mig_profiles(computeInstance->device->card, &count)[now.profile],
+                                           now.kind)
+                          ->slices},
     };
     return NVML_SUCCESS;
 }
 
-nvmlReturn_t nvmlComputeInstanceGetInfo(nvmlComputeInstance_t computeInstance, nvmlComputeInstanceInfo_t *info)
-{
+nvmlReturn_t nvmlComputeInstanceGetInfo(nvmlComputeInstance_t computeInstance, nvmlComputeInstanceInfo_t *info) {
     FAULT_POINT();
     return nvmlComputeInstanceGetInfo_v2(computeInstance, info);
 }

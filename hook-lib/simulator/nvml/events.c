@@ -1,4 +1,8 @@
-/* Events: XID errors, as somebody raised them (partita-sim-driver xid). A set sees those that come after its registration. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events: XID errors, as somebody raised them (partita-sim-driver xid). A set sees those that come after its
+ * registration.
+ */
 #include <stdlib.h>
 #include <time.h>
 
@@ -12,8 +16,7 @@ struct nvmlEventSet_st {
     uint64_t seen;  /* events up to here */
 };
 
-nvmlReturn_t nvmlEventSetCreate(nvmlEventSet_t *set)
-{
+nvmlReturn_t nvmlEventSetCreate(nvmlEventSet_t *set) {
     FAULT_POINT();
     nvmlReturn_t ready = library_ready();
 
@@ -28,8 +31,7 @@ nvmlReturn_t nvmlEventSetCreate(nvmlEventSet_t *set)
     return NVML_SUCCESS;
 }
 
-nvmlReturn_t nvmlEventSetFree(nvmlEventSet_t set)
-{
+nvmlReturn_t nvmlEventSetFree(nvmlEventSet_t set) {
     FAULT_POINT();
     nvmlReturn_t ready = library_ready();
 
@@ -42,8 +44,7 @@ nvmlReturn_t nvmlEventSetFree(nvmlEventSet_t set)
     return NVML_SUCCESS;
 }
 
-nvmlReturn_t nvmlDeviceGetSupportedEventTypes(nvmlDevice_t device, unsigned long long *types)
-{
+nvmlReturn_t nvmlDeviceGetSupportedEventTypes(nvmlDevice_t device, unsigned long long *types) {
     FAULT_POINT();
     nvmlReturn_t result = library_device(device, types);
 
@@ -52,8 +53,7 @@ nvmlReturn_t nvmlDeviceGetSupportedEventTypes(nvmlDevice_t device, unsigned long
     return result;
 }
 
-nvmlReturn_t nvmlDeviceRegisterEvents(nvmlDevice_t device, unsigned long long types, nvmlEventSet_t set)
-{
+nvmlReturn_t nvmlDeviceRegisterEvents(nvmlDevice_t device, unsigned long long types, nvmlEventSet_t set) {
     FAULT_POINT();
     nvmlReturn_t result = library_device(device, set);
 
@@ -70,8 +70,7 @@ nvmlReturn_t nvmlDeviceRegisterEvents(nvmlDevice_t device, unsigned long long ty
     return NVML_SUCCESS;
 }
 
-static nvmlDevice_t device_of(unsigned card)
-{
+static nvmlDevice_t device_of(unsigned card) {
     for (unsigned i = 0; i < library_device_count; i++)
         if (library_devices[i].card->index == card)
             return &library_devices[i];
@@ -79,8 +78,7 @@ static nvmlDevice_t device_of(unsigned card)
 }
 
 /* The next event that the set wants. */
-static bool next(nvmlEventSet_t set, nvmlEventData_t *data)
-{
+static bool next(nvmlEventSet_t set, nvmlEventData_t *data) {
     const struct sim_region *region = library_state.region;
     bool found = false;
 
@@ -102,8 +100,7 @@ static bool next(nvmlEventSet_t set, nvmlEventData_t *data)
     return found;
 }
 
-nvmlReturn_t nvmlEventSetWait_v2(nvmlEventSet_t set, nvmlEventData_t *data, unsigned int timeoutMs)
-{
+nvmlReturn_t nvmlEventSetWait_v2(nvmlEventSet_t set, nvmlEventData_t *data, unsigned int timeoutMs) {
     FAULT_POINT();
     nvmlReturn_t ready = library_ready();
     uint64_t end = sim_clock_time() + (uint64_t)timeoutMs * 1000000;
@@ -122,8 +119,7 @@ nvmlReturn_t nvmlEventSetWait_v2(nvmlEventSet_t set, nvmlEventData_t *data, unsi
 }
 
 /* The first version's data ends before the instances. */
-nvmlReturn_t nvmlEventSetWait(nvmlEventSet_t set, nvmlEventData_v1_t *data, unsigned int timeoutMs)
-{
+nvmlReturn_t nvmlEventSetWait(nvmlEventSet_t set, nvmlEventData_v1_t *data, unsigned int timeoutMs) {
     FAULT_POINT();
     nvmlEventData_t wide;
     nvmlReturn_t result = nvmlEventSetWait_v2(set, data ? &wide : NULL, timeoutMs);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GPU instances: their profiles, placements, life. */
 #include <stdio.h>
 
@@ -8,8 +9,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct nvmlGpuInstance_st handles[SIM_MAX_CARDS][SIM_MIG_MAX];
 
-nvmlGpuInstance_t library_gpu_handle(nvmlDevice_t device, const struct sim_mig_instance *instance)
-{
+nvmlGpuInstance_t library_gpu_handle(nvmlDevice_t device, const struct sim_mig_instance *instance) {
     nvmlGpuInstance_t handle = &handles[device->card->index][instance->gpu];
 
     pthread_mutex_lock(&lock);
@@ -19,8 +19,7 @@ nvmlGpuInstance_t library_gpu_handle(nvmlDevice_t device, const struct sim_mig_i
     return handle;
 }
 
-nvmlReturn_t library_gpu_instance(nvmlGpuInstance_t handle, const void *output, struct sim_mig_instance *now)
-{
+nvmlReturn_t library_gpu_instance(nvmlGpuInstance_t handle, const void *output, struct sim_mig_instance *now) {
     nvmlReturn_t result = library_instance(handle, handles, sizeof handles[0][0], &handle->device, output);
 
     if (result != NVML_SUCCESS)
@@ -32,9 +31,8 @@ nvmlReturn_t library_gpu_instance(nvmlGpuInstance_t handle, const void *output, 
 }
 
 /* The number of the profile of this kind, or if `by_id` with this id. */
-static nvmlReturn_t find(nvmlDevice_t device, const void *output, unsigned value, bool by_id, const struct sim_mig_profile **found,
-                         unsigned *number)
-{
+static nvmlReturn_t find(nvmlDevice_t device, const void *output, unsigned value, bool by_id,
+                         const struct sim_mig_profile **found, unsigned *number) {
     nvmlReturn_t result = library_device(device, output);
     const struct sim_mig_profile *profiles;
     unsigned count;
@@ -53,8 +51,7 @@ static nvmlReturn_t find(nvmlDevice_t device, const void *output, unsigned value
 }
 
 nvmlReturn_t nvmlDeviceGetGpuInstanceProfileInfo(nvmlDevice_t device, unsigned int profile,
-                                                 nvmlGpuInstanceProfileInfo_t *info)
-{
+                                                 nvmlGpuInstanceProfileInfo_t *info) {
     FAULT_POINT();
     const struct sim_mig_profile *found;
     unsigned number;
@@ -77,8 +74,7 @@ nvmlReturn_t nvmlDeviceGetGpuInstanceProfileInfo(nvmlDevice_t device, unsigned i
 
 /* The third version has capabilities at its end in place of isP2pSupported. */
 nvmlReturn_t nvmlDeviceGetGpuInstanceProfileInfoV(nvmlDevice_t device, unsigned int profile,
-                                                  nvmlGpuInstanceProfileInfo_v2_t *info)
-{
+                                                  nvmlGpuInstanceProfileInfo_v2_t *info) {
     FAULT_POINT();
     nvmlGpuInstanceProfileInfo_t plain;
     nvmlReturn_t result = nvmlDeviceGetGpuInstanceProfileInfo(device, profile, info ? &plain : NULL);
@@ -91,25 +87,45 @@ nvmlReturn_t nvmlDeviceGetGpuInstanceProfileInfoV(nvmlDevice_t device, unsigned 
     version = info->version;
     snprintf(name, sizeof name, "MIG %s", found->name);
     if (version == nvmlGpuInstanceProfileInfo_v2) {
-        *info = (nvmlGpuInstanceProfileInfo_v2_t){
-            version, plain.id, 0, plain.sliceCount, plain.instanceCount, plain.multiprocessorCount, plain.copyEngineCount,
-            plain.decoderCount, 0, plain.jpegCount, plain.ofaCount, plain.memorySizeMB, ""};
+        *info = (nvmlGpuInstanceProfileInfo_v2_t){version,
+                                                  plain.id,
+                                                  0,
+                                                  plain.sliceCount,
+                                                  plain.instanceCount,
+                                                  plain.multiprocessorCount,
+                                                  plain.copyEngineCount,
+                                                  plain.decoderCount,
+                                                  0,
+                                                  plain.jpegCount,
+                                                  plain.ofaCount,
+                                                  plain.memorySizeMB,
+                                                  ""};
         return library_text(info->name, sizeof info->name, name);
     }
     if (version == nvmlGpuInstanceProfileInfo_v3) {
         nvmlGpuInstanceProfileInfo_v3_t *wide = (void *)info;
 
-        *wide = (nvmlGpuInstanceProfileInfo_v3_t){
-            version, plain.id, plain.sliceCount, plain.instanceCount, plain.multiprocessorCount, plain.copyEngineCount,
-            plain.decoderCount, 0, plain.jpegCount, plain.ofaCount, plain.memorySizeMB, "", 0};
+        *wide = (nvmlGpuInstanceProfileInfo_v3_t){version,
+                                                  plain.id,
+                                                  plain.sliceCount,
+                                                  plain.instanceCount,
+                                                  plain.multiprocessorCount,
+                                                  plain.copyEngineCount,
+                                                  plain.decoderCount,
+                                                  0,
+                                                  plain.jpegCount,
+                                                  plain.ofaCount,
+                                                  plain.memorySizeMB,
+                                                  "",
+                                                  0};
         return library_text(wide->name, sizeof wide->name, name);
     }
     return NVML_ERROR_INVALID_ARGUMENT;
 }
 
 nvmlReturn_t nvmlDeviceGetGpuInstancePossiblePlacements_v2(nvmlDevice_t device, unsigned int profileId,
-                                                           nvmlGpuInstancePlacement_t *placements, unsigned int *count)
-{
+                                                           nvmlGpuInstancePlacement_t *placements,
+                                                           unsigned int *count) {
     FAULT_POINT();
     const struct sim_mig_profile *found;
     unsigned number;
@@ -128,16 +144,14 @@ nvmlReturn_t nvmlDeviceGetGpuInstancePossiblePlacements_v2(nvmlDevice_t device, 
 }
 
 nvmlReturn_t nvmlDeviceGetGpuInstancePossiblePlacements(nvmlDevice_t device, unsigned int profileId,
-                                                        nvmlGpuInstancePlacement_t *placements, unsigned int *count)
-{
+                                                        nvmlGpuInstancePlacement_t *placements, unsigned int *count) {
     FAULT_POINT();
     return nvmlDeviceGetGpuInstancePossiblePlacements_v2(device, profileId, placements, count);
 }
 
 /* As find by id, and MIG must be enabled. */
-static nvmlReturn_t find_enabled(nvmlDevice_t device, const void *output, unsigned id, const struct sim_mig_profile **found,
-                                 unsigned *number)
-{
+static nvmlReturn_t find_enabled(nvmlDevice_t device, const void *output, unsigned id,
+                                 const struct sim_mig_profile **found, unsigned *number) {
     nvmlReturn_t result = find(device, output, id, true, found, number);
 
     if (result == NVML_SUCCESS && !sim_mig_enabled(&library_state, device->card->index))
@@ -145,8 +159,8 @@ static nvmlReturn_t find_enabled(nvmlDevice_t device, const void *output, unsign
     return result;
 }
 
-nvmlReturn_t nvmlDeviceGetGpuInstanceRemainingCapacity(nvmlDevice_t device, unsigned int profileId, unsigned int *count)
-{
+nvmlReturn_t nvmlDeviceGetGpuInstanceRemainingCapacity(nvmlDevice_t device, unsigned int profileId,
+                                                       unsigned int *count) {
     FAULT_POINT();
     const struct sim_mig_profile *found;
     unsigned number;
@@ -158,8 +172,7 @@ nvmlReturn_t nvmlDeviceGetGpuInstanceRemainingCapacity(nvmlDevice_t device, unsi
 }
 
 static nvmlReturn_t create(nvmlDevice_t device, unsigned id, const nvmlGpuInstancePlacement_t *placement,
-                           nvmlGpuInstance_t *gpuInstance)
-{
+                           nvmlGpuInstance_t *gpuInstance) {
     const struct sim_mig_profile *found;
     struct sim_mig_instance made;
     unsigned number, slot;
@@ -181,22 +194,19 @@ static nvmlReturn_t create(nvmlDevice_t device, unsigned id, const nvmlGpuInstan
     return NVML_SUCCESS;
 }
 
-nvmlReturn_t nvmlDeviceCreateGpuInstance(nvmlDevice_t device, unsigned int profileId, nvmlGpuInstance_t *gpuInstance)
-{
+nvmlReturn_t nvmlDeviceCreateGpuInstance(nvmlDevice_t device, unsigned int profileId, nvmlGpuInstance_t *gpuInstance) {
     FAULT_POINT();
     return create(device, profileId, NULL, gpuInstance);
 }
 
 nvmlReturn_t nvmlDeviceCreateGpuInstanceWithPlacement(nvmlDevice_t device, unsigned int profileId,
                                                       const nvmlGpuInstancePlacement_t *placement,
-                                                      nvmlGpuInstance_t *gpuInstance)
-{
+                                                      nvmlGpuInstance_t *gpuInstance) {
     FAULT_POINT();
     return create(device, profileId, placement, placement ? gpuInstance : NULL);
 }
 
-nvmlReturn_t nvmlGpuInstanceDestroy(nvmlGpuInstance_t gpuInstance)
-{
+nvmlReturn_t nvmlGpuInstanceDestroy(nvmlGpuInstance_t gpuInstance) {
     FAULT_POINT();
     struct sim_mig_instance now;
     nvmlReturn_t result = library_gpu_instance(gpuInstance, gpuInstance, &now);
@@ -210,8 +220,7 @@ nvmlReturn_t nvmlGpuInstanceDestroy(nvmlGpuInstance_t gpuInstance)
 }
 
 nvmlReturn_t nvmlDeviceGetGpuInstances(nvmlDevice_t device, unsigned int profileId, nvmlGpuInstance_t *gpuInstances,
-                                       unsigned int *count)
-{
+                                       unsigned int *count) {
     FAULT_POINT();
     struct sim_mig_instance list[SIM_MIG_MAX];
     const struct sim_mig_profile *found;
@@ -228,8 +237,7 @@ nvmlReturn_t nvmlDeviceGetGpuInstances(nvmlDevice_t device, unsigned int profile
     return NVML_SUCCESS;
 }
 
-nvmlReturn_t nvmlDeviceGetGpuInstanceById(nvmlDevice_t device, unsigned int id, nvmlGpuInstance_t *gpuInstance)
-{
+nvmlReturn_t nvmlDeviceGetGpuInstanceById(nvmlDevice_t device, unsigned int id, nvmlGpuInstance_t *gpuInstance) {
     FAULT_POINT();
     struct sim_mig_instance list[SIM_MIG_MAX];
     nvmlReturn_t result = library_device(device, gpuInstance);
@@ -248,8 +256,7 @@ nvmlReturn_t nvmlDeviceGetGpuInstanceById(nvmlDevice_t device, unsigned int id, 
     return NVML_ERROR_NOT_FOUND;
 }
 
-nvmlReturn_t nvmlGpuInstanceGetInfo(nvmlGpuInstance_t gpuInstance, nvmlGpuInstanceInfo_t *info)
-{
+nvmlReturn_t nvmlGpuInstanceGetInfo(nvmlGpuInstance_t gpuInstance, nvmlGpuInstanceInfo_t *info) {
     FAULT_POINT();
     struct sim_mig_instance now;
     nvmlReturn_t result = library_gpu_instance(gpuInstance, info, &now);

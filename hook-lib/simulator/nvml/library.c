@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Initialisation (counted), the system's texts, and the checks that every call begins with. */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -17,13 +18,11 @@ unsigned library_device_count;
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic unsigned initialised;
 
-nvmlReturn_t library_ready(void)
-{
+nvmlReturn_t library_ready(void) {
     return initialised ? NVML_SUCCESS : NVML_ERROR_UNINITIALIZED;
 }
 
-nvmlReturn_t library_device(nvmlDevice_t device, const void *output)
-{
+nvmlReturn_t library_device(nvmlDevice_t device, const void *output) {
     if (!initialised)
         return NVML_ERROR_UNINITIALIZED;
     if (!output)
@@ -34,16 +33,14 @@ nvmlReturn_t library_device(nvmlDevice_t device, const void *output)
     return library_is_mig_device(device) ? NVML_ERROR_NOT_SUPPORTED : NVML_ERROR_INVALID_ARGUMENT;
 }
 
-nvmlReturn_t library_text(char *target, unsigned length, const char *text)
-{
+nvmlReturn_t library_text(char *target, unsigned length, const char *text) {
     if (strlen(text) >= length)
         return NVML_ERROR_INSUFFICIENT_SIZE;
     memcpy(target, text, strlen(text) + 1);
     return NVML_SUCCESS;
 }
 
-static bool control_node_opens(void)
-{
+static bool control_node_opens(void) {
     char path[PATH_MAX + 32];
     int fd;
 
@@ -55,16 +52,19 @@ static bool control_node_opens(void)
     return true;
 }
 
-static nvmlReturn_t initialise(void)
-{
+static nvmlReturn_t initialise(void) {
     char root[PATH_MAX];
 
-    /* The state stays mapped over nvmlShutdown: closing its descriptors would end locks that libcuda holds in this process. */
+    /*
+     * The state stays mapped over nvmlShutdown: closing its descriptors would end locks that libcuda holds in this
+     * process.
+     */
     if (!library_state.region) {
         if (!sim_root_of((const void *)&library_node, root) || !sim_node_read(root, &library_node, NULL, 0) ||
             !control_node_opens())
             return NVML_ERROR_DRIVER_NOT_LOADED;
-        if (!sim_state_open(&library_state, &library_node, true) && !sim_state_open(&library_state, &library_node, false))
+        if (!sim_state_open(&library_state, &library_node, true) &&
+            !sim_state_open(&library_state, &library_node, false))
             return NVML_ERROR_OPERATING_SYSTEM;
     }
     library_device_count = 0;
@@ -77,8 +77,7 @@ static nvmlReturn_t initialise(void)
     return NVML_SUCCESS;
 }
 
-nvmlReturn_t nvmlInitWithFlags(unsigned int flags)
-{
+nvmlReturn_t nvmlInitWithFlags(unsigned int flags) {
     FAULT_POINT();
     nvmlReturn_t result = NVML_SUCCESS;
 
@@ -93,20 +92,17 @@ nvmlReturn_t nvmlInitWithFlags(unsigned int flags)
     return result;
 }
 
-nvmlReturn_t nvmlInit_v2(void)
-{
+nvmlReturn_t nvmlInit_v2(void) {
     FAULT_POINT();
     return nvmlInitWithFlags(0);
 }
 
-nvmlReturn_t nvmlInit(void)
-{
+nvmlReturn_t nvmlInit(void) {
     FAULT_POINT();
     return nvmlInitWithFlags(0);
 }
 
-nvmlReturn_t nvmlShutdown(void)
-{
+nvmlReturn_t nvmlShutdown(void) {
     FAULT_POINT();
     nvmlReturn_t result = NVML_SUCCESS;
 
@@ -119,8 +115,7 @@ nvmlReturn_t nvmlShutdown(void)
     return result;
 }
 
-nvmlReturn_t nvmlSystemGetDriverVersion(char *version, unsigned int length)
-{
+nvmlReturn_t nvmlSystemGetDriverVersion(char *version, unsigned int length) {
     FAULT_POINT();
     if (!initialised)
         return NVML_ERROR_UNINITIALIZED;
@@ -128,8 +123,7 @@ nvmlReturn_t nvmlSystemGetDriverVersion(char *version, unsigned int length)
 }
 
 /* NVML's version is the CUDA version's major number and the driver's version: 13.580.95.05. */
-nvmlReturn_t nvmlSystemGetNVMLVersion(char *version, unsigned int length)
-{
+nvmlReturn_t nvmlSystemGetNVMLVersion(char *version, unsigned int length) {
     FAULT_POINT();
     char text[64];
 
@@ -141,8 +135,7 @@ nvmlReturn_t nvmlSystemGetNVMLVersion(char *version, unsigned int length)
     return library_text(version, length, text);
 }
 
-nvmlReturn_t nvmlSystemGetCudaDriverVersion(int *version)
-{
+nvmlReturn_t nvmlSystemGetCudaDriverVersion(int *version) {
     FAULT_POINT();
     if (!initialised)
         return NVML_ERROR_UNINITIALIZED;
@@ -152,14 +145,12 @@ nvmlReturn_t nvmlSystemGetCudaDriverVersion(int *version)
     return NVML_SUCCESS;
 }
 
-nvmlReturn_t nvmlSystemGetCudaDriverVersion_v2(int *version)
-{
+nvmlReturn_t nvmlSystemGetCudaDriverVersion_v2(int *version) {
     FAULT_POINT();
     return nvmlSystemGetCudaDriverVersion(version);
 }
 
-nvmlReturn_t nvmlSystemGetProcessName(unsigned int pid, char *name, unsigned int length)
-{
+nvmlReturn_t nvmlSystemGetProcessName(unsigned int pid, char *name, unsigned int length) {
     FAULT_POINT();
     char path[64], text[4096];
     FILE *file;
@@ -180,33 +171,57 @@ nvmlReturn_t nvmlSystemGetProcessName(unsigned int pid, char *name, unsigned int
     return NVML_SUCCESS;
 }
 
-const char *nvmlErrorString(nvmlReturn_t result)
-{
+const char *nvmlErrorString(nvmlReturn_t result) {
     switch (result) {
-    case NVML_SUCCESS: return "Success";
-    case NVML_ERROR_UNINITIALIZED: return "Uninitialized";
-    case NVML_ERROR_INVALID_ARGUMENT: return "Invalid Argument";
-    case NVML_ERROR_NOT_SUPPORTED: return "Not Supported";
-    case NVML_ERROR_NO_PERMISSION: return "Insufficient Permissions";
-    case NVML_ERROR_ALREADY_INITIALIZED: return "Already Initialized";
-    case NVML_ERROR_NOT_FOUND: return "Not Found";
-    case NVML_ERROR_INSUFFICIENT_SIZE: return "Insufficient Size";
-    case NVML_ERROR_INSUFFICIENT_POWER: return "Insufficient External Power";
-    case NVML_ERROR_DRIVER_NOT_LOADED: return "Driver Not Loaded";
-    case NVML_ERROR_TIMEOUT: return "Timeout";
-    case NVML_ERROR_IRQ_ISSUE: return "Interrupt Request Issue";
-    case NVML_ERROR_LIBRARY_NOT_FOUND: return "NVML Shared Library Not Found";
-    case NVML_ERROR_FUNCTION_NOT_FOUND: return "Function Not Found";
-    case NVML_ERROR_CORRUPTED_INFOROM: return "Corrupted infoROM";
-    case NVML_ERROR_GPU_IS_LOST: return "GPU is lost";
-    case NVML_ERROR_RESET_REQUIRED: return "GPU requires reset";
-    case NVML_ERROR_OPERATING_SYSTEM: return "GPU access blocked by the operating system";
-    case NVML_ERROR_LIB_RM_VERSION_MISMATCH: return "Driver/library version mismatch";
-    case NVML_ERROR_IN_USE: return "In use by another client";
-    case NVML_ERROR_MEMORY: return "Insufficient Memory";
-    case NVML_ERROR_NO_DATA: return "No data";
-    case NVML_ERROR_INSUFFICIENT_RESOURCES: return "Insufficient Resources";
-    case NVML_ERROR_ARGUMENT_VERSION_MISMATCH: return "Argument Version Mismatch";
-    default: return "Unknown Error";
+    case NVML_SUCCESS:
+        return "Success";
+    case NVML_ERROR_UNINITIALIZED:
+        return "Uninitialized";
+    case NVML_ERROR_INVALID_ARGUMENT:
+        return "Invalid Argument";
+    case NVML_ERROR_NOT_SUPPORTED:
+        return "Not Supported";
+    case NVML_ERROR_NO_PERMISSION:
+        return "Insufficient Permissions";
+    case NVML_ERROR_ALREADY_INITIALIZED:
+        return "Already Initialized";
+    case NVML_ERROR_NOT_FOUND:
+        return "Not Found";
+    case NVML_ERROR_INSUFFICIENT_SIZE:
+        return "Insufficient Size";
+    case NVML_ERROR_INSUFFICIENT_POWER:
+        return "Insufficient External Power";
+    case NVML_ERROR_DRIVER_NOT_LOADED:
+        return "Driver Not Loaded";
+    case NVML_ERROR_TIMEOUT:
+        return "Timeout";
+    case NVML_ERROR_IRQ_ISSUE:
+        return "Interrupt Request Issue";
+    case NVML_ERROR_LIBRARY_NOT_FOUND:
+        return "NVML Shared Library Not Found";
+    case NVML_ERROR_FUNCTION_NOT_FOUND:
+        return "Function Not Found";
+    case NVML_ERROR_CORRUPTED_INFOROM:
+        return "Corrupted infoROM";
+    case NVML_ERROR_GPU_IS_LOST:
+        return "GPU is lost";
+    case NVML_ERROR_RESET_REQUIRED:
+        return "GPU requires reset";
+    case NVML_ERROR_OPERATING_SYSTEM:
+        return "GPU access blocked by the operating system";
+    case NVML_ERROR_LIB_RM_VERSION_MISMATCH:
+        return "Driver/library version mismatch";
+    case NVML_ERROR_IN_USE:
+        return "In use by another client";
+    case NVML_ERROR_MEMORY:
+        return "Insufficient Memory";
+    case NVML_ERROR_NO_DATA:
+        return "No data";
+    case NVML_ERROR_INSUFFICIENT_RESOURCES:
+        return "Insufficient Resources";
+    case NVML_ERROR_ARGUMENT_VERSION_MISMATCH:
+        return "Argument Version Mismatch";
+    default:
+        return "Unknown Error";
     }
 }

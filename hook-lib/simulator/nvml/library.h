@@ -1,12 +1,16 @@
-/* Inside of the fake libnvidia-ml. Of the state it writes how often faults were met, and MIG; one mutex guards initialisation. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside of the fake libnvidia-ml. Of the state it writes how often faults were met, and MIG; one mutex guards
+ * initialisation.
+ */
 #ifndef PARTITA_SIM_NVML_LIBRARY_H
 #define PARTITA_SIM_NVML_LIBRARY_H
 
 #include <stdbool.h>
 
-#include "nvml_api.h"
 #include "../node/node.h"
 #include "../state/state.h"
+#include "nvml_api.h"
 
 struct nvmlDevice_st {
     unsigned index; /* NVML's: only cards that this process may open, in PCI order */
@@ -21,20 +25,22 @@ extern struct nvmlDevice_st library_devices[SIM_MAX_CARDS];
 extern unsigned library_device_count;
 
 /* Begins every function: does what an ordered fault says (partita-sim-driver fault). */
-#define FAULT_POINT()                                                                                                 \
-    do {                                                                                                              \
-        if (library_state.region && library_state.writable && library_state.region->fault_count) {                    \
-            int fault = sim_fault_met(library_state.region, __func__);                                                \
-                                                                                                                      \
-            if (fault)                                                                                                \
-                return (nvmlReturn_t)fault;                                                                           \
-        }                                                                                                             \
+#define FAULT_POINT()                                                                                                  \
+    do {                                                                                                               \
+        if (library_state.region && library_state.writable && library_state.region->fault_count) {                     \
+            int fault = sim_fault_met(library_state.region, __func__);                                                 \
+                                                                                                                       \
+            if (fault)                                                                                                 \
+                return (nvmlReturn_t)fault;                                                                            \
+        }                                                                                                              \
     } while (0)
 
 /* NVML_ERROR_UNINITIALIZED outside nvmlInit and nvmlShutdown. */
 nvmlReturn_t library_ready(void);
 
-/* Also checks the handle and an output pointer, and that the card is not lost. A MIG device: NVML_ERROR_NOT_SUPPORTED. */
+/*
+ * Also checks the handle and an output pointer, and that the card is not lost. A MIG device: NVML_ERROR_NOT_SUPPORTED.
+ */
 nvmlReturn_t library_device(nvmlDevice_t device, const void *output);
 
 /* As library_device, for functions that know MIG devices, too. */

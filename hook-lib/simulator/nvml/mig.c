@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* MIG: the mode, and MIG devices, which are handles for compute instances. */
 #include <stdio.h>
 #include <unistd.h>
 
 #include "mig.h"
 
-nvmlReturn_t library_instance(const void *handle, const void *handles, size_t size, const nvmlDevice_t *device, const void *output)
-{
+nvmlReturn_t library_instance(const void *handle, const void *handles, size_t size, const nvmlDevice_t *device,
+                              const void *output) {
     nvmlReturn_t result = library_ready();
     bool known = false;
 
@@ -20,8 +21,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct nvmlDevice_st mig_devices[SIM_MAX_CARDS][SIM_MIG_MAX];
 static struct sim_card mig_cards[SIM_MAX_CARDS][SIM_MIG_MAX];
 
-nvmlReturn_t library_privileged(void)
-{
+nvmlReturn_t library_privileged(void) {
     static pthread_mutex_t joining = PTHREAD_MUTEX_INITIALIZER;
     char path[PATH_MAX + 64];
     bool joined;
@@ -35,19 +35,22 @@ nvmlReturn_t library_privileged(void)
     return joined ? NVML_SUCCESS : NVML_ERROR_UNKNOWN;
 }
 
-nvmlReturn_t library_mig_result(enum sim_mig_result result)
-{
+nvmlReturn_t library_mig_result(enum sim_mig_result result) {
     switch (result) {
-    case SIM_MIG_DONE: return NVML_SUCCESS;
-    case SIM_MIG_OFF: return NVML_ERROR_NOT_SUPPORTED;
-    case SIM_MIG_NO_ROOM: return NVML_ERROR_INSUFFICIENT_RESOURCES;
-    case SIM_MIG_IN_USE: return NVML_ERROR_IN_USE;
-    default: return NVML_ERROR_INVALID_ARGUMENT;
+    case SIM_MIG_DONE:
+        return NVML_SUCCESS;
+    case SIM_MIG_OFF:
+        return NVML_ERROR_NOT_SUPPORTED;
+    case SIM_MIG_NO_ROOM:
+        return NVML_ERROR_INSUFFICIENT_RESOURCES;
+    case SIM_MIG_IN_USE:
+        return NVML_ERROR_IN_USE;
+    default:
+        return NVML_ERROR_INVALID_ARGUMENT;
     }
 }
 
-nvmlDevice_t library_mig_device(nvmlDevice_t parent, const struct sim_mig_instance *instance)
-{
+nvmlDevice_t library_mig_device(nvmlDevice_t parent, const struct sim_mig_instance *instance) {
     unsigned index = parent->card->index;
     struct nvmlDevice_st *device = &mig_devices[index][instance->slot];
 
@@ -62,16 +65,14 @@ nvmlDevice_t library_mig_device(nvmlDevice_t parent, const struct sim_mig_instan
     return device;
 }
 
-bool library_is_mig_device(nvmlDevice_t device)
-{
+bool library_is_mig_device(nvmlDevice_t device) {
     const struct nvmlDevice_st *first = &mig_devices[0][0];
 
     return device >= first && device < first + SIM_MAX_CARDS * SIM_MIG_MAX &&
            ((const char *)device - (const char *)first) % sizeof *device == 0 && device->parent;
 }
 
-nvmlReturn_t library_any_device(nvmlDevice_t device, const void *output)
-{
+nvmlReturn_t library_any_device(nvmlDevice_t device, const void *output) {
     struct sim_mig_instance now;
 
     if (library_ready() != NVML_SUCCESS || !library_is_mig_device(device))
@@ -87,15 +88,13 @@ nvmlReturn_t library_any_device(nvmlDevice_t device, const void *output)
                : NVML_ERROR_INVALID_ARGUMENT;
 }
 
-static nvmlReturn_t mig_device(nvmlDevice_t device, const void *output)
-{
+static nvmlReturn_t mig_device(nvmlDevice_t device, const void *output) {
     nvmlReturn_t result = library_any_device(device, output);
 
     return result == NVML_SUCCESS && !library_is_mig_device(device) ? NVML_ERROR_INVALID_ARGUMENT : result;
 }
 
-nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t device, unsigned int *current, unsigned int *pending)
-{
+nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t device, unsigned int *current, unsigned int *pending) {
     FAULT_POINT();
     nvmlReturn_t result = library_device(device, current && pending ? current : NULL);
 
@@ -108,8 +107,7 @@ nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t device, unsigned int *current, un
     return NVML_SUCCESS;
 }
 
-nvmlReturn_t nvmlDeviceSetMigMode(nvmlDevice_t device, unsigned int mode, nvmlReturn_t *activationStatus)
-{
+nvmlReturn_t nvmlDeviceSetMigMode(nvmlDevice_t device, unsigned int mode, nvmlReturn_t *activationStatus) {
     FAULT_POINT();
     nvmlReturn_t result = library_device(device, activationStatus);
     unsigned count;
@@ -126,8 +124,7 @@ nvmlReturn_t nvmlDeviceSetMigMode(nvmlDevice_t device, unsigned int mode, nvmlRe
     return result;
 }
 
-nvmlReturn_t nvmlDeviceGetMaxMigDeviceCount(nvmlDevice_t device, unsigned int *count)
-{
+nvmlReturn_t nvmlDeviceGetMaxMigDeviceCount(nvmlDevice_t device, unsigned int *count) {
     FAULT_POINT();
     nvmlReturn_t result = library_device(device, count);
 
@@ -136,8 +133,7 @@ nvmlReturn_t nvmlDeviceGetMaxMigDeviceCount(nvmlDevice_t device, unsigned int *c
     return result;
 }
 
-nvmlReturn_t nvmlDeviceGetMigDeviceHandleByIndex(nvmlDevice_t device, unsigned int index, nvmlDevice_t *migDevice)
-{
+nvmlReturn_t nvmlDeviceGetMigDeviceHandleByIndex(nvmlDevice_t device, unsigned int index, nvmlDevice_t *migDevice) {
     FAULT_POINT();
     nvmlReturn_t result = library_device(device, migDevice);
     struct sim_mig_instance list[SIM_MIG_MAX];
@@ -154,8 +150,7 @@ nvmlReturn_t nvmlDeviceGetMigDeviceHandleByIndex(nvmlDevice_t device, unsigned i
     return NVML_SUCCESS;
 }
 
-unsigned library_mig_index(nvmlDevice_t device)
-{
+unsigned library_mig_index(nvmlDevice_t device) {
     struct sim_mig_instance list[SIM_MIG_MAX];
     unsigned count = sim_mig_visible_computes(&library_state, &library_node, device->parent->card, list), index = 0;
 
@@ -164,8 +159,7 @@ unsigned library_mig_index(nvmlDevice_t device)
     return index;
 }
 
-nvmlReturn_t nvmlDeviceIsMigDeviceHandle(nvmlDevice_t device, unsigned int *isMigDevice)
-{
+nvmlReturn_t nvmlDeviceIsMigDeviceHandle(nvmlDevice_t device, unsigned int *isMigDevice) {
     FAULT_POINT();
     nvmlReturn_t result = library_any_device(device, isMigDevice);
 
@@ -174,8 +168,7 @@ nvmlReturn_t nvmlDeviceIsMigDeviceHandle(nvmlDevice_t device, unsigned int *isMi
     return result;
 }
 
-nvmlReturn_t nvmlDeviceGetDeviceHandleFromMigDeviceHandle(nvmlDevice_t migDevice, nvmlDevice_t *device)
-{
+nvmlReturn_t nvmlDeviceGetDeviceHandleFromMigDeviceHandle(nvmlDevice_t migDevice, nvmlDevice_t *device) {
     FAULT_POINT();
     nvmlReturn_t result = mig_device(migDevice, device);
 
@@ -184,8 +177,7 @@ nvmlReturn_t nvmlDeviceGetDeviceHandleFromMigDeviceHandle(nvmlDevice_t migDevice
     return result;
 }
 
-nvmlReturn_t nvmlDeviceGetGpuInstanceId(nvmlDevice_t device, unsigned int *id)
-{
+nvmlReturn_t nvmlDeviceGetGpuInstanceId(nvmlDevice_t device, unsigned int *id) {
     FAULT_POINT();
     nvmlReturn_t result = mig_device(device, id);
 
@@ -194,8 +186,7 @@ nvmlReturn_t nvmlDeviceGetGpuInstanceId(nvmlDevice_t device, unsigned int *id)
     return result;
 }
 
-nvmlReturn_t nvmlDeviceGetComputeInstanceId(nvmlDevice_t device, unsigned int *id)
-{
+nvmlReturn_t nvmlDeviceGetComputeInstanceId(nvmlDevice_t device, unsigned int *id) {
     FAULT_POINT();
     nvmlReturn_t result = mig_device(device, id);
 
@@ -204,8 +195,7 @@ nvmlReturn_t nvmlDeviceGetComputeInstanceId(nvmlDevice_t device, unsigned int *i
     return result;
 }
 
-nvmlReturn_t nvmlDeviceGetAttributes_v2(nvmlDevice_t device, nvmlDeviceAttributes_t *attributes)
-{
+nvmlReturn_t nvmlDeviceGetAttributes_v2(nvmlDevice_t device, nvmlDeviceAttributes_t *attributes) {
     FAULT_POINT();
     nvmlReturn_t result = library_any_device(device, attributes);
     const struct sim_mig_profile *profile;
@@ -229,8 +219,7 @@ nvmlReturn_t nvmlDeviceGetAttributes_v2(nvmlDevice_t device, nvmlDeviceAttribute
     return NVML_SUCCESS;
 }
 
-nvmlReturn_t nvmlDeviceGetAttributes(nvmlDevice_t device, nvmlDeviceAttributes_t *attributes)
-{
+nvmlReturn_t nvmlDeviceGetAttributes(nvmlDevice_t device, nvmlDeviceAttributes_t *attributes) {
     FAULT_POINT();
     return nvmlDeviceGetAttributes_v2(device, attributes);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where a device is: NUMA node, PCIe switch, NVLink. */
 #include <string.h>
 
@@ -6,8 +7,7 @@
 /* Address of the first NVSwitch, as DGX and HGX boards of eight have it; a node's links all end there. */
 static const struct sim_card nvswitch = {.pci_bus = 0xc4, .pci_device_id = 0x22a310de};
 
-nvmlReturn_t nvmlDeviceGetNumaNodeId(nvmlDevice_t device, unsigned int *node)
-{
+nvmlReturn_t nvmlDeviceGetNumaNodeId(nvmlDevice_t device, unsigned int *node) {
     FAULT_POINT();
     nvmlReturn_t result = library_device(device, node);
 
@@ -19,8 +19,7 @@ nvmlReturn_t nvmlDeviceGetNumaNodeId(nvmlDevice_t device, unsigned int *node)
 }
 
 nvmlReturn_t nvmlDeviceGetMemoryAffinity(nvmlDevice_t device, unsigned int nodeSetSize, unsigned long *nodeSet,
-                                         nvmlAffinityScope_t scope)
-{
+                                         nvmlAffinityScope_t scope) {
     FAULT_POINT();
     const unsigned bits = 8 * sizeof *nodeSet;
     nvmlReturn_t result = library_device(device, nodeSet);
@@ -39,8 +38,8 @@ nvmlReturn_t nvmlDeviceGetMemoryAffinity(nvmlDevice_t device, unsigned int nodeS
     return NVML_SUCCESS;
 }
 
-nvmlReturn_t nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t first, nvmlDevice_t second, nvmlGpuTopologyLevel_t *level)
-{
+nvmlReturn_t nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t first, nvmlDevice_t second,
+                                                 nvmlGpuTopologyLevel_t *level) {
     FAULT_POINT();
     nvmlReturn_t result = library_device(first, level);
 
@@ -60,8 +59,7 @@ nvmlReturn_t nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t first, nvmlDevice_
 }
 
 /* What a link leads to: an NVSwitch, another card, or nothing. */
-static const struct sim_card *end_of(const struct sim_card *card, unsigned link, struct sim_card *a_switch)
-{
+static const struct sim_card *end_of(const struct sim_card *card, unsigned link, struct sim_card *a_switch) {
     unsigned before = card->nvlink_domain < 0 ? 0 : card->nvlinks;
 
     if (link < before) {
@@ -77,8 +75,7 @@ static const struct sim_card *end_of(const struct sim_card *card, unsigned link,
     return NULL;
 }
 
-static nvmlReturn_t link_of(nvmlDevice_t device, unsigned link, const void *output)
-{
+static nvmlReturn_t link_of(nvmlDevice_t device, unsigned link, const void *output) {
     nvmlReturn_t result = library_device(device, output);
     struct sim_card a_switch;
 
@@ -89,8 +86,7 @@ static nvmlReturn_t link_of(nvmlDevice_t device, unsigned link, const void *outp
     return end_of(device->card, link, &a_switch) ? NVML_SUCCESS : NVML_ERROR_INVALID_ARGUMENT;
 }
 
-nvmlReturn_t nvmlDeviceGetNvLinkState(nvmlDevice_t device, unsigned int link, nvmlEnableState_t *active)
-{
+nvmlReturn_t nvmlDeviceGetNvLinkState(nvmlDevice_t device, unsigned int link, nvmlEnableState_t *active) {
     FAULT_POINT();
     nvmlReturn_t result = link_of(device, link, active);
 
@@ -99,8 +95,7 @@ nvmlReturn_t nvmlDeviceGetNvLinkState(nvmlDevice_t device, unsigned int link, nv
     return result;
 }
 
-nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo_v2(nvmlDevice_t device, unsigned int link, nvmlPciInfo_t *pci)
-{
+nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo_v2(nvmlDevice_t device, unsigned int link, nvmlPciInfo_t *pci) {
     FAULT_POINT();
     nvmlReturn_t result = link_of(device, link, pci);
     struct sim_card a_switch;
@@ -110,8 +105,7 @@ nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo_v2(nvmlDevice_t device, unsigned i
     return result;
 }
 
-nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo(nvmlDevice_t device, unsigned int link, nvmlPciInfo_v2_t *pci)
-{
+nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo(nvmlDevice_t device, unsigned int link, nvmlPciInfo_v2_t *pci) {
     FAULT_POINT();
     nvmlReturn_t result = link_of(device, link, pci);
     struct sim_card a_switch;
@@ -121,19 +115,19 @@ nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo(nvmlDevice_t device, unsigned int 
     return result;
 }
 
-nvmlReturn_t nvmlDeviceGetNvLinkRemoteDeviceType(nvmlDevice_t device, unsigned int link, nvmlIntNvLinkDeviceType_t *type)
-{
+nvmlReturn_t nvmlDeviceGetNvLinkRemoteDeviceType(nvmlDevice_t device, unsigned int link,
+                                                 nvmlIntNvLinkDeviceType_t *type) {
     FAULT_POINT();
     nvmlReturn_t result = link_of(device, link, type);
     struct sim_card a_switch;
 
     if (result == NVML_SUCCESS)
-        *type = end_of(device->card, link, &a_switch) == &a_switch ? NVML_NVLINK_DEVICE_TYPE_SWITCH : NVML_NVLINK_DEVICE_TYPE_GPU;
+        *type = end_of(device->card, link, &a_switch) == &a_switch ? NVML_NVLINK_DEVICE_TYPE_SWITCH
+                                                                   : NVML_NVLINK_DEVICE_TYPE_GPU;
     return result;
 }
 
-nvmlReturn_t nvmlDeviceGetGpuFabricInfo(nvmlDevice_t device, nvmlGpuFabricInfo_t *fabric)
-{
+nvmlReturn_t nvmlDeviceGetGpuFabricInfo(nvmlDevice_t device, nvmlGpuFabricInfo_t *fabric) {
     FAULT_POINT();
     nvmlReturn_t result = library_device(device, fabric);
 

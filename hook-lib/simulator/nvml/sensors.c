@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Temperature, power, clocks, and what simulated cards have none of: fans, a PCIe link with traffic, codecs at work. */
 #include "library.h"
 
-nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, nvmlTemperatureSensors_t sensor, unsigned int *celsius)
-{
+nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, nvmlTemperatureSensors_t sensor, unsigned int *celsius) {
     FAULT_POINT();
     nvmlReturn_t result = library_device(device, celsius);
 
@@ -14,8 +14,7 @@ nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, nvmlTemperatureSensor
 }
 
 /* An idle card draws about a tenth of its limit, a busy one about nine tenths. */
-nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned int *milliwatts)
-{
+nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned int *milliwatts) {
     FAULT_POINT();
     nvmlUtilization_t busy;
     nvmlReturn_t result = milliwatts ? nvmlDeviceGetUtilizationRates(device, &busy) : library_device(device, NULL);
@@ -27,8 +26,7 @@ nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned int *milliwat
     return result;
 }
 
-nvmlReturn_t nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device, unsigned int *milliwatts)
-{
+nvmlReturn_t nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device, unsigned int *milliwatts) {
     FAULT_POINT();
     nvmlReturn_t result = library_device(device, milliwatts);
 
@@ -38,39 +36,40 @@ nvmlReturn_t nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device, unsigned int *
 }
 
 /* What it is at, at any load: clocks are not simulated. */
-static nvmlReturn_t clock_of(nvmlDevice_t device, nvmlClockType_t type, unsigned int *mhz)
-{
+static nvmlReturn_t clock_of(nvmlDevice_t device, nvmlClockType_t type, unsigned int *mhz) {
     nvmlReturn_t result = library_device(device, mhz);
 
     if (result != NVML_SUCCESS)
         return result;
     switch (type) {
     case NVML_CLOCK_GRAPHICS:
-    case NVML_CLOCK_SM: *mhz = (unsigned)device->card->clock_mhz; return NVML_SUCCESS;
-    case NVML_CLOCK_MEM: *mhz = (unsigned)device->card->memory_clock_mhz; return NVML_SUCCESS;
-    default: return NVML_ERROR_NOT_SUPPORTED;
+    case NVML_CLOCK_SM:
+        *mhz = (unsigned)device->card->clock_mhz;
+        return NVML_SUCCESS;
+    case NVML_CLOCK_MEM:
+        *mhz = (unsigned)device->card->memory_clock_mhz;
+        return NVML_SUCCESS;
+    default:
+        return NVML_ERROR_NOT_SUPPORTED;
     }
 }
 
-nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, nvmlClockType_t type, unsigned int *mhz)
-{
+nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, nvmlClockType_t type, unsigned int *mhz) {
     FAULT_POINT();
     return clock_of(device, type, mhz);
 }
 
-nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, nvmlClockType_t type, unsigned int *mhz)
-{
+nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, nvmlClockType_t type, unsigned int *mhz) {
     FAULT_POINT();
     return clock_of(device, type, mhz);
 }
 
-#define NOT_SUPPORTED(name, parameters, output)                                                                       \
-    nvmlReturn_t name parameters                                                                                      \
-    {                                                                                                                 \
-        FAULT_POINT();                                                                                                \
-        nvmlReturn_t result = library_device(device, output);                                                         \
-                                                                                                                      \
-        return result == NVML_SUCCESS ? NVML_ERROR_NOT_SUPPORTED : result;                                            \
+#define NOT_SUPPORTED(name, parameters, output)                                                                        \
+    nvmlReturn_t name parameters {                                                                                     \
+        FAULT_POINT();                                                                                                 \
+        nvmlReturn_t result = library_device(device, output);                                                          \
+                                                                                                                       \
+        return result == NVML_SUCCESS ? NVML_ERROR_NOT_SUPPORTED : result;                                             \
     }
 
 NOT_SUPPORTED(nvmlDeviceGetFanSpeed, (nvmlDevice_t device, unsigned int *percent), percent)
@@ -80,8 +79,7 @@ NOT_SUPPORTED(nvmlDeviceGetCurrPcieLinkWidth, (nvmlDevice_t device, unsigned int
 NOT_SUPPORTED(nvmlDeviceGetMaxPcieLinkWidth, (nvmlDevice_t device, unsigned int *width), width)
 
 nvmlReturn_t nvmlDeviceGetTemperatureThreshold(nvmlDevice_t device, nvmlTemperatureThresholds_t threshold,
-                                               unsigned int *celsius)
-{
+                                               unsigned int *celsius) {
     FAULT_POINT();
     nvmlReturn_t result = library_device(device, celsius);
 
@@ -89,8 +87,7 @@ nvmlReturn_t nvmlDeviceGetTemperatureThreshold(nvmlDevice_t device, nvmlTemperat
     return result == NVML_SUCCESS ? NVML_ERROR_NOT_SUPPORTED : result;
 }
 
-nvmlReturn_t nvmlDeviceGetPcieThroughput(nvmlDevice_t device, nvmlPcieUtilCounter_t counter, unsigned int *kib)
-{
+nvmlReturn_t nvmlDeviceGetPcieThroughput(nvmlDevice_t device, nvmlPcieUtilCounter_t counter, unsigned int *kib) {
     FAULT_POINT();
     nvmlReturn_t result = library_device(device, kib);
 
@@ -99,8 +96,7 @@ nvmlReturn_t nvmlDeviceGetPcieThroughput(nvmlDevice_t device, nvmlPcieUtilCounte
 }
 
 /* Nothing encodes or decodes on a simulated card. */
-static nvmlReturn_t idle_codec(nvmlDevice_t device, unsigned int *utilization, unsigned int *samplingPeriodUs)
-{
+static nvmlReturn_t idle_codec(nvmlDevice_t device, unsigned int *utilization, unsigned int *samplingPeriodUs) {
     nvmlReturn_t result = library_device(device, utilization);
 
     if (result == NVML_SUCCESS && !samplingPeriodUs)
@@ -112,14 +108,14 @@ static nvmlReturn_t idle_codec(nvmlDevice_t device, unsigned int *utilization, u
     return result;
 }
 
-nvmlReturn_t nvmlDeviceGetEncoderUtilization(nvmlDevice_t device, unsigned int *utilization, unsigned int *samplingPeriodUs)
-{
+nvmlReturn_t nvmlDeviceGetEncoderUtilization(nvmlDevice_t device, unsigned int *utilization,
+                                             unsigned int *samplingPeriodUs) {
     FAULT_POINT();
     return idle_codec(device, utilization, samplingPeriodUs);
 }
 
-nvmlReturn_t nvmlDeviceGetDecoderUtilization(nvmlDevice_t device, unsigned int *utilization, unsigned int *samplingPeriodUs)
-{
+nvmlReturn_t nvmlDeviceGetDecoderUtilization(nvmlDevice_t device, unsigned int *utilization,
+                                             unsigned int *samplingPeriodUs) {
     FAULT_POINT();
     return idle_codec(device, utilization, samplingPeriodUs);
 }

@@ -1,11 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a device holds and who does: memory, processes. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "library.h"
 
-nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *memory)
-{
+nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *memory) {
     FAULT_POINT();
     nvmlReturn_t result = library_any_device(device, memory);
     uint64_t capacity;
@@ -24,8 +24,7 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *me
 }
 
 /* The first version counts what the driver reserves as used. */
-nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory)
-{
+nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory) {
     FAULT_POINT();
     nvmlMemory_v2_t wide = {.version = nvmlMemory_v2};
     nvmlReturn_t result = library_any_device(device, memory);
@@ -38,9 +37,8 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory)
 }
 
 /* The processes of a unit that this pid namespace can see, with the numbers of its instances; added to `entries`. */
-static unsigned add_running(unsigned unit, const struct sim_mig_instance *instance, nvmlProcessInfo_t *entries, unsigned count,
-                            struct sim_process_use *uses)
-{
+static unsigned add_running(unsigned unit, const struct sim_mig_instance *instance, nvmlProcessInfo_t *entries,
+                            unsigned count, struct sim_process_use *uses) {
     unsigned found = sim_state_processes(&library_state, unit, uses, SIM_MAX_PROCESSES);
 
     for (unsigned i = 0; i < found && i < SIM_MAX_PROCESSES && count < SIM_MAX_PROCESSES; i++)
@@ -55,23 +53,22 @@ static unsigned add_running(unsigned unit, const struct sim_mig_instance *instan
 }
 
 /* A card with MIG lists the processes of all of its instances. */
-static unsigned list_running(nvmlDevice_t device, nvmlProcessInfo_t *entries, struct sim_process_use *uses)
-{
+static unsigned list_running(nvmlDevice_t device, nvmlProcessInfo_t *entries, struct sim_process_use *uses) {
     struct sim_mig_instance list[SIM_MIG_MAX];
     unsigned count = 0, instances;
 
     if (device->parent)
         return add_running(device->card->unit, &device->instance, entries, 0, uses);
     count = add_running(device->card->unit, NULL, entries, 0, uses);
-    instances = sim_mig_enabled(&library_state, device->card->index) ? sim_mig_computes(&library_state, device->card, list) : 0;
+    instances =
+        sim_mig_enabled(&library_state, device->card->index) ? sim_mig_computes(&library_state, device->card, list) : 0;
     for (unsigned i = 0; i < instances; i++)
         count = add_running(SIM_MIG_UNIT(device->card->index, list[i].slot), &list[i], entries, count, uses);
     return count;
 }
 
 /* *count is the room on entry and the number on return; with too little room nothing is written but the number. */
-static nvmlReturn_t running(nvmlDevice_t device, unsigned *count, void *processes, size_t stride)
-{
+static nvmlReturn_t running(nvmlDevice_t device, unsigned *count, void *processes, size_t stride) {
     nvmlReturn_t result = library_any_device(device, count);
     struct sim_process_use *uses;
     nvmlProcessInfo_t *entries;
@@ -99,28 +96,24 @@ static nvmlReturn_t running(nvmlDevice_t device, unsigned *count, void *processe
 }
 
 nvmlReturn_t nvmlDeviceGetComputeRunningProcesses(nvmlDevice_t device, unsigned int *count,
-                                                  nvmlProcessInfo_v1_t *processes)
-{
+                                                  nvmlProcessInfo_v1_t *processes) {
     FAULT_POINT();
     return running(device, count, processes, sizeof *processes);
 }
 
 nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v2(nvmlDevice_t device, unsigned int *count,
-                                                     nvmlProcessInfo_v2_t *processes)
-{
+                                                     nvmlProcessInfo_v2_t *processes) {
     FAULT_POINT();
     return running(device, count, processes, sizeof *processes);
 }
 
 nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsigned int *count,
-                                                     nvmlProcessInfo_t *processes)
-{
+                                                     nvmlProcessInfo_t *processes) {
     FAULT_POINT();
     return running(device, count, processes, sizeof *processes);
 }
 
-static nvmlReturn_t none_running(nvmlDevice_t device, unsigned *count)
-{
+static nvmlReturn_t none_running(nvmlDevice_t device, unsigned *count) {
     nvmlReturn_t result = library_any_device(device, count);
 
     if (result == NVML_SUCCESS)
@@ -130,48 +123,42 @@ static nvmlReturn_t none_running(nvmlDevice_t device, unsigned *count)
 
 /* Nothing draws on a simulated card, and no MPS server runs. */
 nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses(nvmlDevice_t device, unsigned int *count,
-                                                   nvmlProcessInfo_v1_t *processes)
-{
+                                                   nvmlProcessInfo_v1_t *processes) {
     FAULT_POINT();
     (void)processes;
     return none_running(device, count);
 }
 
 nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses_v2(nvmlDevice_t device, unsigned int *count,
-                                                      nvmlProcessInfo_v2_t *processes)
-{
+                                                      nvmlProcessInfo_v2_t *processes) {
     FAULT_POINT();
     (void)processes;
     return none_running(device, count);
 }
 
 nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses_v3(nvmlDevice_t device, unsigned int *count,
-                                                      nvmlProcessInfo_t *processes)
-{
+                                                      nvmlProcessInfo_t *processes) {
     FAULT_POINT();
     (void)processes;
     return none_running(device, count);
 }
 
 nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses(nvmlDevice_t device, unsigned int *count,
-                                                     nvmlProcessInfo_v1_t *processes)
-{
+                                                     nvmlProcessInfo_v1_t *processes) {
     FAULT_POINT();
     (void)processes;
     return none_running(device, count);
 }
 
 nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses_v2(nvmlDevice_t device, unsigned int *count,
-                                                        nvmlProcessInfo_v2_t *processes)
-{
+                                                        nvmlProcessInfo_v2_t *processes) {
     FAULT_POINT();
     (void)processes;
     return none_running(device, count);
 }
 
 nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses_v3(nvmlDevice_t device, unsigned int *count,
-                                                        nvmlProcessInfo_t *processes)
-{
+                                                        nvmlProcessInfo_t *processes) {
     FAULT_POINT();
     (void)processes;
     return none_running(device, count);

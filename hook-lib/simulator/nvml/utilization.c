@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Utilisation, as the driver samples it: over periods that lie behind by a delay, in whole percent, with noise (node.conf:
- * sample-period-us, sample-delay-us, sample-noise, sample-seed). Memory traffic is not simulated: its figure is 0.
+ * Utilisation, as the driver samples it: over periods that lie behind by a delay, in whole percent, with noise
+ * (node.conf: sample-period-us, sample-delay-us, sample-noise, sample-seed). Memory traffic is not simulated: its
+ * figure is 0.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +13,7 @@
 #define RECENT 6 /* samples in which a process' activity is looked for */
 
 /* Microseconds between CLOCK_MONOTONIC and the time of day, the same for all samples that a process is shown. */
-static unsigned long long epoch(void)
-{
+static unsigned long long epoch(void) {
     static _Atomic unsigned long long offset;
     struct timespec now;
 
@@ -20,35 +21,32 @@ static unsigned long long epoch(void)
         unsigned long long none = 0;
 
         clock_gettime(CLOCK_REALTIME, &now);
-        atomic_compare_exchange_strong(&offset, &none, (unsigned long long)now.tv_sec * 1000000 +
-                                                           (unsigned long long)now.tv_nsec / 1000 - sim_clock_time() / 1000);
+        atomic_compare_exchange_strong(&offset, &none,
+                                       (unsigned long long)now.tv_sec * 1000000 +
+                                           (unsigned long long)now.tv_nsec / 1000 - sim_clock_time() / 1000);
     }
     return offset;
 }
 
-static unsigned long long stamp(const struct sim_card *card, uint64_t number)
-{
+static unsigned long long stamp(const struct sim_card *card, uint64_t number) {
     return epoch() + number * card->sample_period;
 }
 
 /* The newest sample that the driver has by now. */
-static uint64_t newest(const struct sim_card *card)
-{
+static uint64_t newest(const struct sim_card *card) {
     uint64_t now = sim_clock_time() / 1000;
 
     return now > card->sample_delay ? (now - card->sample_delay) / card->sample_period : 0;
 }
 
-static uint64_t mix(uint64_t x)
-{
+static uint64_t mix(uint64_t x) {
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
     x = (x ^ x >> 27) * 0x94d049bb133111ebu;
     return x ^ x >> 31;
 }
 
 /* Who is idle is so without noise. `who` is 0 for the card, else a process. */
-static unsigned percent(const struct sim_card *card, uint64_t number, uint64_t who, uint64_t busy)
-{
+static unsigned percent(const struct sim_card *card, uint64_t number, uint64_t who, uint64_t busy) {
     uint64_t range = 2 * (uint64_t)card->sample_noise + 1, hash;
     int64_t value = (int64_t)((busy * 100 + card->sample_period * 500) / (card->sample_period * 1000));
 
@@ -60,8 +58,7 @@ static unsigned percent(const struct sim_card *card, uint64_t number, uint64_t w
 }
 
 /* What sample `number` shows of the card; false if it is not known any more. */
-static bool card_sample(const struct sim_card *card, uint64_t number, unsigned *value)
-{
+static bool card_sample(const struct sim_card *card, uint64_t number, unsigned *value) {
     struct sim_sampling begin, end;
 
     if (number == 0 || !sim_sampling_at(&library_state, card->index, number, &end) ||
@@ -72,15 +69,14 @@ static bool card_sample(const struct sim_card *card, uint64_t number, unsigned *
 }
 
 /* NVML has no utilisation of cards with MIG. */
-static nvmlReturn_t device_without_mig(nvmlDevice_t device, const void *output)
-{
+static nvmlReturn_t device_without_mig(nvmlDevice_t device, const void *output) {
     nvmlReturn_t result = library_device(device, output);
 
-    return result == NVML_SUCCESS && sim_mig_enabled(&library_state, device->card->index) ? NVML_ERROR_NOT_SUPPORTED : result;
+    return result == NVML_SUCCESS && sim_mig_enabled(&library_state, device->card->index) ? NVML_ERROR_NOT_SUPPORTED
+                                                                                          : result;
 }
 
-nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_t *utilization)
-{
+nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_t *utilization) {
     FAULT_POINT();
     nvmlReturn_t result = device_without_mig(device, utilization);
 
@@ -93,8 +89,7 @@ nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_
 
 /* Card samples that are newer than the last one seen, oldest first. Without room: how many there may be. */
 nvmlReturn_t nvmlDeviceGetSamples(nvmlDevice_t device, nvmlSamplingType_t type, unsigned long long lastSeenTimeStamp,
-                                  nvmlValueType_t *valueType, unsigned int *count, nvmlSample_t *samples)
-{
+                                  nvmlValueType_t *valueType, unsigned int *count, nvmlSample_t *samples) {
     FAULT_POINT();
     nvmlReturn_t result = device_without_mig(device, count);
     uint64_t last, number;
@@ -131,8 +126,7 @@ nvmlReturn_t nvmlDeviceGetSamples(nvmlDevice_t device, nvmlSamplingType_t type, 
 
 /* The newest sample in which the process had the SMs, among the `pairs` of samples; false: it had not. */
 static bool process_sample(const struct sim_card *card, const struct sim_sampling *samplings, unsigned pairs,
-                           const struct sim_process_use *use, nvmlProcessUtilizationSample_t *sample)
-{
+                           const struct sim_process_use *use, nvmlProcessUtilizationSample_t *sample) {
     for (unsigned i = 0; i < pairs; i++) {
         uint64_t before = sim_sampled_process(&samplings[i + 1], use->slot);
         uint64_t after = sim_sampled_process(&samplings[i], use->slot);
@@ -151,8 +145,7 @@ static bool process_sample(const struct sim_card *card, const struct sim_samplin
 
 /* One sample a process that was active lately, if it is newer than the last one seen. */
 nvmlReturn_t nvmlDeviceGetProcessUtilization(nvmlDevice_t device, nvmlProcessUtilizationSample_t *samples,
-                                             unsigned int *count, unsigned long long lastSeenTimeStamp)
-{
+                                             unsigned int *count, unsigned long long lastSeenTimeStamp) {
     FAULT_POINT();
     nvmlReturn_t result = device_without_mig(device, count);
     struct sim_sampling samplings[RECENT + 1];

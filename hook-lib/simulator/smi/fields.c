@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,8 +10,7 @@
 
 #define MIB (1024ull * 1024)
 
-__attribute__((format(printf, 2, 3))) static void put(struct text *text, const char *format, ...)
-{
+__attribute__((format(printf, 2, 3))) static void put(struct text *text, const char *format, ...) {
     va_list arguments;
 
     va_start(arguments, format);
@@ -18,56 +18,46 @@ __attribute__((format(printf, 2, 3))) static void put(struct text *text, const c
     va_end(arguments);
 }
 
-static void index_value(const struct row *row, struct text *text)
-{
+static void index_value(const struct row *row, struct text *text) {
     put(text, "%u", row->card->index);
 }
 
-static void name_value(const struct row *row, struct text *text)
-{
+static void name_value(const struct row *row, struct text *text) {
     put(text, "%s", row->card->name);
 }
 
-static void uuid_value(const struct row *row, struct text *text)
-{
+static void uuid_value(const struct row *row, struct text *text) {
     put(text, "%s", row->card->uuid);
 }
 
-static void bus_value(const struct row *row, struct text *text)
-{
+static void bus_value(const struct row *row, struct text *text) {
     put(text, "%s", row->card->pci.busId);
 }
 
-static void pid_value(const struct row *row, struct text *text)
-{
+static void pid_value(const struct row *row, struct text *text) {
     put(text, "%u", row->process->pid);
 }
 
-static void process_value(const struct row *row, struct text *text)
-{
+static void process_value(const struct row *row, struct text *text) {
     if (nvml.process_name(row->process->pid, text->bytes, sizeof text->bytes) != NVML_SUCCESS)
         put(text, "[Not Found]");
 }
 
-static void process_memory_value(const struct row *row, struct text *text)
-{
+static void process_memory_value(const struct row *row, struct text *text) {
     put(text, "%llu", row->process->usedGpuMemory / MIB);
 }
 
-static void pstate_value(const struct row *row, struct text *text)
-{
+static void pstate_value(const struct row *row, struct text *text) {
     (void)row;
     put(text, "P0");
 }
 
-static void compute_mode_value(const struct row *row, struct text *text)
-{
+static void compute_mode_value(const struct row *row, struct text *text) {
     (void)row;
     put(text, "Default");
 }
 
-static void count_value(const struct row *row, struct text *text)
-{
+static void count_value(const struct row *row, struct text *text) {
     unsigned count = 0;
 
     (void)row;
@@ -75,23 +65,20 @@ static void count_value(const struct row *row, struct text *text)
     put(text, "%u", count);
 }
 
-static void driver_value(const struct row *row, struct text *text)
-{
+static void driver_value(const struct row *row, struct text *text) {
     (void)row;
     if (nvml.driver_version(text->bytes, sizeof text->bytes) != NVML_SUCCESS)
         put(text, "[N/A]");
 }
 
-static void time_value(const struct row *row, struct text *text)
-{
+static void time_value(const struct row *row, struct text *text) {
     time_t now = time(NULL);
 
     (void)row;
     strftime(text->bytes, sizeof text->bytes, "%Y/%m/%d %H:%M:%S.000", localtime(&now));
 }
 
-static void memory_value(const struct row *row, size_t member, struct text *text)
-{
+static void memory_value(const struct row *row, size_t member, struct text *text) {
     nvmlMemory_v2_t memory = {.version = nvmlMemory_v2};
     unsigned long long bytes;
 
@@ -103,84 +90,72 @@ static void memory_value(const struct row *row, size_t member, struct text *text
     put(text, "%llu", bytes / MIB);
 }
 
-static void total_value(const struct row *row, struct text *text)
-{
+static void total_value(const struct row *row, struct text *text) {
     memory_value(row, offsetof(nvmlMemory_v2_t, total), text);
 }
 
-static void used_value(const struct row *row, struct text *text)
-{
+static void used_value(const struct row *row, struct text *text) {
     memory_value(row, offsetof(nvmlMemory_v2_t, used), text);
 }
 
-static void free_value(const struct row *row, struct text *text)
-{
+static void free_value(const struct row *row, struct text *text) {
     memory_value(row, offsetof(nvmlMemory_v2_t, free), text);
 }
 
-static void reserved_value(const struct row *row, struct text *text)
-{
+static void reserved_value(const struct row *row, struct text *text) {
     memory_value(row, offsetof(nvmlMemory_v2_t, reserved), text);
 }
 
-static void gpu_busy_value(const struct row *row, struct text *text)
-{
+static void gpu_busy_value(const struct row *row, struct text *text) {
     nvmlUtilization_t busy = {0};
 
     nvml.utilization(row->card->device, &busy);
     put(text, "%u", busy.gpu);
 }
 
-static void memory_busy_value(const struct row *row, struct text *text)
-{
+static void memory_busy_value(const struct row *row, struct text *text) {
     nvmlUtilization_t busy = {0};
 
     nvml.utilization(row->card->device, &busy);
     put(text, "%u", busy.memory);
 }
 
-static void temperature_value(const struct row *row, struct text *text)
-{
+static void temperature_value(const struct row *row, struct text *text) {
     unsigned celsius = 0;
 
     nvml.temperature(row->card->device, NVML_TEMPERATURE_GPU, &celsius);
     put(text, "%u", celsius);
 }
 
-static void power_value(const struct row *row, struct text *text)
-{
+static void power_value(const struct row *row, struct text *text) {
     unsigned milliwatts = 0;
 
     nvml.power(row->card->device, &milliwatts);
     put(text, "%.2f", milliwatts / 1000.0);
 }
 
-static void power_limit_value(const struct row *row, struct text *text)
-{
+static void power_limit_value(const struct row *row, struct text *text) {
     unsigned milliwatts = 0;
 
     nvml.power_limit(row->card->device, &milliwatts);
     put(text, "%.2f", milliwatts / 1000.0);
 }
 
-static void persistence_value(const struct row *row, struct text *text)
-{
+static void persistence_value(const struct row *row, struct text *text) {
     nvmlEnableState_t mode = NVML_FEATURE_DISABLED;
 
     nvml.persistence(row->card->device, &mode);
     put(text, mode ? "Enabled" : "Disabled");
 }
 
-static void capability_value(const struct row *row, struct text *text)
-{
+static void capability_value(const struct row *row, struct text *text) {
     int major = 0, minor = 0;
 
     nvml.compute_capability(row->card->device, &major, &minor);
     put(text, "%d.%d", major, minor);
 }
 
-static void mig_value(const struct row *row, struct text *text)
-{
+static void mig_value(const struct row *row, struct text *text) {
     unsigned current, pending;
 
     if (nvml.mig_mode(row->card->device, &current, &pending) != NVML_SUCCESS)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What nvidia-smi can be asked for, field by field. */
 #ifndef PARTITA_SIM_SMI_FIELDS_H
 #define PARTITA_SIM_SMI_FIELDS_H

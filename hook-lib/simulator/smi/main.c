@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A look-alike of nvidia-smi: the real one refuses a foreign NVML, because it asks for private functions first. */
 #define _GNU_SOURCE
 #include <getopt.h>
@@ -11,16 +12,18 @@ static const char help[] =
     "    nvidia-smi                      the summary of cards and processes\n"
     "    nvidia-smi -L, --list-gpus      one line a card\n"
     "    -i, --id=ID                     only this card: its index, UUID or PCI bus id\n"
-    "    --query-gpu=FIELD[,FIELD…]      with --format=csv[,noheader][,nounits]; fields: timestamp, index, count, name,\n"
-    "                                    uuid, pci.bus_id, driver_version, pstate, memory.total, memory.used, memory.free,\n"
-    "                                    memory.reserved, utilization.gpu, utilization.memory, temperature.gpu, power.draw,\n"
+    "    --query-gpu=FIELD[,FIELD…]      with --format=csv[,noheader][,nounits]; fields: timestamp, index, count, "
+    "name,\n"
+    "                                    uuid, pci.bus_id, driver_version, pstate, memory.total, memory.used, "
+    "memory.free,\n"
+    "                                    memory.reserved, utilization.gpu, utilization.memory, temperature.gpu, "
+    "power.draw,\n"
     "                                    power.limit, persistence_mode, compute_mode, compute_cap, mig.mode.current\n"
     "    --query-compute-apps=FIELD[,…]  with --format=…; fields: timestamp, gpu_name, gpu_bus_id, gpu_uuid, pid,\n"
     "                                    process_name, used_gpu_memory\n"
     "    -h, --help\n";
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     static const struct option options[] = {
         {"list-gpus", no_argument, NULL, 'L'},
         {"id", required_argument, NULL, 'i'},
@@ -36,13 +39,26 @@ int main(int argc, char **argv)
 
     while ((option = getopt_long(argc, argv, "Li:h", options, NULL)) != -1)
         switch (option) {
-        case 'L': list = true; break;
-        case 'i': only = optarg; break;
-        case 'g': gpu_fields = optarg; break;
-        case 'a': app_fields = optarg; break;
-        case 'f': format = optarg; break;
-        case 'h': fputs(help, stdout); return SMI_DONE;
-        default: return SMI_USAGE;
+        case 'L':
+            list = true;
+            break;
+        case 'i':
+            only = optarg;
+            break;
+        case 'g':
+            gpu_fields = optarg;
+            break;
+        case 'a':
+            app_fields = optarg;
+            break;
+        case 'f':
+            format = optarg;
+            break;
+        case 'h':
+            fputs(help, stdout);
+            return SMI_DONE;
+        default:
+            return SMI_USAGE;
         }
     if (optind < argc || list + !!gpu_fields + !!app_fields > 1) {
         puts("Invalid combination of input arguments. Please run 'nvidia-smi -h' for help.");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +9,7 @@
 
 struct nvml nvml;
 
-int nvml_open(void)
-{
+int nvml_open(void) {
     const struct {
         const char *name;
         void *target;
@@ -40,8 +40,7 @@ int nvml_open(void)
     return (int)result;
 }
 
-static bool is_named(const struct smi_card *card, const char *only)
-{
+static bool is_named(const struct smi_card *card, const char *only) {
     char *end;
     unsigned long index;
 
@@ -52,8 +51,7 @@ static bool is_named(const struct smi_card *card, const char *only)
            strcasecmp(only, card->pci.busId) == 0;
 }
 
-int each_card(const char *only, void (*visit)(const struct smi_card *card, void *context), void *context)
-{
+int each_card(const char *only, void (*visit)(const struct smi_card *card, void *context), void *context) {
     unsigned count = 0, visited = 0;
     int status = SMI_DONE;
 
@@ -83,8 +81,7 @@ int each_card(const char *only, void (*visit)(const struct smi_card *card, void 
     return status;
 }
 
-nvmlProcessInfo_t *card_processes(const struct smi_card *card, unsigned *count)
-{
+nvmlProcessInfo_t *card_processes(const struct smi_card *card, unsigned *count) {
     nvmlProcessInfo_t *processes = NULL;
     nvmlReturn_t result;
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* NVML as nvidia-smi finds it: libnvidia-ml.so.1 by name, public functions only. */
 #ifndef PARTITA_SIM_SMI_NVML_H
 #define PARTITA_SIM_SMI_NVML_H
@@ -6,27 +7,27 @@
 
 #include "nvml_mig.h"
 
-#define NVML_FUNCTIONS(F)                                        \
-    F(init, nvmlInit_v2)                                         \
-    F(error_string, nvmlErrorString)                             \
-    F(driver_version, nvmlSystemGetDriverVersion)                \
-    F(cuda_version, nvmlSystemGetCudaDriverVersion)              \
-    F(process_name, nvmlSystemGetProcessName)                    \
-    F(count, nvmlDeviceGetCount_v2)                              \
-    F(by_index, nvmlDeviceGetHandleByIndex_v2)                   \
-    F(name, nvmlDeviceGetName)                                   \
-    F(uuid, nvmlDeviceGetUUID)                                   \
-    F(pci, nvmlDeviceGetPciInfo_v3)                              \
-    F(memory, nvmlDeviceGetMemoryInfo_v2)                        \
-    F(processes, nvmlDeviceGetComputeRunningProcesses_v3)        \
-    F(utilization, nvmlDeviceGetUtilizationRates)                \
-    F(temperature, nvmlDeviceGetTemperature)                     \
-    F(power, nvmlDeviceGetPowerUsage)                            \
-    F(power_limit, nvmlDeviceGetEnforcedPowerLimit)              \
-    F(persistence, nvmlDeviceGetPersistenceMode)                 \
-    F(compute_capability, nvmlDeviceGetCudaComputeCapability)    \
-    F(mig_mode, nvmlDeviceGetMigMode)                            \
-    F(mig_count, nvmlDeviceGetMaxMigDeviceCount)                 \
+#define NVML_FUNCTIONS(F)                                                                                              \
+    F(init, nvmlInit_v2)                                                                                               \
+    F(error_string, nvmlErrorString)                                                                                   \
+    F(driver_version, nvmlSystemGetDriverVersion)                                                                      \
+    F(cuda_version, nvmlSystemGetCudaDriverVersion)                                                                    \
+    F(process_name, nvmlSystemGetProcessName)                                                                          \
+    F(count, nvmlDeviceGetCount_v2)                                                                                    \
+    F(by_index, nvmlDeviceGetHandleByIndex_v2)                                                                         \
+    F(name, nvmlDeviceGetName)                                                                                         \
+    F(uuid, nvmlDeviceGetUUID)                                                                                         \
+    F(pci, nvmlDeviceGetPciInfo_v3)                                                                                    \
+    F(memory, nvmlDeviceGetMemoryInfo_v2)                                                                              \
+    F(processes, nvmlDeviceGetComputeRunningProcesses_v3)                                                              \
+    F(utilization, nvmlDeviceGetUtilizationRates)                                                                      \
+    F(temperature, nvmlDeviceGetTemperature)                                                                           \
+    F(power, nvmlDeviceGetPowerUsage)                                                                                  \
+    F(power_limit, nvmlDeviceGetEnforcedPowerLimit)                                                                    \
+    F(persistence, nvmlDeviceGetPersistenceMode)                                                                       \
+    F(compute_capability, nvmlDeviceGetCudaComputeCapability)                                                          \
+    F(mig_mode, nvmlDeviceGetMigMode)                                                                                  \
+    F(mig_count, nvmlDeviceGetMaxMigDeviceCount)                                                                       \
     F(mig_device, nvmlDeviceGetMigDeviceHandleByIndex)
 
 struct nvml {

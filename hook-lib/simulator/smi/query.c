@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* --query-gpu and --query-compute-apps. */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -14,8 +15,7 @@ struct query {
     bool header, units;
 };
 
-static bool parse_format(struct query *query, const char *csv)
-{
+static bool parse_format(struct query *query, const char *csv) {
     char copy[64], *rest = copy, *word;
     bool is_csv = false;
 
@@ -36,8 +36,7 @@ static bool parse_format(struct query *query, const char *csv)
     return is_csv;
 }
 
-static bool parse_fields(struct query *query, const struct field *known, const char *names)
-{
+static bool parse_fields(struct query *query, const struct field *known, const char *names) {
     char copy[1024], *rest = copy, *name;
 
     snprintf(copy, sizeof copy, "%s", names);
@@ -57,8 +56,7 @@ static bool parse_fields(struct query *query, const struct field *known, const c
     return true;
 }
 
-static void print_header(const struct query *query)
-{
+static void print_header(const struct query *query) {
     for (size_t i = 0; i < query->count; i++) {
         const struct field *field = query->fields[i];
 
@@ -69,8 +67,7 @@ static void print_header(const struct query *query)
     putchar('\n');
 }
 
-static void print_row(const struct query *query, const struct row *row)
-{
+static void print_row(const struct query *query, const struct row *row) {
     for (size_t i = 0; i < query->count; i++) {
         const struct field *field = query->fields[i];
         struct text text;
@@ -82,13 +79,11 @@ static void print_row(const struct query *query, const struct row *row)
     putchar('\n');
 }
 
-static void print_gpu(const struct smi_card *card, void *context)
-{
+static void print_gpu(const struct smi_card *card, void *context) {
     print_row(context, &(struct row){.card = card});
 }
 
-static void print_apps(const struct smi_card *card, void *context)
-{
+static void print_apps(const struct smi_card *card, void *context) {
     unsigned count;
     nvmlProcessInfo_t *processes = card_processes(card, &count);
 
@@ -98,8 +93,7 @@ static void print_apps(const struct smi_card *card, void *context)
 }
 
 static int run(const char *only, const struct field *known, const char *names, const char *csv,
-               void (*visit)(const struct smi_card *card, void *context))
-{
+               void (*visit)(const struct smi_card *card, void *context)) {
     struct query query;
 
     if (!parse_format(&query, csv)) {
@@ -113,12 +107,10 @@ static int run(const char *only, const struct field *known, const char *names, c
     return each_card(only, visit, &query);
 }
 
-int print_query(const char *only, const char *fields, const char *csv)
-{
+int print_query(const char *only, const char *fields, const char *csv) {
     return run(only, gpu_fields, fields, csv, print_gpu);
 }
 
-int print_process_query(const char *only, const char *fields, const char *csv)
-{
+int print_process_query(const char *only, const char *fields, const char *csv) {
     return run(only, process_fields, fields, csv, print_apps);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The default view and -L, in the layout of nvidia-smi 550 and later. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +9,7 @@
 
 #define MIB (1024ull * 1024)
 
-static void list_card(const struct smi_card *card, void *context)
-{
+static void list_card(const struct smi_card *card, void *context) {
     unsigned count = 0;
     nvmlDevice_t device;
 
@@ -20,7 +20,8 @@ static void list_card(const struct smi_card *card, void *context)
         char name[NVML_DEVICE_NAME_V2_BUFFER_SIZE] = "", uuid[NVML_DEVICE_UUID_V2_BUFFER_SIZE] = "";
         const char *profile;
 
-        if (nvml.mig_device(card->device, i, &device) != NVML_SUCCESS || nvml.name(device, name, sizeof name) != NVML_SUCCESS ||
+        if (nvml.mig_device(card->device, i, &device) != NVML_SUCCESS ||
+            nvml.name(device, name, sizeof name) != NVML_SUCCESS ||
             nvml.uuid(device, uuid, sizeof uuid) != NVML_SUCCESS)
             continue;
         profile = strstr(name, " MIG ");
@@ -28,13 +29,11 @@ static void list_card(const struct smi_card *card, void *context)
     }
 }
 
-int print_list(const char *only)
-{
+int print_list(const char *only) {
     return each_card(only, list_card, NULL);
 }
 
-static void print_head(void)
-{
+static void print_head(void) {
     char version[NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE] = "", cuda_text[32], date[64] = "";
     time_t now = time(NULL);
     int cuda = 0;
@@ -54,8 +53,7 @@ static void print_head(void)
            date, version, version, cuda_text);
 }
 
-static void print_card(const struct smi_card *card, void *context)
-{
+static void print_card(const struct smi_card *card, void *context) {
     nvmlEnableState_t persistence = NVML_FEATURE_DISABLED;
     nvmlMemory_v2_t memory = {.version = nvmlMemory_v2};
     unsigned celsius = 0, power = 0, limit = 0, mig = 0, pending;
@@ -75,13 +73,13 @@ static void print_card(const struct smi_card *card, void *context)
            card->pci.busId, "0");
     printf("| N/A  %3uC    P0 %14uW / %4uW | %7lluMiB / %6lluMiB | %7s      Default |\n", celsius, power / 1000,
            limit / 1000, memory.used / MIB, memory.total / MIB, percent);
-    printf("|                                         |                        | %20s |\n",
-           !can_mig ? "N/A" : mig ? "Enabled" : "Disabled");
+    printf("|                                         |                        | %20s |\n", !can_mig ? "N/A"
+                                                                                            : mig    ? "Enabled"
+                                                                                                     : "Disabled");
     puts("+-----------------------------------------+------------------------+----------------------+");
 }
 
-static void print_processes(const struct smi_card *card, void *context)
-{
+static void print_processes(const struct smi_card *card, void *context) {
     unsigned count, *printed = context;
     nvmlProcessInfo_t *processes = card_processes(card, &count);
 
@@ -100,14 +98,12 @@ static void print_processes(const struct smi_card *card, void *context)
     free(processes);
 }
 
-static void ignore_card(const struct smi_card *card, void *context)
-{
+static void ignore_card(const struct smi_card *card, void *context) {
     (void)card;
     (void)context;
 }
 
-int print_table(const char *only)
-{
+int print_table(const char *only) {
     unsigned printed = 0, count = 0;
     int status;
 

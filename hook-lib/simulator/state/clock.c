@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <time.h>
 
 #include "clock_run.h"
@@ -5,16 +6,14 @@
 #define LOOK_NS 1000000 /* how often a process asks whether the others with pending work live */
 #define RESTART_NS UINT64_C(1000000000)
 
-uint64_t sim_clock_time(void)
-{
+uint64_t sim_clock_time(void) {
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static struct sim_moment published(const struct sim_clock *clock)
-{
+static struct sim_moment published(const struct sim_clock *clock) {
     struct sim_moment moment;
     uint32_t current;
 
@@ -27,8 +26,7 @@ static struct sim_moment published(const struct sim_clock *clock)
     return moment;
 }
 
-static void publish(struct sim_clock *clock, const struct sim_moment *moment)
-{
+static void publish(struct sim_clock *clock, const struct sim_moment *moment) {
     uint32_t next = clock->current + 1;
 
     clock->now[next % 2].time = moment->time;
@@ -37,8 +35,7 @@ static void publish(struct sim_clock *clock, const struct sim_moment *moment)
     clock->current = next;
 }
 
-void sim_run_begin(const struct sim_state *state, unsigned card, bool only_living, struct sim_run *run)
-{
+void sim_run_begin(const struct sim_state *state, unsigned card, bool only_living, struct sim_run *run) {
     const struct sim_region *region = state->region;
     uint32_t bound = region->process_bound;
 
@@ -52,8 +49,7 @@ void sim_run_begin(const struct sim_state *state, unsigned card, bool only_livin
     }
 }
 
-bool sim_run_step(struct sim_run *run, uint64_t until)
-{
+bool sim_run_step(struct sim_run *run, uint64_t until) {
     uint64_t left = until > run->at.time ? until - run->at.time : 0, first = UINT64_MAX, needed;
     unsigned kept = 0;
 
@@ -84,8 +80,7 @@ bool sim_run_step(struct sim_run *run, uint64_t until)
     return true;
 }
 
-struct sim_moment sim_clock_read(const struct sim_state *state, unsigned card)
-{
+struct sim_moment sim_clock_read(const struct sim_state *state, unsigned card) {
     struct sim_run run;
 
     sim_run_begin(state, card, true, &run);
@@ -95,9 +90,9 @@ struct sim_moment sim_clock_read(const struct sim_state *state, unsigned card)
 }
 
 /* By how much the time at which work was done would be wrong without the middle one of three points. */
-static uint64_t bend(const struct sim_clock *clock, uint32_t a, uint32_t b, uint32_t c)
-{
-    uint64_t work = clock->history[c].work - clock->history[a].work, time = clock->history[c].time - clock->history[a].time;
+static uint64_t bend(const struct sim_clock *clock, uint32_t a, uint32_t b, uint32_t c) {
+    uint64_t work = clock->history[c].work - clock->history[a].work,
+             time = clock->history[c].time - clock->history[a].time;
     uint64_t straight = clock->history[a].time, real = clock->history[b].time;
 
     if (work == 0)
@@ -107,8 +102,7 @@ static uint64_t bend(const struct sim_clock *clock, uint32_t a, uint32_t b, uint
 }
 
 /* Drops points of the older half that the others tell almost as well, never two that stand side by side. */
-static uint32_t thin_out(struct sim_clock *clock, uint32_t points)
-{
+static uint32_t thin_out(struct sim_clock *clock, uint32_t points) {
     for (uint64_t wrong = 1000; points > SIM_HISTORY - SIM_HISTORY / 8; wrong *= 4) {
         uint32_t kept = 1;
 
@@ -125,8 +119,7 @@ static uint32_t thin_out(struct sim_clock *clock, uint32_t points)
 }
 
 /* Keeps where the speed changes. */
-static void remember(struct sim_clock *clock, const struct sim_moment *moment)
-{
+static void remember(struct sim_clock *clock, const struct sim_moment *moment) {
     uint32_t points = clock->points;
 
     if (points == SIM_HISTORY)
@@ -137,8 +130,7 @@ static void remember(struct sim_clock *clock, const struct sim_moment *moment)
 }
 
 /* Who is dead has no pending work. Under the lock. */
-static void bury(struct sim_state *state, unsigned card)
-{
+static void bury(struct sim_state *state, unsigned card) {
     struct sim_region *region = state->region;
     uint64_t work = published(&region->clocks[card]).work;
     uint32_t bound = region->process_bound;
@@ -152,8 +144,7 @@ static void bury(struct sim_state *state, unsigned card)
 }
 
 /* Takes the clock on to the present. Under the lock. */
-static void advance(struct sim_state *state, unsigned card, struct sim_run *run)
-{
+static void advance(struct sim_state *state, unsigned card, struct sim_run *run) {
     struct sim_clock *clock = &state->region->clocks[card];
     uint64_t now = sim_clock_time();
 
@@ -178,8 +169,7 @@ static void advance(struct sim_state *state, unsigned card, struct sim_run *run)
     publish(clock, &run->at);
 }
 
-uint64_t sim_clock_submit(struct sim_state *state, unsigned card, uint64_t cost, uint64_t *work)
-{
+uint64_t sim_clock_submit(struct sim_state *state, unsigned card, uint64_t cost, uint64_t *work) {
     struct sim_card_use *own = &state->region->processes[state->slot].cards[card];
     struct sim_run run;
     uint64_t end;
@@ -202,8 +192,7 @@ uint64_t sim_clock_submit(struct sim_state *state, unsigned card, uint64_t cost,
 }
 
 /* When the work time came to `work`, which is past. Under the lock. */
-static uint64_t when(const struct sim_clock *clock, const struct sim_moment *now, uint64_t work)
-{
+static uint64_t when(const struct sim_clock *clock, const struct sim_moment *now, uint64_t work) {
     uint32_t low = 0, high = clock->points;
     struct sim_moment before, after = *now;
     uint64_t part;
@@ -223,12 +212,12 @@ static uint64_t when(const struct sim_clock *clock, const struct sim_moment *now
     before = (struct sim_moment){clock->history[low - 1].time, clock->history[low - 1].work, 0};
     if (after.work <= before.work || after.time <= before.time || work <= before.work)
         return after.time;
-    part = (uint64_t)((unsigned __int128)(work - before.work) * (after.time - before.time) / (after.work - before.work));
+    part =
+        (uint64_t)((unsigned __int128)(work - before.work) * (after.time - before.time) / (after.work - before.work));
     return before.time + part;
 }
 
-bool sim_clock_reached(struct sim_state *state, unsigned card, uint64_t work, uint64_t *time, uint64_t *reached)
-{
+bool sim_clock_reached(struct sim_state *state, unsigned card, uint64_t work, uint64_t *time, uint64_t *reached) {
     struct sim_run run;
     bool done;
 
@@ -250,8 +239,7 @@ bool sim_clock_reached(struct sim_state *state, unsigned card, uint64_t work, ui
     return false;
 }
 
-void sim_clock_repair(struct sim_state *state)
-{
+void sim_clock_repair(struct sim_state *state) {
     for (unsigned card = 0; card < SIM_MAX_UNITS; card++) {
         struct sim_clock *clock = &state->region->clocks[card];
         uint64_t time = published(clock).time;
@@ -261,7 +249,8 @@ void sim_clock_repair(struct sim_state *state)
             points--; /* of a step that was not published: it will be made again */
         clock->points = points;
         for (uint32_t i = points; i-- > 1;)
-            if (clock->history[i - 1].time > clock->history[i].time || clock->history[i - 1].work > clock->history[i].work) {
+            if (clock->history[i - 1].time > clock->history[i].time ||
+                clock->history[i - 1].work > clock->history[i].work) {
                 clock->points = 0; /* thinned out by half: when older work was done is not known any more */
                 break;
             }

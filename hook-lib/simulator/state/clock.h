@@ -1,15 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A card's clock: how the processes with pending work share the time of its SMs.
  *
- * Time is the machine's CLOCK_MONOTONIC in ns. Of n processes with pending work each gets 1/n of the card (what time slices of
- * a real card come to). So the card has a second time, its *work time*: it goes 1/n as fast while n processes have pending
- * work, and stands while none has. Work of `cost` ns that a process submits is done `cost` later in work time than the
- * process' work before it, whatever the others do; nobody has to touch anybody else's queue.
+ * Time is the machine's CLOCK_MONOTONIC in ns. Of n processes with pending work each gets 1/n of the card (what time
+ * slices of a real card come to). So the card has a second time, its *work time*: it goes 1/n as fast while n processes
+ * have pending work, and stands while none has. Work of `cost` ns that a process submits is done `cost` later in work
+ * time than the process' work before it, whatever the others do; nobody has to touch anybody else's queue.
  *
- * Nothing runs by itself: whoever looks takes the clock on to the present. Writers do it under the state's lock, readers in
- * a copy. History keeps where the speed changed, so that the time at which work was done is known however late one
- * looks; the older half is thinned out when it is full. The work of a process that died is gone from the moment at
- * which somebody last looked.
+ * Nothing runs by itself: whoever looks takes the clock on to the present. Writers do it under the state's lock,
+ * readers in a copy. History keeps where the speed changed, so that the time at which work was done is known however
+ * late one looks; the older half is thinned out when it is full. The work of a process that died is gone from the
+ * moment at which somebody last looked.
  */
 #ifndef PARTITA_SIM_CLOCK_H
 #define PARTITA_SIM_CLOCK_H
@@ -19,7 +20,7 @@
 #include <stdint.h>
 
 #define SIM_HISTORY 4096
-#define SIM_SAMPLES 32 /* so many are kept */
+#define SIM_SAMPLES 32                   /* so many are kept */
 #define SIM_MAX_COST (UINT64_C(1) << 50) /* of one submission: 13 days */
 
 struct sim_state;
@@ -48,7 +49,10 @@ uint64_t sim_clock_time(void);
 /* The present of a card, without changing anything. Needs no slot. */
 struct sim_moment sim_clock_read(const struct sim_state *state, unsigned card);
 
-/* Adds work of this process behind what it has pending. Gives the work time at which it is done, and in *work the present one. */
+/*
+ * Adds work of this process behind what it has pending. Gives the work time at which it is done, and in *work the
+ * present one.
+ */
 uint64_t sim_clock_submit(struct sim_state *state, unsigned card, uint64_t cost, uint64_t *work);
 
 /*
@@ -66,7 +70,10 @@ struct sim_sampling {
     struct sim_moment at; /* where it is not kept */
 };
 
-/* Sample `number` of a card, which ends at `number` times its sample period and may not be in the future; false: too long ago. */
+/*
+ * Sample `number` of a card, which ends at `number` times its sample period and may not be in the future; false: too
+ * long ago.
+ */
 bool sim_sampling_at(const struct sim_state *state, unsigned card, uint64_t number, struct sim_sampling *sampling);
 
 /* ns of the SMs' time that the card had given, or the process of a slot had had, by then. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of state/: taking a card's clock on, in a copy. */
 #ifndef PARTITA_SIM_CLOCK_RUN_H
 #define PARTITA_SIM_CLOCK_RUN_H
@@ -13,7 +14,10 @@ struct sim_run {
 
 void sim_run_begin(const struct sim_state *state, unsigned card, bool only_living, struct sim_run *run);
 
-/* Goes on to when the first of the processes is done, or to `until` if that comes first or nothing is pending; false then. */
+/*
+ * Goes on to when the first of the processes is done, or to `until` if that comes first or nothing is pending; false
+ * then.
+ */
 bool sim_run_step(struct sim_run *run, uint64_t until);
 
 /* When the next sample ends; keeping one, under the lock. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Faults that somebody ordered: they lie in the region, so that running processes meet them at once. */
 #include <string.h>
 #include <time.h>
@@ -5,14 +6,12 @@
 
 #include "state.h"
 
-static bool applies(const struct sim_fault *fault, const char *function)
-{
+static bool applies(const struct sim_fault *fault, const char *function) {
     return fault->active && (fault->pid == 0 || fault->pid == (uint32_t)getpid()) &&
            strncmp(fault->function, function, sizeof fault->function) == 0;
 }
 
-static bool hits(struct sim_fault *fault)
-{
+static bool hits(struct sim_fault *fault) {
     uint64_t call = ++fault->calls;
 
     if (call < fault->from || (call - fault->from) % fault->every != 0)
@@ -20,8 +19,7 @@ static bool hits(struct sim_fault *fault)
     return fault->times == 0 || (call - fault->from) / fault->every < fault->times;
 }
 
-int sim_fault_met(struct sim_region *region, const char *function)
-{
+int sim_fault_met(struct sim_region *region, const char *function) {
     int error = 0;
 
     for (unsigned i = 0; i < SIM_MAX_FAULTS; i++) {
@@ -42,8 +40,7 @@ int sim_fault_met(struct sim_region *region, const char *function)
     return error;
 }
 
-bool sim_fault_order(struct sim_state *state, const struct sim_fault *wanted)
-{
+bool sim_fault_order(struct sim_state *state, const struct sim_fault *wanted) {
     bool placed = false;
 
     sim_state_lock(state);
@@ -68,8 +65,7 @@ bool sim_fault_order(struct sim_state *state, const struct sim_fault *wanted)
     return placed;
 }
 
-void sim_faults_clear(struct sim_state *state)
-{
+void sim_faults_clear(struct sim_state *state) {
     sim_state_lock(state);
     state->region->fault_count = 0;
     for (unsigned i = 0; i < SIM_MAX_FAULTS; i++)
@@ -77,8 +73,7 @@ void sim_faults_clear(struct sim_state *state)
     sim_state_unlock(state);
 }
 
-void sim_event_raise(struct sim_state *state, unsigned card, uint64_t xid)
-{
+void sim_event_raise(struct sim_state *state, unsigned card, uint64_t xid) {
     struct sim_region *region = state->region;
 
     sim_state_lock(state);

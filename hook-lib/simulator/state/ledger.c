@@ -1,15 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Charging a card, and reading what is charged. */
 #include "state.h"
 
-static _Atomic uint64_t *charged(struct sim_state *state, unsigned card, enum sim_use use)
-{
+static _Atomic uint64_t *charged(struct sim_state *state, unsigned card, enum sim_use use) {
     struct sim_card_use *own = &state->region->processes[state->slot].cards[card];
 
     return use == SIM_MEMORY ? &own->memory : &own->overhead;
 }
 
-static uint64_t room(struct sim_state *state, unsigned card, uint64_t wanted, uint64_t capacity)
-{
+static uint64_t room(struct sim_state *state, unsigned card, uint64_t wanted, uint64_t capacity) {
     uint64_t used = sim_mig_charged(state, card);
 
     if (wanted > capacity || used > capacity - wanted) {
@@ -19,14 +18,12 @@ static uint64_t room(struct sim_state *state, unsigned card, uint64_t wanted, ui
     return used < capacity ? capacity - used : 0;
 }
 
-static void charge(struct sim_state *state, unsigned card, enum sim_use use, uint64_t bytes)
-{
+static void charge(struct sim_state *state, unsigned card, enum sim_use use, uint64_t bytes) {
     *charged(state, card, use) += bytes;
     state->region->used[card] += bytes;
 }
 
-bool sim_state_reserve(struct sim_state *state, unsigned card, enum sim_use use, uint64_t bytes, uint64_t capacity)
-{
+bool sim_state_reserve(struct sim_state *state, unsigned card, enum sim_use use, uint64_t bytes, uint64_t capacity) {
     bool fits;
 
     sim_state_lock(state);
@@ -38,8 +35,7 @@ bool sim_state_reserve(struct sim_state *state, unsigned card, enum sim_use use,
 }
 
 uint64_t sim_state_reserve_up_to(struct sim_state *state, unsigned card, uint64_t bytes, uint64_t capacity,
-                                 uint64_t grain)
-{
+                                 uint64_t grain) {
     uint64_t free;
 
     sim_state_lock(state);
@@ -51,21 +47,18 @@ uint64_t sim_state_reserve_up_to(struct sim_state *state, unsigned card, uint64_
     return bytes;
 }
 
-void sim_state_release(struct sim_state *state, unsigned card, enum sim_use use, uint64_t bytes)
-{
+void sim_state_release(struct sim_state *state, unsigned card, enum sim_use use, uint64_t bytes) {
     sim_state_lock(state);
     *charged(state, card, use) -= bytes;
     state->region->used[card] -= bytes;
     sim_state_unlock(state);
 }
 
-void sim_state_count_context(struct sim_state *state, unsigned card, int change)
-{
+void sim_state_count_context(struct sim_state *state, unsigned card, int change) {
     state->region->processes[state->slot].cards[card].contexts += (uint64_t)(int64_t)change;
 }
 
-uint64_t sim_state_used(const struct sim_state *state, unsigned card)
-{
+uint64_t sim_state_used(const struct sim_state *state, unsigned card) {
     const struct sim_region *region = state->region;
     uint32_t bound = region->process_bound;
     uint64_t used = 0;
@@ -80,8 +73,8 @@ uint64_t sim_state_used(const struct sim_state *state, unsigned card)
     return used + sim_shared_bytes(state, card, -1);
 }
 
-unsigned sim_state_processes(const struct sim_state *state, unsigned card, struct sim_process_use *uses, unsigned room)
-{
+unsigned sim_state_processes(const struct sim_state *state, unsigned card, struct sim_process_use *uses,
+                             unsigned room) {
     const struct sim_region *region = state->region;
     uint32_t bound = region->process_bound;
     uint64_t work = sim_clock_read(state, card).work;
@@ -92,7 +85,8 @@ unsigned sim_state_processes(const struct sim_state *state, unsigned card, struc
         const struct sim_card_use *use = &process->cards[card];
         uint64_t shared = process->in_use && region->shared_bound ? sim_shared_bytes(state, card, (int)slot) : 0;
 
-        if (!process->in_use || (!shared && !use->contexts && !use->memory && !use->overhead) || !sim_slot_alive(state, slot))
+        if (!process->in_use || (!shared && !use->contexts && !use->memory && !use->overhead) ||
+            !sim_slot_alive(state, slot))
             continue;
         if (found < room) {
             uint64_t end = use->end, pending = end > work ? end - work : 0, submitted = use->submitted;

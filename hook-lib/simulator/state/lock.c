@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The lock word: 0, or the owner's slot + 1, with WAITERS where somebody sleeps. */
 #define _GNU_SOURCE
 #include <linux/futex.h>
@@ -11,23 +12,20 @@
 #define SPINS 200
 #define PATIENCE_NS 5000000 /* how long a waiter sleeps before it looks whether the owner lives */
 
-static void sleep_on(_Atomic uint32_t *word, uint32_t value)
-{
+static void sleep_on(_Atomic uint32_t *word, uint32_t value) {
     struct timespec patience = {0, PATIENCE_NS};
 
     syscall(SYS_futex, word, FUTEX_WAIT, value, &patience, NULL, 0);
 }
 
 /* A word that names our own slot was left by the slot's last owner: our threads take turns by the mutex. */
-static bool abandoned(const struct sim_state *state, uint32_t word)
-{
+static bool abandoned(const struct sim_state *state, uint32_t word) {
     int owner = (int)(word & ~WAITERS) - 1;
 
     return owner >= SIM_MAX_PROCESSES || owner == state->slot || !sim_slot_alive(state, (unsigned)owner);
 }
 
-void sim_state_lock(struct sim_state *state)
-{
+void sim_state_lock(struct sim_state *state) {
     _Atomic uint32_t *lock = &state->region->lock;
     uint32_t own = (uint32_t)state->slot + 1, word;
 
@@ -54,16 +52,14 @@ void sim_state_lock(struct sim_state *state)
     }
 }
 
-void sim_state_unlock(struct sim_state *state)
-{
+void sim_state_unlock(struct sim_state *state) {
     if (atomic_exchange(&state->region->lock, 0) & WAITERS)
         syscall(SYS_futex, &state->region->lock, FUTEX_WAKE, 1, NULL, NULL, 0);
     pthread_mutex_unlock(&state->threads);
 }
 
 /* Takes back what the dead held, and counts the totals anew. Under the lock. */
-void sim_state_rebuild(struct sim_state *state)
-{
+void sim_state_rebuild(struct sim_state *state) {
     struct sim_region *region = state->region;
     uint64_t used[SIM_MAX_UNITS] = {0};
     uint32_t bound = region->process_bound;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What there is: the readers of mig.h. */
 #include <stdio.h>
 #include <string.h>
@@ -6,27 +7,27 @@
 
 #define MIB (1024ull * 1024)
 
-bool sim_mig_enabled(const struct sim_state *state, unsigned card)
-{
+bool sim_mig_enabled(const struct sim_state *state, unsigned card) {
     return state->region->migs[card].enabled;
 }
 
-bool sim_mig_gpu(const struct sim_state *state, const struct sim_card *card, unsigned slot, struct sim_mig_instance *instance)
-{
+bool sim_mig_gpu(const struct sim_state *state, const struct sim_card *card, unsigned slot,
+                 struct sim_mig_instance *instance) {
     const struct sim_gpu_instance *gpu = &state->region->migs[card->index].gpu[slot];
     unsigned count;
     const struct sim_mig_profile *profiles = sim_mig_profiles(card, &count);
     uint64_t serial = gpu->serial;
 
-    *instance = (struct sim_mig_instance){.gpu_serial = serial, .gpu = slot, .profile = gpu->profile, .start = gpu->start};
+    *instance =
+        (struct sim_mig_instance){.gpu_serial = serial, .gpu = slot, .profile = gpu->profile, .start = gpu->start};
     if (!serial || instance->profile >= count || gpu->serial != serial)
         return false;
     instance->gpu_id = sim_mig_instance_id(instance->start, profiles[instance->profile].size);
     return true;
 }
 
-bool sim_mig_compute(const struct sim_state *state, const struct sim_card *card, unsigned slot, struct sim_mig_instance *instance)
-{
+bool sim_mig_compute(const struct sim_state *state, const struct sim_card *card, unsigned slot,
+                     struct sim_mig_instance *instance) {
     const struct sim_compute_instance *compute = &state->region->migs[card->index].compute[slot];
     uint64_t serial = compute->serial;
     unsigned gpu = compute->gpu;
@@ -41,8 +42,7 @@ bool sim_mig_compute(const struct sim_state *state, const struct sim_card *card,
     return compute->serial == serial;
 }
 
-static void insert(struct sim_mig_instance *list, unsigned count, const struct sim_mig_instance *instance)
-{
+static void insert(struct sim_mig_instance *list, unsigned count, const struct sim_mig_instance *instance) {
     for (; count > 0; count--) {
         const struct sim_mig_instance *before = &list[count - 1];
 
@@ -53,8 +53,8 @@ static void insert(struct sim_mig_instance *list, unsigned count, const struct s
     list[count] = *instance;
 }
 
-unsigned sim_mig_gpus(const struct sim_state *state, const struct sim_card *card, struct sim_mig_instance list[SIM_MIG_MAX])
-{
+unsigned sim_mig_gpus(const struct sim_state *state, const struct sim_card *card,
+                      struct sim_mig_instance list[SIM_MIG_MAX]) {
     struct sim_mig_instance instance;
     unsigned count = 0;
 
@@ -64,8 +64,8 @@ unsigned sim_mig_gpus(const struct sim_state *state, const struct sim_card *card
     return count;
 }
 
-unsigned sim_mig_computes(const struct sim_state *state, const struct sim_card *card, struct sim_mig_instance list[SIM_MIG_MAX])
-{
+unsigned sim_mig_computes(const struct sim_state *state, const struct sim_card *card,
+                          struct sim_mig_instance list[SIM_MIG_MAX]) {
     struct sim_mig_instance instance;
     unsigned count = 0;
 
@@ -75,9 +75,8 @@ unsigned sim_mig_computes(const struct sim_state *state, const struct sim_card *
     return count;
 }
 
-unsigned sim_mig_visible_computes(const struct sim_state *state, const struct sim_node *node, const struct sim_card *card,
-                                  struct sim_mig_instance list[SIM_MIG_MAX])
-{
+unsigned sim_mig_visible_computes(const struct sim_state *state, const struct sim_node *node,
+                                  const struct sim_card *card, struct sim_mig_instance list[SIM_MIG_MAX]) {
     unsigned all = sim_mig_computes(state, card, list), count = 0;
 
     for (unsigned i = 0; i < all; i++)
@@ -86,8 +85,7 @@ unsigned sim_mig_visible_computes(const struct sim_state *state, const struct si
     return count;
 }
 
-void sim_mig_card(const struct sim_card *card, const struct sim_mig_instance *instance, struct sim_card *part)
-{
+void sim_mig_card(const struct sim_card *card, const struct sim_mig_instance *instance, struct sim_card *part) {
     unsigned count;
     const struct sim_mig_profile *profile = &sim_mig_profiles(card, &count)[instance->profile];
     const struct sim_mig_compute_profile *compute = sim_mig_compute_kind(profile, instance->kind);
@@ -106,8 +104,7 @@ void sim_mig_card(const struct sim_card *card, const struct sim_mig_instance *in
     snprintf(part->name, sizeof part->name, "%.60s MIG %.30s", card->name, name);
 }
 
-uint64_t sim_mig_gpu_used(const struct sim_state *state, unsigned card, unsigned gpu)
-{
+uint64_t sim_mig_gpu_used(const struct sim_state *state, unsigned card, unsigned gpu) {
     const struct sim_mig *mig = &state->region->migs[card];
     uint64_t used = 0;
 
@@ -117,8 +114,7 @@ uint64_t sim_mig_gpu_used(const struct sim_state *state, unsigned card, unsigned
     return used;
 }
 
-uint64_t sim_card_used(const struct sim_state *state, unsigned card)
-{
+uint64_t sim_card_used(const struct sim_state *state, unsigned card) {
     uint64_t used = sim_state_used(state, card);
 
     for (unsigned slot = 0; sim_mig_enabled(state, card) && slot < SIM_MIG_MAX; slot++)
@@ -126,8 +122,7 @@ uint64_t sim_card_used(const struct sim_state *state, unsigned card)
     return used;
 }
 
-uint64_t sim_mig_charged(const struct sim_state *state, unsigned unit)
-{
+uint64_t sim_mig_charged(const struct sim_state *state, unsigned unit) {
     const struct sim_region *region = state->region;
     unsigned card = (unit - SIM_MAX_CARDS) / SIM_MIG_MAX, slot = (unit - SIM_MAX_CARDS) % SIM_MIG_MAX;
     uint64_t used = 0;
@@ -142,8 +137,7 @@ uint64_t sim_mig_charged(const struct sim_state *state, unsigned unit)
 }
 
 /* The memory slices that a card's GPU instances take. */
-static unsigned taken(const struct sim_state *state, const struct sim_card *card, unsigned profile, unsigned *same)
-{
+static unsigned taken(const struct sim_state *state, const struct sim_card *card, unsigned profile, unsigned *same) {
     struct sim_mig_instance list[SIM_MIG_MAX];
     unsigned count = sim_mig_gpus(state, card, list), slices = 0, profiles;
 
@@ -155,8 +149,7 @@ static unsigned taken(const struct sim_state *state, const struct sim_card *card
     return slices;
 }
 
-unsigned sim_mig_gpu_room(const struct sim_state *state, const struct sim_card *card, unsigned profile)
-{
+unsigned sim_mig_gpu_room(const struct sim_state *state, const struct sim_card *card, unsigned profile) {
     unsigned profiles, same, room = 0, slices = taken(state, card, profile, &same);
     const struct sim_mig_profile *wanted = &sim_mig_profiles(card, &profiles)[profile];
 
@@ -171,9 +164,8 @@ unsigned sim_mig_gpu_room(const struct sim_state *state, const struct sim_card *
     return room < wanted->count - same ? room : wanted->count - same;
 }
 
-unsigned sim_mig_compute_room(const struct sim_state *state, const struct sim_card *card, const struct sim_mig_instance *gpu,
-                              unsigned kind)
-{
+unsigned sim_mig_compute_room(const struct sim_state *state, const struct sim_card *card,
+                              const struct sim_mig_instance *gpu, unsigned kind) {
     struct sim_mig_instance list[SIM_MIG_MAX];
     unsigned count = sim_mig_computes(state, card, list), slices = 0, room = 0, profiles;
     const struct sim_mig_profile *profile = &sim_mig_profiles(card, &profiles)[gpu->profile];

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * MIG as it is now: which cards have it enabled, and their GPU and compute instances. Each compute instance is a *unit* of its own: it
- * has its own use by each process, its own total and its own clock, as a whole card has. A GPU instance's memory is what the units
- * of its compute instances use together.
+ * MIG as it is now: which cards have it enabled, and their GPU and compute instances. Each compute instance is a *unit*
+ * of its own: it has its own use by each process, its own total and its own clock, as a whole card has. A GPU
+ * instance's memory is what the units of its compute instances use together.
  *
- * Changes are made under the state's lock. An instance is there exactly while its serial number is not 0: it is written last and
- * taken away first, so that a process that dies in between leaves nothing half made.
+ * Changes are made under the state's lock. An instance is there exactly while its serial number is not 0: it is written
+ * last and taken away first, so that a process that dies in between leaves nothing half made.
  */
 #ifndef PARTITA_SIM_STATE_MIG_H
 #define PARTITA_SIM_STATE_MIG_H
@@ -57,16 +58,20 @@ struct sim_mig_instance {
 bool sim_mig_enabled(const struct sim_state *state, unsigned card);
 
 /* False if there is none in the slot. */
-bool sim_mig_gpu(const struct sim_state *state, const struct sim_card *card, unsigned slot, struct sim_mig_instance *instance);
-bool sim_mig_compute(const struct sim_state *state, const struct sim_card *card, unsigned slot, struct sim_mig_instance *instance);
+bool sim_mig_gpu(const struct sim_state *state, const struct sim_card *card, unsigned slot,
+                 struct sim_mig_instance *instance);
+bool sim_mig_compute(const struct sim_state *state, const struct sim_card *card, unsigned slot,
+                     struct sim_mig_instance *instance);
 
 /* A card's instances, in the order of their numbers. */
-unsigned sim_mig_gpus(const struct sim_state *state, const struct sim_card *card, struct sim_mig_instance list[SIM_MIG_MAX]);
-unsigned sim_mig_computes(const struct sim_state *state, const struct sim_card *card, struct sim_mig_instance list[SIM_MIG_MAX]);
+unsigned sim_mig_gpus(const struct sim_state *state, const struct sim_card *card,
+                      struct sim_mig_instance list[SIM_MIG_MAX]);
+unsigned sim_mig_computes(const struct sim_state *state, const struct sim_card *card,
+                          struct sim_mig_instance list[SIM_MIG_MAX]);
 
 /* Of the compute instances those that this process can open the nodes of. */
-unsigned sim_mig_visible_computes(const struct sim_state *state, const struct sim_node *node, const struct sim_card *card,
-                                  struct sim_mig_instance list[SIM_MIG_MAX]);
+unsigned sim_mig_visible_computes(const struct sim_state *state, const struct sim_node *node,
+                                  const struct sim_card *card, struct sim_mig_instance list[SIM_MIG_MAX]);
 
 /* The card that a compute instance is to those who use it: unit, name, UUID, memory and SMs are the instance's. */
 void sim_mig_card(const struct sim_card *card, const struct sim_mig_instance *instance, struct sim_card *part);
@@ -79,23 +84,27 @@ uint64_t sim_card_used(const struct sim_state *state, unsigned card);
 uint64_t sim_mig_charged(const struct sim_state *state, unsigned unit);
 
 /*
- * Changes. `slot` tells where the new instance is; `start` < 0 leaves the placement to the driver. Switching MIG needs a card
- * that nobody uses; if somebody does, the mode is pending. Its instances go with the mode.
+ * Changes. `slot` tells where the new instance is; `start` < 0 leaves the placement to the driver. Switching MIG needs
+ * a card that nobody uses; if somebody does, the mode is pending. Its instances go with the mode.
  */
 enum sim_mig_result sim_mig_switch(struct sim_state *state, unsigned card, bool enabled);
-enum sim_mig_result sim_mig_make_gpu(struct sim_state *state, const struct sim_card *card, unsigned profile, int start, unsigned *slot);
-enum sim_mig_result sim_mig_make_compute(struct sim_state *state, const struct sim_card *card, unsigned gpu, uint64_t serial,
-                                         unsigned kind, int start, unsigned *slot);
+enum sim_mig_result sim_mig_make_gpu(struct sim_state *state, const struct sim_card *card, unsigned profile, int start,
+                                     unsigned *slot);
+enum sim_mig_result sim_mig_make_compute(struct sim_state *state, const struct sim_card *card, unsigned gpu,
+                                         uint64_t serial, unsigned kind, int start, unsigned *slot);
 enum sim_mig_result sim_mig_end_compute(struct sim_state *state, unsigned card, unsigned slot, uint64_t serial);
 /* `all`: with its compute instances, if nobody uses them. */
 enum sim_mig_result sim_mig_end_gpu(struct sim_state *state, unsigned card, unsigned slot, uint64_t serial, bool all);
 
 /* How many more of a profile there is room for. */
 unsigned sim_mig_gpu_room(const struct sim_state *state, const struct sim_card *card, unsigned profile);
-unsigned sim_mig_compute_room(const struct sim_state *state, const struct sim_card *card, const struct sim_mig_instance *gpu,
-                              unsigned kind);
+unsigned sim_mig_compute_room(const struct sim_state *state, const struct sim_card *card,
+                              const struct sim_mig_instance *gpu, unsigned kind);
 
-/* Gives each card the layout of node.conf that it has not had yet, unless somebody uses it. Takes a slot if there is anything to do. */
+/*
+ * Gives each card the layout of node.conf that it has not had yet, unless somebody uses it. Takes a slot if there is
+ * anything to do.
+ */
 void sim_mig_apply(struct sim_state *state, const struct sim_node *node);
 
 #endif

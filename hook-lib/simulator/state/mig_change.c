@@ -1,13 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What becomes: the changes of mig.h. */
 #include "state.h"
 
-static bool unit_in_use(const struct sim_state *state, unsigned unit)
-{
+static bool unit_in_use(const struct sim_state *state, unsigned unit) {
     return sim_state_processes(state, unit, NULL, 0) > 0;
 }
 
-static bool in_use(const struct sim_state *state, unsigned card)
-{
+static bool in_use(const struct sim_state *state, unsigned card) {
     bool used = unit_in_use(state, card);
 
     for (unsigned slot = 0; !used && slot < SIM_MIG_MAX; slot++)
@@ -15,8 +14,7 @@ static bool in_use(const struct sim_state *state, unsigned card)
     return used;
 }
 
-static void clear(struct sim_mig *mig)
-{
+static void clear(struct sim_mig *mig) {
     for (unsigned slot = 0; slot < SIM_MIG_MAX; slot++)
         mig->compute[slot].serial = 0;
     for (unsigned slot = 0; slot < SIM_MIG_MAX; slot++)
@@ -24,8 +22,7 @@ static void clear(struct sim_mig *mig)
 }
 
 /* Under the lock. */
-static enum sim_mig_result switch_locked(struct sim_state *state, unsigned card, bool enabled)
-{
+static enum sim_mig_result switch_locked(struct sim_state *state, unsigned card, bool enabled) {
     struct sim_mig *mig = &state->region->migs[card];
 
     mig->pending = enabled;
@@ -38,8 +35,7 @@ static enum sim_mig_result switch_locked(struct sim_state *state, unsigned card,
     return SIM_MIG_DONE;
 }
 
-enum sim_mig_result sim_mig_switch(struct sim_state *state, unsigned card, bool enabled)
-{
+enum sim_mig_result sim_mig_switch(struct sim_state *state, unsigned card, bool enabled) {
     enum sim_mig_result result;
 
     sim_state_lock(state);
@@ -50,8 +46,7 @@ enum sim_mig_result sim_mig_switch(struct sim_state *state, unsigned card, bool 
 
 /* Under the lock. */
 static enum sim_mig_result make_gpu(struct sim_state *state, const struct sim_card *card, unsigned profile, int start,
-                                    unsigned *slot)
-{
+                                    unsigned *slot) {
     struct sim_mig *mig = &state->region->migs[card->index];
     struct sim_mig_instance list[SIM_MIG_MAX];
     unsigned profiles, count = sim_mig_gpus(state, card, list), slices = 0, same = 0;
@@ -78,8 +73,8 @@ static enum sim_mig_result make_gpu(struct sim_state *state, const struct sim_ca
     return SIM_MIG_DONE;
 }
 
-enum sim_mig_result sim_mig_make_gpu(struct sim_state *state, const struct sim_card *card, unsigned profile, int start, unsigned *slot)
-{
+enum sim_mig_result sim_mig_make_gpu(struct sim_state *state, const struct sim_card *card, unsigned profile, int start,
+                                     unsigned *slot) {
     enum sim_mig_result result;
 
     sim_state_lock(state);
@@ -89,9 +84,8 @@ enum sim_mig_result sim_mig_make_gpu(struct sim_state *state, const struct sim_c
 }
 
 /* Under the lock. */
-static enum sim_mig_result make_compute(struct sim_state *state, const struct sim_card *card, unsigned gpu, uint64_t serial,
-                                        unsigned kind, int start, unsigned *slot)
-{
+static enum sim_mig_result make_compute(struct sim_state *state, const struct sim_card *card, unsigned gpu,
+                                        uint64_t serial, unsigned kind, int start, unsigned *slot) {
     struct sim_mig *mig = &state->region->migs[card->index];
     struct sim_mig_instance parent, list[SIM_MIG_MAX];
     const struct sim_mig_compute_profile *wanted;
@@ -128,9 +122,8 @@ static enum sim_mig_result make_compute(struct sim_state *state, const struct si
     return SIM_MIG_DONE;
 }
 
-enum sim_mig_result sim_mig_make_compute(struct sim_state *state, const struct sim_card *card, unsigned gpu, uint64_t serial,
-                                         unsigned kind, int start, unsigned *slot)
-{
+enum sim_mig_result sim_mig_make_compute(struct sim_state *state, const struct sim_card *card, unsigned gpu,
+                                         uint64_t serial, unsigned kind, int start, unsigned *slot) {
     enum sim_mig_result result;
 
     sim_state_lock(state);
@@ -139,8 +132,7 @@ enum sim_mig_result sim_mig_make_compute(struct sim_state *state, const struct s
     return result;
 }
 
-enum sim_mig_result sim_mig_end_compute(struct sim_state *state, unsigned card, unsigned slot, uint64_t serial)
-{
+enum sim_mig_result sim_mig_end_compute(struct sim_state *state, unsigned card, unsigned slot, uint64_t serial) {
     struct sim_compute_instance *compute = &state->region->migs[card].compute[slot];
     enum sim_mig_result result = SIM_MIG_DONE;
 
@@ -155,8 +147,7 @@ enum sim_mig_result sim_mig_end_compute(struct sim_state *state, unsigned card, 
     return result;
 }
 
-enum sim_mig_result sim_mig_end_gpu(struct sim_state *state, unsigned card, unsigned slot, uint64_t serial, bool all)
-{
+enum sim_mig_result sim_mig_end_gpu(struct sim_state *state, unsigned card, unsigned slot, uint64_t serial, bool all) {
     struct sim_mig *mig = &state->region->migs[card];
     enum sim_mig_result result = SIM_MIG_DONE;
 
@@ -164,7 +155,8 @@ enum sim_mig_result sim_mig_end_gpu(struct sim_state *state, unsigned card, unsi
     if (mig->gpu[slot].serial != serial)
         result = SIM_MIG_GONE;
     for (unsigned i = 0; i < SIM_MIG_MAX; i++)
-        if (mig->compute[i].serial && mig->compute[i].gpu == slot && (!all || unit_in_use(state, SIM_MIG_UNIT(card, i))))
+        if (mig->compute[i].serial && mig->compute[i].gpu == slot &&
+            (!all || unit_in_use(state, SIM_MIG_UNIT(card, i))))
             result = result == SIM_MIG_DONE ? SIM_MIG_IN_USE : result;
     if (result == SIM_MIG_DONE) {
         for (unsigned i = 0; i < SIM_MIG_MAX; i++)
@@ -177,8 +169,7 @@ enum sim_mig_result sim_mig_end_gpu(struct sim_state *state, unsigned card, unsi
 }
 
 /* Under the lock. */
-static void apply(struct sim_state *state, const struct sim_card *card)
-{
+static void apply(struct sim_state *state, const struct sim_card *card) {
     struct sim_mig *mig = &state->region->migs[card->index];
     unsigned slot, compute, profiles;
 
@@ -189,14 +180,14 @@ static void apply(struct sim_state *state, const struct sim_card *card)
     for (unsigned i = 0; i < card->mig.count; i++) {
         const struct sim_mig_profile *profile = &sim_mig_profiles(card, &profiles)[card->mig.instances[i].profile];
 
-        if (make_gpu(state, card, card->mig.instances[i].profile, (int)card->mig.instances[i].start, &slot) == SIM_MIG_DONE)
+        if (make_gpu(state, card, card->mig.instances[i].profile, (int)card->mig.instances[i].start, &slot) ==
+            SIM_MIG_DONE)
             make_compute(state, card, slot, mig->gpu[slot].serial, sim_mig_compute_whole(profile)->kind, 0, &compute);
     }
     mig->declared = sim_mig_layout_id(&card->mig);
 }
 
-void sim_mig_apply(struct sim_state *state, const struct sim_node *node)
-{
+void sim_mig_apply(struct sim_state *state, const struct sim_node *node) {
     bool changed = false;
 
     for (unsigned i = 0; i < node->card_count; i++)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The region's file: made once, complete, under its name; never resized; mapped by everybody. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -13,8 +14,7 @@
 
 static const char magic[8] = "PSIMGPU";
 
-static bool make_region(const char *dir, const char *path)
-{
+static bool make_region(const char *dir, const char *path) {
     char temporary[PATH_MAX + 64];
     struct {
         char magic[8];
@@ -35,8 +35,7 @@ static bool make_region(const char *dir, const char *path)
     return done;
 }
 
-static bool map_region(struct sim_state *state, const char *path, bool writable)
-{
+static bool map_region(struct sim_state *state, const char *path, bool writable) {
     int fd = open(path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
     void *memory;
 
@@ -61,8 +60,7 @@ static bool map_region(struct sim_state *state, const char *path, bool writable)
     return true;
 }
 
-bool sim_state_open(struct sim_state *state, const struct sim_node *node, bool writable)
-{
+bool sim_state_open(struct sim_state *state, const struct sim_node *node, bool writable) {
     char dir[PATH_MAX + 32], path[PATH_MAX + 64], locks[PATH_MAX + 64];
 
     *state = (struct sim_state){.locks = -1, .slot = -1, .threads = PTHREAD_MUTEX_INITIALIZER};
@@ -90,8 +88,7 @@ bool sim_state_open(struct sim_state *state, const struct sim_node *node, bool w
     return true;
 }
 
-void sim_state_close(struct sim_state *state)
-{
+void sim_state_close(struct sim_state *state) {
     if (state->region)
         munmap(state->region, sizeof *state->region);
     if (state->locks >= 0)
@@ -100,8 +97,7 @@ void sim_state_close(struct sim_state *state)
     state->locks = state->slot = -1;
 }
 
-void sim_state_forget_after_fork(struct sim_state *state)
-{
+void sim_state_forget_after_fork(struct sim_state *state) {
     sim_state_close(state);
     state->threads = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 }

@@ -1,23 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples: what the card and its processes had had of the SMs' time at the end of each sample period. Sample n ends at n times
- * the period. Whoever takes the clock on keeps those it passes; since nothing changes while nobody looks, a reader
- * works out those after it.
+ * Samples: what the card and its processes had had of the SMs' time at the end of each sample period. Sample n ends at
+ * n times the period. Whoever takes the clock on keeps those it passes; since nothing changes while nobody looks, a
+ * reader works out those after it.
  */
 #include <string.h>
 
 #include "clock_run.h"
 #include "state.h"
 
-static uint64_t busy_of(const struct sim_state *state, unsigned card, unsigned slot, uint64_t work)
-{
+static uint64_t busy_of(const struct sim_state *state, unsigned card, unsigned slot, uint64_t work) {
     const struct sim_card_use *use = &state->region->processes[slot].cards[card];
     uint64_t submitted = use->submitted, end = use->end, pending = end > work ? end - work : 0;
 
     return submitted > pending ? submitted - pending : 0;
 }
 
-uint64_t sim_samples_next(const struct sim_state *state, unsigned card, uint64_t now)
-{
+uint64_t sim_samples_next(const struct sim_state *state, unsigned card, uint64_t now) {
     struct sim_clock *clock = &state->region->clocks[card];
     uint64_t period = card < SIM_MAX_CARDS ? state->period[card] : 0;
 
@@ -28,8 +27,7 @@ uint64_t sim_samples_next(const struct sim_state *state, unsigned card, uint64_t
     return (clock->sampled + 1) * period;
 }
 
-void sim_samples_keep(struct sim_state *state, unsigned card, const struct sim_moment *moment)
-{
+void sim_samples_keep(struct sim_state *state, unsigned card, const struct sim_moment *moment) {
     struct sim_region *region = state->region;
     struct sim_clock *clock = &region->clocks[card];
     uint32_t bound = region->process_bound;
@@ -42,8 +40,7 @@ void sim_samples_keep(struct sim_state *state, unsigned card, const struct sim_m
     clock->sampled = number;
 }
 
-bool sim_sampling_at(const struct sim_state *state, unsigned card, uint64_t number, struct sim_sampling *sampling)
-{
+bool sim_sampling_at(const struct sim_state *state, unsigned card, uint64_t number, struct sim_sampling *sampling) {
     const struct sim_clock *clock = &state->region->clocks[card];
     struct sim_run run;
 
@@ -57,20 +54,18 @@ bool sim_sampling_at(const struct sim_state *state, unsigned card, uint64_t numb
     return true;
 }
 
-uint64_t sim_sampled_card(const struct sim_sampling *sampling)
-{
-    return sampling->kept ? (uint64_t)sampling->state->region->clocks[sampling->card].samples[sampling->number % SIM_SAMPLES]
-                          : sampling->at.busy;
+uint64_t sim_sampled_card(const struct sim_sampling *sampling) {
+    return sampling->kept
+               ? (uint64_t)sampling->state->region->clocks[sampling->card].samples[sampling->number % SIM_SAMPLES]
+               : sampling->at.busy;
 }
 
-uint64_t sim_sampled_process(const struct sim_sampling *sampling, unsigned slot)
-{
+uint64_t sim_sampled_process(const struct sim_sampling *sampling, unsigned slot) {
     return sampling->kept
                ? (uint64_t)sampling->state->region->samples[slot][sampling->card][sampling->number % SIM_SAMPLES]
                : busy_of(sampling->state, sampling->card, slot, sampling->at.work);
 }
 
-void sim_samples_forget(struct sim_state *state, unsigned slot)
-{
+void sim_samples_forget(struct sim_state *state, unsigned slot) {
     memset(state->region->samples[slot], 0, sizeof state->region->samples[slot]);
 }

@@ -1,17 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that several processes hold: exported allocations. It is the card's as long as one process that lives holds it; the
- * first of these is the one that pays for it in the figures. Nothing is moved between processes, so that no death
- * can leave it half moved.
+ * Memory that several processes hold: exported allocations. It is the card's as long as one process that lives holds
+ * it; the first of these is the one that pays for it in the figures. Nothing is moved between processes, so that no
+ * death can leave it half moved.
  */
 #include "state.h"
 
-static bool holds(const struct sim_shared *shared, unsigned slot)
-{
+static bool holds(const struct sim_shared *shared, unsigned slot) {
     return shared->holders[slot / 64] >> slot % 64 & 1;
 }
 
-int sim_shared_payer(const struct sim_state *state, const struct sim_shared *shared)
-{
+int sim_shared_payer(const struct sim_state *state, const struct sim_shared *shared) {
     for (unsigned word = 0; word < SIM_MAX_PROCESSES / 64; word++)
         for (unsigned slot = word * 64; shared->holders[word] && slot < (word + 1) * 64; slot++)
             if (holds(shared, slot) && state->region->processes[slot].in_use && sim_slot_alive(state, slot))
@@ -19,16 +18,14 @@ int sim_shared_payer(const struct sim_state *state, const struct sim_shared *sha
     return -1;
 }
 
-static struct sim_shared *by_id(struct sim_state *state, uint64_t id)
-{
+static struct sim_shared *by_id(struct sim_state *state, uint64_t id) {
     for (unsigned i = 0; i < state->region->shared_bound && i < SIM_MAX_SHARED; i++)
         if (state->region->shared[i].id == id)
             return &state->region->shared[i];
     return NULL;
 }
 
-uint64_t sim_shared_make(struct sim_state *state, unsigned card, uint64_t bytes)
-{
+uint64_t sim_shared_make(struct sim_state *state, unsigned card, uint64_t bytes) {
     struct sim_region *region = state->region;
     uint64_t id = 0;
 
@@ -52,8 +49,7 @@ uint64_t sim_shared_make(struct sim_state *state, unsigned card, uint64_t bytes)
     return id;
 }
 
-bool sim_shared_hold(struct sim_state *state, uint64_t id)
-{
+bool sim_shared_hold(struct sim_state *state, uint64_t id) {
     struct sim_shared *shared;
 
     sim_state_lock(state);
@@ -65,8 +61,7 @@ bool sim_shared_hold(struct sim_state *state, uint64_t id)
     return shared != NULL;
 }
 
-void sim_shared_drop(struct sim_state *state, uint64_t id)
-{
+void sim_shared_drop(struct sim_state *state, uint64_t id) {
     struct sim_shared *shared;
 
     sim_state_lock(state);
@@ -78,14 +73,12 @@ void sim_shared_drop(struct sim_state *state, uint64_t id)
     sim_state_unlock(state);
 }
 
-void sim_shared_forget(struct sim_state *state, unsigned slot)
-{
+void sim_shared_forget(struct sim_state *state, unsigned slot) {
     for (unsigned i = 0; i < state->region->shared_bound && i < SIM_MAX_SHARED; i++)
         state->region->shared[i].holders[slot / 64] &= ~(UINT64_C(1) << slot % 64);
 }
 
-void sim_shared_rebuild(struct sim_state *state, uint64_t used[SIM_MAX_UNITS])
-{
+void sim_shared_rebuild(struct sim_state *state, uint64_t used[SIM_MAX_UNITS]) {
     for (unsigned i = 0; i < state->region->shared_bound && i < SIM_MAX_SHARED; i++) {
         struct sim_shared *shared = &state->region->shared[i];
 
@@ -96,8 +89,7 @@ void sim_shared_rebuild(struct sim_state *state, uint64_t used[SIM_MAX_UNITS])
     }
 }
 
-uint64_t sim_shared_bytes(const struct sim_state *state, unsigned card, int payer)
-{
+uint64_t sim_shared_bytes(const struct sim_state *state, unsigned card, int payer) {
     uint64_t bytes = 0;
 
     for (unsigned i = 0; i < state->region->shared_bound && i < SIM_MAX_SHARED; i++) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Slots and who is alive. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -8,13 +9,11 @@
 #include "clock_run.h"
 
 /* Bytes of the file `processes`: first one a slot for being alive, then one a slot for the pid. */
-static struct flock byte_lock(off_t byte)
-{
+static struct flock byte_lock(off_t byte) {
     return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
 }
 
-bool sim_slot_alive(const struct sim_state *state, unsigned slot)
-{
+bool sim_slot_alive(const struct sim_state *state, unsigned slot) {
     struct flock lock = byte_lock(slot);
 
     if ((int)slot == state->slot)
@@ -22,8 +21,7 @@ bool sim_slot_alive(const struct sim_state *state, unsigned slot)
     return fcntl(state->locks, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
 }
 
-uint64_t sim_own_pid_namespace(void)
-{
+uint64_t sim_own_pid_namespace(void) {
     char target[64];
     ssize_t length = readlink("/proc/self/ns/pid", target, sizeof target - 1);
     unsigned long long inode = 0;
@@ -34,8 +32,7 @@ uint64_t sim_own_pid_namespace(void)
     return sscanf(target, "pid:[%llu]", &inode) == 1 ? inode : 0;
 }
 
-unsigned sim_slot_pid(const struct sim_state *state, unsigned slot)
-{
+unsigned sim_slot_pid(const struct sim_state *state, unsigned slot) {
     struct flock lock = byte_lock(SIM_MAX_PROCESSES + (off_t)slot);
     const struct sim_process *process = &state->region->processes[slot];
     uint64_t namespace;
@@ -49,8 +46,7 @@ unsigned sim_slot_pid(const struct sim_state *state, unsigned slot)
     return namespace && namespace == sim_own_pid_namespace() ? process->pid : 0;
 }
 
-bool sim_slot_claim(struct sim_state *state, unsigned slot)
-{
+bool sim_slot_claim(struct sim_state *state, unsigned slot) {
     struct flock alive = byte_lock(slot), named = byte_lock(SIM_MAX_PROCESSES + (off_t)slot);
 
     if (fcntl(state->locks, F_OFD_SETLK, &alive) != 0)
@@ -60,8 +56,7 @@ bool sim_slot_claim(struct sim_state *state, unsigned slot)
     return true;
 }
 
-static void occupy(struct sim_state *state)
-{
+static void occupy(struct sim_state *state) {
     struct sim_process *own = &state->region->processes[state->slot];
     uint32_t bound;
 
@@ -83,8 +78,7 @@ static void occupy(struct sim_state *state)
     sim_state_unlock(state);
 }
 
-bool sim_state_join(struct sim_state *state)
-{
+bool sim_state_join(struct sim_state *state) {
     if (state->slot >= 0)
         return true;
     for (int take_over = 0; take_over <= 1; take_over++)

@@ -1,15 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The simulated hardware: one file, run/partita-simulator/state, mapped by every process. It plays the kernel driver: it
- * knows how much of each card each process holds, and takes everything back from a process that is gone.
+ * The simulated hardware: one file, run/partita-simulator/state, mapped by every process. It plays the kernel driver:
+ * it knows how much of each card each process holds, and takes everything back from a process that is gone.
  *
  * A process owns a slot of the region exactly as long as the kernel holds its lock on one byte of the file `processes`
- * (an open-file-description lock: it ends with the process however that dies, and can be tested from any pid namespace).
- * A second, process-associated lock lets a reader learn the owner's pid as its own pid namespace names it (fcntl(2),
- * F_OFD_GETLK gives l_pid in the caller's namespace).
+ * (an open-file-description lock: it ends with the process however that dies, and can be tested from any pid
+ * namespace). A second, process-associated lock lets a reader learn the owner's pid as its own pid namespace names it
+ * (fcntl(2), F_OFD_GETLK gives l_pid in the caller's namespace).
  *
  * Changes are made under one lock word in the region whose value names the owner's slot; whoever waits for a dead owner
- * takes the lock over and rebuilds the totals from the slots of the living. Lock order: the process' own mutex, then the
- * lock word. Readers take no lock.
+ * takes the lock over and rebuilds the totals from the slots of the living. Lock order: the process' own mutex, then
+ * the lock word. Readers take no lock.
  */
 #ifndef PARTITA_SIM_STATE_H
 #define PARTITA_SIM_STATE_H
@@ -19,14 +20,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../node/node.h"
 #include "clock.h"
 #include "mig.h"
-#include "../node/node.h"
 
 #define SIM_MAX_PROCESSES 4096
 #define SIM_STATE_VERSION 3
 
-/* What one process holds of one unit: a card, or a compute instance of one with MIG (mig.h). `card` below is a unit wherever one is charged, or its time asked for. */
+/*
+ * What one process holds of one unit: a card, or a compute instance of one with MIG (mig.h). `card` below is a unit
+ * wherever one is charged, or its time asked for.
+ */
 struct sim_card_use {
     _Atomic uint64_t memory;   /* bytes of allocations, as the card's allocator rounds them */
     _Atomic uint64_t overhead; /* bytes of contexts */
@@ -63,7 +67,8 @@ struct sim_fault {
     int32_t error; /* what it returns without doing anything; 0: it goes on */
     uint32_t pad;
     uint64_t delay_us;
-    uint64_t from, every, times; /* which calls: the from-th (1 is the first), each every-th after it; times 0: for ever */
+    /* which calls: the from-th (1 is the first), each every-th after it; times 0: for ever */
+    uint64_t from, every, times;
     _Atomic uint64_t calls, met;
 };
 
@@ -93,7 +98,8 @@ struct sim_region {
     _Atomic uint64_t last_instance;
     struct sim_mig migs[SIM_MAX_CARDS];
     struct sim_clock clocks[SIM_MAX_UNITS];
-    _Atomic uint64_t samples[SIM_MAX_PROCESSES][SIM_MAX_CARDS][SIM_SAMPLES]; /* of whole cards: NVML has none of instances */
+    /* of whole cards: NVML has none of instances */
+    _Atomic uint64_t samples[SIM_MAX_PROCESSES][SIM_MAX_CARDS][SIM_SAMPLES];
 };
 
 enum sim_use { SIM_MEMORY, SIM_OVERHEAD };
@@ -113,13 +119,19 @@ struct sim_state {
 bool sim_state_open(struct sim_state *state, const struct sim_node *node, bool writable);
 void sim_state_close(struct sim_state *state);
 
-/* Takes a slot for this process, so that it may reserve, if it has none. False if every slot belongs to a living process. */
+/*
+ * Takes a slot for this process, so that it may reserve, if it has none. False if every slot belongs to a living
+ * process.
+ */
 bool sim_state_join(struct sim_state *state);
 
 /* Gives up what a child inherited by fork: neither keeps the parent's slot alive nor touches it. */
 void sim_state_forget_after_fork(struct sim_state *state);
 
-/* Charges bytes of a card whose CUDA-visible capacity is `capacity`; false if they do not fit, after the dead gave back. */
+/*
+ * Charges bytes of a card whose CUDA-visible capacity is `capacity`; false if they do not fit, after the dead gave
+ * back.
+ */
 bool sim_state_reserve(struct sim_state *state, unsigned card, enum sim_use use, uint64_t bytes, uint64_t capacity);
 
 /* As sim_state_reserve, but takes as much as fits in whole `grain`s; gives what it took. */
@@ -141,10 +153,15 @@ struct sim_process_use {
     uint64_t busy, pending; /* ns of the SMs' time that it had, and that it still waits for */
 };
 
-/* Fills `uses` with at most `room` living processes that have a context on or memory of the card; gives how many there are. */
+/*
+ * Fills `uses` with at most `room` living processes that have a context on or memory of the card; gives how many there
+ * are.
+ */
 unsigned sim_state_processes(const struct sim_state *state, unsigned card, struct sim_process_use *uses, unsigned room);
 
-/* Makes memory that this process has reserved one that others may hold too; gives its number, 0 if there are too many. */
+/*
+ * Makes memory that this process has reserved one that others may hold too; gives its number, 0 if there are too many.
+ */
 uint64_t sim_shared_make(struct sim_state *state, unsigned card, uint64_t bytes);
 /* False: nobody who lives holds it any more. */
 bool sim_shared_hold(struct sim_state *state, uint64_t id);

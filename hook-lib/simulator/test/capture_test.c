@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Capture: what is submitted becomes a graph, and calls that do not belong into one fail and spoil it. */
 #include <pthread.h>
 #include <unistd.h>
@@ -8,21 +9,18 @@
 
 static CUstream stream;
 
-static CUstream new_stream(unsigned flags)
-{
+static CUstream new_stream(unsigned flags) {
     CUstream created;
 
     CHECK_EQUAL(CU(cuStreamCreate)(&created, flags), CUDA_SUCCESS);
     return created;
 }
 
-static void begin(int mode)
-{
+static void begin(int mode) {
     CHECK_EQUAL(CU(cuStreamBeginCapture_v2)(stream, mode), CUDA_SUCCESS);
 }
 
-static CUgraph end(void)
-{
+static CUgraph end(void) {
     CUgraph graph = NULL;
 
     CHECK_EQUAL(CU(cuStreamEndCapture)(stream, &graph), CUDA_SUCCESS);
@@ -30,23 +28,20 @@ static CUgraph end(void)
     return graph;
 }
 
-static int status_of(CUstream asked)
-{
+static int status_of(CUstream asked) {
     int status = -1;
 
     CHECK_EQUAL(CU(cuStreamIsCapturing)(asked, &status), CUDA_SUCCESS);
     return status;
 }
 
-static void prepare(void)
-{
+static void prepare(void) {
     install_node("t4x1");
     begin_spinning();
     stream = new_stream(CU_STREAM_NON_BLOCKING);
 }
 
-static void what_is_submitted_becomes_a_graph(void)
-{
+static void what_is_submitted_becomes_a_graph(void) {
     CUgraphNode nodes[8];
     size_t count = 8;
     CUgraphExec exec;
@@ -82,13 +77,11 @@ static void what_is_submitted_becomes_a_graph(void)
     CHECK_EQUAL(CU(cuGraphDestroy)(graph), CUDA_SUCCESS);
 }
 
-static void nothing(void *data)
-{
+static void nothing(void *data) {
     ++*(int *)data;
 }
 
-static void memory_copies_and_host_functions_are_captured(void)
-{
+static void memory_copies_and_host_functions_are_captured(void) {
     CUdeviceptr pointer, kept;
     CUgraphExec exec;
     CUgraph graph;
@@ -120,8 +113,7 @@ static void memory_copies_and_host_functions_are_captured(void)
 }
 
 /* Calls `unsafe` in a capture of that mode: what it must answer, and whether the capture is spoilt then. */
-static void expect(int mode, CUresult (*unsafe)(void), CUresult expected, bool spoilt)
-{
+static void expect(int mode, CUresult (*unsafe)(void), CUresult expected, bool spoilt) {
     CUgraph graph = (CUgraph)(void *)&graph;
 
     begin(mode);
@@ -138,15 +130,13 @@ static void expect(int mode, CUresult (*unsafe)(void), CUresult expected, bool s
 static CUdeviceptr held;
 static CUevent event;
 
-static CUresult allocate(void)
-{
+static CUresult allocate(void) {
     CUdeviceptr pointer;
 
     return CU(cuMemAlloc_v2)(&pointer, MIB);
 }
 
-static CUresult deallocate(void)
-{
+static CUresult deallocate(void) {
     CUresult result = CU(cuMemFree_v2)(held);
 
     if (result == CUDA_SUCCESS)
@@ -154,54 +144,45 @@ static CUresult deallocate(void)
     return result;
 }
 
-static CUresult copy_synchronously(void)
-{
+static CUresult copy_synchronously(void) {
     char byte = 0;
 
     return CU(cuMemcpyHtoD_v2)(held, &byte, 1);
 }
 
-static CUresult query_event(void)
-{
+static CUresult query_event(void) {
     return CU(cuEventQuery)(event);
 }
 
-static CUresult wait_for_event(void)
-{
+static CUresult wait_for_event(void) {
     return CU(cuEventSynchronize)(event);
 }
 
-static CUresult synchronize_context(void)
-{
+static CUresult synchronize_context(void) {
     return CU(cuCtxSynchronize)();
 }
 
-static CUresult synchronize_stream(void)
-{
+static CUresult synchronize_stream(void) {
     return CU(cuStreamSynchronize)(stream);
 }
 
-static CUresult query_stream(void)
-{
+static CUresult query_stream(void) {
     return CU(cuStreamQuery)(stream);
 }
 
-static CUresult record_and_query(void)
-{
+static CUresult record_and_query(void) {
     CHECK_EQUAL(CU(cuEventRecord)(event, stream), CUDA_SUCCESS);
     return CU(cuEventQuery)(event);
 }
 
-static CUresult record_and_measure(void)
-{
+static CUresult record_and_measure(void) {
     float ms;
 
     CHECK_EQUAL(CU(cuEventRecord)(event, stream), CUDA_SUCCESS);
     return CU(cuEventElapsedTime)(&ms, event, event);
 }
 
-static void unsafe_calls_fail_and_spoil_the_capture_unless_it_is_relaxed(void)
-{
+static void unsafe_calls_fail_and_spoil_the_capture_unless_it_is_relaxed(void) {
     CUresult (*const unsafe[])(void) = {allocate, deallocate, copy_synchronously, query_event, wait_for_event};
     CUresult (*const never[])(void) = {synchronize_context, synchronize_stream, query_stream};
     CUresult (*const captured[])(void) = {record_and_query, record_and_measure};
@@ -225,8 +206,7 @@ static void unsafe_calls_fail_and_spoil_the_capture_unless_it_is_relaxed(void)
     CHECK_EQUAL(CU(cuEventSynchronize)(event), CUDA_SUCCESS);
 }
 
-static void a_thread_may_relax_its_own_mode(void)
-{
+static void a_thread_may_relax_its_own_mode(void) {
     CUdeviceptr pointer;
     int mode = CU_STREAM_CAPTURE_MODE_RELAXED;
 
@@ -247,8 +227,7 @@ struct elsewhere {
     int mode;
 };
 
-static void *allocate_elsewhere(void *argument)
-{
+static void *allocate_elsewhere(void *argument) {
     struct elsewhere *elsewhere = argument;
     CUgraph graph;
 
@@ -259,8 +238,7 @@ static void *allocate_elsewhere(void *argument)
     return (void *)(intptr_t)allocate();
 }
 
-static CUresult in_another_thread(int mode)
-{
+static CUresult in_another_thread(int mode) {
     struct elsewhere elsewhere = {.mode = mode};
     pthread_t thread;
     void *result;
@@ -271,8 +249,7 @@ static CUresult in_another_thread(int mode)
     return (CUresult)(intptr_t)result;
 }
 
-static void only_global_captures_forbid_calls_of_other_threads(void)
-{
+static void only_global_captures_forbid_calls_of_other_threads(void) {
     CUgraph graph;
 
     prepare();
@@ -287,8 +264,7 @@ static void only_global_captures_forbid_calls_of_other_threads(void)
     CHECK_EQUAL(CU(cuStreamEndCapture)(stream, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
 }
 
-static void the_legacy_stream_is_unusable_while_a_blocking_stream_is_captured(void)
-{
+static void the_legacy_stream_is_unusable_while_a_blocking_stream_is_captured(void) {
     uint64_t ns = MS;
     void *parameters[] = {&ns};
     CUgraph graph;
@@ -302,14 +278,14 @@ static void the_legacy_stream_is_unusable_while_a_blocking_stream_is_captured(vo
     begin(CU_STREAM_CAPTURE_MODE_RELAXED);
     CHECK_EQUAL(CU(cuStreamIsCapturing)(NULL, &status), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
     CHECK_EQUAL(status_of(stream), CU_STREAM_CAPTURE_STATUS_ACTIVE);
-    CHECK_EQUAL(CU(cuLaunchKernel)(spin, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+    CHECK_EQUAL(CU(cuLaunchKernel)(spin, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL),
+                CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
     CHECK_EQUAL(CU(cuStreamEndCapture)(stream, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
     CHECK_EQUAL(CU(cuStreamBeginCapture_v2)(NULL, 0), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     CHECK_EQUAL(CU(cuStreamBeginCapture_v2)(CU_STREAM_LEGACY, 0), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
 }
 
-static void a_threads_own_default_stream_can_be_captured(void)
-{
+static void a_threads_own_default_stream_can_be_captured(void) {
     uint64_t ns = MS;
     void *parameters[] = {&ns};
     CUgraph graph;
@@ -329,16 +305,14 @@ static void a_threads_own_default_stream_can_be_captured(void)
     CHECK_EQUAL(CU(cuGraphDestroy)(graph), CUDA_SUCCESS);
 }
 
-static CUevent new_event(void)
-{
+static CUevent new_event(void) {
     CUevent created;
 
     CHECK_EQUAL(CU(cuEventCreate)(&created, CU_EVENT_DISABLE_TIMING), CUDA_SUCCESS);
     return created;
 }
 
-static void another_stream_joins_by_an_event_and_must_come_back(void)
-{
+static void another_stream_joins_by_an_event_and_must_come_back(void) {
     CUstream other;
     CUevent fork, join;
     CUgraph graph;
@@ -372,8 +346,7 @@ static void another_stream_joins_by_an_event_and_must_come_back(void)
     CHECK_EQUAL(CU(cuStreamEndCapture)(stream, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
 }
 
-static void captures_do_not_mix_with_each_other_or_with_what_is_not_captured(void)
-{
+static void captures_do_not_mix_with_each_other_or_with_what_is_not_captured(void) {
     CUstream other;
     CUevent outside, inside;
     CUgraph graph;
@@ -402,8 +375,7 @@ static void captures_do_not_mix_with_each_other_or_with_what_is_not_captured(voi
     CHECK_EQUAL(CU(cuGraphDestroy)(end()), CUDA_SUCCESS);
 }
 
-static void a_graph_launched_in_a_capture_becomes_a_child(void)
-{
+static void a_graph_launched_in_a_capture_becomes_a_child(void) {
     CUgraph inner, outer;
     CUgraphExec exec, outer_exec;
 
@@ -426,8 +398,7 @@ static void a_graph_launched_in_a_capture_becomes_a_child(void)
     CHECK_EQUAL(CU(cuGraphDestroy)(outer), CUDA_SUCCESS);
 }
 
-static void a_stream_that_ends_takes_its_capture_along(void)
-{
+static void a_stream_that_ends_takes_its_capture_along(void) {
     CUdeviceptr pointer;
 
     prepare();

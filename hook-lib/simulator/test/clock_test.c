@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels take the card's time, and processes share it. */
 #include "simulated.h"
 
@@ -7,8 +8,7 @@
 #include "cuda_events.h"
 #include "spinning.h"
 
-static CUevent event_in(CUstream stream)
-{
+static CUevent event_in(CUstream stream) {
     CUevent event;
 
     CHECK_EQUAL(CU(cuEventCreate)(&event, CU_EVENT_DEFAULT), CUDA_SUCCESS);
@@ -16,16 +16,14 @@ static CUevent event_in(CUstream stream)
     return event;
 }
 
-static double elapsed(CUevent start, CUevent end)
-{
+static double elapsed(CUevent start, CUevent end) {
     float ms;
 
     CHECK_EQUAL(CU(cuEventElapsedTime)(&ms, start, end), CUDA_SUCCESS);
     return ms;
 }
 
-static void a_kernel_takes_its_time_and_the_launch_returns_at_once(void)
-{
+static void a_kernel_takes_its_time_and_the_launch_returns_at_once(void) {
     uint64_t began, launched;
 
     install_node("t4x1");
@@ -39,8 +37,7 @@ static void a_kernel_takes_its_time_and_the_launch_returns_at_once(void)
     CHECK_EQUAL(use_of(getpid()).launches, 1);
 }
 
-static void waiting_ends_when_the_work_is_done(void)
-{
+static void waiting_ends_when_the_work_is_done(void) {
     CUdeviceptr pointer;
     CUstream stream;
     CUevent event;
@@ -71,8 +68,7 @@ static void waiting_ends_when_the_work_is_done(void)
     CHECK_EQUAL(use_of(getpid()).pending, 0);
 }
 
-static void events_have_the_cards_time(void)
-{
+static void events_have_the_cards_time(void) {
     CUevent start, middle, end;
     float ms;
 
@@ -92,8 +88,7 @@ static void events_have_the_cards_time(void)
     CHECK_EQUAL(CU(cuEventQuery)(end), CUDA_ERROR_INVALID_HANDLE);
 }
 
-static void events_without_times_have_none(void)
-{
+static void events_without_times_have_none(void) {
     CUevent silent, fresh, timed;
     float ms;
 
@@ -110,8 +105,7 @@ static void events_without_times_have_none(void)
     CHECK_EQUAL(CU(cuEventSynchronize)(fresh), CUDA_SUCCESS);
 }
 
-static void at_most_1024_launches_are_pending(void)
-{
+static void at_most_1024_launches_are_pending(void) {
     install_node("t4x1");
     begin_spinning();
     for (int i = 0; i < 1024 + 60; i++)
@@ -120,8 +114,7 @@ static void at_most_1024_launches_are_pending(void)
 }
 
 /* Submits so many ms, tells when they are done, and stays. */
-static void work(int link, long ms)
-{
+static void work(int link, long ms) {
     begin_spinning();
     tell(link, 'r');
     CHECK(hear(link) == 'g');
@@ -132,8 +125,7 @@ static void work(int link, long ms)
     hear(link);
 }
 
-static void processes_with_pending_work_share_the_card_alike(void)
-{
+static void processes_with_pending_work_share_the_card_alike(void) {
     struct child children[3];
     uint64_t before[3], card, given, gained;
 
@@ -161,8 +153,7 @@ static void processes_with_pending_work_share_the_card_alike(void)
         kill_child(&children[i]);
 }
 
-static void a_shared_card_gives_everybodys_time_once(void)
-{
+static void a_shared_card_gives_everybodys_time_once(void) {
     struct child first, second;
 
     install_node("t4x1");
@@ -182,8 +173,7 @@ static void a_shared_card_gives_everybodys_time_once(void)
     join_child(&second);
 }
 
-static void the_work_of_a_killed_process_is_gone(void)
-{
+static void the_work_of_a_killed_process_is_gone(void) {
     struct child child;
 
     install_node("t4x1");
@@ -200,8 +190,7 @@ static void the_work_of_a_killed_process_is_gone(void)
 }
 
 /* Short kernels, so many that the history of the card's speed overflows. */
-static void hurry(int link, long parent)
-{
+static void hurry(int link, long parent) {
     begin_spinning();
     tell(link, 'r');
     CHECK(hear(link) == 'g');
@@ -215,8 +204,7 @@ static void hurry(int link, long parent)
     hear(link);
 }
 
-static void event_times_are_known_though_others_took_the_clock_on(void)
-{
+static void event_times_are_known_though_others_took_the_clock_on(void) {
     CUevent start, end;
     struct child child;
 
@@ -234,8 +222,7 @@ static void event_times_are_known_though_others_took_the_clock_on(void)
     kill_child(&child);
 }
 
-static void spin_until_killed(int link, long unused)
-{
+static void spin_until_killed(int link, long unused) {
     (void)unused;
     begin_spinning();
     tell(link, 'r');
@@ -244,8 +231,7 @@ static void spin_until_killed(int link, long unused)
 }
 
 /* 5 ms of work whenever it is told to. */
-static void work_when_told(int link, long unused)
-{
+static void work_when_told(int link, long unused) {
     (void)unused;
     begin_spinning();
     tell(link, 'r');
@@ -257,8 +243,7 @@ static void work_when_told(int link, long unused)
     }
 }
 
-static void the_clock_survives_a_kill_at_any_point(void)
-{
+static void the_clock_survives_a_kill_at_any_point(void) {
     struct child children[3], steady;
 
     install_node("t4x1");
@@ -279,8 +264,7 @@ static void the_clock_survives_a_kill_at_any_point(void)
     kill_child(&steady);
 }
 
-static void other_kernels_take_what_the_node_says(void)
-{
+static void other_kernels_take_what_the_node_says(void) {
     CUmodule module;
     CUfunction function;
 

@@ -1,11 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each misuse gets the driver's own error. */
 #include "simulated.h"
 
 #include <pthread.h>
 #include <unistd.h>
 
-static void every_call_before_cuInit_is_not_initialized(void)
-{
+static void every_call_before_cuInit_is_not_initialized(void) {
     CUdeviceptr pointer;
     CUcontext context;
     size_t bytes;
@@ -21,8 +21,7 @@ static void every_call_before_cuInit_is_not_initialized(void)
     CHECK_EQUAL(CU(cuMemAllocManaged)(&pointer, 1, CU_MEM_ATTACH_GLOBAL), CUDA_ERROR_NOT_INITIALIZED);
 }
 
-static void some_values_are_refused_even_before_cuInit(void)
-{
+static void some_values_are_refused_even_before_cuInit(void) {
     CUdeviceptr pointer;
 
     install_node("t4x1");
@@ -32,8 +31,7 @@ static void some_values_are_refused_even_before_cuInit(void)
     CHECK_EQUAL(CU(cuStreamDestroy_v2)(NULL), CUDA_ERROR_INVALID_HANDLE);
 }
 
-static void versions_and_addresses_work_before_cuInit(void)
-{
+static void versions_and_addresses_work_before_cuInit(void) {
     void *function;
     int version;
 
@@ -44,8 +42,7 @@ static void versions_and_addresses_work_before_cuInit(void)
     CHECK_EQUAL(CU(cuGetProcAddress_v2)("cuInit", &function, 12000, 0, NULL), CUDA_SUCCESS);
 }
 
-static void without_a_context_memory_calls_are_invalid_context(void)
-{
+static void without_a_context_memory_calls_are_invalid_context(void) {
     CUdeviceptr pointer;
     CUdevice device;
     size_t bytes;
@@ -63,8 +60,7 @@ static void without_a_context_memory_calls_are_invalid_context(void)
     CHECK_EQUAL(CU(cuDevicePrimaryCtxRelease_v2)(0), CUDA_ERROR_INVALID_CONTEXT);
 }
 
-static void null_outputs_and_bad_values_are_invalid_value(void)
-{
+static void null_outputs_and_bad_values_are_invalid_value(void) {
     CUdeviceptr pointer = 0;
     CUcontext context;
     const char *text;
@@ -87,8 +83,7 @@ static void null_outputs_and_bad_values_are_invalid_value(void)
     CHECK(text == NULL);
 }
 
-static void unknown_pointers_and_handles_are_refused(void)
-{
+static void unknown_pointers_and_handles_are_refused(void) {
     CUdeviceptr pointer;
     CUcontext context;
     CUstream stream;
@@ -111,16 +106,14 @@ static void unknown_pointers_and_handles_are_refused(void)
     CHECK_EQUAL(CU(cuCtxCreate_v2)(&context, 0, 3), CUDA_ERROR_INVALID_DEVICE);
 }
 
-static void *use_destroyed(void *context)
-{
+static void *use_destroyed(void *context) {
     CUdeviceptr pointer;
 
     CHECK_EQUAL(CU(cuCtxSetCurrent)(context), CUDA_SUCCESS);
     return (void *)(intptr_t)CU(cuMemAlloc_v2)(&pointer, 1);
 }
 
-static void *sees_no_context(void *unused)
-{
+static void *sees_no_context(void *unused) {
     CUcontext context;
 
     (void)unused;
@@ -128,8 +121,7 @@ static void *sees_no_context(void *unused)
     return context;
 }
 
-static void a_context_is_current_in_its_thread_only(void)
-{
+static void a_context_is_current_in_its_thread_only(void) {
     CUcontext context;
     pthread_t thread;
     void *result;
@@ -144,8 +136,7 @@ static void a_context_is_current_in_its_thread_only(void)
     CHECK_EQUAL((intptr_t)result, CUDA_SUCCESS);
 }
 
-static void a_destroyed_context_says_so(void)
-{
+static void a_destroyed_context_says_so(void) {
     CUcontext context, primary, current;
     CUdeviceptr pointer;
 
@@ -162,8 +153,7 @@ static void a_destroyed_context_says_so(void)
     CHECK_EQUAL(CU(cuCtxDestroy_v2)(primary), CUDA_ERROR_INVALID_CONTEXT);
 }
 
-static void launches_check_their_shape(void)
-{
+static void launches_check_their_shape(void) {
     CUmodule module;
     CUfunction function;
 
@@ -179,8 +169,7 @@ static void launches_check_their_shape(void)
     CHECK_EQUAL(CU(cuModuleUnload)(module), CUDA_SUCCESS);
 }
 
-static void use_cuda(int link, long unused)
-{
+static void use_cuda(int link, long unused) {
     CUdeviceptr pointer;
 
     (void)link;
@@ -189,8 +178,7 @@ static void use_cuda(int link, long unused)
     CHECK_EQUAL(CU(cuInit)(0), CUDA_ERROR_NOT_INITIALIZED);
 }
 
-static void a_forked_child_cannot_use_cuda_again(void)
-{
+static void a_forked_child_cannot_use_cuda_again(void) {
     CUdeviceptr pointer;
     struct child child;
 
@@ -201,8 +189,7 @@ static void a_forked_child_cannot_use_cuda_again(void)
     CHECK_EQUAL(CU(cuMemAlloc_v2)(&pointer, 1), CUDA_SUCCESS);
 }
 
-static void there_is_no_export_table(void)
-{
+static void there_is_no_export_table(void) {
     CUuuid id = {{0}};
     const void *table = &id;
 
@@ -211,8 +198,7 @@ static void there_is_no_export_table(void)
     CHECK(table == NULL);
 }
 
-static void errors_have_names_and_words(void)
-{
+static void errors_have_names_and_words(void) {
     const char *name, *text;
 
     install_node("t4x1");
@@ -222,8 +208,7 @@ static void errors_have_names_and_words(void)
 }
 
 RUN(TEST(every_call_before_cuInit_is_not_initialized), TEST(some_values_are_refused_even_before_cuInit),
-    TEST(versions_and_addresses_work_before_cuInit),
-    TEST(without_a_context_memory_calls_are_invalid_context), TEST(null_outputs_and_bad_values_are_invalid_value),
-    TEST(unknown_pointers_and_handles_are_refused), TEST(a_context_is_current_in_its_thread_only),
-    TEST(a_destroyed_context_says_so), TEST(launches_check_their_shape), TEST(a_forked_child_cannot_use_cuda_again),
-    TEST(there_is_no_export_table), TEST(errors_have_names_and_words))
+    TEST(versions_and_addresses_work_before_cuInit), TEST(without_a_context_memory_calls_are_invalid_context),
+    TEST(null_outputs_and_bad_values_are_invalid_value), TEST(unknown_pointers_and_handles_are_refused),
+    TEST(a_context_is_current_in_its_thread_only), TEST(a_destroyed_context_says_so), TEST(launches_check_their_shape),
+    TEST(a_forked_child_cannot_use_cuda_again), TEST(there_is_no_export_table), TEST(errors_have_names_and_words))

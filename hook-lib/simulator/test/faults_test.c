@@ -1,23 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Faults that are ordered come to running processes; so do XID errors. */
 #include <time.h>
 #include <unistd.h>
 
 #include "spinning.h"
 
-static CUresult allocate(void)
-{
+static CUresult allocate(void) {
     CUdeviceptr pointer;
 
     return CU(cuMemAlloc_v2)(&pointer, MIB);
 }
 
-static void a_function_fails_from_a_call_on_every_nth_time(void)
-{
+static void a_function_fails_from_a_call_on_every_nth_time(void) {
     install_node("t4x1");
     begin_cuda(0);
     CHECK_EQUAL(allocate(), CUDA_SUCCESS);
-    DRIVER_TOOL("fault", "--function", "cuMemAlloc_v2", "--error", "CUDA_ERROR_OUT_OF_MEMORY", "--from", "2", "--every", "3",
-                "--times", "2");
+    DRIVER_TOOL("fault", "--function", "cuMemAlloc_v2", "--error", "CUDA_ERROR_OUT_OF_MEMORY", "--from", "2", "--every",
+                "3", "--times", "2");
     for (int call = 1; call <= 9; call++)
         CHECK_EQUAL(allocate(), call == 2 || call == 5 ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS);
     DRIVER_TOOL("fault", "--function", "cuMemAlloc_v2", "--error", "999");
@@ -27,8 +26,7 @@ static void a_function_fails_from_a_call_on_every_nth_time(void)
     CHECK_EQUAL(allocate(), CUDA_SUCCESS);
 }
 
-static void a_function_takes_as_long_as_is_ordered(void)
-{
+static void a_function_takes_as_long_as_is_ordered(void) {
     uint64_t began;
 
     install_node("t4x1");
@@ -39,8 +37,7 @@ static void a_function_takes_as_long_as_is_ordered(void)
     CHECK(sim_clock_time() - began >= 50 * MS);
 }
 
-static void allocate_when_told(int link, long unused)
-{
+static void allocate_when_told(int link, long unused) {
     (void)unused;
     begin_cuda(0);
     tell(link, 'r');
@@ -48,8 +45,7 @@ static void allocate_when_told(int link, long unused)
         tell(link, allocate() == CUDA_SUCCESS ? 's' : 'f');
 }
 
-static void a_fault_may_be_one_processs_own(void)
-{
+static void a_fault_may_be_one_processs_own(void) {
     struct child struck, spared;
     char pid[16];
 
@@ -67,8 +63,7 @@ static void a_fault_may_be_one_processs_own(void)
     kill_child(&spared);
 }
 
-static void initialisation_and_nvml_can_fail(void)
-{
+static void initialisation_and_nvml_can_fail(void) {
     unsigned count;
 
     install_node("t4x1");
@@ -81,16 +76,14 @@ static void initialisation_and_nvml_can_fail(void)
     CHECK_EQUAL(NV(nvmlDeviceGetCount_v2)(&count), NVML_SUCCESS);
 }
 
-static nvmlDevice_t card(unsigned index)
-{
+static nvmlDevice_t card(unsigned index) {
     nvmlDevice_t device;
 
     CHECK_EQUAL(NV(nvmlDeviceGetHandleByIndex_v2)(index, &device), NVML_SUCCESS);
     return device;
 }
 
-static void xid_errors_are_events_of_the_card(void)
-{
+static void xid_errors_are_events_of_the_card(void) {
     unsigned long long types;
     nvmlEventData_v1_t old;
     nvmlEventData_t data;
@@ -121,4 +114,5 @@ static void xid_errors_are_events_of_the_card(void)
 }
 
 RUN(TEST(a_function_fails_from_a_call_on_every_nth_time), TEST(a_function_takes_as_long_as_is_ordered),
-    TEST(a_fault_may_be_one_processs_own), TEST(initialisation_and_nvml_can_fail), TEST(xid_errors_are_events_of_the_card))
+    TEST(a_fault_may_be_one_processs_own), TEST(initialisation_and_nvml_can_fail),
+    TEST(xid_errors_are_events_of_the_card))

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Graphs that launch kernels, and host functions. */
 #include <pthread.h>
 #include <unistd.h>
@@ -5,18 +6,21 @@
 #include "cuda_graphs.h"
 #include "spinning.h"
 
-static CUDA_KERNEL_NODE_PARAMS_v2 spinning(uint64_t *ns)
-{
+static CUDA_KERNEL_NODE_PARAMS_v2 spinning(uint64_t *ns) {
     static void *parameters[1];
 
     parameters[0] = ns;
-    return (CUDA_KERNEL_NODE_PARAMS_v2){
-        .func = spin, .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1,
-        .kernelParams = parameters};
+    return (CUDA_KERNEL_NODE_PARAMS_v2){.func = spin,
+                                        .gridDimX = 1,
+                                        .gridDimY = 1,
+                                        .gridDimZ = 1,
+                                        .blockDimX = 1,
+                                        .blockDimY = 1,
+                                        .blockDimZ = 1,
+                                        .kernelParams = parameters};
 }
 
-static CUgraphNode add_spin(CUgraph graph, CUgraphNode after, uint64_t ns)
-{
+static CUgraphNode add_spin(CUgraph graph, CUgraphNode after, uint64_t ns) {
     CUDA_KERNEL_NODE_PARAMS_v2 params = spinning(&ns);
     CUgraphNode node;
 
@@ -24,24 +28,21 @@ static CUgraphNode add_spin(CUgraph graph, CUgraphNode after, uint64_t ns)
     return node;
 }
 
-static CUgraph new_graph(void)
-{
+static CUgraph new_graph(void) {
     CUgraph graph;
 
     CHECK_EQUAL(CU(cuGraphCreate)(&graph, 0), CUDA_SUCCESS);
     return graph;
 }
 
-static CUgraphExec executable(CUgraph graph)
-{
+static CUgraphExec executable(CUgraph graph) {
     CUgraphExec exec;
 
     CHECK_EQUAL(CU(cuGraphInstantiateWithFlags)(&exec, graph, 0), CUDA_SUCCESS);
     return exec;
 }
 
-static uint64_t taken_by(CUgraphExec exec)
-{
+static uint64_t taken_by(CUgraphExec exec) {
     uint64_t before;
 
     CHECK_EQUAL(CU(cuCtxSynchronize)(), CUDA_SUCCESS);
@@ -51,8 +52,7 @@ static uint64_t taken_by(CUgraphExec exec)
     return use_of(getpid()).busy - before;
 }
 
-static void a_graph_takes_the_sum_of_its_kernels(void)
-{
+static void a_graph_takes_the_sum_of_its_kernels(void) {
     CUDA_KERNEL_NODE_PARAMS_v1 old;
     CUgraphNode first, second;
     CUgraphNodeParams any = {.type = CU_GRAPH_NODE_TYPE_KERNEL};
@@ -79,8 +79,7 @@ static void a_graph_takes_the_sum_of_its_kernels(void)
     CHECK_EQUAL(CU(cuGraphExecDestroy)(exec), CUDA_SUCCESS);
 }
 
-static void child_graphs_count_and_are_copies(void)
-{
+static void child_graphs_count_and_are_copies(void) {
     CUgraph child, parent, copy;
     CUgraphNode node, last;
     CUgraphExec exec;
@@ -102,8 +101,7 @@ static void child_graphs_count_and_are_copies(void)
     CHECK_EQUAL(CU(cuGraphDestroy)(parent), CUDA_SUCCESS);
 }
 
-static void executable_graphs_are_changed_in_place(void)
-{
+static void executable_graphs_are_changed_in_place(void) {
     CUgraphExecUpdateResultInfo info;
     CUDA_KERNEL_NODE_PARAMS_v2 params;
     CUgraph graph, other;
@@ -132,8 +130,7 @@ static void executable_graphs_are_changed_in_place(void)
     CHECK_EQUAL(CU(cuGraphDestroy)(other), CUDA_SUCCESS);
 }
 
-static void nodes_run_after_what_they_need(void)
-{
+static void nodes_run_after_what_they_need(void) {
     CUgraphNode first, second, third, needs[4];
     CUevent start, end;
     CUgraphExec exec;
@@ -167,8 +164,7 @@ static void nodes_run_after_what_they_need(void)
     CHECK_EQUAL(CU(cuGraphDestroy)(graph), CUDA_SUCCESS);
 }
 
-static void a_graph_fills_memory(void)
-{
+static void a_graph_fills_memory(void) {
     CUDA_MEMSET_NODE_PARAMS fill = {.value = 0x01020304, .elementSize = 4, .width = 2, .height = 2, .pitch = 512};
     unsigned words[2] = {0};
     CUdeviceptr pointer;
@@ -193,21 +189,18 @@ static void a_graph_fills_memory(void)
 static _Atomic uint64_t called_at;
 static _Atomic int inside;
 
-static void note(void *data)
-{
+static void note(void *data) {
     CUcontext context;
 
     inside = (int)CU(cuMemAlloc_v2)((CUdeviceptr *)data, 1) + 1000 * (int)CU(cuCtxGetCurrent)(&context);
     called_at = sim_clock_time();
 }
 
-static void note_stream(CUstream stream, CUresult status, void *data)
-{
+static void note_stream(CUstream stream, CUresult status, void *data) {
     *(CUstream *)data = status == CUDA_SUCCESS ? stream : NULL;
 }
 
-static void a_host_function_runs_when_the_work_before_it_is_done(void)
-{
+static void a_host_function_runs_when_the_work_before_it_is_done(void) {
     CUdeviceptr pointer = 42;
     CUstream stream, seen = NULL;
     CUevent event;
@@ -229,8 +222,7 @@ static void a_host_function_runs_when_the_work_before_it_is_done(void)
     CHECK_EQUAL(CU(cuStreamAddCallback)(stream, note_stream, &seen, 1), CUDA_ERROR_INVALID_VALUE);
 }
 
-static void a_graphs_host_node_is_called_at_each_launch(void)
-{
+static void a_graphs_host_node_is_called_at_each_launch(void) {
     CUDA_HOST_NODE_PARAMS host = {note, NULL};
     CUdeviceptr pointer;
     CUgraphNode node;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Green contexts: parts of the primary context, which they keep. */
 #include <unistd.h>
 
@@ -7,8 +8,7 @@
 
 static unsigned char resource[DEV_RESOURCE_BYTES] __attribute__((aligned(8)));
 
-static CUgreenCtx make_green(CUcontext *context)
-{
+static CUgreenCtx make_green(CUcontext *context) {
     CUdevResourceDesc descriptor;
     CUgreenCtx green;
 
@@ -21,8 +21,7 @@ static CUgreenCtx make_green(CUcontext *context)
     return green;
 }
 
-static bool primary_is_active(void)
-{
+static bool primary_is_active(void) {
     unsigned flags;
     int active;
 
@@ -30,8 +29,7 @@ static bool primary_is_active(void)
     return active;
 }
 
-static void memory_of_a_green_context_is_the_primary_ones(void)
-{
+static void memory_of_a_green_context_is_the_primary_ones(void) {
     CUcontext context, primary;
     CUdeviceptr pointer;
     CUgreenCtx green;
@@ -57,8 +55,7 @@ static void memory_of_a_green_context_is_the_primary_ones(void)
     CHECK(!primary_is_active());
 }
 
-static void the_last_green_context_ends_the_primary_one_and_a_reset_ends_green_ones(void)
-{
+static void the_last_green_context_ends_the_primary_one_and_a_reset_ends_green_ones(void) {
     CUcontext context;
     CUgreenCtx green;
 
@@ -73,8 +70,7 @@ static void the_last_green_context_ends_the_primary_one_and_a_reset_ends_green_o
     CHECK_EQUAL(CU(cuGreenCtxDestroy)(green), CUDA_ERROR_CONTEXT_IS_DESTROYED);
 }
 
-static void a_stream_of_a_green_context_takes_launches_and_is_detached_by_its_end(void)
-{
+static void a_stream_of_a_green_context_takes_launches_and_is_detached_by_its_end(void) {
     CUcontext context, of;
     CUstream stream;
     CUgreenCtx green;
@@ -95,7 +91,6 @@ static void a_stream_of_a_green_context_takes_launches_and_is_detached_by_its_en
     CHECK_EQUAL(CU(cuStreamDestroy_v2)(stream), CUDA_SUCCESS);
 }
 
-RUN(
-    TEST(memory_of_a_green_context_is_the_primary_ones),
+RUN(TEST(memory_of_a_green_context_is_the_primary_ones),
     TEST(the_last_green_context_ends_the_primary_one_and_a_reset_ends_green_ones),
     TEST(a_stream_of_a_green_context_takes_launches_and_is_detached_by_its_end))

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every way to launch a kernel takes the kernel's time. */
 #include <unistd.h>
 
@@ -9,8 +10,7 @@ static uint64_t ns = MS;
 static void *parameters[] = {&ns};
 
 /* What the process' kernels took since the last time it was asked. */
-static uint64_t taken(void)
-{
+static uint64_t taken(void) {
     static uint64_t before;
     uint64_t busy, since;
 
@@ -21,8 +21,7 @@ static uint64_t taken(void)
     return since;
 }
 
-static void plain_launches_take_their_time(void)
-{
+static void plain_launches_take_their_time(void) {
     size_t size = sizeof ns;
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &ns, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
 
@@ -37,8 +36,7 @@ static void plain_launches_take_their_time(void)
     CHECK_EQUAL(use_of(getpid()).launches, 3);
 }
 
-static void launches_by_a_configuration_take_their_time(void)
-{
+static void launches_by_a_configuration_take_their_time(void) {
     CUlaunchAttribute priority = {.id = CU_LAUNCH_ATTRIBUTE_PRIORITY, .value.priority = -1};
     CUlaunchConfig config = {1, 1, 1, 32, 1, 1, 0, NULL, &priority, 1};
 
@@ -55,8 +53,7 @@ static void launches_by_a_configuration_take_their_time(void)
     CHECK_EQUAL(CU(cuLaunchKernelEx)(&config, spin, parameters, NULL), CUDA_ERROR_INVALID_VALUE);
 }
 
-static void cooperative_launches_take_their_time_if_they_fit(void)
-{
+static void cooperative_launches_take_their_time_if_they_fit(void) {
     install_node("t4x1");
     begin_spinning();
     CHECK_EQUAL(CU(cuLaunchCooperativeKernel)(spin, 40, 1, 1, 1024, 1, 1, 0, NULL, parameters), CUDA_SUCCESS);
@@ -66,8 +63,7 @@ static void cooperative_launches_take_their_time_if_they_fit(void)
                 CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
 }
 
-static void a_launch_on_several_devices_is_one_on_each(void)
-{
+static void a_launch_on_several_devices_is_one_on_each(void) {
     CUDA_LAUNCH_PARAMS launches[2];
     CUcontext contexts[2];
 
@@ -93,8 +89,7 @@ static void a_launch_on_several_devices_is_one_on_each(void)
     CHECK_EQUAL(CU(cuLaunchCooperativeKernelMultiDevice)(launches, 2, 0), CUDA_ERROR_INVALID_HANDLE);
 }
 
-static void launches_of_before_cuda_4_take_their_time(void)
-{
+static void launches_of_before_cuda_4_take_their_time(void) {
     install_node("t4x1");
     begin_spinning();
     CHECK_EQUAL(CU(cuFuncSetBlockShape)(spin, 32, 1, 1), CUDA_SUCCESS);
@@ -113,8 +108,7 @@ static void launches_of_before_cuda_4_take_their_time(void)
     CHECK_EQUAL(CU(cuLaunchGrid)(spin, 0, 1), CUDA_ERROR_INVALID_VALUE);
 }
 
-static void a_librarys_kernel_is_launched_as_itself_and_as_a_function(void)
-{
+static void a_librarys_kernel_is_launched_as_itself_and_as_a_function(void) {
     CUlibrary library, of_kernel;
     CUfunction function;
     CUmodule module, of_function;
@@ -134,11 +128,11 @@ static void a_librarys_kernel_is_launched_as_itself_and_as_a_function(void)
     CHECK(of_kernel == library && of_function == module);
     CHECK_EQUAL(CU(cuLibraryUnload)(library), CUDA_SUCCESS);
     CHECK_EQUAL(CU(cuLibraryUnload)(library), CUDA_ERROR_INVALID_HANDLE);
-    CHECK_EQUAL(CU(cuLibraryLoadFromFile)(&library, "/no such file", NULL, NULL, 0, NULL, NULL, 0), CUDA_ERROR_FILE_NOT_FOUND);
+    CHECK_EQUAL(CU(cuLibraryLoadFromFile)(&library, "/no such file", NULL, NULL, 0, NULL, NULL, 0),
+                CUDA_ERROR_FILE_NOT_FOUND);
 }
 
-static void streams_have_priorities_and_belong_to_a_context(void)
-{
+static void streams_have_priorities_and_belong_to_a_context(void) {
     CUstream stream, plain;
     CUcontext first, other;
     CUevent event;
@@ -171,8 +165,7 @@ static void streams_have_priorities_and_belong_to_a_context(void)
     CHECK_EQUAL(CU(cuEventRecord)(event, stream), CUDA_SUCCESS);
 }
 
-static void a_stream_is_done_when_its_own_work_is(void)
-{
+static void a_stream_is_done_when_its_own_work_is(void) {
     CUstream first, second;
 
     install_node("t4x1");
@@ -186,8 +179,7 @@ static void a_stream_is_done_when_its_own_work_is(void)
     CHECK_EQUAL(CU(cuStreamQuery)(second), CUDA_ERROR_NOT_READY);
 }
 
-static void work_waits_for_an_event_of_another_card(void)
-{
+static void work_waits_for_an_event_of_another_card(void) {
     CUcontext contexts[2];
     CUfunction spins[2];
     CUevent event, after;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The allocator's model and its figures. */
 #include "simulated.h"
 
@@ -7,8 +8,7 @@
 #define T4_CAPACITY (14920 * MIB) /* 15360 MiB less what the driver reserves */
 #define CONTEXT (300 * MIB)
 
-static size_t free_bytes(void)
-{
+static size_t free_bytes(void) {
     size_t free, total;
 
     CHECK_EQUAL(CU(cuMemGetInfo_v2)(&free, &total), CUDA_SUCCESS);
@@ -16,8 +16,7 @@ static size_t free_bytes(void)
     return free;
 }
 
-static void a_context_costs_memory_that_only_figures_show(void)
-{
+static void a_context_costs_memory_that_only_figures_show(void) {
     size_t total;
 
     install_node("t4x1");
@@ -31,8 +30,7 @@ static void a_context_costs_memory_that_only_figures_show(void)
     CHECK_EQUAL(nvml_used(0), 0);
 }
 
-static void large_requests_take_whole_granules(void)
-{
+static void large_requests_take_whole_granules(void) {
     CUdeviceptr pointer, base;
     size_t size;
 
@@ -48,8 +46,7 @@ static void large_requests_take_whole_granules(void)
     CHECK_EQUAL(nvml_used(0), CONTEXT);
 }
 
-static void small_requests_share_a_slab(void)
-{
+static void small_requests_share_a_slab(void) {
     CUdeviceptr pointers[4096];
 
     install_node("t4x1");
@@ -66,8 +63,7 @@ static void small_requests_share_a_slab(void)
     CHECK_EQUAL(nvml_used(0), CONTEXT);
 }
 
-static void the_card_is_full_to_the_last_granule(void)
-{
+static void the_card_is_full_to_the_last_granule(void) {
     CUdeviceptr pointer, more;
 
     install_node("t4x1");
@@ -81,8 +77,7 @@ static void the_card_is_full_to_the_last_granule(void)
     CHECK_EQUAL(CU(cuMemAlloc_v2)(&more, 1), CUDA_SUCCESS);
 }
 
-static void a_context_that_does_not_fit_is_out_of_memory(void)
-{
+static void a_context_that_does_not_fit_is_out_of_memory(void) {
     CUcontext context;
     CUdeviceptr pointer;
 
@@ -92,8 +87,7 @@ static void a_context_that_does_not_fit_is_out_of_memory(void)
     CHECK_EQUAL(CU(cuCtxCreate_v2)(&context, 0, 0), CUDA_ERROR_OUT_OF_MEMORY);
 }
 
-static void a_dying_context_gives_its_memory_back(void)
-{
+static void a_dying_context_gives_its_memory_back(void) {
     CUdeviceptr pointer;
     CUcontext context;
 
@@ -108,8 +102,7 @@ static void a_dying_context_gives_its_memory_back(void)
     CHECK_EQUAL(CU(cuMemFree_v2)(pointer), CUDA_ERROR_INVALID_VALUE);
 }
 
-static void primary_contexts_are_counted(void)
-{
+static void primary_contexts_are_counted(void) {
     CUcontext first, second;
     unsigned flags;
     int active;
@@ -129,8 +122,7 @@ static void primary_contexts_are_counted(void)
     CHECK_EQUAL(active, 0);
 }
 
-static void the_first_abi_has_32_bit_pointers_and_sizes(void)
-{
+static void the_first_abi_has_32_bit_pointers_and_sizes(void) {
     struct {
         CUdeviceptr_v1 pointer;
         unsigned guard;
@@ -149,8 +141,7 @@ static void the_first_abi_has_32_bit_pointers_and_sizes(void)
     CHECK_EQUAL(nvml_used(0), CONTEXT);
 }
 
-static void pitch_is_the_drivers_and_rows_are_charged_with_it(void)
-{
+static void pitch_is_the_drivers_and_rows_are_charged_with_it(void) {
     CUdeviceptr pointer;
     size_t pitch;
 
@@ -161,8 +152,7 @@ static void pitch_is_the_drivers_and_rows_are_charged_with_it(void)
     CHECK_EQUAL(nvml_used(0), CONTEXT + 4 * MIB);
 }
 
-static void managed_memory_may_exceed_the_card(void)
-{
+static void managed_memory_may_exceed_the_card(void) {
     CUdeviceptr pointer;
     volatile char *host;
 
@@ -177,8 +167,7 @@ static void managed_memory_may_exceed_the_card(void)
     CHECK_EQUAL(nvml_used(0), CONTEXT);
 }
 
-static void stream_ordered_memory_is_charged_and_given_back(void)
-{
+static void stream_ordered_memory_is_charged_and_given_back(void) {
     CUdeviceptr first, second;
 
     install_node("t4x1");
@@ -192,8 +181,7 @@ static void stream_ordered_memory_is_charged_and_given_back(void)
     CHECK_EQUAL(nvml_used(0), CONTEXT);
 }
 
-static void host_memory_is_not_charged(void)
-{
+static void host_memory_is_not_charged(void) {
     void *pointer;
 
     install_node("t4x1");
@@ -204,8 +192,7 @@ static void host_memory_is_not_charged(void)
     CHECK_EQUAL(CU(cuMemFreeHost)(pointer), CUDA_SUCCESS);
 }
 
-static void copies_come_back_and_stay_in_bounds(void)
-{
+static void copies_come_back_and_stay_in_bounds(void) {
     unsigned char out[4096], in[4096];
     CUdeviceptr pointer, small;
 
@@ -228,8 +215,7 @@ static void copies_come_back_and_stay_in_bounds(void)
     CHECK(memcmp(in, out + 100, 600) == 0);
 }
 
-static void *churn(void *context)
-{
+static void *churn(void *context) {
     CHECK_EQUAL(CU(cuCtxSetCurrent)(context), CUDA_SUCCESS);
     for (unsigned round = 0; round < 300; round++) {
         CUdeviceptr pointers[8];
@@ -242,8 +228,7 @@ static void *churn(void *context)
     return NULL;
 }
 
-static void many_threads_leave_nothing_behind(void)
-{
+static void many_threads_leave_nothing_behind(void) {
     pthread_t threads[8];
     CUcontext context;
 

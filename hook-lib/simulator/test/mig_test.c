@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* MIG: as NVML shows and changes it, and what CUDA sees of it. */
 #include "spinning.h"
 
@@ -7,44 +8,38 @@
 #include "cuda_events.h"
 #include "nvml_mig.h"
 
-static nvmlDevice_t card(unsigned index)
-{
+static nvmlDevice_t card(unsigned index) {
     nvmlDevice_t device;
 
     CHECK_EQUAL(NV(nvmlDeviceGetHandleByIndex_v2)(index, &device), NVML_SUCCESS);
     return device;
 }
 
-static void begin(const char *gpus, const char *mig)
-{
+static void begin(const char *gpus, const char *mig) {
     install_node(gpus);
     configure_cards("mig", mig);
     CHECK_EQUAL(NV(nvmlInit_v2)(), NVML_SUCCESS);
 }
 
-static nvmlDevice_t mig_device(unsigned index)
-{
+static nvmlDevice_t mig_device(unsigned index) {
     nvmlDevice_t device;
 
     CHECK_EQUAL(NV(nvmlDeviceGetMigDeviceHandleByIndex)(card(0), index, &device), NVML_SUCCESS);
     return device;
 }
 
-static void mig_uuid(unsigned index, char uuid[96])
-{
+static void mig_uuid(unsigned index, char uuid[96]) {
     CHECK_EQUAL(NV(nvmlDeviceGetUUID)(mig_device(index), uuid, 96), NVML_SUCCESS);
 }
 
-static nvmlGpuInstance_t gpu_instance(unsigned id)
-{
+static nvmlGpuInstance_t gpu_instance(unsigned id) {
     nvmlGpuInstance_t instance;
 
     CHECK_EQUAL(NV(nvmlDeviceGetGpuInstanceById)(card(0), id, &instance), NVML_SUCCESS);
     return instance;
 }
 
-static void the_mode_is_switched_by_nvml(void)
-{
+static void the_mode_is_switched_by_nvml(void) {
     unsigned current, pending;
     nvmlReturn_t status;
 
@@ -62,16 +57,14 @@ static void the_mode_is_switched_by_nvml(void)
     CHECK_EQUAL(NV(nvmlDeviceGetMigMode)(card(1), &current, &pending), NVML_ERROR_NOT_SUPPORTED);
 }
 
-static void hold_the_card(int link, long argument)
-{
+static void hold_the_card(int link, long argument) {
     (void)argument;
     begin_cuda(0);
     tell(link, 'h');
     hear(link);
 }
 
-static void a_mode_that_somebody_is_in_the_way_of_is_pending(void)
-{
+static void a_mode_that_somebody_is_in_the_way_of_is_pending(void) {
     unsigned current, pending;
     struct child child;
     nvmlReturn_t status;
@@ -89,8 +82,7 @@ static void a_mode_that_somebody_is_in_the_way_of_is_pending(void)
     CHECK_EQUAL(status, NVML_SUCCESS);
 }
 
-static void profiles_are_the_models(void)
-{
+static void profiles_are_the_models(void) {
     nvmlGpuInstanceProfileInfo_v2_t info = {.version = nvmlGpuInstanceProfileInfo_v2};
     nvmlGpuInstanceProfileInfo_v3_t wide = {.version = nvmlGpuInstanceProfileInfo_v3};
     nvmlGpuInstanceProfileInfo_t plain;
@@ -98,12 +90,16 @@ static void profiles_are_the_models(void)
     unsigned count;
 
     begin("h200,a100-40gb", "disabled");
-    CHECK_EQUAL(NV(nvmlDeviceGetGpuInstanceProfileInfo)(card(0), NVML_GPU_INSTANCE_PROFILE_3_SLICE, &plain), NVML_SUCCESS);
+    CHECK_EQUAL(NV(nvmlDeviceGetGpuInstanceProfileInfo)(card(0), NVML_GPU_INSTANCE_PROFILE_3_SLICE, &plain),
+                NVML_SUCCESS);
     CHECK(plain.id == 9 && plain.sliceCount == 3 && plain.instanceCount == 2 && plain.multiprocessorCount == 60);
-    CHECK_EQUAL(NV(nvmlDeviceGetGpuInstanceProfileInfoV)(card(0), NVML_GPU_INSTANCE_PROFILE_1_SLICE, &info), NVML_SUCCESS);
+    CHECK_EQUAL(NV(nvmlDeviceGetGpuInstanceProfileInfoV)(card(0), NVML_GPU_INSTANCE_PROFILE_1_SLICE, &info),
+                NVML_SUCCESS);
     CHECK(strcmp(info.name, "MIG 1g.18gb") == 0 && info.id == 19 && info.memorySizeMB == 16384);
-    CHECK_EQUAL(NV(nvmlDeviceGetGpuInstanceProfileInfoV)(card(1), NVML_GPU_INSTANCE_PROFILE_7_SLICE, (void *)&wide), NVML_SUCCESS);
-    CHECK(strcmp(wide.name, "MIG 7g.40gb") == 0 && wide.id == 0 && wide.memorySizeMB == 40192 && wide.multiprocessorCount == 98);
+    CHECK_EQUAL(NV(nvmlDeviceGetGpuInstanceProfileInfoV)(card(1), NVML_GPU_INSTANCE_PROFILE_7_SLICE, (void *)&wide),
+                NVML_SUCCESS);
+    CHECK(strcmp(wide.name, "MIG 7g.40gb") == 0 && wide.id == 0 && wide.memorySizeMB == 40192 &&
+          wide.multiprocessorCount == 98);
     CHECK_EQUAL(NV(nvmlDeviceGetGpuInstanceProfileInfo)(card(0), 5, &plain), NVML_ERROR_NOT_SUPPORTED);
     CHECK_EQUAL(NV(nvmlDeviceGetGpuInstanceProfileInfo)(card(0), 0x12, &plain), NVML_ERROR_INVALID_ARGUMENT);
     info.version = 7;
@@ -114,8 +110,7 @@ static void profiles_are_the_models(void)
     CHECK(placements[0].start == 0 && placements[1].start == 2 && placements[2].start == 4 && placements[2].size == 2);
 }
 
-static void instances_are_made_and_ended(void)
-{
+static void instances_are_made_and_ended(void) {
     nvmlGpuInstance_t first, second, listed[7];
     nvmlGpuInstancePlacement_t place = {4, 4};
     nvmlComputeInstanceInfo_t compute_info;
@@ -128,20 +123,24 @@ static void instances_are_made_and_ended(void)
     CHECK_EQUAL(NV(nvmlDeviceCreateGpuInstance)(card(0), 9, &first), NVML_ERROR_NOT_SUPPORTED);
     DRIVER_TOOL("mig", "--gpu", "0", "enable");
     CHECK_EQUAL(NV(nvmlDeviceCreateGpuInstanceWithPlacement)(card(0), 9, &place, &first), NVML_SUCCESS);
-    CHECK_EQUAL(NV(nvmlDeviceCreateGpuInstanceWithPlacement)(card(0), 9, &place, &second), NVML_ERROR_INSUFFICIENT_RESOURCES);
+    CHECK_EQUAL(NV(nvmlDeviceCreateGpuInstanceWithPlacement)(card(0), 9, &place, &second),
+                NVML_ERROR_INSUFFICIENT_RESOURCES);
     place.start = 2;
     CHECK_EQUAL(NV(nvmlDeviceCreateGpuInstanceWithPlacement)(card(0), 9, &place, &second), NVML_ERROR_INVALID_ARGUMENT);
     CHECK_EQUAL(NV(nvmlDeviceGetGpuInstanceRemainingCapacity)(card(0), 19, &count), NVML_SUCCESS);
     CHECK_EQUAL(count, 4);
     CHECK_EQUAL(NV(nvmlDeviceCreateGpuInstance)(card(0), 9, &second), NVML_SUCCESS);
     CHECK_EQUAL(NV(nvmlGpuInstanceGetInfo)(second, &info), NVML_SUCCESS);
-    CHECK(info.id == 1 && info.profileId == 9 && info.placement.start == 0 && info.placement.size == 4 && info.device == card(0));
+    CHECK(info.id == 1 && info.profileId == 9 && info.placement.start == 0 && info.placement.size == 4 &&
+          info.device == card(0));
     CHECK_EQUAL(NV(nvmlDeviceGetGpuInstances)(card(0), 9, listed, &count), NVML_SUCCESS);
     CHECK(count == 2 && listed[0] == second && listed[1] == first);
 
     CHECK_EQUAL(NV(nvmlDeviceGetMigDeviceHandleByIndex)(card(0), 0, &device), NVML_ERROR_NOT_FOUND);
-    CHECK_EQUAL(NV(nvmlGpuInstanceCreateComputeInstance)(first, NVML_COMPUTE_INSTANCE_PROFILE_4_SLICE, &compute), NVML_ERROR_NOT_SUPPORTED);
-    CHECK_EQUAL(NV(nvmlGpuInstanceCreateComputeInstance)(first, NVML_COMPUTE_INSTANCE_PROFILE_3_SLICE, &compute), NVML_SUCCESS);
+    CHECK_EQUAL(NV(nvmlGpuInstanceCreateComputeInstance)(first, NVML_COMPUTE_INSTANCE_PROFILE_4_SLICE, &compute),
+                NVML_ERROR_NOT_SUPPORTED);
+    CHECK_EQUAL(NV(nvmlGpuInstanceCreateComputeInstance)(first, NVML_COMPUTE_INSTANCE_PROFILE_3_SLICE, &compute),
+                NVML_SUCCESS);
     CHECK_EQUAL(NV(nvmlComputeInstanceGetInfo_v2)(compute, &compute_info), NVML_SUCCESS);
     CHECK(compute_info.gpuInstance == first && compute_info.id == 0 && compute_info.placement.size == 3);
     device = mig_device(0);
@@ -153,8 +152,7 @@ static void instances_are_made_and_ended(void)
     CHECK_EQUAL(NV(nvmlGpuInstanceGetInfo)(first, &info), NVML_ERROR_INVALID_ARGUMENT);
 }
 
-static void parts_of_a_gpu_instance_are_compute_instances(void)
-{
+static void parts_of_a_gpu_instance_are_compute_instances(void) {
     nvmlComputeInstanceProfileInfo_v2_t info = {.version = nvmlComputeInstanceProfileInfo_v2};
     nvmlComputeInstance_t whole, parts[7];
     nvmlGpuInstance_t gpu;
@@ -179,8 +177,7 @@ static void parts_of_a_gpu_instance_are_compute_instances(void)
     CHECK_EQUAL(count, 2);
 }
 
-static void a_mig_device_says_what_it_is(void)
-{
+static void a_mig_device_says_what_it_is(void) {
     nvmlMemory_v2_t memory = {.version = nvmlMemory_v2};
     nvmlDeviceAttributes_t attributes;
     nvmlUtilization_t utilization;
@@ -213,7 +210,8 @@ static void a_mig_device_says_what_it_is(void)
     CHECK_EQUAL(NV(nvmlDeviceGetIndex)(device, &value), NVML_SUCCESS);
     CHECK_EQUAL(value, 1);
     CHECK_EQUAL(NV(nvmlDeviceGetAttributes_v2)(device, &attributes), NVML_SUCCESS);
-    CHECK(attributes.multiprocessorCount == 16 && attributes.memorySizeMB == 16384 && attributes.gpuInstanceSliceCount == 1);
+    CHECK(attributes.multiprocessorCount == 16 && attributes.memorySizeMB == 16384 &&
+          attributes.gpuInstanceSliceCount == 1);
     CHECK_EQUAL(NV(nvmlDeviceGetAttributes)(card(0), &attributes), NVML_ERROR_NOT_SUPPORTED);
     CHECK_EQUAL(NV(nvmlDeviceGetMemoryInfo_v2)(device, &memory), NVML_SUCCESS);
     CHECK_EQUAL(memory.total, 16384 * MIB);
@@ -221,8 +219,7 @@ static void a_mig_device_says_what_it_is(void)
     CHECK_EQUAL(NV(nvmlDeviceGetUtilizationRates)(card(0), &utilization), NVML_ERROR_NOT_SUPPORTED);
 }
 
-static void who_may_not_write_the_configuration_may_not_change_mig(void)
-{
+static void who_may_not_write_the_configuration_may_not_change_mig(void) {
     char path[PATH_MAX + 64];
     nvmlGpuInstance_t gpu;
     nvmlReturn_t status;
@@ -236,8 +233,7 @@ static void who_may_not_write_the_configuration_may_not_change_mig(void)
     CHECK_EQUAL(NV(nvmlDeviceCreateGpuInstance)(card(0), 19, &gpu), NVML_ERROR_NO_PERMISSION);
 }
 
-static void cuda_sees_the_first_instance_only(void)
-{
+static void cuda_sees_the_first_instance_only(void) {
     size_t free_bytes, total;
     CUuuid whole, instance;
     CUdeviceptr memory;
@@ -262,15 +258,13 @@ static void cuda_sees_the_first_instance_only(void)
     CHECK_EQUAL(CU(cuMemAlloc_v2)(&memory, 30 * GIB), CUDA_SUCCESS);
 }
 
-static void a_card_without_instances_is_no_cuda_device(void)
-{
+static void a_card_without_instances_is_no_cuda_device(void) {
     install_node("h200");
     configure_cards("mig", "enabled");
     CHECK_EQUAL(CU(cuInit)(0), CUDA_ERROR_NO_DEVICE);
 }
 
-static void an_instance_whose_node_cannot_be_opened_is_not_there(void)
-{
+static void an_instance_whose_node_cannot_be_opened_is_not_there(void) {
     char path[PATH_MAX + 64], name[96];
     nvmlDevice_t device;
 
@@ -287,8 +281,7 @@ static void an_instance_whose_node_cannot_be_opened_is_not_there(void)
     CHECK(strcmp(name, "NVIDIA H200 MIG 1g.18gb") == 0);
 }
 
-static void hold_an_instance(int link, long argument)
-{
+static void hold_an_instance(int link, long argument) {
     char uuid[96];
     CUdeviceptr memory;
 
@@ -301,8 +294,7 @@ static void hold_an_instance(int link, long argument)
     hear(link);
 }
 
-static void instances_have_their_own_memory_and_processes(void)
-{
+static void instances_have_their_own_memory_and_processes(void) {
     nvmlMemory_v2_t memory = {.version = nvmlMemory_v2};
     struct child children[2];
     nvmlProcessInfo_t processes[4];
@@ -338,8 +330,7 @@ static void instances_have_their_own_memory_and_processes(void)
     kill_child(&children[1]);
 }
 
-static void keep_an_instance_busy(int link, long argument)
-{
+static void keep_an_instance_busy(int link, long argument) {
     char uuid[96];
 
     CHECK_EQUAL(NV(nvmlInit_v2)(), NVML_SUCCESS);
@@ -351,8 +342,7 @@ static void keep_an_instance_busy(int link, long argument)
     hear(link);
 }
 
-static void instances_take_no_time_from_each_other(void)
-{
+static void instances_take_no_time_from_each_other(void) {
     CUevent events[2];
     struct child child;
     float ms;
@@ -375,8 +365,7 @@ static void instances_take_no_time_from_each_other(void)
     kill_child(&child);
 }
 
-static void an_instance_that_has_ended_gives_no_context(void)
-{
+static void an_instance_that_has_ended_gives_no_context(void) {
     CUcontext context;
 
     install_node("h200");
@@ -388,8 +377,10 @@ static void an_instance_that_has_ended_gives_no_context(void)
     CHECK_EQUAL(CU(cuDevicePrimaryCtxRetain)(&context, 0), CUDA_ERROR_UNKNOWN);
 }
 
-RUN(TEST(the_mode_is_switched_by_nvml), TEST(a_mode_that_somebody_is_in_the_way_of_is_pending), TEST(profiles_are_the_models),
-    TEST(instances_are_made_and_ended), TEST(parts_of_a_gpu_instance_are_compute_instances), TEST(a_mig_device_says_what_it_is),
+RUN(TEST(the_mode_is_switched_by_nvml), TEST(a_mode_that_somebody_is_in_the_way_of_is_pending),
+    TEST(profiles_are_the_models), TEST(instances_are_made_and_ended),
+    TEST(parts_of_a_gpu_instance_are_compute_instances), TEST(a_mig_device_says_what_it_is),
     TEST(who_may_not_write_the_configuration_may_not_change_mig), TEST(cuda_sees_the_first_instance_only),
-    TEST(a_card_without_instances_is_no_cuda_device), TEST(an_instance_whose_node_cannot_be_opened_is_not_there), TEST(instances_have_their_own_memory_and_processes), TEST(instances_take_no_time_from_each_other),
+    TEST(a_card_without_instances_is_no_cuda_device), TEST(an_instance_whose_node_cannot_be_opened_is_not_there),
+    TEST(instances_have_their_own_memory_and_processes), TEST(instances_take_no_time_from_each_other),
     TEST(an_instance_that_has_ended_gives_no_context))

@@ -1,22 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* NVML's inventory, topology, health and figures. */
 #include "simulated.h"
 
-static nvmlDevice_t card(unsigned index)
-{
+static nvmlDevice_t card(unsigned index) {
     nvmlDevice_t device;
 
     CHECK_EQUAL(NV(nvmlDeviceGetHandleByIndex_v2)(index, &device), NVML_SUCCESS);
     return device;
 }
 
-static void begin_nvml(const char *gpus)
-{
+static void begin_nvml(const char *gpus) {
     install_node(gpus);
     CHECK_EQUAL(NV(nvmlInit_v2)(), NVML_SUCCESS);
 }
 
-static void calls_outside_init_and_shutdown_are_uninitialized(void)
-{
+static void calls_outside_init_and_shutdown_are_uninitialized(void) {
     nvmlDevice_t device;
     unsigned count;
 
@@ -31,8 +29,7 @@ static void calls_outside_init_and_shutdown_are_uninitialized(void)
     CHECK_EQUAL(NV(nvmlDeviceGetCount_v2)(&count), NVML_ERROR_UNINITIALIZED);
 }
 
-static void the_inventory_is_the_profiles(void)
-{
+static void the_inventory_is_the_profiles(void) {
     char text[96];
     unsigned value, pending;
     int major, minor;
@@ -66,8 +63,7 @@ static void the_inventory_is_the_profiles(void)
     CHECK_EQUAL(NV(nvmlDeviceGetName)((nvmlDevice_t)(void *)&pci, text, sizeof text), NVML_ERROR_INVALID_ARGUMENT);
 }
 
-static void uuids_are_stable_and_find_their_card(void)
-{
+static void uuids_are_stable_and_find_their_card(void) {
     char first[96], again[96];
     nvmlDevice_t device;
     unsigned index;
@@ -82,11 +78,11 @@ static void uuids_are_stable_and_find_their_card(void)
         CHECK(i == 0 || strcmp(first, again) != 0);
         memcpy(again, first, sizeof again);
     }
-    CHECK_EQUAL(NV(nvmlDeviceGetHandleByUUID)("GPU-00000000-0000-0000-0000-000000000000", &device), NVML_ERROR_NOT_FOUND);
+    CHECK_EQUAL(NV(nvmlDeviceGetHandleByUUID)("GPU-00000000-0000-0000-0000-000000000000", &device),
+                NVML_ERROR_NOT_FOUND);
 }
 
-static void topology_is_switch_numa_node_and_system(void)
-{
+static void topology_is_switch_numa_node_and_system(void) {
     nvmlGpuTopologyLevel_t level;
     unsigned long nodes[2];
     unsigned node;
@@ -104,8 +100,7 @@ static void topology_is_switch_numa_node_and_system(void)
     CHECK(nodes[0] == 2 && nodes[1] == 0);
 }
 
-static void nvlink_is_where_the_model_has_it(void)
-{
+static void nvlink_is_where_the_model_has_it(void) {
     nvmlIntNvLinkDeviceType_t type;
     nvmlEnableState_t active;
     nvmlPciInfo_t remote;
@@ -121,8 +116,7 @@ static void nvlink_is_where_the_model_has_it(void)
     CHECK_EQUAL(NV(nvmlDeviceGetNvLinkState)(card(1), 0, &active), NVML_ERROR_NOT_SUPPORTED);
 }
 
-static void links_lead_to_cards_where_the_node_says_so(void)
-{
+static void links_lead_to_cards_where_the_node_says_so(void) {
     nvmlIntNvLinkDeviceType_t type;
     nvmlPciInfo_t remote, first;
     char path[PATH_MAX + 64];
@@ -146,8 +140,7 @@ static void links_lead_to_cards_where_the_node_says_so(void)
     CHECK_EQUAL(NV(nvmlDeviceGetNvLinkRemoteDeviceType)(card(0), 0, &type), NVML_ERROR_NOT_SUPPORTED);
 }
 
-static void the_versions_of_memory_differ_by_the_reserve(void)
-{
+static void the_versions_of_memory_differ_by_the_reserve(void) {
     nvmlMemory_v2_t second = {.version = nvmlMemory_v2};
     nvmlMemory_t first;
 
@@ -162,8 +155,7 @@ static void the_versions_of_memory_differ_by_the_reserve(void)
     CHECK_EQUAL(NV(nvmlDeviceGetMemoryInfo_v2)(card(0), &second), NVML_ERROR_ARGUMENT_VERSION_MISMATCH);
 }
 
-static void hold(int link, long bytes)
-{
+static void hold(int link, long bytes) {
     CUdeviceptr pointer;
 
     begin_cuda(0);
@@ -172,8 +164,7 @@ static void hold(int link, long bytes)
     hear(link);
 }
 
-static void running_processes_stand_in_every_layout(void)
-{
+static void running_processes_stand_in_every_layout(void) {
     nvmlProcessUtilizationSample_t samples[4];
     nvmlProcessInfo_v1_t old[4];
     nvmlProcessInfo_t new[4];
@@ -203,8 +194,7 @@ static void running_processes_stand_in_every_layout(void)
     kill_child(&child);
 }
 
-static void a_broken_card_is_lost_until_it_heals(void)
-{
+static void a_broken_card_is_lost_until_it_heals(void) {
     nvmlMemory_t memory;
     nvmlDevice_t broken, other, again;
     CUdeviceptr pointer;
@@ -225,8 +215,7 @@ static void a_broken_card_is_lost_until_it_heals(void)
     CHECK_EQUAL(CU(cuMemAlloc_v2)(&pointer, 1), CUDA_SUCCESS);
 }
 
-static void a_card_may_be_lost_from_the_start(void)
-{
+static void a_card_may_be_lost_from_the_start(void) {
     nvmlDevice_t device;
 
     install_node("h200x2");
@@ -237,6 +226,6 @@ static void a_card_may_be_lost_from_the_start(void)
 
 RUN(TEST(calls_outside_init_and_shutdown_are_uninitialized), TEST(the_inventory_is_the_profiles),
     TEST(uuids_are_stable_and_find_their_card), TEST(topology_is_switch_numa_node_and_system),
-    TEST(nvlink_is_where_the_model_has_it), TEST(links_lead_to_cards_where_the_node_says_so), TEST(the_versions_of_memory_differ_by_the_reserve),
-    TEST(running_processes_stand_in_every_layout), TEST(a_broken_card_is_lost_until_it_heals),
-    TEST(a_card_may_be_lost_from_the_start))
+    TEST(nvlink_is_where_the_model_has_it), TEST(links_lead_to_cards_where_the_node_says_so),
+    TEST(the_versions_of_memory_differ_by_the_reserve), TEST(running_processes_stand_in_every_layout),
+    TEST(a_broken_card_is_lost_until_it_heals), TEST(a_card_may_be_lost_from_the_start))

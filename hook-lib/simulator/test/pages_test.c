@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Virtual memory management: physical allocations live as long as a handle, a mapping or another process holds them. */
 #include <sys/socket.h>
 #include <unistd.h>
@@ -10,29 +11,25 @@ static const CUmemAllocationProp on_card = {.type = CU_MEM_ALLOCATION_TYPE_PINNE
                                             .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
 static const CUmemAccessDesc both = {{CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
 
-static CUmemGenericAllocationHandle make(uint64_t size)
-{
+static CUmemGenericAllocationHandle make(uint64_t size) {
     CUmemGenericAllocationHandle handle;
 
     CHECK_EQUAL(CU(cuMemCreate)(&handle, size, &on_card, 0), CUDA_SUCCESS);
     return handle;
 }
 
-static CUdeviceptr reserve(uint64_t size)
-{
+static CUdeviceptr reserve(uint64_t size) {
     CUdeviceptr pointer;
 
     CHECK_EQUAL(CU(cuMemAddressReserve)(&pointer, size, 0, 0, 0), CUDA_SUCCESS);
     return pointer;
 }
 
-static uint64_t held(void)
-{
+static uint64_t held(void) {
     return use_of(getpid()).memory;
 }
 
-static void memory_is_held_by_handles_and_mappings(void)
-{
+static void memory_is_held_by_handles_and_mappings(void) {
     CUmemGenericAllocationHandle handle, again;
     CUdeviceptr pointer;
 
@@ -60,8 +57,7 @@ static void memory_is_held_by_handles_and_mappings(void)
     CHECK_EQUAL(CU(cuMemAddressFree)(pointer, 8 * MIB), CUDA_SUCCESS);
 }
 
-static void memory_is_reached_through_every_mapping_that_has_access(void)
-{
+static void memory_is_reached_through_every_mapping_that_has_access(void) {
     CUmemGenericAllocationHandle handle;
     unsigned long long flags;
     CUdeviceptr pointer;
@@ -85,15 +81,16 @@ static void memory_is_reached_through_every_mapping_that_has_access(void)
     CHECK_EQUAL(CU(cuMemRelease)(handle), CUDA_SUCCESS);
 }
 
-static void what_does_not_fit_is_refused(void)
-{
-    CUmemAllocationProp on_host = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_HOST, 0}}, read;
+static void what_does_not_fit_is_refused(void) {
+    CUmemAllocationProp on_host = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_HOST, 0}},
+                        read;
     CUmemGenericAllocationHandle handle;
     size_t granularity;
 
     install_node("t4x1");
     begin_cuda(0);
-    CHECK_EQUAL(CU(cuMemGetAllocationGranularity)(&granularity, &on_card, CU_MEM_ALLOC_GRANULARITY_MINIMUM), CUDA_SUCCESS);
+    CHECK_EQUAL(CU(cuMemGetAllocationGranularity)(&granularity, &on_card, CU_MEM_ALLOC_GRANULARITY_MINIMUM),
+                CUDA_SUCCESS);
     CHECK_EQUAL(granularity, 2 * MIB);
     CHECK_EQUAL(CU(cuMemCreate)(&handle, 3 * MIB, &on_card, 0), CUDA_ERROR_INVALID_VALUE);
     CHECK_EQUAL(CU(cuMemCreate)(&handle, 64 * GIB, &on_card, 0), CUDA_ERROR_OUT_OF_MEMORY);
@@ -104,8 +101,7 @@ static void what_does_not_fit_is_refused(void)
     CHECK_EQUAL(CU(cuMemRelease)(handle), CUDA_SUCCESS);
 }
 
-static void send_fd(int link, int fd)
-{
+static void send_fd(int link, int fd) {
     char word = 'f', space[CMSG_SPACE(sizeof fd)] = {0};
     struct iovec part = {&word, 1};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space};
@@ -117,8 +113,7 @@ static void send_fd(int link, int fd)
     CHECK(sendmsg(link, &message, 0) == 1);
 }
 
-static int receive_fd(int link)
-{
+static int receive_fd(int link) {
     char word, space[CMSG_SPACE(sizeof(int))] = {0};
     struct iovec part = {&word, 1};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space};
@@ -129,21 +124,20 @@ static int receive_fd(int link)
     return fd;
 }
 
-static void export_memory(int link, long unused)
-{
+static void export_memory(int link, long unused) {
     CUmemGenericAllocationHandle handle;
     int fd;
 
     (void)unused;
     begin_cuda(0);
     handle = make(GIB);
-    CHECK_EQUAL(CU(cuMemExportToShareableHandle)(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0), CUDA_SUCCESS);
+    CHECK_EQUAL(CU(cuMemExportToShareableHandle)(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+                CUDA_SUCCESS);
     send_fd(link, fd);
     hear(link);
 }
 
-static void exported_memory_lives_as_long_as_somebody_holds_it(void)
-{
+static void exported_memory_lives_as_long_as_somebody_holds_it(void) {
     CUmemGenericAllocationHandle handle, late;
     struct child child;
     size_t free, total;
@@ -153,27 +147,29 @@ static void exported_memory_lives_as_long_as_somebody_holds_it(void)
     child = start_child(export_memory, 0);
     fd = receive_fd(child.link);
     begin_cuda(0);
-    CHECK_EQUAL(CU(cuMemImportFromShareableHandle)(&handle, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
-                CUDA_SUCCESS);
+    CHECK_EQUAL(
+        CU(cuMemImportFromShareableHandle)(&handle, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+        CUDA_SUCCESS);
     CHECK_EQUAL(use_of(child.pid).memory + held(), GIB);
     kill_child(&child);
     CHECK_EQUAL(held(), GIB);
     CHECK_EQUAL(nvml_used(0), GIB + 300 * MIB);
     CHECK_EQUAL(CU(cuMemGetInfo_v2)(&free, &total), CUDA_SUCCESS);
     CHECK_EQUAL(total - free, GIB + 300 * MIB);
-    CHECK_EQUAL(CU(cuMemImportFromShareableHandle)(&late, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
-                CUDA_SUCCESS);
+    CHECK_EQUAL(
+        CU(cuMemImportFromShareableHandle)(&late, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+        CUDA_SUCCESS);
     CHECK_EQUAL(held(), GIB);
     CHECK_EQUAL(CU(cuMemRelease)(handle), CUDA_SUCCESS);
     CHECK_EQUAL(CU(cuMemRelease)(late), CUDA_SUCCESS);
     CHECK_EQUAL(held(), 0);
-    CHECK_EQUAL(CU(cuMemImportFromShareableHandle)(&late, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
-                CUDA_ERROR_INVALID_VALUE);
+    CHECK_EQUAL(
+        CU(cuMemImportFromShareableHandle)(&late, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+        CUDA_ERROR_INVALID_VALUE);
     close(fd);
 }
 
-static void share_by_ipc(int link, long unused)
-{
+static void share_by_ipc(int link, long unused) {
     CUipcMemHandle handle;
     CUdeviceptr pointer;
 
@@ -186,8 +182,7 @@ static void share_by_ipc(int link, long unused)
     hear(link);
 }
 
-static void memory_opened_by_ipc_is_its_owners(void)
-{
+static void memory_opened_by_ipc_is_its_owners(void) {
     CUipcMemHandle handle;
     CUdeviceptr pointer, base;
     struct child child;
@@ -207,8 +202,7 @@ static void memory_opened_by_ipc_is_its_owners(void)
     kill_child(&child);
 }
 
-static void external_memory_is_held_while_it_is_imported(void)
-{
+static void external_memory_is_held_while_it_is_imported(void) {
     CUDA_EXTERNAL_MEMORY_HANDLE_DESC description = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, .size = GIB};
     CUDA_EXTERNAL_MEMORY_BUFFER_DESC buffer = {.offset = 0, .size = 4 * MIB};
     CUexternalMemory memory;
@@ -228,8 +222,7 @@ static void external_memory_is_held_while_it_is_imported(void)
     CHECK_EQUAL(held(), 0);
 }
 
-static void a_multicast_object_holds_what_is_bound_to_it(void)
-{
+static void a_multicast_object_holds_what_is_bound_to_it(void) {
     CUmulticastObjectProp prop = {.numDevices = 2, .size = 8 * MIB};
     CUmemGenericAllocationHandle object, memory;
     CUdeviceptr pointer;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One card, many processes, and processes that die. */
 #include "simulated.h"
 
@@ -12,8 +13,7 @@
 #define CONTEXT (300 * MIB)
 #define T4_CAPACITY (14920 * MIB)
 
-static void hold(int link, long bytes)
-{
+static void hold(int link, long bytes) {
     CUdeviceptr pointer;
 
     begin_cuda(0);
@@ -22,8 +22,7 @@ static void hold(int link, long bytes)
     hear(link);
 }
 
-static void figures_are_of_all_processes(void)
-{
+static void figures_are_of_all_processes(void) {
     struct child first, second;
     size_t free, total;
 
@@ -43,8 +42,7 @@ static void figures_are_of_all_processes(void)
 }
 
 /* Takes granules of 64 MiB until the card is full, and says one word for each. */
-static void fill(int link, long unused)
-{
+static void fill(int link, long unused) {
     CUdeviceptr pointer;
 
     (void)unused;
@@ -57,8 +55,7 @@ static void fill(int link, long unused)
     hear(link);
 }
 
-static void sixty_four_processes_never_exceed_the_card(void)
-{
+static void sixty_four_processes_never_exceed_the_card(void) {
     enum { PROCESSES = 64 };
     struct child children[PROCESSES];
     long blocks = 0;
@@ -81,8 +78,7 @@ static void sixty_four_processes_never_exceed_the_card(void)
     CHECK_EQUAL(nvml_used(0), 0);
 }
 
-static void churn(int link, long unused)
-{
+static void churn(int link, long unused) {
     (void)unused;
     begin_cuda(0);
     tell(link, 'r');
@@ -96,8 +92,7 @@ static void churn(int link, long unused)
     }
 }
 
-static void a_process_killed_at_any_point_gives_everything_back(void)
-{
+static void a_process_killed_at_any_point_gives_everything_back(void) {
     struct child children[4];
 
     install_node("t4x1");
@@ -115,15 +110,13 @@ static void a_process_killed_at_any_point_gives_everything_back(void)
     CHECK_EQUAL(nvml_used(0), CONTEXT);
 }
 
-static void open_state(struct sim_state *state, struct sim_node *node)
-{
+static void open_state(struct sim_state *state, struct sim_node *node) {
     CHECK(sim_node_read(node_root, node, NULL, 0));
     CHECK(sim_state_open(state, node, true));
     CHECK(sim_state_join(state));
 }
 
-static void die_with_the_lock(int link, long unused)
-{
+static void die_with_the_lock(int link, long unused) {
     static struct sim_node node;
     struct sim_state state;
 
@@ -136,8 +129,7 @@ static void die_with_the_lock(int link, long unused)
     hear(link);
 }
 
-static void a_lock_whose_owner_died_is_taken_over(void)
-{
+static void a_lock_whose_owner_died_is_taken_over(void) {
     static struct sim_node node;
     struct sim_state state;
     struct child child;
@@ -153,15 +145,13 @@ static void a_lock_whose_owner_died_is_taken_over(void)
     sim_state_close(&state);
 }
 
-static void linger(int link, long unused)
-{
+static void linger(int link, long unused) {
     (void)unused;
     tell(link, 'l');
     hear(link);
 }
 
-static void hold_and_fork(int link, long unused)
-{
+static void hold_and_fork(int link, long unused) {
     struct child child;
     CUdeviceptr pointer;
 
@@ -174,8 +164,7 @@ static void hold_and_fork(int link, long unused)
     hear(link);
 }
 
-static void a_forked_child_does_not_keep_its_dead_parents_memory(void)
-{
+static void a_forked_child_does_not_keep_its_dead_parents_memory(void) {
     struct child parent;
     pid_t grandchild;
 
@@ -188,8 +177,7 @@ static void a_forked_child_does_not_keep_its_dead_parents_memory(void)
     kill(grandchild, SIGKILL);
 }
 
-static unsigned running(nvmlProcessInfo_t *processes, unsigned room)
-{
+static unsigned running(nvmlProcessInfo_t *processes, unsigned room) {
     nvmlDevice_t device;
 
     CHECK_EQUAL(NV(nvmlInit_v2)(), NVML_SUCCESS);
@@ -198,8 +186,7 @@ static unsigned running(nvmlProcessInfo_t *processes, unsigned room)
     return room;
 }
 
-static void hold_as_first_of_a_namespace(int link, long unused)
-{
+static void hold_as_first_of_a_namespace(int link, long unused) {
     nvmlProcessInfo_t processes[8];
 
     (void)unused;
@@ -212,8 +199,7 @@ static void hold_as_first_of_a_namespace(int link, long unused)
 }
 
 /* In a child of the test, whose later children all begin in the new namespace; tells 'd' when done, 's' to skip. */
-static void watch_a_new_namespace(int link, long outside_pid)
-{
+static void watch_a_new_namespace(int link, long outside_pid) {
     nvmlProcessInfo_t processes[8];
     struct child inside;
 
@@ -231,8 +217,7 @@ static void watch_a_new_namespace(int link, long outside_pid)
     tell(link, 'd');
 }
 
-static void other_pid_namespaces_see_each_others_memory_and_deaths(void)
-{
+static void other_pid_namespaces_see_each_others_memory_and_deaths(void) {
     struct child outside, watcher;
     char end;
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Semaphores of other APIs: streams and graphs signal them and wait for them. */
 #include <fcntl.h>
 #include <unistd.h>
@@ -9,8 +10,7 @@
 static int file;
 static CUstream first, second;
 
-static CUexternalSemaphore import(int type)
-{
+static CUexternalSemaphore import(int type) {
     CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC handle = {.type = type, .handle = {.fd = dup(file)}};
     CUexternalSemaphore semaphore;
 
@@ -19,8 +19,7 @@ static CUexternalSemaphore import(int type)
     return semaphore;
 }
 
-static void start(const char *gpus)
-{
+static void start(const char *gpus) {
     char path[PATH_MAX + 16];
 
     install_node(gpus);
@@ -32,23 +31,21 @@ static void start(const char *gpus)
     CHECK_EQUAL(CU(cuStreamCreate)(&second, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
 }
 
-static void signal_in(CUexternalSemaphore semaphore, uint64_t value, CUstream stream)
-{
+static void signal_in(CUexternalSemaphore semaphore, uint64_t value, CUstream stream) {
     CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS params = {.params.fence.value = value};
 
     CHECK_EQUAL(CU(cuSignalExternalSemaphoresAsync)(&semaphore, &params, 1, stream), CUDA_SUCCESS);
 }
 
-static void wait_in(CUexternalSemaphore semaphore, uint64_t value, CUstream stream)
-{
+static void wait_in(CUexternalSemaphore semaphore, uint64_t value, CUstream stream) {
     CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS params = {.params.fence.value = value};
 
     CHECK_EQUAL(CU(cuWaitExternalSemaphoresAsync)(&semaphore, &params, 1, stream), CUDA_SUCCESS);
 }
 
-static void a_stream_waits_until_a_semaphore_is_signalled(void)
-{
-    static const int types[] = {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD, CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD};
+static void a_stream_waits_until_a_semaphore_is_signalled(void) {
+    static const int types[] = {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD,
+                                CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD};
 
     start("t4x1");
     for (uint64_t i = 0; i < 4; i++) {
@@ -72,8 +69,7 @@ static void a_stream_waits_until_a_semaphore_is_signalled(void)
     CHECK_EQUAL(use_of(getpid()).busy, 200 * MS);
 }
 
-static void each_signal_is_for_one_wait_and_a_timelines_for_all(void)
-{
+static void each_signal_is_for_one_wait_and_a_timelines_for_all(void) {
     CUexternalSemaphore binary, timeline;
 
     start("t4x1");
@@ -96,8 +92,7 @@ static void each_signal_is_for_one_wait_and_a_timelines_for_all(void)
     CHECK_EQUAL(CU(cuStreamSynchronize)(second), CUDA_SUCCESS);
 }
 
-static void a_graph_signals_and_waits_and_takes_no_time_for_it(void)
-{
+static void a_graph_signals_and_waits_and_takes_no_time_for_it(void) {
     CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS value = {.params.fence.value = 7}, next = {.params.fence.value = 8};
     CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS least = {.params.fence.value = 7}, later = {.params.fence.value = 8};
     CUexternalSemaphore semaphore;
@@ -116,7 +111,8 @@ static void a_graph_signals_and_waits_and_takes_no_time_for_it(void)
     CHECK_EQUAL(CU(cuGraphNodeGetType)(wait, &type), CUDA_SUCCESS);
     CHECK_EQUAL(type, CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT);
     CHECK_EQUAL(CU(cuGraphExternalSemaphoresSignalNodeGetParams)(signal, &told), CUDA_SUCCESS);
-    CHECK(told.extSemArray != signals.extSemArray && told.extSemArray[0] == semaphore && told.paramsArray[0].params.fence.value == 7);
+    CHECK(told.extSemArray != signals.extSemArray && told.extSemArray[0] == semaphore &&
+          told.paramsArray[0].params.fence.value == 7);
     CHECK_EQUAL(CU(cuGraphExternalSemaphoresWaitNodeGetParams)(wait, &asked), CUDA_SUCCESS);
     CHECK(asked.numExtSems == 1 && asked.paramsArray[0].params.fence.value == 7);
     CHECK_EQUAL(CU(cuGraphExternalSemaphoresWaitNodeGetParams)(signal, &asked), CUDA_ERROR_INVALID_VALUE);
@@ -142,8 +138,7 @@ static void a_graph_signals_and_waits_and_takes_no_time_for_it(void)
     CHECK_EQUAL(use_of(getpid()).busy, 0);
 }
 
-static void what_a_capture_signals_becomes_a_node(void)
-{
+static void what_a_capture_signals_becomes_a_node(void) {
     CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS value = {.params.fence.value = 1};
     CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS least = {.params.fence.value = 1};
     CUexternalSemaphore semaphore;
@@ -173,8 +168,7 @@ static void what_a_capture_signals_becomes_a_node(void)
     CHECK_EQUAL(CU(cuGraphDestroy)(graph), CUDA_SUCCESS);
 }
 
-static void what_is_no_semaphore_is_refused(void)
-{
+static void what_is_no_semaphore_is_refused(void) {
     CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC handle = {.type = 4};
     CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS value = {.flags = 0};
     CUexternalSemaphore semaphore, none = (CUexternalSemaphore)&handle;

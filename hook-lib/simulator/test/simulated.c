@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "simulated.h"
 
 #include <dlfcn.h>
@@ -12,34 +13,29 @@
 char node_root[PATH_MAX];
 static pid_t installer;
 
-void failed(const char *file, int line, const char *what)
-{
+void failed(const char *file, int line, const char *what) {
     fprintf(stderr, "%s:%d: %s\n", file, line, what);
     exit(1);
 }
 
-void skip(const char *reason)
-{
+void skip(const char *reason) {
     printf("skipped: %s\n", reason);
     exit(SKIPPED);
 }
 
-static int remove_entry(const char *path, const struct stat *file, int type, struct FTW *walk)
-{
+static int remove_entry(const char *path, const struct stat *file, int type, struct FTW *walk) {
     (void)file;
     (void)type;
     (void)walk;
     return remove(path);
 }
 
-static void remove_node(void)
-{
+static void remove_node(void) {
     if (getpid() == installer)
         nftw(node_root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-void run_driver_tool(const char *const *arguments)
-{
+void run_driver_tool(const char *const *arguments) {
     pid_t pid = fork();
     int status;
 
@@ -52,21 +48,20 @@ void run_driver_tool(const char *const *arguments)
     CHECK_EQUAL(status, 0);
 }
 
-void install_node(const char *gpus)
-{
+void install_node(const char *gpus) {
     const char *folder = getenv("TMPDIR");
 
     snprintf(node_root, sizeof node_root, "%s/partita-sim-XXXXXX", folder ? folder : "/tmp");
     CHECK(mkdtemp(node_root));
     installer = getpid();
     atexit(remove_node);
-    run_driver_tool((const char *[]){SIM_DRIVER, "install", "--root", node_root, "--node", "test-node", "--gpus", gpus, NULL});
+    run_driver_tool(
+        (const char *[]){SIM_DRIVER, "install", "--root", node_root, "--node", "test-node", "--gpus", gpus, NULL});
     unsetenv("CUDA_VISIBLE_DEVICES");
     unsetenv("CUDA_DEVICE_ORDER");
 }
 
-void configure_cards(const char *key, const char *value)
-{
+void configure_cards(const char *key, const char *value) {
     char path[PATH_MAX + 64], line[512];
     char *text = NULL;
     size_t size;
@@ -89,18 +84,15 @@ void configure_cards(const char *key, const char *value)
     free(text);
 }
 
-void break_card(const char *gpu)
-{
+void break_card(const char *gpu) {
     run_driver_tool((const char *[]){SIM_DRIVER, "break", "--root", node_root, "--gpu", gpu, NULL});
 }
 
-void heal_card(const char *gpu)
-{
+void heal_card(const char *gpu) {
     run_driver_tool((const char *[]){SIM_DRIVER, "heal", "--root", node_root, "--gpu", gpu, NULL});
 }
 
-static void *symbol(void **library, const char *file, const char *name)
-{
+static void *symbol(void **library, const char *file, const char *name) {
     char path[PATH_MAX + 64];
     void *found;
 
@@ -120,22 +112,19 @@ static void *symbol(void **library, const char *file, const char *name)
     return found;
 }
 
-void *cuda_symbol(const char *name)
-{
+void *cuda_symbol(const char *name) {
     static void *library;
 
     return symbol(&library, "libcuda.so.1", name);
 }
 
-void *nvml_symbol(const char *name)
-{
+void *nvml_symbol(const char *name) {
     static void *library;
 
     return symbol(&library, "libnvidia-ml.so.1", name);
 }
 
-void begin_cuda(int ordinal)
-{
+void begin_cuda(int ordinal) {
     CUcontext context;
 
     CHECK_EQUAL(CU(cuInit)(0), CUDA_SUCCESS);
@@ -143,8 +132,7 @@ void begin_cuda(int ordinal)
     CHECK_EQUAL(CU(cuCtxSetCurrent)(context), CUDA_SUCCESS);
 }
 
-uint64_t nvml_used(unsigned index)
-{
+uint64_t nvml_used(unsigned index) {
     nvmlMemory_v2_t memory = {.version = nvmlMemory_v2};
     nvmlDevice_t device;
 
@@ -155,8 +143,7 @@ uint64_t nvml_used(unsigned index)
     return memory.used;
 }
 
-struct child start_child(void (*body)(int link, long argument), long argument)
-{
+struct child start_child(void (*body)(int link, long argument), long argument) {
     int links[2];
     pid_t pid;
 
@@ -174,27 +161,23 @@ struct child start_child(void (*body)(int link, long argument), long argument)
     return (struct child){pid, links[0]};
 }
 
-void tell(int link, char word)
-{
+void tell(int link, char word) {
     CHECK(write(link, &word, 1) == 1);
 }
 
-char hear(int link)
-{
+char hear(int link) {
     char word;
 
     return read(link, &word, 1) == 1 ? word : 0;
 }
 
-void kill_child(struct child *child)
-{
+void kill_child(struct child *child) {
     CHECK(kill(child->pid, SIGKILL) == 0);
     CHECK(waitpid(child->pid, NULL, 0) == child->pid);
     close(child->link);
 }
 
-void join_child(struct child *child)
-{
+void join_child(struct child *child) {
     int status;
 
     CHECK(waitpid(child->pid, &status, 0) == child->pid);
@@ -202,8 +185,7 @@ void join_child(struct child *child)
     close(child->link);
 }
 
-int run_test(int argc, char **argv, const struct test *tests)
-{
+int run_test(int argc, char **argv, const struct test *tests) {
     for (; tests->name; tests++)
         if (argc == 2 && strcmp(argv[1], tests->name) == 0) {
             tests->run();

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* For the simulator's tests: a simulated node in a folder of its own, its libraries loaded, child processes, checks. */
 #ifndef PARTITA_SIM_TEST_H
 #define PARTITA_SIM_TEST_H
@@ -24,7 +25,7 @@ void install_node(const char *gpus);
 
 /* Runs partita-sim-driver with arguments that end with NULL; it must succeed. */
 void run_driver_tool(const char *const *arguments);
-#define DRIVER_TOOL(command, ...) \
+#define DRIVER_TOOL(command, ...)                                                                                      \
     run_driver_tool((const char *[]){SIM_DRIVER, command, "--root", node_root, __VA_ARGS__, NULL})
 
 /* Sets a key of every card in node.conf. Before the libraries are initialised. */
@@ -46,18 +47,18 @@ void begin_cuda(int ordinal);
 /* What NVML calls used on the card, without what the driver reserves. */
 uint64_t nvml_used(unsigned index);
 
-#define CHECK(condition)                                                                      \
-    do {                                                                                      \
-        if (!(condition))                                                                     \
-            failed(__FILE__, __LINE__, #condition);                                           \
+#define CHECK(condition)                                                                                               \
+    do {                                                                                                               \
+        if (!(condition))                                                                                              \
+            failed(__FILE__, __LINE__, #condition);                                                                    \
     } while (0)
-#define CHECK_EQUAL(actual, expected)                                                         \
-    do {                                                                                      \
-        long long actual_ = (long long)(actual), expected_ = (long long)(expected);           \
-        if (actual_ != expected_) {                                                           \
-            fprintf(stderr, "%lld is not %lld\n", actual_, expected_);                        \
-            failed(__FILE__, __LINE__, #actual " == " #expected);                             \
-        }                                                                                     \
+#define CHECK_EQUAL(actual, expected)                                                                                  \
+    do {                                                                                                               \
+        long long actual_ = (long long)(actual), expected_ = (long long)(expected);                                    \
+        if (actual_ != expected_) {                                                                                    \
+            fprintf(stderr, "%lld is not %lld\n", actual_, expected_);                                                 \
+            failed(__FILE__, __LINE__, #actual " == " #expected);                                                      \
+        }                                                                                                              \
     } while (0)
 __attribute__((noreturn)) void failed(const char *file, int line, const char *what);
 __attribute__((noreturn)) void skip(const char *reason);
@@ -69,7 +70,7 @@ struct child {
 };
 struct child start_child(void (*body)(int link, long argument), long argument);
 void tell(int link, char word);
-char hear(int link);              /* 0 at the end of the link */
+char hear(int link); /* 0 at the end of the link */
 void kill_child(struct child *child);
 void join_child(struct child *child); /* checks that it ended well */
 
@@ -79,11 +80,10 @@ struct test {
 };
 int run_test(int argc, char **argv, const struct test *tests);
 #define TEST(name) {#name, name}
-#define RUN(...)                                                                              \
-    int main(int argc, char **argv)                                                           \
-    {                                                                                         \
-        const struct test tests[] = {__VA_ARGS__, {NULL, NULL}};                              \
-        return run_test(argc, argv, tests);                                                   \
+#define RUN(...)                                                                                                       \
+    int main(int argc, char **argv) {                                                                                  \
+        const struct test tests[] = {__VA_ARGS__, {NULL, NULL}};                                                       \
+        return run_test(argc, argv, tests);                                                                            \
     }
 
 #endif

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* For tests of the card's time: kernels that take a given time, and the ground truth of card 0. */
 #ifndef PARTITA_SIM_SPINNING_H
 #define PARTITA_SIM_SPINNING_H
 
-#include "simulated.h"
 #include "../state/state.h"
+#include "simulated.h"
 
 #define MS UINT64_C(1000000)
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* NVML's utilisation follows the card's clock, late and noisy. */
 #include <time.h>
 #include <unistd.h>
@@ -5,8 +6,7 @@
 #include "spinning.h"
 
 /* Keeps the card busy in bursts: so many ms of work at once, as many without. */
-static void burst(int link, long ms)
-{
+static void burst(int link, long ms) {
     begin_spinning();
     tell(link, 'r');
     for (;;) {
@@ -20,8 +20,7 @@ static void burst(int link, long ms)
     }
 }
 
-static nvmlDevice_t first_card(void)
-{
+static nvmlDevice_t first_card(void) {
     nvmlDevice_t device;
 
     CHECK_EQUAL(NV(nvmlInit_v2)(), NVML_SUCCESS);
@@ -29,22 +28,19 @@ static nvmlDevice_t first_card(void)
     return device;
 }
 
-static void without_noise(void)
-{
+static void without_noise(void) {
     install_node("t4x1");
     configure_cards("sample-noise", "0");
 }
 
-static unsigned gpu_percent(nvmlDevice_t device)
-{
+static unsigned gpu_percent(nvmlDevice_t device) {
     nvmlUtilization_t utilization;
 
     CHECK_EQUAL(NV(nvmlDeviceGetUtilizationRates)(device, &utilization), NVML_SUCCESS);
     return utilization.gpu;
 }
 
-static void a_busy_card_is_at_100_percent_and_an_idle_one_at_0(void)
-{
+static void a_busy_card_is_at_100_percent_and_an_idle_one_at_0(void) {
     struct child child;
     nvmlDevice_t device;
 
@@ -60,8 +56,7 @@ static void a_busy_card_is_at_100_percent_and_an_idle_one_at_0(void)
         nanosleep(&(struct timespec){0, 5000000}, NULL);
 }
 
-static void samples_are_a_period_apart_and_come_late(void)
-{
+static void samples_are_a_period_apart_and_come_late(void) {
     nvmlSample_t samples[SIM_SAMPLES];
     nvmlValueType_t type;
     unsigned long long last = 0, now;
@@ -96,8 +91,7 @@ static void samples_are_a_period_apart_and_come_late(void)
     kill_child(&child);
 }
 
-static void processes_have_their_part(void)
-{
+static void processes_have_their_part(void) {
     nvmlProcessUtilizationSample_t samples[8];
     struct child children[2];
     nvmlDevice_t device;
@@ -130,8 +124,7 @@ static void processes_have_their_part(void)
         kill_child(&children[i]);
 }
 
-static void the_sum_of_the_samples_is_what_the_card_gave(void)
-{
+static void the_sum_of_the_samples_is_what_the_card_gave(void) {
     struct child child;
     nvmlDevice_t device;
     nvmlSample_t samples[SIM_SAMPLES];
@@ -151,14 +144,14 @@ static void the_sum_of_the_samples_is_what_the_card_gave(void)
     while (gpu_percent(device) != 0)
         nanosleep(&(struct timespec){0, 5000000}, NULL);
     count = SIM_SAMPLES;
-    CHECK_EQUAL(NV(nvmlDeviceGetSamples)(device, NVML_GPU_UTILIZATION_SAMPLES, 0, &type, &count, samples), NVML_SUCCESS);
+    CHECK_EQUAL(NV(nvmlDeviceGetSamples)(device, NVML_GPU_UTILIZATION_SAMPLES, 0, &type, &count, samples),
+                NVML_SUCCESS);
     for (unsigned i = 0; i < count; i++)
         sum += samples[i].sampleValue.uiVal * (uint64_t)1666670;
     CHECK(busy > 100 * MS && sum > busy - busy / 5 && sum < busy + busy / 5);
 }
 
-static void noise_is_bounded_and_repeats(void)
-{
+static void noise_is_bounded_and_repeats(void) {
     nvmlDevice_t device;
     struct child child;
     nvmlSample_t first[SIM_SAMPLES], again[SIM_SAMPLES];
@@ -183,7 +176,8 @@ static void noise_is_bounded_and_repeats(void)
         }
     }
     repeated = SIM_SAMPLES;
-    CHECK_EQUAL(NV(nvmlDeviceGetSamples)(device, NVML_GPU_UTILIZATION_SAMPLES, 0, &type, &repeated, again), NVML_SUCCESS);
+    CHECK_EQUAL(NV(nvmlDeviceGetSamples)(device, NVML_GPU_UTILIZATION_SAMPLES, 0, &type, &repeated, again),
+                NVML_SUCCESS);
     for (unsigned i = 0; i < count; i++)
         for (unsigned j = 0; j < repeated; j++)
             CHECK(first[i].timeStamp != again[j].timeStamp || first[i].sampleValue.uiVal == again[j].sampleValue.uiVal);
@@ -192,4 +186,5 @@ static void noise_is_bounded_and_repeats(void)
 }
 
 RUN(TEST(a_busy_card_is_at_100_percent_and_an_idle_one_at_0), TEST(samples_are_a_period_apart_and_come_late),
-    TEST(processes_have_their_part), TEST(the_sum_of_the_samples_is_what_the_card_gave), TEST(noise_is_bounded_and_repeats))
+    TEST(processes_have_their_part), TEST(the_sum_of_the_samples_is_what_the_card_gave),
+    TEST(noise_is_bounded_and_repeats))

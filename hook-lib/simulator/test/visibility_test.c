@@ -1,18 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which cards a process sees, and in which order. */
 #include "simulated.h"
 
 #include <unistd.h>
 
-static void hide(unsigned index)
-{
+static void hide(unsigned index) {
     char path[PATH_MAX + 32];
 
     snprintf(path, sizeof path, "%s/dev/nvidia%u", node_root, index);
     CHECK(unlink(path) == 0);
 }
 
-static int cuda_count(void)
-{
+static int cuda_count(void) {
     int count;
 
     CHECK_EQUAL(CU(cuInit)(0), CUDA_SUCCESS);
@@ -20,8 +19,7 @@ static int cuda_count(void)
     return count;
 }
 
-static const char *cuda_name(int ordinal)
-{
+static const char *cuda_name(int ordinal) {
     static char name[96];
 
     CHECK_EQUAL(CU(cuDeviceGetName)(name, sizeof name, ordinal), CUDA_SUCCESS);
@@ -29,8 +27,7 @@ static const char *cuda_name(int ordinal)
 }
 
 /* The minor number of CUDA's device, told by its address: the installer gives addresses in minors' order. */
-static unsigned minor_of(int ordinal)
-{
+static unsigned minor_of(int ordinal) {
     nvmlDevice_t device;
     char address[32];
     unsigned minor;
@@ -42,8 +39,7 @@ static unsigned minor_of(int ordinal)
     return minor;
 }
 
-static void a_card_without_its_device_node_is_not_there(void)
-{
+static void a_card_without_its_device_node_is_not_there(void) {
     nvmlDevice_t device;
     unsigned count, minor;
 
@@ -61,15 +57,13 @@ static void a_card_without_its_device_node_is_not_there(void)
     CHECK_EQUAL(NV(nvmlDeviceGetHandleByIndex_v2)(2, &device), NVML_ERROR_INVALID_ARGUMENT);
 }
 
-static void no_card_is_no_device(void)
-{
+static void no_card_is_no_device(void) {
     install_node("h200x1");
     hide(0);
     CHECK_EQUAL(CU(cuInit)(0), CUDA_ERROR_NO_DEVICE);
 }
 
-static void without_the_control_node_there_is_no_driver(void)
-{
+static void without_the_control_node_there_is_no_driver(void) {
     char path[PATH_MAX + 32];
 
     install_node("h200x1");
@@ -78,8 +72,7 @@ static void without_the_control_node_there_is_no_driver(void)
     CHECK_EQUAL(NV(nvmlInit_v2)(), NVML_ERROR_DRIVER_NOT_LOADED);
 }
 
-static void the_fastest_card_is_first_unless_asked_otherwise(void)
-{
+static void the_fastest_card_is_first_unless_asked_otherwise(void) {
     install_node("t4x1,h200x1,l40s");
     CHECK_EQUAL(cuda_count(), 3);
     CHECK(strcmp(cuda_name(0), "NVIDIA L40S") == 0);
@@ -87,16 +80,14 @@ static void the_fastest_card_is_first_unless_asked_otherwise(void)
     CHECK(strcmp(cuda_name(2), "Tesla T4") == 0);
 }
 
-static void pci_order_is_kept_on_request(void)
-{
+static void pci_order_is_kept_on_request(void) {
     install_node("t4x1,h200x1");
     setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1);
     CHECK_EQUAL(cuda_count(), 2);
     CHECK(strcmp(cuda_name(0), "Tesla T4") == 0);
 }
 
-static void visible_devices_choose_and_order(void)
-{
+static void visible_devices_choose_and_order(void) {
     install_node("h200x4");
     setenv("CUDA_VISIBLE_DEVICES", "3,1", 1);
     CHECK_EQUAL(cuda_count(), 2);
@@ -104,16 +95,14 @@ static void visible_devices_choose_and_order(void)
     CHECK_EQUAL(minor_of(1), 1);
 }
 
-static void visible_devices_end_at_the_first_unknown_entry(void)
-{
+static void visible_devices_end_at_the_first_unknown_entry(void) {
     install_node("h200x4");
     setenv("CUDA_VISIBLE_DEVICES", "2,9,1", 1);
     CHECK_EQUAL(cuda_count(), 1);
     CHECK_EQUAL(minor_of(0), 2);
 }
 
-static void visible_devices_may_be_uuids(void)
-{
+static void visible_devices_may_be_uuids(void) {
     char uuid[NVML_DEVICE_UUID_V2_BUFFER_SIZE];
     nvmlDevice_t device;
 
@@ -127,8 +116,7 @@ static void visible_devices_may_be_uuids(void)
     CHECK_EQUAL(minor_of(0), 2);
 }
 
-static void no_visible_device_is_no_device(void)
-{
+static void no_visible_device_is_no_device(void) {
     install_node("h200x4");
     setenv("CUDA_VISIBLE_DEVICES", "", 1);
     CHECK_EQUAL(CU(cuInit)(0), CUDA_ERROR_NO_DEVICE);

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cuda/cuda_driver.h"
+
+#include <string.h>
+
+#include "common/atomics.h"
+#include "common/lifetime.h"
+#include "common/loaded_object.h"
+#include "cuda/cuda_charge.h"
+#include "cuda/cuda_contexts.h"
+#include "cuda/cuda_timing.h"
+#include "cuda/page_refs.h"
+#include "cuda/pools.h"
+#include "cuda/sparse.h"
+#include "share/cards.h"
+
+static const char *const cuda_names[CUDA_FUNCTION_COUNT] = {
+#define CUDA_NAME(name) [CUDA_##name] = #name,
+    CUDA_INTERCEPTED(CUDA_NAME) CUDA_CALLED(CUDA_NAME)
+#undef CUDA_NAME
+};
+
+static void *const wrappers[CUDA_INTERCEPTED_COUNT] = {
+#define CUDA_WRAPPER(name) [CUDA_##name] = (void *)&name,
+    CUDA_INTERCEPTED(CUDA_WRAPPER)
+#undef CUDA_WRAPPER
+};
+
+void *cuda_driver[CUDA_FUNCTION_COUNT];
+
+enum { DEVICES_MAX = 128, CARD_BIAS = 3 };
+static int8_t cards_of_devices[DEVICES_MAX]; /* card + CARD_BIAS; 0: not asked yet */
+
+void lifetime_opened(void) {
+    loaded_object_symbols("libcuda-real.so.1", cuda_names, cuda_driver, CUDA_FUNCTION_COUNT);
+    cards_open((const void *)&cuda_driver);
+}
+
+void lifetime_forked(void) {
+    cards_forked();
+    cuda_contexts_forget();
+    charge_forget();
+    page_refs_forget();
+    sparse_forget();
+    pools_forget();
+    timing_forget();
+}
+
+void *cuda_wrapper_of(void *function) {
+    for (int i = 0; function && i < CUDA_INTERCEPTED_COUNT; i++)
+        if (cuda_driver[i] == function)
+            return wrappers[i];
+    return function;
+}
+
+/* "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", as quotas name cards. */
+static void write_uuid(const unsigned char bytes[16], char text[41]) {
+    static const char digits[] = "0123456789abcdef";
+    char *to = text;
+    memcpy(to, "GPU-", 4);
+    to += 4;
+    for (int i = 0; i < 16; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10)
+            *to++ = '-';
+        *to++ = digits[bytes[i] >> 4];
+        *to++ = digits[bytes[i] & 15];
+    }
+    *to = 0;
+}
+
+static int card_by(CUresult (*uuid_of)(CUuuid *, CUdevice), CUdevice device) {
+    CUuuid uuid;
+    char text[41];
+    if (!uuid_of || uuid_of(&uuid, device) != CUDA_SUCCESS)
+        return CARD_REFUSED;
+    write_uuid((const unsigned char *)uuid.bytes, text);
+    return cards_find(text);
+}
+
+/*
+ * Of a MIG instance the second version gives the instance's own UUID, the first one that of its card, which quotas
+ * name.
+ */
+static int find_card(CUdevice device) {
+    int card = DRIVER(cuDeviceGetUuid_v2) ? card_by(DRIVER(cuDeviceGetUuid_v2), device) : CARD_UNLIMITED;
+    if (card == CARD_UNLIMITED && (DRIVER(cuDeviceGetUuid) || !DRIVER(cuDeviceGetUuid_v2)))
+        card = card_by(DRIVER(cuDeviceGetUuid), device);
+    return card;
+}
+
+int cuda_card_of(CUdevice device) {
+    if (!cards_limited())
+        return CARD_UNLIMITED;
+    bool cached = device >= 0 && device < DEVICES_MAX;
+    int8_t known = cached ? load_relaxed(&cards_of_devices[device]) : 0;
+    if (known)
+        return known - CARD_BIAS;
+    int card = find_card(device);
+    if (cached && card != CARD_REFUSED) /* a refusal may end when a quota becomes readable */
+        store_relaxed(&cards_of_devices[device], (int8_t)(card + CARD_BIAS));
+    return card;
+}
+
+CUresult cuda_current_card(int *card) {
+    CUdevice device;
+    *card = CARD_UNLIMITED;
+    if (!cards_limited())
+        return CUDA_SUCCESS;
+    if (!DRIVER(cuCtxGetDevice))
+        return CUDA_ERROR_NOT_SUPPORTED;
+    CUresult result = DRIVER(cuCtxGetDevice)(&device);
+    if (result == CUDA_SUCCESS)
+        *card = cuda_card_of(device);
+    return result;
+}
+
+/* What is new since is taken for memory of the card: never too little is counted. */
+int cuda_device_of_memory(int type, const CUmemLocation *location) {
+    CUdevice device;
+    /* moves to the card when that uses it, wherever it is at home */
+    bool managed = type == CU_MEM_ALLOCATION_TYPE_MANAGED;
+    switch (location->type) {
+    case CU_MEM_LOCATION_TYPE_DEVICE:
+        return location->id;
+    case CU_MEM_LOCATION_TYPE_DEVICE_LOCALITY_DOMAIN: /* the device in the low byte, the domain above it */
+        return location->id & 0xff;
+    case CU_MEM_LOCATION_TYPE_HOST:
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
+        if (!managed)
+            return -1;
+        break;
+    default:
+        break;
+    }
+    return DRIVER(cuCtxGetDevice) && DRIVER(cuCtxGetDevice)(&device) == CUDA_SUCCESS ? device : 0;
+}

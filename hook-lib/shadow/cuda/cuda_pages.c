@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Virtual memory management: the physical allocation is charged, to the card that it lies on, until no handle and no
+ * mapping is left.
+ */
+#include "cuda_pages.h"
+
+#include "common/lifetime.h"
+#include "cuda/cuda_charge.h"
+#include "cuda/cuda_driver.h"
+#include "cuda/cuda_units.h"
+#include "cuda/page_refs.h"
+#include "share/cards.h"
+
+CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *prop,
+                     unsigned long long flags) {
+    NEED(cuMemCreate);
+    int card = CARD_UNLIMITED, device = -1;
+    if (handle && prop && size > 0)
+        device = cuda_device_of_memory(prop->type, &prop->location);
+    if (device >= 0)
+        card = cuda_card_of(device);
+    if (card == CARD_UNLIMITED)
+        return DRIVER(cuMemCreate)(handle, size, prop, flags);
+    uint64_t units = units_of_pages(size);
+    if (card == CARD_REFUSED || !charge_card(card, SHARE_RESIDENT, units))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult result = page_room(0) ? DRIVER(cuMemCreate)(handle, size, prop, flags) : CUDA_ERROR_OUT_OF_MEMORY;
+    if (result != CUDA_SUCCESS)
+        cards_release(card, SHARE_RESIDENT, units);
+    else
+        page_created(*handle, card, device, units);
+    return result;
+}
+
+CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
+    NEED(cuMemRelease);
+    page_object object = page_release_begin(handle);
+    CUresult result = DRIVER(cuMemRelease)(handle);
+    page_release_end(object, handle, result == CUDA_SUCCESS);
+    return result;
+}
+
+CUresult cuMemMap(CUdeviceptr pointer, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
+                  unsigned long long flags) {
+    NEED(cuMemMap);
+    page_object object = page_map_begin(handle);
+    CUresult result =
+        object && !page_room(0) ? CUDA_ERROR_OUT_OF_MEMORY : DRIVER(cuMemMap)(pointer, size, offset, handle, flags);
+    page_map_end(object, pointer, size, result == CUDA_SUCCESS);
+    return result;
+}
+
+CUresult cuMemUnmap(CUdeviceptr pointer, size_t size) {
+    NEED(cuMemUnmap);
+    uint32_t unmapping = page_unmap_begin(pointer, size);
+    CUresult result = DRIVER(cuMemUnmap)(pointer, size);
+    page_unmap_end(unmapping, result == CUDA_SUCCESS);
+    return result;
+}
+
+CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *address) {
+    NEED(cuMemRetainAllocationHandle);
+    if (cards_limited() && !page_room(0))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult result = DRIVER(cuMemRetainAllocationHandle)(handle, address);
+    if (result == CUDA_SUCCESS && handle)
+        page_retained(*handle, (uint64_t)(uintptr_t)address);
+    return result;
+}
+
+CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *shareable, int type) {
+    NEED(cuMemImportFromShareableHandle);
+    CUresult result = DRIVER(cuMemImportFromShareableHandle)(handle, shareable, type);
+    if (result == CUDA_SUCCESS && handle)
+        page_imported(*handle);
+    return result;
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cuda/cuda_timing.h"
+
+#include <string.h>
+
+#include "common/atomics.h"
+#include "common/ticks.h"
+#include "cuda/cuda_contexts.h"
+#include "cuda/timing_windows.h"
+#include "share/cards.h"
+
+enum { GAP_US = 100, WINDOW_US = 200 };
+enum { LOOPS_AHEAD = 4, PATIENCE_DOUBLINGS = 8 };
+static const uint64_t LOOPS_AHEAD_NS = 100000;
+static const uint64_t AHEAD_NS = 20000000, AHEAD_PERCENT_NS = 500000, PATIENCE_NS = 200000000,
+                      PATIENCE_MOST_NS = 60000000000;
+
+static uint64_t ticks_us; /* ticks in a microsecond */
+static uint64_t first_ticks, first_ns;
+
+struct timing_counter timing_counters[TIMING_COUNTERS];
+
+bool timing_watch_slowly(void) {
+    struct timing_counter *counter = timing_counter();
+    if (!cards_limited()) {
+        store_relaxed(&counter->left, UINT32_MAX);
+        return false;
+    }
+    /* A thread that launches seldom looks at each launch. */
+    uint64_t now = cores_now(), looked = __atomic_exchange_n(&counter->looked, now, __ATOMIC_RELAXED);
+    store_relaxed(&counter->left, now - looked < UINT64_C(100000000) ? TIMING_UNWATCHED : 0);
+    cores_look();
+    return cores_watch();
+}
+
+/* Under the lock. */
+static void measure_ticks(void) {
+    uint64_t ticks = ticks_now(), ns = cores_now();
+    if (first_ns == 0) {
+        first_ticks = ticks;
+        first_ns = ns;
+        store_relaxed(&ticks_us, ticks_in_a_microsecond());
+    } else if (ns - first_ns > 1000000) {
+        uint64_t rate = (ticks - first_ticks) / ((ns - first_ns) / 1000);
+        store_relaxed(&ticks_us, rate ? rate : 1);
+    }
+}
+
+/*
+ * A large share runs short of work when its program gets no processor for a while; a small one waits for its turn
+ * anyway.
+ */
+static uint64_t far_ahead(int card) {
+    uint64_t ns = AHEAD_PERCENT_NS * cores_percent(card);
+    return ns > AHEAD_NS ? ns : AHEAD_NS;
+}
+
+/*
+ * What runs may be waiting for this launch: when nothing came to an end for longer than all that is under way should
+ * take, one of those who wait goes on, and the others begin to wait anew. To let all go on would let a program with
+ * long kernels launch any number of them. What loops should take is not known: behind each window that is under way one
+ * waits twice as long, so that few come together while one runs for minutes.
+ */
+static bool goes_on_without_progress(struct backlog *backlog, uint64_t progress, uint64_t waited, bool open_ended) {
+    uint32_t under_way = open_ended ? load_relaxed(&backlog->windows) : 0;
+    uint64_t patience =
+        (PATIENCE_NS << (under_way < PATIENCE_DOUBLINGS ? under_way : PATIENCE_DOUBLINGS)) + load_relaxed(&backlog->ns);
+    return waited > (patience < PATIENCE_MOST_NS ? patience : PATIENCE_MOST_NS) &&
+           __atomic_compare_exchange_n(&backlog->progress, &progress, progress + 1, false, __ATOMIC_RELAXED,
+                                       __ATOMIC_RELAXED);
+}
+
+/*
+ * Whether a launch would not begin any sooner: behind a long one in its own stream it need not be paid for at once with
+ * that.
+ */
+static bool behind_a_long_one(const struct track *track, uint64_t most, bool open_ended) {
+    uint32_t pending = track ? load_relaxed(&track->count) : 0;
+    if (pending == 0)
+        return false;
+    if (!open_ended)
+        return load_relaxed(&track->each) > 2 * most + most / 4;
+    uint64_t loop = load_relaxed(&track->loop);
+    return loop == 0 || loop > 2 * most + most / 4;
+}
+
+/* Waits until the limit allows a launch, and the card is not too far behind. */
+static void wait_for_turn(int card, struct track *track, bool open_ended) {
+    struct backlog *backlog = &backlogs[card];
+    uint64_t begin = cores_now(), progress = load_relaxed(&backlog->progress), moved = begin, now = begin;
+    for (;;) {
+        cores_look();
+        if (timing_lock_enter()) {
+            windows_poll();
+            timing_lock_leave();
+        }
+        now = cores_now();
+        uint64_t due = cores_due(card, now);
+        bool full = track && load_relaxed(&track->count) == TRACK_PENDING;
+        uint64_t most = far_ahead(card);
+        bool far = load_relaxed(&backlog->windows) >= 2 && load_relaxed(&backlog->ns) > most;
+        far |= behind_a_long_one(track, most, open_ended);
+        /*
+         * Short loops may become long ones. What they take until one wakes from a wait is not enough to keep the card
+         * busy.
+         */
+        far |=
+            open_ended && load_relaxed(&backlog->windows) >= LOOPS_AHEAD && load_relaxed(&backlog->ns) > LOOPS_AHEAD_NS;
+        bool ahead = (full || far) && cores_limited(card);
+        if (due == 0 && !ahead)
+            break;
+        if (due > 0 || load_relaxed(&backlog->progress) != progress) {
+            progress = load_relaxed(&backlog->progress);
+            moved = now;
+        } else if (goes_on_without_progress(backlog, progress, now - moved, open_ended)) {
+            break;
+        }
+        uint64_t pause = ahead && due == 0 ? (now - moved) / 8 + 50000 : due;
+        timing_sleep(
+            pause < 2000000 || (due > 0 && load_relaxed(&backlog->windows) == 0 && pause < 20000000) ? pause : 2000000);
+    }
+    if (now - begin > 100000)
+        cores_waited(card, now - begin);
+}
+
+static int card_of_current(void) {
+    CUdevice device;
+    return DRIVER(cuCtxGetDevice) && DRIVER(cuCtxGetDevice)(&device) == CUDA_SUCCESS ? cuda_card_of(device)
+                                                                                     : CARD_UNLIMITED;
+}
+
+/* A driver that lacks them does so on every card. */
+static void lacks_events(void) {
+    cores_look();
+    for (int card = 0; card < CARDS_MAX; card++)
+        if (cores_limited(card))
+            cores_unenforced(card, PARTITA_COMPUTE_NO_EVENTS);
+}
+
+static struct track *begin_in_context(uint64_t key, uint64_t owner, CUstream stream, CUcontext context, bool sparse,
+                                      struct timed_launch *launch) {
+    int card = card_of_current();
+    if (card < 0 || stream_capturing(stream))
+        return NULL;
+    wait_for_turn(card, track_find(key, owner), launch->open_ended);
+    launch->ticks = ticks_now();
+    if (!cores_limited(card))
+        return NULL;
+    if (!timing_lock_enter()) {
+        windows_miss(card, track_find(key, owner), launch->open_ended);
+        return NULL;
+    }
+    measure_ticks();
+    struct track *track = track_find(key, owner);
+    if (!track)
+        track = track_make(key, owner, stream, context, cuda_context_home(context), card);
+    if (!track)
+        cores_unenforced(card, PARTITA_COMPUTE_TOO_MANY);
+    else if (track->clock->ending)
+        track = NULL;
+    else {
+        if (load_relaxed(&track->open) && sparse)
+            window_after_gap(track);
+        if (load_relaxed(&track->open) &&
+            (launch->open_ended || (!sparse && load_relaxed(&track->launches) >= load_relaxed(&track->allowance))))
+            window_close(track, false);
+        if (!load_relaxed(&track->open))
+            window_open(track, launch->ticks, launch->open_ended);
+        store_relaxed(&track->sparse, sparse);
+        if (!load_relaxed(&track->open))
+            track = NULL;
+    }
+    timing_lock_leave();
+    return track;
+}
+
+static struct track *begin_slowly(uint64_t key, uint64_t owner, CUstream stream, bool sparse,
+                                  struct timed_launch *launch) {
+    CUcontext context;
+    bool pushed;
+    if (!context_enter(stream, &context, &pushed))
+        return NULL;
+    struct track *track = begin_in_context(key, owner, stream, context, sparse, launch);
+    context_leave(pushed);
+    return track;
+}
+
+void timing_begin(struct timed_launch *launch, CUstream stream, bool per_thread) {
+    launch->track = NULL;
+    if (!DRIVER(cuCtxGetCurrent)) {
+        lacks_events();
+        return;
+    }
+    CUstream name = stream_name(stream, per_thread);
+    uint64_t key = (uint64_t)(uintptr_t)name, owner = track_owner(name);
+    struct track *track = track_find(key, owner);
+    launch->ticks = ticks_now();
+    bool sparse = !track || launch->ticks - load_relaxed(&track->last) > GAP_US * load_relaxed(&ticks_us);
+    if (track && load_relaxed(&track->open) && !sparse && !launch->open_ended &&
+        load_relaxed(&track->launches) < load_relaxed(&track->allowance)) {
+        launch->track = track;
+        return;
+    }
+    if (!timing_can()) {
+        lacks_events();
+        return;
+    }
+    int mode = timing_calls_begin();
+    track = begin_slowly(key, owner, name, sparse, launch);
+    timing_calls_end(mode);
+    launch->track = track;
+}
+
+void timing_end(const struct timed_launch *launch, uint32_t kernels) {
+    struct track *track = launch->track;
+    if (!track)
+        return;
+    uint32_t launches = load_relaxed(&track->launches) + kernels;
+    store_relaxed(&track->launches, launches); /* threads that launch into one stream at once may lose some */
+    store_relaxed(&track->last, launch->ticks);
+    bool first = launches == kernels,
+         last = launches >= load_relaxed(&track->allowance) || load_relaxed(&track->sparse) || launch->open_ended ||
+                launch->ticks - load_relaxed(&track->opened) >= WINDOW_US * load_relaxed(&ticks_us);
+    if (!first && !last)
+        return;
+    /* The program may have lost the processor after the window's start was recorded, and the card have waited. */
+    bool gap = ticks_now() - launch->ticks > GAP_US * load_relaxed(&ticks_us);
+    if (!last && !gap)
+        return;
+    int mode = timing_calls_begin();
+    if (timing_lock_enter()) {
+        if (load_relaxed(&track->open))
+            window_close(track, gap);
+        windows_poll();
+        timing_lock_leave();
+    }
+    timing_calls_end(mode);
+}
+
+static bool nothing_to_do(void) {
+    return load_relaxed(&tracks_listed_count) == 0;
+}
+
+void timing_before_wait(void) {
+    if (nothing_to_do())
+        return;
+    int mode = timing_calls_begin();
+    if (timing_lock_enter()) {
+        windows_close_of(context_current());
+        timing_lock_leave();
+    }
+    timing_calls_end(mode);
+}
+
+void timing_before_stream_wait(CUstream stream, bool per_thread) {
+    if (nothing_to_do())
+        return;
+    CUstream name = stream_name(stream, per_thread);
+    if (name == CU_STREAM_LEGACY) { /* waits for the others, too */
+        timing_before_wait();
+        return;
+    }
+    struct track *track = track_find((uint64_t)(uintptr_t)name, track_owner(name));
+    if (!track || !load_relaxed(&track->open))
+        return;
+    int mode = timing_calls_begin();
+    if (timing_lock_enter()) {
+        if (load_relaxed(&track->open))
+            window_close(track, false);
+        timing_lock_leave();
+    }
+    timing_calls_end(mode);
+}
+
+void timing_after_wait(void) {
+    if (nothing_to_do())
+        return;
+    int mode = timing_calls_begin();
+    if (timing_lock_enter()) {
+        windows_poll();
+        timing_lock_leave();
+    }
+    timing_calls_end(mode);
+}
+
+/* Streams and contexts that end, and the child of a fork. */
+
+static const uint64_t GONE = UINT64_MAX; /* a track's key: its stream is no more */
+
+/*
+ * Under the lock. Another stream may come to have the same handle, in another context: it is not to be found any more.
+ */
+static void track_ends(struct track *track) {
+    if (load_relaxed(&track->open))
+        window_close(track, false);
+    if (load_relaxed(&track->open))
+        window_join_last(track);
+    store_relaxed(&track->key, GONE);
+}
+
+void timing_stream_ends(CUstream stream) {
+    if (!stream || stream_is_default(stream) || !DRIVER(cuCtxGetCurrent))
+        return;
+    struct track *track = track_find((uint64_t)(uintptr_t)stream, track_owner(stream));
+    if (!track)
+        return;
+    int mode = timing_calls_begin();
+    timing_lock_wait();
+    if (load_relaxed(&track->key) == (uint64_t)(uintptr_t)stream && track->stream == stream)
+        track_ends(track);
+    timing_lock_leave();
+    timing_calls_end(mode);
+}
+
+void timing_green_ends(CUcontext context) {
+    if (!context || !DRIVER(cuCtxGetCurrent))
+        return;
+    int mode = timing_calls_begin();
+    timing_lock_wait();
+    for (int i = 0; i < TRACKS; i++)
+        if (load_relaxed(&tracks[i].key) && load_relaxed(&tracks[i].key) != GONE && tracks[i].context == context)
+            track_ends(&tracks[i]);
+    timing_lock_leave();
+    timing_calls_end(mode);
+}
+
+void timing_context_ends(CUcontext context) {
+    timing_lock_wait();
+    for (int i = 0; i < CLOCKS_MAX; i++)
+        if (context && clocks[i].context == context)
+            clocks[i].ending++;
+    timing_lock_leave();
+}
+
+void timing_context_stays(CUcontext context) {
+    timing_lock_wait();
+    for (int i = 0; i < CLOCKS_MAX; i++)
+        if (context && clocks[i].context == context && clocks[i].ending > 0)
+            clocks[i].ending--;
+    timing_lock_leave();
+}
+
+/* Its events are gone with it. What they would have told took no longer than until now. */
+void timing_context_gone(CUcontext context) {
+    if (!context)
+        return;
+    timing_lock_wait();
+    for (unsigned int i = tracks_listed_count; i-- > 0;) {
+        struct track *track = &tracks[tracks_listed[i]];
+        struct clock *clock = track->clock;
+        if (clock->context != context)
+            continue;
+        if (load_relaxed(&track->open))
+            cores_used(clock->card, track->now.recorded, cores_now());
+        store_relaxed(&track->open, 0);
+        while (track->count > 0) {
+            struct window window = track->pending[track->first];
+            cores_used(clock->card, window.recorded, cores_now());
+            window.start = window.end = NULL;
+            window_forget(track, &window);
+        }
+        track_unlist_at(i);
+    }
+    for (int i = 0; i < CLOCKS_MAX; i++)
+        if (clocks[i].context == context)
+            memset(&clocks[i], 0, sizeof clocks[i]);
+    for (int i = 0; i < TRACKS; i++)
+        if (tracks[i].clock && !tracks[i].clock->context)
+            store_relaxed(&tracks[i].key, 0);
+    timing_lock_leave();
+}
+
+void timing_forget(void) {
+    timing_lock_forget();
+    windows_forget();
+    memset(timing_counters, 0, sizeof timing_counters);
+    cores_forget();
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cuda/page_refs.h"
+
+#include <sched.h>
+#include <string.h>
+
+#include "common/atomics.h"
+#include "common/growing.h"
+#include "common/ranges.h"
+#include "cuda/cuda_contexts.h"
+#include "share/cards.h"
+
+struct object {
+    uint64_t units;
+    int card, device;
+    uint32_t refs; /* handles, mappings, parts, and calls under way; 0: free */
+    uint32_t next; /* of those that are free */
+};
+
+/*
+ * A handle's number, and how often cuMemRelease can be called with it. In a chain by its hash, or among the free ones.
+ */
+struct handle {
+    uint64_t number;
+    page_object object;
+    uint32_t count, next;
+};
+
+/* Arrays that grow; place 0 stays empty. All guarded by `lock`, which is held for a search at most. */
+static struct object *objects;
+static struct handle *handles;
+static uint32_t object_room, object_count, free_object, handle_room, handle_count, free_handle;
+static uint32_t objects_live, handles_live;
+enum { CHAINS = 4096 };
+static uint32_t chains[CHAINS];
+static struct ranges mappings;
+static uint32_t lock;
+
+/* Parts, likewise. */
+static struct page_part *parts;
+static page_object *part_objects;                                    /* 0: the part is free */
+static uint32_t part_room, part_object_room, part_count, parts_free; /* free: below part_count */
+
+static void page_books_enter(void) {
+    while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE))
+        sched_yield();
+}
+
+static void page_books_leave(void) {
+    store_release(&lock, 0);
+}
+
+/*
+ * Units of objects without any reference, to be given back outside the lock: by card, for what one call frees may lie
+ * on several.
+ */
+enum { CARDS = 64 };
+static uint64_t waiting[CARDS];
+
+static void drop_reference(page_object object);
+
+static bool part_within(const struct page_part *inner, const struct page_part *outer) {
+    bool so = inner->kind == outer->kind;
+    for (int i = 0; i < 3 && so; i++)
+        so = inner->from[i] >= outer->from[i] && inner->from[i] - outer->from[i] <= outer->extent[i] &&
+             inner->extent[i] <= outer->extent[i] - (inner->from[i] - outer->from[i]);
+    return so;
+}
+
+static void drop_part(uint32_t part) {
+    page_object object = part_objects[part];
+    part_objects[part] = 0;
+    parts_free++;
+    drop_reference(object);
+}
+
+/* Those of an owner, all or within one. */
+static void drop_parts_of(uint64_t owner, const struct page_part *outer) {
+    for (uint32_t i = 0; i < part_count; i++)
+        if (part_objects[i] && parts[i].owner == owner && (!outer || part_within(&parts[i], outer)))
+            drop_part(i);
+}
+
+/* Memory for so many parts more. */
+static bool parts_room(uint32_t more) {
+    uint64_t need = (uint64_t)part_count - parts_free + more;
+    while (need > part_room)
+        if (!growing_more((void **)&parts, &part_room, sizeof *parts))
+            return false;
+    while (need > part_object_room)
+        if (!growing_more((void **)&part_objects, &part_object_room, sizeof *part_objects))
+            return false;
+    return true;
+}
+
+/* Under the lock: one reference less. */
+static void drop_reference(page_object object) {
+    struct object *o = &objects[object];
+    if (--o->refs > 0)
+        return;
+    if (o->card >= 0 && o->card < CARDS)
+        waiting[o->card] += o->units;
+    o->next = free_object;
+    free_object = object;
+    objects_live--;
+    if (o->card == PAGE_NO_CARD)
+        drop_parts_of(object, NULL); /* a multicast object that ends lets go of what is bound to it */
+}
+
+/* Also gives back what calls of drop_reference have freed. */
+static void page_books_leave_and_give_back(void) {
+    uint64_t freed[CARDS];
+    memcpy(freed, waiting, sizeof freed);
+    memset(waiting, 0, sizeof waiting);
+    page_books_leave();
+    for (int card = 0; card < CARDS; card++)
+        if (freed[card])
+            cards_release(card, SHARE_RESIDENT, freed[card]);
+}
+
+static uint32_t *chain_of(uint64_t number) {
+    return &chains[(number ^ number >> 12 ^ number >> 24) % CHAINS];
+}
+
+static struct handle *by_number(uint64_t number) {
+    for (uint32_t i = *chain_of(number); i; i = handles[i].next)
+        if (handles[i].number == number)
+            return &handles[i];
+    return NULL;
+}
+
+enum { CALLS_AT_ONCE = 64 }; /* threads between page_room and what they add */
+
+static bool room(void **array, uint32_t *room, size_t size, uint32_t live) {
+    while (live + CALLS_AT_ONCE >= *room)
+        if (!growing_more(array, room, size))
+            return false;
+    return true;
+}
+
+bool page_room(uint32_t more_parts) {
+    page_books_enter();
+    bool enough = room((void **)&objects, &object_room, sizeof *objects, objects_live) &&
+                  room((void **)&handles, &handle_room, sizeof *handles, handles_live) &&
+                  ranges_room(&mappings, CALLS_AT_ONCE) && (more_parts == 0 || parts_room(more_parts + CALLS_AT_ONCE));
+    page_books_leave();
+    return enough;
+}
+
+/*
+ * One more of that number for the object; without memory for the entry the object stays for ever: never too little is
+ * counted.
+ */
+static void add_handle(uint64_t number, page_object object) {
+    struct handle *known = by_number(number);
+    if (known) {
+        /* else the former was released in a way that we did not see, and stays charged */
+        bool same = known->object == object;
+        known->count = same ? known->count + 1 : 1;
+        known->object = object;
+        return;
+    }
+    uint32_t i = free_handle;
+    if (i)
+        free_handle = handles[i].next;
+    else if (handle_count + 1 < handle_room || growing_more((void **)&handles, &handle_room, sizeof *handles))
+        i = ++handle_count;
+    if (i) {
+        uint32_t *chain = chain_of(number);
+        handles[i] = (struct handle){number, object, 1, *chain};
+        *chain = i;
+        handles_live++;
+    }
+}
+
+static page_object remove_handle(uint64_t number) {
+    for (uint32_t *link = chain_of(number); *link; link = &handles[*link].next) {
+        uint32_t i = *link;
+        if (handles[i].number != number)
+            continue;
+        page_object object = handles[i].object;
+        if (--handles[i].count == 0) {
+            *link = handles[i].next;
+            handles[i].next = free_handle;
+            free_handle = i;
+            handles_live--;
+        }
+        return object;
+    }
+    return 0;
+}
+
+page_object page_created(uint64_t handle, int card, int device, uint64_t units) {
+    page_books_enter();
+    page_object object = free_object;
+    if (object)
+        free_object = objects[object].next;
+    else if (object_count + 1 < object_room || growing_more((void **)&objects, &object_room, sizeof *objects))
+        object = ++object_count;
+    if (object) {
+        objects_live++;
+        objects[object] = (struct object){units, card, device, 1, 0};
+        add_handle(handle, object);
+    }
+    page_books_leave();
+    return object;
+}
+
+page_object page_release_begin(uint64_t handle) {
+    page_books_enter();
+    page_object object = remove_handle(handle);
+    page_books_leave();
+    return object;
+}
+
+void page_release_end(page_object object, uint64_t handle, bool released) {
+    if (!object)
+        return;
+    page_books_enter();
+    if (released)
+        drop_reference(object);
+    else
+        add_handle(handle, object);
+    page_books_leave_and_give_back();
+}
+
+static page_object more(page_object object) {
+    if (object)
+        objects[object].refs++;
+    return object;
+}
+
+page_object page_map_begin(uint64_t handle) {
+    page_books_enter();
+    struct handle *known = by_number(handle);
+    page_object object = more(known ? known->object : 0);
+    page_books_leave();
+    return object;
+}
+
+page_object page_bind_begin(uint64_t address) {
+    page_books_enter();
+    page_object object = more(ranges_at(&mappings, address));
+    page_books_leave();
+    return object;
+}
+
+/* Without memory for the entry the reference stays: too much is counted rather than too little. */
+void page_map_end(page_object object, uint64_t address, uint64_t size, bool mapped) {
+    if (!object)
+        return;
+    page_books_enter();
+    if (mapped)
+        ranges_add(&mappings, address, size, object);
+    else
+        drop_reference(object);
+    page_books_leave_and_give_back();
+}
+
+uint32_t page_unmap_begin(uint64_t address, uint64_t size) {
+    page_books_enter();
+    uint32_t list = ranges_take(&mappings, address, size);
+    page_books_leave();
+    return list;
+}
+
+void page_unmap_end(uint32_t unmapping, bool unmapped) {
+    if (!unmapping)
+        return;
+    page_books_enter();
+    if (!unmapped)
+        ranges_put_back(&mappings, unmapping);
+    while (unmapped && unmapping) {
+        page_object object;
+        unmapping = ranges_drop(&mappings, unmapping, &object);
+        drop_reference(object);
+    }
+    page_books_leave_and_give_back();
+}
+
+void page_retained(uint64_t handle, uint64_t address) {
+    page_books_enter();
+    page_object object = more(ranges_at(&mappings, address));
+    if (object)
+        add_handle(handle, object);
+    page_books_leave();
+}
+
+void page_imported(uint64_t handle) {
+    page_books_enter();
+    struct handle *known = by_number(handle);
+    if (known) {
+        known->count++;
+        more(known->object);
+    }
+    page_books_leave();
+}
+
+static void keep_part(page_object object, const struct page_part *part) {
+    uint32_t i = 0;
+    if (!parts_room(1))
+        return;
+    while (i < part_count && part_objects[i])
+        i++;
+    parts[i] = *part;
+    part_objects[i] = object;
+    if (i == part_count)
+        part_count++;
+    else
+        parts_free--;
+}
+
+void page_part_end(page_object object, const struct page_part *part, bool kept) {
+    if (!object)
+        return;
+    page_books_enter();
+    if (kept)
+        keep_part(object, part);
+    else
+        drop_reference(object);
+    page_books_leave_and_give_back();
+}
+
+void page_part_gone(const struct page_part *part) {
+    page_books_enter();
+    drop_parts_of(part->owner, part);
+    page_books_leave_and_give_back();
+}
+
+bool page_part_moved(const struct page_part *part, uint64_t to) {
+    bool any = false;
+    page_books_enter();
+    for (uint32_t i = 0; i < part_count; i++)
+        if (part_objects[i] && parts[i].owner == part->owner && part_within(&parts[i], part)) {
+            parts[i].owner = to;
+            any = true;
+        }
+    page_books_leave();
+    return any;
+}
+
+void page_parts_gone(uint64_t owner) {
+    page_books_enter();
+    drop_parts_of(owner, NULL);
+    page_books_leave_and_give_back();
+}
+
+void page_parts_of_context_gone(uint32_t context) {
+    page_books_enter();
+    for (uint32_t i = 0; i < part_count; i++)
+        if (part_objects[i] && cuda_context_ended_with(parts[i].context, context))
+            drop_part(i);
+    page_books_leave_and_give_back();
+}
+
+int page_device(page_object object) {
+    page_books_enter();
+    int device = object ? objects[object].device : -1;
+    page_books_leave();
+    return device;
+}
+
+void page_refs_forget(void) {
+    object_count = free_object = handle_count = free_handle = 0;
+    objects_live = handles_live = 0;
+    memset(chains, 0, sizeof chains);
+    memset(waiting, 0, sizeof waiting);
+    part_count = parts_free = 0;
+    ranges_clear(&mappings);
+    lock = 0;
+}

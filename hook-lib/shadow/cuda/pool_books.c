@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cuda/pool_books.h"
+
+#include <sched.h>
+#include <string.h>
+
+#include "common/atomics.h"
+#include "common/growing.h"
+#include "share/cards.h"
+
+/* ENDING: the driver is destroying it; CLOSED: it has, and something is still lent */
+enum state { FREE, OPEN, ENDING, CLOSED };
+
+struct pool {
+    uint64_t handle;
+    uint32_t generation;
+    enum state state;
+    int card, device;
+    uint32_t visitors;
+    uint64_t charged;  /* units, of the card */
+    uint64_t charging; /* units that a thread is charging now */
+    uint64_t begun;    /* units of `charged` for growth that no reading has seen yet */
+    uint64_t reserved; /* units, by the newest reading */
+    uint64_t lent;     /* units handed out */
+    uint64_t loans;
+    uint64_t asked, heard; /* numbers of the last reading asked for, and of the newest heard */
+};
+
+enum { INDEX_BITS = 20 }; /* the rest of an id's bits tell an account from former ones in its place */
+
+/* Grows, and may move then: a pool's address holds only until the lock is left. */
+static struct pool *pools;
+static uint32_t lock, pool_room, pool_bound;
+
+static void pool_books_enter(void) {
+    while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE))
+        sched_yield();
+}
+
+static void pool_books_leave(void) {
+    store_release(&lock, 0);
+}
+
+static pool_id id_of(const struct pool *pool) {
+    return pool->generation << INDEX_BITS | ((uint32_t)(pool - pools) + 1);
+}
+
+/* Under the lock, and good until that is left: the pool, or NULL if it is not known any more. */
+static struct pool *pool_of(pool_id id) {
+    uint32_t index = (id & ((1u << INDEX_BITS) - 1)) - 1;
+    if (id == 0 || index >= pool_bound || pools[index].state == FREE || id_of(&pools[index]) != id)
+        return NULL;
+    return &pools[index];
+}
+
+static struct pool *by_handle(uint64_t handle) {
+    for (uint32_t i = 0; i < pool_bound; i++)
+        if ((pools[i].state == OPEN || pools[i].state == ENDING) && pools[i].handle == handle)
+            return &pools[i];
+    return NULL;
+}
+
+static uint64_t finish(struct pool *pool) {
+    uint64_t charged = pool->charged;
+    pool->state = FREE;
+    pool->charged = 0;
+    return charged;
+}
+
+/* Under the lock: ends a closed pool of which nothing is lent any more; the units to be given back. */
+static uint64_t finish_if_over(struct pool *pool) {
+    return pool->state == CLOSED && pool->loans == 0 ? finish(pool) : 0;
+}
+
+/* Outside of the lock. */
+static void pool_give_back(int card, uint64_t units) {
+    if (units > 0 && card >= 0)
+        cards_release(card, SHARE_RESIDENT, units);
+}
+
+pool_id pool_find(uint64_t handle, int *card) {
+    pool_books_enter();
+    struct pool *pool = by_handle(handle);
+    pool_id id = pool ? id_of(pool) : 0;
+    if (pool)
+        *card = pool->card;
+    pool_books_leave();
+    return id;
+}
+
+static struct pool *add(uint64_t handle, int card, int device) {
+    uint32_t i = 0;
+    while (i < pool_bound && pools[i].state != FREE)
+        i++;
+    if (i + 1 >= 1u << INDEX_BITS || (i == pool_room && !growing_more((void **)&pools, &pool_room, sizeof *pools)))
+        return NULL;
+    if (i >= pool_bound)
+        store_relaxed(&pool_bound, i + 1);
+    pools[i] = (struct pool){
+        .handle = handle, .generation = pools[i].generation + 1, .state = OPEN, .card = card, .device = device};
+    return &pools[i];
+}
+
+pool_id pool_open(uint64_t handle, int card, int device) {
+    pool_books_enter();
+    struct pool *pool = by_handle(handle);
+    if (!pool)
+        pool = add(handle, card, device);
+    pool_id id = pool ? id_of(pool) : 0;
+    pool_books_leave();
+    return id;
+}
+
+pool_id pool_made(uint64_t handle, int card, int device) {
+    uint64_t over = 0;
+    int former_card = -1;
+    pool_books_enter();
+    struct pool *former = by_handle(handle);
+    if (former) {
+        former->state = CLOSED;
+        former_card = former->card;
+        over = finish_if_over(former);
+    }
+    struct pool *pool = add(handle, card, device);
+    pool_id id = pool ? id_of(pool) : 0;
+    pool_books_leave();
+    pool_give_back(former_card, over);
+    return id;
+}
+
+int pool_device(pool_id id) {
+    pool_books_enter();
+    struct pool *pool = pool_of(id);
+    int device = pool ? pool->device : -1;
+    pool_books_leave();
+    return device;
+}
+
+void pool_set_card(pool_id id, int card) {
+    pool_books_enter();
+    struct pool *pool = pool_of(id);
+    if (pool)
+        pool->card = card;
+    pool_books_leave();
+}
+
+void pool_destroy_begin(pool_id id) {
+    for (bool visited = true; visited;) {
+        pool_books_enter();
+        struct pool *pool = pool_of(id);
+        if (pool && pool->state == OPEN)
+            pool->state = ENDING;
+        visited = pool && pool->visitors > 0;
+        pool_books_leave();
+        if (visited)
+            sched_yield();
+    }
+}
+
+void pool_destroy_end(pool_id id, bool destroyed) {
+    uint64_t over = 0;
+    int card = -1;
+    pool_books_enter();
+    struct pool *pool = pool_of(id);
+    if (pool && pool->state == ENDING) {
+        card = pool->card;
+        pool->state = destroyed ? CLOSED : OPEN;
+        over = finish_if_over(pool);
+    }
+    pool_books_leave();
+    pool_give_back(card, over);
+}
+
+void pool_device_gone(int device) {
+    for (uint32_t i = 0; i < load_relaxed(&pool_bound); i++) {
+        uint64_t over = 0;
+        pool_books_enter();
+        int card = pools[i].card;
+        if (pools[i].state != FREE && pools[i].device == device)
+            over = finish(&pools[i]);
+        pool_books_leave();
+        pool_give_back(card, over);
+    }
+}
+
+pool_id pool_visit(uint32_t *at, int card, bool with_spare, uint64_t *handle) {
+    pool_id found = 0;
+    if (load_relaxed(&pool_bound) == 0)
+        return 0;
+    pool_books_enter();
+    for (; *at < pool_bound && !found; ++*at) {
+        struct pool *pool = &pools[*at];
+        if (pool->state != OPEN || pool->charged + pool->reserved == 0 || (card >= 0 && pool->card != card) ||
+            (with_spare && pool->reserved <= pool->lent))
+            continue;
+        pool->visitors++;
+        *handle = pool->handle;
+        found = id_of(pool);
+    }
+    pool_books_leave();
+    return found;
+}
+
+bool pool_visit_one(pool_id id, uint64_t *handle) {
+    pool_books_enter();
+    struct pool *pool = pool_of(id);
+    bool open = pool && pool->state == OPEN;
+    if (open) {
+        pool->visitors++;
+        *handle = pool->handle;
+    }
+    pool_books_leave();
+    return open;
+}
+
+void pool_leave(pool_id id) {
+    pool_books_enter();
+    struct pool *pool = pool_of(id);
+    if (pool)
+        pool->visitors--;
+    pool_books_leave();
+}
+
+/* What a pool is charged: beforehand what it may grow by, after the driver's call what a reading says. */
+
+/* Takes out what is charged for nothing, to be given back outside the lock. */
+static uint64_t surplus(struct pool *pool) {
+    uint64_t needed = pool->reserved + pool->begun;
+    uint64_t more = pool->charged > needed ? pool->charged - needed : 0;
+    pool->charged -= more;
+    return more;
+}
+
+bool pool_begin(pool_id id, uint64_t units) {
+    pool_books_enter();
+    struct pool *pool = pool_of(id);
+    int card = pool ? pool->card : -1;
+    uint64_t covered = pool ? pool->charged + pool->charging : 0;
+    uint64_t missing = pool && pool->reserved > covered ? pool->reserved - covered : 0;
+    pool_books_leave();
+    if (card < 0 || !cards_charge(card, SHARE_RESIDENT, units + missing))
+        return false;
+    pool_books_enter();
+    pool = pool_of(id);
+    if (pool) {
+        pool->charged += units + missing;
+        pool->begun += units;
+    }
+    pool_books_leave();
+    if (!pool)
+        pool_give_back(card, units + missing);
+    return pool != NULL;
+}
+
+bool pool_has_spare(pool_id id, uint64_t units) {
+    pool_books_enter();
+    struct pool *pool = pool_of(id);
+    bool has = pool && pool->reserved >= pool->lent && pool->reserved - pool->lent >= units;
+    pool_books_leave();
+    return has;
+}
+
+uint64_t pool_ask(pool_id id) {
+    pool_books_enter();
+    struct pool *pool = pool_of(id);
+    uint64_t reading = pool ? ++pool->asked : 0;
+    pool_books_leave();
+    return reading;
+}
+
+bool pool_told(pool_id id, uint64_t reading, uint64_t reserved_units, uint64_t begun) {
+    bool covered = true;
+    uint64_t missing = 0, more = 0;
+    int card = -1;
+    pool_books_enter();
+    struct pool *pool = pool_of(id);
+    if (pool) {
+        card = pool->card;
+        pool->begun -= begun;
+        if (reading == 0)
+            pool->reserved += begun;
+        if (reading > pool->heard && pool->state != CLOSED) {
+            pool->heard = reading;
+            pool->reserved = reserved_units;
+        }
+        if (pool->reserved > pool->charged + pool->charging)
+            missing = pool->reserved - pool->charged - pool->charging;
+        pool->charging += missing;
+        more = surplus(pool);
+    }
+    pool_books_leave();
+    pool_give_back(card, more);
+    if (missing == 0)
+        return true;
+    covered = card < 0 || cards_charge(card, SHARE_RESIDENT, missing);
+    pool_books_enter();
+    pool = pool_of(id);
+    if (pool) {
+        pool->charging -= missing;
+        if (covered)
+            pool->charged += missing;
+    } else if (covered) {
+        more = missing;
+    }
+    pool_books_leave();
+    pool_give_back(card, more);
+    return covered;
+}
+
+void pool_lent(pool_id id, uint64_t units) {
+    pool_books_enter();
+    struct pool *pool = pool_of(id);
+    if (pool) {
+        pool->lent += units;
+        pool->loans++;
+    }
+    pool_books_leave();
+}
+
+void pool_returned(pool_id id, uint64_t units) {
+    uint64_t over = 0;
+    int card = -1;
+    pool_books_enter();
+    struct pool *pool = pool_of(id);
+    if (pool) {
+        card = pool->card;
+        pool->lent -= units;
+        pool->loans--;
+        over = finish_if_over(pool);
+    }
+    pool_books_leave();
+    pool_give_back(card, over);
+}
+
+void pool_books_forget(void) {
+    if (pools)
+        memset(pools, 0, pool_bound * sizeof *pools);
+    pool_bound = 0;
+    lock = 0;
+}

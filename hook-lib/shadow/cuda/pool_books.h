@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What each stream-ordered pool of the process is charged: one account a pool, which follows what the driver says the
+ * pool has reserved. Thread-safe; no function calls the driver, and none charges a card with the books' lock held.
+ *
+ * An allocation first charges what the pool may at most grow by (`pool_begin`), and after the driver's call a reading
+ * of the reserved size replaces that (`pool_told`). Readings of several threads may arrive in any order: each has a
+ * number, taken before the driver is asked, and an older one never replaces a newer one. Whoever changes a pool reads
+ * it afterwards, so the newest reading has seen every change.
+ */
+#ifndef PARTITA_POOL_BOOKS_H
+#define PARTITA_POOL_BOOKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A pool's account; 0: none. An account that has ended is never mistaken for a later one. */
+typedef uint32_t pool_id;
+
+/* The account of a pool in use. */
+pool_id pool_find(uint64_t handle, int *card);
+
+/* The same, opened if there is none. 0: no memory for the account. */
+pool_id pool_open(uint64_t handle, int card, int device);
+
+/* A pool that the driver has just made: an account that still stands under the handle is over. */
+pool_id pool_made(uint64_t handle, int card, int device);
+
+/* The device of a pool whose card was not known when its account was opened, and what is known of it now. */
+int pool_device(pool_id pool);
+void pool_set_card(pool_id pool, int card);
+
+/* Charges what the pool may grow by. False: the quota does not allow it. */
+bool pool_begin(pool_id pool, uint64_t units);
+
+/* Whether the pool has so many units that nobody uses, by the last reading. */
+bool pool_has_spare(pool_id pool, uint64_t units);
+
+/* The number of a reading; to be taken before the driver is asked. */
+uint64_t pool_ask(pool_id pool);
+
+/*
+ * A reading, and the end of what `begin` charged; number 0: it failed, and that stays charged. False: the pool has
+ * grown by more than the quota allows.
+ */
+bool pool_told(pool_id pool, uint64_t reading, uint64_t reserved_units, uint64_t begun);
+
+/* Units handed out of the pool, and come back. */
+void pool_lent(pool_id pool, uint64_t units);
+void pool_returned(pool_id pool, uint64_t units);
+
+/*
+ * The driver is about to destroy the pool: waits until no other thread's reading is under way. Afterwards: whether it
+ * did. What is lent stays charged, with the rest of the pool, until all of it has come back.
+ */
+void pool_destroy_begin(pool_id pool);
+void pool_destroy_end(pool_id pool, bool destroyed);
+
+/* A device was reset: its pools hold nothing any more. */
+void pool_device_gone(int device);
+
+/*
+ * Walks the pools in use that hold something, of one card or of all (negative): *at starts at 0. While one is visited
+ * it is not destroyed: pool_leave ends that.
+ */
+pool_id pool_visit(uint32_t *at, int card, bool with_spare, uint64_t *handle);
+bool pool_visit_one(pool_id pool, uint64_t *handle);
+void pool_leave(pool_id pool);
+
+/* In a child of fork. */
+void pool_books_forget(void);
+
+#endif

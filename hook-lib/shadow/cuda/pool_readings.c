@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the driver says that pools and graph memory have reserved, and what they give up when they are asked. */
+#include "cuda/cuda_driver.h"
+#include "cuda/pool_books.h"
+#include "cuda/pools.h"
+#include "cuda/sparse.h"
+#include "cuda_graphs.h"
+#include "cuda_pools.h"
+#include "share/cards.h"
+
+/* Above all addresses: the graph memory of a device. */
+#define GRAPH_MEMORY (UINT64_C(1) << 63)
+
+uint64_t pools_graph_memory_of(CUdevice device) {
+    return GRAPH_MEMORY | (uint32_t)device;
+}
+
+static CUresult reserved_by_driver(uint64_t handle, cuuint64_t *bytes) {
+    if (handle & GRAPH_MEMORY)
+        return DRIVER(cuDeviceGetGraphMemAttribute)((CUdevice)(handle & INT32_MAX),
+                                                    CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, bytes);
+    return DRIVER(cuMemPoolGetAttribute)((CUmemoryPool)(uintptr_t)handle, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, bytes);
+}
+
+static void trim_by_driver(uint64_t handle) {
+    if (!(handle & GRAPH_MEMORY) && DRIVER(cuMemPoolTrimTo))
+        DRIVER(cuMemPoolTrimTo)((CUmemoryPool)(uintptr_t)handle, 0);
+    if (handle & GRAPH_MEMORY && DRIVER(cuDeviceGraphMemTrim))
+        DRIVER(cuDeviceGraphMemTrim)((CUdevice)(handle & INT32_MAX));
+}
+
+/* A pool that cannot be read keeps its charge. */
+bool pools_read_one(pool_id id, uint64_t handle, uint64_t begun) {
+    cuuint64_t bytes = 0;
+    uint64_t reading = pool_ask(id);
+    if (reserved_by_driver(handle, &bytes) != CUDA_SUCCESS)
+        reading = 0;
+    return pool_told(id, reading, bytes / PARTITA_UNIT + (bytes % PARTITA_UNIT != 0), begun);
+}
+
+bool pools_readable(void) {
+    return DRIVER(cuMemPoolGetAttribute) && DRIVER(cuDeviceGetMemPool);
+}
+
+void pools_read(void) {
+    uint64_t handle;
+    uint32_t at = 0;
+    for (pool_id id; (id = pool_visit(&at, -1, false, &handle)) != 0; pool_leave(id))
+        pools_read_one(id, handle, 0);
+}
+
+bool pools_trim(int card) {
+    uint64_t handle;
+    uint32_t at = 0;
+    int mode = CU_STREAM_CAPTURE_MODE_RELAXED; /* a capture of the program's must not be hurt */
+    bool exchanged = false, settled = sparse_waiting() && sparse_settle(), trimmed = false;
+    for (pool_id id; (id = pool_visit(&at, card, true, &handle)) != 0; pool_leave(id)) {
+        if (!trimmed)
+            exchanged = DRIVER(cuThreadExchangeStreamCaptureMode) &&
+                        DRIVER(cuThreadExchangeStreamCaptureMode)(&mode) == CUDA_SUCCESS;
+        trimmed = true;
+        trim_by_driver(handle);
+        pools_read_one(id, handle, 0);
+    }
+    if (exchanged)
+        DRIVER(cuThreadExchangeStreamCaptureMode)(&mode);
+    return trimmed || settled;
+}

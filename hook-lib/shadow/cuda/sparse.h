@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the other wrappers ask of sparse and deferred arrays. */
+#ifndef PARTITA_SPARSE_H
+#define PARTITA_SPARSE_H
+
+#include <stdbool.h>
+
+#include "cuda_arrays.h"
+
+/* Whether streams have something to unmap still, as far as we know. */
+bool sparse_waiting(void);
+
+/*
+ * Gives back what they have unmapped by now; whether there was any. Asks the driver about events: not in a capture that
+ * this would hurt.
+ */
+bool sparse_settle(void);
+
+/* An array is gone, and with it what was mapped into it. */
+void sparse_array_gone(const void *array);
+
+/*
+ * Before a call that may end the context: its events are not asked until it is known whether it stays or is gone. NULL:
+ * nothing.
+ */
+void sparse_context_ends(CUcontext context);
+void sparse_context_stays(CUcontext context);
+
+/* The context with that number is gone, and with it its arrays; what its streams were to unmap is unmapped. */
+void sparse_context_gone(uint32_t number);
+
+/* In a child of fork. */
+void sparse_forget(void);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cuda/timing_calls.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <time.h>
+
+#include "common/atomics.h"
+#include "common/cancelling.h"
+#include "common/this_thread.h"
+#include "cores/cores.h"
+
+static const uint64_t LOCK_PATIENCE_NS = 50000000, LOCK_PAUSE_NS = 100000, LOCK_YIELDING_NS = 2000000;
+
+static uint32_t lock, lock_stuck; /* stuck: somebody gave up waiting for who holds it */
+static uint32_t lock_waiters;
+static uint64_t lock_turns, lock_last; /* how often it was taken, and by which thread */
+static int lock_cancelling;            /* of the thread that holds it */
+
+void timing_sleep(uint64_t ns) {
+    struct timespec pause = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    int error = errno;
+    nanosleep(&pause, NULL); /* a signal ends it early: who waits asks again */
+    errno = error;
+}
+
+static bool lock_taken(void) {
+    return __atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE) == 0;
+}
+
+/*
+ * Until it is free, or the same holder has kept it for longer than a thread that lost its processor is away; while he
+ * goes on keeping it, nobody else waits so long again.
+ */
+static bool lock_patiently(void) {
+    uint64_t begin = cores_now(), turn = load_relaxed(&lock_turns);
+    bool taken = false;
+    __atomic_fetch_add(&lock_waiters, 1, __ATOMIC_RELAXED);
+    while (!taken && !load_relaxed(&lock_stuck)) {
+        uint64_t now = cores_now(), turns = load_relaxed(&lock_turns);
+        if (turns != turn)
+            begin = now;
+        else if (now - begin > LOCK_PATIENCE_NS)
+            store_relaxed(&lock_stuck, 1);
+        turn = turns;
+        timing_sleep(LOCK_PAUSE_NS);
+        taken = lock_taken();
+    }
+    __atomic_fetch_sub(&lock_waiters, 1, __ATOMIC_RELAXED);
+    return taken;
+}
+
+bool timing_lock_enter(void) {
+    int cancelling = cancelling_off();
+    if (load_relaxed(&lock_waiters) && load_relaxed(&lock_last) == this_thread())
+        timing_sleep(2 * LOCK_PAUSE_NS); /* who waits looks only now and then: his turn */
+    bool taken = lock_taken();
+    /* On a busy machine a single yield may last longer than all patience. */
+    for (uint64_t begin = taken ? 0 : cores_now(); !taken && cores_now() - begin < LOCK_YIELDING_NS;) {
+        sched_yield();
+        taken = lock_taken();
+    }
+    if (!taken && !lock_patiently()) {
+        cancelling_back(cancelling);
+        return false;
+    }
+    store_relaxed(&lock_turns, load_relaxed(&lock_turns) + 1);
+    store_relaxed(&lock_last, this_thread());
+    lock_cancelling = cancelling;
+    return true;
+}
+
+void timing_lock_wait(void) {
+    while (!timing_lock_enter())
+        timing_sleep(LOCK_PAUSE_NS);
+}
+
+void timing_lock_leave(void) {
+    int cancelling = lock_cancelling;
+    store_relaxed(&lock_stuck, 0);
+    store_release(&lock, 0);
+    cancelling_back(cancelling);
+}
+
+void timing_lock_forget(void) {
+    lock = lock_stuck = lock_waiters = 0;
+}
+
+bool timing_can(void) {
+    return DRIVER(cuEventCreate) && DRIVER(cuEventRecord) && DRIVER(cuEventQuery) &&
+           (DRIVER(cuEventElapsedTime) || DRIVER(cuEventElapsedTime_v2)) && DRIVER(cuCtxGetCurrent) &&
+           DRIVER(cuCtxGetDevice);
+}
+
+int timing_calls_begin(void) {
+    int mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    if (DRIVER(cuThreadExchangeStreamCaptureMode))
+        DRIVER(cuThreadExchangeStreamCaptureMode)(&mode);
+    return mode;
+}
+
+void timing_calls_end(int mode) {
+    if (DRIVER(cuThreadExchangeStreamCaptureMode))
+        DRIVER(cuThreadExchangeStreamCaptureMode)(&mode);
+}
+
+bool stream_capturing(CUstream stream) {
+    int status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return DRIVER(cuStreamIsCapturing) &&
+           (DRIVER(cuStreamIsCapturing)(stream, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE);
+}
+
+void context_leave(bool pushed) {
+    CUcontext popped;
+    if (pushed)
+        DRIVER(cuCtxPopCurrent_v2)(&popped);
+}
+
+bool context_make_current(CUcontext context, bool *pushed) {
+    *pushed = false;
+    if (context_current() == context)
+        return true;
+    if (!DRIVER(cuCtxPushCurrent_v2) || !DRIVER(cuCtxPopCurrent_v2))
+        return false;
+    *pushed = DRIVER(cuCtxPushCurrent_v2)(context) == CUDA_SUCCESS;
+    return *pushed;
+}
+
+bool context_enter(CUstream stream, CUcontext *context, bool *pushed) {
+    CUcontext there = context_current();
+    *pushed = false;
+    *context = there;
+    if (stream_is_default(stream) || !DRIVER(cuStreamGetCtx))
+        return there != NULL;
+    if (DRIVER(cuStreamGetCtx)(stream, context) != CUDA_SUCCESS || !*context)
+        return false;
+    return context_make_current(*context, pushed);
+}

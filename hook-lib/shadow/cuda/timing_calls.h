@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The timing's one lock, and its own calls of the driver. */
+#ifndef PARTITA_TIMING_CALLS_H
+#define PARTITA_TIMING_CALLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cuda/cuda_driver.h"
+#include "cuda_events.h"
+
+/*
+ * False: it could not be had for long. The lock is held across calls of the driver, and one that blocks may wait for
+ * the launch of him who asks. Its holder is not cancelled.
+ */
+bool timing_lock_enter(void);
+
+/* For what has to be done. */
+void timing_lock_wait(void);
+
+void timing_lock_leave(void);
+
+/* In a child of fork: nobody holds it. */
+void timing_lock_forget(void);
+
+/* Ends early by a signal: who waits asks again. Keeps errno. */
+void timing_sleep(uint64_t ns);
+
+/* Whether the driver has what timing needs. */
+bool timing_can(void);
+
+/*
+ * Around own calls: they are made in the mode that no capture of another stream forbids or is ended by. `mode`: what
+ * _begin gave.
+ */
+int timing_calls_begin(void);
+void timing_calls_end(int mode);
+
+/* Also the legacy stream while another one is being captured: it says so by an error, and ends no capture. */
+bool stream_capturing(CUstream stream);
+
+/* The default streams' own handles, which mean the same in every function. */
+static inline CUstream stream_name(CUstream stream, bool per_thread) {
+    return stream ? stream : per_thread ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
+}
+
+static inline bool stream_is_default(CUstream stream) {
+    return stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
+}
+
+static inline CUcontext context_current(void) {
+    CUcontext context = NULL;
+    return DRIVER(cuCtxGetCurrent)(&context) == CUDA_SUCCESS ? context : NULL;
+}
+
+/*
+ * An event belongs to the context in which it is made, a default stream to the current one. *pushed: undo it by
+ * context_leave.
+ */
+bool context_make_current(CUcontext context, bool *pushed);
+
+/*
+ * Makes the context of a stream that is so named current; false if that cannot be. *pushed: undo it by context_leave.
+ * Needs cuCtxGetCurrent.
+ */
+bool context_enter(CUstream stream, CUcontext *context, bool *pushed);
+void context_leave(bool pushed);
+
+#endif

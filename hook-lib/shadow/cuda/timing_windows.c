@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cuda/timing_windows.h"
+
+#include <string.h>
+
+#include "common/atomics.h"
+#include "cores/cores.h"
+#include "cuda/cuda_driver.h"
+#include "partita/usage_region.h"
+
+enum { LAUNCHES_MAX = 32 };
+static const uint64_t AIM_NS = 2000000, UNKNOWN_NS = 12000000, REBASE_NS = 4000000000;
+
+struct backlog backlogs[CARDS_MAX];
+static uint32_t any_missed;
+
+struct clock clocks[CLOCKS_MAX];
+struct track tracks[TRACKS];
+uint16_t tracks_listed[TRACKS];
+uint32_t tracks_listed_count;
+
+struct clock *clock_of(CUcontext context, int card) {
+    struct clock *free = NULL;
+    for (int i = 0; i < CLOCKS_MAX; i++) {
+        if (clocks[i].context == context)
+            return &clocks[i];
+        if (!clocks[i].context && !free)
+            free = &clocks[i];
+    }
+    if (free) {
+        memset(free, 0, sizeof *free);
+        free->context = context;
+        free->card = card;
+    }
+    return free;
+}
+
+static CUevent take_event(struct clock *clock) {
+    CUevent event = NULL;
+    if (clock->spares > 0)
+        return clock->spare[--clock->spares];
+    if (DRIVER(cuEventCreate)(&event, CU_EVENT_DEFAULT) != CUDA_SUCCESS) {
+        cores_unenforced(clock->card, PARTITA_COMPUTE_EVENT_FAILED);
+        return NULL;
+    }
+    return event;
+}
+
+static void destroy_event(CUevent event) {
+    if (DRIVER(cuEventDestroy_v2))
+        DRIVER(cuEventDestroy_v2)(event);
+}
+
+void clock_drop_event(struct clock *clock, CUevent event) {
+    if (!event)
+        return;
+    if (clock->spares < CLOCK_EVENTS)
+        clock->spare[clock->spares++] = event;
+    else
+        destroy_event(event);
+}
+
+CUevent clock_record(struct clock *clock, CUstream stream) {
+    CUevent event = take_event(clock);
+    if (event && DRIVER(cuEventRecord)(event, stream) != CUDA_SUCCESS) {
+        cores_unenforced(clock->card, PARTITA_COMPUTE_EVENT_FAILED);
+        destroy_event(event); /* taken again, it might fail again */
+        return NULL;
+    }
+    return event;
+}
+
+CUresult clock_since_base(const struct clock *clock, CUevent event, int64_t *ns) {
+    float ms = 0;
+    CUresult result = DRIVER(cuEventElapsedTime_v2) ? DRIVER(cuEventElapsedTime_v2)(&ms, clock->base, event)
+                                                    : DRIVER(cuEventElapsedTime)(&ms, clock->base, event);
+    *ns = (int64_t)((double)ms * 1e6);
+    return result;
+}
+
+struct track *track_make(uint64_t key, uint64_t owner, CUstream stream, CUcontext context, CUcontext home, int card) {
+    uint32_t place = track_place(key, owner);
+    struct track *track = track_find(key, owner);
+    for (uint32_t i = 0; i < TRACK_PROBES && !track; i++) {
+        struct track *there = &tracks[(place + i) % TRACKS];
+        if (load_relaxed(&there->key) == 0)
+            track = there;
+    }
+    for (uint32_t i = 0; i < TRACK_PROBES && !track; i++) { /* one that is not in use may be of a stream that is gone */
+        struct track *there = &tracks[(place + i) % TRACKS];
+        if (!load_relaxed(&there->listed))
+            track = there;
+    }
+    struct clock *clock = track ? clock_of(home, card) : NULL;
+    if (!clock)
+        return NULL;
+    store_relaxed(&track->key, 0);
+    track->clock = clock;
+    track->stream = stream;
+    track->context = context;
+    store_relaxed(&track->each, 0);
+    track->most = 0;
+    store_relaxed(&track->loop, 0);
+    track->first = 0;
+    store_relaxed(&track->count, 0);
+    store_relaxed(&track->open, 0);
+    store_relaxed(&track->launches, 0);
+    store_relaxed(&track->allowance, 1);
+    store_relaxed(&track->last, 0);
+    store_relaxed(&track->owner, owner);
+    store_release(&track->key, key);
+    return track;
+}
+
+void track_list(struct track *track) {
+    if (!track->listed) {
+        store_relaxed(&track->listed, 1);
+        tracks_listed[tracks_listed_count] = (uint16_t)(track - tracks);
+        store_relaxed(&tracks_listed_count, tracks_listed_count + 1);
+    }
+}
+
+void track_unlist_at(unsigned int at) {
+    store_relaxed(&tracks[tracks_listed[at]].listed, 0);
+    tracks_listed[at] = tracks_listed[tracks_listed_count - 1];
+    store_relaxed(&tracks_listed_count, tracks_listed_count - 1);
+}
+
+static void learn_of_window(struct track *track, const struct window *window, uint64_t ns) {
+    if (window->open_ended) {
+        uint64_t loop = track->loop;
+        store_relaxed(&track->loop, ns >= loop ? ns + 1 : loop - (loop - ns) / 4);
+        return;
+    }
+    uint64_t each = ns / (window->launches ? window->launches : 1) + 1;
+    uint64_t average = track->each ? (3 * track->each + each) / 4 : each;
+    store_relaxed(&track->each, each > 2 * average ? each : average); /* rather too few launches at a time */
+    track->most = each > track->most ? each : track->most - (track->most - each) / 16;
+    uint64_t allowance = AIM_NS / track->each, most = 2 * (uint64_t)load_relaxed(&track->allowance);
+    allowance = allowance < most ? allowance : most;
+    store_relaxed(&track->allowance, allowance < 1 ? 1 : allowance > LAUNCHES_MAX ? LAUNCHES_MAX : (uint32_t)allowance);
+}
+
+void window_forget(struct track *track, const struct window *window) {
+    struct backlog *backlog = &backlogs[track->clock->card];
+    clock_drop_event(track->clock, window->start);
+    clock_drop_event(track->clock, window->end);
+    __atomic_fetch_sub(&backlog->ns, window->guess, __ATOMIC_RELAXED);
+    __atomic_fetch_sub(&backlog->windows, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&backlog->progress, 1, __ATOMIC_RELAXED);
+    track->first = (track->first + 1) % TRACK_PENDING;
+    store_relaxed(&track->count, track->count - 1);
+}
+
+/* False: the card has not done it yet. */
+static bool account_for(struct track *track) {
+    struct clock *clock = track->clock;
+    struct window window = track->pending[track->first];
+    int64_t start = 0, end = 0;
+    CUresult result = DRIVER(cuEventQuery)(window.end);
+    if (result == CUDA_SUCCESS)
+        result = clock_since_base(clock, window.start, &start);
+    if (result == CUDA_SUCCESS)
+        result = clock_since_base(clock, window.end, &end);
+    if (result == CUDA_ERROR_NOT_READY)
+        return false;
+    uint64_t now = cores_now();
+    if (result != CUDA_SUCCESS || end < start) { /* what cannot be read took no longer than this */
+        cores_used(clock->card, window.recorded, now);
+        window_forget(track, &window);
+        return true;
+    }
+    /* Nothing comes before it was recorded, nor after it was seen. */
+    if (clock->base_at + (uint64_t)start < window.recorded)
+        clock->base_at = window.recorded - (uint64_t)start;
+    if (clock->base_at + (uint64_t)end > now)
+        clock->base_at = now - (uint64_t)end;
+    uint64_t from = clock->base_at + (uint64_t)start, ns = (uint64_t)(end - start);
+    /* at most, and at least */
+    uint64_t idle = window.closed > from ? window.closed - from : 0, busy = idle < ns ? ns - idle : 0;
+    if (window.bound > 0 && window.bound < ns)
+        ns = window.bound > busy ? window.bound : busy;
+    if (window.bound == 0 || busy > window.bound)
+        learn_of_window(track, &window, ns);
+    cores_used(clock->card, from, from + ns);
+    if (end > (int64_t)REBASE_NS) {
+        CUevent former = clock->base;
+        clock->base = window.end;
+        clock->base_at += (uint64_t)end;
+        window.end = former;
+    }
+    window_forget(track, &window);
+    return true;
+}
+
+static void charge_missed(void) {
+    if (!load_relaxed(&any_missed) || !__atomic_exchange_n(&any_missed, 0, __ATOMIC_ACQUIRE))
+        return;
+    for (int card = 0; card < CARDS_MAX; card++) {
+        uint64_t ns = load_relaxed(&backlogs[card].missed), now = ns ? cores_now() : 0;
+        if (ns > 0) {
+            __atomic_fetch_sub(&backlogs[card].missed, ns, __ATOMIC_RELAXED);
+            cores_used(card, now - ns, now);
+        }
+    }
+}
+
+void windows_poll(void) {
+    for (unsigned int i = tracks_listed_count; i-- > 0;) {
+        struct track *track = &tracks[tracks_listed[i]];
+        while (track->count > 0 && !track->clock->ending && account_for(track)) {
+        }
+        if (track->count == 0 && !load_relaxed(&track->open))
+            track_unlist_at(i);
+    }
+    charge_missed();
+}
+
+static void end_window(struct track *track, bool gap) {
+    struct window window = track->now;
+    if (track->count == TRACK_PENDING)
+        windows_poll();
+    if (track->count == TRACK_PENDING || stream_capturing(track->stream))
+        return; /* it stays open */
+    window.end = clock_record(track->clock, track->stream);
+    store_relaxed(&track->open, 0);
+    if (!window.end) {
+        clock_drop_event(track->clock, window.start);
+        return;
+    }
+    window.launches = load_relaxed(&track->launches);
+    window.bound = !gap ? 0 : window.open_ended ? track->loop : track->most * window.launches;
+    window.closed = cores_now();
+    uint64_t each = window.open_ended ? track->loop : track->each * window.launches;
+    window.guess = each ? each : UNKNOWN_NS;
+    track->pending[(track->first + track->count) % TRACK_PENDING] = window;
+    store_relaxed(&track->count, track->count + 1);
+    struct backlog *backlog = &backlogs[track->clock->card];
+    __atomic_fetch_add(&backlog->ns, window.guess, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&backlog->windows, 1, __ATOMIC_RELAXED);
+}
+
+void window_close(struct track *track, bool gap) {
+    bool pushed;
+    if (track->clock->ending || !context_make_current(track->context, &pushed))
+        return; /* it stays open */
+    end_window(track, gap);
+    context_leave(pushed);
+}
+
+void window_join_last(struct track *track) {
+    bool pushed;
+    store_relaxed(&track->open, 0);
+    if (!track->clock->ending && context_make_current(track->context, &pushed)) {
+        struct window *last = &track->pending[(track->first + TRACK_PENDING - 1) % TRACK_PENDING];
+        CUevent end = track->count == TRACK_PENDING && !stream_capturing(track->stream)
+                          ? clock_record(track->clock, track->stream)
+                          : NULL;
+        if (end) {
+            clock_drop_event(track->clock, last->end);
+            last->end = end;
+            last->bound += last->bound ? track->most * load_relaxed(&track->launches) : 0;
+            last->closed = cores_now();
+            last->launches += load_relaxed(&track->launches);
+        }
+        context_leave(pushed);
+    }
+    clock_drop_event(track->clock, track->now.start);
+}
+
+void window_open(struct track *track, uint64_t ticks, bool open_ended) {
+    struct clock *clock = track->clock;
+    uint64_t now = cores_now();
+    if (!clock->base) {
+        clock->base = clock_record(track->clock, track->stream);
+        clock->base_at = now;
+        if (!clock->base)
+            return;
+    }
+    track->now =
+        (struct window){.start = clock_record(track->clock, track->stream), .recorded = now, .open_ended = open_ended};
+    if (!track->now.start)
+        return;
+    store_relaxed(&track->launches, 0);
+    store_relaxed(&track->opened, ticks);
+    store_relaxed(&track->open, 1);
+    track_list(track);
+    cores_enforced(clock->card);
+}
+
+void window_after_gap(struct track *track) {
+    CUresult result = DRIVER(cuStreamQuery) ? DRIVER(cuStreamQuery)(track->stream) : CUDA_SUCCESS;
+    if (result != CUDA_ERROR_NOT_READY)
+        window_close(track, true);
+}
+
+void windows_close_of(CUcontext context) {
+    /* Downwards: where closing one takes others from the list, those that take their places were seen already. */
+    for (unsigned int i = tracks_listed_count; i-- > 0;) {
+        struct track *track = &tracks[tracks_listed[i]];
+        bool others =
+            track->stream == CU_STREAM_PER_THREAD && load_relaxed(&track->owner) != track_owner(CU_STREAM_PER_THREAD);
+        /* a primary one waits for its green ones */
+        bool of = track->context == context || track->clock->context == context;
+        if (load_relaxed(&track->open) && of && !others)
+            window_close(track, false);
+    }
+}
+
+void windows_miss(int card, const struct track *track, bool open_ended) {
+    if (!track) {
+        cores_unenforced(card, PARTITA_COMPUTE_EVENT_FAILED);
+        return;
+    }
+    __atomic_fetch_add(&backlogs[card].missed, load_relaxed(open_ended ? &track->loop : &track->each),
+                       __ATOMIC_RELAXED);
+    store_release(&any_missed, 1);
+}
+
+void windows_forget(void) {
+    for (unsigned int i = 0; i < tracks_listed_count; i++)
+        tracks[tracks_listed[i]].listed = 0;
+    tracks_listed_count = 0;
+    for (int i = 0; i < TRACKS; i++)
+        if (tracks[i].key)
+            memset(&tracks[i], 0, sizeof tracks[i]);
+    for (int i = 0; i < CLOCKS_MAX; i++)
+        if (clocks[i].context)
+            memset(&clocks[i], 0, sizeof clocks[i]);
+    memset(backlogs, 0, sizeof backlogs);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Windows of launches in a stream: opened, closed, and charged when the card has done them. A context has a clock, by
+ * which the card's time is told in CLOCK_MONOTONIC; a stream has a track, which knows its windows. All of it is changed
+ * under the timing's lock (timing_calls.h); what of a track is read or written without it is accessed atomically.
+ * windows_miss needs no lock.
+ */
+#ifndef PARTITA_TIMING_WINDOWS_H
+#define PARTITA_TIMING_WINDOWS_H
+
+#include <stdint.h>
+
+#include "common/atomics.h"
+#include "common/this_thread.h"
+#include "cuda/timing_calls.h"
+#include "cuda_api.h"
+#include "cuda_events.h"
+#include "share/cards.h"
+
+/* Clocks of contexts, and events to record in their streams. The context is the current one. */
+
+enum { CLOCKS_MAX = 32, CLOCK_EVENTS = 256 };
+
+/* A context's clock: what the card calls the time of `base` is `base_at` of CLOCK_MONOTONIC. */
+extern struct clock {
+    CUcontext context; /* NULL: free */
+    int card;          /* negative: not limited */
+    CUevent base;
+    uint64_t base_at;
+    uint32_t ending; /* calls that may end the context are under way: nothing of it is touched */
+    CUevent spare[CLOCK_EVENTS];
+    unsigned int spares;
+} clocks[CLOCKS_MAX];
+
+/* The context's clock, a new one if need be; NULL: there are too many. */
+struct clock *clock_of(CUcontext context, int card);
+
+/* An event that is recorded in the stream; NULL: it failed. */
+CUevent clock_record(struct clock *clock, CUstream stream);
+
+/* It may be recorded again. NULL: nothing. */
+void clock_drop_event(struct clock *clock, CUevent event);
+
+/* ns from the clock's base to the event; CUDA_ERROR_NOT_READY before both came. */
+CUresult clock_since_base(const struct clock *clock, CUevent event, int64_t *ns);
+
+/* Tracks: what is known of streams. */
+
+enum { TRACKS = 512, TRACK_PROBES = 16, TRACK_PENDING = 24 };
+
+struct window {
+    CUevent start, end;
+    uint64_t recorded; /* ns: when the start was */
+    /* ns that it is charged at most, since the card may have waited for the program in it; 0: no bound */
+    uint64_t bound;
+    uint64_t closed; /* ns: when the end was recorded; behind that the card did not wait for the program */
+    uint64_t guess;  /* ns that it is taken for meanwhile */
+    uint32_t launches;
+    bool open_ended; /* of one launch, whose time says nothing of others */
+};
+
+extern struct track {
+    uint64_t key, owner; /* key 0: free */
+    struct clock *clock;
+    CUstream stream;
+    CUcontext context; /* the stream's; the clock's, or a green one that is part of it */
+    uint32_t open, launches, allowance, sparse;
+    uint64_t last, opened; /* ticks */
+    uint32_t listed;
+    struct window now;
+    uint64_t each, most; /* ns a launch, on average and in the longest window of late; 0: unknown */
+    uint64_t loop;       /* ns of the longest open-ended launch of late; 0: unknown */
+    uint32_t first, count;
+    struct window pending[TRACK_PENDING];
+} tracks[TRACKS];
+
+extern uint16_t tracks_listed[TRACKS]; /* tracks that are open or have windows pending */
+extern uint32_t tracks_listed_count;
+
+/* A default stream is its context's, and the thread's. */
+static inline uint64_t track_owner(CUstream stream) {
+    if (!stream_is_default(stream))
+        return 1;
+    uint64_t owner = (uint64_t)(uintptr_t)context_current();
+    return stream == CU_STREAM_PER_THREAD ? owner ^ this_thread() << 1 ^ 1 : owner;
+}
+
+static inline uint32_t track_place(uint64_t key, uint64_t owner) {
+    return (uint32_t)((key ^ owner << 7) * UINT64_C(0x9e3779b97f4a7c15) >> 40);
+}
+
+static inline struct track *track_find(uint64_t key, uint64_t owner) {
+    uint32_t place = track_place(key, owner);
+    for (uint32_t i = 0; i < TRACK_PROBES; i++) {
+        struct track *track = &tracks[(place + i) % TRACKS];
+        if (load_acquire(&track->key) == key && load_relaxed(&track->owner) == owner)
+            return track;
+    }
+    return NULL;
+}
+
+/*
+ * Under the lock: a track for the stream, whose context is the current one; NULL: there are too many. `home`: the
+ * context whose events are recorded in it, with which they end.
+ */
+struct track *track_make(uint64_t key, uint64_t owner, CUstream stream, CUcontext context, CUcontext home, int card);
+
+/* Under the lock. Who is taken from the list leaves its place to the last one. */
+void track_list(struct track *track);
+void track_unlist_at(unsigned int at);
+
+/* Windows. */
+
+/* Of a card: windows that the card has not done yet. */
+extern struct backlog {
+    uint64_t ns;
+    uint32_t windows;
+    uint64_t progress; /* changes when one comes to an end, or a launch goes on though none did */
+    /* ns that launches which were not timed took by what was learned of their streams: not charged yet */
+    uint64_t missed;
+} backlogs[CARDS_MAX];
+
+/* The track's context is the current one. Its window may stay closed: nothing can be recorded. */
+void window_open(struct track *track, uint64_t ticks, bool open_ended);
+
+/*
+ * The window may stay open: nothing can be recorded, or there are too many. `gap`: the card may have waited for the
+ * program in it, so what the launches take is estimated, if there is anything to do it by.
+ */
+void window_close(struct track *track, bool gap);
+
+/* There is no room for one more window, and none will be: the last one that is pending ends here. */
+void window_join_last(struct track *track);
+
+/* The stream was left alone for a while: has the card waited for the program meanwhile? */
+void window_after_gap(struct track *track);
+
+/* Those of the context, but for the default streams of other threads. */
+void windows_close_of(CUcontext context);
+
+/* Takes account of what the card has done. Takes tracks from the list. */
+void windows_poll(void);
+
+/* The first pending window of the track came to an end, or is given up. */
+void window_forget(struct track *track, const struct window *window);
+
+/* A launch is not timed. `track`: its stream's, if it has one. */
+void windows_miss(int card, const struct track *track, bool open_ended);
+
+/* In a child of fork: no context and no stream is known, and nothing is under way. */
+void windows_forget(void);
+
+#endif

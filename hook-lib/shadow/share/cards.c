@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "share/cards.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "common/atomics.h"
+#include "share/credit.h"
+#include "share/places.h"
+
+enum { SHARES_MAX = CARDS_MAX };
+
+static struct share shares[SHARES_MAX];
+static size_t share_count;
+static bool limited;
+static bool too_many; /* more shares than there is room for: cards that are not found are refused */
+
+static void add_share(const char *quota_path, const char *usage_path) {
+    if (share_count == SHARES_MAX) {
+        too_many = true;
+        return;
+    }
+    struct share *share = &shares[share_count++];
+    *share = (struct share){0};
+    strcpy(share->quota_path, quota_path); /* places_each promises the length */
+    strcpy(share->usage_path, usage_path);
+    share_open(share);
+}
+
+/* A child of a fork in the middle of this begins anew. */
+void cards_open(const void *self) {
+    int error = errno;
+    share_count = 0;
+    too_many = false;
+    limited = places_each_share(self, add_share, &too_many);
+    errno = error;
+}
+
+bool cards_limited(void) {
+    return limited;
+}
+
+/* A card is known by its first share. */
+int cards_find(const char *gpu) {
+    int error = errno;
+    bool unreadable = too_many || share_count == 0;
+    int found = CARD_UNLIMITED;
+    for (size_t i = 0; i < share_count && found < 0; i++) {
+        if (!shares[i].gpu[0])
+            share_tend(&shares[i], SHARE_IF_DUE, false); /* it may be readable by now */
+        if (!shares[i].gpu[0])
+            unreadable = true;
+        else if (strcmp(shares[i].gpu, gpu) == 0)
+            found = (int)i;
+    }
+    errno = error;
+    return found < 0 && unreadable ? CARD_REFUSED : found;
+}
+
+static bool of_card(size_t i, int card) {
+    return i == (size_t)card || (i > (size_t)card && strcmp(shares[i].gpu, shares[card].gpu) == 0);
+}
+
+static size_t last_share(int card) {
+    size_t last = (size_t)card;
+    for (size_t i = last + 1; i < share_count; i++)
+        if (of_card(i, card))
+            last = i;
+    return last;
+}
+
+/* All but the last share give what they have, the last one the rest or nothing. */
+static bool charge_shares(int card, size_t last, enum share_memory memory, uint64_t units) {
+    uint64_t rest = units;
+    for (size_t i = (size_t)card; i <= last && rest > 0; i++)
+        if (of_card(i, card))
+            rest -= share_charge(&shares[i], memory, rest, i != last);
+    if (rest == 0)
+        return true;
+    cards_release(card, memory, units - rest);
+    return false;
+}
+
+static bool charge_shares_or_call_in(int card, size_t last, enum share_memory memory, uint64_t units) {
+    if (charge_shares(card, last, memory, units))
+        return true;
+    for (size_t i = (size_t)card; i <= last; i++)
+        if (of_card(i, card))
+            share_call_in(&shares[i]);
+    return charge_shares(card, last, memory, units);
+}
+
+bool cards_charge(int card, enum share_memory memory, uint64_t units) {
+    if (units > PARTITA_UNITS_MAX)
+        return false;
+    size_t last = last_share(card);
+    if (charge_shares_or_call_in(card, last, memory, units))
+        return true;
+    for (size_t i = (size_t)card; i <= last; i++)
+        if (of_card(i, card))
+            share_tend(&shares[i], SHARE_NOW, true); /* the quota may have grown, somebody may have died */
+    return charge_shares_or_call_in(card, last, memory, units);
+}
+
+bool cards_refuse(int card) {
+    struct share *share = &shares[last_share(card)];
+    if (share->file.region)
+        __atomic_fetch_add(&share->file.region->refused, 1, __ATOMIC_RELAXED);
+    return false;
+}
+
+/* Which share an allocation was charged to need not be known: what all of them hold is the sum of what is allocated. */
+void cards_release(int card, enum share_memory memory, uint64_t units) {
+    for (size_t i = last_share(card) + 1; i-- > (size_t)card && units > 0;)
+        if (of_card(i, card))
+            units -= share_release(&shares[i], memory, units);
+}
+
+bool cards_oversubscribe(int card) {
+    size_t last = last_share(card);
+    for (size_t i = (size_t)card; i <= last; i++)
+        if (of_card(i, card) && share_oversubscribes(&shares[i]))
+            return true;
+    return false;
+}
+
+struct card_view cards_view(int card, bool join) {
+    struct card_view view = {0, 0, false};
+    size_t last = last_share(card);
+    for (size_t i = (size_t)card; i <= last; i++) {
+        struct share *share = &shares[i];
+        if (!of_card(i, card))
+            continue;
+        share_tend(share, SHARE_IF_DUE, join);
+        view.quota += load_relaxed(&share->quota) * PARTITA_UNIT;
+        view.used += (share_used(share) + load_relaxed(&share->overhead)) * PARTITA_UNIT;
+        view.oversubscribes |= share_oversubscribes(share);
+    }
+    return view;
+}
+
+/* A process that uses several shares of a card has a slot in each, and the same samples in all. */
+static void add_process(struct card_process *processes, size_t room, size_t *count,
+                        const struct card_process *process) {
+    for (size_t i = 0; i < *count && i < room; i++)
+        if (processes[i].pid == process->pid) {
+            processes[i].bytes += process->bytes;
+            if (process->sampled > processes[i].sampled) {
+                processes[i].sampled = process->sampled;
+                processes[i].utilization = process->utilization;
+            }
+            return;
+        }
+    if (*count < room)
+        processes[*count] = *process;
+    ++*count;
+}
+
+/* What the plugin says that the process takes beside its allocations; the container can write it, so it is bounded. */
+static uint64_t overhead_of(const struct partita_slot *slot) {
+    uint64_t units = load_relaxed(&slot->overhead);
+    return units <= PARTITA_UNITS_MAX ? units : 0;
+}
+
+size_t cards_processes(int card, struct card_process *processes, size_t room) {
+    int error = errno;
+    size_t count = 0, last = last_share(card);
+    struct owner self = owner_self();
+    for (size_t i = (size_t)card; i <= last; i++) {
+        if (!of_card(i, card))
+            continue;
+        share_tend(&shares[i], SHARE_NOW, false);
+        struct partita_region *region = shares[i].file.region;
+        for (uint32_t slot = 0; region && slot < region->high_water && slot < PARTITA_SLOTS; slot++) {
+            const struct partita_slot *at = &region->slots[slot];
+            struct seat seat;
+            struct owner owner;
+            if (!seats_owner(region, slot, &seat, &owner) || owner.pid_namespace != self.pid_namespace)
+                continue;
+            const struct card_process process = {owner.pid,
+                                                 (credit_used_by(region, slot) + overhead_of(at)) * PARTITA_UNIT,
+                                                 load_relaxed(&at->sampled), load_relaxed(&at->utilization)};
+            add_process(processes, room, &count, &process);
+        }
+    }
+    errno = error;
+    return count;
+}
+
+struct core_rules cards_core_rules(int card) {
+    struct core_rules rules = share_core_rules(&shares[card]);
+    for (size_t i = (size_t)card + 1; i < share_count; i++)
+        if (of_card(i, card))
+            rules = core_rules_sum(rules, share_core_rules(&shares[i]));
+    return rules;
+}
+
+static void count_limited(int card, void *count) {
+    *(unsigned int *)count += cards_core_rules(card).percent != 0;
+}
+
+bool cards_several_core_limits(void) {
+    unsigned int limited_cards = 0;
+    cards_each(count_limited, &limited_cards);
+    return limited_cards > 1;
+}
+
+void cards_tend(int card) {
+    for (size_t i = (size_t)card; i < share_count; i++)
+        if (of_card(i, card))
+            share_tend(&shares[i], SHARE_IF_DUE, true);
+}
+
+bool cards_report(int card, struct card_report *report) {
+    char path[sizeof shares->quota_path];
+    strcpy(path, shares[card].quota_path);
+    char *name = strrchr(path, '/');
+    if (!name || (size_t)(path + sizeof path - name) < sizeof "/" PARTITA_REPORT_NAME)
+        return false;
+    strcpy(name + 1, PARTITA_REPORT_NAME);
+    int error = errno;
+    bool read = card_report_read(path, report);
+    errno = error;
+    return read;
+}
+
+/* A region stays mapped once it is, and `seated` is set after. */
+struct partita_compute *cards_compute(int card) {
+    return load_acquire(&shares[card].seated) ? &shares[card].file.region->compute : NULL;
+}
+
+uint32_t *cards_priced(int card) {
+    return load_acquire(&shares[card].seated) ? &shares[card].file.region->priced : NULL;
+}
+
+struct partita_slot *cards_slot(int card) {
+    return load_acquire(&shares[card].seated) ? &shares[card].file.region->slots[shares[card].seat.slot % PARTITA_SLOTS]
+                                              : NULL;
+}
+
+void cards_each(void (*visit)(int card, void *context), void *context) {
+    for (size_t i = 0; i < share_count; i++) {
+        bool first = shares[i].gpu[0] != 0;
+        for (size_t j = 0; j < i && first; j++)
+            first = strcmp(shares[i].gpu, shares[j].gpu) != 0;
+        if (first)
+            visit((int)i, context);
+    }
+}
+
+void cards_forked(void) {
+    for (size_t i = 0; i < share_count; i++)
+        share_forked(&shares[i]);
+}

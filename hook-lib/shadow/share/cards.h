@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cards of which this container has shares. A card's limit is the sum of its shares'; they are charged in turn. */
+#ifndef PARTITA_CARDS_H
+#define PARTITA_CARDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "share/card_report.h"
+#include "share/share.h"
+
+enum { CARDS_MAX = 64 };                         /* a card's index is below */
+enum { CARD_UNLIMITED = -1, CARD_REFUSED = -2 }; /* no share of it; some share cannot be read, it may be this card's */
+
+/*
+ * Finds the shares, and forgets any found before. Once in a process, before anything else. Keeps errno. `self`: an
+ * address inside the library.
+ */
+void cards_open(const void *self);
+
+/* Whether the container has shares at all. If not, everything passes through. */
+bool cards_limited(void);
+
+/* The card with this UUID ("GPU-..."): an index, or one of the above. */
+int cards_find(const char *gpu);
+
+/* Charges the units to the card's shares, all or nothing. False: they do not allow it. */
+bool cards_charge(int card, enum share_memory memory, uint64_t units);
+
+/* Counts an allocation that failed because the shares do not allow it, when no other way is left; false. */
+bool cards_refuse(int card);
+
+void cards_release(int card, enum share_memory memory, uint64_t units);
+
+/* Whether a share of the card may exceed its part of the card: then its quota may exceed the card, too. */
+bool cards_oversubscribe(int card);
+
+/* What a container is told of a card. Bytes. */
+struct card_view {
+    uint64_t quota, used; /* of all shares; the overhead is used */
+    bool oversubscribes;
+};
+
+/* `join`: the caller uses the card, and takes a seat. */
+struct card_view cards_view(int card, bool join);
+
+/* A process that holds memory of a card, as one in the caller's pid namespace sees it. */
+struct card_process {
+    uint32_t pid;
+    uint64_t bytes;
+    uint64_t sampled, utilization; /* as in its slot, partita_slot */
+};
+
+/* Fills at most `room` and returns how many there are. */
+size_t cards_processes(int card, struct card_process *processes, size_t room);
+
+/* The rules that the card's shares make together. */
+struct core_rules cards_core_rules(int card);
+
+/* Whether the container has core limits on more than one card, used by this process or not. */
+bool cards_several_core_limits(void);
+
+/* Looks after the card's shares where that is due, and takes a seat in them. Keeps errno. */
+void cards_tend(int card);
+
+/* Reads the card's report. Keeps errno. */
+bool cards_report(int card, struct card_report *report);
+
+/* The first share's account of GPU time and this process' slot; NULL where there is none. */
+struct partita_compute *cards_compute(int card);
+uint32_t *cards_priced(int card);
+struct partita_slot *cards_slot(int card);
+
+/* Every card once, by its first share. */
+void cards_each(void (*visit)(int card, void *context), void *context);
+
+/* In a child of fork. */
+void cards_forked(void);
+
+#endif
