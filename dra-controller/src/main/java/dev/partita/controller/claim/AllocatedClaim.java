@@ -1,9 +1,9 @@
 package dev.partita.controller.claim;
 
-import dev.partita.api.DeviceAttribute;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
+import dev.partita.api.device.CapacityName;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.decode.LeftOut;
 import dev.partita.controller.inventory.CardKey;
@@ -91,7 +91,7 @@ public final class AllocatedClaim {
           device.get().mode() == DeviceMode.WHOLE
               || result.getShareID() == null
               || consumed == null
-              || !consumed.containsKey(DeviceAttribute.MEMORY)
+              || !consumed.containsKey(CapacityName.MEMORY)
               || isExclusive(claim, result);
       bookings.add(
           dedicated
@@ -99,8 +99,8 @@ public final class AllocatedClaim {
               : new Booking(
                   card,
                   DeviceMode.SHARED,
-                  amount(consumed.get(DeviceAttribute.MEMORY), Booking.MOST_MEMORY),
-                  (int) amount(consumed.get(DeviceAttribute.CORES), Booking.MOST_CORES)));
+                  amount(consumed.get(CapacityName.MEMORY), Booking.MOST_MEMORY),
+                  (int) amount(consumed.get(CapacityName.CORES), Booking.MOST_CORES)));
     }
     return bookings;
   }

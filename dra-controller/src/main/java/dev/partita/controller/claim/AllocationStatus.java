@@ -1,9 +1,9 @@
 package dev.partita.controller.claim;
 
 import dev.partita.api.Bytes;
-import dev.partita.api.DeviceAttribute;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.Driver;
+import dev.partita.api.device.CapacityName;
 import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.place.ClaimPlacement.DevicePlacement;
 import dev.partita.controller.request.DeviceAsk;
@@ -75,8 +75,8 @@ public final class AllocationStatus {
       result.withAdminAccess(true); // and nothing consumed: no share of anything
     } else if (placement.device().mode() == DeviceMode.SHARED) {
       Map<String, Quantity> consumed = new TreeMap<>();
-      consumed.put(DeviceAttribute.MEMORY, Bytes.quantity(placement.memory()));
-      consumed.put(DeviceAttribute.CORES, new Quantity(Integer.toString(placement.cores())));
+      consumed.put(CapacityName.MEMORY, Bytes.quantity(placement.memory()));
+      consumed.put(CapacityName.CORES, new Quantity(Integer.toString(placement.cores())));
       result.withShareID(shareIds.get().toString()).withConsumedCapacity(consumed);
     }
     return result.build();

@@ -1,10 +1,10 @@
 package dev.partita.controller.claim;
 
 import dev.partita.api.AllocatorTaint;
-import dev.partita.api.DeviceAttribute;
 import dev.partita.api.Driver;
 import dev.partita.api.config.FieldError;
 import dev.partita.api.config.GpuShareConfig;
+import dev.partita.api.device.CapacityName;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClaimConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
@@ -73,7 +73,7 @@ public final class RequestRules {
   }
 
   private static boolean limitsCores(RequestPart part, ResourceClaimSpec spec, @Nullable DeviceClass deviceClass) {
-    Quantity cores = part.amounts().get(DeviceAttribute.CORES);
+    Quantity cores = part.amounts().get(CapacityName.CORES);
     if (cores == null || cores.getNumericalAmount().signum() <= 0
         || cores.getNumericalAmount().compareTo(ALL_CORES) >= 0) {
       return false;
@@ -86,12 +86,12 @@ public final class RequestRules {
    * An amount of memory where the claim's own config says a part; what its class says does not count beside an amount.
    */
   static Optional<FieldError> memoryTwice(RequestPart part, List<DeviceClaimConfiguration> configs) {
-    boolean amount = part.amounts().containsKey(DeviceAttribute.MEMORY);
+    boolean amount = part.amounts().containsKey(CapacityName.MEMORY);
     return amount
         && ShareConfigs.ofClaim(configs, part.name()).filter(config -> config.memoryPercent().isPresent()).isPresent()
             ? Optional.of(
                 new FieldError(
-                    part.path() + ".capacity.requests[" + DeviceAttribute.MEMORY + "]",
+                    part.path() + ".capacity.requests[" + CapacityName.MEMORY + "]",
                     "cannot be used together with memoryPercent of the claim's GpuShareConfig; leave one of them out"))
             : Optional.empty();
   }
