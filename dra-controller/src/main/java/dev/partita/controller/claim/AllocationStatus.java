@@ -3,6 +3,7 @@ package dev.partita.controller.claim;
 import dev.partita.api.Bytes;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.Driver;
+import dev.partita.api.RequestName;
 import dev.partita.api.device.CapacityName;
 import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.place.ClaimPlacement.DevicePlacement;
@@ -108,7 +109,7 @@ public final class AllocationStatus {
     }
     claim.getSpec().getDevices().getConfig().stream()
         .filter(config -> config.getOpaque() != null)
-        .filter(config -> names.stream().anyMatch(name -> ShareConfigs.covers(config.getRequests(), name)))
+        .filter(config -> names.stream().anyMatch(name -> RequestName.covers(config.getRequests(), name)))
         .map(
             config -> new DeviceAllocationConfigurationBuilder()
                 .withSource("FromClaim")

@@ -2,6 +2,7 @@ package dev.partita.controller.claim;
 
 import dev.partita.api.AllocatorTaint;
 import dev.partita.api.Driver;
+import dev.partita.api.RequestName;
 import dev.partita.api.config.FieldError;
 import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.device.CapacityName;
@@ -60,7 +61,7 @@ public final class RequestRules {
       if (Ownership.isOurs(part.className(), deviceClass, part.selectors()) && !part.adminAccess()
           && limitsCores(part, spec, deviceClass)) {
         long count = part.mode().equals(Optional.of("All")) ? 2 : part.count().orElse(1L);
-        cards.merge(part.name().split("/", 2)[0], count, Math::max);
+        cards.merge(RequestName.withoutSubrequest(part.name()), count, Math::max);
       }
     }
     return cards.values().stream().mapToLong(Long::longValue).sum() < 2

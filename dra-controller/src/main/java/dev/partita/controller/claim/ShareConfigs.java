@@ -1,6 +1,7 @@
 package dev.partita.controller.claim;
 
 import dev.partita.api.Driver;
+import dev.partita.api.RequestName;
 import dev.partita.api.config.Decoded;
 import dev.partita.api.config.FieldError;
 import dev.partita.api.config.GpuShareConfig;
@@ -28,7 +29,7 @@ final class ShareConfigs {
    */
   static Optional<GpuShareConfig> ofClaim(List<DeviceClaimConfiguration> configs, String resultName) {
     return configs.stream()
-        .filter(config -> covers(config.getRequests(), resultName))
+        .filter(config -> RequestName.covers(config.getRequests(), resultName))
         .flatMap(config -> valid(config.getOpaque()).stream())
         .reduce((first, second) -> second);
   }
@@ -51,16 +52,9 @@ final class ShareConfigs {
   static Optional<GpuShareConfig> ofAllocation(List<DeviceAllocationConfiguration> configs, String resultName) {
     return Stream.of("FromClass", "FromClaim")
         .flatMap(source -> configs.stream().filter(config -> source.equals(config.getSource())))
-        .filter(config -> covers(config.getRequests(), resultName))
+        .filter(config -> RequestName.covers(config.getRequests(), resultName))
         .flatMap(config -> valid(config.getOpaque()).stream())
         .reduce((first, second) -> second);
-  }
-
-  /** Whether a list of requests, which is empty for all, covers a result's name. */
-  static boolean covers(List<String> requests, String resultName) {
-    int slash = resultName.indexOf('/');
-    String request = slash < 0 ? resultName : resultName.substring(0, slash);
-    return requests.isEmpty() || requests.contains(request) || requests.contains(resultName);
   }
 
   /** What is wrong with a config of our driver. */

@@ -5,6 +5,7 @@ import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
 import dev.partita.api.MigSlot;
+import dev.partita.api.RequestName;
 import dev.partita.api.config.Decoded;
 import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.config.GpuShareConfigDecoder;
@@ -116,12 +117,6 @@ public final class AllocationDecoder {
         .findFirst();
   }
 
-  /** The part of a request's name before its subrequest. */
-  public static String mainRequest(String request) {
-    int slash = request.indexOf('/');
-    return slash < 0 ? request : request.substring(0, slash);
-  }
-
   private record ResultOrRefusal(@Nullable Grant grant, @Nullable String refusal) {}
 
   private static ResultOrRefusal refuse(String reason) {
@@ -203,7 +198,7 @@ public final class AllocationDecoder {
     }
     return new ResultOrRefusal(
         new Grant(
-            List.of(mainRequest(String.valueOf(result.getRequest()))),
+            List.of(RequestName.withoutSubrequest(String.valueOf(result.getRequest()))),
             name.get().toString(),
             Optional.ofNullable(shareId),
             CardIdentity.of(gpu.get()),
@@ -225,7 +220,7 @@ public final class AllocationDecoder {
         if (!source.equals(config.getSource())
             || config.getOpaque() == null
             || !Driver.NAME.equals(config.getOpaque().getDriver())
-            || !appliesTo(request, orEmpty(config.getRequests()))) {
+            || !RequestName.covers(config.getRequests(), request)) {
           continue;
         }
         chosen = GpuShareConfigDecoder.decode(config.getOpaque().getParameters());
@@ -235,10 +230,6 @@ public final class AllocationDecoder {
       }
     }
     return chosen;
-  }
-
-  private static boolean appliesTo(String request, List<String> requests) {
-    return requests.isEmpty() || requests.contains(request) || requests.contains(mainRequest(request));
   }
 
   private static Grant join(Grant first, Grant second) {
