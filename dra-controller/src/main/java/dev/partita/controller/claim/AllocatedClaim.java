@@ -3,6 +3,9 @@ package dev.partita.controller.claim;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
+import dev.partita.api.config.Decoded;
+import dev.partita.api.config.GpuShareConfig;
+import dev.partita.api.config.ShareConfigs;
 import dev.partita.api.device.CapacityName;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.decode.LeftOut;
@@ -112,8 +115,10 @@ public final class AllocatedClaim {
     if (LeftOut.of(claim).contains("status.allocation.devices.config")) {
       return true; // nobody knows: as if it were
     }
-    return !configs.isEmpty() && ShareConfigs.ofAllocation(configs, result.getRequest())
-        .filter(config -> config.placement().exclusive()).isPresent();
+    return !configs.isEmpty() && switch (ShareConfigs.ofAllocation(configs, result.getRequest())) {
+      case Decoded.Valid<GpuShareConfig>(GpuShareConfig config) -> config.placement().exclusive();
+      case Decoded.Invalid<GpuShareConfig> _ -> true; // nobody knows, either
+    };
   }
 
   /** What it would take with another allocation. */

@@ -4,6 +4,7 @@ import dev.partita.api.Bytes;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.Driver;
 import dev.partita.api.RequestName;
+import dev.partita.api.config.ShareConfigs;
 import dev.partita.api.device.CapacityName;
 import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.place.ClaimPlacement.DevicePlacement;
@@ -100,7 +101,7 @@ public final class AllocationStatus {
             .filter(config -> config.getOpaque() != null)
             .map(
                 config -> new DeviceAllocationConfigurationBuilder()
-                    .withSource("FromClass")
+                    .withSource(ShareConfigs.FROM_CLASS)
                     .withRequests(name)
                     .withOpaque(config.getOpaque())
                     .build())
@@ -112,7 +113,7 @@ public final class AllocationStatus {
         .filter(config -> names.stream().anyMatch(name -> RequestName.covers(config.getRequests(), name)))
         .map(
             config -> new DeviceAllocationConfigurationBuilder()
-                .withSource("FromClaim")
+                .withSource(ShareConfigs.FROM_CLAIM)
                 .withRequests(config.getRequests())
                 .withOpaque(config.getOpaque())
                 .build())

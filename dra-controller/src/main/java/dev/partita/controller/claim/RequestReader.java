@@ -1,6 +1,7 @@
 package dev.partita.controller.claim;
 
 import dev.partita.api.Driver;
+import dev.partita.api.config.Decoded;
 import dev.partita.api.config.FieldError;
 import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.device.CapacityName;
@@ -68,7 +69,14 @@ final class RequestReader {
         .forEach(name -> problem("capacity.requests[" + name + "]",
             "is not a capacity of a GPU; known are memory and cores, and multiprocessors of MIG instances"));
     multiprocessors(asked).ifPresent(expressions::add);
-    GpuShareConfig config = ShareConfigs.of(configs, part.name(), deviceClass);
+    GpuShareConfig config;
+    switch (RequestRules.config(part, configs, deviceClass)) {
+      case Decoded.Valid<GpuShareConfig>(GpuShareConfig valid) -> config = valid;
+      case Decoded.Invalid<GpuShareConfig> invalid -> {
+        problems.add("the GpuShareConfig of request " + part.name() + " is wrong: " + invalid.message());
+        return Optional.empty();
+      }
+    }
     RequestRules.memoryTwice(part, configs).ifPresent(error -> problems.add(error.toString()));
     RequestRules.forSharesOnly(part, deviceClass, config).ifPresent(error -> problems.add(error.toString()));
     List<FieldError> tolerated = new ArrayList<>();

@@ -3,8 +3,10 @@ package dev.partita.controller.claim;
 import dev.partita.api.AllocatorTaint;
 import dev.partita.api.Driver;
 import dev.partita.api.RequestName;
+import dev.partita.api.config.Decoded;
 import dev.partita.api.config.FieldError;
 import dev.partita.api.config.GpuShareConfig;
+import dev.partita.api.config.ShareConfigs;
 import dev.partita.api.device.CapacityName;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClaimConfiguration;
@@ -41,8 +43,11 @@ public final class RequestRules {
       if (Ownership.isOurs(part.className(), classes.apply(part.className()), part.selectors())) {
         @Nullable DeviceClass deviceClass = classes.apply(part.className());
         memoryTwice(part, spec.getDevices().getConfig()).ifPresent(errors::add);
-        forSharesOnly(part, deviceClass, ShareConfigs.of(spec.getDevices().getConfig(), part.name(), deviceClass))
-            .ifPresent(errors::add);
+        // A wrong config is said where it stands.
+        if (config(part, spec.getDevices().getConfig(),
+            deviceClass) instanceof Decoded.Valid<GpuShareConfig>(var config)) {
+          forSharesOnly(part, deviceClass, config).ifPresent(errors::add);
+        }
         tolerated(part, errors);
       }
     }
@@ -79,8 +84,17 @@ public final class RequestRules {
         || cores.getNumericalAmount().compareTo(ALL_CORES) >= 0) {
       return false;
     }
-    return ShareConfigs.of(spec.getDevices().getConfig(), part.name(), deviceClass).coreLimit()
-        != GpuShareConfig.CoreLimit.NONE;
+    return !(config(part, spec.getDevices().getConfig(),
+        deviceClass) instanceof Decoded.Valid<GpuShareConfig>(GpuShareConfig config)
+        && config.coreLimit() == GpuShareConfig.CoreLimit.NONE);
+  }
+
+  /** The config that applies to the request: the claim's, or its class's. */
+  static Decoded<GpuShareConfig> config(
+      RequestPart part,
+      List<DeviceClaimConfiguration> configs,
+      @Nullable DeviceClass deviceClass) {
+    return ShareConfigs.of(deviceClass == null ? List.of() : deviceClass.getSpec().getConfig(), configs, part.name());
   }
 
   /**
@@ -89,7 +103,8 @@ public final class RequestRules {
   static Optional<FieldError> memoryTwice(RequestPart part, List<DeviceClaimConfiguration> configs) {
     boolean amount = part.amounts().containsKey(CapacityName.MEMORY);
     return amount
-        && ShareConfigs.ofClaim(configs, part.name()).filter(config -> config.memoryPercent().isPresent()).isPresent()
+        && config(part, configs, null) instanceof Decoded.Valid<GpuShareConfig>(GpuShareConfig ofClaim)
+        && ofClaim.memoryPercent().isPresent()
             ? Optional.of(
                 new FieldError(
                     part.path() + ".capacity.requests[" + CapacityName.MEMORY + "]",

@@ -8,7 +8,7 @@ import dev.partita.api.MigSlot;
 import dev.partita.api.RequestName;
 import dev.partita.api.config.Decoded;
 import dev.partita.api.config.GpuShareConfig;
-import dev.partita.api.config.GpuShareConfigDecoder;
+import dev.partita.api.config.ShareConfigs;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.MigProfile;
@@ -143,7 +143,7 @@ public final class AllocationDecoder {
     if (shareId != null && !SHARE_ID.matcher(shareId).matches()) {
       return refuse(at + " has a shareID that is not a UUID: \"" + result.getShareID() + "\"");
     }
-    Decoded<GpuShareConfig> decoded = configFor(String.valueOf(result.getRequest()), configs);
+    Decoded<GpuShareConfig> decoded = ShareConfigs.ofAllocation(configs, String.valueOf(result.getRequest()));
     if (decoded instanceof Decoded.Invalid<GpuShareConfig> invalid) {
       return refuse("the device config for request " + result.getRequest() + " is wrong: " + invalid.message());
     }
@@ -210,26 +210,6 @@ public final class AllocationDecoder {
   private static boolean toleratesAllocatorTaint(DeviceRequestAllocationResult result) {
     return orEmpty(result.getTolerations()).stream()
         .anyMatch(t -> AllocatorTaint.isCoveredBy(t.getKey(), t.getOperator(), t.getValue(), t.getEffect()));
-  }
-
-  /** The last config that applies, those of the claim after those of its class; every one of ours must be right. */
-  private static Decoded<GpuShareConfig> configFor(String request, List<DeviceAllocationConfiguration> configs) {
-    Decoded<GpuShareConfig> chosen = new Decoded.Valid<>(GpuShareConfig.DEFAULT);
-    for (String source : List.of("FromClass", "FromClaim")) {
-      for (DeviceAllocationConfiguration config : configs) {
-        if (!source.equals(config.getSource())
-            || config.getOpaque() == null
-            || !Driver.NAME.equals(config.getOpaque().getDriver())
-            || !RequestName.covers(config.getRequests(), request)) {
-          continue;
-        }
-        chosen = GpuShareConfigDecoder.decode(config.getOpaque().getParameters());
-        if (chosen instanceof Decoded.Invalid) {
-          return chosen;
-        }
-      }
-    }
-    return chosen;
   }
 
   private static Grant join(Grant first, Grant second) {
