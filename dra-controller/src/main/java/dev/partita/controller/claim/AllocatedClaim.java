@@ -32,8 +32,6 @@ import org.jspecify.annotations.Nullable;
 
 /** What an allocation, whoever wrote it, takes of our cards. */
 public final class AllocatedClaim {
-  private static final String POOL_SUFFIX = Driver.poolOf("");
-
   private AllocatedClaim() {}
 
   public static boolean isAllocated(ResourceClaim claim) {
@@ -63,8 +61,8 @@ public final class AllocatedClaim {
   /** The node of the devices of ours that it has; empty if it has none. */
   public static Optional<String> nodeOfOurs(ResourceClaim claim) {
     return AllocatedDevices.of(claim).stream()
-        .filter(result -> Driver.NAME.equals(result.getDriver()) && result.getPool().endsWith(POOL_SUFFIX))
-        .map(result -> result.getPool().substring(0, result.getPool().length() - POOL_SUFFIX.length()))
+        .filter(result -> Driver.NAME.equals(result.getDriver()))
+        .flatMap(result -> Driver.nodeOfPool(result.getPool()).stream())
         .findFirst();
   }
 
@@ -76,15 +74,15 @@ public final class AllocatedClaim {
   public static List<Booking> bookings(ResourceClaim claim) {
     List<Booking> bookings = new ArrayList<>();
     for (DeviceRequestAllocationResult result : AllocatedDevices.of(claim)) {
-      Optional<DeviceName> device = Optional.ofNullable(result.getDevice()).flatMap(DeviceName::parse);
-      if (!Driver.NAME.equals(result.getDriver())
-          || Boolean.TRUE.equals(result.getAdminAccess())
-          || device.isEmpty()
-          || !result.getPool().endsWith(POOL_SUFFIX)) {
+      if (!Driver.NAME.equals(result.getDriver()) || Boolean.TRUE.equals(result.getAdminAccess())) {
         continue;
       }
-      String node = result.getPool().substring(0, result.getPool().length() - POOL_SUFFIX.length());
-      CardKey card = new CardKey(node, device.get().index());
+      Optional<DeviceName> device = Optional.ofNullable(result.getDevice()).flatMap(DeviceName::parse);
+      Optional<String> node = Driver.nodeOfPool(result.getPool());
+      if (device.isEmpty() || node.isEmpty()) {
+        continue;
+      }
+      CardKey card = new CardKey(node.get(), device.get().index());
       Map<String, Quantity> consumed = result.getConsumedCapacity();
       if (device.get() instanceof DeviceName.Mig mig) {
         bookings.add(new Booking(card, mig, 0, 0));
