@@ -2,6 +2,7 @@ package dev.partita.plugin.usage.verdict;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.plugin.usage.measure.ProcessIdentity;
 import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
@@ -38,11 +39,11 @@ class ExitGraceTest {
   void aPidThatWasUsedAgainIsAnotherProcess() {
     assertThat(look(true, Duration.ZERO)).isTrue();
     endings.beginLook();
-    assertThat(endings.excuse(7, 2, true, BEGIN.plus(ExitGrace.PATIENCE))).isTrue();
+    assertThat(endings.excuse(new ProcessIdentity(7, 2), true, BEGIN.plus(ExitGrace.PATIENCE))).isTrue();
   }
 
   private boolean look(boolean ending, Duration after) {
     endings.beginLook();
-    return endings.excuse(7, 1, ending, BEGIN.plus(after));
+    return endings.excuse(new ProcessIdentity(7, 1), ending, BEGIN.plus(after));
   }
 }
