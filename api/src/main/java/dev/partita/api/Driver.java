@@ -1,5 +1,6 @@
 package dev.partita.api;
 
+import java.util.Optional;
 import java.util.regex.Pattern;
 
 /** Identity of the driver: the names under which Kubernetes and users know it. */
@@ -70,6 +71,8 @@ public final class Driver {
 
   public static final String MANAGED_BY_CONTROLLER = "partita-dra-controller";
 
+  private static final String POOL_SUFFIX = "/gpu";
+
   private static final Pattern NOT_A_LABEL = Pattern.compile("[^a-z0-9-]+");
 
   private Driver() {}
@@ -79,7 +82,14 @@ public final class Driver {
    * its counter caches by pool name alone.
    */
   public static String poolOf(String nodeName) {
-    return nodeName + "/gpu";
+    return nodeName + POOL_SUFFIX;
+  }
+
+  /** The node whose cards that pool holds; empty if it is no pool of {@link #poolOf}. */
+  public static Optional<String> nodeOfPool(String pool) {
+    return pool.endsWith(POOL_SUFFIX) && pool.length() > POOL_SUFFIX.length()
+        ? Optional.of(pool.substring(0, pool.length() - POOL_SUFFIX.length()))
+        : Optional.empty();
   }
 
   /** The DeviceClass that selects shares of one model, such as {@code h200.gpu.partita.dev}. */

@@ -23,6 +23,15 @@ class NamesTest {
     assertThat(Driver.modelOf(productName)).isEqualTo(model);
   }
 
+  @Test
+  void aPoolIsOfTheNodeThatItsNameBeginsWith() {
+    assertThat(Driver.nodeOfPool(Driver.poolOf("node-0"))).hasValue("node-0");
+    assertThat(Driver.nodeOfPool("node-0")).isEmpty();
+    assertThat(Driver.nodeOfPool("/gpu")).isEmpty();
+    assertThat(Driver.nodeOfPool("node-0/gpu/gpu")).hasValue("node-0/gpu");
+    assertThat(Driver.nodeOfPool("node-0/nic")).isEmpty();
+  }
+
   @ParameterizedTest
   @CsvSource({"gpu-0, 0, WHOLE", "gpu-15, 15, WHOLE", "gpu-3-shared, 3, SHARED"})
   void deviceNamesReadBackAsTheyAreWritten(String name, int index, DeviceMode mode) {

@@ -5,9 +5,9 @@ import dev.partita.admission.dialect.GpuRequest.Memory;
 import dev.partita.admission.dialect.GpuRequest.Portion;
 import dev.partita.admission.dialect.ShareOptions;
 import dev.partita.api.Bytes;
-import dev.partita.api.DeviceAttribute;
 import dev.partita.api.Driver;
 import dev.partita.api.config.GpuShareConfig;
+import dev.partita.api.device.CapacityName;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.CELDeviceSelector;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClaimConfiguration;
@@ -111,9 +111,9 @@ public record ClaimTemplate(GpuRequest request) {
         exactly.withDeviceClassName(Driver.SHARE_CLASS);
         Map<String, Quantity> capacity = new LinkedHashMap<>();
         if (memory instanceof Memory.Bytes(long bytes)) {
-          capacity.put(DeviceAttribute.MEMORY, Bytes.quantity(bytes));
+          capacity.put(CapacityName.MEMORY, Bytes.quantity(bytes));
         }
-        cores.ifPresent(percent -> capacity.put(DeviceAttribute.CORES, new Quantity(Integer.toString(percent))));
+        cores.ifPresent(percent -> capacity.put(CapacityName.CORES, new Quantity(Integer.toString(percent))));
         if (!capacity.isEmpty()) {
           exactly.withNewCapacity().withRequests(capacity).endCapacity();
         }

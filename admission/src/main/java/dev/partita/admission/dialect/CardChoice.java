@@ -1,7 +1,7 @@
 package dev.partita.admission.dialect;
 
-import dev.partita.api.DeviceAttribute;
 import dev.partita.api.Driver;
+import dev.partita.api.device.DeviceAttribute;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -92,7 +92,7 @@ public record CardChoice(List<String> models, List<String> notModels, List<Strin
     return words.stream().map(condition).collect(Collectors.joining(" || "));
   }
 
-  private static String attribute(String name) {
-    return "device.attributes[" + Cel.text(Driver.NAME) + "]." + name;
+  private static String attribute(DeviceAttribute attribute) {
+    return "device.attributes[" + Cel.text(Driver.NAME) + "]." + attribute.identifier();
   }
 }

@@ -66,7 +66,7 @@ public record GpuShareConfig(
    * @param gpus the same for the cards of a node
    * @param numa whether the cards of a claim share a NUMA node
    * @param nvlink whether the cards of a claim reach each other over NVLink
-   * @param models which models, by {@link dev.partita.api.DeviceAttribute#MODEL}
+   * @param models which models, by {@link dev.partita.api.device.DeviceAttribute#MODEL}
    * @param uuids which cards, by UUID
    * @param exclusive whether nobody else may have anything of the card
    */

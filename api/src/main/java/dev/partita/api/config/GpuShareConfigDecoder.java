@@ -3,12 +3,14 @@ package dev.partita.api.config;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.partita.api.Driver;
 import dev.partita.api.config.GpuShareConfig.Affinity;
 import dev.partita.api.config.GpuShareConfig.Choice;
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
 import dev.partita.api.config.GpuShareConfig.Packing;
 import dev.partita.api.config.GpuShareConfig.Placement;
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -41,11 +43,11 @@ public final class GpuShareConfigDecoder {
 
   /**
    * Decodes {@code parameters} as a Kubernetes client hands them out: a map, a tree or any value that Jackson turns
-   * into a JSON object.
+   * into a JSON object. The client takes whatever has apiVersion and kind for a Kubernetes object and gives it
+   * metadata; empty ones that only such an object has were not written, and are no error.
    */
   public static Decoded<GpuShareConfig> decode(@Nullable Object parameters) {
-    JsonNode document = parameters instanceof JsonNode tree ? tree : MAPPER.valueToTree(parameters);
-    StrictObject top = StrictObject.top(document);
+    StrictObject top = StrictObject.top(asWritten(parameters));
     String apiVersion = top.text("apiVersion", "");
     if (!apiVersion.equals(Driver.GROUP_VERSION)) {
       top.report("apiVersion",
@@ -79,6 +81,17 @@ public final class GpuShareConfigDecoder {
             new GpuShareConfig(
                 coreLimit, priority, memoryPercent, oversubscribe,
                 new Placement(nodes, gpus, numa, nvlink, models, uuids, exclusive)));
+  }
+
+  private static JsonNode asWritten(@Nullable Object parameters) {
+    if (parameters instanceof JsonNode tree) {
+      return tree;
+    }
+    JsonNode tree = MAPPER.valueToTree(parameters);
+    if (parameters instanceof HasMetadata && tree instanceof ObjectNode fields && fields.path("metadata").isEmpty()) {
+      fields.remove("metadata");
+    }
+    return tree;
   }
 
   /** @param wrong what is wrong with a value; empty if nothing is */

@@ -1,8 +1,8 @@
 package dev.partita.cli.demo;
 
 import dev.partita.api.Bytes;
-import dev.partita.api.DeviceAttribute;
 import dev.partita.api.Driver;
+import dev.partita.api.device.CapacityName;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
@@ -24,7 +24,7 @@ record BoundPod(Workload workload, Pod pod, ResourceClaim claim, SimulatedNode n
 
   /** Bytes of memory that the claim's device consumes. */
   static long memoryOf(ResourceClaim claim) {
-    Quantity memory = resultOf(claim).getConsumedCapacity().get(DeviceAttribute.MEMORY);
+    Quantity memory = resultOf(claim).getConsumedCapacity().get(CapacityName.MEMORY);
     return memory == null ? 0 : Bytes.of(memory);
   }
 

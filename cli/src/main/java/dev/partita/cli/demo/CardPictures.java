@@ -1,9 +1,10 @@
 package dev.partita.cli.demo;
 
 import dev.partita.api.Bytes;
-import dev.partita.api.DeviceAttribute;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
+import dev.partita.api.device.CapacityName;
+import dev.partita.api.device.DeviceAttribute;
 import io.fabric8.kubernetes.api.model.resource.v1.Device;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -44,9 +45,10 @@ final class CardPictures {
             .toList();
     return new CardPicture(
         slice.getSpec().getNodeName() + " gpu-" + index,
-        Optional.ofNullable(device.getAttributes().get(DeviceAttribute.PRODUCT_NAME)).map(name -> name.getString())
+        Optional.ofNullable(device.getAttributes().get(DeviceAttribute.PRODUCT_NAME.key()))
+            .map(name -> name.getString())
             .orElse(""),
-        Optional.ofNullable(device.getCapacity().get(DeviceAttribute.MEMORY)).map(memory -> Bytes.of(memory.getValue()))
+        Optional.ofNullable(device.getCapacity().get(CapacityName.MEMORY)).map(memory -> Bytes.of(memory.getValue()))
             .orElse(0L),
         shares);
   }

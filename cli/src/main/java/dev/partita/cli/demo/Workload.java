@@ -1,8 +1,8 @@
 package dev.partita.cli.demo;
 
 import dev.partita.api.Bytes;
-import dev.partita.api.DeviceAttribute;
 import dev.partita.api.Driver;
+import dev.partita.api.device.CapacityName;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -51,8 +51,8 @@ record Workload(String name, String deviceClass, String memory, int cores) {
         .withNewExactly()
         .withDeviceClassName(deviceClass)
         .withNewCapacity()
-        .addToRequests(DeviceAttribute.MEMORY, new Quantity(memory))
-        .addToRequests(DeviceAttribute.CORES, new Quantity(Integer.toString(cores)))
+        .addToRequests(CapacityName.MEMORY, new Quantity(memory))
+        .addToRequests(CapacityName.CORES, new Quantity(Integer.toString(cores)))
         .endCapacity()
         .endExactly()
         .endRequest()

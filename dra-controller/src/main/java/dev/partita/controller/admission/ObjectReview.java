@@ -2,10 +2,8 @@ package dev.partita.controller.admission;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.partita.api.Driver;
-import dev.partita.api.config.Decoded;
 import dev.partita.api.config.FieldError;
-import dev.partita.api.config.GpuShareConfig;
-import dev.partita.api.config.GpuShareConfigDecoder;
+import dev.partita.api.config.ShareConfigs;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeRules;
 import dev.partita.api.quota.GpuQuota;
@@ -157,13 +155,9 @@ public final class ObjectReview implements Function<AdmissionRequest, Verdict> {
     List<FieldError> errors = new ArrayList<>();
     for (int i = 0; i < configs.size(); i++) {
       JsonNode opaque = configs.path(i).path("opaque");
-      if (Driver.NAME.equals(opaque.path("driver").asText())
-          && GpuShareConfigDecoder
-              .decode(opaque.path("parameters")) instanceof Decoded.Invalid<GpuShareConfig>(List<FieldError> wrong)) {
-        String where = path + "[" + i + "].opaque.parameters";
-        wrong.forEach(error -> errors
-            .add(new FieldError(error.path().isEmpty() ? where : where + "." + error.path(), error.problem())));
-      }
+      errors.addAll(
+          ShareConfigs.errors(path + "[" + i + "].opaque.parameters", opaque.path("driver").asText(),
+              opaque.path("parameters")));
     }
     return errors;
   }

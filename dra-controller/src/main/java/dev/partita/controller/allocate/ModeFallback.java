@@ -1,11 +1,10 @@
 package dev.partita.controller.allocate;
 
-import dev.partita.api.DeviceAttribute;
 import dev.partita.api.DeviceMode;
-import dev.partita.api.Driver;
 import dev.partita.api.config.GpuShareConfig.Affinity;
 import dev.partita.api.config.GpuShareConfig.Packing;
 import dev.partita.api.config.GpuShareConfig.Placement;
+import dev.partita.api.device.DeviceAttribute;
 import dev.partita.controller.index.CardClass;
 import dev.partita.controller.index.RequestMatcher;
 import dev.partita.controller.place.NodeSearch.Choice;
@@ -24,7 +23,7 @@ import java.util.function.Function;
  * is selected serves it. A claim whose config says how cards are to be chosen is never widened.
  */
 final class ModeFallback {
-  private static final String MODE = Driver.NAME + "/" + DeviceAttribute.MODE;
+  private static final String MODE = DeviceAttribute.MODE.qualifiedName();
 
   private final Collection<CardClass> kinds;
   private final Function<DeviceAsk, RequestMatcher> fits;

@@ -1,9 +1,12 @@
 package dev.partita.controller.claim;
 
-import dev.partita.api.DeviceAttribute;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
+import dev.partita.api.config.Decoded;
+import dev.partita.api.config.GpuShareConfig;
+import dev.partita.api.config.ShareConfigs;
+import dev.partita.api.device.CapacityName;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.decode.LeftOut;
 import dev.partita.controller.inventory.CardKey;
@@ -29,8 +32,6 @@ import org.jspecify.annotations.Nullable;
 
 /** What an allocation, whoever wrote it, takes of our cards. */
 public final class AllocatedClaim {
-  private static final String POOL_SUFFIX = Driver.poolOf("");
-
   private AllocatedClaim() {}
 
   public static boolean isAllocated(ResourceClaim claim) {
@@ -60,8 +61,8 @@ public final class AllocatedClaim {
   /** The node of the devices of ours that it has; empty if it has none. */
   public static Optional<String> nodeOfOurs(ResourceClaim claim) {
     return AllocatedDevices.of(claim).stream()
-        .filter(result -> Driver.NAME.equals(result.getDriver()) && result.getPool().endsWith(POOL_SUFFIX))
-        .map(result -> result.getPool().substring(0, result.getPool().length() - POOL_SUFFIX.length()))
+        .filter(result -> Driver.NAME.equals(result.getDriver()))
+        .flatMap(result -> Driver.nodeOfPool(result.getPool()).stream())
         .findFirst();
   }
 
@@ -73,15 +74,15 @@ public final class AllocatedClaim {
   public static List<Booking> bookings(ResourceClaim claim) {
     List<Booking> bookings = new ArrayList<>();
     for (DeviceRequestAllocationResult result : AllocatedDevices.of(claim)) {
-      Optional<DeviceName> device = Optional.ofNullable(result.getDevice()).flatMap(DeviceName::parse);
-      if (!Driver.NAME.equals(result.getDriver())
-          || Boolean.TRUE.equals(result.getAdminAccess())
-          || device.isEmpty()
-          || !result.getPool().endsWith(POOL_SUFFIX)) {
+      if (!Driver.NAME.equals(result.getDriver()) || Boolean.TRUE.equals(result.getAdminAccess())) {
         continue;
       }
-      String node = result.getPool().substring(0, result.getPool().length() - POOL_SUFFIX.length());
-      CardKey card = new CardKey(node, device.get().index());
+      Optional<DeviceName> device = Optional.ofNullable(result.getDevice()).flatMap(DeviceName::parse);
+      Optional<String> node = Driver.nodeOfPool(result.getPool());
+      if (device.isEmpty() || node.isEmpty()) {
+        continue;
+      }
+      CardKey card = new CardKey(node.get(), device.get().index());
       Map<String, Quantity> consumed = result.getConsumedCapacity();
       if (device.get() instanceof DeviceName.Mig mig) {
         bookings.add(new Booking(card, mig, 0, 0));
@@ -91,7 +92,7 @@ public final class AllocatedClaim {
           device.get().mode() == DeviceMode.WHOLE
               || result.getShareID() == null
               || consumed == null
-              || !consumed.containsKey(DeviceAttribute.MEMORY)
+              || !consumed.containsKey(CapacityName.MEMORY)
               || isExclusive(claim, result);
       bookings.add(
           dedicated
@@ -99,8 +100,8 @@ public final class AllocatedClaim {
               : new Booking(
                   card,
                   DeviceMode.SHARED,
-                  amount(consumed.get(DeviceAttribute.MEMORY), Booking.MOST_MEMORY),
-                  (int) amount(consumed.get(DeviceAttribute.CORES), Booking.MOST_CORES)));
+                  amount(consumed.get(CapacityName.MEMORY), Booking.MOST_MEMORY),
+                  (int) amount(consumed.get(CapacityName.CORES), Booking.MOST_CORES)));
     }
     return bookings;
   }
@@ -112,8 +113,10 @@ public final class AllocatedClaim {
     if (LeftOut.of(claim).contains("status.allocation.devices.config")) {
       return true; // nobody knows: as if it were
     }
-    return !configs.isEmpty() && ShareConfigs.ofAllocation(configs, result.getRequest())
-        .filter(config -> config.placement().exclusive()).isPresent();
+    return !configs.isEmpty() && switch (ShareConfigs.ofAllocation(configs, result.getRequest())) {
+      case Decoded.Valid<GpuShareConfig>(GpuShareConfig config) -> config.placement().exclusive();
+      case Decoded.Invalid<GpuShareConfig> _ -> true; // nobody knows, either
+    };
   }
 
   /** What it would take with another allocation. */

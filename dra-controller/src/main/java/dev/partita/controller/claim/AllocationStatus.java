@@ -1,9 +1,11 @@
 package dev.partita.controller.claim;
 
 import dev.partita.api.Bytes;
-import dev.partita.api.DeviceAttribute;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.Driver;
+import dev.partita.api.RequestName;
+import dev.partita.api.config.ShareConfigs;
+import dev.partita.api.device.CapacityName;
 import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.place.ClaimPlacement.DevicePlacement;
 import dev.partita.controller.request.DeviceAsk;
@@ -75,8 +77,8 @@ public final class AllocationStatus {
       result.withAdminAccess(true); // and nothing consumed: no share of anything
     } else if (placement.device().mode() == DeviceMode.SHARED) {
       Map<String, Quantity> consumed = new TreeMap<>();
-      consumed.put(DeviceAttribute.MEMORY, Bytes.quantity(placement.memory()));
-      consumed.put(DeviceAttribute.CORES, new Quantity(Integer.toString(placement.cores())));
+      consumed.put(CapacityName.MEMORY, Bytes.quantity(placement.memory()));
+      consumed.put(CapacityName.CORES, new Quantity(Integer.toString(placement.cores())));
       result.withShareID(shareIds.get().toString()).withConsumedCapacity(consumed);
     }
     return result.build();
@@ -99,7 +101,7 @@ public final class AllocationStatus {
             .filter(config -> config.getOpaque() != null)
             .map(
                 config -> new DeviceAllocationConfigurationBuilder()
-                    .withSource("FromClass")
+                    .withSource(ShareConfigs.FROM_CLASS)
                     .withRequests(name)
                     .withOpaque(config.getOpaque())
                     .build())
@@ -108,10 +110,10 @@ public final class AllocationStatus {
     }
     claim.getSpec().getDevices().getConfig().stream()
         .filter(config -> config.getOpaque() != null)
-        .filter(config -> names.stream().anyMatch(name -> ShareConfigs.covers(config.getRequests(), name)))
+        .filter(config -> names.stream().anyMatch(name -> RequestName.covers(config.getRequests(), name)))
         .map(
             config -> new DeviceAllocationConfigurationBuilder()
-                .withSource("FromClaim")
+                .withSource(ShareConfigs.FROM_CLAIM)
                 .withRequests(config.getRequests())
                 .withOpaque(config.getOpaque())
                 .build())

@@ -1,6 +1,7 @@
 package dev.partita.controller.claim;
 
 import dev.partita.api.Driver;
+import dev.partita.api.config.ShareConfigs;
 import dev.partita.controller.decode.LeftOut;
 import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.request.ClaimRequest;
@@ -10,6 +11,7 @@ import dev.partita.controller.selector.DeviceSelectors;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequest;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceSelector;
+import io.fabric8.kubernetes.api.model.resource.v1.OpaqueDeviceConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -119,7 +121,7 @@ public final class ClaimReader {
   private void reportConfigs(ResourceClaim claim, List<RequestPart> parts, List<String> problems) {
     var configs = claim.getSpec().getDevices().getConfig();
     for (int i = 0; i < configs.size(); i++) {
-      ShareConfigs.report("spec.devices.config[" + i + "].opaque.parameters", configs.get(i).getOpaque(), problems);
+      report("spec.devices.config[" + i + "].opaque.parameters", configs.get(i).getOpaque(), problems);
     }
     Set<String> classNames = new LinkedHashSet<>();
     parts.forEach(part -> classNames.add(part.className()));
@@ -129,9 +131,16 @@ public final class ClaimReader {
         var ofClass = deviceClass.getSpec().getConfig();
         for (int i = 0; i < ofClass.size(); i++) {
           String path = "DeviceClass " + name + ": spec.config[" + i + "].opaque.parameters";
-          ShareConfigs.report(path, ofClass.get(i).getOpaque(), problems);
+          report(path, ofClass.get(i).getOpaque(), problems);
         }
       }
+    }
+  }
+
+  private static void report(String path, @Nullable OpaqueDeviceConfiguration opaque, List<String> problems) {
+    if (opaque != null) {
+      ShareConfigs.errors(path, opaque.getDriver(), opaque.getParameters())
+          .forEach(error -> problems.add(error.toString()));
     }
   }
 

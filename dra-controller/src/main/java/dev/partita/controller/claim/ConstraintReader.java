@@ -1,8 +1,8 @@
 package dev.partita.controller.claim;
 
-import dev.partita.api.DeviceAttribute;
 import dev.partita.api.config.GpuShareConfig.Affinity;
 import dev.partita.api.config.GpuShareConfig.Placement;
+import dev.partita.api.device.DeviceAttribute;
 import dev.partita.controller.request.ClaimRequest.RequestAsk;
 import dev.partita.controller.request.Constraint;
 import dev.partita.controller.request.DeviceAsk;
@@ -51,14 +51,14 @@ final class ConstraintReader {
       List<RequestAsk> asks,
       Function<Placement, Affinity> kind,
       Affinity affinity,
-      String attribute) {
+      DeviceAttribute attribute) {
     List<String> covered =
         asks.stream()
             .flatMap(ask -> ask.alternatives().stream())
             .filter(ask -> kind.apply(ask.placement()) == affinity)
             .map(DeviceAsk::name)
             .toList();
-    return covered.isEmpty() ? Optional.empty() : Optional.of(new Constraint.Match(attribute, covered));
+    return covered.isEmpty() ? Optional.empty() : Optional.of(new Constraint.Match(attribute.key(), covered));
   }
 
   /** How many devices the request may get that the constraint covers; 2 for all, however many there are. */

@@ -1,9 +1,10 @@
 package dev.partita.controller.claim;
 
-import dev.partita.api.DeviceAttribute;
 import dev.partita.api.Driver;
+import dev.partita.api.config.Decoded;
 import dev.partita.api.config.FieldError;
 import dev.partita.api.config.GpuShareConfig;
+import dev.partita.api.device.CapacityName;
 import dev.partita.controller.request.DeviceAsk;
 import dev.partita.controller.request.DeviceAsk.Access;
 import dev.partita.controller.request.DeviceAsk.Count;
@@ -31,7 +32,7 @@ final class RequestReader {
   private static final BigDecimal BEYOND = BigDecimal.valueOf(Long.MAX_VALUE / 4);
 
   private static final Set<String> CAPACITIES =
-      Set.of(DeviceAttribute.MEMORY, DeviceAttribute.CORES, DeviceAttribute.MULTIPROCESSORS);
+      Set.of(CapacityName.MEMORY, CapacityName.CORES, CapacityName.MULTIPROCESSORS);
 
   private final RequestPart part;
   private final DeviceClass deviceClass;
@@ -68,14 +69,21 @@ final class RequestReader {
         .forEach(name -> problem("capacity.requests[" + name + "]",
             "is not a capacity of a GPU; known are memory and cores, and multiprocessors of MIG instances"));
     multiprocessors(asked).ifPresent(expressions::add);
-    GpuShareConfig config = ShareConfigs.of(configs, part.name(), deviceClass);
+    GpuShareConfig config;
+    switch (RequestRules.config(part, configs, deviceClass)) {
+      case Decoded.Valid<GpuShareConfig>(GpuShareConfig valid) -> config = valid;
+      case Decoded.Invalid<GpuShareConfig> invalid -> {
+        problems.add("the GpuShareConfig of request " + part.name() + " is wrong: " + invalid.message());
+        return Optional.empty();
+      }
+    }
     RequestRules.memoryTwice(part, configs).ifPresent(error -> problems.add(error.toString()));
     RequestRules.forSharesOnly(part, deviceClass, config).ifPresent(error -> problems.add(error.toString()));
     List<FieldError> tolerated = new ArrayList<>();
     RequestRules.tolerated(part, tolerated); // admission may have been off
     tolerated.forEach(error -> problems.add(error.toString()));
     MemoryRequest memory = memory(asked, config);
-    OptionalLong cores = amount(asked, DeviceAttribute.CORES);
+    OptionalLong cores = amount(asked, CapacityName.CORES);
     List<Toleration> tolerations = tolerations();
     if (problems.size() > before) {
       return Optional.empty();
@@ -88,7 +96,7 @@ final class RequestReader {
 
   /** MIG instances are not divided: like a selector, an amount says which of them will do. */
   private Optional<Selector> multiprocessors(Map<String, Quantity> asked) {
-    OptionalLong least = amount(asked, DeviceAttribute.MULTIPROCESSORS);
+    OptionalLong least = amount(asked, CapacityName.MULTIPROCESSORS);
     String capacities = "device.capacity[\"" + Driver.NAME + "\"]";
     return least.isEmpty()
         ? Optional.empty()
@@ -96,12 +104,12 @@ final class RequestReader {
             new Selector(
                 "request " + part.name(),
                 "\"%1$s\" in %2$s && !%2$s.%1$s.isLessThan(quantity(\"%3$d\"))"
-                    .formatted(DeviceAttribute.MULTIPROCESSORS, capacities, least.getAsLong())));
+                    .formatted(CapacityName.MULTIPROCESSORS, capacities, least.getAsLong())));
   }
 
   /** An amount, or a part of each card; an amount in a request stands for itself whatever its class says. */
   private MemoryRequest memory(Map<String, Quantity> asked, GpuShareConfig config) {
-    OptionalLong bytes = amount(asked, DeviceAttribute.MEMORY);
+    OptionalLong bytes = amount(asked, CapacityName.MEMORY);
     if (bytes.isPresent()) {
       return MemoryRequest.of(bytes);
     }

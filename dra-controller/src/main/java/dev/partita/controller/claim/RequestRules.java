@@ -1,10 +1,13 @@
 package dev.partita.controller.claim;
 
 import dev.partita.api.AllocatorTaint;
-import dev.partita.api.DeviceAttribute;
 import dev.partita.api.Driver;
+import dev.partita.api.RequestName;
+import dev.partita.api.config.Decoded;
 import dev.partita.api.config.FieldError;
 import dev.partita.api.config.GpuShareConfig;
+import dev.partita.api.config.ShareConfigs;
+import dev.partita.api.device.CapacityName;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClaimConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
@@ -40,8 +43,11 @@ public final class RequestRules {
       if (Ownership.isOurs(part.className(), classes.apply(part.className()), part.selectors())) {
         @Nullable DeviceClass deviceClass = classes.apply(part.className());
         memoryTwice(part, spec.getDevices().getConfig()).ifPresent(errors::add);
-        forSharesOnly(part, deviceClass, ShareConfigs.of(spec.getDevices().getConfig(), part.name(), deviceClass))
-            .ifPresent(errors::add);
+        // A wrong config is said where it stands.
+        if (config(part, spec.getDevices().getConfig(),
+            deviceClass) instanceof Decoded.Valid<GpuShareConfig>(var config)) {
+          forSharesOnly(part, deviceClass, config).ifPresent(errors::add);
+        }
         tolerated(part, errors);
       }
     }
@@ -60,7 +66,7 @@ public final class RequestRules {
       if (Ownership.isOurs(part.className(), deviceClass, part.selectors()) && !part.adminAccess()
           && limitsCores(part, spec, deviceClass)) {
         long count = part.mode().equals(Optional.of("All")) ? 2 : part.count().orElse(1L);
-        cards.merge(part.name().split("/", 2)[0], count, Math::max);
+        cards.merge(RequestName.withoutSubrequest(part.name()), count, Math::max);
       }
     }
     return cards.values().stream().mapToLong(Long::longValue).sum() < 2
@@ -73,25 +79,35 @@ public final class RequestRules {
   }
 
   private static boolean limitsCores(RequestPart part, ResourceClaimSpec spec, @Nullable DeviceClass deviceClass) {
-    Quantity cores = part.amounts().get(DeviceAttribute.CORES);
+    Quantity cores = part.amounts().get(CapacityName.CORES);
     if (cores == null || cores.getNumericalAmount().signum() <= 0
         || cores.getNumericalAmount().compareTo(ALL_CORES) >= 0) {
       return false;
     }
-    return ShareConfigs.of(spec.getDevices().getConfig(), part.name(), deviceClass).coreLimit()
-        != GpuShareConfig.CoreLimit.NONE;
+    return !(config(part, spec.getDevices().getConfig(),
+        deviceClass) instanceof Decoded.Valid<GpuShareConfig>(GpuShareConfig config)
+        && config.coreLimit() == GpuShareConfig.CoreLimit.NONE);
+  }
+
+  /** The config that applies to the request: the claim's, or its class's. */
+  static Decoded<GpuShareConfig> config(
+      RequestPart part,
+      List<DeviceClaimConfiguration> configs,
+      @Nullable DeviceClass deviceClass) {
+    return ShareConfigs.of(deviceClass == null ? List.of() : deviceClass.getSpec().getConfig(), configs, part.name());
   }
 
   /**
    * An amount of memory where the claim's own config says a part; what its class says does not count beside an amount.
    */
   static Optional<FieldError> memoryTwice(RequestPart part, List<DeviceClaimConfiguration> configs) {
-    boolean amount = part.amounts().containsKey(DeviceAttribute.MEMORY);
+    boolean amount = part.amounts().containsKey(CapacityName.MEMORY);
     return amount
-        && ShareConfigs.ofClaim(configs, part.name()).filter(config -> config.memoryPercent().isPresent()).isPresent()
+        && config(part, configs, null) instanceof Decoded.Valid<GpuShareConfig>(GpuShareConfig ofClaim)
+        && ofClaim.memoryPercent().isPresent()
             ? Optional.of(
                 new FieldError(
-                    part.path() + ".capacity.requests[" + DeviceAttribute.MEMORY + "]",
+                    part.path() + ".capacity.requests[" + CapacityName.MEMORY + "]",
                     "cannot be used together with memoryPercent of the claim's GpuShareConfig; leave one of them out"))
             : Optional.empty();
   }

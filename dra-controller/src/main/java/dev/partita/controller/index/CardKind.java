@@ -1,12 +1,14 @@
 package dev.partita.controller.index;
 
-import dev.partita.api.DeviceAttribute;
-import dev.partita.controller.inventory.AttributeValue;
+import dev.partita.api.device.AttributeValue;
+import dev.partita.api.device.DeviceAttribute;
+import dev.partita.api.device.DeviceAttribute.Scope;
 import dev.partita.controller.inventory.Device;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * What a card is, but for where it is and what it is called: whatever reads none of {@link #OF_ONE_CARD} says the same
@@ -16,16 +18,13 @@ import java.util.Set;
  * @param devices what it is offered as
  */
 record CardKind(long sellableMemory, List<DeviceKind> devices) {
+  private static final Scope[] SCOPES_OF_ONE_CARD = {Scope.POSITION, Scope.CARD};
+
   /** Attributes that tell cards of a kind apart, by name without domain. */
-  static final Set<String> OF_ONE_CARD =
-      Set.of(
-          DeviceAttribute.UUID,
-          DeviceAttribute.INDEX,
-          DeviceAttribute.MINOR,
-          DeviceAttribute.PCI_BUS_ID,
-          DeviceAttribute.NVLINK_DOMAIN,
-          withoutDomain(DeviceAttribute.PCIE_ROOT),
-          withoutDomain(DeviceAttribute.NUMA_NODE));
+  static final Set<String> OF_ONE_CARD = DeviceAttribute.identifiersOf(SCOPES_OF_ONE_CARD);
+
+  private static final Set<String> KEYS_OF_ONE_CARD =
+      DeviceAttribute.of(SCOPES_OF_ONE_CARD).stream().map(DeviceAttribute::key).collect(Collectors.toUnmodifiableSet());
 
   CardKind {
     devices = List.copyOf(devices);
@@ -83,12 +82,8 @@ record CardKind(long sellableMemory, List<DeviceKind> devices) {
     }
   }
 
-  /** Whether an attribute tells cards of a kind apart. */
-  static boolean isOfOneCard(String attribute) {
-    return OF_ONE_CARD.contains(withoutDomain(attribute));
-  }
-
-  static String withoutDomain(String attribute) {
-    return attribute.substring(attribute.indexOf('/') + 1);
+  /** Whether an attribute, by its name in a ResourceSlice, tells cards of a kind apart. */
+  static boolean isOfOneCard(String key) {
+    return KEYS_OF_ONE_CARD.contains(key);
   }
 }

@@ -1,12 +1,11 @@
 package dev.partita.controller.index;
 
-import dev.partita.api.DeviceAttribute;
 import dev.partita.api.DeviceMode;
-import dev.partita.controller.inventory.AttributeValue;
+import dev.partita.api.device.AttributeValue;
+import dev.partita.api.device.DeviceAttribute;
+import dev.partita.api.device.DeviceAttribute.Scope;
 import dev.partita.controller.inventory.Device;
-import java.util.Collections;
-import java.util.HashMap;
-import java.util.HashSet;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -17,11 +16,11 @@ import java.util.Set;
  * has one position, for example. Compared by identity: there is one for each key.
  */
 public final class CardPosition implements Alike {
-  private static final Set<String> READ =
-      Set.of(DeviceAttribute.INDEX, DeviceAttribute.MINOR, CardKind.withoutDomain(DeviceAttribute.NUMA_NODE));
+  /** Attributes that cards of one position have in common, besides those of their class. */
+  private static final List<DeviceAttribute> OF_POSITION = DeviceAttribute.of(Scope.POSITION);
 
   /** Attributes that still tell cards of one position apart, by name without domain. */
-  static final Set<String> OF_ONE_SPOT = others();
+  static final Set<String> OF_ONE_CARD = DeviceAttribute.identifiersOf(Scope.CARD);
 
   private final CardClass cardClass;
   private final List<Device> example;
@@ -53,7 +52,7 @@ public final class CardPosition implements Alike {
    *
    * @param values of the attributes of one card that belong to its position, for each way in which it is offered
    */
-  record Key(CardClass cardClass, List<Map<String, AttributeValue>> values) {
+  record Key(CardClass cardClass, List<Map<DeviceAttribute, AttributeValue>> values) {
     Key {
       values = List.copyOf(values);
     }
@@ -62,21 +61,12 @@ public final class CardPosition implements Alike {
       return new Key(cardClass, devices.stream().map(Key::values).toList());
     }
 
-    private static Map<String, AttributeValue> values(Device device) {
-      Map<String, AttributeValue> values = new HashMap<>();
-      device.attributes().forEach(
-          (name, value) -> {
-            if (READ.contains(CardKind.withoutDomain(name))) {
-              values.put(name, value);
-            }
-          });
+    private static Map<DeviceAttribute, AttributeValue> values(Device device) {
+      Map<DeviceAttribute, AttributeValue> values = new EnumMap<>(DeviceAttribute.class);
+      for (DeviceAttribute attribute : OF_POSITION) {
+        device.attribute(attribute).ifPresent(value -> values.put(attribute, value));
+      }
       return values;
     }
-  }
-
-  private static Set<String> others() {
-    Set<String> others = new HashSet<>(CardKind.OF_ONE_CARD);
-    others.removeAll(READ);
-    return Collections.unmodifiableSet(others);
   }
 }

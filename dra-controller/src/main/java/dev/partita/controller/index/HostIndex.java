@@ -1,9 +1,9 @@
 package dev.partita.controller.index;
 
-import dev.partita.api.DeviceAttribute;
+import dev.partita.api.device.AttributeValue;
+import dev.partita.api.device.DeviceAttribute;
 import dev.partita.controller.booking.Accounts;
 import dev.partita.controller.booking.Books;
-import dev.partita.controller.inventory.AttributeValue;
 import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Device;

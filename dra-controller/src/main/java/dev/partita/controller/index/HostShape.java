@@ -1,6 +1,6 @@
 package dev.partita.controller.index;
 
-import dev.partita.controller.inventory.AttributeValue;
+import dev.partita.api.device.AttributeValue;
 import dev.partita.controller.inventory.Device;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -44,7 +44,7 @@ public final class RequestMatcher {
     this.ofKinds = uuidsAsked.isAny()
         && ask.selectors().stream().noneMatch(s -> selectors.mayRead(s.expression(), CardKind.OF_ONE_CARD));
     this.ofPositions = uuidsAsked.isAny()
-        && ask.selectors().stream().noneMatch(s -> selectors.mayRead(s.expression(), CardPosition.OF_ONE_SPOT));
+        && ask.selectors().stream().noneMatch(s -> selectors.mayRead(s.expression(), CardPosition.OF_ONE_CARD));
     this.uuids =
         uuidsAsked.choose().isEmpty()
             ? ask.selectors().stream().flatMap(s -> selectors.onlyUuids(s.expression()).stream()).findFirst()

@@ -2,6 +2,8 @@ package dev.partita.controller.inventory;
 
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
+import dev.partita.api.device.AttributeValue;
+import dev.partita.api.device.DeviceAttribute;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -56,6 +58,11 @@ public final class Device {
     String own = dev.partita.api.Driver.NAME + "/";
     String key = attributeName.startsWith(own) ? attributeName.substring(own.length()) : attributeName;
     return Optional.ofNullable(attributes.get(key));
+  }
+
+  /** Its value of the attribute. */
+  public Optional<AttributeValue> attribute(DeviceAttribute attribute) {
+    return Optional.ofNullable(attributes.get(attribute.key()));
   }
 
   /** Capacities by name, in order of name. */

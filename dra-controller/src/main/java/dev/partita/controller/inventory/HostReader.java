@@ -1,10 +1,11 @@
 package dev.partita.controller.inventory;
 
-import dev.partita.api.DeviceAttribute;
-import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
 import dev.partita.api.MigSlot;
+import dev.partita.api.device.AttributeValue;
+import dev.partita.api.device.CapacityName;
+import dev.partita.api.device.DeviceAttribute;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
@@ -37,9 +38,6 @@ final class HostReader {
 
   /** Bytes that no card has, and that can be multiplied by a percentage. */
   private static final long MOST_MEMORY = 1L << 50;
-
-  /** Longest string attribute that a ResourceSlice takes. */
-  private static final int MAX_TEXT = 64;
 
   private static final int MAX_TAINT_VALUE = 63;
 
@@ -126,8 +124,9 @@ final class HostReader {
 
   private Device whole(Card card, GpuNodeStatus status) {
     Capacity memory = new Capacity(card.gpu().memoryBytes(), Optional.empty());
-    return device(card, new DeviceName.Whole(card.key().index()), attributes(card.gpu(), DeviceMode.WHOLE, status),
-        Map.of(DeviceAttribute.MEMORY, memory));
+    DeviceName name = new DeviceName.Whole(card.key().index());
+    return device(card, new DeviceAttribute.Source(status, card.gpu(), name, Optional.empty()),
+        Map.of(CapacityName.MEMORY, memory));
   }
 
   private Optional<Device> share(Card card, GpuNodeStatus status) {
@@ -137,12 +136,13 @@ final class HostReader {
     }
     Map<String, Capacity> capacities =
         Map.of(
-            DeviceAttribute.MEMORY,
+            CapacityName.MEMORY,
             new Capacity(memory, Optional.of(new RequestPolicy(memory, MEMORY_MIN, memory, OptionalLong.empty()))),
-            DeviceAttribute.CORES,
+            CapacityName.CORES,
             new Capacity(CORES_TOTAL, Optional.of(new RequestPolicy(0, 0, CORES_TOTAL, OptionalLong.of(1)))));
-    return Optional.of(device(card, new DeviceName.Shared(card.key().index()),
-        attributes(card.gpu(), DeviceMode.SHARED, status), capacities));
+    DeviceName name = new DeviceName.Shared(card.key().index());
+    return Optional
+        .of(device(card, new DeviceAttribute.Source(status, card.gpu(), name, Optional.empty()), capacities));
   }
 
   /**
@@ -156,69 +156,30 @@ final class HostReader {
       kind.placements().forEach(placement -> slots.add(new MigSlot(kind.label(), placement.start())));
       slots.sort(Comparator.comparingInt((MigSlot slot) -> -card.mig().room(List.of(slot))));
       for (MigSlot slot : slots) {
-        Map<String, AttributeValue> attributes = attributes(card.gpu(), DeviceMode.MIG, status);
-        text(attributes, DeviceAttribute.PROFILE, kind.profile().name());
-        attributes.put(DeviceAttribute.PLACEMENT, new AttributeValue.Int(slot.start()));
         Map<String, Capacity> capacities =
             Map.of(
-                DeviceAttribute.MEMORY, new Capacity(kind.profile().memoryBytes(), Optional.empty()),
-                DeviceAttribute.MULTIPROCESSORS,
+                CapacityName.MEMORY, new Capacity(kind.profile().memoryBytes(), Optional.empty()),
+                CapacityName.MULTIPROCESSORS,
                 new Capacity(Math.max(0, kind.profile().multiprocessors()), Optional.empty()));
-        devices.add(device(card, new DeviceName.Mig(card.key().index(), slot), attributes, capacities));
+        DeviceName name = new DeviceName.Mig(card.key().index(), slot);
+        devices.add(device(
+            card, new DeviceAttribute.Source(status, card.gpu(), name, Optional.of(kind.profile())), capacities));
       }
     }
     return devices;
   }
 
-  private Device device(
-      Card card,
-      DeviceName name,
-      Map<String, AttributeValue> attributes,
-      Map<String, Capacity> capacities) {
-    SortedMap<String, AttributeValue> values = new TreeMap<>(attributes);
-    values.replaceAll((attribute, value) -> shared.one(value));
+  private Device device(Card card, DeviceAttribute.Source source, Map<String, Capacity> capacities) {
+    SortedMap<String, AttributeValue> values = new TreeMap<>();
+    for (DeviceAttribute attribute : DeviceAttribute.values()) {
+      attribute.read(source).ifPresent(value -> values.put(attribute.key(), shared.one(value)));
+    }
     return new Device(
-        name,
+        source.name(),
         card,
         SortedArrayMap.of(values, shared),
         shared.one(SortedArrayMap.of(new TreeMap<>(capacities), shared)),
         shared.one(taints(card.gpu())));
-  }
-
-  private static Map<String, AttributeValue> attributes(Gpu gpu, DeviceMode mode, GpuNodeStatus status) {
-    Map<String, AttributeValue> attributes = new TreeMap<>();
-    attributes.put(DeviceAttribute.TYPE, new AttributeValue.Text(mode == DeviceMode.MIG ? "mig" : "gpu"));
-    attributes.put(DeviceAttribute.MODE, new AttributeValue.Text(mode.attributeValue()));
-    text(attributes, DeviceAttribute.UUID, gpu.uuid());
-    text(attributes, DeviceAttribute.PRODUCT_NAME, gpu.productName());
-    text(attributes, DeviceAttribute.MODEL, gpu.model());
-    text(attributes, DeviceAttribute.BRAND, gpu.brand());
-    text(attributes, DeviceAttribute.ARCHITECTURE, gpu.architecture());
-    version(attributes, DeviceAttribute.CUDA_COMPUTE_CAPABILITY, gpu.cudaComputeCapability());
-    version(attributes, DeviceAttribute.DRIVER_VERSION, status.driverVersion());
-    version(attributes, DeviceAttribute.CUDA_DRIVER_VERSION, status.cudaDriverVersion());
-    attributes.put(DeviceAttribute.INDEX, new AttributeValue.Int(gpu.index()));
-    attributes.put(DeviceAttribute.MINOR, new AttributeValue.Int(gpu.minor()));
-    text(attributes, DeviceAttribute.PCI_BUS_ID, gpu.pciBusId());
-    text(attributes, DeviceAttribute.PCIE_ROOT, gpu.pcieRoot());
-    Integer numa = gpu.numaNode();
-    if (numa != null) {
-      attributes.put(DeviceAttribute.NUMA_NODE, new AttributeValue.Int(numa));
-    }
-    text(attributes, DeviceAttribute.NVLINK_DOMAIN, gpu.nvlinkDomain());
-    return attributes;
-  }
-
-  private static void text(Map<String, AttributeValue> attributes, String name, @Nullable String value) {
-    if (value != null && !value.isEmpty()) {
-      attributes.put(name, new AttributeValue.Text(value.length() <= MAX_TEXT ? value : value.substring(0, MAX_TEXT)));
-    }
-  }
-
-  private static void version(Map<String, AttributeValue> attributes, String name, @Nullable String value) {
-    if (value != null) {
-      SemanticVersion.normalise(value).ifPresent(v -> attributes.put(name, new AttributeValue.Version(v)));
-    }
   }
 
   private static List<Device.Taint> taints(Gpu gpu) {

@@ -1,14 +1,15 @@
 package dev.partita.controller.match;
 
-import dev.partita.api.DeviceAttribute;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
 import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.config.GpuShareConfig.Placement;
+import dev.partita.api.device.AttributeValue;
+import dev.partita.api.device.CapacityName;
+import dev.partita.api.device.DeviceAttribute;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.booking.Accounts;
-import dev.partita.controller.inventory.AttributeValue;
 import dev.partita.controller.inventory.Capacity;
 import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.CardKey;
@@ -149,7 +150,7 @@ public final class Eligibility {
     if (fits.memory() > freeMemory) {
       return Optional.of(new CardRefusal.MemoryTaken(freeMemory, fits.memory()));
     }
-    int freeCores = Math.max(0, (int) total(fits.device(), DeviceAttribute.CORES) - account.cores());
+    int freeCores = Math.max(0, (int) total(fits.device(), CapacityName.CORES) - account.cores());
     if (fits.cores() > freeCores) {
       return Optional.of(new CardRefusal.CoresTaken(freeCores, fits.cores()));
     }
@@ -178,9 +179,9 @@ public final class Eligibility {
   /** A card as a whole, or a MIG instance: nothing of it is left for others. */
   private static Fit undivided(Device device, DeviceAsk ask) {
     if (ask.cores().isPresent()) {
-      return new Fit.Refused(new CardRefusal.NoSuchCapacity(device.mode(), DeviceAttribute.CORES));
+      return new Fit.Refused(new CardRefusal.NoSuchCapacity(device.mode(), CapacityName.CORES));
     }
-    long memory = total(device, DeviceAttribute.MEMORY);
+    long memory = total(device, CapacityName.MEMORY);
     if (ask.memory() instanceof MemoryRequest.Percent) {
       return new Fit.Refused(new CardRefusal.NoSuchCapacity(device.mode(), "memoryPercent"));
     }
@@ -197,13 +198,13 @@ public final class Eligibility {
   }
 
   private static Fit share(Device device, DeviceAsk ask) {
-    long offered = total(device, DeviceAttribute.MEMORY);
+    long offered = total(device, CapacityName.MEMORY);
     OptionalLong asked = ask.memory().bytesOf(offered);
-    OptionalLong memory = consumed(device, DeviceAttribute.MEMORY, asked);
+    OptionalLong memory = consumed(device, CapacityName.MEMORY, asked);
     if (memory.isEmpty()) {
       return new Fit.Refused(new CardRefusal.TooSmall(offered, asked.orElseThrow(), device.card().model()));
     }
-    OptionalLong cores = consumed(device, DeviceAttribute.CORES, ask.cores());
+    OptionalLong cores = consumed(device, CapacityName.CORES, ask.cores());
     if (cores.isEmpty()) {
       return new Fit.Refused(new CardRefusal.TooManyCores(ask.cores().orElseThrow()));
     }

@@ -1,8 +1,8 @@
 package dev.partita.controller.place;
 
-import dev.partita.api.DeviceAttribute;
 import dev.partita.api.config.GpuShareConfig.Affinity;
-import dev.partita.controller.inventory.AttributeValue;
+import dev.partita.api.device.AttributeValue;
+import dev.partita.api.device.DeviceAttribute;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.request.DeviceAsk;
 import java.util.ArrayList;
@@ -75,7 +75,7 @@ final class CardGroups {
   }
 
   /** Those first that belong to what the claim has. */
-  private static Comparator<Device> beside(String attribute, Affinity affinity, List<Device> had) {
+  private static Comparator<Device> beside(DeviceAttribute attribute, Affinity affinity, List<Device> had) {
     if (affinity == Affinity.NONE || had.isEmpty()) {
       return (_, _) -> 0;
     }
@@ -84,7 +84,10 @@ final class CardGroups {
     return Comparator.comparing(device -> device.attribute(attribute).filter(values::contains).isEmpty());
   }
 
-  private static Map<AttributeValue, List<Integer>> groups(String attribute, Affinity affinity, List<Device> open) {
+  private static Map<AttributeValue, List<Integer>> groups(
+      DeviceAttribute attribute,
+      Affinity affinity,
+      List<Device> open) {
     Map<AttributeValue, List<Integer>> groups = new HashMap<>();
     if (affinity != Affinity.NONE) {
       for (Device device : open) {
@@ -95,7 +98,10 @@ final class CardGroups {
     return groups;
   }
 
-  private static Comparator<Device> by(String attribute, Map<AttributeValue, List<Integer>> groups, int wanted) {
+  private static Comparator<Device> by(
+      DeviceAttribute attribute,
+      Map<AttributeValue, List<Integer>> groups,
+      int wanted) {
     if (groups.isEmpty()) {
       return (_, _) -> 0;
     }
@@ -104,7 +110,10 @@ final class CardGroups {
   }
 
   /** A card that says nothing of the attribute is a group by itself. */
-  private static List<Integer> group(String attribute, Map<AttributeValue, List<Integer>> groups, Device device) {
+  private static List<Integer> group(
+      DeviceAttribute attribute,
+      Map<AttributeValue, List<Integer>> groups,
+      Device device) {
     Optional<AttributeValue> value = device.attribute(attribute);
     List<Integer> alone = List.of(index(device));
     return value.map(v -> groups.getOrDefault(v, alone)).orElse(alone);

@@ -1,6 +1,7 @@
 package dev.partita.controller.request;
 
-import dev.partita.controller.inventory.AttributeValue;
+import dev.partita.api.RequestName;
+import dev.partita.api.device.AttributeValue;
 import dev.partita.controller.inventory.Device;
 import java.util.List;
 import java.util.Optional;
@@ -31,9 +32,7 @@ public sealed interface Constraint {
 
   /** Whether it holds for devices under that result name. */
   default boolean covers(String resultName) {
-    int slash = resultName.indexOf('/');
-    String request = slash < 0 ? resultName : resultName.substring(0, slash);
-    return requests().isEmpty() || requests().contains(request) || requests().contains(resultName);
+    return RequestName.covers(requests(), resultName);
   }
 
   /** Whether it still holds when the device joins the others, which satisfy it. */

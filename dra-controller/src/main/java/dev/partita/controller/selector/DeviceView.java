@@ -1,7 +1,7 @@
 package dev.partita.controller.selector;
 
 import dev.partita.api.Driver;
-import dev.partita.controller.inventory.AttributeValue;
+import dev.partita.api.device.AttributeValue;
 import dev.partita.controller.inventory.Capacity;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.selector.functions.KubernetesQuantity;

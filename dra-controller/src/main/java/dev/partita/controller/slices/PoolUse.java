@@ -1,10 +1,10 @@
 package dev.partita.controller.slices;
 
 import dev.partita.api.Bytes;
-import dev.partita.api.DeviceAttribute;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
+import dev.partita.api.device.CapacityName;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.watch.AllocatedDevices;
@@ -82,7 +82,7 @@ record PoolUse(Set<String> devices, Map<Integer, List<Booking>> byCard) {
 
   private static long memory(Device device) {
     @Nullable DeviceCapacity capacity =
-        device.getCapacity() == null ? null : device.getCapacity().get(DeviceAttribute.MEMORY);
+        device.getCapacity() == null ? null : device.getCapacity().get(CapacityName.MEMORY);
     return capacity == null ? 0 : Bytes.of(capacity.getValue());
   }
 }

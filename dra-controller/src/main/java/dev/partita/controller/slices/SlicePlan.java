@@ -1,11 +1,11 @@
 package dev.partita.controller.slices;
 
 import dev.partita.api.Bytes;
-import dev.partita.api.DeviceAttribute;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.Driver;
+import dev.partita.api.device.AttributeValue;
+import dev.partita.api.device.CapacityName;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
-import dev.partita.controller.inventory.AttributeValue;
 import dev.partita.controller.inventory.Capacity;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Device;
@@ -192,7 +192,7 @@ public final class SlicePlan {
   }
 
   private static Quantity quantity(String capacity, long amount) {
-    return capacity.equals(DeviceAttribute.MEMORY) ? Bytes.quantity(amount) : new Quantity(Long.toString(amount));
+    return capacity.equals(CapacityName.MEMORY) ? Bytes.quantity(amount) : new Quantity(Long.toString(amount));
   }
 
   private static List<DeviceTaint> taints(Device device, Allocator allocator) {

@@ -40,10 +40,9 @@ final class Indexes {
     if (proposal != null) {
       nodes.add(proposal.split(" ", 2)[0]);
     }
-    String suffix = Driver.poolOf("");
     AllocatedDevices.of(claim).stream()
-        .filter(result -> Driver.NAME.equals(result.getDriver()) && result.getPool().endsWith(suffix))
-        .forEach(result -> nodes.add(result.getPool().substring(0, result.getPool().length() - suffix.length())));
+        .filter(result -> Driver.NAME.equals(result.getDriver()))
+        .forEach(result -> Driver.nodeOfPool(result.getPool()).ifPresent(nodes::add));
     return List.copyOf(nodes);
   }
 

@@ -119,8 +119,12 @@ class ObjectReviewTest {
         .containsExactly(
             "spec.spec.devices.requests[0].exactly.capacity.requests[memory]",
             "spec.spec.devices.requests[1].firstAvailable[1].capacity.requests[memory]");
-    String misspelt = devices.replace("]}}", ", " + config("{" + HEAD + ", 'corelimit': 'Hard'}") + "]}}");
-    assertThat(errors("resourceclaims", "{'spec': " + misspelt + "}")).as("all at once").hasSize(3);
+    String misspelt = config("{" + HEAD + ", 'corelimit': 'Hard'}");
+    String ofAnother = devices.replace("]}}", ", {'requests': ['d'], " + misspelt.substring(1) + "]}}");
+    assertThat(errors("resourceclaims", "{'spec': " + ofAnother + "}")).as("all at once").hasSize(3);
+    String last = devices.replace("]}}", ", " + misspelt + "]}}");
+    assertThat(errors("resourceclaims", "{'spec': " + last + "}")).as("once it is right, it overrides the percentage")
+        .extracting(FieldError::path).containsExactly("spec.devices.config[1].opaque.parameters.corelimit");
     String others = devices.replace("'gpu.partita.dev', 'capacity'", "'hbm.example', 'capacity'");
     assertThat(create("resource.k8s.io", "resourceclaims", "{'spec': " + others + "}")).as("another driver's capacity")
         .isEqualTo(Verdict.allowed());

@@ -2,7 +2,7 @@ package dev.partita.controller.allocate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.api.DeviceAttribute;
+import dev.partita.api.device.DeviceAttribute;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.place.Alternatives;
 import dev.partita.controller.request.ClaimRef;
@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Test;
  */
 class PreferenceTest {
   private static final long GIB = GpuNodes.GIB;
-  private static final String LINK = DeviceAttribute.NVLINK_DOMAIN;
-  private static final String NUMA = DeviceAttribute.NUMA_NODE;
+  private static final String LINK = DeviceAttribute.NVLINK_DOMAIN.key();
+  private static final String NUMA = DeviceAttribute.NUMA_NODE.key();
 
   private final SmallCluster cluster = new SmallCluster();
 

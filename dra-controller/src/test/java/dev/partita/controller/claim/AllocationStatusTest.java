@@ -3,6 +3,7 @@ package dev.partita.controller.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.api.config.GpuShareConfig;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.inventory.Device;
@@ -141,6 +142,6 @@ class AllocationStatusTest {
   }
 
   private static int order(DeviceAllocationConfiguration config) {
-    return OpaqueParameters.of(config.getOpaque()).path("order").asInt(-1);
+    return new ObjectMapper().valueToTree(config.getOpaque().getParameters()).path("order").asInt(-1);
   }
 }

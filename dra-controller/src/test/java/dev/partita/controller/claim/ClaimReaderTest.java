@@ -265,16 +265,6 @@ class ClaimReaderTest {
   }
 
   @Test
-  void aListOfRequestsCoversThoseThatItNamesAndTheirAlternativesAndAnEmptyOneAll() {
-    assertThat(ShareConfigs.covers(List.of(), "gpu/big")).isTrue();
-    assertThat(ShareConfigs.covers(List.of("gpu"), "gpu/big")).isTrue();
-    assertThat(ShareConfigs.covers(List.of("gpu/big"), "gpu/big")).isTrue();
-    assertThat(ShareConfigs.covers(List.of("gpu/big"), "gpu/any")).isFalse();
-    assertThat(ShareConfigs.covers(List.of("gpu/big"), "gpu")).isFalse();
-    assertThat(ShareConfigs.covers(List.of("gp"), "gpu")).isFalse();
-  }
-
-  @Test
   void requiredPlacementIsAConstraintOverTheRequestsThatItCovers() {
     ClaimRequest ask = ask(config("placement: {numa: Required}"));
     assertThat(ask.constraints())

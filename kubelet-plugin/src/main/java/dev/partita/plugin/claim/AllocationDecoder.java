@@ -5,9 +5,10 @@ import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
 import dev.partita.api.MigSlot;
+import dev.partita.api.RequestName;
 import dev.partita.api.config.Decoded;
 import dev.partita.api.config.GpuShareConfig;
-import dev.partita.api.config.GpuShareConfigDecoder;
+import dev.partita.api.config.ShareConfigs;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.MigProfile;
@@ -116,12 +117,6 @@ public final class AllocationDecoder {
         .findFirst();
   }
 
-  /** The part of a request's name before its subrequest. */
-  public static String mainRequest(String request) {
-    int slash = request.indexOf('/');
-    return slash < 0 ? request : request.substring(0, slash);
-  }
-
   private record ResultOrRefusal(@Nullable Grant grant, @Nullable String refusal) {}
 
   private static ResultOrRefusal refuse(String reason) {
@@ -148,7 +143,7 @@ public final class AllocationDecoder {
     if (shareId != null && !SHARE_ID.matcher(shareId).matches()) {
       return refuse(at + " has a shareID that is not a UUID: \"" + result.getShareID() + "\"");
     }
-    Decoded<GpuShareConfig> decoded = configFor(String.valueOf(result.getRequest()), configs);
+    Decoded<GpuShareConfig> decoded = ShareConfigs.ofAllocation(configs, String.valueOf(result.getRequest()));
     if (decoded instanceof Decoded.Invalid<GpuShareConfig> invalid) {
       return refuse("the device config for request " + result.getRequest() + " is wrong: " + invalid.message());
     }
@@ -203,7 +198,7 @@ public final class AllocationDecoder {
     }
     return new ResultOrRefusal(
         new Grant(
-            List.of(mainRequest(String.valueOf(result.getRequest()))),
+            List.of(RequestName.withoutSubrequest(String.valueOf(result.getRequest()))),
             name.get().toString(),
             Optional.ofNullable(shareId),
             CardIdentity.of(gpu.get()),
@@ -215,30 +210,6 @@ public final class AllocationDecoder {
   private static boolean toleratesAllocatorTaint(DeviceRequestAllocationResult result) {
     return orEmpty(result.getTolerations()).stream()
         .anyMatch(t -> AllocatorTaint.isCoveredBy(t.getKey(), t.getOperator(), t.getValue(), t.getEffect()));
-  }
-
-  /** The last config that applies, those of the claim after those of its class; every one of ours must be right. */
-  private static Decoded<GpuShareConfig> configFor(String request, List<DeviceAllocationConfiguration> configs) {
-    Decoded<GpuShareConfig> chosen = new Decoded.Valid<>(GpuShareConfig.DEFAULT);
-    for (String source : List.of("FromClass", "FromClaim")) {
-      for (DeviceAllocationConfiguration config : configs) {
-        if (!source.equals(config.getSource())
-            || config.getOpaque() == null
-            || !Driver.NAME.equals(config.getOpaque().getDriver())
-            || !appliesTo(request, orEmpty(config.getRequests()))) {
-          continue;
-        }
-        chosen = GpuShareConfigDecoder.decode(config.getOpaque().getParameters());
-        if (chosen instanceof Decoded.Invalid) {
-          return chosen;
-        }
-      }
-    }
-    return chosen;
-  }
-
-  private static boolean appliesTo(String request, List<String> requests) {
-    return requests.isEmpty() || requests.contains(request) || requests.contains(mainRequest(request));
   }
 
   private static Grant join(Grant first, Grant second) {

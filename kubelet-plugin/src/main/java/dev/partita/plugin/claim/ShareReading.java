@@ -1,8 +1,8 @@
 package dev.partita.plugin.claim;
 
-import dev.partita.api.DeviceAttribute;
 import dev.partita.api.Driver;
 import dev.partita.api.config.GpuShareConfig;
+import dev.partita.api.device.CapacityName;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
@@ -41,8 +41,8 @@ final class ShareReading {
     BigDecimal bytes;
     BigDecimal percent;
     try {
-      bytes = capacity(consumed, DeviceAttribute.MEMORY).orElse(BigDecimal.valueOf(sold));
-      percent = capacity(consumed, DeviceAttribute.CORES).orElse(BigDecimal.ZERO);
+      bytes = capacity(consumed, CapacityName.MEMORY).orElse(BigDecimal.valueOf(sold));
+      percent = capacity(consumed, CapacityName.CORES).orElse(BigDecimal.ZERO);
     } catch (IllegalArgumentException | ArithmeticException e) {
       return new Refused(" has a capacity allocated that is no amount: " + e.getMessage());
     }

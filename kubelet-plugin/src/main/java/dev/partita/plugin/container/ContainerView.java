@@ -1,7 +1,7 @@
 package dev.partita.plugin.container;
 
+import dev.partita.api.RequestName;
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
-import dev.partita.plugin.claim.AllocationDecoder;
 import dev.partita.plugin.claim.CardIdentity;
 import dev.partita.plugin.claim.Grant;
 import io.fabric8.kubernetes.api.model.Container;
@@ -178,7 +178,7 @@ public record ContainerView(Map<String, List<String>> env, boolean mixed) {
 
   private static void add(Set<Grant> held, @Nullable List<Grant> grants, @Nullable String request) {
     for (Grant grant : orEmpty(grants)) {
-      if (request == null || request.isEmpty() || grant.requests().contains(AllocationDecoder.mainRequest(request))) {
+      if (request == null || request.isEmpty() || grant.requests().contains(RequestName.withoutSubrequest(request))) {
         held.add(grant);
       }
     }

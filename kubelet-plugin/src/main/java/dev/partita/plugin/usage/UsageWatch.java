@@ -17,6 +17,7 @@ import dev.partita.plugin.usage.measure.HostProcesses;
 import dev.partita.plugin.usage.measure.LeastOverheads;
 import dev.partita.plugin.usage.measure.OverheadBook;
 import dev.partita.plugin.usage.measure.PodClaims;
+import dev.partita.plugin.usage.measure.ProcessIdentity;
 import dev.partita.plugin.usage.measure.SampledTimes;
 import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.measure.WatchedShare;
@@ -354,7 +355,7 @@ public final class UsageWatch {
   private Set<ShareRef> acrossCards(List<WatchedShare> shares, List<CardProcess> processes) {
     Set<ShareRef> across = new HashSet<>();
     for (CardProcess process : processes) {
-      Set<ShareRef> mounted = containers.mounted(process.pid(), process.start());
+      Set<ShareRef> mounted = containers.mounted(process.identity());
       if (CoreLimits.limitedCards(shares.stream().filter(share -> mounted.contains(share.ref())).toList()) > 1) {
         across.addAll(process.shares());
       }
@@ -391,13 +392,13 @@ public final class UsageWatch {
     if (start.isEmpty()) {
       return; // it has ended meanwhile
     }
-    List<CardProcess.SeatOf> seats = seats(process.pid(), start.getAsLong(), shares, after);
-    if (seats.isEmpty()
-        && exitGrace.excuse(process.pid(), start.getAsLong(), host.isEnding(process.pid()), monotonicClock.instant())) {
+    ProcessIdentity identity = new ProcessIdentity(process.pid(), start.getAsLong());
+    List<CardProcess.SeatOf> seats = seats(identity, shares, after);
+    if (seats.isEmpty() && exitGrace.excuse(identity, host.isEnding(process.pid()), monotonicClock.instant())) {
       return;
     }
-    Set<ShareRef> container = seats.isEmpty() ? containers.of(process.pid(), start.getAsLong(), shares) : Set.of();
-    List<CardProcess.SeatOf> former = seats(process.pid(), start.getAsLong(), shares, before);
+    Set<ShareRef> container = seats.isEmpty() ? containers.of(identity, shares) : Set.of();
+    List<CardProcess.SeatOf> former = seats(identity, shares, before);
     into.add(
         new CardProcess(process.pid(), start.getAsLong(), card, process.bytes(), former, seats, container, gpuNanos));
   }
@@ -407,15 +408,14 @@ public final class UsageWatch {
    * ended.
    */
   private List<CardProcess.SeatOf> seats(
-      long pid,
-      long start,
+      ProcessIdentity process,
       List<WatchedShare> shares,
       Map<ShareRef, Ledger> ledgers) {
     List<CardProcess.SeatOf> seats = new ArrayList<>();
     for (WatchedShare share : shares) {
       List<Ledger.Seat> all = ledgers.getOrDefault(share.ref(), Ledger.NONE).seats();
-      List<Ledger.Seat> own = all.stream().filter(seat -> seat.pid() == pid).toList();
-      if (!own.isEmpty() && containers.has(pid, start, share)) {
+      List<Ledger.Seat> own = all.stream().filter(seat -> seat.pid() == process.pid()).toList();
+      if (!own.isEmpty() && containers.has(process, share)) {
         own.forEach(seat -> seats.add(new CardProcess.SeatOf(share.ref(), seat.slot())));
       }
     }
@@ -449,7 +449,7 @@ public final class UsageWatch {
             if (isSeated(sample.pid(), ofCard, ledgers)) {
               host.start(sample.pid())
                   .ifPresent(
-                      start -> seats(sample.pid(), start, ofCard, ledgers)
+                      start -> seats(new ProcessIdentity(sample.pid(), start), ofCard, ledgers)
                           .forEach(seat -> add(seat.share(), SlotWrite.sample(seat.slot(), sample), into)));
             }
           }

@@ -7,7 +7,7 @@ import static dev.partita.controller.selector.functions.CelFunctions.Type.SEMVER
 import static dev.partita.controller.selector.functions.CelFunctions.Type.TEXT;
 
 import dev.cel.common.types.SimpleType;
-import dev.partita.controller.inventory.SemanticVersion;
+import dev.partita.api.device.SemanticVersion;
 
 /**
  * The quantity and semver functions that Kubernetes adds to CEL (k8s.io/apiserver/pkg/cel/library, quantity.go and

@@ -14,7 +14,7 @@ import dev.cel.runtime.CelFunctionBinding;
 import dev.cel.runtime.CelFunctionOverload;
 import dev.cel.runtime.CelRuntimeBuilder;
 import dev.cel.runtime.CelRuntimeLibrary;
-import dev.partita.controller.inventory.SemanticVersion;
+import dev.partita.api.device.SemanticVersion;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -36,8 +36,12 @@ public record CardProcess(
     after = List.copyOf(after);
   }
 
+  public ProcessIdentity identity() {
+    return new ProcessIdentity(pid, start);
+  }
+
   public OverheadBook.Key key() {
-    return new OverheadBook.Key(pid, start, card);
+    return new OverheadBook.Key(identity(), card);
   }
 
   /**

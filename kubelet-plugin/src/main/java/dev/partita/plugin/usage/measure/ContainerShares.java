@@ -23,8 +23,6 @@ import java.util.stream.Collectors;
  * nor its pod change.
  */
 public final class ContainerShares {
-  private record Started(long pid, long start) {}
-
   /**
    * @param mounted the shares whose regions are mounted there
    * @param uncontained whether it runs with this process' own mounts, and so in no container
@@ -39,8 +37,8 @@ public final class ContainerShares {
   private final HostProcesses host;
   private final PodClaims pods;
   private final LongSupplier device;
-  private Map<Started, Place> before = Map.of();
-  private Map<Started, Place> now = new HashMap<>();
+  private Map<ProcessIdentity, Place> before = Map.of();
+  private Map<ProcessIdentity, Place> now = new HashMap<>();
 
   /**
    * @param device st_dev of the folder with the regions
@@ -57,26 +55,22 @@ public final class ContainerShares {
     now = new HashMap<>();
   }
 
-  /**
-   * Whether the process' container has a share.
-   *
-   * @param start in clock ticks since boot
-   */
-  public boolean has(long pid, long start, WatchedShare share) {
-    Place place = place(pid, start);
+  /** Whether the process' container has a share. */
+  public boolean has(ProcessIdentity process, WatchedShare share) {
+    Place place = place(process);
     return place.uncontained()
         || place.mounted().contains(share.ref())
         || ofPod(place, List.of(share)).contains(share.ref());
   }
 
   /** All shares whose regions are mounted where it runs. */
-  public Set<ShareRef> mounted(long pid, long start) {
-    return place(pid, start).mounted();
+  public Set<ShareRef> mounted(ProcessIdentity process) {
+    return place(process).mounted();
   }
 
   /** Those of the shares that its container has: by its mounts or, where it has hidden them, by its pod. */
-  public Set<ShareRef> of(long pid, long start, List<WatchedShare> shares) {
-    Place place = place(pid, start);
+  public Set<ShareRef> of(ProcessIdentity process, List<WatchedShare> shares) {
+    Place place = place(process);
     Set<ShareRef> mounted = new TreeSet<>(place.mounted());
     mounted.retainAll(shares.stream().map(WatchedShare::ref).toList());
     return mounted.isEmpty() ? ofPod(place, shares) : mounted;
@@ -91,13 +85,14 @@ public final class ContainerShares {
         .collect(Collectors.toCollection(TreeSet::new));
   }
 
-  private Place place(long pid, long start) {
-    Started process = new Started(pid, start);
+  private Place place(ProcessIdentity process) {
     Place known = now.get(process);
     if (known == null) {
       known = before.get(process);
       if (known == null || !known.isKnown()) {
-        known = new Place(Set.copyOf(host.mounted(pid, device.getAsLong())), host.isUncontained(pid), host.pod(pid));
+        known =
+            new Place(Set.copyOf(host.mounted(process.pid(), device.getAsLong())), host.isUncontained(process.pid()),
+                host.pod(process.pid()));
       }
       now.put(process, known);
     }

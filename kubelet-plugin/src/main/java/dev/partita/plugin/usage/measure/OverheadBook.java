@@ -37,12 +37,8 @@ public final class OverheadBook {
    */
   public static final long PLAUSIBLE = 4L << 30;
 
-  /**
-   * A process on a card.
-   *
-   * @param start when the process started, so that a pid that is used again is another process
-   */
-  public record Key(long pid, long start, String card) {}
+  /** A process on a card. */
+  public record Key(ProcessIdentity process, String card) {}
 
   /**
    * What is known of a process at one moment, in bytes.

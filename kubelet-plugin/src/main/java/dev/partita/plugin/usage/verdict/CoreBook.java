@@ -3,6 +3,7 @@ package dev.partita.plugin.usage.verdict;
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.usage.measure.CardTime;
+import dev.partita.plugin.usage.measure.ProcessIdentity;
 import dev.partita.plugin.usage.measure.ShareRef;
 import java.time.Duration;
 import java.time.Instant;
@@ -48,8 +49,6 @@ public final class CoreBook {
   /** How long NVML must have been silent until it is said that it does not tell. */
   private static final Duration SILENCE = Duration.ofSeconds(10);
 
-  private record Started(long pid, long start) {}
-
   private static final class Account {
     private Instant heard;
     private Instant since;
@@ -59,7 +58,7 @@ public final class CoreBook {
     private long watched;
     private long watchedSince;
     private long usedSince;
-    private final Map<Started, Long> users = new HashMap<>();
+    private final Map<ProcessIdentity, Long> users = new HashMap<>();
 
     Account(Instant now) {
       heard = now;
@@ -131,9 +130,9 @@ public final class CoreBook {
     account.watchedSince += watched;
     account.usedSince += used(use);
     account.seen |= used(use) > 0;
-    account.users.keySet().retainAll(use.processes().stream().map(CoreBook::process).toList());
+    account.users.keySet().retainAll(use.processes().stream().map(ProcessUse::identity).toList());
     use.processes().stream().filter(p -> p.gpuNanos() > 0)
-        .forEach(p -> account.users.merge(process(p), p.gpuNanos(), Long::sum));
+        .forEach(p -> account.users.merge(p.identity(), p.gpuNanos(), Long::sum));
   }
 
   /** GPU time beyond what the limit gives in the time that was watched; below 0 if it is less. */
@@ -148,10 +147,6 @@ public final class CoreBook {
     return use.processes().stream().mapToLong(ProcessUse::gpuNanos).sum();
   }
 
-  private static Started process(ProcessUse use) {
-    return new Started(use.pid(), use.start());
-  }
-
   private static boolean isHeld(ShareUse use) {
     Grant.Share share = use.share().share();
     return !(use.cores() instanceof CoreState.SeveralCards) && CoreLimits.isLimited(share)
@@ -160,9 +155,9 @@ public final class CoreBook {
 
   private static List<CoreUse.User> users(Account account, ShareUse use) {
     return use.processes().stream()
-        .filter(process -> account.users.containsKey(process(process)))
+        .filter(process -> account.users.containsKey(process.identity()))
         .map(process -> new CoreUse.User(process.pid(),
-            percent(Objects.requireNonNull(account.users.get(process(process))), account), process.inLedger()))
+            percent(Objects.requireNonNull(account.users.get(process.identity())), account), process.inLedger()))
         .sorted(Comparator.comparingInt(CoreUse.User::percent).reversed().thenComparingLong(CoreUse.User::pid))
         .toList();
   }

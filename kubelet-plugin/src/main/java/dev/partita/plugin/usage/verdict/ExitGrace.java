@@ -1,5 +1,6 @@
 package dev.partita.plugin.usage.verdict;
 
+import dev.partita.plugin.usage.measure.ProcessIdentity;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
@@ -14,10 +15,8 @@ public final class ExitGrace {
   /** More than a driver takes to free what a process had. */
   static final Duration PATIENCE = Duration.ofMinutes(1);
 
-  private record Started(long pid, long start) {}
-
-  private Map<Started, Instant> before = Map.of();
-  private Map<Started, Instant> now = new HashMap<>();
+  private Map<ProcessIdentity, Instant> before = Map.of();
+  private Map<ProcessIdentity, Instant> now = new HashMap<>();
 
   /** Begins a look. Who is not asked for in it is forgotten with the next. */
   public void beginLook() {
@@ -28,11 +27,9 @@ public final class ExitGrace {
   /**
    * Whether to pass over a process.
    *
-   * @param start in clock ticks since boot
    * @param ending whether it seems to be on its way out
    */
-  public boolean excuse(long pid, long start, boolean ending, Instant at) {
-    Started process = new Started(pid, start);
+  public boolean excuse(ProcessIdentity process, boolean ending, Instant at) {
     Instant since = before.get(process);
     if (since == null && !ending) {
       return false;

@@ -1,5 +1,7 @@
 package dev.partita.plugin.usage.verdict;
 
+import dev.partita.plugin.usage.measure.ProcessIdentity;
+
 /**
  * What a process holds of a share.
  *
@@ -23,6 +25,10 @@ public record ProcessUse(
     long overheadBytes,
     boolean inLedger,
     long gpuNanos) {
+  ProcessIdentity identity() {
+    return new ProcessIdentity(pid, start);
+  }
+
   /** What it holds of the card besides managed memory, at least: as if all of that were on the card. */
   long pinnedBytes() {
     return Math.max(bytes, ledgerBytes) - pagedBytes;

@@ -18,7 +18,7 @@ class LeastOverheadsTest {
   void whatOneBookHasLearnedTheNextOneKnows() {
     OverheadBook book = new OverheadBook();
     for (int i = 0; i < OverheadBook.WINDOW; i++) {
-      book.take(new OverheadBook.Key(7, 1, "GPU-1"), "NVIDIA H200",
+      book.take(new OverheadBook.Key(new ProcessIdentity(7, 1), "GPU-1"), "NVIDIA H200",
           new OverheadBook.Reading(300 * MIB, 0, 0, 0, false));
     }
     LeastOverheads first = new LeastOverheads(file());

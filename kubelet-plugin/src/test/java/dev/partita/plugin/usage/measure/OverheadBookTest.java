@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class OverheadBookTest {
   private static final long MIB = 1L << 20;
-  private static final OverheadBook.Key PROCESS = new OverheadBook.Key(7, 100, "GPU-1");
+  private static final OverheadBook.Key PROCESS = new OverheadBook.Key(new ProcessIdentity(7, 100), "GPU-1");
 
   private final OverheadBook book = new OverheadBook();
 
@@ -45,8 +45,8 @@ class OverheadBookTest {
   @Test
   void learnsWhatAProcessTakesAtLeastOnAModelAndNothingUnusual() {
     lasting(PROCESS, 420);
-    lasting(new OverheadBook.Key(8, 1, "GPU-1"), 300);
-    lasting(new OverheadBook.Key(9, 1, "GPU-1"), 0);
+    lasting(new OverheadBook.Key(new ProcessIdentity(8, 1), "GPU-1"), 300);
+    lasting(new OverheadBook.Key(new ProcessIdentity(9, 1), "GPU-1"), 0);
     assertThat(book.expected("H200")).isEqualTo(300 * MIB);
     assertThat(book.expected("T4")).isZero();
     OverheadBook fresh = new OverheadBook();
@@ -59,7 +59,8 @@ class OverheadBookTest {
   @Test
   void aPidThatIsUsedAgainIsAnotherProcess() {
     take(400, 100);
-    assertThat(book.take(new OverheadBook.Key(7, 200, "GPU-1"), "H200", reading(10, 0, 0, false))).hasValue(10 * MIB);
+    assertThat(book.take(new OverheadBook.Key(new ProcessIdentity(7, 200), "GPU-1"), "H200", reading(10, 0, 0, false)))
+        .hasValue(10 * MIB);
     book.retain(List.of());
     assertThat(take(250, 0)).hasValue(250 * MIB);
   }
@@ -100,12 +101,12 @@ class OverheadBookTest {
 
   @Test
   void aProcessThatHasManagedMemoryFromTheStartTakesWhatItsSlotWasToldOrWhatIsUsual() {
-    lasting(new OverheadBook.Key(8, 1, "GPU-1"), 300);
+    lasting(new OverheadBook.Key(new ProcessIdentity(8, 1), "GPU-1"), 300);
     assertThat(take(1300, 2000, 1000)).hasValue(300 * MIB);
-    OverheadBook.Key known = new OverheadBook.Key(9, 1, "GPU-1");
+    OverheadBook.Key known = new OverheadBook.Key(new ProcessIdentity(9, 1), "GPU-1");
     assertThat(book.take(known, "H200", new OverheadBook.Reading(1500 * MIB, 2000 * MIB, 1000 * MIB, 450 * MIB, false)))
         .hasValue(450 * MIB);
-    OverheadBook.Key forged = new OverheadBook.Key(10, 1, "GPU-1");
+    OverheadBook.Key forged = new OverheadBook.Key(new ProcessIdentity(10, 1), "GPU-1");
     assertThat(book.take(forged, "H200", new OverheadBook.Reading(1500 * MIB, 2000 * MIB, 1000 * MIB, 1L << 40, false)))
         .hasValue(OverheadBook.PLAUSIBLE);
   }

@@ -2,6 +2,7 @@ package dev.partita.plugin.usage.verdict;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.plugin.usage.measure.ProcessIdentity;
 import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
@@ -38,11 +39,11 @@ class ExitGraceTest {
   void aPidThatWasUsedAgainIsAnotherProcess() {
     assertThat(look(true, Duration.ZERO)).isTrue();
     exitGrace.beginLook();
-    assertThat(exitGrace.excuse(7, 2, true, BEGIN.plus(ExitGrace.PATIENCE))).isTrue();
+    assertThat(exitGrace.excuse(new ProcessIdentity(7, 2), true, BEGIN.plus(ExitGrace.PATIENCE))).isTrue();
   }
 
   private boolean look(boolean ending, Duration after) {
     exitGrace.beginLook();
-    return exitGrace.excuse(7, 1, ending, BEGIN.plus(after));
+    return exitGrace.excuse(new ProcessIdentity(7, 1), ending, BEGIN.plus(after));
   }
 }

@@ -1,4 +1,4 @@
-package dev.partita.controller.inventory;
+package dev.partita.api.device;
 
 /** Value of a device's attribute: one of the four kinds that a ResourceSlice knows. */
 public sealed interface AttributeValue {

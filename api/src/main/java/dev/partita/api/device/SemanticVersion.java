@@ -1,4 +1,4 @@
-package dev.partita.controller.inventory;
+package dev.partita.api.device;
 
 import java.math.BigInteger;
 import java.util.Optional;

@@ -1,0 +1,153 @@
+package dev.partita.api.device;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.api.DeviceName;
+import dev.partita.api.Driver;
+import dev.partita.api.node.Gpu;
+import dev.partita.api.node.GpuNodeStatus;
+import dev.partita.api.node.MigProfile;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Attributes of devices in our ResourceSlices, each with its name, with what it tells apart and with how it is read.
+ * Whatever publishes, groups or compares devices goes through all of them, so that another attribute is another line
+ * here. They are named as NVIDIA's own DRA driver names them where it has one.
+ */
+public enum DeviceAttribute {
+  /** "gpu", or "mig" for a MIG instance. */
+  TYPE("type", Scope.KIND, device -> text(device.mode() == DeviceMode.MIG ? "mig" : "gpu")),
+
+  /** "whole", "shared" or "mig": see {@link DeviceMode}. */
+  MODE("mode", Scope.KIND, device -> text(device.mode().attributeValue())),
+
+  /**
+   * UUID of the card, also where the device is a MIG instance of it, which gets one of its own only when it is made.
+   */
+  UUID("uuid", Scope.CARD, device -> text(device.gpu().uuid())),
+  PRODUCT_NAME("productName", Scope.KIND, device -> text(device.gpu().productName())),
+
+  /** Short model name, as in the model's DeviceClass: see {@link Driver#modelOf}. */
+  MODEL("model", Scope.KIND, device -> text(device.gpu().model())),
+  BRAND("brand", Scope.KIND, device -> text(device.gpu().brand())),
+  ARCHITECTURE("architecture", Scope.KIND, device -> text(device.gpu().architecture())),
+
+  /** Semantic version, such as 9.0.0. */
+  CUDA_COMPUTE_CAPABILITY(
+      "cudaComputeCapability", Scope.KIND, device -> version(device.gpu().cudaComputeCapability())),
+
+  /** Semantic version, such as 580.95.5. */
+  DRIVER_VERSION("driverVersion", Scope.KIND, device -> version(device.node().driverVersion())),
+
+  /** Semantic version, such as 13.0.0. */
+  CUDA_DRIVER_VERSION("cudaDriverVersion", Scope.KIND, device -> version(device.node().cudaDriverVersion())),
+  INDEX("index", Scope.POSITION, device -> number(device.gpu().index())),
+  MINOR("minor", Scope.POSITION, device -> number(device.gpu().minor())),
+  PCI_BUS_ID("pciBusID", Scope.CARD, device -> text(device.gpu().pciBusId())),
+  PCIE_ROOT("resource.kubernetes.io/pcieRoot", Scope.CARD, device -> text(device.gpu().pcieRoot())),
+  NUMA_NODE("resource.kubernetes.io/numaNode", Scope.POSITION, device -> number(device.gpu().numaNode())),
+
+  /** Cards with the same value reach each other over NVLink. */
+  NVLINK_DOMAIN("nvlinkDomain", Scope.CARD, device -> text(device.gpu().nvlinkDomain())),
+
+  /** Profile of a MIG instance, such as 1g.18gb. */
+  PROFILE("profile", Scope.KIND, device -> device.profile().flatMap(profile -> text(profile.name()))),
+
+  /** First memory slice of a MIG instance's placement, from 0. */
+  PLACEMENT(
+      "placement", Scope.KIND, device -> device.name() instanceof DeviceName.Mig mig
+          ? number(mig.slot().start())
+          : Optional.empty());
+
+  /**
+   * Which cards have the same value of an attribute. It decides of how many cards a request is judged at once: an
+   * attribute of the kind whose value differs from card to card makes a kind of every card, and each decision slow.
+   */
+  public enum Scope {
+    /** All cards of a kind, wherever they are: the model, a driver's version. */
+    KIND,
+    /** Cards of a kind at the same place of their hosts: the index, the NUMA node. */
+    POSITION,
+    /** One card, or some cards of one host: the UUID, the PCIe root. */
+    CARD
+  }
+
+  /**
+   * What attributes are read of: a card in one of the ways in which it is offered.
+   *
+   * @param node what the card's node reports
+   * @param profile of a MIG instance; empty for anything else
+   */
+  public record Source(GpuNodeStatus node, Gpu gpu, DeviceName name, Optional<MigProfile> profile) {
+    DeviceMode mode() {
+      return name.mode();
+    }
+  }
+
+  /** Longest string that a ResourceSlice takes (resource.k8s.io/v1, DeviceAttributeMaxValueLength). */
+  private static final int MAX_TEXT = 64;
+
+  private final String key;
+  private final Scope scope;
+  @SuppressWarnings("ImmutableEnumChecker") // none keeps anything
+  private final Function<Source, Optional<AttributeValue>> reader;
+
+  DeviceAttribute(String key, Scope scope, Function<Source, Optional<AttributeValue>> reader) {
+    this.key = key;
+    this.scope = scope;
+    this.reader = reader;
+  }
+
+  /** Its name as a ResourceSlice has it: with its domain, unless that is the driver's. */
+  public String key() {
+    return key;
+  }
+
+  /** Its name with its domain: {@code gpu.partita.dev/uuid}. */
+  public String qualifiedName() {
+    return key.indexOf('/') < 0 ? Driver.NAME + "/" + key : key;
+  }
+
+  /** Its name without its domain, by which a CEL expression selects it of that. */
+  public String identifier() {
+    return key.substring(key.indexOf('/') + 1);
+  }
+
+  public Scope scope() {
+    return scope;
+  }
+
+  /** Its value of a device; empty where that has none. */
+  public Optional<AttributeValue> read(Source device) {
+    return reader.apply(device);
+  }
+
+  /** All attributes of these scopes. */
+  public static List<DeviceAttribute> of(Scope... scopes) {
+    return Arrays.stream(values()).filter(attribute -> Arrays.asList(scopes).contains(attribute.scope)).toList();
+  }
+
+  /** The identifiers of all attributes of these scopes. */
+  public static Set<String> identifiersOf(Scope... scopes) {
+    return of(scopes).stream().map(DeviceAttribute::identifier).collect(Collectors.toUnmodifiableSet());
+  }
+
+  private static Optional<AttributeValue> text(@Nullable String value) {
+    return value == null || value.isEmpty()
+        ? Optional.empty()
+        : Optional.of(new AttributeValue.Text(value.length() <= MAX_TEXT ? value : value.substring(0, MAX_TEXT)));
+  }
+
+  private static Optional<AttributeValue> number(@Nullable Integer value) {
+    return value == null ? Optional.empty() : Optional.of(new AttributeValue.Int(value));
+  }
+
+  private static Optional<AttributeValue> version(@Nullable String value) {
+    return value == null ? Optional.empty() : SemanticVersion.normalise(value).map(AttributeValue.Version::new);
+  }
+}

@@ -1,0 +1,100 @@
+package dev.partita.api.device;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.DeviceName;
+import dev.partita.api.MigSlot;
+import dev.partita.api.device.DeviceAttribute.Scope;
+import dev.partita.api.node.Gpu;
+import dev.partita.api.node.GpuHealth;
+import dev.partita.api.node.GpuNodeStatus;
+import dev.partita.api.node.MigProfile;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class DeviceAttributeTest {
+  private static final Gpu CARD = card("NVIDIA H200", 1);
+  private static final Gpu BARE =
+      new Gpu(0, 0, "GPU-0", "", "gpu", "", "", "unknown", 1, "", null, null, null, GpuHealth.HEALTHY);
+
+  private static final GpuNodeStatus STATUS =
+      new GpuNodeStatus(1, "", "580.95.05", "13.0", null, null, List.of(), List.of());
+
+  @Test
+  void aWholeCardHasAllButThoseOfInstances() {
+    assertThat(of(CARD, new DeviceName.Whole(3), null)).containsExactlyInAnyOrderEntriesOf(
+        Map.ofEntries(
+            Map.entry("type", "gpu"),
+            Map.entry("mode", "whole"),
+            Map.entry("uuid", "GPU-3"),
+            Map.entry("productName", "NVIDIA H200"),
+            Map.entry("model", "h200"),
+            Map.entry("brand", "Nvidia"),
+            Map.entry("architecture", "Hopper"),
+            Map.entry("cudaComputeCapability", "9.0.0"),
+            Map.entry("driverVersion", "580.95.5"),
+            Map.entry("cudaDriverVersion", "13.0.0"),
+            Map.entry("index", "3"),
+            Map.entry("minor", "4"),
+            Map.entry("pciBusID", "0000:03:00.0"),
+            Map.entry("resource.kubernetes.io/pcieRoot", "pci0000:03"),
+            Map.entry("resource.kubernetes.io/numaNode", "1"),
+            Map.entry("nvlinkDomain", "nvl")));
+  }
+
+  @Test
+  void anInstanceSaysItsProfileAndPlaceAsWell() {
+    MigProfile profile = new MigProfile("1g.18gb", 18L << 30, 16, 1, 7, List.of());
+    assertThat(of(CARD, new DeviceName.Mig(3, new MigSlot("1g-18gb", 5)), profile))
+        .containsEntry("type", "mig").containsEntry("mode", "mig")
+        .containsEntry("profile", "1g.18gb").containsEntry("placement", "5")
+        .containsEntry("uuid", "GPU-3");
+  }
+
+  @Test
+  void whatACardDoesNotSayIsNoAttributeOfIt() {
+    assertThat(of(BARE, new DeviceName.Shared(0), null)).containsOnlyKeys("type", "mode", "uuid", "model",
+        "driverVersion", "cudaDriverVersion", "index", "minor");
+  }
+
+  @Test
+  void aTextIsCutToWhatASliceTakes() {
+    assertThat(of(card("x".repeat(65), 1), new DeviceName.Whole(3), null))
+        .containsEntry("productName", "x".repeat(64));
+  }
+
+  @Test
+  void namesHaveTheDriversDomainWhereNoneIsWritten() {
+    assertThat(DeviceAttribute.UUID.qualifiedName()).isEqualTo("gpu.partita.dev/uuid");
+    assertThat(DeviceAttribute.NUMA_NODE.qualifiedName()).isEqualTo("resource.kubernetes.io/numaNode");
+    assertThat(DeviceAttribute.NUMA_NODE.identifier()).isEqualTo("numaNode");
+    assertThat(DeviceAttribute.values()).extracting(DeviceAttribute::identifier).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void scopesAreThoseByWhichCardsAreJudgedTogether() {
+    assertThat(DeviceAttribute.identifiersOf(Scope.POSITION)).containsExactlyInAnyOrder("index", "minor", "numaNode");
+    assertThat(DeviceAttribute.identifiersOf(Scope.CARD))
+        .containsExactlyInAnyOrder("uuid", "pciBusID", "pcieRoot", "nvlinkDomain");
+    assertThat(DeviceAttribute.of(Scope.values())).containsExactly(DeviceAttribute.values());
+  }
+
+  private static Map<String, String> of(Gpu card, DeviceName name, @Nullable MigProfile profile) {
+    DeviceAttribute.Source source =
+        new DeviceAttribute.Source(STATUS, card, name, Optional.ofNullable(profile));
+    Map<String, String> values = new TreeMap<>();
+    for (DeviceAttribute attribute : DeviceAttribute.values()) {
+      attribute.read(source).ifPresent(value -> values.put(attribute.key(), value.toString()));
+    }
+    return values;
+  }
+
+  private static Gpu card(String product, int numa) {
+    return new Gpu(3, 4, "GPU-3", product, "h200", "Nvidia", "Hopper", "9.0", 140L << 30, "0000:03:00.0", "pci0000:03",
+        numa, "nvl", GpuHealth.HEALTHY);
+  }
+}

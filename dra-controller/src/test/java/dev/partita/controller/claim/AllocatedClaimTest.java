@@ -1,0 +1,45 @@
+package dev.partita.controller.claim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.DeviceMode;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class AllocatedClaimTest {
+  @ParameterizedTest
+  @CsvSource({
+    "placement: {exclusive: false}, a, SHARED",
+    "placement: {exclusive: true}, a, WHOLE",
+    "placement: {exclusive: true}, b, SHARED",
+    "placement: {exclusiv: true}, a, WHOLE", // it may have been meant to be alone
+    "placement: {exclusiv: true}, b, SHARED"})
+  void aShareHasTheCardToItselfIfItsConfigSaysSoOrCannotBeRead(String says, String covers, DeviceMode mode) {
+    ResourceClaim claim =
+        Serialization.unmarshal(
+            """
+                apiVersion: resource.k8s.io/v1
+                kind: ResourceClaim
+                metadata: {name: c, namespace: default, uid: u}
+                status:
+                  allocation:
+                    devices:
+                      results:
+                      - {request: a/x, driver: gpu.partita.dev, pool: node-0/gpu, device: gpu-0-shared, shareID: s,
+                         consumedCapacity: {memory: 8Gi}}
+                      config:
+                      - source: FromClaim
+                        requests: [%s]
+                        opaque:
+                          driver: gpu.partita.dev
+                          parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, %s}
+                """
+                .formatted(covers, says),
+            ResourceClaim.class);
+    assertThat(AllocatedClaim.bookings(claim)).singleElement()
+        .satisfies(booking -> assertThat(booking.card().toString()).contains("node-0"))
+        .extracting(booking -> booking.device().mode()).isEqualTo(mode);
+  }
+}
