@@ -4,14 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.partita.api.DeviceAttribute;
 import dev.partita.api.config.GpuShareConfig;
+import dev.partita.api.device.CapacityName;
+import dev.partita.api.device.DeviceAttribute;
 import dev.partita.api.node.GpuNode;
 import dev.partita.cli.Partita;
 import dev.partita.controller.events.AllocatedCondition;
 import dev.partita.controller.events.ClaimEvent;
 import java.io.IOException;
-import java.lang.reflect.Modifier;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -84,15 +84,9 @@ class ReferenceTest {
   @Test
   void everyAttributeIsListed() throws IOException {
     String page = Files.readString(PAGES.resolve("devices.md"));
-    for (var field : DeviceAttribute.class.getFields()) {
-      if (Modifier.isStatic(field.getModifiers())) {
-        try {
-          assertThat(page).contains("`" + field.get(null) + "`");
-        } catch (IllegalAccessException e) {
-          throw new AssertionError(e);
-        }
-      }
-    }
+    Stream.of(DeviceAttribute.values()).forEach(name -> assertThat(page).contains("`" + name.key() + "`"));
+    Stream.of(CapacityName.MEMORY, CapacityName.CORES, CapacityName.MULTIPROCESSORS)
+        .forEach(name -> assertThat(page).contains("`" + name + "`"));
   }
 
   @Test
