@@ -129,7 +129,7 @@ public final class KubeletPlugin implements AutoCloseable {
       try {
         part.close();
       } catch (Exception e) {
-        LOG.warn("{} did not end well: {}", part.getClass().getSimpleName(), e.toString());
+        LOG.warn("stopping {} failed: {}", part.getClass().getSimpleName(), e.toString());
       }
     }
   }
@@ -277,7 +277,7 @@ public final class KubeletPlugin implements AutoCloseable {
       checkpoint.readAll().stream().flatMap(claim -> claim.grants().stream())
           .forEach(grant -> reader.remember(grant.card().uuid(), grant.card().index()));
     } catch (IOException e) {
-      LOG.warn("the cards of prepared claims are not known: {}", e.toString());
+      LOG.warn("cannot read which cards prepared claims have: {}", e.toString());
     }
   }
 

@@ -147,7 +147,7 @@ public final class AdmissionServer implements AutoCloseable {
     } catch (ReviewCodec.BadReviewException e) {
       return HttpAnswer.text(400, e.why());
     } catch (RuntimeException | StackOverflowError e) {
-      LOG.error("a review was not answered", e);
+      LOG.error("an admission review failed", e);
       return HttpAnswer.text(500, "the review failed; the controller's log says why");
     }
   }

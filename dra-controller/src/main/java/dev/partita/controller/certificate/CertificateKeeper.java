@@ -83,7 +83,7 @@ public final class CertificateKeeper implements AutoCloseable {
       Duration pause = Duration.between(clock.instant(), kept());
       again(pause.compareTo(LONGEST) > 0 ? LONGEST : pause);
     } catch (RuntimeException e) {
-      LOG.warn("the webhook's certificate is not kept: {}; trying again", e.getMessage());
+      LOG.warn("cannot keep the webhook's certificate up to date: {}; trying again", e.getMessage());
       again(RETRY);
     }
   }
@@ -103,7 +103,7 @@ public final class CertificateKeeper implements AutoCloseable {
     @Nullable Secret secret = client.secrets().inNamespace(names.namespace()).withName(names.secret()).get();
     if (secret == null || CertificateState.TLS_TYPE.equals(secret.getType())) {
       if (secret == null && !warned) {
-        LOG.warn("secret {}/{} is missing, which the chart makes: the webhook has no certificate until it is there",
+        LOG.warn("secret {}/{} is missing, so the webhook has no certificate; the chart makes the secret",
             names.namespace(), names.secret());
       }
       warned = secret == null;
@@ -135,12 +135,12 @@ public final class CertificateKeeper implements AutoCloseable {
       case CertificateStep.Wait _ -> state;
       case CertificateStep.ForgetOver _ -> state.withoutOver(now);
       case CertificateStep.NewAuthority(String why) -> {
-        LOG.info("the webhook gets another certificate authority: {}", why);
+        LOG.info("making a new certificate authority for the webhook: {}", why);
         yield state.with(CertificateAuthority.make(now));
       }
       case CertificateStep.NewServing(String why) -> {
         KeyedCertificate serving = state.authority().orElseThrow().issue(names.dnsName(), now);
-        LOG.info("the webhook gets another certificate, {}: {}", serving, why);
+        LOG.info("making a new certificate for the webhook, {}: {}", serving, why);
         yield state.with(serving);
       }
     };
@@ -156,7 +156,7 @@ public final class CertificateKeeper implements AutoCloseable {
     for (Configuration each : configurations()) {
       if (!each.trusts(caBundle)) {
         each.patch(caBundle).apply(client, edge, each.object());
-        LOG.info("{} {} trusts the webhook's present authority", each.object().getKind(), names.service());
+        LOG.info("{} {} now trusts the webhook's certificate authority", each.object().getKind(), names.service());
       }
     }
   }
@@ -196,7 +196,7 @@ public final class CertificateKeeper implements AutoCloseable {
   private <T extends HasMetadata> SharedIndexInformer<T> watched(SharedIndexInformer<T> informer) {
     informer.exceptionHandler(
         (started, problem) -> {
-          LOG.warn("the webhook's objects are not watched: {}; trying again", problem.getMessage());
+          LOG.warn("cannot watch the webhook's objects: {}; trying again", problem.getMessage());
           return true;
         });
     informer.addEventHandler(

@@ -44,7 +44,8 @@ public final class CertificateReload implements AutoCloseable {
 
           @Override
           public void onDelete(Secret secret, boolean unknown) {
-            LOG.warn("secret {}/{} was deleted; what it held goes on to be used", names.namespace(), names.secret());
+            LOG.warn("secret {}/{} was deleted; the webhook keeps its last certificate", names.namespace(),
+                names.secret());
           }
         });
     var _ = informer.start();

@@ -62,7 +62,7 @@ public final class ClassPublisher {
       }
     } else if (!isOurs(existing)) {
       if (foreign.add(name)) {
-        LOG.warn("deviceclass {} is not labelled {}={}: left as it is", name, Driver.MANAGED_BY_LABEL,
+        LOG.warn("deviceclass {} has no label {}={}: it is left as it is", name, Driver.MANAGED_BY_LABEL,
             Driver.MANAGED_BY_CONTROLLER);
       }
     } else if (!selectors.equals(existing.getSpec().getSelectors())) {

@@ -52,7 +52,8 @@ public final class AllocationGate {
         now = patched(now);
       }
       if (isSame(now, pod) && isOn(Objects.requireNonNull(now))) {
-        LOG.warn("pod {}: its scheduling gate keeps moving, is tried again", ObjectKey.of(pod));
+        LOG.warn("pod {}: other writes came before the removal of its scheduling gate; trying again",
+            ObjectKey.of(pod));
         return false;
       }
       return view.await(
@@ -63,7 +64,8 @@ public final class AllocationGate {
           },
           ECHO);
     } catch (RuntimeException e) {
-      LOG.warn("pod {}: scheduling gate {} not removed: {}", ObjectKey.of(pod), Driver.ALLOCATION_GATE, e.getMessage());
+      LOG.warn("pod {}: cannot remove scheduling gate {}: {}", ObjectKey.of(pod), Driver.ALLOCATION_GATE,
+          e.getMessage());
       return false;
     }
   }

@@ -120,7 +120,7 @@ final class AllocationTransaction {
               },
               ECHO);
       if (!seen) {
-        LOG.warn("claim {}: what was proposed for it did not come back in {} s", proposal.getKey(), ECHO.toSeconds());
+        LOG.warn("claim {}: the watch did not show its proposal within {} s", proposal.getKey(), ECHO.toSeconds());
         return false;
       }
     }
@@ -135,7 +135,7 @@ final class AllocationTransaction {
       }
       Optional<Card> over = Overcommitment.find(plan.outcome().claims(), claims, held(plan.outcome().node()), spent);
       if (over.isPresent()) {
-        LOG.info("pod {}: {} was given to another claim at the same time", ObjectKey.of(plan.pod()), over.get().key());
+        LOG.info("pod {}: another claim got {} at the same time", ObjectKey.of(plan.pod()), over.get().key());
         return false;
       }
     }
@@ -170,7 +170,7 @@ final class AllocationTransaction {
         AllocationResult allocation =
             AllocationStatus.of(claim, placement, node, classes, UUID::randomUUID, clock.instant());
         if (!AllocatedClaim.bookings(claim, allocation).equals(placement.bookings())) {
-          LOG.info("claim {}: its class takes another part of a card by now, it is decided upon anew",
+          LOG.info("claim {}: its class has changed what it takes of a card; deciding anew",
               placement.claim());
           return false;
         }
@@ -221,7 +221,7 @@ final class AllocationTransaction {
       return Optional.of(write.run());
     } catch (RuntimeException e) {
       if (ApiEdge.isConflict(e) || ApiEdge.isNotFound(e)) {
-        LOG.info("claim {}: changed in the meantime, is decided upon anew", ref);
+        LOG.info("claim {}: it has changed in the meantime; deciding anew", ref);
       } else {
         LOG.warn("claim {}: {}: {}", ref, failure, e.getMessage());
       }
@@ -230,7 +230,7 @@ final class AllocationTransaction {
       @Nullable ResourceClaim now = writer.read(claim);
       return Optional.ofNullable(now).filter(read -> read.getMetadata().getUid().equals(ref.uid())).filter(done);
     } catch (RuntimeException e) {
-      LOG.warn("claim {}: not read either: {}", ref, e.getMessage());
+      LOG.warn("claim {}: cannot read it either: {}", ref, e.getMessage());
       return Optional.empty();
     }
   }

@@ -85,14 +85,14 @@ public final class Evictor implements AutoCloseable {
       boolean done =
           edge.call(() -> client.pods().inNamespace(victim.namespace()).withName(victim.name()).evict(eviction));
       if (!done) {
-        LOG.info("pod {}: not evicted: a PodDisruptionBudget does not allow it now", victim);
+        LOG.info("pod {}: cannot evict it now: a PodDisruptionBudget forbids it", victim);
       }
       return done;
     } catch (RuntimeException e) {
       if (ApiEdge.isNotFound(e) || ApiEdge.isConflict(e)) {
         return true; // gone already, or another one by that name
       }
-      LOG.warn("pod {}: not evicted: {}", victim, e.getMessage());
+      LOG.warn("pod {}: cannot evict it: {}", victim, e.getMessage());
       return false;
     }
   }

@@ -78,7 +78,8 @@ public final class PodWriter implements AutoCloseable {
           } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
           } catch (RuntimeException e) {
-            LOG.error("pods {}: not written", plans.stream().map(plan -> ObjectKey.of(plan.pod())).toList(), e);
+            LOG.error("pods {}: cannot write their allocations",
+                plans.stream().map(plan -> ObjectKey.of(plan.pod())).toList(), e);
           }
           for (PodPlan plan : plans) {
             for (ClaimPlacement placement : plan.outcome().claims()) {
@@ -132,9 +133,9 @@ public final class PodWriter implements AutoCloseable {
           for (ResourceClaim claim : claims) {
             try {
               writer.release(claim);
-              LOG.info("claim {}: allocation taken back: {}", ClaimReader.ref(claim), why);
+              LOG.info("claim {}: took back its allocation: {}", ClaimReader.ref(claim), why);
             } catch (RuntimeException e) {
-              LOG.info("claim {}: allocation not taken back: {}", ClaimReader.ref(claim), e.getMessage());
+              LOG.info("claim {}: cannot take back its allocation: {}", ClaimReader.ref(claim), e.getMessage());
               listener.notReleased(ObjectKey.of(claim), claim.getMetadata().getUid());
             }
           }

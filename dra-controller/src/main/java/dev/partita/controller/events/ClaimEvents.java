@@ -111,7 +111,7 @@ public final class ClaimEvents implements AutoCloseable {
         dropped = 0;
       }
       if (lost > 0) {
-        LOG.warn("{} events on claims not written: more than {} waited", lost, MOST_WAITING);
+        LOG.warn("dropped {} events on claims: more than {} were waiting", lost, MOST_WAITING);
       }
       if (event != null) {
         write(key, event);
@@ -131,13 +131,13 @@ public final class ClaimEvents implements AutoCloseable {
     try {
       write(object, now, before == null);
     } catch (ApiEdge.NotLeadingException e) {
-      LOG.debug("claim {}: event {} not written: {}", event.claim(), event.reason(), e.getMessage());
+      LOG.debug("claim {}: cannot write event {}: {}", event.claim(), event.reason(), e.getMessage());
     } catch (RuntimeException e) {
       said.remove(key); // if it is decided once more, it is news
       if (ApiEdge.isNamespaceEnding(e)) {
         LOG.debug("claim {}: event {} not written, its namespace is being deleted", event.claim(), event.reason());
       } else {
-        LOG.warn("claim {}: event {} not written: {}", event.claim(), event.reason(), e.getMessage());
+        LOG.warn("claim {}: cannot write event {}: {}", event.claim(), event.reason(), e.getMessage());
       }
     }
   }

@@ -89,7 +89,7 @@ public final class PodConditions implements AutoCloseable {
   public void tell(Pod pod, AllocatedCondition condition) {
     PodRef ref = new PodRef(ObjectKey.of(pod), pod.getMetadata().getUid());
     if (wanted.size() >= MOST_WAITING && !wanted.containsKey(ref)) {
-      LOG.warn("pod {}: condition not written: {} other pods wait for theirs", ref.key(), MOST_WAITING);
+      LOG.warn("pod {}: dropped its condition: {} other pods are waiting for theirs", ref.key(), MOST_WAITING);
       return;
     }
     boolean first = wanted.put(ref, condition) == null;
@@ -103,7 +103,7 @@ public final class PodConditions implements AutoCloseable {
     timer.shutdownNow();
     try {
       if (!timer.awaitTermination(10, TimeUnit.SECONDS)) {
-        LOG.warn("a write of a pod's condition does not end");
+        LOG.warn("writing a pod's condition takes too long");
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -147,7 +147,7 @@ public final class PodConditions implements AutoCloseable {
         tryAgain(ref, condition);
       }
     } catch (RuntimeException | Error e) { // the timer would keep it to itself
-      LOG.error("pod {}: condition not written", ref.key(), e);
+      LOG.error("pod {}: cannot write its condition", ref.key(), e);
       Faults.endUnlessOfTheItem(e);
     }
   }
@@ -182,7 +182,7 @@ public final class PodConditions implements AutoCloseable {
         pod = client.resource(pod).get();
       }
       written.remove(ref);
-      LOG.info("pod {}: it changes too fast for its condition to be written now", ref.key());
+      LOG.info("pod {}: other writes came before its condition; trying again later", ref.key());
       return pod == null;
     } catch (RuntimeException e) {
       written.remove(ref);
@@ -190,7 +190,7 @@ public final class PodConditions implements AutoCloseable {
         LOG.debug("pod {}: condition not written: {}", ref.key(), e.getMessage());
         return true;
       }
-      LOG.warn("pod {}: condition {} not written, next try later: {}", ref.key(), Driver.ALLOCATED_CONDITION,
+      LOG.warn("pod {}: cannot write condition {}; trying again later: {}", ref.key(), Driver.ALLOCATED_CONDITION,
           e.getMessage());
       return false;
     }

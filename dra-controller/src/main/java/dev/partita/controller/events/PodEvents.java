@@ -42,7 +42,7 @@ public final class PodEvents {
       if (ApiEdge.isNamespaceEnding(e)) {
         LOG.debug("pod {}/{}: event {} not written, its namespace is being deleted", namespace, pod, reason);
       } else if (!ApiEdge.isConflict(e)) {
-        LOG.warn("pod {}/{}: event {} not written: {}", namespace, pod, reason, e.getMessage());
+        LOG.warn("pod {}/{}: cannot write event {}: {}", namespace, pod, reason, e.getMessage());
       }
     }
   }

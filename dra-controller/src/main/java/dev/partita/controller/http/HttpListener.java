@@ -153,7 +153,7 @@ public final class HttpListener implements AutoCloseable {
         }
       } catch (IOException | OutOfMemoryError e) {
         if (!closed) {
-          LOG.warn("port {}: a connection was not accepted: {}", port(), e.getMessage());
+          LOG.warn("port {}: cannot accept a connection: {}", port(), e.getMessage());
           pause();
         }
       }
@@ -191,7 +191,7 @@ public final class HttpListener implements AutoCloseable {
     } catch (IOException | HttpException e) {
       LOG.debug("port {}: a connection ends: {}", port(), e.getMessage());
     } catch (RuntimeException e) {
-      LOG.error("port {}: a connection ends", port(), e);
+      LOG.error("port {}: a connection failed", port(), e);
     } finally {
       one.ended();
     }

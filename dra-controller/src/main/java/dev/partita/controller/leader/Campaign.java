@@ -83,9 +83,9 @@ public final class Campaign implements AutoCloseable {
       } catch (CancellationException e) {
         // closed
       } catch (CompletionException e) {
-        LOG.warn("campaign for lease {}/{} failed: {}", terms.namespace(), terms.name(), e.getMessage());
+        LOG.warn("cannot run for lease {}/{}: {}", terms.namespace(), terms.name(), e.getMessage());
       } catch (RuntimeException e) {
-        LOG.warn("campaign for lease {}/{} failed", terms.namespace(), terms.name(), e);
+        LOG.warn("cannot run for lease {}/{}", terms.namespace(), terms.name(), e);
       }
       if (!closed) {
         pause();

@@ -104,7 +104,7 @@ public final class QuotaStatusWriter implements AutoCloseable {
         LOG.debug("gpuquota {}: status left to the next leader", name);
       } catch (RuntimeException e) {
         if (!ApiEdge.isNotFound(e)) {
-          LOG.warn("gpuquota {}: status not written: {}", name, e.getMessage());
+          LOG.warn("gpuquota {}: cannot write its status: {}", name, e.getMessage());
           failures.failed(name).ifPresent(pause -> loop.postAfter(pause, new Work.Again(name)));
         }
       }

@@ -304,7 +304,7 @@ public final class AllocationLoop implements AutoCloseable {
       handling.run();
     } catch (RuntimeException | Error e) {
       Fatal.rethrow(e);
-      LOG.error("{}: not handled", what, e);
+      LOG.error("{}: handling it failed", what, e);
     }
   }
 
@@ -317,7 +317,7 @@ public final class AllocationLoop implements AutoCloseable {
       asked.answer().complete(explanations.answer(asked.question(), inventory));
     } catch (RuntimeException | Error e) {
       Fatal.rethrow(e);
-      LOG.error("{}: not explained", asked.question(), e);
+      LOG.error("{}: explaining it failed", asked.question(), e);
       asked.answer().completeExceptionally(e);
     }
   }
@@ -425,7 +425,8 @@ public final class AllocationLoop implements AutoCloseable {
   }
 
   private void veto(ObjectKey claim, String uid, String node) {
-    LOG.info("claim {}:{}: allocation on {} was taken back before it was used, another node is tried first", claim, uid,
+    LOG.info("claim {}:{}: kube-scheduler took back its allocation on {} before it was used; trying other nodes first",
+        claim, uid,
         node);
     Duration length = vetoes.add(uid, node, monotonicClock.instant());
     retries.after(length, new WorkItem.VetoOver(claim));

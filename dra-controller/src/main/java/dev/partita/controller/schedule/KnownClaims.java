@@ -108,7 +108,7 @@ public final class KnownClaims implements ClaimLookup {
       try {
         return reading.get(left, TimeUnit.NANOSECONDS);
       } catch (ExecutionException | TimeoutException e) {
-        LOG.warn("what a new pod names could not be read: {}",
+        LOG.warn("cannot read the claims and templates that a new pod names: {}",
             e.getCause() == null ? "no answer in " + PATIENCE.toSeconds() + " s" : e.getCause().getMessage());
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();

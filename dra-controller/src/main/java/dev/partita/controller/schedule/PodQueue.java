@@ -138,7 +138,7 @@ final class PodQueue {
         }
       } catch (RuntimeException | Error e) {
         Fatal.rethrow(e);
-        LOG.error("pod {}: not looked at", key, e);
+        LOG.error("pod {}: looking at it failed", key, e);
       }
     }
   }
@@ -254,7 +254,7 @@ final class PodQueue {
       goOnLater(turn, id, pods, took(start), Objects.requireNonNull(e.getMessage()));
     } catch (RuntimeException | Error e) {
       Fatal.rethrow(e);
-      LOG.error("{}: not decided", turn, e);
+      LOG.error("{}: deciding it failed", turn, e);
       if (e instanceof Error) {
         scheduler.forgetSearches(); // it may have ended in the middle of anything
       }
@@ -317,7 +317,7 @@ final class PodQueue {
         scheduler.setAside(pod, why);
       } catch (RuntimeException | Error e) {
         Fatal.rethrow(e);
-        LOG.error("pod {}: that it is set aside is not said", ObjectKey.of(pod), e);
+        LOG.error("pod {}: cannot tell why it is set aside", ObjectKey.of(pod), e);
       }
     }
   }

@@ -159,7 +159,7 @@ final class Preemption {
     try {
       return budget.apart(SEARCH, search);
     } catch (OverBudgetException e) {
-      LOG.info("pod {}: no room is made for it: the search {}", ObjectKey.of(pod), e.getMessage());
+      LOG.info("pod {}: no preemption for it: the search {}", ObjectKey.of(pod), e.getMessage());
       return Optional.empty();
     } finally {
       slots.done(uid, Duration.ofNanos(System.nanoTime() - start));

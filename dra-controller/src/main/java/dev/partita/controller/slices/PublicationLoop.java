@@ -150,7 +150,7 @@ public final class PublicationLoop implements AutoCloseable {
         failures.succeeded(work);
       } catch (RuntimeException e) {
         if (!ApiEdge.isConflict(e) && !ApiEdge.isNotFound(e)) {
-          LOG.warn("{}: not published: {}", work, e.getMessage());
+          LOG.warn("{}: publishing it failed: {}", work, e.getMessage());
         }
         failures.failed(work).ifPresent(pause -> loop.postAfter(pause, new Work.Again(work)));
       }

@@ -115,7 +115,7 @@ public final class SlicePublisher {
       holding.remove(node);
     } else if (holding.add(node)) {
       LOG.info(
-          "slices of {}: cards {} have a taint, so that nothing more is allocated of them, until they are released",
+          "slices of {}: cards {} are tainted, so that no new claim gets them, until they are released",
           node, cards.held());
     }
     return cards.cards();

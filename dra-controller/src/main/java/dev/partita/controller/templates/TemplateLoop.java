@@ -208,7 +208,7 @@ public final class TemplateLoop implements AutoCloseable {
       // In this version only: one that was changed, or made anew, is looked at anew.
       edge.call(
           () -> client.resource(template).lockResourceVersion(template.getMetadata().getResourceVersion()).delete());
-      LOG.info("template {}: deleted, no pod names it", key);
+      LOG.info("template {}: deleted, for no pod names it", key);
     } catch (RuntimeException e) {
       if (!ApiEdge.isConflict(e) && !ApiEdge.isNotFound(e)) {
         throw e;

@@ -91,7 +91,7 @@ public final class EventLoop<E> implements AutoCloseable {
     }
     try {
       if (!thread.join(most)) {
-        LOG.warn("{}: more waited than could be handled in {} ms", thread.getName(), most.toMillis());
+        LOG.warn("{}: more events were waiting than it could handle in {} ms", thread.getName(), most.toMillis());
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -127,7 +127,7 @@ public final class EventLoop<E> implements AutoCloseable {
       return true;
     } catch (RuntimeException | StackOverflowError | AssertionError e) {
       if (!closed) {
-        LOG.error("{}: {} not handled", thread.getName(),
+        LOG.error("{}: handling {} failed", thread.getName(),
             batch.size() == 1 ? shown(batch.iterator().next()) : batch.size() + " events together", e);
       }
       return false;

@@ -40,7 +40,7 @@ final class OptionalKind {
   private void isListed() {
     if (missing) {
       missing = false;
-      LOG.info("{} is there by now", name);
+      LOG.info("{} exists now", name);
     }
   }
 

@@ -121,7 +121,7 @@ public final class CardReports implements AutoCloseable {
     try {
       retain(Set.of());
     } catch (IOException e) {
-      LOG.warn("a card report cannot be closed: {}", e.toString());
+      LOG.warn("cannot close a card report: {}", e.toString());
     }
   }
 
@@ -132,7 +132,7 @@ public final class CardReports implements AutoCloseable {
     } catch (IOException | RuntimeException e) {
       if (!failed) {
         LOG.warn(
-            "shares are not told what their cards do, so core limits keep to what they can see alone; trying on: {}",
+            "cannot write card reports, so each share knows its own use alone; trying again: {}",
             e.toString());
       }
       failed = true;
@@ -143,7 +143,7 @@ public final class CardReports implements AutoCloseable {
   void report() throws IOException {
     group();
     if (setBack.since(clock.get())) {
-      LOG.info("the time of day was set back: what samples have shown so far is forgotten");
+      LOG.info("the clock was set back; forgetting NVML's samples until now");
       loads.clear();
       times.retain(List.of());
     }

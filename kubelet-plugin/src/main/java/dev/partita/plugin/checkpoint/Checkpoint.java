@@ -233,7 +233,7 @@ public final class Checkpoint implements AutoCloseable {
       replacing.writeLock().unlock();
     }
     DurableFile.syncFolder(folder);
-    LOG.warn("checkpoint record {} cannot be used: {}; set aside as {}, it is rebuilt from the claim", file, problem,
+    LOG.warn("cannot use checkpoint record {}: {}; moved it to {}; it will be rebuilt from the claim", file, problem,
         aside);
   }
 

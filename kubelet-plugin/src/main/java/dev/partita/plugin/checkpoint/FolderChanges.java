@@ -117,7 +117,7 @@ final class FolderChanges implements AutoCloseable {
     if (!watched && !told) {
       told = true;
       LOG.warn(
-          "{} cannot be watched, so all of it is read each time; see fs.inotify.max_user_instances and max_user_watches",
+          "cannot watch {}, so reading all of it each time; see fs.inotify.max_user_instances and max_user_watches",
           folder);
     }
   }

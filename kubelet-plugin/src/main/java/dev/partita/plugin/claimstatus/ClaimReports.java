@@ -178,7 +178,7 @@ public final class ClaimReports implements AutoCloseable {
             dropped -> {
               warned = System.nanoTime();
               LOG.warn(
-                  "{} reports about claims were dropped, for the API server takes them too slowly; the last one was about claim {}",
+                  "dropped {} reports about claims, for the API server takes them too slowly; the last one was about claim {}",
                   dropped.count(),
                   dropped.last().about());
             });
@@ -193,7 +193,7 @@ public final class ClaimReports implements AutoCloseable {
     } catch (KubernetesClientException e) {
       explain(report.about(), e);
     } catch (RuntimeException e) {
-      LOG.warn("claim {}: what happened to it cannot be reported: {}", report.about(), e.toString());
+      LOG.warn("claim {}: cannot report on it: {}", report.about(), e.toString());
     }
   }
 
@@ -209,7 +209,7 @@ public final class ClaimReports implements AutoCloseable {
         throw e;
       }
       LOG.info(
-          "claim {}: what happened to it cannot be reported now, another try follows: {}", event.about(),
+          "claim {}: cannot report on it now; trying again: {}", event.about(),
           ApiCalls.explain(e));
     }
   }
@@ -239,7 +239,7 @@ public final class ClaimReports implements AutoCloseable {
         || !ref.uid().equals(claim.getMetadata().getUid())
         || claim.getStatus() == null
         || claim.getStatus().getAllocation() == null) {
-      LOG.info("claim {} is no longer allocated: its device status is not written", ref);
+      LOG.info("claim {}: no longer allocated, so its device status is not written", ref);
       return;
     }
     List<AllocatedDeviceStatus> wanted = new DeviceStatuses(claim, prepared, nodeName, clock.instant()).wanted(notes);
@@ -265,7 +265,7 @@ public final class ClaimReports implements AutoCloseable {
           Driver.NAME,
           nodeName);
     } else {
-      LOG.warn("claim {}: what happened to it cannot be reported: {}", claim, ApiCalls.explain(e));
+      LOG.warn("claim {}: cannot report on it: {}", claim, ApiCalls.explain(e));
     }
   }
 }

@@ -95,7 +95,7 @@ public final class HealthEndpoint implements AutoCloseable {
         var _ = Thread.ofVirtual().name("health-request").start(() -> serve(socket));
       } catch (Throwable e) { // too many open files, for instance: whatever it is, the next probe is to be answered
         if (!failed && !server.isClosed()) {
-          LOG.warn("a connection to the health port could not be served, trying on: {}", e.toString());
+          LOG.warn("cannot serve a connection to the health port; trying again: {}", e.toString());
         }
         failed = true;
         closeOldest();

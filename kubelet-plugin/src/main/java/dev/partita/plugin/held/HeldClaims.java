@@ -172,7 +172,7 @@ public final class HeldClaims {
     return since.computeIfAbsent(
         uid,
         u -> {
-          LOG.warn("claim {}: the node holds what it has, although no claim says so ({})", u, reason);
+          LOG.warn("claim {}: the node holds its devices, although there is no such claim any more ({})", u, reason);
           return clock.instant();
         })
         .truncatedTo(ChronoUnit.SECONDS)

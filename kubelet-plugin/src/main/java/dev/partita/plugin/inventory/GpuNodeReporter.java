@@ -63,7 +63,7 @@ public final class GpuNodeReporter implements AutoCloseable {
   public void start() {
     informer.start().whenComplete((done, failure) -> {
       if (failure != null) {
-        LOG.warn("GpuNode {} cannot be watched: {}", nodeName, failure.getMessage());
+        LOG.warn("cannot watch GpuNode {}: {}", nodeName, failure.getMessage());
       }
     });
   }
@@ -74,7 +74,7 @@ public final class GpuNodeReporter implements AutoCloseable {
       GpuNode node = client.resources(GpuNode.class).withName(nodeName).get();
       return node == null || node.getStatus() == null ? List.of() : node.getStatus().gpus();
     } catch (KubernetesClientException e) {
-      LOG.info("the cards reported earlier are not known: {}", ApiCalls.explain(e));
+      LOG.info("cannot read the cards reported earlier: {}", ApiCalls.explain(e));
       return List.of();
     }
   }
@@ -165,7 +165,7 @@ public final class GpuNodeReporter implements AutoCloseable {
     ObjectMetaBuilder metadata = new ObjectMetaBuilder().withName(nodeName);
     Node owner = client.nodes().withName(nodeName).get();
     if (owner == null) {
-      LOG.warn("there is no Node {}: its GpuNode gets no owner, so nobody removes it with the node", nodeName);
+      LOG.warn("there is no Node {}, so its GpuNode has no owner and stays when the node goes", nodeName);
     } else {
       metadata.withOwnerReferences(
           new OwnerReferenceBuilder()

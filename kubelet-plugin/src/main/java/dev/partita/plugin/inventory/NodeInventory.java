@@ -131,7 +131,7 @@ public final class NodeInventory implements AutoCloseable {
     if (reading.hasEnded()) {
       reader.close();
     } else {
-      LOG.warn("a reading of the cards does not end"); // closing the library under it would crash the process
+      LOG.warn("reading the cards takes too long"); // closing the library under it would crash the process
     }
   }
 
@@ -186,7 +186,7 @@ public final class NodeInventory implements AutoCloseable {
         return known.equals(Inventory.NoCards.NOT_READ) ? Optional.empty() : Optional.of(known);
       }
       if (!begun.equals(stuck)) {
-        LOG.warn("a reading of the cards does not end: NVML does not answer");
+        LOG.warn("reading the cards takes too long: NVML does not answer");
       }
       stuck = begun;
     }
@@ -198,9 +198,9 @@ public final class NodeInventory implements AutoCloseable {
     try {
       listener.accept(state);
     } catch (KubernetesClientException e) {
-      LOG.warn("the node's state cannot be reported, next try soon: {}", ApiCalls.explain(e));
+      LOG.warn("cannot report the node's state; trying again soon: {}", ApiCalls.explain(e));
     } catch (RuntimeException e) {
-      LOG.warn("the node's state cannot be reported, next try soon: {}", e.getMessage());
+      LOG.warn("cannot report the node's state; trying again soon: {}", e.getMessage());
       LOG.debug("why", e);
     }
   }

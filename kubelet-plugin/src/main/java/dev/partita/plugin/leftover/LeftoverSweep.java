@@ -138,7 +138,7 @@ public final class LeftoverSweep {
             .ifPresent(claim -> needed.put(uid, claim));
       } catch (IOException e) {
         nameless.add(uid); // what it has counts as held without a claim, and stays
-        LOG.warn("claim {}: its record is missing, and which claim it is cannot be told, so its state is kept: {}", uid,
+        LOG.warn("claim {}: its record is missing and its files do not name it, so its state is kept: {}", uid,
             e.getMessage());
       }
     }
@@ -162,7 +162,7 @@ public final class LeftoverSweep {
     try {
       settleNow(uid, record, neededBy);
     } catch (IOException | UncheckedIOException e) { // the others are looked at all the same
-      LOG.warn("claim {}: whether its state is a leftover cannot be told, next try later: {}", uid, e.toString());
+      LOG.warn("claim {}: cannot find out whether it still needs its state; trying again later: {}", uid, e.toString());
     }
   }
 
@@ -187,10 +187,10 @@ public final class LeftoverSweep {
           if (preparer.releaseIfStill(uid, record)) {
             goneSince.remove(uid);
             holdings.released();
-            LOG.info("claim {}: no claim needs its state any more, removed", name);
+            LOG.info("claim {}: it is gone; removed its state", name);
           }
         } catch (IOException e) { // a MIG instance that a process still uses cannot be ended
-          LOG.warn("claim {}: no claim needs its state any more, but it cannot be removed yet: {}", name,
+          LOG.warn("claim {}: it is gone, but its state cannot be removed yet: {}", name,
               e.getMessage());
         }
       }
@@ -200,7 +200,7 @@ public final class LeftoverSweep {
 
   private boolean isInUse(String uid, Optional<PreparedClaim> record) throws IOException {
     Optional<String> use = holdings.use(uid, record);
-    use.ifPresent(why -> LOG.info("claim {} is gone, what it has is kept: {}", uid, why));
+    use.ifPresent(why -> LOG.info("claim {}: it is gone, but keeps its devices: {}", uid, why));
     return use.isPresent();
   }
 
@@ -228,9 +228,9 @@ public final class LeftoverSweep {
     try {
       look.run();
     } catch (KubernetesClientException e) {
-      LOG.info("leftovers cannot be told from needed state now, next try later: {}", ApiCalls.explain(e));
+      LOG.info("cannot search for leftovers now; trying again later: {}", ApiCalls.explain(e));
     } catch (IOException | RuntimeException e) {
-      LOG.warn("the search for leftovers failed, next try later: {}", e.toString());
+      LOG.warn("the search for leftovers failed; trying again later: {}", e.toString());
     }
   }
 }

@@ -67,7 +67,7 @@ public final class LibrarySweep {
           for (String folder : unnamed) {
             if (Duration.between(unnamedSince.computeIfAbsent(folder, f -> now), now).compareTo(grace) >= 0) {
               libraries.remove(folder);
-              LOG.info("libraries {}: no prepared claim has them any more, removed", folder);
+              LOG.info("removed libraries {}: no prepared claim has them any more", folder);
             }
           }
           return true;

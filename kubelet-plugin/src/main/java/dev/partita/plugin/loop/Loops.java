@@ -88,7 +88,7 @@ public final class Loops implements AutoCloseable {
     long end = System.nanoTime() + PATIENCE.toNanos();
     for (Watched one : watched) {
       if (!one.loop.awaitEnd(Duration.ofNanos(Math.max(0, end - System.nanoTime())))) {
-        LOG.warn("what the loop {} does, does not end", one.loop.name());
+        LOG.warn("loop {}: its work takes too long", one.loop.name());
       }
     }
   }

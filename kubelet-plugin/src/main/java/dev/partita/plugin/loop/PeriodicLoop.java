@@ -80,7 +80,7 @@ public final class PeriodicLoop implements AutoCloseable {
   public void close() {
     stop();
     if (!awaitEnd(PATIENCE)) {
-      LOG.warn("what the loop {} does, does not end", name);
+      LOG.warn("loop {}: its work takes too long", name);
     }
   }
 
@@ -129,7 +129,7 @@ public final class PeriodicLoop implements AutoCloseable {
         pause = turn.run();
         beat(pause);
         if (failed) {
-          LOG.info("the loop {} works again", name);
+          LOG.info("loop {}: works again", name);
         }
         failed = false;
       } catch (Throwable failure) { // whatever it is: the loop must neither end nor be silent
@@ -147,7 +147,7 @@ public final class PeriodicLoop implements AutoCloseable {
       if (again) {
         LOG.debug("the loop {} has failed again: {}", name, failure.toString());
       } else {
-        LOG.error("the loop {} has failed and goes on: {}", name, described(failure));
+        LOG.error("loop {}: failed and goes on: {}", name, described(failure));
       }
     } catch (RuntimeException | Error e) {
       // the words, too, may lack what the failure was about: memory, stack, a class

@@ -45,7 +45,7 @@ public record MigCards(MigControl nvml) {
     } catch (NvmlException e) {
       if (e.code() == NvmlException.NOT_FOUND || e.code() == NvmlException.GPU_IS_LOST
           || e.code() == NvmlException.DRIVER_NOT_LOADED) {
-        LOG.warn("MIG instance {} at memory slice {} of {}: not ended, the card or its driver is gone: {}",
+        LOG.warn("MIG instance {} at memory slice {} of {}: cannot end it, for the card or its driver is gone: {}",
             instance.profile(), instance.start(), at(card), e.getMessage());
         return;
       }

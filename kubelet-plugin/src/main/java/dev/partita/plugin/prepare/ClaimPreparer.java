@@ -140,7 +140,7 @@ public final class ClaimPreparer implements ClaimService {
     } catch (IOException | IllegalStateException e) {
       outcome = new Failed(e.getMessage() == null ? e.toString() : e.getMessage());
     } catch (RuntimeException e) { // kubelet asks for several claims at once, and the others are to have their answers
-      LOG.error("claim {}: an error of the plugin's own", claim, e);
+      LOG.error("claim {}: preparing it failed by an error of the plugin", claim, e);
       outcome = new Failed(e.toString());
     }
     if (outcome instanceof Failed failed) {
@@ -163,7 +163,7 @@ public final class ClaimPreparer implements ClaimService {
       }
       return Optional.empty();
     } catch (IOException | RuntimeException e) {
-      LOG.error("claim {}: cannot be released: {}", claim, e.toString());
+      LOG.error("claim {}: cannot release it: {}", claim, e.toString());
       LOG.debug("why", e);
       return Optional.of("cannot release claim " + claim + ": " + e);
     }
@@ -341,7 +341,7 @@ public final class ClaimPreparer implements ClaimService {
         return complete(again, claim);
       }
     } else if (earlier.isPresent()) {
-      LOG.info("claim {}: has another allocation than when it was prepared; the earlier one is released", ref);
+      LOG.info("claim {}: its allocation has changed since it was prepared; releasing the earlier one", ref);
       releaseNow(ref.uid(), earlier);
     }
     if (reading instanceof AllocationDecoder.Refused refused) {
@@ -475,7 +475,7 @@ public final class ClaimPreparer implements ClaimService {
       pods.forget(wanted.claim().uid());
     } catch (IOException | RuntimeException e) {
       cause.addSuppressed(e);
-      LOG.warn("claim {}: what a failed preparation has left cannot be removed yet: {}", wanted.claim(), e.toString());
+      LOG.warn("claim {}: cannot undo a failed preparation yet: {}", wanted.claim(), e.toString());
     }
   }
 

@@ -48,7 +48,7 @@ record Containers(CallReads reads, Inventory.Cards cards, GpuNodeSpec node) {
       }
       return known ? ContainerView.ofContainers(grants, containers) : ContainerView.ofUnknown(grants);
     } catch (KubernetesClientException e) {
-      LOG.warn("claim {}: its pods cannot be read, so its containers get no numbered variables: {}", ref,
+      LOG.warn("claim {}: cannot read its pods, so its containers get no numbered variables: {}", ref,
           ApiCalls.explain(e));
       return ContainerView.ofUnknown(grants);
     }

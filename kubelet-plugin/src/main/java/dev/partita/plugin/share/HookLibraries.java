@@ -192,7 +192,7 @@ public final class HookLibraries implements AutoCloseable {
     for (Map.Entry<String, byte[]> file : content.entrySet()) {
       Path installed = folder.resolve(file.getKey());
       if (!isAsInstalled(installed, file.getValue())) {
-        LOG.warn("{} is not as it was installed: it is written anew", installed);
+        LOG.warn("{} has changed since it was installed; writing it anew", installed);
         DurableFile.write(installed, file.getValue(), EXECUTABLE);
       }
     }

@@ -80,7 +80,8 @@ final class QuotaOverheads {
       }
     } catch (IOException e) {
       if (failures.begins(share.ref(), now)) { // a full disk stays full for long
-        LOG.warn("claim {}: its quota cannot be told what contexts take, trying on: {}", share.claim(), e.toString());
+        LOG.warn("claim {}: cannot write into its quota what contexts take; trying again: {}", share.claim(),
+            e.toString());
       }
     }
   }

@@ -204,7 +204,7 @@ public final class UsageWatch {
   public void start(Loops loops, Duration period) {
     if (!host.seesAll()) {
       LOG.info(
-          "processes outside this pid namespace cannot be seen: what they take beside their allocations, and what they take past their limit, goes unnoticed (hostPID)");
+          "cannot see processes outside this pid namespace, so their overhead and what they take past their limit go unnoticed; set hostPID");
     }
     loops
         .makeAskingDriver(
@@ -241,7 +241,7 @@ public final class UsageWatch {
       failed = false;
     } catch (IOException | RuntimeException e) {
       if (!failed) {
-        LOG.warn("who uses the cards cannot be seen now, trying on: {}", e.toString());
+        LOG.warn("cannot see now who uses the cards; trying again: {}", e.toString());
         LOG.debug("why", e);
       }
       failed = true;

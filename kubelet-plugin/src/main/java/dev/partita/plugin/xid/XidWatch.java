@@ -51,12 +51,12 @@ public final class XidWatch {
       return true;
     } catch (NvmlException e) {
       if (!explained) {
-        LOG.info("XID errors cannot be heard of now, trying on: {}", e.getMessage());
+        LOG.info("cannot listen for XID errors now; trying again: {}", e.getMessage());
       }
       explained = true;
       return false;
     } catch (RuntimeException e) {
-      LOG.warn("an XID error could not be dealt with: {}", e.toString());
+      LOG.warn("cannot handle an XID error: {}", e.toString());
       LOG.debug("why", e);
       return false;
     }
@@ -87,7 +87,7 @@ public final class XidWatch {
                     + ", see https://docs.nvidia.com/deploy/xid-errors/; programs on it may fail or give wrong results, and it gets no new claims"));
       }
     } catch (IOException e) {
-      LOG.warn("claims cannot be told of {} of card {}: {}", event.reason(), event.card(), e.toString());
+      LOG.warn("cannot tell claims of {} on card {}: {}", event.reason(), event.card(), e.toString());
     }
   }
 }

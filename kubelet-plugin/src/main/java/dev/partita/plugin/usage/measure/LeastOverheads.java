@@ -76,7 +76,7 @@ public final class LeastOverheads {
     } catch (NoSuchFileException e) {
       return Map.of();
     } catch (IOException e) {
-      LOG.info("{} is not used, what contexts take at least is learned anew: {}", file, e.getMessage());
+      LOG.info("cannot use {}; learning anew what contexts take at least: {}", file, e.getMessage());
       return Map.of();
     }
   }
