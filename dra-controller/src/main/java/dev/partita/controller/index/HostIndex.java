@@ -159,9 +159,7 @@ public final class HostIndex {
   }
 
   private HostState standing(GpuHost host) {
-    Map<CardKey, List<Device>> devices = new HashMap<>();
-    host.devices()
-        .forEach(device -> devices.computeIfAbsent(device.card().key(), key -> new ArrayList<>()).add(device));
+    Map<CardKey, List<Device>> devices = host.devicesByCard();
     List<CardPosition> ofCards = new ArrayList<>();
     for (Card card : host.cards()) {
       List<Device> offered = devices.getOrDefault(card.key(), List.of());

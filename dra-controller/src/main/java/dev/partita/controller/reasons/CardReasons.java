@@ -69,7 +69,7 @@ final class CardReasons {
     int fitting = 0;
     int given = 0;
     SortedMap<Integer, CardRefusal> refusals = new TreeMap<>();
-    Map<CardKey, List<Device>> devices = new HashMap<>();
+    Map<CardKey, List<Device>> devices = Map.of();
     for (int i = 0; i < standing.spots().size(); i++) {
       CardPosition spot = standing.spots().get(i);
       CardKey card = standing.host().cards().get(i).key();
@@ -83,8 +83,7 @@ final class CardReasons {
             state -> onUndivided(state, wanted));
       } else {
         if (devices.isEmpty()) {
-          standing.host().devices()
-              .forEach(device -> devices.computeIfAbsent(device.card().key(), key -> new ArrayList<>()).add(device));
+          devices = standing.host().devicesByCard();
         }
         said = on(devices.getOrDefault(card, List.of()).stream().map(this::inPrinciple).toList(),
             standing.accounts().get(i), wanted);
