@@ -2,6 +2,7 @@ package dev.partita.controller.events;
 
 import dev.partita.api.event.EventObject;
 import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.lru.LruMap;
 import dev.partita.controller.watch.EventLoop;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -54,13 +55,7 @@ public final class ClaimEvents implements AutoCloseable {
   private final LinkedHashMap<Key, ClaimEvent> waiting = new LinkedHashMap<>();
 
   private long dropped;
-  private final Map<Key, Said> said =
-      new LinkedHashMap<>(64, 0.75f, true) {
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Key, Said> eldest) {
-          return size() > REMEMBERED;
-        }
-      };
+  private final Map<Key, Said> said = new LruMap<>(REMEMBERED);
 
   /**
    * @param instance which instance speaks, such as its pod's name

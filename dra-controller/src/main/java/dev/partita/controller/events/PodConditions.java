@@ -5,6 +5,7 @@ import dev.partita.api.MonotonicClock;
 import dev.partita.controller.decode.LeftOut;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.edge.JsonPatch;
+import dev.partita.controller.lru.LruMap;
 import dev.partita.controller.watch.Backoff;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.Faults;
@@ -18,7 +19,6 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -70,13 +70,7 @@ public final class PodConditions implements AutoCloseable {
 
   // Only the timer's thread touches these two.
   private final Backoff<PodRef> failures = new Backoff<>(PAUSE, MOST_DOUBLINGS);
-  private final Map<PodRef, Written> written =
-      new LinkedHashMap<>(64, 0.75f, true) {
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<PodRef, Written> eldest) {
-          return size() > REMEMBERED;
-        }
-      };
+  private final Map<PodRef, Written> written = new LruMap<>(REMEMBERED);
 
   public PodConditions(KubernetesClient client, ApiEdge edge, ClusterView view, Clock clock) {
     this.client = client;

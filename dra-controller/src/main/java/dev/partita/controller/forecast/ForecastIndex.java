@@ -10,13 +10,13 @@ import dev.partita.controller.index.HostIndex;
 import dev.partita.controller.index.HostState;
 import dev.partita.controller.index.RequestMatcher;
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.lru.LruMap;
 import dev.partita.controller.request.DeviceAsk;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -42,13 +42,7 @@ public final class ForecastIndex {
   private long mixNumber = -1;
   private Optional<Forecast> forecast = Optional.empty();
   private Optional<Scarcity> scarcity = Optional.empty();
-  private final Map<DemandHistory.Kind, PlacementCosts> costs =
-      new LinkedHashMap<>(64, 0.75f, true) {
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<DemandHistory.Kind, PlacementCosts> eldest) {
-          return size() > MAX_KINDS;
-        }
-      };
+  private final Map<DemandHistory.Kind, PlacementCosts> costs = new LruMap<>(MAX_KINDS);
 
   public ForecastIndex(DemandHistory history, HostCapacities capacities) {
     this.history = history;

@@ -9,13 +9,13 @@ import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.lru.LruMap;
 import dev.partita.controller.request.DeviceAsk;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -46,20 +46,8 @@ public final class HostIndex {
   private final Map<HostShape, WholeCardIndex> wholeCardIndexes = new HashMap<>();
   private final Map<String, Set<String>> hostsByUuid = new HashMap<>();
   private final ChangeLog changes = new ChangeLog();
-  private final Map<Ranking.Kind, Ranking> rankings =
-      new LinkedHashMap<>(64, 0.75f, true) {
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Ranking.Kind, Ranking> eldest) {
-          return size() > MAX_RANKINGS;
-        }
-      };
-  private final Map<DeviceAsk, RequestMatcher> asks =
-      new LinkedHashMap<>(64, 0.75f, true) {
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<DeviceAsk, RequestMatcher> eldest) {
-          return size() > MAX_ASKS;
-        }
-      };
+  private final Map<Ranking.Kind, Ranking> rankings = new LruMap<>(MAX_RANKINGS);
+  private final Map<DeviceAsk, RequestMatcher> asks = new LruMap<>(MAX_ASKS);
   private Inventory inventory = Inventory.EMPTY;
 
   public HostIndex(Books books) {
@@ -171,9 +159,7 @@ public final class HostIndex {
   }
 
   private HostState hostState(GpuHost host) {
-    Map<CardKey, List<Device>> devices = new HashMap<>();
-    host.devices()
-        .forEach(device -> devices.computeIfAbsent(device.card().key(), key -> new ArrayList<>()).add(device));
+    Map<CardKey, List<Device>> devices = host.devicesByCard();
     List<CardPosition> ofCards = new ArrayList<>();
     for (Card card : host.cards()) {
       List<Device> offered = devices.getOrDefault(card.key(), List.of());

@@ -3,7 +3,6 @@ package dev.partita.controller.index;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.config.GpuShareConfig.Choice;
 import dev.partita.controller.inventory.Card;
-import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.match.Eligibility;
@@ -14,7 +13,6 @@ import dev.partita.controller.selector.DeviceSelectors;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -131,9 +129,7 @@ public final class RequestMatcher {
   }
 
   private List<Fit.Fits> oneByOne(GpuHost host) {
-    Map<CardKey, List<Device>> byCard = new LinkedHashMap<>();
-    host.devices().forEach(device -> byCard.computeIfAbsent(device.card().key(), key -> new ArrayList<>()).add(device));
-    return byCard.values().stream().flatMap(devices -> chosen(devices).stream()).toList();
+    return host.devicesByCard().values().stream().flatMap(devices -> chosen(devices).stream()).toList();
   }
 
   /** Of the devices of one card those that the ask means. */

@@ -2,7 +2,10 @@ package dev.partita.controller.inventory;
 
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.api.node.HeldClaim;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -38,6 +41,15 @@ public record GpuHost(
         .distinct()
         .sorted()
         .toList();
+  }
+
+  /**
+   * What is offered of each card that is offered at all, cards and devices in the order in which they are published.
+   */
+  public Map<CardKey, List<Device>> devicesByCard() {
+    Map<CardKey, List<Device>> byCard = new LinkedHashMap<>();
+    devices.forEach(device -> byCard.computeIfAbsent(device.card().key(), key -> new ArrayList<>()).add(device));
+    return byCard;
   }
 
   public boolean isReady() {

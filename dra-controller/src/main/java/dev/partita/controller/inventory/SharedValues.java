@@ -1,6 +1,6 @@
 package dev.partita.controller.inventory;
 
-import java.util.LinkedHashMap;
+import dev.partita.controller.lru.LruMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -12,15 +12,7 @@ import java.util.function.Function;
 final class SharedValues {
   private static final int MOST = 4096;
 
-  private final Map<Object, Object> known =
-      new LinkedHashMap<>(16, 0.75f, true) {
-        private static final long serialVersionUID = 1;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Object, Object> eldest) {
-          return size() > MOST;
-        }
-      };
+  private final Map<Object, Object> known = new LruMap<>(MOST);
 
   private record Derived(Object from) {}
 

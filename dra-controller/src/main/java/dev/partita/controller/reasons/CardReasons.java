@@ -69,7 +69,7 @@ final class CardReasons {
     int fitting = 0;
     int given = 0;
     SortedMap<Integer, CardRefusal> refusals = new TreeMap<>();
-    Map<CardKey, List<Device>> devices = new HashMap<>();
+    Map<CardKey, List<Device>> devices = Map.of();
     for (int i = 0; i < hostState.positions().size(); i++) {
       CardPosition position = hostState.positions().get(i);
       CardKey card = hostState.host().cards().get(i).key();
@@ -83,8 +83,7 @@ final class CardReasons {
             state -> onUndivided(state, wanted));
       } else {
         if (devices.isEmpty()) {
-          hostState.host().devices()
-              .forEach(device -> devices.computeIfAbsent(device.card().key(), key -> new ArrayList<>()).add(device));
+          devices = hostState.host().devicesByCard();
         }
         said = on(devices.getOrDefault(card, List.of()).stream().map(this::inPrinciple).toList(),
             hostState.accounts().get(i), wanted);

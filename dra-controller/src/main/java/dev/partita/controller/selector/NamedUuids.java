@@ -1,6 +1,7 @@
 package dev.partita.controller.selector;
 
 import dev.partita.api.Driver;
+import dev.partita.api.device.DeviceAttribute;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
@@ -14,7 +15,8 @@ import java.util.regex.Pattern;
  */
 final class NamedUuids {
   private static final String ATTRIBUTE =
-      "device\\.attributes\\[(?:\"" + Pattern.quote(Driver.NAME) + "\"|'" + Pattern.quote(Driver.NAME) + "')\\]\\.uuid";
+      "device\\.attributes\\[(?:\"" + Pattern.quote(Driver.NAME) + "\"|'" + Pattern.quote(Driver.NAME) + "')\\]\\."
+          + DeviceAttribute.UUID.identifier();
   private static final String TERM = "\\s*+" + ATTRIBUTE + "\\s*+==\\s*+(?:\"[^\"\\\\]*+\"|'[^'\\\\]*+')\\s*+";
   private static final Pattern CHOICE = Pattern.compile(TERM + "(?:\\|\\|" + TERM + ")*+");
   private static final Pattern VALUE = Pattern.compile("==\\s*+(?:\"([^\"]*+)\"|'([^']*+)')");

@@ -7,7 +7,6 @@ import dev.partita.api.device.AttributeValue;
 import dev.partita.api.device.CapacityName;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.controller.inventory.Capacity;
-import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -23,7 +22,6 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpec;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpecBuilder;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -58,9 +56,7 @@ public final class SlicePlan {
     if (!host.isReady()) {
       return List.of();
     }
-    Map<CardKey, List<Device>> cards = new LinkedHashMap<>();
-    host.devices().forEach(device -> cards.computeIfAbsent(device.card().key(), key -> new ArrayList<>()).add(device));
-    return cards.values().stream().map(devices -> card(devices, host)).toList();
+    return host.devicesByCard().values().stream().map(devices -> card(devices, host)).toList();
   }
 
   private static PublishedCard card(List<Device> devices, GpuHost host) {

@@ -4,6 +4,7 @@ import dev.partita.admission.convert.ClaimTemplate;
 import dev.partita.api.MonotonicClock;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.events.PodEvents;
+import dev.partita.controller.lru.LruMap;
 import dev.partita.controller.watch.Backoff;
 import dev.partita.controller.watch.ClusterEvent;
 import dev.partita.controller.watch.ClusterView;
@@ -16,7 +17,6 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -70,14 +70,7 @@ public final class TemplateLoop implements AutoCloseable {
   private final Idle idle;
   private final Backoff<ObjectKey> failures = new Backoff<>(FIRST_PAUSE, MOST_DOUBLINGS);
   private final Map<String, Set<ObjectKey>> templatesOfPod = new HashMap<>();
-  private final Set<Told> told =
-      Collections.newSetFromMap(
-          new LinkedHashMap<>() {
-            @Override
-            protected boolean removeEldestEntry(Map.Entry<Told, Boolean> eldest) {
-              return size() > REMEMBERED;
-            }
-          });
+  private final Set<Told> told = Collections.newSetFromMap(new LruMap<>(REMEMBERED));
 
   /**
    * @param grace how long a template that no pod names is kept

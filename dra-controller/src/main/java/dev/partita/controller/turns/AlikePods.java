@@ -1,6 +1,6 @@
 package dev.partita.controller.turns;
 
-import java.util.LinkedHashMap;
+import dev.partita.controller.lru.LruMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -21,13 +21,7 @@ public final class AlikePods {
    */
   public record Said(String summary, OptionalInt claimAtFault) {}
 
-  private final Map<PodShape, Said> byShape =
-      new LinkedHashMap<>(64, 0.75f, true) {
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<PodShape, Said> eldest) {
-          return size() > MOST;
-        }
-      };
+  private final Map<PodShape, Said> byShape = new LruMap<>(MOST);
 
   /** Why pods of that shape have no place; empty if that is to be found out. */
   public Optional<Said> of(PodShape shape) {
