@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
@@ -114,6 +115,14 @@ public final class Cluster implements AutoCloseable {
       throw new java.io.UncheckedIOException(e);
     }
     return this;
+  }
+
+  /**
+   * Waits for the classes that the controller makes when it starts: a claim that comes before is told that there is
+   * none.
+   */
+  void awaitClasses() {
+    eventually().until(() -> client.resources(DeviceClass.class).withName("gpu.partita.dev").get() != null);
   }
 
   /** As controllers have one, which is closed with this. */

@@ -195,6 +195,7 @@ class ControllerTest {
   void theSchedulersNodesAreLeftToIt() {
     cluster.add(GpuNodes.leftToScheduler("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.start();
+    cluster.awaitClasses();
     cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"));
     cluster.pod("p", "c");
     eventually().until(() -> cluster.slices().size() == 2);

@@ -67,7 +67,8 @@ class HealthServerTest {
     for (int i = 0; i < 5; i++) {
       long begin = System.nanoTime();
       assertThat(get("/healthz")).startsWith("HTTP/1.1 200");
-      assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(1));
+      assertThat(Duration.ofNanos(System.nanoTime() - begin)).as("the chart's probe waits so long")
+          .isLessThan(Duration.ofSeconds(5));
     }
   }
 
