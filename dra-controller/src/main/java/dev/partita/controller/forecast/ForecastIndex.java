@@ -57,7 +57,7 @@ public final class ForecastIndex {
     return history.snapshot().needsRoom();
   }
 
-  /** Follows hosts, capacities and history. */
+  /** Follows hosts, their capacities and what is asked for. */
   public void refresh(HostIndex index, Function<DeviceAsk, RequestMatcher> fits) {
     Map<String, HostState> hostStates = index.hostStates();
     Set<String> names = new HashSet<>(capacities.takeChanged());

@@ -4,8 +4,8 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * What the placement of pods of one kind costs on every host, by the host's position in the forecastIndex. Kept until a
- * host changes, so that a decision works out only what has changed since the last one of its kind. For one thread.
+ * What the placement of pods of one kind costs on every host, by the host's position in the forecast index. Kept until
+ * a host changes, so that a decision works out only what has changed since the last one of its kind. For one thread.
  */
 final class PlacementCosts {
   private final Demand demand;

@@ -79,8 +79,8 @@ final class Ranking {
   }
 
   /**
-   * Hosts of one wholeCards whose cards are equally full can serve the same asks equally well, if the asks go by kinds
-   * of cards and their positions.
+   * Hosts of one shape whose cards are equally full can serve the same asks equally well, if the asks go by kinds of
+   * cards and their positions.
    */
   private record State(WholeCardIndex wholeCards, List<CardPosition> positions, List<Account> accounts) {}
 

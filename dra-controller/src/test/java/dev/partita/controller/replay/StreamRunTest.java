@@ -83,7 +83,7 @@ class StreamRunTest {
       pods.add(new StreamPod("p" + i, 1, 1000, 10_000, 1_000, i % 2 == 0 ? List.of() : List.of("b")));
     }
     var summary = StreamRun.play(new ClusterStream("named", nodes, pods), Others.ALLOCATOR, (answer, number) -> {});
-    assertThat(summary.failed()).as("those that came before anything was known of the history may cost some")
+    assertThat(summary.failed()).as("those that came before anything was known of the mix may cost some")
         .isLessThanOrEqualTo(8);
   }
 
