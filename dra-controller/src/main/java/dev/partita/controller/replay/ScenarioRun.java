@@ -85,9 +85,8 @@ public final class ScenarioRun {
         ClaimKind kind = file.kind(prefilled.claim());
         String uid = "prefill-" + live.size();
         books.put(uid, List.of(booking(kind, new CardKey(name(n), prefilled.gpu()))));
-        Live pod = new Live(uid, kind, n, List.of(prefilled.gpu()));
-        request(pod, 1);
-        keep(pod);
+        request(name(n), kind, 1);
+        keep(new Live(uid, kind, n, List.of(prefilled.gpu())));
       }
     }
     cards.refresh(inventory);
@@ -107,19 +106,18 @@ public final class ScenarioRun {
       long start = System.nanoTime();
       if (victim != null) {
         books.remove(victim.uid());
-        request(victim, -1);
+        request(name(victim.node()), victim.kind(), -1);
       }
       cards.refresh(inventory);
       history.arrived(needs, List.of(claim));
       prepared += System.nanoTime() - start;
       Optional<Outcome.Allocated> outcome =
           allocator.place(needs, List.of(claim), EVERYWHERE, cards);
-      Optional<Live> placed = outcome.map(allocated -> placed(claim.claim().uid(), kind, allocated));
       outcome.ifPresent(allocated -> books.put(claim.claim().uid(), allocated.claims().getFirst().bookings()));
-      placed.ifPresent(pod -> request(pod, 1));
+      outcome.ifPresent(allocated -> request(allocated.node(), kind, 1));
       took[done] = System.nanoTime() - start;
-      if (placed.isPresent()) {
-        keep(placed.get());
+      if (outcome.isPresent()) {
+        keep(placed(claim.claim().uid(), kind, outcome.get()));
       } else {
         failed++;
       }
@@ -161,13 +159,12 @@ public final class ScenarioRun {
     return new Live(uid, kind, node, gpus);
   }
 
-  /** Takes what the claim's pod requests from its host, or gives it back. */
-  private void request(Live claim, int sign) {
+  /** Takes what a pod with such a claim requests from its host, or gives it back. */
+  private void request(String host, ClaimKind kind, int sign) {
     if (sizes.host().isNothing()) {
       return;
     }
-    PodNeeds needs = sizes.of(claim.kind());
-    String host = name(claim.node());
+    PodNeeds needs = sizes.of(kind);
     HostCapacities.Capacity now = capacities.of(host);
     PodNeeds left =
         new PodNeeds(now.free().milliCpu() - sign * needs.milliCpu(), now.free().memory() - sign * needs.memory());
