@@ -6,10 +6,17 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
+import dev.partita.plugin.claim.AdminAccess;
 import dev.partita.plugin.claim.CardIdentity;
+import dev.partita.plugin.claim.CardUse;
 import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.ExclusiveShare;
 import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.HookedShare;
+import dev.partita.plugin.claim.MigInstance;
 import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.claim.Share;
+import dev.partita.plugin.claim.WholeCard;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -177,19 +184,32 @@ final class ClaimRecord {
       boolean adminAccess) {
 
     static GrantJson of(Grant grant) {
-      return new GrantJson(
-          grant.requests(),
-          grant.device(),
-          grant.shareId().orElse(null),
-          CardJson.of(grant.card()),
-          grant.share().map(ShareJson::of).orElse(null),
-          grant.mig().map(MigJson::of).orElse(null),
-          grant.use() instanceof Grant.Whole whole && whole.adminAccess());
+      return switch (grant.use()) {
+        case HookedShare(Share share) -> of(grant, ShareJson.of(share, false), null, false);
+        case ExclusiveShare(Share share) -> of(grant, ShareJson.of(share, true), null, false);
+        case MigInstance mig -> of(grant, null, MigJson.of(mig), false);
+        case WholeCard _ -> of(grant, null, null, false);
+        case AdminAccess _ -> of(grant, null, null, true);
+      };
+    }
+
+    private static GrantJson of(Grant grant, @Nullable ShareJson share, @Nullable MigJson mig, boolean adminAccess) {
+      return new GrantJson(grant.requests(), grant.device(), grant.shareId().orElse(null), CardJson.of(grant.card()),
+          share, mig, adminAccess);
     }
 
     Grant toGrant() {
-      Grant.Use use = mig != null ? mig.toMig() : share != null ? share.toShare() : new Grant.Whole(adminAccess);
-      return new Grant(requests, device, Optional.ofNullable(shareId), card.toCard(), use);
+      return new Grant(requests, device, Optional.ofNullable(shareId), card.toCard(), use());
+    }
+
+    private CardUse use() {
+      if (mig != null) {
+        return mig.toMig();
+      }
+      if (share != null) {
+        return share.toUse();
+      }
+      return adminAccess ? new AdminAccess() : new WholeCard();
     }
   }
 
@@ -214,12 +234,12 @@ final class ClaimRecord {
   }
 
   private record MigJson(String profile, int start, int size, long memoryBytes) {
-    static MigJson of(Grant.Mig mig) {
+    static MigJson of(MigInstance mig) {
       return new MigJson(mig.profile(), mig.start(), mig.size(), mig.memoryBytes());
     }
 
-    Grant.Mig toMig() {
-      return new Grant.Mig(profile, start, size, memoryBytes);
+    MigInstance toMig() {
+      return new MigInstance(profile, start, size, memoryBytes);
     }
   }
 
@@ -231,19 +251,20 @@ final class ClaimRecord {
       CoreLimit coreLimit,
       int priority,
       @Nullable Boolean exclusive) {
-    static ShareJson of(Grant.Share share) {
+    static ShareJson of(Share share, boolean exclusive) {
       return new ShareJson(
           share.memoryBytes(),
           share.physicalBytes() == share.memoryBytes() ? null : share.physicalBytes(),
           share.cores(),
           share.coreLimit(),
           share.priority(),
-          share.exclusive() ? true : null);
+          exclusive ? true : null);
     }
 
-    Grant.Share toShare() {
-      return new Grant.Share(memoryBytes, physicalBytes == null ? memoryBytes : physicalBytes, cores, coreLimit,
-          priority, Boolean.TRUE.equals(exclusive));
+    CardUse toUse() {
+      Share share =
+          new Share(memoryBytes, physicalBytes == null ? memoryBytes : physicalBytes, cores, coreLimit, priority);
+      return Boolean.TRUE.equals(exclusive) ? new ExclusiveShare(share) : new HookedShare(share);
     }
   }
 }

@@ -12,6 +12,7 @@ import dev.partita.api.config.ShareConfigs;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.MigProfile;
+import dev.partita.api.sharing.SharingStrategy;
 import dev.partita.plugin.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceAllocationConfiguration;
@@ -160,39 +161,41 @@ public final class AllocationDecoder {
               + ", so others may have the same part of the card. Name in its tolerations the keys of the taints that it is to"
               + " tolerate, such as " + Driver.HEALTH_TAINT + ", and make claim and pod anew");
     }
-    if (name.get().mode() != DeviceMode.SHARED && !monitor
+    if (!SharingStrategy.canOversubscribe(name.get().mode()) && !monitor
         && config.oversubscribe() != GpuShareConfig.NOT_OVERSUBSCRIBED) {
       return refuse(at + " is no share, and its config asks to oversubscribe, which only a share can");
     }
-    Grant.Use use;
-    if (name.get() instanceof DeviceName.Mig mig) {
-      if (monitor) {
-        return refuse(at
-            + " has admin access; a MIG instance is made for one claim, so there is none beside which an administrator could be");
+    boolean exclusive = config.placement().exclusive();
+    SharingStrategy strategy = SharingStrategy.of(name.get(), exclusive, monitor);
+    CardUse use;
+    switch (strategy) {
+      case SharingStrategy.AdminAccess _ -> {
+        if (name.get().mode() == DeviceMode.MIG) {
+          return refuse(at
+              + " has admin access; a MIG instance is made for one claim, so there is none beside which an administrator could be");
+        }
+        use = new AdminAccess(); // it consumes nothing, so there is no share that it could be held to
       }
-      MigSlot slot = mig.slot();
-      Optional<MigProfile> profile = gpu.get().migProfile(slot);
-      if (profile.isEmpty()) {
-        return refuse(
-            at + ": the card cannot be cut into such MIG instances"
-                + (gpu.get().migProfiles().isEmpty() ? ", or the node's plugin may not do that (--mig)" : ""));
+      case SharingStrategy.MigInstance(MigSlot slot) -> {
+        Optional<MigProfile> profile = gpu.get().migProfile(slot);
+        if (profile.isEmpty()) {
+          return refuse(
+              at + ": the card cannot be cut into such MIG instances"
+                  + (gpu.get().migProfiles().isEmpty() ? ", or the node's plugin may not do that (--mig)" : ""));
+        }
+        if (exclusive && !SharingStrategy.canBeExclusive(name.get().mode())) {
+          return refuse(at
+              + " is a MIG instance, which does not keep others off its card, and its config asks for a card of its own");
+        }
+        use = MigInstance.of(profile.get(), slot);
       }
-      int size = profile.get().placements().stream().filter(place -> place.start() == slot.start()).findFirst()
-          .orElseThrow().size();
-      if (config.placement().exclusive()) {
-        return refuse(at
-            + " is a MIG instance, which does not keep others off its card, and its config asks for a card of its own");
-      }
-      use = new Grant.Mig(profile.get().name(), slot.start(), size, profile.get().memoryBytes());
-    } else if (monitor) {
-      use = new Grant.Whole(true); // it consumes nothing, so there is no share that it could be held to
-    } else if (name.get().mode() == DeviceMode.WHOLE) {
-      use = new Grant.Whole(false);
-    } else {
-      switch (ShareReading.read(result, config, gpu.get(), node)) {
-        case ShareReading.Granted(Grant.Share share) -> use = share;
-        case ShareReading.Refused(String why) -> {
-          return refuse(at + why);
+      case SharingStrategy.WholeCard _ -> use = new WholeCard();
+      case SharingStrategy.HookedShare _,SharingStrategy.ExclusiveShare _ -> {
+        switch (ShareReading.read(result, strategy, config, gpu.get(), node)) {
+          case ShareReading.Granted(CardUse share) -> use = share;
+          case ShareReading.Refused(String why) -> {
+            return refuse(at + why);
+          }
         }
       }
     }

@@ -6,6 +6,7 @@ import dev.partita.api.device.CapacityName;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
+import dev.partita.api.sharing.SharingStrategy;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import java.math.BigDecimal;
@@ -23,7 +24,7 @@ final class ShareReading {
   /** Outcome of the reading. */
   sealed interface Outcome {}
 
-  record Granted(Grant.Share share) implements Outcome {}
+  record Granted(CardUse use) implements Outcome {}
 
   /** What is wrong, for a text that begins with the device. */
   record Refused(String why) implements Outcome {}
@@ -32,9 +33,15 @@ final class ShareReading {
    * Reads. A share that has its card alone may hold there what is allocated to it, as far as the card has that for
    * shares: where the node sells more than its cards have, nobody else needs the rest.
    *
+   * @param strategy whether the share has its card alone
    * @param node the node's knobs: what of a card a share of all its memory gets
    */
-  static Outcome read(DeviceRequestAllocationResult result, GpuShareConfig config, Gpu gpu, GpuNodeSpec node) {
+  static Outcome read(
+      DeviceRequestAllocationResult result,
+      SharingStrategy strategy,
+      GpuShareConfig config,
+      Gpu gpu,
+      GpuNodeSpec node) {
     Map<String, Quantity> consumed = result.getConsumedCapacity() == null ? Map.of() : result.getConsumedCapacity();
     long sold = gpu.sellableBytes(node);
     long most = Math.max(gpu.memoryBytes(), sold);
@@ -55,28 +62,25 @@ final class ShareReading {
           " has all of the card's memory allocated, and its config asks for " + config.memoryPercent().getAsInt()
               + " percent: kube-scheduler allocated it, which knows no memoryPercent; ask for an amount, or have the controller allocate on this node");
     }
-    if (config.placement().exclusive() && !all && node.allocator() == Allocator.Scheduler) {
+    Optional<String> unknown = strategy.fieldUnknownToScheduler(all);
+    if (unknown.isPresent() && node.allocator() == Allocator.Scheduler) {
       return new Refused(
-          " has a part of the card's memory allocated, and its config asks for a card of its own: kube-scheduler allocated it, which knows no"
-              + " placement.exclusive; ask for no amount, or have the controller allocate on this node");
+          " has a part of the card's memory allocated, and its config asks for a card of its own: kube-scheduler allocated it, which knows no "
+              + unknown.get() + "; ask for no amount, or have the controller allocate on this node");
     }
     if (percent.signum() < 0 || percent.compareTo(BigDecimal.valueOf(100)) > 0) {
       return new Refused(" has " + percent + " cores allocated, a card has 100");
     }
     long allocated = bytes.longValue();
-    long memory = Math.min(percentOf(allocated, config.oversubscribe()), Grant.Share.MOST_BYTES);
+    long memory = Math.min(percentOf(allocated, config.oversubscribe()), Share.MOST_BYTES);
     long part = node.physicalBytes(allocated);
-    if (config.placement().exclusive()) {
+    boolean alone = strategy instanceof SharingStrategy.ExclusiveShare;
+    if (alone) {
       part = Math.max(part, Math.min(allocated, node.physicalBytes(sold)));
     }
-    return new Granted(
-        new Grant.Share(
-            memory,
-            Math.clamp(part, 1, memory),
-            percent.intValue(),
-            config.coreLimit(),
-            config.priority(),
-            config.placement().exclusive()));
+    Share share =
+        new Share(memory, Math.clamp(part, 1, memory), percent.intValue(), config.coreLimit(), config.priority());
+    return new Granted(alone ? new ExclusiveShare(share) : new HookedShare(share));
   }
 
   private static long percentOf(long bytes, int percent) {

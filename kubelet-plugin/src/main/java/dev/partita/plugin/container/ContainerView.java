@@ -4,6 +4,7 @@ import dev.partita.api.RequestName;
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
 import dev.partita.plugin.claim.CardIdentity;
 import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.Share;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodExtendedResourceClaimStatus;
@@ -111,7 +112,7 @@ public record ContainerView(Map<String, List<String>> env, boolean mixed) {
     return new ContainerView(env, mixed);
   }
 
-  private static List<String> variables(Grant grant, Grant.Share share, List<Set<Grant>> containers) {
+  private static List<String> variables(Grant grant, Share share, List<Set<Grant>> containers) {
     List<String> variables = new ArrayList<>();
     List<List<String>> numbered =
         containers.stream().filter(c -> c.contains(grant)).map(c -> numbered(grant, c)).distinct().toList();

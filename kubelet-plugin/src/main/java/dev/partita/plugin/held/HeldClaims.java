@@ -1,8 +1,6 @@
 package dev.partita.plugin.held;
 
 import dev.partita.api.node.HeldClaim;
-import dev.partita.api.node.HeldDevice;
-import dev.partita.api.node.MigProfile;
 import dev.partita.cdi.CdiFolder;
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.checkpoint.ForeignRecord;
@@ -151,21 +149,8 @@ public final class HeldClaims {
         claim.namespace().isEmpty() ? null : claim.namespace(),
         claim.name().isEmpty() ? null : claim.name(),
         reason,
-        held.grants().stream().flatMap(grant -> device(grant).stream()).toList(),
+        held.grants().stream().flatMap(grant -> grant.use().held(grant.card()).stream()).toList(),
         seen(claim.uid(), reason));
-  }
-
-  /** What is only looked at is not held. */
-  private static Optional<HeldDevice> device(Grant grant) {
-    String card = grant.card().uuid();
-    return switch (grant.use()) {
-      case Grant.Whole whole when whole.adminAccess() -> Optional.empty();
-      case Grant.Whole _ -> Optional.of(HeldDevice.whole(card));
-      case Grant.Share share when share.exclusive() -> Optional.of(HeldDevice.whole(card));
-      case Grant.Share share -> Optional.of(HeldDevice.share(card, share.physicalBytes(), share.cores()));
-      case Grant.Mig mig ->
-          Optional.of(HeldDevice.instance(card, mig.profile(), new MigProfile.Placement(mig.start(), mig.size())));
-    };
   }
 
   private synchronized String seen(String uid, HeldClaim.Reason reason) {

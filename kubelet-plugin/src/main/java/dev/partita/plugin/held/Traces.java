@@ -10,11 +10,15 @@ import dev.partita.cdi.CdiSpec;
 import dev.partita.cdi.DeviceNode;
 import dev.partita.plugin.checkpoint.ForeignRecord;
 import dev.partita.plugin.claim.CardIdentity;
+import dev.partita.plugin.claim.CardUse;
 import dev.partita.plugin.claim.CdiName;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.HookedShare;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.PreparedClaim.Phase;
+import dev.partita.plugin.claim.Share;
+import dev.partita.plugin.claim.WholeCard;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.share.QuotaFile.Limits;
 import dev.partita.plugin.share.ShareFolders;
@@ -94,17 +98,16 @@ final class Traces {
   private static List<Grant> wholes(Set<String> uuids, Inventory.Cards cards) {
     return cards.gpus().stream()
         .filter(gpu -> uuids.isEmpty() || uuids.contains(gpu.uuid()))
-        .map(gpu -> grant(gpu, DeviceMode.WHOLE, Optional.empty(), new Grant.Whole(false)))
+        .map(gpu -> grant(gpu, DeviceMode.WHOLE, Optional.empty(), new WholeCard()))
         .toList();
   }
 
   private static Grant share(Gpu gpu, String key, Limits limits) {
-    Grant.Share share =
-        new Grant.Share(limits.memoryBytes(), limits.physicalBytes(), limits.cores(), CoreLimit.HARD, 1, false);
-    return grant(gpu, DeviceMode.SHARED, Optional.of(key), share);
+    Share share = new Share(limits.memoryBytes(), limits.physicalBytes(), limits.cores(), CoreLimit.HARD, 1);
+    return grant(gpu, DeviceMode.SHARED, Optional.of(key), new HookedShare(share));
   }
 
-  private static Grant grant(Gpu gpu, DeviceMode mode, Optional<String> key, Grant.Use use) {
+  private static Grant grant(Gpu gpu, DeviceMode mode, Optional<String> key, CardUse use) {
     return new Grant(List.of(), DeviceName.of(gpu.index(), mode).toString(), key, CardIdentity.of(gpu), use);
   }
 

@@ -1,7 +1,7 @@
 package dev.partita.plugin.mig;
 
 import dev.partita.plugin.claim.CardIdentity;
-import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.MigInstance;
 import dev.partita.plugin.nvml.MigControl;
 import dev.partita.plugin.nvml.MigControl.GpuInstance;
 import dev.partita.plugin.nvml.NvmlException;
@@ -26,7 +26,7 @@ public record MigCards(MigControl nvml) {
    * @param unknown claims that may have instances of which nothing is known: then none is ended
    * @throws IOException if the card cannot be brought there: what is in the way, and what to do
    */
-  public void provide(CardIdentity card, Grant.Mig wanted, Collection<Grant.Mig> others, Collection<String> unknown)
+  public void provide(CardIdentity card, MigInstance wanted, Collection<MigInstance> others, Collection<String> unknown)
       throws IOException {
     try {
       MigPlan plan = MigPlan.toHave(wanted, others, nvml.mig(card.uuid()));
@@ -39,7 +39,7 @@ public record MigCards(MigControl nvml) {
   }
 
   /** Ends the instance if it is there; a card that is gone has none, and none outlasts the driver. */
-  public void end(CardIdentity card, Grant.Mig instance) throws IOException {
+  public void end(CardIdentity card, MigInstance instance) throws IOException {
     try {
       carryOut(card, MigPlan.toEnd(instance, nvml.mig(card.uuid())));
     } catch (NvmlException e) {
@@ -74,7 +74,7 @@ public record MigCards(MigControl nvml) {
   }
 
   /** The instance as it is now. */
-  public Optional<GpuInstance> find(CardIdentity card, Grant.Mig instance) throws IOException {
+  public Optional<GpuInstance> find(CardIdentity card, MigInstance instance) throws IOException {
     try {
       return MigPlan.find(instance, nvml.mig(card.uuid()).instances());
     } catch (NvmlException e) {

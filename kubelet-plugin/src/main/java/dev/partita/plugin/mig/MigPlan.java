@@ -1,6 +1,6 @@
 package dev.partita.plugin.mig;
 
-import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.MigInstance;
 import dev.partita.plugin.nvml.MigControl.GpuInstance;
 import dev.partita.plugin.nvml.MigControl.MigState;
 import java.util.ArrayList;
@@ -25,7 +25,7 @@ public record MigPlan(List<Change> changes) {
 
     record SwitchOff() implements Change {}
 
-    record Make(Grant.Mig instance) implements Change {}
+    record Make(MigInstance instance) implements Change {}
 
     record End(GpuInstance instance) implements Change {}
   }
@@ -35,7 +35,7 @@ public record MigPlan(List<Change> changes) {
    *
    * @param others instances that prepared claims have of the card, this claim's others among them
    */
-  public static MigPlan toHave(Grant.Mig wanted, Collection<Grant.Mig> others, MigState state) {
+  public static MigPlan toHave(MigInstance wanted, Collection<MigInstance> others, MigState state) {
     List<Change> changes = new ArrayList<>();
     if (!state.on()) {
       changes.add(new Change.SwitchOn());
@@ -56,7 +56,7 @@ public record MigPlan(List<Change> changes) {
   }
 
   /** So that the instance is gone. */
-  public static MigPlan toEnd(Grant.Mig instance, MigState state) {
+  public static MigPlan toEnd(MigInstance instance, MigState state) {
     return new MigPlan(
         state.instances().stream().filter(there -> isAt(instance, there)).<Change>map(Change.End::new).toList());
   }
@@ -72,18 +72,18 @@ public record MigPlan(List<Change> changes) {
   }
 
   /** The instance, if it is there and complete: with one compute instance, which has all of it. */
-  public static Optional<GpuInstance> find(Grant.Mig wanted, Collection<GpuInstance> instances) {
+  public static Optional<GpuInstance> find(MigInstance wanted, Collection<GpuInstance> instances) {
     return instances.stream()
         .filter(instance -> isAt(wanted, instance))
         .filter(instance -> instance.computeInstances().size() == 1 && instance.computeInstances().getFirst().whole())
         .findFirst();
   }
 
-  private static boolean isAt(Grant.Mig wanted, GpuInstance instance) {
+  private static boolean isAt(MigInstance wanted, GpuInstance instance) {
     return instance.profile().equals(wanted.profile()) && instance.start() == wanted.start();
   }
 
-  private static boolean overlaps(Grant.Mig wanted, GpuInstance instance) {
+  private static boolean overlaps(MigInstance wanted, GpuInstance instance) {
     return wanted.start() < instance.start() + instance.size() && instance.start() < wanted.start() + wanted.size();
   }
 }

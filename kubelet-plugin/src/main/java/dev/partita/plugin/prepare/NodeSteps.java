@@ -4,6 +4,7 @@ import dev.partita.cdi.CdiFolder;
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.MigInstance;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.mig.MigCards;
@@ -64,7 +65,7 @@ public record NodeSteps(
   }
 
   private void makeInstance(Step.MakeInstance make) throws IOException {
-    List<Grant.Mig> others = new ArrayList<>();
+    List<MigInstance> others = new ArrayList<>();
     for (PreparedClaim prepared : checkpoint.readAll()) {
       prepared.grants().stream()
           .filter(grant -> grant.card().uuid().equals(make.grant().card().uuid()))

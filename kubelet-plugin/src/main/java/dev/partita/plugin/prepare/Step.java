@@ -2,8 +2,10 @@ package dev.partita.plugin.prepare;
 
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.MigInstance;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.PreparedClaim.Phase;
+import dev.partita.plugin.claim.Share;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -16,7 +18,7 @@ public sealed interface Step {
   record InstallLibraries() implements Step {}
 
   /** Make a MIG instance of the claim, if it is not there. */
-  record MakeInstance(ClaimRef claim, Grant grant, Grant.Mig instance) implements Step {}
+  record MakeInstance(ClaimRef claim, Grant grant, MigInstance instance) implements Step {}
 
   /** Make a card one that can be used as a whole or shared. */
   record ClearInstances(Grant grant) implements Step {}
@@ -25,7 +27,7 @@ public sealed interface Step {
   record EndInstances(String uid) implements Step {}
 
   /** Write a share's quota and make its usage region. */
-  record WriteShare(ClaimRef claim, Grant grant, Grant.Share share) implements Step {}
+  record WriteShare(ClaimRef claim, Grant grant, Share share) implements Step {}
 
   /** Write the claim's CDI spec. */
   record WriteSpec(PreparedClaim claim) implements Step {}
@@ -68,10 +70,9 @@ public sealed interface Step {
       steps.add(new InstallLibraries());
     }
     for (Grant grant : claim.grants()) {
-      switch (grant.use()) {
-        case Grant.Mig mig -> steps.add(new MakeInstance(claim.claim(), grant, mig));
-        case Grant.Whole whole when whole.adminAccess() -> {} // the card stays as whoever uses it has it
-        case Grant.Whole _,Grant.Share _ -> steps.add(new ClearInstances(grant));
+      grant.mig().ifPresent(mig -> steps.add(new MakeInstance(claim.claim(), grant, mig)));
+      if (grant.use().needsUncutCard()) {
+        steps.add(new ClearInstances(grant));
       }
     }
     for (Grant grant : claim.grants()) {

@@ -2,6 +2,7 @@ package dev.partita.plugin.share;
 
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.Share;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Matcher;
@@ -37,7 +38,7 @@ public final class QuotaFile {
    * @param overheadBytes what contexts and modules take of the memory
    * @param generation counts the contents that this share has had, from 1
    */
-  static String text(ClaimRef claim, Grant grant, Grant.Share share, long overheadBytes, long generation) {
+  static String text(ClaimRef claim, Grant grant, Share share, long overheadBytes, long generation) {
     return """
         partita-quota 1
         generation %d
@@ -64,7 +65,7 @@ public final class QuotaFile {
   }
 
   /** The same content as an earlier one keeps its generation; another one takes the next. */
-  static String after(String earlier, ClaimRef claim, Grant grant, Grant.Share share, long overheadBytes) {
+  static String after(String earlier, ClaimRef claim, Grant grant, Share share, long overheadBytes) {
     long last = number(GENERATION, earlier);
     String same = text(claim, grant, share, overheadBytes, last);
     return same.equals(earlier) ? same : text(claim, grant, share, overheadBytes, last + 1);
@@ -78,7 +79,7 @@ public final class QuotaFile {
   /** What a quota file allows; empty if it cannot be used. */
   static Optional<Limits> limitsOf(String text) {
     Matcher card = CARD.matcher(text);
-    long memory = Math.min(number(MEMORY, text), Grant.Share.MOST_BYTES);
+    long memory = Math.min(number(MEMORY, text), Share.MOST_BYTES);
     long physical = number(PHYSICAL, text);
     if (!card.find() || memory == 0) {
       return Optional.empty();

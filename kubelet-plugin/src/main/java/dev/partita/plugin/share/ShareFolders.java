@@ -5,6 +5,7 @@ import com.sun.jna.NativeLibrary;
 import dev.partita.cdi.DurableFile;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.Share;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.charset.StandardCharsets;
@@ -79,7 +80,7 @@ public record ShareFolders(Path stateRoot, Path runRoot, UsageRegions regions) {
    * Writes the quota, and makes the usage region if it is not there: a region in use is kept as it is, and so is the
    * overhead that was written before.
    */
-  public void write(ClaimRef claim, Grant grant, Grant.Share share) throws IOException {
+  public void write(ClaimRef claim, Grant grant, Share share) throws IOException {
     Path folder = Files.createDirectories(quotaFolder(claim.uid(), grant.shareKey()));
     Path quota = folder.resolve(QuotaFile.NAME);
     String earlier = written(claim.uid(), grant.shareKey());
@@ -123,7 +124,7 @@ public record ShareFolders(Path stateRoot, Path runRoot, UsageRegions regions) {
   }
 
   /** Writes into the quota what contexts and modules take, in bytes. A share that is not there any more stays so. */
-  public void writeOverhead(ClaimRef claim, Grant grant, Grant.Share share, long bytes) throws IOException {
+  public void writeOverhead(ClaimRef claim, Grant grant, Share share, long bytes) throws IOException {
     Path folder = quotaFolder(claim.uid(), grant.shareKey());
     String earlier = written(claim.uid(), grant.shareKey());
     String text = QuotaFile.after(earlier, claim, grant, share, bytes);

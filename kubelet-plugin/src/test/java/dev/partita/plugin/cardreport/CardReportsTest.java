@@ -7,7 +7,9 @@ import dev.partita.api.config.GpuShareConfig.CoreLimit;
 import dev.partita.plugin.claim.CardIdentity;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.HookedShare;
 import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.claim.Share;
 import dev.partita.plugin.nvml.CardSamples;
 import dev.partita.plugin.nvml.ProcessSample;
 import dev.partita.plugin.prepare.OperationLock;
@@ -137,8 +139,8 @@ class CardReportsTest {
 
   private static ShareUse use(ShareRef ref) {
     CardIdentity card = new CardIdentity(0, 0, CARD, "NVIDIA H200", 140L << 30, Optional.empty());
-    Grant.Share share = new Grant.Share(1L << 30, 1L << 30, 25, CoreLimit.HARD, 1, false);
-    Grant grant = new Grant(List.of("gpu"), "gpu-0-shared", Optional.of(ref.key()), card, share);
+    Share share = new Share(1L << 30, 1L << 30, 25, CoreLimit.HARD, 1);
+    Grant grant = new Grant(List.of("gpu"), "gpu-0-shared", Optional.of(ref.key()), card, new HookedShare(share));
     PreparedClaim claim =
         new PreparedClaim(new ClaimRef("default", ref.uid(), ref.uid()), PreparedClaim.Phase.COMPLETED, "boot",
             List.of(grant), Map.of(), false);

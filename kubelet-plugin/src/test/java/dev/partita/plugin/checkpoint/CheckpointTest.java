@@ -7,10 +7,12 @@ import static dev.partita.plugin.claim.Grants.whole;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.partita.plugin.claim.CardUse;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.PreparedClaim.Phase;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,10 +20,12 @@ import java.security.MessageDigest;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.ZoneOffset;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -57,6 +61,20 @@ class CheckpointTest {
   @AfterEach
   void close() {
     checkpoint.close();
+  }
+
+  /** The file is what the plugin wrote before it had a class a strategy. */
+  @Test
+  void recordsOfEveryStrategyStayAsTheyEverWere() throws IOException {
+    byte[] record;
+    try (InputStream file = Objects.requireNonNull(getClass().getResourceAsStream("every-strategy.claim"))) {
+      record = file.readAllBytes();
+    }
+    PreparedClaim claim = ClaimRecord.read(record);
+    assertThat(claim.grants()).extracting(grant -> grant.use().getClass().getName())
+        .containsExactlyInAnyOrderElementsOf(
+            Arrays.stream(CardUse.class.getPermittedSubclasses()).map(Class::getName).toList());
+    assertThat(ClaimRecord.write(claim)).isEqualTo(record);
   }
 
   @Test

@@ -53,7 +53,7 @@ class AllocationDecoderTest {
                   .singleElement()
                   .satisfies(
                       grant -> {
-                        assertThat(grant.use()).isEqualTo(new Grant.Whole(true));
+                        assertThat(grant.use()).isEqualTo(new AdminAccess());
                         assertThat(grant.device()).isEqualTo(device);
                       }));
     }
@@ -97,8 +97,8 @@ class AllocationDecoderTest {
         .isInstanceOfSatisfying(
             AllocationDecoder.Granted.class,
             granted -> assertThat(granted.grants().getFirst().use())
-                .isInstanceOfSatisfying(Grant.Share.class,
-                    share -> assertThat(share.memoryBytes()).isEqualTo(40 * Grants.GIB)));
+                .isInstanceOfSatisfying(HookedShare.class,
+                    share -> assertThat(share.its().memoryBytes()).isEqualTo(40 * Grants.GIB)));
     assertThat(read(100, "80Gi")).isInstanceOf(AllocationDecoder.Granted.class);
   }
 
@@ -115,12 +115,12 @@ class AllocationDecoderTest {
 
   @Test
   void anOversubscribedShareHasMoreMemoryThanItMayHoldOfTheCard() {
-    assertThat(share(Map.of("oversubscribe", 150), "40Gi", GpuNodeSpec.DEFAULT))
-        .isEqualTo(new Grant.Share(60 * Grants.GIB, 40 * Grants.GIB, 0, CoreLimit.HARD, 1, false));
+    assertThat(use(Map.of("oversubscribe", 150), "40Gi", GpuNodeSpec.DEFAULT))
+        .isEqualTo(new HookedShare(new Share(60 * Grants.GIB, 40 * Grants.GIB, 0, CoreLimit.HARD, 1)));
     GpuNodeSpec soldTwice = new GpuNodeSpec(Allocator.Controller, List.of(), null, 200);
-    assertThat(share(Map.of("oversubscribe", 150), "40Gi", soldTwice))
+    assertThat(use(Map.of("oversubscribe", 150), "40Gi", soldTwice))
         .as("besides what the node sells beyond its cards")
-        .isEqualTo(new Grant.Share(60 * Grants.GIB, 20 * Grants.GIB, 0, CoreLimit.HARD, 1, false));
+        .isEqualTo(new HookedShare(new Share(60 * Grants.GIB, 20 * Grants.GIB, 0, CoreLimit.HARD, 1)));
     assertThat(share(Map.of("oversubscribe", 1000), "80Gi", GpuNodeSpec.DEFAULT).memoryBytes())
         .isEqualTo(800 * Grants.GIB);
   }
@@ -129,24 +129,25 @@ class AllocationDecoderTest {
   void noShareHasMoreMemoryThanItsLedgerCanCount() {
     Gpu large = new Gpu(0, 0, "GPU-0", "NVIDIA H300", "h300", "Nvidia", "Hopper", "9.0", 288 * Grants.GIB, null, null,
         null, null, GpuHealth.HEALTHY);
-    assertThat(share(Map.of("oversubscribe", 1000), "288Gi", GpuNodeSpec.DEFAULT, large))
-        .isEqualTo(new Grant.Share(2048 * Grants.GIB - 512, 288 * Grants.GIB, 0, CoreLimit.HARD, 1, false));
-    assertThat(share(Map.of("oversubscribe", 700), "288Gi", GpuNodeSpec.DEFAULT, large).memoryBytes())
+    assertThat(use(Map.of("oversubscribe", 1000), "288Gi", GpuNodeSpec.DEFAULT, large))
+        .isEqualTo(new HookedShare(new Share(2048 * Grants.GIB - 512, 288 * Grants.GIB, 0, CoreLimit.HARD, 1)));
+    assertThat(
+        use(Map.of("oversubscribe", 700), "288Gi", GpuNodeSpec.DEFAULT, large).memoryBytes(CardIdentity.of(large)))
         .isEqualTo(2016 * Grants.GIB);
   }
 
   @Test
   void aShareThatHasTheCardAloneMayHoldAllOfItsMemoryThereWhateverTheNodeSells() {
     GpuNodeSpec soldTwice = new GpuNodeSpec(Allocator.Controller, List.of(), null, 200);
-    assertThat(share(ALONE, "40Gi", soldTwice))
-        .isEqualTo(new Grant.Share(40 * Grants.GIB, 40 * Grants.GIB, 0, CoreLimit.HARD, 1, true));
-    assertThat(share(ALONE, "120Gi", soldTwice)).as("and no more than the card has")
-        .isEqualTo(new Grant.Share(120 * Grants.GIB, 80 * Grants.GIB, 0, CoreLimit.HARD, 1, true));
+    assertThat(use(ALONE, "40Gi", soldTwice))
+        .isEqualTo(new ExclusiveShare(new Share(40 * Grants.GIB, 40 * Grants.GIB, 0, CoreLimit.HARD, 1)));
+    assertThat(use(ALONE, "120Gi", soldTwice)).as("and no more than the card has")
+        .isEqualTo(new ExclusiveShare(new Share(120 * Grants.GIB, 80 * Grants.GIB, 0, CoreLimit.HARD, 1)));
     GpuNodeSpec reserving = new GpuNodeSpec(Allocator.Controller, List.of(), new Quantity("8Gi"), 200);
     assertThat(share(ALONE, "120Gi", reserving).physicalBytes()).as("for shares").isEqualTo(72 * Grants.GIB);
     Map<String, Object> oversubscribing = Map.of("oversubscribe", 150, "placement", Map.of("exclusive", true));
-    assertThat(share(oversubscribing, "40Gi", soldTwice))
-        .isEqualTo(new Grant.Share(60 * Grants.GIB, 40 * Grants.GIB, 0, CoreLimit.HARD, 1, true));
+    assertThat(use(oversubscribing, "40Gi", soldTwice))
+        .isEqualTo(new ExclusiveShare(new Share(60 * Grants.GIB, 40 * Grants.GIB, 0, CoreLimit.HARD, 1)));
   }
 
   @Test
@@ -179,11 +180,11 @@ class AllocationDecoderTest {
   @Test
   void aCardOfItsOwnIsNotWhatKubeSchedulerGivesForAPartOfOne() {
     GpuNodeSpec scheduled = new GpuNodeSpec(Allocator.Scheduler, List.of(), null);
-    assertThat(share(ALONE, "40Gi", GpuNodeSpec.DEFAULT))
-        .isEqualTo(new Grant.Share(40 * Grants.GIB, 40 * Grants.GIB, 0, CoreLimit.HARD, 1, true));
+    assertThat(use(ALONE, "40Gi", GpuNodeSpec.DEFAULT))
+        .isEqualTo(new ExclusiveShare(new Share(40 * Grants.GIB, 40 * Grants.GIB, 0, CoreLimit.HARD, 1)));
     assertThat(refusal(read(ALONE, scheduled, TestClaims.share("node-0", "gpu", 0, "40Gi", ""))))
         .contains("its config asks for a card of its own: kube-scheduler allocated it");
-    assertThat(share(ALONE, "", scheduled).exclusive()).as("all of it").isTrue();
+    assertThat(use(ALONE, "", scheduled)).as("all of it").isInstanceOf(ExclusiveShare.class);
   }
 
   @Test
@@ -226,13 +227,16 @@ class AllocationDecoderTest {
     return Map.of("placement", Map.of(of, Map.of(how, List.of(value))));
   }
 
-  private static Grant.Share share(Map<String, Object> config, String memory, GpuNodeSpec node) {
-    return share(config, memory, node, CARD);
+  private static Share share(Map<String, Object> config, String memory, GpuNodeSpec node) {
+    return use(config, memory, node).share().orElseThrow();
   }
 
-  private static Grant.Share share(Map<String, Object> config, String memory, GpuNodeSpec node, Gpu card) {
-    return grants(config, node, cards(card), TestClaims.share("node-0", "gpu", 0, memory, "")).getFirst().share()
-        .orElseThrow();
+  private static CardUse use(Map<String, Object> config, String memory, GpuNodeSpec node) {
+    return use(config, memory, node, CARD);
+  }
+
+  private static CardUse use(Map<String, Object> config, String memory, GpuNodeSpec node, Gpu card) {
+    return grants(config, node, cards(card), TestClaims.share("node-0", "gpu", 0, memory, "")).getFirst().use();
   }
 
   private static List<Grant> grants(

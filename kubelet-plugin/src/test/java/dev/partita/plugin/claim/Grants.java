@@ -23,29 +23,27 @@ public final class Grants {
         "gpu-" + card + "-shared",
         Optional.of(id),
         card(card),
-        new Grant.Share(gib * GIB, cores, CoreLimit.HARD, 1));
+        new HookedShare(new Share(gib * GIB, cores, CoreLimit.HARD, 1)));
   }
 
   /** The same for which nobody else may be on the card. */
   public static Grant alone(Grant share) {
-    Grant.Share its = share.share().orElseThrow();
-    Grant.Share alone =
-        new Grant.Share(its.memoryBytes(), its.physicalBytes(), its.cores(), its.coreLimit(), its.priority(), true);
+    CardUse alone = new ExclusiveShare(share.share().orElseThrow());
     return new Grant(share.requests(), share.device(), share.shareId(), share.card(), alone);
   }
 
   public static Grant whole(String request, int card) {
-    return new Grant(List.of(request), "gpu-" + card, Optional.empty(), card(card), new Grant.Whole(false));
+    return new Grant(List.of(request), "gpu-" + card, Optional.empty(), card(card), new WholeCard());
   }
 
   /** A MIG instance of that many memory slices. */
   public static Grant instance(String request, int card, int start, int size) {
     return new Grant(
         List.of(request), "gpu-" + card + "-mig-" + size + "g-" + start, Optional.empty(), card(card),
-        new Grant.Mig(size + "g", start, size, 10L * size * GIB));
+        new MigInstance(size + "g", start, size, 10L * size * GIB));
   }
 
   public static Grant admin(String request, int card) {
-    return new Grant(List.of(request), "gpu-" + card, Optional.empty(), card(card), new Grant.Whole(true));
+    return new Grant(List.of(request), "gpu-" + card, Optional.empty(), card(card), new AdminAccess());
   }
 }

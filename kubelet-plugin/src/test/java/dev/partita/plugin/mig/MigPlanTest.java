@@ -2,7 +2,7 @@ package dev.partita.plugin.mig;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.MigInstance;
 import dev.partita.plugin.mig.MigPlan.Change;
 import dev.partita.plugin.nvml.MigControl.ComputeInstance;
 import dev.partita.plugin.nvml.MigControl.GpuInstance;
@@ -11,7 +11,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class MigPlanTest {
-  private static final Grant.Mig WANTED = new Grant.Mig("2g.35gb", 4, 2, 32L << 30);
+  private static final MigInstance WANTED = new MigInstance("2g.35gb", 4, 2, 32L << 30);
   private static final List<ComputeInstance> WHOLE = List.of(new ComputeInstance(0, true, "MIG-1"));
 
   @Test
@@ -41,7 +41,7 @@ class MigPlanTest {
     GpuInstance overlapping = instance("1g.18gb", 5, 1, WHOLE);
     GpuInstance beside = instance("1g.18gb", 6, 1, WHOLE);
     GpuInstance ofAnother = instance("3g.71gb", 0, 4, WHOLE);
-    Grant.Mig other = new Grant.Mig("3g.71gb", 0, 4, 69L << 30);
+    MigInstance other = new MigInstance("3g.71gb", 0, 4, 69L << 30);
     assertThat(MigPlan.toHave(WANTED, List.of(other), on(overlapping, beside, ofAnother)).changes())
         .containsExactly(new Change.End(overlapping), new Change.Make(WANTED));
   }

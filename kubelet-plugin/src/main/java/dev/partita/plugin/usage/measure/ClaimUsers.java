@@ -1,6 +1,7 @@
 package dev.partita.plugin.usage.measure;
 
 import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.MigInstance;
 import dev.partita.plugin.nvml.CardUser;
 import dev.partita.plugin.nvml.MigControl;
 import dev.partita.plugin.nvml.NvmlException;
@@ -47,32 +48,25 @@ public final class ClaimUsers {
     if (folders.isInUse(uid)) {
       return Optional.of("a process holds memory of one of its shares");
     }
-    List<Grant> undivided = grants.stream().filter(ClaimUsers::isUndivided).toList();
+    List<Grant> withoutLedger = grants.stream().filter(grant -> grant.use().isUsedWithoutLedger()).toList();
     if (!host.seesAll()) {
-      return undivided.isEmpty()
+      return withoutLedger.isEmpty()
           ? Optional.empty()
           : Optional.of(
-              "who uses " + undivided.getFirst().device() + " cannot be seen without the node's processes (hostPID)");
+              "who uses " + withoutLedger.getFirst().device()
+                  + " cannot be seen without the node's processes (hostPID)");
     }
     Optional<String> running = running(uid, pods);
     if (running.isPresent()) {
       return running;
     }
-    for (Grant grant : undivided) {
+    for (Grant grant : withoutLedger) {
       Optional<String> used = onCard(grant);
       if (used.isPresent()) {
         return used;
       }
     }
     return Optional.empty();
-  }
-
-  private static boolean isUndivided(Grant grant) {
-    return switch (grant.use()) {
-      case Grant.Whole whole -> !whole.adminAccess();
-      case Grant.Mig _ -> true;
-      case Grant.Share _ -> false;
-    };
   }
 
   /** A process of one of the pods, or one that has a share of the claim mounted. */
@@ -97,7 +91,7 @@ public final class ClaimUsers {
     try {
       Optional<MigControl.GpuInstance> instance = Optional.empty();
       if (grant.mig().isPresent()) {
-        Grant.Mig mig = grant.mig().get();
+        MigInstance mig = grant.mig().get();
         instance =
             cards.mig(card).instances().stream()
                 .filter(i -> i.start() == mig.start() && i.size() == mig.size())

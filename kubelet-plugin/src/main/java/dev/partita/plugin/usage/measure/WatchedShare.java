@@ -3,6 +3,7 @@ package dev.partita.plugin.usage.measure;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.claim.Share;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -11,7 +12,7 @@ import java.util.List;
  *
  * @param prepared the claim that it is of
  */
-public record WatchedShare(ShareRef ref, PreparedClaim prepared, Grant grant, Grant.Share share) {
+public record WatchedShare(ShareRef ref, PreparedClaim prepared, Grant grant, Share share) {
   /** The shares of the claims that are ready. */
   public static List<WatchedShare> of(List<PreparedClaim> records) {
     List<WatchedShare> shares = new ArrayList<>();

@@ -1,7 +1,7 @@
 package dev.partita.plugin.usage.verdict;
 
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
-import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.Share;
 import dev.partita.plugin.usage.measure.CardTime;
 import dev.partita.plugin.usage.measure.ProcessIdentity;
 import dev.partita.plugin.usage.measure.ShareRef;
@@ -148,7 +148,7 @@ public final class CoreBook {
   }
 
   private static boolean isHeld(ShareUse use) {
-    Grant.Share share = use.share().share();
+    Share share = use.share().share();
     return !(use.cores() instanceof CoreState.SeveralCards) && CoreLimits.isLimited(share)
         && share.coreLimit() == CoreLimit.HARD;
   }

@@ -1,7 +1,7 @@
 package dev.partita.plugin.usage.verdict;
 
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
-import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.Share;
 import dev.partita.plugin.usage.measure.WatchedShare;
 import java.util.Collection;
 import java.util.List;
@@ -14,7 +14,7 @@ public final class CoreLimits {
   private CoreLimits() {}
 
   /** core_rules_of in hook-lib's core_policy.c. */
-  static boolean isLimited(Grant.Share share) {
+  static boolean isLimited(Share share) {
     return share.cores() > 0 && share.cores() < NONE && share.coreLimit() != CoreLimit.NONE;
   }
 
@@ -22,9 +22,9 @@ public final class CoreLimits {
    * What a container may have with all these shares of one card, in percent; 100 is no limit: core_rules_sum in
    * hook-lib's core_policy.c.
    */
-  static int together(List<Grant.Share> shares) {
+  static int together(List<Share> shares) {
     return shares.stream().allMatch(CoreLimits::isLimited)
-        ? Math.min(NONE, shares.stream().mapToInt(Grant.Share::cores).sum())
+        ? Math.min(NONE, shares.stream().mapToInt(Share::cores).sum())
         : NONE;
   }
 

@@ -1,6 +1,6 @@
 package dev.partita.plugin.usage.verdict;
 
-import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.Share;
 import dev.partita.plugin.usage.measure.CardProcess;
 import dev.partita.plugin.usage.measure.OverheadBook;
 import dev.partita.plugin.usage.measure.ShareRef;
@@ -142,15 +142,15 @@ public final class UsageReckoning {
 
   private long excess(WatchedShare share) {
     return Math.max(
-        excess(share, ProcessUse::pinnedBytes, Grant.Share::physicalBytes),
-        excess(share, ProcessUse::bytes, Grant.Share::memoryBytes));
+        excess(share, ProcessUse::pinnedBytes, Share::physicalBytes),
+        excess(share, ProcessUse::bytes, Share::memoryBytes));
   }
 
   /**
    * What the share holds beyond its limit; no more than what it and those beside it in containers hold beyond the sum
    * of theirs.
    */
-  private long excess(WatchedShare share, ToLongFunction<ProcessUse> held, ToLongFunction<Grant.Share> limit) {
+  private long excess(WatchedShare share, ToLongFunction<ProcessUse> held, ToLongFunction<Share> limit) {
     ToLongFunction<WatchedShare> own =
         one -> uses.getOrDefault(one.ref(), List.of()).stream().mapToLong(held).sum() - limit.applyAsLong(one.share());
     long alone = own.applyAsLong(share);

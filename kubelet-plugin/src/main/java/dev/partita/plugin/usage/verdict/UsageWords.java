@@ -1,7 +1,7 @@
 package dev.partita.plugin.usage.verdict;
 
 import dev.partita.api.Bytes;
-import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.Share;
 import dev.partita.plugin.claimstatus.DeviceNotes;
 import dev.partita.plugin.claimstatus.DeviceNotes.Note;
 import java.util.ArrayList;
@@ -153,7 +153,7 @@ public final class UsageWords {
    * How much of a share is managed memory, which does not count against its part of the card, nobody but its processes
    * says.
    */
-  private static String limit(Grant.Share share) {
+  private static String limit(Share share) {
     String memory = Bytes.words(share.memoryBytes());
     return share.physicalBytes() == share.memoryBytes()
         ? memory

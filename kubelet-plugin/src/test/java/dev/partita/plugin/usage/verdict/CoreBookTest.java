@@ -6,7 +6,9 @@ import dev.partita.api.config.GpuShareConfig.CoreLimit;
 import dev.partita.plugin.claim.CardIdentity;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.HookedShare;
 import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.claim.Share;
 import dev.partita.plugin.usage.measure.CardTime;
 import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.measure.WatchedShare;
@@ -224,7 +226,8 @@ class CoreBookTest {
   static WatchedShare share(String key, int cores, CoreLimit limit) {
     CardIdentity card = new CardIdentity(0, 0, "GPU-1", "NVIDIA H200", 140L << 30, Optional.empty());
     Grant grant =
-        new Grant(List.of("gpu"), "gpu-0-shared", Optional.of(key), card, new Grant.Share(8L << 30, cores, limit, 1));
+        new Grant(List.of("gpu"), "gpu-0-shared", Optional.of(key), card,
+            new HookedShare(new Share(8L << 30, cores, limit, 1)));
     ClaimRef claim = new ClaimRef("default", "claim-" + key, "uid-" + key);
     PreparedClaim prepared =
         new PreparedClaim(claim, PreparedClaim.Phase.COMPLETED, "boot", List.of(grant), Map.of(), false);

@@ -6,7 +6,9 @@ import dev.partita.api.config.GpuShareConfig.CoreLimit;
 import dev.partita.plugin.claim.CardIdentity;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.HookedShare;
 import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.claim.Share;
 import dev.partita.plugin.usage.measure.CardProcess;
 import dev.partita.plugin.usage.measure.OverheadBook;
 import dev.partita.plugin.usage.measure.ShareRef;
@@ -288,8 +290,8 @@ class UsageReckoningTest {
 
   /** @param physical how much of it may be on the card, in GiB as well */
   private static WatchedShare share(String key, long gib, long physical) {
-    Grant.Share share = new Grant.Share(gib * GIB, physical * GIB, 0, CoreLimit.HARD, 1, false);
-    Grant grant = new Grant(List.of("gpu"), "gpu-0-shared", Optional.of(key), CARD, share);
+    Share share = new Share(gib * GIB, physical * GIB, 0, CoreLimit.HARD, 1);
+    Grant grant = new Grant(List.of("gpu"), "gpu-0-shared", Optional.of(key), CARD, new HookedShare(share));
     ClaimRef claim = new ClaimRef("default", "claim-" + key, "uid-" + key);
     PreparedClaim prepared =
         new PreparedClaim(claim, PreparedClaim.Phase.COMPLETED, "boot", List.of(grant), Map.of(), false);

@@ -1,0 +1,73 @@
+package dev.partita.api.sharing;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.api.DeviceName;
+import dev.partita.api.MigSlot;
+import java.util.Optional;
+
+/**
+ * How a claim has its card. {@link #of} is the one rule by which that is read from what is allocated. What a strategy
+ * means on a node stands in one class of the plugin for each: what a container gets, what that clashes with, who uses
+ * it, and how it is told.
+ */
+public sealed interface SharingStrategy {
+  /** A part of the card's memory and time, which the hook library holds containers to. Others may have the rest. */
+  record HookedShare() implements SharingStrategy {}
+
+  /** The same, and nobody else has anything of the card. */
+  record ExclusiveShare() implements SharingStrategy {}
+
+  /** All of the card; nothing is intercepted. */
+  record WholeCard() implements SharingStrategy {}
+
+  /** A MIG instance, which the card itself holds to its part; nothing is intercepted. */
+  record MigInstance(MigSlot slot) implements SharingStrategy {}
+
+  /** The card beside whoever has it ({@code adminAccess}); nothing is taken, and nothing intercepted. */
+  record AdminAccess() implements SharingStrategy {}
+
+  /**
+   * How a claim has a device that is allocated to it.
+   *
+   * @param exclusive whether its config asks for a card of its own: {@code placement.exclusive}
+   */
+  static SharingStrategy of(DeviceName device, boolean exclusive, boolean adminAccess) {
+    if (adminAccess) {
+      return new AdminAccess();
+    }
+    return switch (device) {
+      case DeviceName.Whole _ -> new WholeCard();
+      case DeviceName.Shared _ -> exclusive ? new ExclusiveShare() : new HookedShare();
+      case DeviceName.Mig mig -> new MigInstance(mig.slot());
+    };
+  }
+
+  /** Whether what is had of a device of that mode can be told to hold more memory than it has of the card. */
+  static boolean canOversubscribe(DeviceMode mode) {
+    return switch (mode) {
+      case SHARED -> true;
+      case WHOLE, MIG -> false;
+    };
+  }
+
+  /** Whether a device of that mode can keep others off its card. */
+  static boolean canBeExclusive(DeviceMode mode) {
+    return switch (mode) {
+      case WHOLE, SHARED -> true;
+      case MIG -> false;
+    };
+  }
+
+  /**
+   * The field of the config that asks for it and that kube-scheduler, which reads no configs, would not hold to; empty
+   * where it may allocate it.
+   *
+   * @param allMemory whether it takes all memory that the card has for shares: then nothing is left for others
+   */
+  default Optional<String> fieldUnknownToScheduler(boolean allMemory) {
+    return switch (this) {
+      case ExclusiveShare _ -> allMemory ? Optional.empty() : Optional.of("placement.exclusive");
+      case HookedShare _,WholeCard _,MigInstance _,AdminAccess _ -> Optional.empty();
+    };
+  }
+}

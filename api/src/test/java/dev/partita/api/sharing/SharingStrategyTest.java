@@ -1,0 +1,55 @@
+package dev.partita.api.sharing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.api.DeviceName;
+import dev.partita.api.MigSlot;
+import dev.partita.api.sharing.SharingStrategy.AdminAccess;
+import dev.partita.api.sharing.SharingStrategy.ExclusiveShare;
+import dev.partita.api.sharing.SharingStrategy.HookedShare;
+import dev.partita.api.sharing.SharingStrategy.MigInstance;
+import dev.partita.api.sharing.SharingStrategy.WholeCard;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class SharingStrategyTest {
+  private static final MigSlot SLOT = new MigSlot("1g-18gb", 3);
+  private static final DeviceName WHOLE = new DeviceName.Whole(0);
+  private static final DeviceName SHARED = new DeviceName.Shared(0);
+  private static final DeviceName MIG = new DeviceName.Mig(0, SLOT);
+
+  @Test
+  void theDeviceAndItsConfigSayHowACardIsHad() {
+    assertThat(SharingStrategy.of(WHOLE, false, false)).isEqualTo(new WholeCard());
+    assertThat(SharingStrategy.of(WHOLE, true, false)).as("it is, anyway").isEqualTo(new WholeCard());
+    assertThat(SharingStrategy.of(SHARED, false, false)).isEqualTo(new HookedShare());
+    assertThat(SharingStrategy.of(SHARED, true, false)).isEqualTo(new ExclusiveShare());
+    assertThat(SharingStrategy.of(MIG, false, false)).isEqualTo(new MigInstance(SLOT));
+    assertThat(SharingStrategy.of(MIG, true, false)).as("it cannot be").isEqualTo(new MigInstance(SLOT));
+  }
+
+  @Test
+  void whoHasAdminAccessHasNothingElseWhateverTheDevice() {
+    for (DeviceName device : List.of(WHOLE, SHARED, MIG)) {
+      assertThat(SharingStrategy.of(device, true, true)).isEqualTo(new AdminAccess());
+    }
+  }
+
+  @Test
+  void onlySharesCanOversubscribeAndOnlyInstancesCannotKeepOthersOff() {
+    assertThat(DeviceMode.values()).filteredOn(SharingStrategy::canOversubscribe).containsExactly(DeviceMode.SHARED);
+    assertThat(DeviceMode.values()).filteredOn(SharingStrategy::canBeExclusive)
+        .containsExactly(DeviceMode.WHOLE, DeviceMode.SHARED);
+  }
+
+  @Test
+  void kubeSchedulerMayServeAllButAPartOfACardThatNobodyElseIsToHave() {
+    List<SharingStrategy> others =
+        List.of(new HookedShare(), new WholeCard(), new MigInstance(SLOT), new AdminAccess());
+    assertThat(others).allSatisfy(
+        strategy -> assertThat(strategy.fieldUnknownToScheduler(false)).isEmpty());
+    assertThat(new ExclusiveShare().fieldUnknownToScheduler(true)).isEmpty();
+    assertThat(new ExclusiveShare().fieldUnknownToScheduler(false)).contains("placement.exclusive");
+  }
+}

@@ -1,0 +1,39 @@
+package dev.partita.plugin.claim;
+
+import dev.partita.api.node.HeldDevice;
+import java.util.List;
+import java.util.Optional;
+
+/** A card beside whoever has it. */
+public record AdminAccess() implements CardUse {
+  @Override
+  public Optional<String> clash(Held own, List<Held> others) {
+    return Optional.empty();
+  }
+
+  /** The card stays as whoever uses it has it. */
+  @Override
+  public boolean needsUncutCard() {
+    return false;
+  }
+
+  @Override
+  public boolean isUsedWithoutLedger() {
+    return false;
+  }
+
+  @Override
+  public Optional<HeldDevice> held(CardIdentity card) {
+    return Optional.empty();
+  }
+
+  @Override
+  public long memoryBytes(CardIdentity card) {
+    return card.memoryBytes();
+  }
+
+  @Override
+  public String words(String card) {
+    return "admin access to " + card;
+  }
+}

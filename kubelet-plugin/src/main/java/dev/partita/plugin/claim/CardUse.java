@@ -1,0 +1,47 @@
+package dev.partita.plugin.claim;
+
+import dev.partita.api.node.HeldDevice;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a claim may do with a card: for every {@link dev.partita.api.sharing.SharingStrategy} the class that answers for
+ * it on the node. Nothing else in the plugin tells strategies apart but what reads an allocation
+ * ({@link AllocationDecoder}) and a checkpoint record, and the compiler names these.
+ */
+public sealed interface CardUse permits HookedShare, ExclusiveShare, WholeCard, MigInstance, AdminAccess {
+  /** Why it cannot stand beside what others have of its card; empty if it can. */
+  Optional<String> clash(Held own, List<Held> others);
+
+  /**
+   * What the hook library holds containers to: they get the shadow libraries, a quota file and a usage region. Empty if
+   * nothing is intercepted: they get the driver's own libraries.
+   */
+  default Optional<Share> share() {
+    return Optional.empty();
+  }
+
+  /** The MIG instance that has to be made, and whose device nodes containers get. */
+  default Optional<MigInstance> mig() {
+    return Optional.empty();
+  }
+
+  /** Whether the card's MIG instances have to go first: it cannot be used while its MIG mode is on. */
+  boolean needsUncutCard();
+
+  /** Whether only NVML can tell who uses it: no ledger does, and it is something that could be taken back. */
+  boolean isUsedWithoutLedger();
+
+  /** What of the card is kept from others; empty if nothing is. */
+  Optional<HeldDevice> held(CardIdentity card);
+
+  /** Device memory, in bytes. */
+  long memoryBytes(CardIdentity card);
+
+  /**
+   * What was given, for people: {@code 8 GiB of NVIDIA H200 (GPU-…) on node-0, at most 25 % of its time}.
+   *
+   * @param card which one, and where
+   */
+  String words(String card);
+}

@@ -1,0 +1,47 @@
+package dev.partita.plugin.claim;
+
+import dev.partita.api.node.HeldDevice;
+import java.util.List;
+import java.util.Optional;
+
+/** A part of a card that the hook library holds containers to, and nobody else has anything of the card. */
+public record ExclusiveShare(Share its) implements CardUse {
+  @Override
+  public Optional<String> clash(Held own, List<Held> others) {
+    List<Held> undivided = others.stream().filter(other -> other.grant().share().isEmpty()).toList();
+    return HookedShare.keptOff(own, undivided)
+        .or(() -> others.stream().findFirst()
+            .map(other -> own.card() + " is wanted exclusively, but " + other.has(own)))
+        .or(() -> HookedShare.tooMuch(own, List.of()));
+  }
+
+  @Override
+  public Optional<Share> share() {
+    return Optional.of(its);
+  }
+
+  @Override
+  public boolean needsUncutCard() {
+    return true;
+  }
+
+  @Override
+  public boolean isUsedWithoutLedger() {
+    return false;
+  }
+
+  @Override
+  public Optional<HeldDevice> held(CardIdentity card) {
+    return Optional.of(HeldDevice.whole(card.uuid()));
+  }
+
+  @Override
+  public long memoryBytes(CardIdentity card) {
+    return its.memoryBytes();
+  }
+
+  @Override
+  public String words(String card) {
+    return its.words(card) + ", nobody else on it";
+  }
+}

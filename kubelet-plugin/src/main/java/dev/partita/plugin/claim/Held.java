@@ -1,0 +1,27 @@
+package dev.partita.plugin.claim;
+
+/** A device that a claim has prepared, or is about to. */
+record Held(ClaimRef claim, Grant grant) {
+  /**
+   * Says who has something prepared. Kubelet puts errors into events of the pod, whose owner sees no other namespace: a
+   * claim there is named by its UID alone.
+   *
+   * @param asking whom that is told
+   */
+  String has(Held asking) {
+    return owner(asking) + " has " + grant.device() + " prepared";
+  }
+
+  /** Whose it is, for the same. */
+  String owner(Held asking) {
+    return "claim " + (claim.namespace().equals(asking.claim.namespace()) ? claim.toString() : claim.uid());
+  }
+
+  String card() {
+    return "card " + grant.card().uuid() + " (gpu-" + grant.card().index() + ")";
+  }
+
+  boolean isOnCardOf(Held other) {
+    return grant.card().uuid().equals(other.grant.card().uuid());
+  }
+}

@@ -1,0 +1,88 @@
+package dev.partita.plugin.claim;
+
+import dev.partita.api.node.HeldDevice;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+
+/** A part of a card that the hook library holds containers to, beside others' parts. */
+public record HookedShare(Share its) implements CardUse {
+  @Override
+  public Optional<String> clash(Held own, List<Held> others) {
+    return keptOff(own, others).or(() -> tooMuch(own, others));
+  }
+
+  @Override
+  public Optional<Share> share() {
+    return Optional.of(its);
+  }
+
+  @Override
+  public boolean needsUncutCard() {
+    return true;
+  }
+
+  @Override
+  public boolean isUsedWithoutLedger() {
+    return false;
+  }
+
+  @Override
+  public Optional<HeldDevice> held(CardIdentity card) {
+    return Optional.of(HeldDevice.share(card.uuid(), its.physicalBytes(), its.cores()));
+  }
+
+  @Override
+  public long memoryBytes(CardIdentity card) {
+    return its.memoryBytes();
+  }
+
+  @Override
+  public String words(String card) {
+    return its.words(card);
+  }
+
+  /** What of a card keeps every share off it, in the order in which it is told. */
+  private enum Obstacle {
+    INSTANCES,
+    WHOLE_CARD,
+    EXCLUSIVE_SHARE,
+    NONE
+  }
+
+  /** Why no share can be on the card; empty if some can. */
+  static Optional<String> keptOff(Held own, List<Held> others) {
+    return others.stream()
+        .filter(other -> obstacle(other) != Obstacle.NONE)
+        .min(Comparator.comparing(HookedShare::obstacle))
+        .flatMap(
+            other -> switch (obstacle(other)) {
+              case INSTANCES -> Optional.of(own.card() + " is cut into MIG instances: " + other.has(own));
+              case WHOLE_CARD -> Optional.of(own.card() + " is prepared as a whole for " + other.owner(own));
+              case EXCLUSIVE_SHARE -> Optional.of(own.card() + " is prepared exclusively for " + other.owner(own));
+              case NONE -> Optional.empty();
+            });
+  }
+
+  private static Obstacle obstacle(Held other) {
+    return switch (other.grant().use()) {
+      case MigInstance _ -> Obstacle.INSTANCES;
+      case WholeCard _ -> Obstacle.WHOLE_CARD;
+      case ExclusiveShare _ -> Obstacle.EXCLUSIVE_SHARE;
+      case HookedShare _,AdminAccess _ -> Obstacle.NONE;
+    };
+  }
+
+  /** Why the shares would hold more than the card has; empty if they would not. */
+  static Optional<String> tooMuch(Held own, List<Held> others) {
+    long total = physicalBytes(own) + others.stream().mapToLong(HookedShare::physicalBytes).sum();
+    long has = own.grant().card().memoryBytes();
+    return total > has
+        ? Optional.of(own.card() + " has " + has + " bytes, but with this claim its shares would hold " + total)
+        : Optional.empty();
+  }
+
+  private static long physicalBytes(Held held) {
+    return held.grant().share().map(Share::physicalBytes).orElse(0L);
+  }
+}

@@ -1,0 +1,75 @@
+package dev.partita.plugin.claim;
+
+import dev.partita.api.Bytes;
+import dev.partita.api.MigSlot;
+import dev.partita.api.node.HeldDevice;
+import dev.partita.api.node.MigProfile;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A MIG instance of a card.
+ *
+ * @param profile the name, such as 1g.18gb
+ * @param start first memory slice
+ * @param size memory slices
+ * @param memoryBytes bytes of device memory
+ */
+public record MigInstance(String profile, int start, int size, long memoryBytes) implements CardUse {
+  public MigInstance {
+    if (profile.isEmpty() || start < 0 || size < 1 || memoryBytes <= 0) {
+      throw new IllegalArgumentException(
+          "no MIG instance: " + profile + " of " + size + " memory slices from " + start);
+    }
+  }
+
+  /** The instance of a profile at a place, which is one of the profile's. */
+  static MigInstance of(MigProfile profile, MigSlot slot) {
+    int size = profile.placements().stream().filter(place -> place.start() == slot.start()).findFirst().orElseThrow()
+        .size();
+    return new MigInstance(profile.name(), slot.start(), size, profile.memoryBytes());
+  }
+
+  /** Whether the two have a memory slice in common. */
+  public boolean overlaps(MigInstance other) {
+    return start < other.start + other.size && other.start < start + size;
+  }
+
+  @Override
+  public Optional<String> clash(Held own, List<Held> others) {
+    return others.stream()
+        .filter(other -> other.grant().mig().map(this::overlaps).orElse(true))
+        .findFirst()
+        .map(other -> own.card() + " is to be cut for " + own.grant().device() + ", but " + other.has(own));
+  }
+
+  @Override
+  public Optional<MigInstance> mig() {
+    return Optional.of(this);
+  }
+
+  @Override
+  public boolean needsUncutCard() {
+    return false;
+  }
+
+  @Override
+  public boolean isUsedWithoutLedger() {
+    return true;
+  }
+
+  @Override
+  public Optional<HeldDevice> held(CardIdentity card) {
+    return Optional.of(HeldDevice.instance(card.uuid(), profile, new MigProfile.Placement(start, size)));
+  }
+
+  @Override
+  public long memoryBytes(CardIdentity card) {
+    return memoryBytes;
+  }
+
+  @Override
+  public String words(String card) {
+    return "MIG instance " + profile + " (" + Bytes.words(memoryBytes) + ") of " + card;
+  }
+}

@@ -1,0 +1,66 @@
+package dev.partita.plugin.claim;
+
+import dev.partita.api.Bytes;
+import dev.partita.api.config.GpuShareConfig.CoreLimit;
+
+/**
+ * A part of a card, as the hook library holds containers to it.
+ *
+ * @param memoryBytes bytes of device memory
+ * @param physicalBytes bytes of the card that it may hold; less than its memory where the node sells more than its
+ *        cards have, or the claim oversubscribes what it has
+ * @param cores percent of the card, 0 for no limit
+ * @param coreLimit how cores are enforced
+ * @param priority 0 is the higher one
+ */
+public record Share(long memoryBytes, long physicalBytes, int cores, CoreLimit coreLimit, int priority) {
+  /**
+   * The most memory that one share can have, 2 TiB less a unit: PARTITA_UNITS_MAX of hook-lib's usage_region.h, which
+   * is all that a ledger can count.
+   */
+  public static final long MOST_BYTES = 0xffff_ffffL * 512;
+
+  public Share {
+    if (memoryBytes <= 0) {
+      throw new IllegalArgumentException("a share has memory: " + memoryBytes);
+    }
+    if (physicalBytes <= 0 || physicalBytes > memoryBytes) {
+      throw new IllegalArgumentException(
+          "a share holds some of its memory on the card, and no more than that: " + physicalBytes);
+    }
+    if (cores < 0 || cores > 100) {
+      throw new IllegalArgumentException("cores are a percentage: " + cores);
+    }
+  }
+
+  /** A share whose memory is all on the card. */
+  public Share(long memoryBytes, int cores, CoreLimit coreLimit, int priority) {
+    this(memoryBytes, memoryBytes, cores, coreLimit, priority);
+  }
+
+  /** Whether containers are held to a part of the card's time. */
+  public boolean limitsCores() {
+    return switch (coreLimit) {
+      case HARD, SOFT -> cores > 0;
+      case NONE -> false;
+    };
+  }
+
+  /** {@code 8 GiB (4 GiB of it on the card) of NVIDIA H200 (GPU-…) on node-0, at most 25 % of its time}. */
+  String words(String card) {
+    String physical =
+        physicalBytes == memoryBytes ? "" : " (" + Bytes.words(physicalBytes) + " of it on the card)";
+    return Bytes.words(memoryBytes) + physical + " of " + card + coresInWords();
+  }
+
+  private String coresInWords() {
+    if (cores == 0) {
+      return "";
+    }
+    return switch (coreLimit) {
+      case HARD -> ", at most " + cores + " % of its time";
+      case SOFT -> ", " + cores + " % of its time, more when it is idle";
+      case NONE -> ", " + cores + " % of its time, not enforced";
+    };
+  }
+}

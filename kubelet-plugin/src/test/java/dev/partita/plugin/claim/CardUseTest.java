@@ -1,0 +1,95 @@
+package dev.partita.plugin.claim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.config.GpuShareConfig.CoreLimit;
+import dev.partita.api.node.HeldDevice;
+import dev.partita.api.node.MigProfile;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The answers of every strategy on a node, in one table. */
+class CardUseTest {
+  private static final String CARD = "GPU-0";
+  private static final Share SHARE =
+      new Share(8 * Grants.GIB, 4 * Grants.GIB, 25, CoreLimit.HARD, 1);
+  private static final MigInstance INSTANCE = new MigInstance("1g.10gb", 3, 1, 10 * Grants.GIB);
+
+  private record Answers(
+      CardUse use,
+      boolean intercepted,
+      boolean instance,
+      boolean needsUncutCard,
+      boolean isUsedWithoutLedger,
+      Optional<HeldDevice> held,
+      long gib,
+      String words) {}
+
+  private static Stream<Answers> table() {
+    return Stream.of(
+        new Answers(new HookedShare(SHARE), true, false, true, false,
+            Optional.of(HeldDevice.share(CARD, 4 * Grants.GIB, 25)), 8,
+            "8 GiB (4 GiB of it on the card) of it, at most 25 % of its time"),
+        new Answers(new ExclusiveShare(SHARE), true, false, true, false, Optional.of(HeldDevice.whole(CARD)), 8,
+            "8 GiB (4 GiB of it on the card) of it, at most 25 % of its time, nobody else on it"),
+        new Answers(new WholeCard(), false, false, true, true, Optional.of(HeldDevice.whole(CARD)), 80, "whole it"),
+        new Answers(INSTANCE, false, true, false, true,
+            Optional.of(HeldDevice.instance(CARD, "1g.10gb", new MigProfile.Placement(3, 1))), 10,
+            "MIG instance 1g.10gb (10 GiB) of it"),
+        new Answers(new AdminAccess(), false, false, false, false, Optional.empty(), 80, "admin access to it"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("table")
+  void everyStrategyAnswersForTheNode(Answers expected) {
+    CardUse use = expected.use();
+    assertThat(
+        new Answers(use, use.share().isPresent(), use.mig().isPresent(), use.needsUncutCard(),
+            use.isUsedWithoutLedger(), use.held(Grants.card(0)), use.memoryBytes(Grants.card(0)) / Grants.GIB,
+            use.words("it")))
+        .isEqualTo(expected);
+  }
+
+  @Test
+  void theTableHasEveryStrategy() {
+    assertThat(table().map(answers -> answers.use().getClass().getName()).toList())
+        .containsExactlyInAnyOrderElementsOf(
+            Arrays.stream(CardUse.class.getPermittedSubclasses()).map(Class::getName).toList());
+  }
+
+  @Test
+  void whetherTwoStandTogetherDoesNotDependOnWhoComesFirst() {
+    List<String> together = new ArrayList<>();
+    List<CardUse> uses = table().map(Answers::use).sorted(Comparator.comparing(u -> u.getClass().getName())).toList();
+    for (CardUse first : uses) {
+      for (CardUse second : uses) {
+        boolean clashes = clashes(first, second);
+        assertThat(clashes(second, first)).as("%s, %s", first, second).isEqualTo(clashes);
+        if (!clashes) {
+          together.add(first.getClass().getSimpleName() + "+" + second.getClass().getSimpleName());
+        }
+      }
+    }
+    assertThat(together.stream().filter(pair -> !pair.contains("AdminAccess"))).as("besides administrators")
+        .containsExactly("HookedShare+HookedShare");
+  }
+
+  private static boolean clashes(CardUse present, CardUse wanted) {
+    PreparedClaim there =
+        new PreparedClaim(new ClaimRef("default", "there", "there"), PreparedClaim.Phase.COMPLETED, "",
+            List.of(grant(present)), Map.of(), false);
+    return Clash.between(List.of(grant(wanted)), new ClaimRef("default", "new", "new"), List.of(there)).isPresent();
+  }
+
+  private static Grant grant(CardUse use) {
+    return new Grant(List.of("gpu"), "gpu-0", Optional.empty(), Grants.card(0), use);
+  }
+}
