@@ -3,6 +3,7 @@ package dev.partita.api.sharing;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
+import java.util.Optional;
 
 /**
  * How a claim has its card. {@link #of} is the one rule by which that is read from what is allocated. What a strategy
@@ -54,6 +55,19 @@ public sealed interface SharingStrategy {
     return switch (mode) {
       case WHOLE, SHARED -> true;
       case MIG -> false;
+    };
+  }
+
+  /**
+   * The field of the config that asks for it and that kube-scheduler, which reads no configs, would not hold to; empty
+   * where it may allocate it.
+   *
+   * @param allMemory whether it takes all memory that the card has for shares: then nothing is left for others
+   */
+  default Optional<String> fieldUnknownToScheduler(boolean allMemory) {
+    return switch (this) {
+      case ExclusiveShare _ -> allMemory ? Optional.empty() : Optional.of("placement.exclusive");
+      case HookedShare _,WholeCard _,MigInstance _,AdminAccess _ -> Optional.empty();
     };
   }
 }

@@ -42,4 +42,14 @@ class SharingStrategyTest {
     assertThat(DeviceMode.values()).filteredOn(SharingStrategy::canBeExclusive)
         .containsExactly(DeviceMode.WHOLE, DeviceMode.SHARED);
   }
+
+  @Test
+  void kubeSchedulerMayServeAllButAPartOfACardThatNobodyElseIsToHave() {
+    List<SharingStrategy> others =
+        List.of(new HookedShare(), new WholeCard(), new MigInstance(SLOT), new AdminAccess());
+    assertThat(others).allSatisfy(
+        strategy -> assertThat(strategy.fieldUnknownToScheduler(false)).isEmpty());
+    assertThat(new ExclusiveShare().fieldUnknownToScheduler(true)).isEmpty();
+    assertThat(new ExclusiveShare().fieldUnknownToScheduler(false)).contains("placement.exclusive");
+  }
 }
