@@ -6,24 +6,24 @@ import dev.partita.api.MigSlot;
 import java.util.Optional;
 
 /**
- * How a claim has its card. {@link #of} is the one rule by which that is read from what is allocated. What a strategy
- * means on a node stands in one class of the plugin for each: what a container gets, what that clashes with, who uses
- * it, and how it is told.
+ * How a card is shared: what one claim has of it, and whether others may have the rest. {@link #of} is the one rule by
+ * which that is read from what is allocated. What a strategy means on a node stands in one class of the plugin for
+ * each: what a container gets, what that clashes with, who uses it, and how it is told.
  */
 public sealed interface SharingStrategy {
   /** A part of the card's memory and time, which the hook library holds containers to. Others may have the rest. */
   record HookedShare() implements SharingStrategy {}
 
-  /** The same, and nobody else has anything of the card. */
+  /** A share like {@link HookedShare}, on a card of which nobody else has anything. */
   record ExclusiveShare() implements SharingStrategy {}
 
-  /** All of the card; nothing is intercepted. */
+  /** The whole card, of which nobody else has anything; nothing is intercepted. */
   record WholeCard() implements SharingStrategy {}
 
   /** A MIG instance, which the card itself holds to its part; nothing is intercepted. */
   record MigInstance(MigSlot slot) implements SharingStrategy {}
 
-  /** The card beside whoever has it ({@code adminAccess}); nothing is taken, and nothing intercepted. */
+  /** Access to the card beside whoever has it ({@code adminAccess}); nothing is taken, and nothing intercepted. */
   record AdminAccess() implements SharingStrategy {}
 
   /**

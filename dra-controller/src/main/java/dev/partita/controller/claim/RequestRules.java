@@ -1,6 +1,7 @@
 package dev.partita.controller.claim;
 
 import dev.partita.api.AllocatorTaint;
+import dev.partita.api.DeviceMode;
 import dev.partita.api.Driver;
 import dev.partita.api.RequestName;
 import dev.partita.api.config.Decoded;
@@ -8,6 +9,7 @@ import dev.partita.api.config.FieldError;
 import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.config.ShareConfigs;
 import dev.partita.api.device.CapacityName;
+import dev.partita.api.sharing.SharingStrategy;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClaimConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
@@ -127,7 +129,8 @@ public final class RequestRules {
       return Optional.empty();
     }
     boolean oversubscribed = config.oversubscribe() != GpuShareConfig.NOT_OVERSUBSCRIBED;
-    boolean exclusive = mig && config.placement().exclusive();
+    DeviceMode mode = mig ? DeviceMode.MIG : DeviceMode.WHOLE;
+    boolean exclusive = config.placement().exclusive() && !SharingStrategy.canBeExclusive(mode);
     return oversubscribed || exclusive
         ? Optional.of(
             new FieldError(

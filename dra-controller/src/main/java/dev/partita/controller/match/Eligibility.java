@@ -8,6 +8,7 @@ import dev.partita.api.config.GpuShareConfig.Placement;
 import dev.partita.api.device.AttributeValue;
 import dev.partita.api.device.CapacityName;
 import dev.partita.api.device.DeviceAttribute;
+import dev.partita.api.sharing.SharingStrategy;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.booking.Accounts;
 import dev.partita.controller.inventory.Capacity;
@@ -188,7 +189,7 @@ public final class Eligibility {
     if (ask.oversubscribe() != GpuShareConfig.NOT_OVERSUBSCRIBED) {
       return new Fit.Refused(new CardRefusal.NotOversubscribed(device.mode()));
     }
-    if (ask.placement().exclusive() && device.mode() == DeviceMode.MIG) {
+    if (ask.placement().exclusive() && !SharingStrategy.canBeExclusive(device.mode())) {
       return new Fit.Refused(new CardRefusal.NotExclusive());
     }
     if (ask.memory() instanceof MemoryRequest.Bytes(long asked) && asked > memory) {

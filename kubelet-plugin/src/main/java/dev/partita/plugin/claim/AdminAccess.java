@@ -4,10 +4,10 @@ import dev.partita.api.node.HeldDevice;
 import java.util.List;
 import java.util.Optional;
 
-/** A card beside whoever has it. */
+/** Access to a card beside whoever has it, for an administrator; nothing of it is taken. */
 public record AdminAccess() implements CardUse {
   @Override
-  public Optional<String> clash(Held own, List<Held> others) {
+  public Optional<String> clash(PreparedDevice own, List<PreparedDevice> others) {
     return Optional.empty();
   }
 
@@ -25,11 +25,6 @@ public record AdminAccess() implements CardUse {
   @Override
   public Optional<HeldDevice> held(CardIdentity card) {
     return Optional.empty();
-  }
-
-  @Override
-  public long memoryBytes(CardIdentity card) {
-    return card.memoryBytes();
   }
 
   @Override

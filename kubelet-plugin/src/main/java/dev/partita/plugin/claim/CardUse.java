@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a claim may do with a card: for every {@link dev.partita.api.sharing.SharingStrategy} the class that answers for
- * it on the node. Nothing else in the plugin tells strategies apart but what reads an allocation
+ * How a claim uses a card on this node: for every {@link dev.partita.api.sharing.SharingStrategy} the class that
+ * answers for it. Nothing else in the plugin tells strategies apart but what reads an allocation
  * ({@link AllocationDecoder}) and a checkpoint record, and the compiler names these.
  */
 public sealed interface CardUse permits HookedShare, ExclusiveShare, WholeCard, MigInstance, AdminAccess {
   /** Why it cannot stand beside what others have of its card; empty if it can. */
-  Optional<String> clash(Held own, List<Held> others);
+  Optional<String> clash(PreparedDevice own, List<PreparedDevice> others);
 
   /**
    * What the hook library holds containers to: they get the shadow libraries, a quota file and a usage region. Empty if
@@ -27,16 +27,22 @@ public sealed interface CardUse permits HookedShare, ExclusiveShare, WholeCard, 
   }
 
   /** Whether the card's MIG instances have to go first: it cannot be used while its MIG mode is on. */
-  boolean needsUncutCard();
+  default boolean needsUncutCard() {
+    return mig().isEmpty();
+  }
 
   /** Whether only NVML can tell who uses it: no ledger does, and it is something that could be taken back. */
-  boolean isUsedWithoutLedger();
+  default boolean isUsedWithoutLedger() {
+    return share().isEmpty();
+  }
 
   /** What of the card is kept from others; empty if nothing is. */
   Optional<HeldDevice> held(CardIdentity card);
 
-  /** Device memory, in bytes. */
-  long memoryBytes(CardIdentity card);
+  /** Device memory that containers have, in bytes: a share's, or else all of the card's. */
+  default long memoryBytes(CardIdentity card) {
+    return share().map(Share::memoryBytes).orElse(card.memoryBytes());
+  }
 
   /**
    * What was given, for people: {@code 8 GiB of NVIDIA H200 (GPU-…) on node-0, at most 25 % of its time}.

@@ -19,17 +19,17 @@ public record Clash(String reason, List<PreparedClaim> others) {
 
   /** Why these grants cannot stand beside what other claims have prepared; empty if they can. */
   public static Optional<Clash> between(List<Grant> wanted, ClaimRef claim, Collection<PreparedClaim> prepared) {
-    List<Held> held =
+    List<PreparedDevice> held =
         Stream.concat(
             prepared.stream()
                 .filter(other -> !other.claim().uid().equals(claim.uid()))
-                .flatMap(other -> other.grants().stream().map(grant -> new Held(other.claim(), grant))),
-            wanted.stream().map(grant -> new Held(claim, grant)))
+                .flatMap(other -> other.grants().stream().map(grant -> new PreparedDevice(other.claim(), grant))),
+            wanted.stream().map(grant -> new PreparedDevice(claim, grant)))
             .filter(Clash::isKeptFromOthers)
             .toList();
     for (Grant grant : wanted) {
-      Held own = new Held(claim, grant);
-      List<Held> others = held.stream().filter(other -> other.isOnCardOf(own) && !other.equals(own)).toList();
+      PreparedDevice own = new PreparedDevice(claim, grant);
+      List<PreparedDevice> others = held.stream().filter(other -> other.isOnCardOf(own) && !other.equals(own)).toList();
       Optional<String> clash = grant.use().clash(own, others);
       if (clash.isPresent()) {
         return Optional.of(new Clash(clash.get(), othersOn(own, prepared)));
@@ -38,14 +38,15 @@ public record Clash(String reason, List<PreparedClaim> others) {
     return Optional.empty();
   }
 
-  private static boolean isKeptFromOthers(Held held) {
+  private static boolean isKeptFromOthers(PreparedDevice held) {
     return held.grant().use().held(held.grant().card()).isPresent();
   }
 
-  private static List<PreparedClaim> othersOn(Held wanted, Collection<PreparedClaim> prepared) {
+  private static List<PreparedClaim> othersOn(PreparedDevice wanted, Collection<PreparedClaim> prepared) {
     return prepared.stream()
         .filter(other -> !other.claim().uid().equals(wanted.claim().uid()))
-        .filter(other -> other.grants().stream().anyMatch(grant -> new Held(other.claim(), grant).isOnCardOf(wanted)))
+        .filter(other -> other.grants().stream()
+            .anyMatch(grant -> new PreparedDevice(other.claim(), grant).isOnCardOf(wanted)))
         .toList();
   }
 }

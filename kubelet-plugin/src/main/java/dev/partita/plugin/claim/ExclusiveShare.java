@@ -4,11 +4,11 @@ import dev.partita.api.node.HeldDevice;
 import java.util.List;
 import java.util.Optional;
 
-/** A part of a card that the hook library holds containers to, and nobody else has anything of the card. */
+/** A part of a card that the hook library holds containers to, while nobody else has anything of the card. */
 public record ExclusiveShare(Share its) implements CardUse {
   @Override
-  public Optional<String> clash(Held own, List<Held> others) {
-    List<Held> undivided = others.stream().filter(other -> other.grant().share().isEmpty()).toList();
+  public Optional<String> clash(PreparedDevice own, List<PreparedDevice> others) {
+    List<PreparedDevice> undivided = others.stream().filter(other -> other.grant().share().isEmpty()).toList();
     return HookedShare.keptOff(own, undivided)
         .or(() -> others.stream().findFirst()
             .map(other -> own.card() + " is wanted exclusively, but " + other.has(own)))
@@ -21,23 +21,8 @@ public record ExclusiveShare(Share its) implements CardUse {
   }
 
   @Override
-  public boolean needsUncutCard() {
-    return true;
-  }
-
-  @Override
-  public boolean isUsedWithoutLedger() {
-    return false;
-  }
-
-  @Override
   public Optional<HeldDevice> held(CardIdentity card) {
     return Optional.of(HeldDevice.whole(card.uuid()));
-  }
-
-  @Override
-  public long memoryBytes(CardIdentity card) {
-    return its.memoryBytes();
   }
 
   @Override

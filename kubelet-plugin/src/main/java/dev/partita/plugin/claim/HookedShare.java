@@ -8,7 +8,7 @@ import java.util.Optional;
 /** A part of a card that the hook library holds containers to, beside others' parts. */
 public record HookedShare(Share its) implements CardUse {
   @Override
-  public Optional<String> clash(Held own, List<Held> others) {
+  public Optional<String> clash(PreparedDevice own, List<PreparedDevice> others) {
     return keptOff(own, others).or(() -> tooMuch(own, others));
   }
 
@@ -18,23 +18,8 @@ public record HookedShare(Share its) implements CardUse {
   }
 
   @Override
-  public boolean needsUncutCard() {
-    return true;
-  }
-
-  @Override
-  public boolean isUsedWithoutLedger() {
-    return false;
-  }
-
-  @Override
   public Optional<HeldDevice> held(CardIdentity card) {
     return Optional.of(HeldDevice.share(card.uuid(), its.physicalBytes(), its.cores()));
-  }
-
-  @Override
-  public long memoryBytes(CardIdentity card) {
-    return its.memoryBytes();
   }
 
   @Override
@@ -51,7 +36,7 @@ public record HookedShare(Share its) implements CardUse {
   }
 
   /** Why no share can be on the card; empty if some can. */
-  static Optional<String> keptOff(Held own, List<Held> others) {
+  static Optional<String> keptOff(PreparedDevice own, List<PreparedDevice> others) {
     return others.stream()
         .filter(other -> obstacle(other) != Obstacle.NONE)
         .min(Comparator.comparing(HookedShare::obstacle))
@@ -64,7 +49,7 @@ public record HookedShare(Share its) implements CardUse {
             });
   }
 
-  private static Obstacle obstacle(Held other) {
+  private static Obstacle obstacle(PreparedDevice other) {
     return switch (other.grant().use()) {
       case MigInstance _ -> Obstacle.INSTANCES;
       case WholeCard _ -> Obstacle.WHOLE_CARD;
@@ -74,7 +59,7 @@ public record HookedShare(Share its) implements CardUse {
   }
 
   /** Why the shares would hold more than the card has; empty if they would not. */
-  static Optional<String> tooMuch(Held own, List<Held> others) {
+  static Optional<String> tooMuch(PreparedDevice own, List<PreparedDevice> others) {
     long total = physicalBytes(own) + others.stream().mapToLong(HookedShare::physicalBytes).sum();
     long has = own.grant().card().memoryBytes();
     return total > has
@@ -82,7 +67,7 @@ public record HookedShare(Share its) implements CardUse {
         : Optional.empty();
   }
 
-  private static long physicalBytes(Held held) {
+  private static long physicalBytes(PreparedDevice held) {
     return held.grant().share().map(Share::physicalBytes).orElse(0L);
   }
 }

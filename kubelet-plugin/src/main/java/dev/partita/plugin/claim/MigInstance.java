@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A MIG instance of a card.
+ * A MIG instance of a card, which is made for one claim; the card itself holds containers to it.
  *
  * @param profile the name, such as 1g.18gb
  * @param start first memory slice
@@ -36,7 +36,7 @@ public record MigInstance(String profile, int start, int size, long memoryBytes)
   }
 
   @Override
-  public Optional<String> clash(Held own, List<Held> others) {
+  public Optional<String> clash(PreparedDevice own, List<PreparedDevice> others) {
     return others.stream()
         .filter(other -> other.grant().mig().map(this::overlaps).orElse(true))
         .findFirst()
@@ -46,16 +46,6 @@ public record MigInstance(String profile, int start, int size, long memoryBytes)
   @Override
   public Optional<MigInstance> mig() {
     return Optional.of(this);
-  }
-
-  @Override
-  public boolean needsUncutCard() {
-    return false;
-  }
-
-  @Override
-  public boolean isUsedWithoutLedger() {
-    return true;
   }
 
   @Override

@@ -1,19 +1,19 @@
 package dev.partita.plugin.claim;
 
 /** A device that a claim has prepared, or is about to. */
-record Held(ClaimRef claim, Grant grant) {
+record PreparedDevice(ClaimRef claim, Grant grant) {
   /**
    * Says who has something prepared. Kubelet puts errors into events of the pod, whose owner sees no other namespace: a
    * claim there is named by its UID alone.
    *
    * @param asking whom that is told
    */
-  String has(Held asking) {
+  String has(PreparedDevice asking) {
     return owner(asking) + " has " + grant.device() + " prepared";
   }
 
   /** Whose it is, for the same. */
-  String owner(Held asking) {
+  String owner(PreparedDevice asking) {
     return "claim " + (claim.namespace().equals(asking.claim.namespace()) ? claim.toString() : claim.uid());
   }
 
@@ -21,7 +21,7 @@ record Held(ClaimRef claim, Grant grant) {
     return "card " + grant.card().uuid() + " (gpu-" + grant.card().index() + ")";
   }
 
-  boolean isOnCardOf(Held other) {
+  boolean isOnCardOf(PreparedDevice other) {
     return grant.card().uuid().equals(other.grant.card().uuid());
   }
 }
