@@ -3,7 +3,7 @@ package dev.partita.controller.schedule;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.controller.allocate.Outcome;
 import dev.partita.controller.budget.DecisionBudget;
-import dev.partita.controller.claim.AdminAccess;
+import dev.partita.controller.claim.AdminAccessRule;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.claim.AllocationStatus;
 import dev.partita.controller.claim.ClaimReader;
@@ -127,9 +127,9 @@ final class PodDecider implements Decider {
       }
       switch (reader.read(claim)) {
         case ClaimReading.Foreign foreign -> {}
-        case ClaimReading.Understood(ClaimRequest ask) when AdminAccess.isAsked(ask)
-            && !AdminAccess.isAllowed(view.namespace(name.namespace())) ->
-            problems.put(claim, List.of(AdminAccess.REFUSAL));
+        case ClaimReading.Understood(ClaimRequest ask) when AdminAccessRule.isAsked(ask)
+            && !AdminAccessRule.isAllowed(view.namespace(name.namespace())) ->
+            problems.put(claim, List.of(AdminAccessRule.REFUSAL));
         case ClaimReading.Understood(ClaimRequest ask) -> {
           open.put(claim.getMetadata().getUid(), claim);
           asks.add(ask);

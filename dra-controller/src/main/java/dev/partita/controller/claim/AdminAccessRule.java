@@ -11,11 +11,11 @@ import org.jspecify.annotations.Nullable;
  * Who may look at devices that others have. The API server asks for the same label when a claim is made (KEP-5018);
  * that it is still there when the claim is allocated is asked here.
  */
-public final class AdminAccess {
+public final class AdminAccessRule {
   static final String LABEL = "resource.kubernetes.io/admin-access";
   public static final String REFUSAL = "adminAccess: needs the label " + LABEL + "=true on the namespace";
 
-  private AdminAccess() {}
+  private AdminAccessRule() {}
 
   public static boolean isAsked(ClaimRequest claim) {
     return claim.requests().stream().flatMap(request -> request.alternatives().stream())
