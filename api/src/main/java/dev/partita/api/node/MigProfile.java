@@ -45,6 +45,11 @@ public record MigProfile(
     public int mask() {
       return start < 0 || size < 1 || start + size > MAX_SLICES ? 0 : (int) ((1L << size) - 1) << start;
     }
+
+    /** Whether the two have a memory slice in common: then a card cannot have an instance at both. */
+    public boolean overlaps(Placement other) {
+      return start < other.start + other.size && other.start < start + size;
+    }
   }
 
   /** The profile as it stands in names of devices: {@link MigSlot#labelOf}. */

@@ -30,15 +30,15 @@ public record MigInstance(String profile, int start, int size, long memoryBytes)
     return new MigInstance(profile.name(), slot.start(), size, profile.memoryBytes());
   }
 
-  /** Whether the two have a memory slice in common. */
-  public boolean overlaps(MigInstance other) {
-    return start < other.start + other.size && other.start < start + size;
+  /** Its memory slices. */
+  public MigProfile.Placement placement() {
+    return new MigProfile.Placement(start, size);
   }
 
   @Override
   public Optional<String> clash(PreparedDevice own, List<PreparedDevice> others) {
     return others.stream()
-        .filter(other -> other.grant().mig().map(this::overlaps).orElse(true))
+        .filter(other -> other.grant().mig().map(its -> placement().overlaps(its.placement())).orElse(true))
         .findFirst()
         .map(other -> own.card() + " is to be cut for " + own.grant().device() + ", but " + other.has(own));
   }
@@ -50,7 +50,7 @@ public record MigInstance(String profile, int start, int size, long memoryBytes)
 
   @Override
   public Optional<HeldDevice> held(CardIdentity card) {
-    return Optional.of(HeldDevice.instance(card.uuid(), profile, new MigProfile.Placement(start, size)));
+    return Optional.of(HeldDevice.instance(card.uuid(), profile, placement()));
   }
 
   @Override

@@ -45,7 +45,7 @@ public record MigPlan(List<Change> changes) {
       if (find(wanted, List.of(instance)).isPresent()) {
         there = true;
       } else if (others.stream().noneMatch(other -> isAt(other, instance))
-          && (overlaps(wanted, instance) || instance.profile().equals(wanted.profile()))) {
+          && (wanted.placement().overlaps(instance.placement()) || instance.profile().equals(wanted.profile()))) {
         changes.add(new Change.End(instance)); // of some profiles there can only be so many, wherever they lie
       }
     }
@@ -81,9 +81,5 @@ public record MigPlan(List<Change> changes) {
 
   private static boolean isAt(MigInstance wanted, GpuInstance instance) {
     return instance.profile().equals(wanted.profile()) && instance.start() == wanted.start();
-  }
-
-  private static boolean overlaps(MigInstance wanted, GpuInstance instance) {
-    return wanted.start() < instance.start() + instance.size() && instance.start() < wanted.start() + wanted.size();
   }
 }

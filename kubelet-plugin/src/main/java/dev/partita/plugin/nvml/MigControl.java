@@ -1,5 +1,6 @@
 package dev.partita.plugin.nvml;
 
+import dev.partita.api.node.MigProfile;
 import java.util.List;
 
 /** Sees and changes the MIG instances of cards, and sees who is on a card. For one thread at a time. */
@@ -65,6 +66,11 @@ public interface MigControl {
   record GpuInstance(int id, String profile, int start, int size, List<ComputeInstance> computeInstances) {
     public GpuInstance {
       computeInstances = List.copyOf(computeInstances);
+    }
+
+    /** Its memory slices. */
+    public MigProfile.Placement placement() {
+      return new MigProfile.Placement(start, size);
     }
   }
 
