@@ -12,7 +12,7 @@ import dev.partita.controller.explain.Question;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.reasons.Explanation;
 import dev.partita.controller.reasons.NodeRefusal;
-import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
 import java.util.List;
@@ -26,10 +26,10 @@ import org.jspecify.annotations.Nullable;
 final class Explanations {
   private static final int SUMMARY = 2_000;
 
-  private final ClusterView view;
+  private final ClusterObjects view;
   private final PodScheduler scheduler;
 
-  Explanations(ClusterView view, PodScheduler scheduler) {
+  Explanations(ClusterObjects view, PodScheduler scheduler) {
     this.view = view;
     this.scheduler = scheduler;
   }

@@ -6,7 +6,7 @@ import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.commit.PodPlan;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.turns.Turn;
-import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -39,7 +39,7 @@ final class GangScheduler {
   /** A gang that is looked at later is not set aside by any name. */
   private static final String NOTHING = "";
 
-  private final ClusterView view;
+  private final ClusterObjects view;
   private final Clock clock;
   private final PodScheduler scheduler;
   private final GangPreemption room;
@@ -58,7 +58,7 @@ final class GangScheduler {
 
   /** @param clock cannot be set, unlike the time of day */
   GangScheduler(
-      ClusterView view,
+      ClusterObjects view,
       Clock clock,
       PodScheduler scheduler,
       GangPreemption room,

@@ -30,7 +30,7 @@ import dev.partita.controller.state.DemandRecorder;
 import dev.partita.controller.state.Vetoes;
 import dev.partita.controller.turns.AlikePods;
 import dev.partita.controller.turns.PodShape;
-import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.Heartbeat;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Node;
@@ -55,7 +55,7 @@ import org.jspecify.annotations.Nullable;
 /** Decides about one pod: reads its claims, gathers what speaks for and against each node, and asks the allocator. */
 final class PodDecider implements Decider {
   private final Heartbeat heartbeat;
-  private final ClusterView view;
+  private final ClusterObjects view;
   private final ClaimLedger ledger;
   private final NodeLoads loads;
   private final Vetoes vetoes;
@@ -65,7 +65,7 @@ final class PodDecider implements Decider {
   private dev.partita.controller.allocate.Allocator allocator;
 
   PodDecider(
-      ClusterView view,
+      ClusterObjects view,
       ClaimLedger ledger,
       NodeLoads loads,
       Vetoes vetoes,

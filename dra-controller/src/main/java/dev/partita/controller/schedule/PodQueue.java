@@ -13,7 +13,7 @@ import dev.partita.controller.turns.Fatal;
 import dev.partita.controller.turns.Rank;
 import dev.partita.controller.turns.SetAside;
 import dev.partita.controller.turns.Turn;
-import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -81,7 +81,7 @@ final class PodQueue {
    */
   private static final int MOST_LOOKS = 2_000;
 
-  private final ClusterView view;
+  private final ClusterObjects view;
   private final NodeLoads loads;
   private final PodScheduler scheduler;
   private final Retries retries;
@@ -95,7 +95,7 @@ final class PodQueue {
 
   /** @param processorTime of this thread, in ns */
   PodQueue(
-      ClusterView view,
+      ClusterObjects view,
       NodeLoads loads,
       PodScheduler scheduler,
       Retries retries,

@@ -14,7 +14,7 @@ import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.state.ClaimLedger;
 import dev.partita.controller.state.Nominations;
 import dev.partita.controller.turns.AlikePods;
-import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -41,7 +41,7 @@ final class PodScheduler {
           .thenComparing(pod -> Objects.requireNonNullElse(pod.getMetadata().getCreationTimestamp(), ""))
           .thenComparing(pod -> ObjectKey.of(pod).toString());
 
-  private final ClusterView view;
+  private final ClusterObjects view;
   private final Clock clock;
   private final Clock monotonicClock; // cannot be set, unlike the time of day
   private final ClaimLedger ledger;
@@ -59,7 +59,7 @@ final class PodScheduler {
   private final Set<ObjectKey> writing = new HashSet<>();
 
   PodScheduler(
-      ClusterView view,
+      ClusterObjects view,
       Clock clock,
       Clock monotonicClock,
       ClaimLedger ledger,

@@ -18,7 +18,7 @@ import dev.partita.controller.state.ClaimLedger;
 import dev.partita.controller.state.Nomination;
 import dev.partita.controller.state.Nomination.Grounds;
 import dev.partita.controller.state.Nominations;
-import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -60,7 +60,7 @@ final class Preemption {
 
   private static final long DEFAULT_GRACE_SECONDS = 30;
 
-  private final ClusterView view;
+  private final ClusterObjects view;
   private final Clock clock;
   private final ClaimLedger ledger;
   private final NodeLoads loads;
@@ -73,7 +73,7 @@ final class Preemption {
   private final Map<String, Instant> protectedUntil = new HashMap<>();
 
   Preemption(
-      ClusterView view,
+      ClusterObjects view,
       Clock clock,
       ClaimLedger ledger,
       NodeLoads loads,

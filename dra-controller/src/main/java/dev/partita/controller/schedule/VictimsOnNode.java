@@ -3,7 +3,7 @@ package dev.partita.controller.schedule;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.preempt.Victim;
-import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -27,7 +27,7 @@ import java.util.stream.Collectors;
 record VictimsOnNode(String node, Map<Victim, Pod> victims, Map<String, Set<String>> users) {
   private static final String MIRROR = "kubernetes.io/config.mirror";
 
-  static VictimsOnNode of(ClusterView view, String node, Predicate<Pod> mayGo) {
+  static VictimsOnNode of(ClusterObjects view, String node, Predicate<Pod> mayGo) {
     Map<Victim, Pod> victims = new LinkedHashMap<>();
     Map<String, Set<String>> users = new HashMap<>();
     for (ResourceClaim claim : view.claimsOn(node)) {
