@@ -71,7 +71,7 @@ final class GangPreemption {
    * before. If borrowers are to go, it must be for no more than is guaranteed, whichever of the gang's pods it is that
    * they go for.
    */
-  private Optional<Map<Pod, Nomination>> search(List<Pod> pods, Inventory inventory) {
+  Optional<Map<Pod, Nomination>> search(List<Pod> pods, Inventory inventory) {
     Map<Pod, Nomination> found = new LinkedHashMap<>();
     List<Outcome.Allocated> outcomes = new ArrayList<>();
     Map<String, String> placed = new HashMap<>();
