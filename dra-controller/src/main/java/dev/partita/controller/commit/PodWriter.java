@@ -1,5 +1,6 @@
 package dev.partita.controller.commit;
 
+import dev.partita.controller.claim.AllocationGate;
 import dev.partita.controller.claim.ClaimReader;
 import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.turns.TasksByTurns;
@@ -38,7 +39,7 @@ public final class PodWriter implements AutoCloseable {
   private static final int GATES_IN_A_RUSH = 2;
 
   private final AllocationWriter writer;
-  private final AllocationGate gate;
+  private final GateRemover gate;
   private final ClusterView view;
   private final Clock clock;
   private final Predicate<ResourceClaim> spent;
@@ -51,7 +52,7 @@ public final class PodWriter implements AutoCloseable {
 
   public PodWriter(
       AllocationWriter writer,
-      AllocationGate gate,
+      GateRemover gate,
       ClusterView view,
       Clock clock,
       Predicate<ResourceClaim> spent,

@@ -3,6 +3,7 @@ package dev.partita.controller.schedule;
 import dev.partita.api.DeviceName;
 import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
+import dev.partita.controller.claim.PodOrder;
 import dev.partita.controller.commit.PodPlan;
 import dev.partita.controller.explain.Answer;
 import dev.partita.controller.explain.PodExplanation;
@@ -45,7 +46,8 @@ final class Explanations {
           view.claim(key) == null
               ? new Answer.Unknown()
               : new Answer.Explained(
-                  view.podsOf(key).stream().sorted(PodScheduler.ORDER).map(pod -> explain(pod, inventory)).toList());
+                  view.podsOf(key).stream().sorted(PodOrder.MOST_URGENT_FIRST).map(pod -> explain(pod, inventory))
+                      .toList());
     };
   }
 

@@ -3,6 +3,7 @@ package dev.partita.controller.schedule;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
+import dev.partita.controller.claim.PodOrder;
 import dev.partita.controller.commit.PodPlan;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.turns.Turn;
@@ -94,7 +95,7 @@ final class GangScheduler {
   }
 
   private static List<Pod> live(List<Pod> there) {
-    return there.stream().filter(PodClaims::isLive).sorted(PodScheduler.ORDER).toList();
+    return there.stream().filter(PodClaims::isLive).sorted(PodOrder.MOST_URGENT_FIRST).toList();
   }
 
   /**
@@ -193,7 +194,7 @@ final class GangScheduler {
     String why =
         "gang " + gang.name() + ": waits for pod " + pod.getMetadata().getName()
             + switch (decision) {
-              case Decision.Wait wait -> ": " + wait.why().summary(ClaimNotes.MAX_EXPLANATION);
+              case Decision.Wait wait -> ": " + wait.why().summary(WhyWaiting.MAX_EXPLANATION);
               case Decision.Refuse(Map<ResourceClaim, List<String>> problems) ->
                   ": " + String.join("; ", problems.values().stream().flatMap(List::stream).toList());
               default -> ", whose claims are not there yet";

@@ -5,13 +5,13 @@ import dev.partita.controller.allocate.Outcome;
 import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.claim.AdminAccess;
 import dev.partita.controller.claim.AllocatedClaim;
+import dev.partita.controller.claim.AllocationGate;
 import dev.partita.controller.claim.AllocationStatus;
 import dev.partita.controller.claim.ClaimReader;
 import dev.partita.controller.claim.ClaimReading;
 import dev.partita.controller.claim.ControllerOnlyFields;
 import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
-import dev.partita.controller.commit.AllocationGate;
 import dev.partita.controller.commit.PodPlan;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
@@ -213,7 +213,7 @@ final class PodDecider implements Decider {
 
   /** What can be said of others that are alike: nothing, where the words name a claim. */
   private static Optional<AlikePods.Said> said(WhyWaiting why, List<ClaimRequest> asks) {
-    String summary = why.summary(ClaimNotes.MAX_EXPLANATION);
+    String summary = why.summary(WhyWaiting.MAX_EXPLANATION);
     if (asks.stream().anyMatch(ask -> summary.contains("claim " + ask.claim().name()))) {
       return Optional.empty();
     }

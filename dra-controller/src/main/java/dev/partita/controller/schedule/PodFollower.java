@@ -1,9 +1,10 @@
 package dev.partita.controller.schedule;
 
+import dev.partita.controller.claim.AllocationGate;
 import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
+import dev.partita.controller.claim.PodOrder;
 import dev.partita.controller.claim.Priorities;
-import dev.partita.controller.commit.AllocationGate;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.nodes.Load;
 import dev.partita.controller.nodes.NodeLoads;
@@ -87,7 +88,7 @@ final class PodFollower {
       demandRecorder.arrivedWithoutCards(pod);
     }
     if (!pod.getSpec().getResourceClaims().isEmpty()) {
-      priorities.put(uid, PodScheduler.priority(pod));
+      priorities.put(uid, PodOrder.priority(pod));
     }
     if (!pod.getSpec().getResourceClaims().isEmpty() || AllocationGate.isOn(pod)) {
       pods.add(key);

@@ -4,6 +4,7 @@ import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.budget.OverBudgetException;
 import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
+import dev.partita.controller.claim.PodOrder;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.nodes.Load;
 import dev.partita.controller.nodes.NodeFit;
@@ -148,7 +149,7 @@ final class PodQueue {
     Turn turn = Gang.of(pod).<Turn>map(Turn.OfGang::new).orElseGet(() -> new Turn.OfPod(key));
     if (!aside.holds(id(turn, pod))) {
       String created = Objects.requireNonNullElse(pod.getMetadata().getCreationTimestamp(), "");
-      queue.add(turn, key.namespace(), new Rank(PodScheduler.priority(pod), created, key.toString()));
+      queue.add(turn, key.namespace(), new Rank(PodOrder.priority(pod), created, key.toString()));
     }
   }
 
@@ -170,7 +171,7 @@ final class PodQueue {
     return switch (turn) {
       case Turn.OfPod(ObjectKey key) -> Optional.ofNullable(view.pod(key)).stream().toList();
       case Turn.OfGang(ObjectKey gang) ->
-          view.podsOfGang(gang).stream().filter(PodClaims::isLive).sorted(PodScheduler.ORDER).toList();
+          view.podsOfGang(gang).stream().filter(PodClaims::isLive).sorted(PodOrder.MOST_URGENT_FIRST).toList();
     };
   }
 

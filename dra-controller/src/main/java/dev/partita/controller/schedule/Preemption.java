@@ -5,6 +5,7 @@ import dev.partita.controller.booking.Booking;
 import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.budget.OverBudgetException;
 import dev.partita.controller.claim.PodClaims;
+import dev.partita.controller.claim.PodOrder;
 import dev.partita.controller.claim.Priorities;
 import dev.partita.controller.commit.Evictor;
 import dev.partita.controller.inventory.GpuHost;
@@ -128,7 +129,7 @@ final class Preemption {
 
   /** Whether anybody may have to go for the pod: because of its priority, or of what is guaranteed to its namespace. */
   boolean mayEvict(Pod pod) {
-    return isAllowed(pod) && (mayReclaim(pod) || priorities.isAnyBelow(PodScheduler.priority(pod)));
+    return isAllowed(pod) && (mayReclaim(pod) || priorities.isAnyBelow(PodOrder.priority(pod)));
   }
 
   private boolean mayReclaim(Pod pod) {
@@ -205,7 +206,7 @@ final class Preemption {
   }
 
   private <T> T lifted(Pod pod, Supplier<T> question) {
-    return nominations.without(pod.getMetadata().getUid(), PodScheduler.priority(pod), question);
+    return nominations.without(pod.getMetadata().getUid(), PodOrder.priority(pod), question);
   }
 
   /** Nothing is kept any longer for the pod. */
@@ -241,7 +242,7 @@ final class Preemption {
 
   private Optional<Plan> reclaim(Pod pod, Decision.Wait wait, Inventory inventory, Set<String> leaving) {
     Grounds guarantee = new Grounds.Guarantee(pod.getMetadata().getNamespace());
-    Borrowers borrowers = new Borrowers(ledger, nominations, PodScheduler.priority(pod));
+    Borrowers borrowers = new Borrowers(ledger, nominations, PodOrder.priority(pod));
     return choose(pod, wait, inventory, guarantee, leaving, borrowers::smallestFirst)
         .or(() -> choose(pod, wait, inventory, guarantee, leaving, borrowers::largestFirst));
   }
@@ -304,7 +305,7 @@ final class Preemption {
     return new Nomination(
         pod.getMetadata().getUid(),
         pod.getMetadata().getNamespace(),
-        PodScheduler.priority(pod),
+        PodOrder.priority(pod),
         outcome.node(),
         bookings(outcome),
         PodRequests.of(pod),
@@ -322,7 +323,7 @@ final class Preemption {
         || VictimsOnNode.isStatic(victim)) {
       return false;
     }
-    int higher = Integer.compare(PodScheduler.priority(preemptor), PodScheduler.priority(victim));
+    int higher = Integer.compare(PodOrder.priority(preemptor), PodOrder.priority(victim));
     return higher > 0 || (grounds instanceof Grounds.Guarantee && higher == 0 && borrows(victim));
   }
 

@@ -2,6 +2,7 @@ package dev.partita.controller.schedule;
 
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.claim.PodClaims;
+import dev.partita.controller.claim.PodOrder;
 import dev.partita.controller.preempt.Victim;
 import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.ObjectKey;
@@ -78,6 +79,6 @@ record VictimsOnNode(String node, Map<Victim, Pod> victims, Map<String, Set<Stri
             .orElse(Objects.requireNonNullElse(pod.getMetadata().getCreationTimestamp(), ""));
     return new Victim(
         pod.getMetadata().getUid(), pod.getMetadata().getNamespace(), pod.getMetadata().getName(),
-        PodScheduler.priority(pod), started);
+        PodOrder.priority(pod), started);
   }
 }

@@ -14,6 +14,7 @@ import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.claim.AllocationStatus;
 import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
+import dev.partita.controller.claim.PodOrder;
 import dev.partita.controller.claim.Priorities;
 import dev.partita.controller.classes.ClassPlan;
 import dev.partita.controller.inventory.CardKey;
@@ -120,7 +121,7 @@ final class ClusterWithoutServer implements ClusterObjects {
   /** Adds a pod, or replaces it. */
   void put(Pod pod) {
     pods.put(ObjectKey.of(pod), pod);
-    priorities.put(pod.getMetadata().getUid(), PodScheduler.priority(pod));
+    priorities.put(pod.getMetadata().getUid(), PodOrder.priority(pod));
     if (PodClaims.takesRoom(pod)) {
       loads.put(pod.getMetadata().getUid(), pod.getSpec().getNodeName(), PodRequests.of(pod));
     }
