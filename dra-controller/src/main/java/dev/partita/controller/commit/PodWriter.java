@@ -3,6 +3,7 @@ package dev.partita.controller.commit;
 import dev.partita.controller.claim.AllocationGate;
 import dev.partita.controller.claim.ClaimReader;
 import dev.partita.controller.place.ClaimPlacement;
+import dev.partita.controller.state.PodPlan;
 import dev.partita.controller.turns.TasksByTurns;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;

@@ -5,6 +5,8 @@ import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.config.GpuShareConfig;
 import dev.partita.controller.claim.ClaimReader;
+import dev.partita.controller.decide.Decision;
+import dev.partita.controller.decide.WhyWaiting;
 import dev.partita.controller.events.AllocatedCondition;
 import dev.partita.controller.events.ClaimEvent;
 import dev.partita.controller.events.ClaimEvents;

@@ -12,6 +12,7 @@ import dev.partita.controller.nodes.NodeLoads;
 import dev.partita.controller.turns.FairQueue;
 import dev.partita.controller.turns.Fatal;
 import dev.partita.controller.turns.Rank;
+import dev.partita.controller.turns.SearchSlots;
 import dev.partita.controller.turns.SetAside;
 import dev.partita.controller.turns.Turn;
 import dev.partita.controller.watch.ClusterObjects;

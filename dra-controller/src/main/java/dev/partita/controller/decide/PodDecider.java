@@ -1,4 +1,4 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.decide;
 
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.controller.allocate.Outcome;
@@ -12,7 +12,6 @@ import dev.partita.controller.claim.ClaimReading;
 import dev.partita.controller.claim.ControllerOnlyFields;
 import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
-import dev.partita.controller.commit.PodPlan;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.match.Candidates;
@@ -27,6 +26,7 @@ import dev.partita.controller.request.PodNeeds;
 import dev.partita.controller.selector.DeviceSelectors;
 import dev.partita.controller.state.ClaimLedger;
 import dev.partita.controller.state.DemandRecorder;
+import dev.partita.controller.state.PodPlan;
 import dev.partita.controller.state.Vetoes;
 import dev.partita.controller.turns.AlikePods;
 import dev.partita.controller.turns.PodShape;
@@ -53,7 +53,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Decides about one pod: reads its claims, gathers what speaks for and against each node, and asks the allocator. */
-final class PodDecider implements Decider {
+public final class PodDecider implements Decider {
   private final Heartbeat heartbeat;
   private final ClusterObjects view;
   private final ClaimLedger ledger;
@@ -64,7 +64,7 @@ final class PodDecider implements Decider {
   private final DecisionBudget budget;
   private dev.partita.controller.allocate.Allocator allocator;
 
-  PodDecider(
+  public PodDecider(
       ClusterObjects view,
       ClaimLedger ledger,
       NodeLoads loads,
@@ -87,7 +87,7 @@ final class PodDecider implements Decider {
   }
 
   /** What is learnt from pods as they arrive. */
-  DemandRecorder demandRecorder() {
+  public DemandRecorder demandRecorder() {
     return demandRecorder;
   }
 
