@@ -1,6 +1,7 @@
 package dev.partita.controller;
 
 import dev.partita.controller.admission.AdmissionEndpoint;
+import dev.partita.controller.admission.KnownClaims;
 import dev.partita.controller.explain.Answer;
 import dev.partita.controller.explain.ExplanationServer;
 import dev.partita.controller.explain.Question;
@@ -8,7 +9,6 @@ import dev.partita.controller.health.Deadlocks;
 import dev.partita.controller.health.HealthServer;
 import dev.partita.controller.http.HttpListener;
 import dev.partita.controller.leader.Campaign;
-import dev.partita.controller.schedule.KnownClaims;
 import dev.partita.controller.watch.ClusterView;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;

@@ -11,6 +11,7 @@ import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.proposal.Proposal;
 import dev.partita.controller.request.ClaimRef;
+import dev.partita.controller.state.PodPlan;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
 import dev.partita.controller.watch.ResourceVersion;

@@ -2,8 +2,8 @@ package dev.partita.controller.commit;
 
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.events.PodEvents;
-import dev.partita.controller.preempt.Victim;
 import dev.partita.controller.state.Nomination;
+import dev.partita.controller.state.Victim;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.DeleteOptionsBuilder;
 import io.fabric8.kubernetes.api.model.Pod;

@@ -1,7 +1,9 @@
 package dev.partita.controller.commit;
 
+import dev.partita.controller.claim.AllocationGate;
 import dev.partita.controller.claim.ClaimReader;
 import dev.partita.controller.place.ClaimPlacement;
+import dev.partita.controller.state.PodPlan;
 import dev.partita.controller.turns.TasksByTurns;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
@@ -38,7 +40,7 @@ public final class PodWriter implements AutoCloseable {
   private static final int GATES_IN_A_RUSH = 2;
 
   private final AllocationWriter writer;
-  private final AllocationGate gate;
+  private final GateRemover gate;
   private final ClusterView view;
   private final Clock clock;
   private final Predicate<ResourceClaim> spent;
@@ -51,7 +53,7 @@ public final class PodWriter implements AutoCloseable {
 
   public PodWriter(
       AllocationWriter writer,
-      AllocationGate gate,
+      GateRemover gate,
       ClusterView view,
       Clock clock,
       Predicate<ResourceClaim> spent,

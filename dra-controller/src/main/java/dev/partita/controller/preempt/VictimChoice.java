@@ -1,5 +1,6 @@
 package dev.partita.controller.preempt;
 
+import dev.partita.controller.state.Victim;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;

@@ -10,7 +10,7 @@ import dev.partita.controller.proposal.OthersProposals;
 import dev.partita.controller.proposal.Proposal;
 import dev.partita.controller.state.ClaimLedger;
 import dev.partita.controller.watch.Backoff;
-import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.List;
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * thread.
  */
 final class AbandonedClaims {
-  private final ClusterView view;
+  private final ClusterObjects view;
   private final ClaimLedger ledger;
   private final OthersProposals others;
   private final Predicate<ResourceClaim> ours;
@@ -33,7 +33,7 @@ final class AbandonedClaims {
 
   /** @param ours whether a claim is for our devices: others' are not ours to change, whatever is proposed for them */
   AbandonedClaims(
-      ClusterView view,
+      ClusterObjects view,
       ClaimLedger ledger,
       OthersProposals others,
       Predicate<ResourceClaim> ours,

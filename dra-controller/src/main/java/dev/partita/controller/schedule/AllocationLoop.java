@@ -6,13 +6,14 @@ import dev.partita.controller.claim.ClaimReader;
 import dev.partita.controller.claim.ClaimReading;
 import dev.partita.controller.claim.Ownership;
 import dev.partita.controller.claim.PodClaims;
-import dev.partita.controller.claim.Priorities;
 import dev.partita.controller.claim.RequestPart;
-import dev.partita.controller.commit.AllocationGate;
 import dev.partita.controller.commit.AllocationWriter;
 import dev.partita.controller.commit.Evictor;
+import dev.partita.controller.commit.GateRemover;
 import dev.partita.controller.commit.PodWriter;
 import dev.partita.controller.commit.WriteListener;
+import dev.partita.controller.decide.Decider;
+import dev.partita.controller.decide.PodDecider;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.events.ClaimEvents;
 import dev.partita.controller.events.PodConditions;
@@ -22,6 +23,7 @@ import dev.partita.controller.explain.Question;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.nodes.NodeFit;
 import dev.partita.controller.nodes.NodeLoads;
+import dev.partita.controller.preempt.Priorities;
 import dev.partita.controller.proposal.OthersProposals;
 import dev.partita.controller.quota.QuotaRefresh;
 import dev.partita.controller.quota.QuotaStatusWriter;
@@ -142,7 +144,7 @@ public final class AllocationLoop implements AutoCloseable {
     ClaimNotes notes = new ClaimNotes(events, conditions);
     WriteListener listening = new WriteReports(notes, loop::post);
     this.writer =
-        new PodWriter(new AllocationWriter(client, edge), new AllocationGate(client, edge, view), view, clock,
+        new PodWriter(new AllocationWriter(client, edge), new GateRemover(client, edge, view), view, clock,
             ledger::isSpent, listening);
     this.abandoned = new AbandonedClaims(view, ledger, others, this::isOurs, writer, retries);
     LongSupplier processorTime = ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime;

@@ -4,8 +4,9 @@ import dev.partita.api.Bytes;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.config.GpuShareConfig;
-import dev.partita.api.event.EventObject;
 import dev.partita.controller.claim.ClaimReader;
+import dev.partita.controller.decide.Decision;
+import dev.partita.controller.decide.WhyWaiting;
 import dev.partita.controller.events.AllocatedCondition;
 import dev.partita.controller.events.ClaimEvent;
 import dev.partita.controller.events.ClaimEvents;
@@ -24,9 +25,6 @@ import java.util.stream.Collectors;
 
 /** Tells people what became of claims, in events on them and in the log, and of pods, in their conditions. */
 final class ClaimNotes {
-  /** Room for the words before the explanation, in an event's note. */
-  static final int MAX_EXPLANATION = EventObject.NOTE_MAX - 160;
-
   private final ClaimEvents events;
   private final PodConditions conditions;
 
@@ -42,7 +40,7 @@ final class ClaimNotes {
   }
 
   void waiting(Pod pod, Decision.Wait wait) {
-    String summary = wait.why().summary(MAX_EXPLANATION);
+    String summary = wait.why().summary(WhyWaiting.MAX_EXPLANATION);
     conditions.tell(pod, AllocatedCondition.waits(summary));
     Optional<ClaimRef> fault = wait.why().claimAtFault();
     for (ResourceClaim claim : wait.claims()) {

@@ -3,7 +3,9 @@ package dev.partita.controller.schedule;
 import dev.partita.api.DeviceName;
 import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
-import dev.partita.controller.commit.PodPlan;
+import dev.partita.controller.claim.PodOrder;
+import dev.partita.controller.decide.Decision;
+import dev.partita.controller.decide.WhyWaiting;
 import dev.partita.controller.explain.Answer;
 import dev.partita.controller.explain.PodExplanation;
 import dev.partita.controller.explain.PodExplanation.NodeReason;
@@ -12,7 +14,8 @@ import dev.partita.controller.explain.Question;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.reasons.Explanation;
 import dev.partita.controller.reasons.NodeRefusal;
-import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.state.PodPlan;
+import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
 import java.util.List;
@@ -26,10 +29,10 @@ import org.jspecify.annotations.Nullable;
 final class Explanations {
   private static final int SUMMARY = 2_000;
 
-  private final ClusterView view;
+  private final ClusterObjects view;
   private final PodScheduler scheduler;
 
-  Explanations(ClusterView view, PodScheduler scheduler) {
+  Explanations(ClusterObjects view, PodScheduler scheduler) {
     this.view = view;
     this.scheduler = scheduler;
   }
@@ -45,7 +48,8 @@ final class Explanations {
           view.claim(key) == null
               ? new Answer.Unknown()
               : new Answer.Explained(
-                  view.podsOf(key).stream().sorted(PodScheduler.ORDER).map(pod -> explain(pod, inventory)).toList());
+                  view.podsOf(key).stream().sorted(PodOrder.MOST_URGENT_FIRST).map(pod -> explain(pod, inventory))
+                      .toList());
     };
   }
 

@@ -1,11 +1,12 @@
 package dev.partita.controller.schedule;
 
 import dev.partita.controller.allocate.Outcome;
-import dev.partita.controller.commit.PodPlan;
+import dev.partita.controller.decide.Decision;
 import dev.partita.controller.inventory.Inventory;
-import dev.partita.controller.preempt.Victim;
 import dev.partita.controller.schedule.Preemption.Plan;
 import dev.partita.controller.state.Nomination;
+import dev.partita.controller.state.PodPlan;
+import dev.partita.controller.state.Victim;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.time.Instant;
@@ -71,7 +72,7 @@ final class GangPreemption {
    * before. If borrowers are to go, it must be for no more than is guaranteed, whichever of the gang's pods it is that
    * they go for.
    */
-  private Optional<Map<Pod, Nomination>> search(List<Pod> pods, Inventory inventory) {
+  Optional<Map<Pod, Nomination>> search(List<Pod> pods, Inventory inventory) {
     Map<Pod, Nomination> found = new LinkedHashMap<>();
     List<Outcome.Allocated> outcomes = new ArrayList<>();
     Map<String, String> placed = new HashMap<>();

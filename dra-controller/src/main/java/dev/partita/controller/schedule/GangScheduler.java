@@ -3,10 +3,14 @@ package dev.partita.controller.schedule;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
-import dev.partita.controller.commit.PodPlan;
+import dev.partita.controller.claim.PodOrder;
+import dev.partita.controller.decide.Decider;
+import dev.partita.controller.decide.Decision;
+import dev.partita.controller.decide.WhyWaiting;
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.state.PodPlan;
 import dev.partita.controller.turns.Turn;
-import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -39,7 +43,7 @@ final class GangScheduler {
   /** A gang that is looked at later is not set aside by any name. */
   private static final String NOTHING = "";
 
-  private final ClusterView view;
+  private final ClusterObjects view;
   private final Clock clock;
   private final PodScheduler scheduler;
   private final GangPreemption room;
@@ -58,7 +62,7 @@ final class GangScheduler {
 
   /** @param clock cannot be set, unlike the time of day */
   GangScheduler(
-      ClusterView view,
+      ClusterObjects view,
       Clock clock,
       PodScheduler scheduler,
       GangPreemption room,
@@ -94,7 +98,7 @@ final class GangScheduler {
   }
 
   private static List<Pod> live(List<Pod> there) {
-    return there.stream().filter(PodClaims::isLive).sorted(PodScheduler.ORDER).toList();
+    return there.stream().filter(PodClaims::isLive).sorted(PodOrder.MOST_URGENT_FIRST).toList();
   }
 
   /**
@@ -193,7 +197,7 @@ final class GangScheduler {
     String why =
         "gang " + gang.name() + ": waits for pod " + pod.getMetadata().getName()
             + switch (decision) {
-              case Decision.Wait wait -> ": " + wait.why().summary(ClaimNotes.MAX_EXPLANATION);
+              case Decision.Wait wait -> ": " + wait.why().summary(WhyWaiting.MAX_EXPLANATION);
               case Decision.Refuse(Map<ResourceClaim, List<String>> problems) ->
                   ": " + String.join("; ", problems.values().stream().flatMap(List::stream).toList());
               default -> ", whose claims are not there yet";

@@ -1,15 +1,16 @@
 package dev.partita.controller.schedule;
 
+import dev.partita.controller.claim.AllocationGate;
 import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
-import dev.partita.controller.claim.Priorities;
-import dev.partita.controller.commit.AllocationGate;
+import dev.partita.controller.claim.PodOrder;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.nodes.Load;
 import dev.partita.controller.nodes.NodeLoads;
 import dev.partita.controller.nodes.PodRequests;
+import dev.partita.controller.preempt.Priorities;
 import dev.partita.controller.state.DemandRecorder;
-import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
 import java.util.HashMap;
@@ -24,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * What the change of a pod means: for what its node has left, for its claims, and for those that wait. For one thread.
  */
 final class PodFollower {
-  private final ClusterView view;
+  private final ClusterObjects view;
   private final NodeLoads loads;
   private final Priorities priorities;
   private final DemandRecorder demandRecorder;
@@ -35,7 +36,7 @@ final class PodFollower {
   private final Map<String, ObjectKey> gangOfPod = new HashMap<>();
 
   PodFollower(
-      ClusterView view,
+      ClusterObjects view,
       NodeLoads loads,
       Priorities priorities,
       DemandRecorder demandRecorder,
@@ -87,7 +88,7 @@ final class PodFollower {
       demandRecorder.arrivedWithoutCards(pod);
     }
     if (!pod.getSpec().getResourceClaims().isEmpty()) {
-      priorities.put(uid, PodScheduler.priority(pod));
+      priorities.put(uid, PodOrder.priority(pod));
     }
     if (!pod.getSpec().getResourceClaims().isEmpty() || AllocationGate.isOn(pod)) {
       pods.add(key);

@@ -4,6 +4,7 @@ import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.budget.OverBudgetException;
 import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
+import dev.partita.controller.claim.PodOrder;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.nodes.Load;
 import dev.partita.controller.nodes.NodeFit;
@@ -11,9 +12,10 @@ import dev.partita.controller.nodes.NodeLoads;
 import dev.partita.controller.turns.FairQueue;
 import dev.partita.controller.turns.Fatal;
 import dev.partita.controller.turns.Rank;
+import dev.partita.controller.turns.SearchSlots;
 import dev.partita.controller.turns.SetAside;
 import dev.partita.controller.turns.Turn;
-import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -81,7 +83,7 @@ final class PodQueue {
    */
   private static final int MOST_LOOKS = 2_000;
 
-  private final ClusterView view;
+  private final ClusterObjects view;
   private final NodeLoads loads;
   private final PodScheduler scheduler;
   private final Retries retries;
@@ -95,7 +97,7 @@ final class PodQueue {
 
   /** @param processorTime of this thread, in ns */
   PodQueue(
-      ClusterView view,
+      ClusterObjects view,
       NodeLoads loads,
       PodScheduler scheduler,
       Retries retries,
@@ -148,7 +150,7 @@ final class PodQueue {
     Turn turn = Gang.of(pod).<Turn>map(Turn.OfGang::new).orElseGet(() -> new Turn.OfPod(key));
     if (!aside.holds(id(turn, pod))) {
       String created = Objects.requireNonNullElse(pod.getMetadata().getCreationTimestamp(), "");
-      queue.add(turn, key.namespace(), new Rank(PodScheduler.priority(pod), created, key.toString()));
+      queue.add(turn, key.namespace(), new Rank(PodOrder.priority(pod), created, key.toString()));
     }
   }
 
@@ -170,7 +172,7 @@ final class PodQueue {
     return switch (turn) {
       case Turn.OfPod(ObjectKey key) -> Optional.ofNullable(view.pod(key)).stream().toList();
       case Turn.OfGang(ObjectKey gang) ->
-          view.podsOfGang(gang).stream().filter(PodClaims::isLive).sorted(PodScheduler.ORDER).toList();
+          view.podsOfGang(gang).stream().filter(PodClaims::isLive).sorted(PodOrder.MOST_URGENT_FIRST).toList();
     };
   }
 

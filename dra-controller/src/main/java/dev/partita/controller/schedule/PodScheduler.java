@@ -1,11 +1,14 @@
 package dev.partita.controller.schedule;
 
 import dev.partita.controller.claim.AllocatedClaim;
+import dev.partita.controller.claim.AllocationGate;
 import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
-import dev.partita.controller.commit.AllocationGate;
-import dev.partita.controller.commit.PodPlan;
+import dev.partita.controller.claim.PodOrder;
 import dev.partita.controller.commit.PodWriter;
+import dev.partita.controller.decide.Decider;
+import dev.partita.controller.decide.Decision;
+import dev.partita.controller.decide.WhyWaiting;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.nodes.NodeFit;
 import dev.partita.controller.nodes.NodeLoads;
@@ -13,20 +16,19 @@ import dev.partita.controller.nodes.PodRequests;
 import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.state.ClaimLedger;
 import dev.partita.controller.state.Nominations;
+import dev.partita.controller.state.PodPlan;
 import dev.partita.controller.turns.AlikePods;
-import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -36,12 +38,7 @@ final class PodScheduler {
   /** How long a claim may come after the pod that names it before kube-scheduler is to see the pod without it. */
   private static final Duration CLAIM_COMES = Duration.ofSeconds(30);
 
-  static final Comparator<Pod> ORDER =
-      Comparator.comparing(PodScheduler::priority, Comparator.reverseOrder())
-          .thenComparing(pod -> Objects.requireNonNullElse(pod.getMetadata().getCreationTimestamp(), ""))
-          .thenComparing(pod -> ObjectKey.of(pod).toString());
-
-  private final ClusterView view;
+  private final ClusterObjects view;
   private final Clock clock;
   private final Clock monotonicClock; // cannot be set, unlike the time of day
   private final ClaimLedger ledger;
@@ -59,7 +56,7 @@ final class PodScheduler {
   private final Set<ObjectKey> writing = new HashSet<>();
 
   PodScheduler(
-      ClusterView view,
+      ClusterObjects view,
       Clock clock,
       Clock monotonicClock,
       ClaimLedger ledger,
@@ -85,10 +82,6 @@ final class PodScheduler {
     this.preemption = preemption;
     this.gangs =
         new GangScheduler(view, monotonicClock, this, new GangPreemption(this, preemption), abandoned, notes, retries);
-  }
-
-  static int priority(Pod pod) {
-    return Objects.requireNonNullElse(pod.getSpec().getPriority(), 0);
   }
 
   /** Pods that wait for something to change. */
@@ -180,7 +173,7 @@ final class PodScheduler {
           preemption
               .makeRoom(pod, wait, inventory)
               .ifPresent(words -> notes.preempting(pod, wait.claims(),
-                  words + "; " + wait.why().summary(ClaimNotes.MAX_EXPLANATION - words.length() - 2)));
+                  words + "; " + wait.why().summary(WhyWaiting.MAX_EXPLANATION - words.length() - 2)));
       case Decision.Allocate _ -> {}
       default -> preemption.endIfOver(uid);
     }
@@ -228,7 +221,7 @@ final class PodScheduler {
 
   private Decision consider(Pod pod, Inventory inventory, Map<String, String> placed, Optional<AlikePods> known) {
     return nominations.without(
-        pod.getMetadata().getUid(), priority(pod),
+        pod.getMetadata().getUid(), PodOrder.priority(pod),
         () -> decider.decide(pod, inventory, monotonicClock.instant(), placed, known));
   }
 

@@ -5,20 +5,25 @@ import dev.partita.controller.booking.Booking;
 import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.budget.OverBudgetException;
 import dev.partita.controller.claim.PodClaims;
-import dev.partita.controller.claim.Priorities;
+import dev.partita.controller.claim.PodOrder;
 import dev.partita.controller.commit.Evictor;
+import dev.partita.controller.decide.Decision;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.nodes.NodeLoads;
 import dev.partita.controller.nodes.PodRequests;
 import dev.partita.controller.place.ClaimPlacement;
-import dev.partita.controller.preempt.Victim;
+import dev.partita.controller.preempt.Borrowers;
+import dev.partita.controller.preempt.Priorities;
 import dev.partita.controller.preempt.VictimChoice;
+import dev.partita.controller.preempt.VictimsOnNode;
 import dev.partita.controller.state.ClaimLedger;
 import dev.partita.controller.state.Nomination;
 import dev.partita.controller.state.Nomination.Grounds;
 import dev.partita.controller.state.Nominations;
-import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.state.Victim;
+import dev.partita.controller.turns.SearchSlots;
+import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -60,7 +65,7 @@ final class Preemption {
 
   private static final long DEFAULT_GRACE_SECONDS = 30;
 
-  private final ClusterView view;
+  private final ClusterObjects view;
   private final Clock clock;
   private final ClaimLedger ledger;
   private final NodeLoads loads;
@@ -73,7 +78,7 @@ final class Preemption {
   private final Map<String, Instant> protectedUntil = new HashMap<>();
 
   Preemption(
-      ClusterView view,
+      ClusterObjects view,
       Clock clock,
       ClaimLedger ledger,
       NodeLoads loads,
@@ -128,7 +133,7 @@ final class Preemption {
 
   /** Whether anybody may have to go for the pod: because of its priority, or of what is guaranteed to its namespace. */
   boolean mayEvict(Pod pod) {
-    return isAllowed(pod) && (mayReclaim(pod) || priorities.isAnyBelow(PodScheduler.priority(pod)));
+    return isAllowed(pod) && (mayReclaim(pod) || priorities.isAnyBelow(PodOrder.priority(pod)));
   }
 
   private boolean mayReclaim(Pod pod) {
@@ -205,7 +210,7 @@ final class Preemption {
   }
 
   private <T> T lifted(Pod pod, Supplier<T> question) {
-    return nominations.without(pod.getMetadata().getUid(), PodScheduler.priority(pod), question);
+    return nominations.without(pod.getMetadata().getUid(), PodOrder.priority(pod), question);
   }
 
   /** Nothing is kept any longer for the pod. */
@@ -241,7 +246,7 @@ final class Preemption {
 
   private Optional<Plan> reclaim(Pod pod, Decision.Wait wait, Inventory inventory, Set<String> leaving) {
     Grounds guarantee = new Grounds.Guarantee(pod.getMetadata().getNamespace());
-    Borrowers borrowers = new Borrowers(ledger, nominations, PodScheduler.priority(pod));
+    Borrowers borrowers = new Borrowers(ledger, nominations, PodOrder.priority(pod));
     return choose(pod, wait, inventory, guarantee, leaving, borrowers::smallestFirst)
         .or(() -> choose(pod, wait, inventory, guarantee, leaving, borrowers::largestFirst));
   }
@@ -304,7 +309,7 @@ final class Preemption {
     return new Nomination(
         pod.getMetadata().getUid(),
         pod.getMetadata().getNamespace(),
-        PodScheduler.priority(pod),
+        PodOrder.priority(pod),
         outcome.node(),
         bookings(outcome),
         PodRequests.of(pod),
@@ -322,7 +327,7 @@ final class Preemption {
         || VictimsOnNode.isStatic(victim)) {
       return false;
     }
-    int higher = Integer.compare(PodScheduler.priority(preemptor), PodScheduler.priority(victim));
+    int higher = Integer.compare(PodOrder.priority(preemptor), PodOrder.priority(victim));
     return higher > 0 || (grounds instanceof Grounds.Guarantee && higher == 0 && borrows(victim));
   }
 

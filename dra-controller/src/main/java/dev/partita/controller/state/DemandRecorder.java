@@ -5,7 +5,7 @@ import dev.partita.controller.claim.ClaimReading;
 import dev.partita.controller.forecast.DemandHistory;
 import dev.partita.controller.nodes.NodeFit;
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -20,12 +20,12 @@ import org.jspecify.annotations.Nullable;
  * For one thread.
  */
 public final class DemandRecorder {
-  private final ClusterView view;
+  private final ClusterObjects view;
   private final ClaimReader reader;
   private final DemandHistory history;
   private final Set<String> counted = new HashSet<>();
 
-  public DemandRecorder(ClusterView view, ClaimReader reader, DemandHistory history) {
+  public DemandRecorder(ClusterObjects view, ClaimReader reader, DemandHistory history) {
     this.view = view;
     this.reader = reader;
     this.history = history;

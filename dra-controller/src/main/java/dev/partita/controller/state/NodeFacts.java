@@ -1,6 +1,6 @@
 package dev.partita.controller.state;
 
-import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ClusterObjects;
 import io.fabric8.kubernetes.api.model.Node;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -12,11 +12,11 @@ import org.jspecify.annotations.Nullable;
 
 /** What of a Node matters to waiting pods, so that a heartbeat wakes none of them. For one thread. */
 public final class NodeFacts {
-  private final ClusterView view;
+  private final ClusterObjects view;
   private final Map<String, List<Object>> known = new HashMap<>();
   private final Set<String> published = new HashSet<>();
 
-  public NodeFacts(ClusterView view) {
+  public NodeFacts(ClusterObjects view) {
     this.view = view;
   }
 

@@ -2,7 +2,6 @@ package dev.partita.controller.state;
 
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.nodes.PodRequests;
-import dev.partita.controller.preempt.Victim;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;

@@ -42,7 +42,7 @@ import org.slf4j.LoggerFactory;
  * The cluster as the informers have it. Listeners are told after the view has changed, on the informers' threads: they
  * must not block.
  */
-public final class ClusterView implements AutoCloseable {
+public final class ClusterView implements ClusterObjects, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ClusterView.class);
   private static final String BY_CLAIM = "claim";
   private static final String BY_GANG = "gang";
@@ -164,6 +164,7 @@ public final class ClusterView implements AutoCloseable {
   }
 
   /** The pod of that UID; null if there is none. */
+  @Override
   public @Nullable Pod podByUid(String uid) {
     return pods.getIndexer().byIndex(BY_UID, uid).stream().findFirst().orElse(null);
   }
@@ -177,6 +178,7 @@ public final class ClusterView implements AutoCloseable {
     return nodes.getStore().list();
   }
 
+  @Override
   public @Nullable Node node(String name) {
     return nodes.getStore().getByKey(Cache.namespaceKeyFunc("", name));
   }
@@ -185,20 +187,17 @@ public final class ClusterView implements AutoCloseable {
     return pods.getStore().list();
   }
 
+  @Override
   public @Nullable Pod pod(ObjectKey key) {
     return pods.getStore().getByKey(Cache.namespaceKeyFunc(key.namespace(), key.name()));
   }
 
-  /** Pods that refer to the claim. */
+  @Override
   public List<Pod> podsOf(ObjectKey claim) {
     return pods.getIndexer().byIndex(BY_CLAIM, claim.toString());
   }
 
-  /**
-   * Pods of a gang.
-   *
-   * @param gang its namespace and name
-   */
+  @Override
   public List<Pod> podsOfGang(ObjectKey gang) {
     return pods.getIndexer().byIndex(BY_GANG, gang.toString());
   }
@@ -207,6 +206,7 @@ public final class ClusterView implements AutoCloseable {
     return claims.getStore().list();
   }
 
+  @Override
   public @Nullable ResourceClaim claim(ObjectKey key) {
     return claims.getStore().getByKey(Cache.namespaceKeyFunc(key.namespace(), key.name()));
   }
@@ -224,7 +224,7 @@ public final class ClusterView implements AutoCloseable {
     return pods.getIndexer().byIndex(BY_TEMPLATE, template.toString());
   }
 
-  /** Claims that have devices of ours on that node, or for which some are proposed. */
+  @Override
   public List<ResourceClaim> claimsOn(String node) {
     return claims.getIndexer().byIndex(BY_NODE, node);
   }
@@ -243,6 +243,7 @@ public final class ClusterView implements AutoCloseable {
     return classes.getStore().list();
   }
 
+  @Override
   public @Nullable DeviceClass deviceClass(String name) {
     return classes.getStore().getByKey(Cache.namespaceKeyFunc("", name));
   }
@@ -255,6 +256,7 @@ public final class ClusterView implements AutoCloseable {
     return quotas.getStore().getByKey(Cache.namespaceKeyFunc("", name));
   }
 
+  @Override
   public @Nullable Namespace namespace(String name) {
     return namespaces.getStore().getByKey(Cache.namespaceKeyFunc("", name));
   }
@@ -272,7 +274,7 @@ public final class ClusterView implements AutoCloseable {
         .toList();
   }
 
-  /** Whether there is a slice of our driver's for that node. */
+  @Override
   public boolean isPublished(String node) {
     return !slices.getIndexer().indexKeys(BY_NODE, node).isEmpty();
   }

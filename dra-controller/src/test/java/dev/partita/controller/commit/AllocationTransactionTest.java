@@ -15,6 +15,7 @@ import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.state.PodPlan;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;

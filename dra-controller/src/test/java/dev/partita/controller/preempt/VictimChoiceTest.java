@@ -2,6 +2,7 @@ package dev.partita.controller.preempt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.controller.state.Victim;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.api.Driver;
 import dev.partita.controller.Cluster;
 import dev.partita.controller.GpuNodes;
+import dev.partita.controller.decide.Decider;
+import dev.partita.controller.decide.Decision;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.events.ClaimEvents;
 import dev.partita.controller.events.PodConditions;

@@ -1,4 +1,4 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.decide;
 
 import dev.partita.controller.allocate.Outcome;
 import dev.partita.controller.inventory.GpuHost;
@@ -9,6 +9,6 @@ import java.util.Optional;
  * changed.
  */
 @FunctionalInterface
-interface DryRun {
+public interface DryRun {
   Optional<Outcome.Allocated> on(GpuHost host);
 }

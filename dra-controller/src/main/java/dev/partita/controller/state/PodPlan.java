@@ -1,4 +1,4 @@
-package dev.partita.controller.commit;
+package dev.partita.controller.state;
 
 import dev.partita.controller.allocate.Outcome;
 import io.fabric8.kubernetes.api.model.Pod;

@@ -1,4 +1,4 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.admission;
 
 import dev.partita.admission.webhook.ClaimLookup;
 import dev.partita.controller.claim.ClaimReader;

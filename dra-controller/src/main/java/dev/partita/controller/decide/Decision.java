@@ -1,13 +1,13 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.decide;
 
-import dev.partita.controller.commit.PodPlan;
+import dev.partita.controller.state.PodPlan;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
 /** What to do about a pod. */
-sealed interface Decision {
+public sealed interface Decision {
   /** Nothing is ours to do, or something must happen first that will be heard of. */
   record Nothing() implements Decision {}
 

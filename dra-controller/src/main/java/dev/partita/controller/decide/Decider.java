@@ -1,4 +1,4 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.decide;
 
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.request.ClaimRequest;
@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /** Decides about one pod, without doing anything about it. */
-interface Decider {
+public interface Decider {
   /** What is found out about a pod before a place is looked for. */
   sealed interface Reading {
     /** No place is to be looked for. */

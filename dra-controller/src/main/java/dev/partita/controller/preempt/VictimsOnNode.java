@@ -1,9 +1,10 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.preempt;
 
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.claim.PodClaims;
-import dev.partita.controller.preempt.Victim;
-import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.claim.PodOrder;
+import dev.partita.controller.state.Victim;
+import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -24,10 +25,10 @@ import java.util.stream.Collectors;
  * @param victims pods that may go, and that use no claim that another pod, which may not, uses as well
  * @param users of every claim that can be freed, by the claim's UID: it is free when all of them are gone
  */
-record VictimsOnNode(String node, Map<Victim, Pod> victims, Map<String, Set<String>> users) {
+public record VictimsOnNode(String node, Map<Victim, Pod> victims, Map<String, Set<String>> users) {
   private static final String MIRROR = "kubernetes.io/config.mirror";
 
-  static VictimsOnNode of(ClusterView view, String node, Predicate<Pod> mayGo) {
+  public static VictimsOnNode of(ClusterObjects view, String node, Predicate<Pod> mayGo) {
     Map<Victim, Pod> victims = new LinkedHashMap<>();
     Map<String, Set<String>> users = new HashMap<>();
     for (ResourceClaim claim : view.claimsOn(node)) {
@@ -49,7 +50,7 @@ record VictimsOnNode(String node, Map<Victim, Pod> victims, Map<String, Set<Stri
   }
 
   /** UIDs of the claims that are free when these are gone. */
-  Set<String> freedBy(Set<Victim> gone) {
+  public Set<String> freedBy(Set<Victim> gone) {
     Set<String> uids = gone.stream().map(Victim::uid).collect(Collectors.toSet());
     Set<String> freed = new HashSet<>();
     users.forEach((claim, ofClaim) -> {
@@ -61,13 +62,13 @@ record VictimsOnNode(String node, Map<Victim, Pod> victims, Map<String, Set<Stri
   }
 
   /** UIDs of the claims that the pod uses, alone or with others that may go. */
-  List<String> claimsOf(Victim victim) {
+  public List<String> claimsOf(Victim victim) {
     return users.entrySet().stream().filter(claim -> claim.getValue().contains(victim.uid())).map(Map.Entry::getKey)
         .toList();
   }
 
   /** Whether kubelet itself runs the pod: it would come back at once. */
-  static boolean isStatic(Pod pod) {
+  public static boolean isStatic(Pod pod) {
     return Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.<String, String>of()).containsKey(MIRROR);
   }
 
@@ -78,6 +79,6 @@ record VictimsOnNode(String node, Map<Victim, Pod> victims, Map<String, Set<Stri
             .orElse(Objects.requireNonNullElse(pod.getMetadata().getCreationTimestamp(), ""));
     return new Victim(
         pod.getMetadata().getUid(), pod.getMetadata().getNamespace(), pod.getMetadata().getName(),
-        PodScheduler.priority(pod), started);
+        PodOrder.priority(pod), started);
   }
 }

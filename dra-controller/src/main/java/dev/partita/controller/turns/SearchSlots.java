@@ -1,4 +1,4 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.turns;
 
 import java.time.Clock;
 import java.time.Duration;
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * Spreads searches that look at the whole cluster, so that they take no more than a part of the thread's time, however
  * many pods wait. For one thread.
  */
-final class SearchSlots {
+public final class SearchSlots {
   private final Clock clock;
   private final int parts;
   private final Map<String, Instant> slots = new HashMap<>();
@@ -20,7 +20,7 @@ final class SearchSlots {
   private Duration length = Duration.ZERO;
 
   /** @param parts of so many parts of the time one is for searching */
-  SearchSlots(Clock clock, int parts) {
+  public SearchSlots(Clock clock, int parts) {
     this.clock = clock;
     this.parts = parts;
   }
@@ -29,7 +29,7 @@ final class SearchSlots {
    * Zero if the pod may search now; how long it has to wait if a slot was given to it; empty if it waits for one
    * already.
    */
-  Optional<Duration> ask(String podUid) {
+  public Optional<Duration> ask(String podUid) {
     Instant now = clock.instant();
     @Nullable Instant given = slots.get(podUid);
     if (given != null) {
@@ -44,13 +44,13 @@ final class SearchSlots {
   }
 
   /** The pod's search took that long. */
-  void done(String podUid, Duration took) {
+  public void done(String podUid, Duration took) {
     slots.remove(podUid);
     length = took;
   }
 
   /** The pod is gone. */
-  void forget(String podUid) {
+  public void forget(String podUid) {
     slots.remove(podUid);
   }
 }

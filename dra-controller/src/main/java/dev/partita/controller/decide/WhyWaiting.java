@@ -1,11 +1,15 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.decide;
 
+import dev.partita.api.event.EventObject;
 import dev.partita.controller.reasons.Explanation;
 import dev.partita.controller.request.ClaimRef;
 import java.util.Optional;
 
 /** Why a pod has no place. */
-sealed interface WhyWaiting {
+public sealed interface WhyWaiting {
+  /** Characters of a summary in an event's note, which has room for some words before it. */
+  int MAX_EXPLANATION = EventObject.NOTE_MAX - 160;
+
   /** One text for people, of so many characters at most. */
   String summary(int maxLength);
 

@@ -1,10 +1,10 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.preempt;
 
 import dev.partita.api.DeviceMode;
 import dev.partita.controller.booking.Booking;
-import dev.partita.controller.preempt.Victim;
 import dev.partita.controller.state.ClaimLedger;
 import dev.partita.controller.state.Nominations;
+import dev.partita.controller.state.Victim;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -20,13 +20,13 @@ import java.util.Set;
  * long as its namespace borrows without those before. Otherwise what is guaranteed to one namespace would be taken for
  * another one, and back again. For one thread.
  */
-final class Borrowers {
+public final class Borrowers {
   private final ClaimLedger ledger;
   private final Nominations nominations;
   private final int priority;
 
   /** @param priority of the pod that makes them go: whoever has a lower one goes whatever is borrowed */
-  Borrowers(ClaimLedger ledger, Nominations nominations, int priority) {
+  public Borrowers(ClaimLedger ledger, Nominations nominations, int priority) {
     this.ledger = ledger;
     this.nominations = nominations;
     this.priority = priority;
@@ -43,11 +43,11 @@ final class Borrowers {
   }
 
   /** So that no more is taken than is borrowed, where that will do. */
-  Set<Victim> smallestFirst(VictimsOnNode onNode) {
+  public Set<Victim> smallestFirst(VictimsOnNode onNode) {
     return among(onNode, Comparator.naturalOrder());
   }
 
-  Set<Victim> largestFirst(VictimsOnNode onNode) {
+  public Set<Victim> largestFirst(VictimsOnNode onNode) {
     return among(onNode, Comparator.reverseOrder());
   }
 

@@ -1,18 +1,17 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.decide;
 
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.controller.allocate.Outcome;
 import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.claim.AdminAccessRule;
 import dev.partita.controller.claim.AllocatedClaim;
+import dev.partita.controller.claim.AllocationGate;
 import dev.partita.controller.claim.AllocationStatus;
 import dev.partita.controller.claim.ClaimReader;
 import dev.partita.controller.claim.ClaimReading;
 import dev.partita.controller.claim.ControllerOnlyFields;
 import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
-import dev.partita.controller.commit.AllocationGate;
-import dev.partita.controller.commit.PodPlan;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.match.Candidates;
@@ -27,10 +26,11 @@ import dev.partita.controller.request.PodNeeds;
 import dev.partita.controller.selector.DeviceSelectors;
 import dev.partita.controller.state.ClaimLedger;
 import dev.partita.controller.state.DemandRecorder;
+import dev.partita.controller.state.PodPlan;
 import dev.partita.controller.state.Vetoes;
 import dev.partita.controller.turns.AlikePods;
 import dev.partita.controller.turns.PodShape;
-import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.Heartbeat;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Node;
@@ -53,9 +53,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Decides about one pod: reads its claims, gathers what speaks for and against each node, and asks the allocator. */
-final class PodDecider implements Decider {
+public final class PodDecider implements Decider {
   private final Heartbeat heartbeat;
-  private final ClusterView view;
+  private final ClusterObjects view;
   private final ClaimLedger ledger;
   private final NodeLoads loads;
   private final Vetoes vetoes;
@@ -64,8 +64,8 @@ final class PodDecider implements Decider {
   private final DecisionBudget budget;
   private dev.partita.controller.allocate.Allocator allocator;
 
-  PodDecider(
-      ClusterView view,
+  public PodDecider(
+      ClusterObjects view,
       ClaimLedger ledger,
       NodeLoads loads,
       Vetoes vetoes,
@@ -87,7 +87,7 @@ final class PodDecider implements Decider {
   }
 
   /** What is learnt from pods as they arrive. */
-  DemandRecorder demandRecorder() {
+  public DemandRecorder demandRecorder() {
     return demandRecorder;
   }
 
@@ -213,7 +213,7 @@ final class PodDecider implements Decider {
 
   /** What can be said of others that are alike: nothing, where the words name a claim. */
   private static Optional<AlikePods.Said> said(WhyWaiting why, List<ClaimRequest> asks) {
-    String summary = why.summary(ClaimNotes.MAX_EXPLANATION);
+    String summary = why.summary(WhyWaiting.MAX_EXPLANATION);
     if (asks.stream().anyMatch(ask -> summary.contains("claim " + ask.claim().name()))) {
       return Optional.empty();
     }

@@ -1,4 +1,4 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.claim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-class PodSchedulerTest {
+class PodOrderTest {
   @Test
   void podsOfHigherPriorityHaveTheirTurnFirstThenOlderOnesAndThenByName() {
     List<Pod> inOrder =
@@ -24,7 +24,7 @@ class PodSchedulerTest {
             pod("older-and-less-than-none", -5, "2025-01-01T00:00:00Z"));
     List<Pod> shuffled = new ArrayList<>(inOrder);
     Collections.shuffle(shuffled, new Random(7));
-    shuffled.sort(PodScheduler.ORDER);
+    shuffled.sort(PodOrder.MOST_URGENT_FIRST);
     assertThat(shuffled).extracting(pod -> pod.getMetadata().getName())
         .isEqualTo(inOrder.stream().map(pod -> pod.getMetadata().getName()).toList());
   }

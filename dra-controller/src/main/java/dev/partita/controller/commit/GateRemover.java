@@ -1,27 +1,24 @@
 package dev.partita.controller.commit;
 
 import dev.partita.api.Driver;
+import dev.partita.controller.claim.AllocationGate;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.edge.JsonPatch;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
-import io.fabric8.kubernetes.api.model.PodSchedulingGate;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.net.HttpURLConnection;
 import java.time.Duration;
-import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * The gate that keeps kube-scheduler from looking at a pod before the controller is done with its claims; removes it.
- */
-public final class AllocationGate {
-  private static final Logger LOG = LoggerFactory.getLogger(AllocationGate.class);
+/** Takes the {@link AllocationGate} off pods. */
+public final class GateRemover {
+  private static final Logger LOG = LoggerFactory.getLogger(GateRemover.class);
   private static final int ATTEMPTS = 3;
   private static final int UNPROCESSABLE = 422;
   private static final Duration ECHO = Duration.ofSeconds(5);
@@ -30,14 +27,10 @@ public final class AllocationGate {
   private final ApiEdge edge;
   private final ClusterView view;
 
-  public AllocationGate(KubernetesClient client, ApiEdge edge, ClusterView view) {
+  public GateRemover(KubernetesClient client, ApiEdge edge, ClusterView view) {
     this.client = client;
     this.edge = edge;
     this.view = view;
-  }
-
-  public static boolean isOn(Pod pod) {
-    return index(pod) >= 0;
   }
 
   /**
@@ -48,10 +41,10 @@ public final class AllocationGate {
   boolean remove(Pod pod) throws InterruptedException {
     try {
       @Nullable Pod now = pod;
-      for (int i = 0; i < ATTEMPTS && isSame(now, pod) && isOn(Objects.requireNonNull(now)); i++) {
+      for (int i = 0; i < ATTEMPTS && isSame(now, pod) && AllocationGate.isOn(Objects.requireNonNull(now)); i++) {
         now = patched(now);
       }
-      if (isSame(now, pod) && isOn(Objects.requireNonNull(now))) {
+      if (isSame(now, pod) && AllocationGate.isOn(Objects.requireNonNull(now))) {
         LOG.warn("pod {}: other writes came before the removal of its scheduling gate; trying again",
             ObjectKey.of(pod));
         return false;
@@ -60,7 +53,7 @@ public final class AllocationGate {
           ObjectKey.of(pod),
           () -> {
             @Nullable Pod shown = view.pod(ObjectKey.of(pod));
-            return shown == null || !isSame(shown, pod) || !isOn(shown);
+            return shown == null || !isSame(shown, pod) || !AllocationGate.isOn(shown);
           },
           ECHO);
     } catch (RuntimeException e) {
@@ -74,7 +67,7 @@ public final class AllocationGate {
    * The pod after the patch; as it is now if the patch did not meet the pod that it was made for; null if it is gone.
    */
   private @Nullable Pod patched(Pod pod) {
-    String gate = "/spec/schedulingGates/" + index(pod);
+    String gate = "/spec/schedulingGates/" + AllocationGate.index(pod);
     try {
       return new JsonPatch()
           .test("/metadata/uid", pod.getMetadata().getUid())
@@ -91,15 +84,5 @@ public final class AllocationGate {
 
   private static boolean isSame(@Nullable Pod now, Pod pod) {
     return now != null && now.getMetadata().getUid().equals(pod.getMetadata().getUid());
-  }
-
-  private static int index(Pod pod) {
-    List<PodSchedulingGate> gates = Objects.requireNonNullElse(pod.getSpec().getSchedulingGates(), List.of());
-    for (int i = 0; i < gates.size(); i++) {
-      if (Driver.ALLOCATION_GATE.equals(gates.get(i).getName())) {
-        return i;
-      }
-    }
-    return -1;
   }
 }

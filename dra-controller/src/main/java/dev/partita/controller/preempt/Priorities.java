@@ -1,4 +1,4 @@
-package dev.partita.controller.claim;
+package dev.partita.controller.preempt;
 
 import java.util.HashMap;
 import java.util.Map;

@@ -1,4 +1,4 @@
-package dev.partita.controller.preempt;
+package dev.partita.controller.state;
 
 import java.util.Comparator;
 
@@ -13,7 +13,7 @@ import java.util.Comparator;
  */
 public record Victim(String uid, String namespace, String name, int priority, String started) {
   /** Those first that are to be kept rather than others: of higher priority, and longer there. */
-  static final Comparator<Victim> MOST_IMPORTANT =
+  public static final Comparator<Victim> MOST_IMPORTANT =
       Comparator.comparingInt((Victim victim) -> -victim.priority()).thenComparing(Victim::started)
           .thenComparing(Victim::uid);
 

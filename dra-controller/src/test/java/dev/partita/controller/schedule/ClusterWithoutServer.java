@@ -1,0 +1,269 @@
+package dev.partita.controller.schedule;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.api.DeviceName;
+import dev.partita.api.Driver;
+import dev.partita.api.device.CapacityName;
+import dev.partita.api.node.GpuNode;
+import dev.partita.api.quota.Amounts;
+import dev.partita.api.quota.GpuQuotaSpec;
+import dev.partita.controller.ClaimForm;
+import dev.partita.controller.GpuNodes;
+import dev.partita.controller.HeldClock;
+import dev.partita.controller.budget.DecisionBudget;
+import dev.partita.controller.claim.AllocationStatus;
+import dev.partita.controller.claim.Gang;
+import dev.partita.controller.claim.PodClaims;
+import dev.partita.controller.claim.PodOrder;
+import dev.partita.controller.classes.ClassPlan;
+import dev.partita.controller.decide.PodDecider;
+import dev.partita.controller.inventory.CardKey;
+import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.nodes.NodeFit;
+import dev.partita.controller.nodes.NodeLoads;
+import dev.partita.controller.nodes.PodRequests;
+import dev.partita.controller.preempt.Priorities;
+import dev.partita.controller.proposal.OthersProposals;
+import dev.partita.controller.quota.QuotaWorld;
+import dev.partita.controller.state.ClaimLedger;
+import dev.partita.controller.state.Nominations;
+import dev.partita.controller.state.Vetoes;
+import dev.partita.controller.watch.ClusterObjects;
+import dev.partita.controller.watch.Heartbeat;
+import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
+import io.fabric8.kubernetes.api.model.Namespace;
+import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResultBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** A cluster's objects, and what is decided about them, in memory. Nothing is written, and nobody is told of it. */
+final class ClusterWithoutServer implements ClusterObjects {
+  private static final long CARD = 140 * GpuNodes.GIB;
+
+  final HeldClock clock = new HeldClock(Instant.parse("2026-01-01T00:00:00Z"));
+  final ClaimLedger ledger =
+      new ClaimLedger(
+          uid -> PodClaims.mayUse(podByUid(uid)), uid -> podByUid(uid) != null,
+          new OthersProposals(claim -> Optional.empty(), clock));
+  final NodeLoads loads = new NodeLoads(this::roomChanged);
+  final Nominations nominations = new Nominations(ledger, loads);
+  final Priorities priorities = new Priorities();
+  final PodDecider decider =
+      new PodDecider(this, ledger, loads, new Vetoes(), DecisionBudget.endless(), new Heartbeat("the test"));
+  private final List<GpuNode> gpuNodes = new ArrayList<>();
+  private final Map<String, Node> nodes = new TreeMap<>();
+  private final Map<String, Namespace> namespaces = new TreeMap<>();
+  private final Map<ObjectKey, Pod> pods = new LinkedHashMap<>();
+  private final Map<ObjectKey, ResourceClaim> claims = new LinkedHashMap<>();
+  private final SortedMap<String, GpuQuotaSpec> quotas = new TreeMap<>();
+  private Inventory inventory = Inventory.EMPTY;
+
+  /** Cards have 140 GiB. */
+  void node(String name, int cards) {
+    node(new NodeBuilder().withNewMetadata().withName(name).endMetadata().build(), cards);
+  }
+
+  void node(Node node, int cards) {
+    String name = node.getMetadata().getName();
+    nodes.put(name, node);
+    gpuNodes.add(GpuNodes.ready(name, cards, "NVIDIA H200", CARD));
+    inventory = inventory.refreshed(gpuNodes);
+    roomChanged(name);
+    countQuotas();
+  }
+
+  /** Guarantees a namespace memory, and lets it borrow so much more. */
+  void guarantee(String namespace, String guaranteed, String burst) {
+    namespaces.put(
+        namespace,
+        new NamespaceBuilder().withNewMetadata().withName(namespace).addToLabels("name", namespace).endMetadata()
+            .build());
+    quotas.put(
+        "of-" + namespace,
+        new GpuQuotaSpec(
+            new LabelSelectorBuilder().addToMatchLabels("name", namespace).build(),
+            List.of(new GpuQuotaSpec.Limit("", List.of(), null, memory(guaranteed), memory(burst)))));
+    countQuotas();
+  }
+
+  private static Amounts memory(String quantity) {
+    return new Amounts(new Quantity(quantity), null, null, null);
+  }
+
+  private void countQuotas() {
+    Map<String, Map<String, String>> labels = new TreeMap<>();
+    namespaces.forEach((name, namespace) -> labels.put(name, namespace.getMetadata().getLabels()));
+    ledger.quotas().refresh(new QuotaWorld(quotas, labels, Map.of(), inventory));
+  }
+
+  Inventory inventory() {
+    return inventory;
+  }
+
+  /** Adds a pod, or replaces it. */
+  void put(Pod pod) {
+    pods.put(ObjectKey.of(pod), pod);
+    priorities.put(pod.getMetadata().getUid(), PodOrder.priority(pod));
+    if (PodClaims.takesRoom(pod)) {
+      loads.put(pod.getMetadata().getUid(), pod.getSpec().getNodeName(), PodRequests.of(pod));
+    }
+  }
+
+  /** Adds a claim, or replaces it. */
+  void put(ResourceClaim claim) {
+    claims.put(ObjectKey.of(claim), claim);
+    ledger.observe(claim.getMetadata().getUid(), claim);
+  }
+
+  /** A claim on a share of so much memory; on a whole card, if that is {@code whole}. */
+  static ResourceClaim claim(ObjectKey key, String memory) {
+    ClaimForm form = new ClaimForm(key.name(), memory.equals("whole") ? Driver.WHOLE_CLASS : Driver.SHARE_CLASS);
+    if (!memory.equals("whole")) {
+      form.capacity(Map.of("memory", memory));
+    }
+    return new ResourceClaimBuilder(form.claim()).editMetadata().withNamespace(key.namespace())
+        .withUid("claim of " + key).withResourceVersion("1").endMetadata().build();
+  }
+
+  /** The same claim, allocated and reserved for these pods. */
+  static ResourceClaim allocated(ResourceClaim claim, CardKey card, String memory, List<Pod> users) {
+    boolean isWhole = memory.equals("whole");
+    DeviceMode mode = isWhole ? DeviceMode.WHOLE : DeviceMode.SHARED;
+    DeviceRequestAllocationResultBuilder result =
+        new DeviceRequestAllocationResultBuilder().withRequest("gpu").withDriver(Driver.NAME)
+            .withPool(Driver.poolOf(card.node())).withDevice(DeviceName.of(card.index(), mode).toString());
+    if (!isWhole) {
+      result.withShareID("share").withConsumedCapacity(
+          Map.of(CapacityName.MEMORY, new Quantity(memory), CapacityName.CORES, new Quantity("0")));
+    }
+    ResourceClaimBuilder allocated =
+        new ResourceClaimBuilder(claim).withNewStatus().withNewAllocation().withNewDevices()
+            .withResults(result.build()).endDevices().withNodeSelector(AllocationStatus.onlyOn(card.node()))
+            .endAllocation().endStatus();
+    for (Pod user : users) {
+      allocated.editStatus()
+          .addNewReservedFor("", user.getMetadata().getName(), "pods", user.getMetadata().getUid()).endStatus();
+    }
+    return allocated.build();
+  }
+
+  /** A pod with a claim of its own name; its UID is its name with its namespace. */
+  static PodBuilder pod(ObjectKey key, int priority) {
+    return new PodBuilder()
+        .withNewMetadata().withName(key.name()).withNamespace(key.namespace()).withUid(key.toString())
+        .withCreationTimestamp("2026-01-01T00:00:00Z").endMetadata()
+        .withNewSpec().withPriority(priority)
+        .addNewResourceClaim().withName("gpu").withResourceClaimName(key.name()).endResourceClaim()
+        .endSpec();
+  }
+
+  /** Adds a pod that runs and uses what it has of the card. */
+  void running(ObjectKey key, int priority, CardKey card, String memory) {
+    Pod pod = pod(key, priority).editSpec().withNodeName(card.node()).endSpec().build();
+    put(pod);
+    put(allocated(claim(key, memory), card, memory, List.of(pod)));
+  }
+
+  /** Adds a pod that has nothing yet. */
+  Pod waiting(ObjectKey key, int priority, String memory) {
+    Pod pod = pod(key, priority).build();
+    put(claim(key, memory));
+    put(pod);
+    return pod;
+  }
+
+  private void roomChanged(String name) {
+    @Nullable Node node = nodes.get(name);
+    if (node == null) {
+      ledger.capacities().remove(name);
+    } else {
+      ledger.capacities().put(name, NodeFit.capacity(node, loads.of(name)));
+    }
+  }
+
+  /** What counts as taken, in words. */
+  String taken() {
+    List<String> lines = new ArrayList<>();
+    claims.values().forEach(
+        claim -> lines.add(ObjectKey.of(claim) + ": " + ledger.bookings(claim.getMetadata().getUid())
+            + (ledger.isAssumed(claim.getMetadata().getUid()) ? " assumed" : "")));
+    nodes.keySet().forEach(name -> lines.add(name + ": " + loads.of(name) + " " + ledger.capacities().of(name)));
+    lines.add(ledger.quotas().statuses().toString());
+    return String.join("\n", lines);
+  }
+
+  @Override
+  public @Nullable Node node(String name) {
+    return nodes.get(name);
+  }
+
+  @Override
+  public boolean isPublished(String node) {
+    return nodes.containsKey(node);
+  }
+
+  @Override
+  public @Nullable Namespace namespace(String name) {
+    return namespaces.get(name);
+  }
+
+  @Override
+  public @Nullable DeviceClass deviceClass(String name) {
+    return Optional.ofNullable(ClassPlan.of(inventory).get(name))
+        .map(selectors -> new DeviceClassBuilder().withNewMetadata().withName(name).endMetadata()
+            .withNewSpec().withSelectors(selectors).endSpec().build())
+        .orElse(null);
+  }
+
+  @Override
+  public @Nullable Pod pod(ObjectKey key) {
+    return pods.get(key);
+  }
+
+  @Override
+  public @Nullable Pod podByUid(String uid) {
+    return pods.values().stream().filter(pod -> pod.getMetadata().getUid().equals(uid)).findFirst().orElse(null);
+  }
+
+  @Override
+  public List<Pod> podsOf(ObjectKey claim) {
+    return pods.values().stream().filter(pod -> PodClaims.of(pod).orElse(List.of()).contains(claim)).toList();
+  }
+
+  @Override
+  public List<Pod> podsOfGang(ObjectKey gang) {
+    return pods.values().stream().filter(pod -> Gang.of(pod).equals(Optional.of(gang))).toList();
+  }
+
+  @Override
+  public @Nullable ResourceClaim claim(ObjectKey key) {
+    return claims.get(key);
+  }
+
+  @Override
+  public List<ResourceClaim> claimsOn(String node) {
+    return claims.values().stream()
+        .filter(claim -> ledger.bookings(Objects.requireNonNull(claim.getMetadata().getUid())).stream()
+            .anyMatch(booking -> booking.card().node().equals(node)))
+        .toList();
+  }
+}

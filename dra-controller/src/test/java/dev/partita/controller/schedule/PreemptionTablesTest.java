@@ -1,0 +1,334 @@
+package dev.partita.controller.schedule;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.api.Driver;
+import dev.partita.controller.GpuNodes;
+import dev.partita.controller.booking.Booking;
+import dev.partita.controller.budget.DecisionBudget;
+import dev.partita.controller.decide.Decision;
+import dev.partita.controller.inventory.CardKey;
+import dev.partita.controller.state.Nomination;
+import dev.partita.controller.state.Victim;
+import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.ContainerBuilder;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * Whom preemption takes, case by case. Cards have 140 GiB. A pod that runs is written as name, priority, card and GiB;
+ * one that waits as name, priority and GiB; without a namespace they are in {@code default}.
+ */
+@SuppressWarnings("NullAway") // nothing is carried out here
+class PreemptionTablesTest {
+  private final ClusterWithoutServer cluster = new ClusterWithoutServer();
+  private final Preemption preemption =
+      new Preemption(cluster, cluster.clock, cluster.ledger, cluster.loads, cluster.nominations, null, null,
+          cluster.priorities, DecisionBudget.endless());
+  private final PodScheduler scheduler =
+      new PodScheduler(cluster, cluster.clock, cluster.clock, cluster.ledger, cluster.loads, cluster.decider, null,
+          null, null, null, cluster.nominations, preemption);
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(delimiter = '|', textBlock = """
+      # what                                     | nodes   | running                          | waits      | goes
+      the least important                        | a:1     | low 1 a/0 60, mid 5 a/0 60       | p 10 60    | low
+      nobody of the same priority                | a:1     | same 10 a/0 100                  | p 10 60    | nobody
+      nobody of a higher one                     | a:1     | high 50 a/0 100                  | p 10 60    | nobody
+      nobody in vain                             | a:1     | low 1 a/0 100                    | p 10 600   | nobody
+      two, where one would not do                | a:1     | x 1 a/0 60, y 2 a/0 60           | p 10 140   | x y
+      the important one alone, if it must go     | a:1     | x 1 a/0 20, y 5 a/0 100          | p 10 100   | y
+      the one on the other node that matters less| a:1 b:1 | x 5 a/0 100, y 1 b/0 100         | p 10 100   | y
+      fewer, if they matter alike                | a:1 b:1 | x 1 a/0 70, y 1 a/0 70, z 1 b/0 140 | p 10 140 | z
+      fewer on one card for a whole one          | a:2     | x 1 a/0 9, y 1 a/0 9, z 1 a/1 9  | p 10 whole | z
+      who has a whole card                       | a:1     | x 1 a/0 whole                    | p 10 8     | x
+      nobody where there is a card on another node | a:1 b:1 | x 1 a/0 140                    | p 10 100   | nobody
+      """)
+  void ofLowerPriorityGoes(String what, String nodes, String running, String waits, String goes) {
+    start(nodes, running);
+    Pod pod = waiting(waits);
+    assertThat(victims(pod)).isEqualTo(goes);
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(delimiter = '|',
+      textBlock = """
+          # what                              | guaranteed and burst         | running                                | waits    | goes
+          one of whom borrows                 | default 70 70, b 70 70       | x 0 a/0 60, y 0 a/0 60                 | b/p 0 60 | x
+          nobody, for nobody borrows          | default 140 0, b 70 70       | x 0 a/0 60, y 0 a/0 60                 | b/p 0 60 | nobody
+          nobody for more than is guaranteed  | default 105 35, b 30 70      | w 0 a/0 35, x 0 a/0 35, y 0 a/0 35, z 0 a/0 35 | b/p 0 35 | nobody
+          nobody for more than is borrowed    | default 105 35, b 70 0       | w 0 a/0 35, x 0 a/0 35, y 0 a/0 35, z 0 a/0 35 | b/p 0 70 | nobody
+          no more than is borrowed            | default 105 35, b 30 30      | x 0 a/0 35, y 0 a/0 35, z 0 a/0 35, s 0 a/0 30 | b/p 0 30 | s
+          the largest, if that alone will do  | default 120 20, b 100 0      | s 0 a/0 20, l 0 a/0 120                | b/p 0 100 | l
+          nobody of a higher priority         | default 70 70, b 70 70       | x 1 a/0 60, y 1 a/0 60                 | b/p 0 60 | nobody
+          whoever is less important, first    | default 70 70, b 70 70       | x 0 a/0 60, y 5 a/0 60                 | b/p 5 60 | x
+          the less important one, though the other borrows | default 0 70, c 70 70, b 70 70 | x 5 a/0 70, c/y 0 a/0 70 | b/p 5 70 | c/y
+          nobody, if nothing is guaranteed    | default 70 70                | x 0 a/0 60, y 0 a/0 60                 | b/p 0 60 | nobody
+          """)
+  void whoBorrowsWhatIsGuaranteedGoes(String what, String quotas, String running, String waits, String goes) {
+    quotas(quotas);
+    start("a:1", running);
+    Pod pod = waiting(waits);
+    assertThat(victims(pod)).isEqualTo(goes);
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(delimiter = '|',
+      textBlock = """
+          # what                             | running                           | waits                  | goes
+          for each of them one               | x 1 a/0 100, y 1 a/1 100          | t0 10 100, t1 10 100   | t0: y, t1: x
+          for who has a place, nobody        | x 1 a/0 100                       | t0 10 100, t1 10 100   | t0: nobody, t1: x
+          nobody for half of a gang          | x 1 a/0 100, y 50 a/1 100         | t0 10 100, t1 10 100   | nobody
+          nobody for three where two fit     | x 1 a/0 100, y 1 a/1 100          | t0 10 100, t1 10 100, t2 10 100 | nobody
+          one who makes room for both        | x 1 a/0 140, y 50 a/1 100         | t0 10 70, t1 10 70     | t0: x, t1: nobody
+          nobody where all have a place      | x 1 a/0 100                       | t0 10 40, t1 10 40     | nobody
+          """)
+  void ofLowerPriorityGoesForAGang(String what, String running, String waits, String goes) {
+    start("a:2", running);
+    assertThat(victimsOfGang(waits)).isEqualTo(goes);
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(delimiter = '|', textBlock = """
+      # what                                 | quotas                 | waits                  | goes
+      for all of its pods                    | default 70 70, b 70 70 | b/t0 0 35, b/t1 0 35   | b/t0: x, b/t1: w
+      nobody, if the gang would borrow itself| default 70 70, b 40 70 | b/t0 0 40, b/t1 0 30   | nobody
+      nobody for more than is borrowed       | default 105 70, b 70 70 | b/t0 0 35, b/t1 0 35  | nobody
+      """)
+  void whoBorrowsWhatIsGuaranteedGoesForAGang(String what, String quotas, String waits, String goes) {
+    quotas(quotas);
+    start("a:2", "w 0 a/0 35, x 0 a/0 35, y 0 a/1 35, z 0 a/1 35, c/v 9 a/0 70, c/u 9 a/1 70");
+    assertThat(victimsOfGang(waits)).isEqualTo(goes);
+  }
+
+  @Test
+  void podsOfAGangThatShareAClaimNeedOnePlace() {
+    start("a:2", "x 1 a/0 100, y 1 a/1 100");
+    ResourceClaim both = ClusterWithoutServer.claim(new ObjectKey("default", "both"), "100Gi");
+    cluster.put(both);
+    List<Pod> gang = new ArrayList<>();
+    for (String name : List.of("t0", "t1")) {
+      Pod pod =
+          ClusterWithoutServer.pod(new ObjectKey("default", name), 10).editSpec().editResourceClaim(0)
+              .withResourceClaimName("both").endResourceClaim().endSpec().build();
+      cluster.put(pod);
+      gang.add(pod);
+    }
+    assertThat(said(search(gang))).isEqualTo("t0: y");
+  }
+
+  @Test
+  void allOfAGangAwaitAllVictims() {
+    start("a:2", "x 1 a/0 100, y 1 a/1 100");
+    assertThat(search(gang("t0 10 100, t1 10 100")).orElseThrow().values()).allSatisfy(nomination -> {
+      assertThat(nomination.awaited()).isEqualTo(Set.of("default/x", "default/y"));
+      assertThat(nomination.claims()).isEqualTo(Set.of("claim of default/x", "claim of default/y"));
+    });
+  }
+
+  @Test
+  void whatAPodIsToGetIsNominated() {
+    start("a:1", "x 1 a/0 100");
+    Nomination nomination = find(waiting("p 10 60")).orElseThrow().nomination();
+    assertThat(nomination.node()).isEqualTo("a");
+    assertThat(nomination.bookings())
+        .containsExactly(List.of(new Booking(new CardKey("a", 0), DeviceMode.SHARED, 60 * GpuNodes.GIB, 0)));
+    assertThat(nomination.claims()).containsExactly("claim of default/x");
+    assertThat(nomination.until()).as("the grace period, and what a victim may take beyond it")
+        .isEqualTo(cluster.clock.instant().plusSeconds(30 + 300));
+  }
+
+  @Test
+  void whatIsNominatedForOthersIsLeftToThemUnlessTheyMatterLess() {
+    start("a:2", "x 1 a/0 100, y 1 a/1 100");
+    cluster.nominations.put(find(waiting("first 10 100")).orElseThrow().nomination());
+    assertThat(victims(waiting("same 10 100"))).isEqualTo("x");
+    assertThat(victims(waiting("higher 20 100"))).as("as if nothing were kept for the other").isEqualTo("y");
+  }
+
+  @Test
+  void whoSharesAClaimWithOneThatMayNotGoStays() {
+    start("a:1", "x 1 a/0 100");
+    Pod other =
+        ClusterWithoutServer.pod(new ObjectKey("default", "other"), 50).editSpec().editResourceClaim(0)
+            .withResourceClaimName("x").endResourceClaim().withNodeName("a").endSpec().build();
+    cluster.put(other);
+    assertThat(victims(waiting("p 10 60"))).isEqualTo("nobody");
+    cluster.put(new PodBuilder(other).editSpec().withPriority(5).endSpec().build());
+    assertThat(victims(waiting("q 10 60"))).as("both, for the claim is free when both are gone").isEqualTo("other x");
+  }
+
+  @Test
+  void whatSomethingUnknownHasReservedIsNotTaken() {
+    start("a:1", "x 1 a/0 100");
+    ObjectKey key = new ObjectKey("default", "x");
+    cluster.put(
+        new ResourceClaimBuilder(requireNonNull(cluster.claim(key))).editStatus()
+            .addNewReservedFor("", "unknown", "jobs", "unknown").endStatus().build());
+    assertThat(victims(waiting("p 10 60"))).isEqualTo("nobody");
+  }
+
+  @Test
+  void whatKubeletItselfRunsStays() {
+    start("a:1", "x 1 a/0 100");
+    Pod pod = requireNonNull(cluster.pod(new ObjectKey("default", "x")));
+    cluster.put(
+        new PodBuilder(pod).editMetadata().addToAnnotations("kubernetes.io/config.mirror", "1").endMetadata().build());
+    assertThat(victims(waiting("p 10 60"))).isEqualTo("nobody");
+  }
+
+  @Test
+  void aPodThatIsNotBoundYetStays() {
+    start("a:1", "x 1 a/0 100");
+    cluster.put(ClusterWithoutServer.pod(new ObjectKey("default", "x"), 1).build());
+    assertThat(victims(waiting("p 10 60"))).isEqualTo("nobody");
+  }
+
+  @Test
+  void cpuThatAVictimHasIsFreeWithItsCards() {
+    cluster.node(
+        new NodeBuilder().withNewMetadata().withName("a").endMetadata()
+            .withNewStatus().addToAllocatable("cpu", new Quantity("4")).endStatus().build(),
+        2);
+    running("x 1 a/0 8, y 2 a/1 8");
+    for (String name : List.of("x", "y")) {
+      Pod pod = requireNonNull(cluster.pod(new ObjectKey("default", name)));
+      cluster.put(requesting(pod, name.equals("x") ? "1" : "3"));
+    }
+    Pod pod = requesting(waiting("p 10 8"), "2");
+    assertThat(victims(pod)).as("not the less important one, whose CPU is not enough").isEqualTo("y");
+    assertThat(victims(requesting(pod, "5"))).isEqualTo("nobody");
+  }
+
+  @Test
+  void nobodyGoesOnANodeThatThePodCannotUse() {
+    start("a:1 b:1", "x 1 a/0 140, y 5 b/0 140");
+    Pod pod = new PodBuilder(waiting("p 10 60")).editSpec().addToNodeSelector("pool", "b").endSpec().build();
+    assertThat(victims(pod)).isEqualTo("nobody");
+  }
+
+  @Test
+  void whoNeverPreemptsMayNot() {
+    start("a:1", "x 1 a/0 100");
+    Pod pod = waiting("p 10 60");
+    assertThat(preemption.mayEvict(pod)).isTrue();
+    assertThat(preemption.mayEvict(new PodBuilder(pod).editSpec().withPreemptionPolicy("Never").endSpec().build()))
+        .isFalse();
+    assertThat(preemption.mayEvict(waiting("low 1 60"))).as("nobody is less important").isFalse();
+  }
+
+  private static Pod requesting(Pod pod, String cpu) {
+    return new PodBuilder(pod).editSpec()
+        .withContainers(new ContainerBuilder().withNewResources()
+            .addToRequests("cpu", new Quantity(cpu)).endResources().build())
+        .endSpec().build();
+  }
+
+  private void start(String nodes, String running) {
+    for (String node : nodes.split(" ", -1)) {
+      String[] parts = node.split(":", -1);
+      cluster.node(parts[0], Integer.parseInt(parts[1]));
+    }
+    running(running);
+  }
+
+  private void running(String pods) {
+    for (String pod : pods.split(", ", -1)) {
+      String[] words = pod.split(" ", -1);
+      String[] card = words[2].split("/", -1);
+      cluster.running(key(words[0]), Integer.parseInt(words[1]), new CardKey(card[0], Integer.parseInt(card[1])),
+          gib(words[3]));
+    }
+  }
+
+  private void quotas(String quotas) {
+    for (String quota : quotas.split(", ", -1)) {
+      String[] words = quota.split(" ", -1);
+      cluster.guarantee(words[0], words[1] + "Gi", words[2] + "Gi");
+    }
+  }
+
+  private Pod waiting(String pod) {
+    String[] words = pod.split(" ", -1);
+    return cluster.waiting(key(words[0]), Integer.parseInt(words[1]), gib(words[2]));
+  }
+
+  private List<Pod> gang(String pods) {
+    return Arrays.stream(pods.split(", ", -1))
+        .map(this::waiting)
+        .map(pod -> new PodBuilder(pod).editMetadata().addToAnnotations(Driver.GANG_ANNOTATION, "train").endMetadata()
+            .build())
+        .toList();
+  }
+
+  private static ObjectKey key(String name) {
+    String[] parts = name.split("/", -1);
+    return parts.length == 1 ? new ObjectKey("default", name) : new ObjectKey(parts[0], parts[1]);
+  }
+
+  private static String gib(String amount) {
+    return amount.equals("whole") ? amount : amount + "Gi";
+  }
+
+  private Optional<Preemption.Plan> find(Pod pod) {
+    String before = cluster.taken();
+    Decision decision = scheduler.consider(pod, cluster.inventory(), Map.of());
+    Optional<Preemption.Plan> plan =
+        decision instanceof Decision.Wait wait
+            ? preemption.find(pod, wait, cluster.inventory(), Set.of())
+            : Optional.empty();
+    assertThat(cluster.taken()).as("nothing has changed").isEqualTo(before);
+    return plan;
+  }
+
+  private String victims(Pod pod) {
+    return find(pod).map(plan -> names(plan.nomination())).orElse("nobody");
+  }
+
+  private static String names(Nomination nomination) {
+    String names =
+        nomination.victims().stream().map(Victim::toString).map(PreemptionTablesTest::inShort)
+            .collect(Collectors.toCollection(TreeSet::new)).stream().collect(Collectors.joining(" "));
+    return names.isEmpty() ? "nobody" : names;
+  }
+
+  private static String inShort(String name) {
+    return name.replace("default/", "");
+  }
+
+  private Optional<Map<Pod, Nomination>> search(List<Pod> gang) {
+    String before = cluster.taken();
+    Optional<Map<Pod, Nomination>> found = new GangPreemption(scheduler, preemption).search(gang, cluster.inventory());
+    assertThat(cluster.taken()).as("nothing has changed").isEqualTo(before);
+    return found;
+  }
+
+  private String victimsOfGang(String pods) {
+    return said(search(gang(pods)));
+  }
+
+  private static String said(Optional<Map<Pod, Nomination>> found) {
+    return found
+        .map(all -> all.entrySet().stream()
+            .map(one -> inShort(ObjectKey.of(one.getKey()).toString()) + ": " + names(one.getValue()))
+            .collect(Collectors.joining(", ")))
+        .orElse("nobody");
+  }
+}
