@@ -11,6 +11,7 @@ import java.util.Locale;
  * @param gpusTouched cards that are in use in the end
  * @param gpusFloor cores in use, in cards: fewer is impossible
  * @param freeNodes nodes of which nothing is in use in the end
+ * @param placements a hash of where each claim went, in their order: equal where every claim went to the same cards
  */
 public record ScenarioReport(
     String scenario,
@@ -24,14 +25,15 @@ public record ScenarioReport(
     int gpus,
     int gpusTouched,
     long gpusFloor,
-    int freeNodes) {
+    int freeNodes,
+    long placements) {
   /** One line with the names of the comparison's output; one call of ours decides about all nodes. */
   public String json() {
     return String.format(
         Locale.ROOT,
         "{\"scenario\":\"%s\",\"version\":\"partita\",\"workers\":1,\"allocated\":%d,\"failed\":%d,\"cut\":%b,\"estimated\":false,"
             + "\"nsPerClaim\":%d,\"p50Ns\":%d,\"p99Ns\":%d,\"claimsPerSec\":%.1f,\"prepareNs\":%d,\"nsPerNode\":%d,\"nodesPerClaim\":1,"
-            + "\"nodesWanted\":1,\"gpus\":%d,\"gpusTouched\":%d,\"gpusFloor\":%d,\"freeNodes\":%d}",
+            + "\"nodesWanted\":1,\"gpus\":%d,\"gpusTouched\":%d,\"gpusFloor\":%d,\"freeNodes\":%d,\"placements\":\"%016x\"}",
         scenario,
         allocated,
         failed,
@@ -45,6 +47,7 @@ public record ScenarioReport(
         gpus,
         gpusTouched,
         gpusFloor,
-        freeNodes);
+        freeNodes,
+        placements);
   }
 }

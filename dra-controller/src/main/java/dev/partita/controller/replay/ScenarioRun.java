@@ -50,6 +50,7 @@ public final class ScenarioRun {
   private final int[][] coresUsed;
   private final int[][] users;
   private long coresTotal;
+  private long placements;
 
   private record Live(String uid, ClaimKind kind, int node, List<Integer> gpus) {}
 
@@ -117,8 +118,11 @@ public final class ScenarioRun {
       outcome.ifPresent(allocated -> request(allocated.node(), kind, 1));
       took[done] = System.nanoTime() - start;
       if (outcome.isPresent()) {
-        keep(placed(claim.claim().uid(), kind, outcome.get()));
+        Live placed = placed(claim.claim().uid(), kind, outcome.get());
+        keep(placed);
+        placements = 31 * (31 * placements + placed.node()) + placed.gpus().hashCode();
       } else {
+        placements = 31 * placements - 1;
         failed++;
       }
     }
@@ -149,7 +153,8 @@ public final class ScenarioRun {
         scenario.nodes() * scenario.gpusPerNode(),
         touched,
         (coresTotal + 99) / 100,
-        freeNodes);
+        freeNodes,
+        placements);
   }
 
   private Live placed(String uid, ClaimKind kind, Outcome.Allocated allocated) {
