@@ -117,7 +117,9 @@ class ArchitectureTest {
   /** A module's root is a room like the others: what starts everything, or what everything stands on. */
   @ParameterizedTest
   @ValueSource(
-      strings = {"api", "cdi", "admission", "plugin", "plugin.usage", "controller", "controller.selector", "cli"})
+      strings = {"api", "cdi", "admission", "plugin", "plugin.usage", "controller", "controller.selector", "cli",
+        "cli.cluster",
+        "cli.demo"})
   void roomsOfAModuleFormNoRing(String module) {
     slices().assignedFrom(new Rooms(module)).should().beFreeOfCycles().check(PARTITA);
   }

@@ -1,5 +1,7 @@
 package dev.partita.cli.cluster;
 
+import dev.partita.cli.cluster.provider.ClusterRecord;
+import dev.partita.cli.cluster.provider.StateFolder;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;

@@ -1,5 +1,8 @@
 package dev.partita.cli.cluster;
 
+import dev.partita.cli.cluster.provider.ClusterProvider;
+import dev.partita.cli.cluster.provider.ClusterRecord;
+import dev.partita.cli.cluster.provider.StateFolder;
 import dev.partita.cli.command.CommandFailure;
 import java.nio.file.Files;
 import java.nio.file.Path;

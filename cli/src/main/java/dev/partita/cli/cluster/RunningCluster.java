@@ -1,5 +1,7 @@
 package dev.partita.cli.cluster;
 
+import dev.partita.cli.cluster.provider.ClusterRecord;
+import dev.partita.cli.cluster.provider.StateFolder;
 import dev.partita.cli.command.CommandFailure;
 
 /** The cluster that a command needs to be up. */

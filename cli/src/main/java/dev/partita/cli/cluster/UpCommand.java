@@ -1,5 +1,21 @@
 package dev.partita.cli.cluster;
 
+import dev.partita.cli.cluster.install.AnsweringWebhooks;
+import dev.partita.cli.cluster.install.PartitaRelease;
+import dev.partita.cli.cluster.install.PublishedSlices;
+import dev.partita.cli.cluster.install.WaitingPods;
+import dev.partita.cli.cluster.provider.Checkout;
+import dev.partita.cli.cluster.provider.ClusterClient;
+import dev.partita.cli.cluster.provider.ClusterProvider;
+import dev.partita.cli.cluster.provider.ClusterRecord;
+import dev.partita.cli.cluster.provider.Concurrently;
+import dev.partita.cli.cluster.provider.K3sProvider;
+import dev.partita.cli.cluster.provider.Progress;
+import dev.partita.cli.cluster.provider.ProviderChoice;
+import dev.partita.cli.cluster.provider.ProviderName;
+import dev.partita.cli.cluster.provider.SimulatedCards;
+import dev.partita.cli.cluster.provider.StagedImage;
+import dev.partita.cli.cluster.provider.StateFolder;
 import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.command.Waiting;
 import io.fabric8.kubernetes.client.KubernetesClient;

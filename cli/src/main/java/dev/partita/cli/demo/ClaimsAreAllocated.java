@@ -1,6 +1,10 @@
 package dev.partita.cli.demo;
 
 import dev.partita.cli.command.Waiting;
+import dev.partita.cli.demo.cluster.BoundPod;
+import dev.partita.cli.demo.cluster.Workload;
+import dev.partita.cli.demo.screen.CardPictures;
+import dev.partita.cli.demo.screen.Observation;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.time.Duration;

@@ -1,5 +1,12 @@
 package dev.partita.cli.demo;
 
+import dev.partita.cli.demo.cluster.BoundPod;
+import dev.partita.cli.demo.cluster.DemoCluster;
+import dev.partita.cli.demo.cluster.Distribution;
+import dev.partita.cli.demo.cluster.Opened;
+import dev.partita.cli.demo.screen.Observations;
+import dev.partita.cli.demo.screen.Screen;
+import dev.partita.cli.demo.screen.StoryEnds;
 import io.fabric8.kubernetes.api.model.Pod;
 import java.nio.file.Path;
 import java.util.List;

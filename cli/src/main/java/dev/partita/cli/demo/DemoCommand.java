@@ -1,5 +1,10 @@
 package dev.partita.cli.demo;
 
+import dev.partita.cli.demo.cluster.Distribution;
+import dev.partita.cli.demo.cluster.Opened;
+import dev.partita.cli.demo.screen.Observation;
+import dev.partita.cli.demo.screen.Observations;
+import dev.partita.cli.demo.screen.Screen;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;

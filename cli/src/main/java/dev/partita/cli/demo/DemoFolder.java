@@ -1,7 +1,7 @@
 package dev.partita.cli.demo;
 
 import dev.partita.cli.command.CommandFailure;
-import dev.partita.cli.demo.harness.FolderTree;
+import dev.partita.cli.demo.container.FolderTree;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;

@@ -2,7 +2,12 @@ package dev.partita.cli.demo;
 
 import dev.partita.api.Driver;
 import dev.partita.cli.command.Waiting;
-import dev.partita.cli.demo.harness.CdiRegistry;
+import dev.partita.cli.demo.cluster.BoundPod;
+import dev.partita.cli.demo.cluster.SimulatedNode;
+import dev.partita.cli.demo.cluster.Workload;
+import dev.partita.cli.demo.kubelet.CdiRegistry;
+import dev.partita.cli.demo.screen.CardPictures;
+import dev.partita.cli.demo.screen.Observation;
 import io.fabric8.kubernetes.api.model.Pod;
 import java.nio.file.Path;
 import java.time.Duration;

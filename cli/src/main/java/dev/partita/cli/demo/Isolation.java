@@ -1,9 +1,9 @@
 package dev.partita.cli.demo;
 
 import dev.partita.cli.command.CommandFailure;
-import dev.partita.cli.demo.harness.ContainerRuntime;
-import dev.partita.cli.demo.harness.LibraryPathRuntime;
-import dev.partita.cli.demo.harness.NamespaceRuntime;
+import dev.partita.cli.demo.container.ContainerRuntime;
+import dev.partita.cli.demo.container.LibraryPathRuntime;
+import dev.partita.cli.demo.container.NamespaceRuntime;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Locale;

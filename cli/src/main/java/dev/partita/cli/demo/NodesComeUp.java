@@ -2,6 +2,9 @@ package dev.partita.cli.demo;
 
 import dev.partita.api.node.GpuNode;
 import dev.partita.cli.command.Waiting;
+import dev.partita.cli.demo.cluster.SimulatedNode;
+import dev.partita.cli.demo.screen.CardPictures;
+import dev.partita.cli.demo.screen.Observation;
 import io.fabric8.kubernetes.api.model.resource.v1.Device;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import java.time.Duration;

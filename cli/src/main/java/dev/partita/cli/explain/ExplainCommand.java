@@ -2,7 +2,7 @@ package dev.partita.cli.explain;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.partita.cli.cluster.ClusterClient;
+import dev.partita.cli.cluster.provider.ClusterClient;
 import dev.partita.cli.command.CommandFailure;
 import dev.partita.controller.explain.PodExplanation;
 import dev.partita.controller.explain.Question;

@@ -3,8 +3,9 @@ package dev.partita.cli.demo;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.partita.cli.demo.harness.FolderTree;
-import dev.partita.cli.demo.harness.NamespaceRuntime;
+import dev.partita.cli.demo.container.FolderTree;
+import dev.partita.cli.demo.container.NamespaceRuntime;
+import dev.partita.cli.demo.screen.Observation;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

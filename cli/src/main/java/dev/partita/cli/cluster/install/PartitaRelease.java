@@ -1,0 +1,71 @@
+package dev.partita.cli.cluster.install;
+
+import com.marcnuri.helm.Helm;
+import com.marcnuri.helm.InstallCommand;
+import dev.partita.api.Driver;
+import dev.partita.api.node.GpuNode;
+import dev.partita.api.quota.GpuQuota;
+import dev.partita.cli.command.CommandFailure;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * Partita's chart, installed in a cluster.
+ *
+ * @param kubeconfig of the cluster
+ * @param namespace of the release
+ */
+public record PartitaRelease(Path kubeconfig, String namespace) {
+  static final String NAME = "partita";
+
+  /** Whether some Partita, by whomever, is installed in the cluster: a second one would fight with it. */
+  public static boolean isInstalled(KubernetesClient client) {
+    return client.apiextensions().v1().customResourceDefinitions().withName("gpunodes." + Driver.API_GROUP).get()
+        != null;
+  }
+
+  /**
+   * @param chart folder of the chart
+   * @param values chart values by their paths, such as {@code simulation.gpus}
+   */
+  public void install(Path chart, Map<String, Object> values) {
+    InstallCommand install =
+        new Helm(chart).install().withName(NAME).withNamespace(namespace).createNamespace().withKubeConfig(kubeconfig);
+    values.forEach(install::set);
+    try {
+      install.call();
+    } catch (IllegalStateException refused) {
+      throw CommandFailure.failed("the chart cannot be installed: " + oneLine(refused));
+    }
+  }
+
+  /** Uninstalls the chart and removes what it, the controller and the plugins made in the API. */
+  public void remove(KubernetesClient client) {
+    try {
+      Helm.uninstall(NAME).withNamespace(namespace).withKubeConfig(kubeconfig).ignoreNotFound().call();
+    } catch (IllegalStateException refused) {
+      throw CommandFailure.failed("the chart cannot be uninstalled: " + oneLine(refused));
+    }
+    client.namespaces().withName(namespace).delete();
+    client.resources(GpuNode.class).delete();
+    client.resources(GpuQuota.class).delete();
+    for (String resource : List.of("gpunodes", "gpuquotas")) {
+      client.apiextensions().v1().customResourceDefinitions().withName(resource + "." + Driver.API_GROUP).delete();
+    }
+    client.resources(ResourceSlice.class).list().getItems().stream()
+        .filter(slice -> Driver.NAME.equals(slice.getSpec().getDriver()))
+        .forEach(slice -> client.resource(slice).delete());
+    client.resources(DeviceClass.class)
+        .withLabel(Driver.MANAGED_BY_LABEL, Driver.MANAGED_BY_CONTROLLER)
+        .delete();
+  }
+
+  private static String oneLine(RuntimeException failure) {
+    return Objects.requireNonNullElse(failure.getMessage(), failure.toString()).strip().replaceAll("\\s*\\n\\s*", "; ");
+  }
+}

@@ -1,0 +1,152 @@
+package dev.partita.cli.cluster.provider;
+
+import dev.partita.cli.command.CommandFailure;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * A lab: a script that makes a real cluster on this machine out of processes. It needs root and there is one a machine.
+ *
+ * @param script the lab's script
+ * @param labFolder where the lab keeps its state
+ * @param state where image archives are kept
+ */
+record LabProvider(Path script, Path labFolder, StateFolder state) implements ClusterProvider {
+  private static final Pattern EXPORT = Pattern.compile("^export (KUBECONFIG|PATH)=(.*)$", Pattern.MULTILINE);
+
+  /** The API server's and etcd's. */
+  private static final List<Integer> PORTS = List.of(6443, 23790, 23800);
+
+  /** What the lab takes from the machine; without nft its services lead nowhere. */
+  private static final List<String> PROGRAMS = List.of("ip", "nft", "openssl", "python3", "xz");
+
+  static LabProvider from(Map<String, String> details, StateFolder state) {
+    return new LabProvider(
+        Path.of(details.getOrDefault("KUBE_LAB", "")).toAbsolutePath(),
+        Path.of(details.getOrDefault("KUBE_LAB_DIR", "/tmp/kube-lab")),
+        state);
+  }
+
+  @Override
+  public Map<String, String> details() {
+    return Map.of("KUBE_LAB", script.toString(), "KUBE_LAB_DIR", labFolder.toString());
+  }
+
+  @Override
+  public void check() {
+    if (!Files.isExecutable(script)) {
+      throw CommandFailure
+          .usage("KUBE_LAB names %s, which is no program: set it to the lab's script".formatted(script));
+    }
+    if (!"root".equals(System.getProperty("user.name"))) {
+      throw CommandFailure.usage("provider lab: the lab needs root");
+    }
+    List<String> missing = PROGRAMS.stream().filter(program -> !isOnPath(program)).toList();
+    if (!missing.isEmpty()) {
+      throw CommandFailure.usage(
+          "provider lab: missing %s ('apt-get install iproute2 nftables openssl python3 xz-utils')"
+              .formatted(String.join(", ", missing)));
+    }
+    if (Files.exists(labFolder.resolve("pid"))) {
+      throw CommandFailure.usage(
+          "a lab is already up in %s: take it down with '%s down', or use it with --provider current"
+              .formatted(labFolder, script));
+    }
+    PORTS.forEach(LabProvider::checkFree);
+  }
+
+  private static boolean isOnPath(String program) {
+    return Stream.of(System.getenv().getOrDefault("PATH", "").split(":", -1))
+        .anyMatch(folder -> Files.isExecutable(Path.of(folder, program)));
+  }
+
+  private static void checkFree(int port) {
+    try (ServerSocket socket = new ServerSocket()) {
+      socket.bind(new InetSocketAddress(port));
+    } catch (IOException inUse) {
+      throw CommandFailure.usage("port %d, which the lab needs, is in use: %s".formatted(port, inUse.getMessage()));
+    }
+  }
+
+  @Override
+  public ClusterRecord.Access up(int nodes, Progress progress) {
+    progress.step("bringing up a lab cluster of %d node%s".formatted(nodes, nodes == 1 ? "" : "s"));
+    lab("up", "--nodes", Integer.toString(nodes));
+    return access();
+  }
+
+  private ClusterRecord.Access access() {
+    String kubeconfig = "";
+    List<String> path = new ArrayList<>();
+    Matcher export = EXPORT.matcher(lab("env"));
+    while (export.find()) {
+      if (export.group(1).equals("KUBECONFIG")) {
+        kubeconfig = export.group(2);
+      } else {
+        path.add(export.group(2).replace(":$PATH", ""));
+      }
+    }
+    return new ClusterRecord.Access(kubeconfig, path);
+  }
+
+  @Override
+  public void prepareImages(List<StagedImage> images) {
+    images.forEach(this::archive);
+  }
+
+  /** Node by node at the same time: an import waits for the disk more than for anything else. */
+  @Override
+  public void provideImages(List<StagedImage> images) {
+    List<Path> archives = images.stream().map(this::archive).toList();
+    Concurrently.forEach(nodes(), node -> archives.forEach(archive -> lab("load", archive.toString(), node)));
+  }
+
+  private List<String> nodes() {
+    return lab("kubectl", "get", "nodes", "-o", "jsonpath={range .items[*]}{.metadata.name}{\"\\n\"}{end}").lines()
+        .toList();
+  }
+
+  /** The image on the lab's base; made again only when what is staged is newer. */
+  private Path archive(StagedImage image) {
+    Path archive = image.folder().resolve("lab.tar");
+    if (!Files.exists(archive)) {
+      Path part = image.folder().resolve("lab.tar.part");
+      lab("image", image.reference(), part.toString(), image.root() + "/usr:/usr", "--entrypoint", image.entrypoint());
+      try {
+        Files.move(part, archive);
+      } catch (IOException refused) {
+        throw CommandFailure.failed("%s cannot be written: %s".formatted(archive, refused.getMessage()));
+      }
+    }
+    return archive;
+  }
+
+  @Override
+  public void load(Path archive) {
+    lab("load", archive.toString());
+  }
+
+  @Override
+  public void down(ClusterRecord.Access access, Progress progress) {
+    if (Files.exists(labFolder)) {
+      progress.step("taking the lab down");
+      lab("down");
+    }
+  }
+
+  private String lab(String... arguments) {
+    List<String> command = new ArrayList<>();
+    command.add(script.toString());
+    command.addAll(List.of(arguments));
+    return Subprocess.must(Map.of("KUBE_LAB_DIR", labFolder.toString()), command);
+  }
+}

@@ -1,0 +1,55 @@
+package dev.partita.cli.cluster.provider;
+
+import dev.partita.cli.command.CommandFailure;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * An image that the build laid out: a folder with {@code Containerfile}, {@code entrypoint} (JSON) and {@code root/}.
+ *
+ * @param name such as kubelet-plugin
+ * @param folder where it is laid out
+ */
+public record StagedImage(String name, Path folder) {
+  /** Registry and tag of images that never come from a registry: they are loaded onto the nodes. */
+  public static final String REGISTRY = "localhost/partita";
+
+  public static final String TAG = "dev";
+
+  String reference() {
+    return REGISTRY + "/" + name + ":" + TAG;
+  }
+
+  Path root() {
+    return folder.resolve("root");
+  }
+
+  String entrypoint() {
+    try {
+      return Files.readString(folder.resolve("entrypoint")).strip();
+    } catch (IOException gone) {
+      throw CommandFailure.failed("image %s is not laid out: %s".formatted(name, gone));
+    }
+  }
+
+  /** All images below a folder, by name. */
+  public static List<StagedImage> below(Path images) {
+    try (Stream<Path> folders = Files.list(images)) {
+      List<StagedImage> found =
+          folders
+              .filter(folder -> Files.exists(folder.resolve("entrypoint")))
+              .map(folder -> new StagedImage(folder.getFileName().toString(), folder))
+              .sorted(java.util.Comparator.comparing(StagedImage::name))
+              .toList();
+      if (!found.isEmpty()) {
+        return found;
+      }
+    } catch (IOException missing) {
+      // said below
+    }
+    throw CommandFailure.failed("no images are laid out in %s: run 'mvn -pl deploy -am package'".formatted(images));
+  }
+}
