@@ -1,15 +1,16 @@
 package dev.partita.controller.claim;
 
-import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
 import dev.partita.api.config.Decoded;
 import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.config.ShareConfigs;
 import dev.partita.api.device.CapacityName;
+import dev.partita.api.sharing.SharingStrategy;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.decode.LeftOut;
 import dev.partita.controller.inventory.CardKey;
+import dev.partita.controller.match.CardUse;
 import dev.partita.controller.proposal.Proposal;
 import dev.partita.controller.watch.AllocatedDevices;
 import io.fabric8.kubernetes.api.model.NodeSelector;
@@ -74,7 +75,7 @@ public final class AllocatedClaim {
   public static List<Booking> bookings(ResourceClaim claim) {
     List<Booking> bookings = new ArrayList<>();
     for (DeviceRequestAllocationResult result : AllocatedDevices.of(claim)) {
-      if (!Driver.NAME.equals(result.getDriver()) || Boolean.TRUE.equals(result.getAdminAccess())) {
+      if (!Driver.NAME.equals(result.getDriver())) {
         continue;
       }
       Optional<DeviceName> device = Optional.ofNullable(result.getDevice()).flatMap(DeviceName::parse);
@@ -84,24 +85,15 @@ public final class AllocatedClaim {
       }
       CardKey card = new CardKey(node.get(), device.get().index());
       Map<String, Quantity> consumed = result.getConsumedCapacity();
-      if (device.get() instanceof DeviceName.Mig mig) {
-        bookings.add(new Booking(card, mig, 0, 0));
-        continue;
-      }
-      boolean dedicated =
-          device.get().mode() == DeviceMode.WHOLE
-              || result.getShareID() == null
-              || consumed == null
-              || !consumed.containsKey(CapacityName.MEMORY)
-              || isExclusive(claim, result);
-      bookings.add(
-          dedicated
-              ? new Booking(card, DeviceMode.WHOLE, 0, 0)
-              : new Booking(
-                  card,
-                  DeviceMode.SHARED,
-                  amount(consumed.get(CapacityName.MEMORY), Booking.MOST_MEMORY),
-                  (int) amount(consumed.get(CapacityName.CORES), Booking.MOST_CORES)));
+      boolean ofUnknownSize =
+          result.getShareID() == null || consumed == null || !consumed.containsKey(CapacityName.MEMORY);
+      SharingStrategy strategy =
+          SharingStrategy.of(device.get(), ofUnknownSize || isExclusive(claim, result),
+              Boolean.TRUE.equals(result.getAdminAccess()));
+      CardUse.of(strategy)
+          .booking(card, device.get(), amount(consumed, CapacityName.MEMORY, Booking.MOST_MEMORY),
+              (int) amount(consumed, CapacityName.CORES, Booking.MOST_CORES))
+          .ifPresent(bookings::add);
     }
     return bookings;
   }
@@ -143,7 +135,8 @@ public final class AllocatedClaim {
     return Optional.ofNullable(claim.getStatus()).flatMap(status -> Optional.ofNullable(status.getAllocation()));
   }
 
-  private static long amount(@Nullable Quantity quantity, long most) {
+  private static long amount(@Nullable Map<String, Quantity> consumed, String capacity, long most) {
+    @Nullable Quantity quantity = consumed == null ? null : consumed.get(capacity);
     return quantity == null
         ? 0
         : quantity
