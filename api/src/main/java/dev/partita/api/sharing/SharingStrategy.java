@@ -3,6 +3,7 @@ package dev.partita.api.sharing;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
+import dev.partita.api.config.GpuShareConfig.Placement;
 import java.util.Optional;
 
 /**
@@ -30,26 +31,22 @@ public sealed interface SharingStrategy {
   /**
    * How a claim has a device that is allocated to it.
    *
-   * @param exclusive whether its config asks for a card of its own: {@code placement.exclusive}
+   * @param placement what its config says of the card
    */
-  static SharingStrategy of(DeviceName device, boolean exclusive, boolean adminAccess) {
+  static SharingStrategy of(DeviceName device, Placement placement, boolean adminAccess) {
     if (adminAccess) {
       return new AdminAccess();
     }
     return switch (device) {
       case DeviceName.Whole _ -> new WholeCard();
-      case DeviceName.Shared _ -> ofShare(exclusive);
+      case DeviceName.Shared _ -> ofShare(placement);
       case DeviceName.Mig mig -> new MigInstance(mig.slot());
     };
   }
 
-  /**
-   * How a claim has a share.
-   *
-   * @param exclusive whether its config asks for a card of its own: {@code placement.exclusive}
-   */
-  static SharingStrategy ofShare(boolean exclusive) {
-    return exclusive ? new ExclusiveShare() : new HookedShare();
+  /** How a claim has a share whose config says that of the card. */
+  static SharingStrategy ofShare(Placement placement) {
+    return placement.exclusive() ? new ExclusiveShare() : new HookedShare();
   }
 
   /** Whether what is had of a device of that mode can be told to hold more memory than it has of the card. */

@@ -4,6 +4,7 @@ import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
 import dev.partita.api.config.Decoded;
 import dev.partita.api.config.GpuShareConfig;
+import dev.partita.api.config.GpuShareConfig.Placement;
 import dev.partita.api.config.ShareConfigs;
 import dev.partita.api.device.CapacityName;
 import dev.partita.api.sharing.SharingStrategy;
@@ -33,6 +34,9 @@ import org.jspecify.annotations.Nullable;
 
 /** What an allocation, whoever wrote it, takes of our cards. */
 public final class AllocatedClaim {
+  /** The most that it could be. */
+  private static final Placement NOBODY_KNOWS = Placement.DEFAULT.alone();
+
   private AllocatedClaim() {}
 
   public static boolean isAllocated(ResourceClaim claim) {
@@ -85,12 +89,7 @@ public final class AllocatedClaim {
       }
       CardKey card = new CardKey(node.get(), device.get().index());
       Map<String, Quantity> consumed = result.getConsumedCapacity();
-      boolean ofUnknownSize =
-          result.getShareID() == null || consumed == null || !consumed.containsKey(CapacityName.MEMORY);
-      SharingStrategy strategy =
-          SharingStrategy.of(device.get(), ofUnknownSize || isExclusive(claim, result),
-              Boolean.TRUE.equals(result.getAdminAccess()));
-      CardUse.of(strategy)
+      CardUse.of(strategy(claim, result, device.get()))
           .booking(card, device.get(), amount(consumed, CapacityName.MEMORY, Booking.MOST_MEMORY),
               (int) amount(consumed, CapacityName.CORES, Booking.MOST_CORES))
           .ifPresent(bookings::add);
@@ -98,16 +97,28 @@ public final class AllocatedClaim {
     return bookings;
   }
 
-  private static boolean isExclusive(ResourceClaim claim, DeviceRequestAllocationResult result) {
+  private static SharingStrategy strategy(
+      ResourceClaim claim,
+      DeviceRequestAllocationResult result,
+      DeviceName device) {
+    Map<String, Quantity> consumed = result.getConsumedCapacity();
+    boolean ofKnownSize =
+        result.getShareID() != null && consumed != null && consumed.containsKey(CapacityName.MEMORY);
+    Placement placement = ofKnownSize ? placement(claim, result).orElse(NOBODY_KNOWS) : NOBODY_KNOWS;
+    return SharingStrategy.of(device, placement, Boolean.TRUE.equals(result.getAdminAccess()));
+  }
+
+  /** What the config says of the card; empty if nobody knows. */
+  private static Optional<Placement> placement(ResourceClaim claim, DeviceRequestAllocationResult result) {
+    if (LeftOut.of(claim).contains("status.allocation.devices.config")) {
+      return Optional.empty();
+    }
     List<DeviceAllocationConfiguration> configs =
         allocation(claim).flatMap(allocation -> Optional.ofNullable(allocation.getDevices()))
             .map(devices -> devices.getConfig()).orElse(List.of());
-    if (LeftOut.of(claim).contains("status.allocation.devices.config")) {
-      return true; // nobody knows: as if it were
-    }
-    return !configs.isEmpty() && switch (ShareConfigs.ofAllocation(configs, result.getRequest())) {
-      case Decoded.Valid<GpuShareConfig>(GpuShareConfig config) -> config.placement().exclusive();
-      case Decoded.Invalid<GpuShareConfig> _ -> true; // nobody knows, either
+    return switch (ShareConfigs.ofAllocation(configs, result.getRequest())) {
+      case Decoded.Valid<GpuShareConfig>(GpuShareConfig config) -> Optional.of(config.placement());
+      case Decoded.Invalid<GpuShareConfig> _ -> Optional.empty();
     };
   }
 

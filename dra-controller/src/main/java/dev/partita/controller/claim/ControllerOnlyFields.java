@@ -34,7 +34,7 @@ public final class ControllerOnlyFields {
     if (ask.memory() instanceof MemoryRequest.Percent) {
       fields.add("memoryPercent");
     }
-    SharingStrategy.ofShare(placement.exclusive()).fieldUnknownToScheduler(!ask.memory().isSaid())
+    SharingStrategy.ofShare(placement).fieldUnknownToScheduler(!ask.memory().isSaid())
         .ifPresent(field -> fields.add(field));
     if (!placement.models().isAny()) {
       fields.add("placement.models");

@@ -18,7 +18,7 @@ record AdminAccess() implements CardUse {
   /** The device must have what is asked for as if it were to be had. */
   @Override
   public Fit fit(Device device, DeviceAsk ask) {
-    SharingStrategy had = SharingStrategy.of(device.name(), ask.placement().exclusive(), false);
+    SharingStrategy had = SharingStrategy.of(device.name(), ask.placement(), false);
     return switch (CardUse.of(had).fit(device, ask)) {
       case Fit.Fits _ -> new Fit.Fits(device, 0, 0, this);
       case Fit.Refused refused -> refused;

@@ -58,7 +58,7 @@ final class Demand {
     long devices = ask.count() instanceof DeviceAsk.Count.Exactly(int count) ? count : 1;
     // Without a memory of its own, or exclusive, a request takes all of a device; without cores a share takes none.
     long smallest = smallest(host);
-    CardUse share = CardUse.of(SharingStrategy.ofShare(ask.placement().exclusive()));
+    CardUse share = CardUse.of(SharingStrategy.ofShare(ask.placement()));
     long memory = share.leastMemory(ask.memory(), smallest);
     long cores = share.takes() == Taking.CARD && !offersParts(host) ? ALL_CORES : ask.cores().orElse(0);
     return new Use(memory, cores, 1, 0).times(devices);

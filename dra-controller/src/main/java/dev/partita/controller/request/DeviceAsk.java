@@ -84,7 +84,7 @@ public record DeviceAsk(
 
   /** How it would have that device. */
   public SharingStrategy strategy(DeviceName device) {
-    return SharingStrategy.of(device, placement.exclusive(), isAdminAccess());
+    return SharingStrategy.of(device, placement, isAdminAccess());
   }
 
   /** The same chosen among cards in another way. */

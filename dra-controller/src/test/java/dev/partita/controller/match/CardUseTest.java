@@ -159,10 +159,9 @@ class CardUseTest {
 
   private static DeviceAsk ask(Answers row) {
     boolean shared = device(row.device()).allowsMultipleAllocations();
-    Placement all = Placement.DEFAULT;
-    Placement placement =
-        new Placement(all.nodes(), all.gpus(), all.numa(), all.nvlink(), all.models(), all.uuids(),
-            row.strategy() == SharingStrategy.ExclusiveShare.class);
+    Placement placement = row.strategy() == SharingStrategy.ExclusiveShare.class
+        ? Placement.DEFAULT.alone()
+        : Placement.DEFAULT;
     return new DeviceAsk("gpu", List.of(), new DeviceAsk.Count.Exactly(1),
         shared ? EIGHT : MemoryRequest.of(OptionalLong.empty()), shared ? OptionalLong.of(25) : OptionalLong.empty(),
         List.of(), placement, row.strategy() == SharingStrategy.AdminAccess.class ? Access.MONITOR : Access.OWN,
