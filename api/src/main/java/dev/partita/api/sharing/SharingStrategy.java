@@ -3,12 +3,14 @@ package dev.partita.api.sharing;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
+import dev.partita.api.config.GpuShareConfig.Placement;
 import java.util.Optional;
 
 /**
  * How a card is shared: what one claim has of it, and whether others may have the rest. {@link #of} is the one rule by
- * which that is read from what is allocated. What a strategy means on a node stands in one class of the plugin for
- * each: what a container gets, what that clashes with, who uses it, and how it is told.
+ * which that is read from what is allocated. What a strategy means stands in one class for each beside {@code CardUse}
+ * of the controller (what it books, and what that clashes with) and of the plugin (what a container gets, and who uses
+ * it), both with how it is told.
  */
 public sealed interface SharingStrategy {
   /** A part of the card's memory and time, which the hook library holds containers to. Others may have the rest. */
@@ -29,17 +31,22 @@ public sealed interface SharingStrategy {
   /**
    * How a claim has a device that is allocated to it.
    *
-   * @param exclusive whether its config asks for a card of its own: {@code placement.exclusive}
+   * @param placement what its config says of the card
    */
-  static SharingStrategy of(DeviceName device, boolean exclusive, boolean adminAccess) {
+  static SharingStrategy of(DeviceName device, Placement placement, boolean adminAccess) {
     if (adminAccess) {
       return new AdminAccess();
     }
     return switch (device) {
       case DeviceName.Whole _ -> new WholeCard();
-      case DeviceName.Shared _ -> exclusive ? new ExclusiveShare() : new HookedShare();
+      case DeviceName.Shared _ -> ofShare(placement);
       case DeviceName.Mig mig -> new MigInstance(mig.slot());
     };
+  }
+
+  /** How a claim has a share whose config says that of the card. */
+  static SharingStrategy ofShare(Placement placement) {
+    return placement.exclusive() ? new ExclusiveShare() : new HookedShare();
   }
 
   /** Whether what is had of a device of that mode can be told to hold more memory than it has of the card. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
+import dev.partita.api.config.GpuShareConfig.Placement;
 import dev.partita.api.sharing.SharingStrategy.AdminAccess;
 import dev.partita.api.sharing.SharingStrategy.ExclusiveShare;
 import dev.partita.api.sharing.SharingStrategy.HookedShare;
@@ -18,21 +19,23 @@ class SharingStrategyTest {
   private static final DeviceName WHOLE = new DeviceName.Whole(0);
   private static final DeviceName SHARED = new DeviceName.Shared(0);
   private static final DeviceName MIG = new DeviceName.Mig(0, SLOT);
+  private static final Placement BESIDE_OTHERS = Placement.DEFAULT;
+  private static final Placement ALONE = Placement.DEFAULT.alone();
 
   @Test
   void theDeviceAndItsConfigSayHowACardIsHad() {
-    assertThat(SharingStrategy.of(WHOLE, false, false)).isEqualTo(new WholeCard());
-    assertThat(SharingStrategy.of(WHOLE, true, false)).as("it is, anyway").isEqualTo(new WholeCard());
-    assertThat(SharingStrategy.of(SHARED, false, false)).isEqualTo(new HookedShare());
-    assertThat(SharingStrategy.of(SHARED, true, false)).isEqualTo(new ExclusiveShare());
-    assertThat(SharingStrategy.of(MIG, false, false)).isEqualTo(new MigInstance(SLOT));
-    assertThat(SharingStrategy.of(MIG, true, false)).as("it cannot be").isEqualTo(new MigInstance(SLOT));
+    assertThat(SharingStrategy.of(WHOLE, BESIDE_OTHERS, false)).isEqualTo(new WholeCard());
+    assertThat(SharingStrategy.of(WHOLE, ALONE, false)).as("it is, anyway").isEqualTo(new WholeCard());
+    assertThat(SharingStrategy.of(SHARED, BESIDE_OTHERS, false)).isEqualTo(new HookedShare());
+    assertThat(SharingStrategy.of(SHARED, ALONE, false)).isEqualTo(new ExclusiveShare());
+    assertThat(SharingStrategy.of(MIG, BESIDE_OTHERS, false)).isEqualTo(new MigInstance(SLOT));
+    assertThat(SharingStrategy.of(MIG, ALONE, false)).as("it cannot be").isEqualTo(new MigInstance(SLOT));
   }
 
   @Test
   void whoHasAdminAccessHasNothingElseWhateverTheDevice() {
     for (DeviceName device : List.of(WHOLE, SHARED, MIG)) {
-      assertThat(SharingStrategy.of(device, true, true)).isEqualTo(new AdminAccess());
+      assertThat(SharingStrategy.of(device, ALONE, true)).isEqualTo(new AdminAccess());
     }
   }
 

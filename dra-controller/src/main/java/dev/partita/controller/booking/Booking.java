@@ -3,7 +3,6 @@ package dev.partita.controller.booking;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.controller.inventory.CardKey;
-import dev.partita.controller.inventory.Device;
 
 /**
  * What one allocated device takes of its card.
@@ -31,23 +30,5 @@ public record Booking(CardKey card, DeviceName device, long memory, int cores) {
   /** A card as a whole, or a share. */
   public Booking(CardKey card, DeviceMode mode, long memory, int cores) {
     this(card, DeviceName.of(card.index(), mode), memory, cores);
-  }
-
-  /**
-   * What a device takes.
-   *
-   * @param memory bytes, of a share
-   * @param cores percent, of a share
-   * @param exclusive whether it takes all of its card, whatever part it has
-   */
-  public static Booking of(Device device, long memory, int cores, boolean exclusive) {
-    CardKey card = device.card().key();
-    return exclusive && device.mode() == DeviceMode.SHARED
-        ? new Booking(card, DeviceMode.WHOLE, 0, 0)
-        : new Booking(card, device.name(), memory, cores);
-  }
-
-  public DeviceMode mode() {
-    return device.mode();
   }
 }

@@ -19,7 +19,7 @@ public final class AdminAccessRule {
 
   public static boolean isAsked(ClaimRequest claim) {
     return claim.requests().stream().flatMap(request -> request.alternatives().stream())
-        .anyMatch(ask -> ask.access() == DeviceAsk.Access.MONITOR);
+        .anyMatch(DeviceAsk::isAdminAccess);
   }
 
   public static boolean isAllowed(@Nullable Namespace namespace) {

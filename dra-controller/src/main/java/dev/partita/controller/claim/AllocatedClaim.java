@@ -1,15 +1,17 @@
 package dev.partita.controller.claim;
 
-import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
 import dev.partita.api.config.Decoded;
 import dev.partita.api.config.GpuShareConfig;
+import dev.partita.api.config.GpuShareConfig.Placement;
 import dev.partita.api.config.ShareConfigs;
 import dev.partita.api.device.CapacityName;
+import dev.partita.api.sharing.SharingStrategy;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.decode.LeftOut;
 import dev.partita.controller.inventory.CardKey;
+import dev.partita.controller.match.CardUse;
 import dev.partita.controller.proposal.Proposal;
 import dev.partita.controller.watch.AllocatedDevices;
 import io.fabric8.kubernetes.api.model.NodeSelector;
@@ -32,6 +34,9 @@ import org.jspecify.annotations.Nullable;
 
 /** What an allocation, whoever wrote it, takes of our cards. */
 public final class AllocatedClaim {
+  /** The most that it could be. */
+  private static final Placement NOBODY_KNOWS = Placement.DEFAULT.alone();
+
   private AllocatedClaim() {}
 
   public static boolean isAllocated(ResourceClaim claim) {
@@ -74,7 +79,7 @@ public final class AllocatedClaim {
   public static List<Booking> bookings(ResourceClaim claim) {
     List<Booking> bookings = new ArrayList<>();
     for (DeviceRequestAllocationResult result : AllocatedDevices.of(claim)) {
-      if (!Driver.NAME.equals(result.getDriver()) || Boolean.TRUE.equals(result.getAdminAccess())) {
+      if (!Driver.NAME.equals(result.getDriver())) {
         continue;
       }
       Optional<DeviceName> device = Optional.ofNullable(result.getDevice()).flatMap(DeviceName::parse);
@@ -84,38 +89,36 @@ public final class AllocatedClaim {
       }
       CardKey card = new CardKey(node.get(), device.get().index());
       Map<String, Quantity> consumed = result.getConsumedCapacity();
-      if (device.get() instanceof DeviceName.Mig mig) {
-        bookings.add(new Booking(card, mig, 0, 0));
-        continue;
-      }
-      boolean dedicated =
-          device.get().mode() == DeviceMode.WHOLE
-              || result.getShareID() == null
-              || consumed == null
-              || !consumed.containsKey(CapacityName.MEMORY)
-              || isExclusive(claim, result);
-      bookings.add(
-          dedicated
-              ? new Booking(card, DeviceMode.WHOLE, 0, 0)
-              : new Booking(
-                  card,
-                  DeviceMode.SHARED,
-                  amount(consumed.get(CapacityName.MEMORY), Booking.MOST_MEMORY),
-                  (int) amount(consumed.get(CapacityName.CORES), Booking.MOST_CORES)));
+      CardUse.of(strategy(claim, result, device.get()))
+          .booking(card, device.get(), amount(consumed, CapacityName.MEMORY, Booking.MOST_MEMORY),
+              (int) amount(consumed, CapacityName.CORES, Booking.MOST_CORES))
+          .ifPresent(bookings::add);
     }
     return bookings;
   }
 
-  private static boolean isExclusive(ResourceClaim claim, DeviceRequestAllocationResult result) {
+  private static SharingStrategy strategy(
+      ResourceClaim claim,
+      DeviceRequestAllocationResult result,
+      DeviceName device) {
+    Map<String, Quantity> consumed = result.getConsumedCapacity();
+    boolean ofKnownSize =
+        result.getShareID() != null && consumed != null && consumed.containsKey(CapacityName.MEMORY);
+    Placement placement = ofKnownSize ? placement(claim, result).orElse(NOBODY_KNOWS) : NOBODY_KNOWS;
+    return SharingStrategy.of(device, placement, Boolean.TRUE.equals(result.getAdminAccess()));
+  }
+
+  /** What the config says of the card; empty if nobody knows. */
+  private static Optional<Placement> placement(ResourceClaim claim, DeviceRequestAllocationResult result) {
+    if (LeftOut.of(claim).contains("status.allocation.devices.config")) {
+      return Optional.empty();
+    }
     List<DeviceAllocationConfiguration> configs =
         allocation(claim).flatMap(allocation -> Optional.ofNullable(allocation.getDevices()))
             .map(devices -> devices.getConfig()).orElse(List.of());
-    if (LeftOut.of(claim).contains("status.allocation.devices.config")) {
-      return true; // nobody knows: as if it were
-    }
-    return !configs.isEmpty() && switch (ShareConfigs.ofAllocation(configs, result.getRequest())) {
-      case Decoded.Valid<GpuShareConfig>(GpuShareConfig config) -> config.placement().exclusive();
-      case Decoded.Invalid<GpuShareConfig> _ -> true; // nobody knows, either
+    return switch (ShareConfigs.ofAllocation(configs, result.getRequest())) {
+      case Decoded.Valid<GpuShareConfig>(GpuShareConfig config) -> Optional.of(config.placement());
+      case Decoded.Invalid<GpuShareConfig> _ -> Optional.empty();
     };
   }
 
@@ -143,7 +146,8 @@ public final class AllocatedClaim {
     return Optional.ofNullable(claim.getStatus()).flatMap(status -> Optional.ofNullable(status.getAllocation()));
   }
 
-  private static long amount(@Nullable Quantity quantity, long most) {
+  private static long amount(@Nullable Map<String, Quantity> consumed, String capacity, long most) {
+    @Nullable Quantity quantity = consumed == null ? null : consumed.get(capacity);
     return quantity == null
         ? 0
         : quantity

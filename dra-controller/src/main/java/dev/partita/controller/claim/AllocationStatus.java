@@ -1,14 +1,13 @@
 package dev.partita.controller.claim;
 
 import dev.partita.api.Bytes;
-import dev.partita.api.DeviceMode;
 import dev.partita.api.Driver;
 import dev.partita.api.RequestName;
 import dev.partita.api.config.ShareConfigs;
 import dev.partita.api.device.CapacityName;
+import dev.partita.controller.match.Taking;
 import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.place.ClaimPlacement.DevicePlacement;
-import dev.partita.controller.request.DeviceAsk;
 import io.fabric8.kubernetes.api.model.NodeSelector;
 import io.fabric8.kubernetes.api.model.NodeSelectorBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -73,9 +72,9 @@ public final class AllocationStatus {
     part(claim, placement.request().name())
         .map(part -> part.adminAccess() ? part.tolerations() : RequestRules.inResults(part.tolerations()))
         .ifPresent(result::withTolerations);
-    if (placement.request().access() == DeviceAsk.Access.MONITOR) {
+    if (placement.given().takes() == Taking.NOTHING) {
       result.withAdminAccess(true); // and nothing consumed: no share of anything
-    } else if (placement.device().mode() == DeviceMode.SHARED) {
+    } else if (placement.device().allowsMultipleAllocations()) {
       Map<String, Quantity> consumed = new TreeMap<>();
       consumed.put(CapacityName.MEMORY, Bytes.quantity(placement.memory()));
       consumed.put(CapacityName.CORES, new Quantity(Integer.toString(placement.cores())));

@@ -2,6 +2,7 @@ package dev.partita.controller.claim;
 
 import dev.partita.api.config.GpuShareConfig.Affinity;
 import dev.partita.api.config.GpuShareConfig.Placement;
+import dev.partita.api.sharing.SharingStrategy;
 import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.DeviceAsk;
 import dev.partita.controller.request.MemoryRequest;
@@ -33,9 +34,8 @@ public final class ControllerOnlyFields {
     if (ask.memory() instanceof MemoryRequest.Percent) {
       fields.add("memoryPercent");
     }
-    if (placement.exclusive() && ask.memory().isSaid()) { // else it takes all of the card's memory
-      fields.add("placement.exclusive");
-    }
+    SharingStrategy.ofShare(placement).fieldUnknownToScheduler(!ask.memory().isSaid())
+        .ifPresent(field -> fields.add(field));
     if (!placement.models().isAny()) {
       fields.add("placement.models");
     }

@@ -128,8 +128,9 @@ public final class RequestRules {
     if (!undivided || part.adminAccess() || part.isAlternative()) {
       return Optional.empty();
     }
-    boolean oversubscribed = config.oversubscribe() != GpuShareConfig.NOT_OVERSUBSCRIBED;
     DeviceMode mode = mig ? DeviceMode.MIG : DeviceMode.WHOLE;
+    boolean oversubscribed =
+        config.oversubscribe() != GpuShareConfig.NOT_OVERSUBSCRIBED && !SharingStrategy.canOversubscribe(mode);
     boolean exclusive = config.placement().exclusive() && !SharingStrategy.canBeExclusive(mode);
     return oversubscribed || exclusive
         ? Optional.of(

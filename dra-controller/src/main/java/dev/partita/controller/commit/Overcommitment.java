@@ -4,8 +4,8 @@ import dev.partita.controller.booking.Books;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.held.HeldBookings;
 import dev.partita.controller.inventory.Card;
+import dev.partita.controller.match.Taking;
 import dev.partita.controller.place.ClaimPlacement;
-import dev.partita.controller.request.DeviceAsk;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.Collection;
 import java.util.List;
@@ -44,7 +44,7 @@ final class Overcommitment {
         .forEach(of -> books.put(of.key(), of.bookings()));
     return placements.stream()
         .flatMap(placement -> placement.devices().stream())
-        .filter(device -> device.request().access() == DeviceAsk.Access.OWN)
+        .filter(device -> device.given().takes() != Taking.NOTHING)
         .map(device -> device.device().card())
         .filter(card -> books.of(card.key()).exceeds(card))
         .findFirst();

@@ -56,7 +56,7 @@ public final class DemandHistory {
         claims.stream()
             .flatMap(claim -> claim.requests().stream())
             .map(request -> request.alternatives().getFirst())
-            .filter(ask -> ask.access() == DeviceAsk.Access.OWN)
+            .filter(ask -> !ask.isAdminAccess())
             .toList();
     return switch (asks.size()) {
       case 0 -> Optional.of(new Kind(needs, Optional.empty()));

@@ -1,6 +1,5 @@
 package dev.partita.controller.forecast;
 
-import dev.partita.api.DeviceMode;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.booking.HostCapacities;
 import dev.partita.controller.budget.OverBudgetException;
@@ -11,6 +10,7 @@ import dev.partita.controller.index.HostState;
 import dev.partita.controller.index.RequestMatcher;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.lru.LruMap;
+import dev.partita.controller.match.Taking;
 import dev.partita.controller.request.DeviceAsk;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -134,11 +134,11 @@ public final class ForecastIndex {
       kinds.forEach(
           (cardClass, number) -> matcher.ofKind(cardClass).ifPresent(
               fit -> {
-                if (fit.device().mode() == DeviceMode.MIG) {
+                if (fit.takes() == Taking.INSTANCE) {
                   instances.set(true);
                   return;
                 }
-                boolean whole = fit.mode() == DeviceMode.WHOLE;
+                boolean whole = fit.takes() == Taking.CARD;
                 long sellable = Math.max(1, fit.device().card().sellableMemory());
                 memory[number] = whole ? Demand.CARD : (int) (fit.memory() * Demand.CARD / sellable);
                 cores[number] = whole ? Demand.CARD : fit.cores() * (Demand.CARD / Account.CORES);

@@ -1,6 +1,5 @@
 package dev.partita.controller.forecast;
 
-import dev.partita.api.DeviceMode;
 import dev.partita.api.config.GpuShareConfig.Packing;
 import dev.partita.controller.forecast.CheapestHosts.Offer;
 import dev.partita.controller.index.HostIndex;
@@ -9,6 +8,7 @@ import dev.partita.controller.index.RequestMatcher;
 import dev.partita.controller.index.WholeCardIndex;
 import dev.partita.controller.inventory.Card;
 import dev.partita.controller.match.Fit;
+import dev.partita.controller.match.Taking;
 import dev.partita.controller.place.NodeSearch;
 import dev.partita.controller.place.NodeSearch.Choice;
 import dev.partita.controller.place.NodeSearch.Found;
@@ -99,7 +99,7 @@ public final class ForecastSearch {
   }
 
   private Alike alike(DeviceAsk ask, HostState hostState) {
-    boolean whole = fits.apply(ask).on(hostState).stream().allMatch(fit -> fit.mode() == DeviceMode.WHOLE);
+    boolean whole = fits.apply(ask).on(hostState).stream().allMatch(fit -> fit.takes() == Taking.CARD);
     return new Alike(hostState.wholeCards(), whole ? hostState.untouched() : hostState.fullness());
   }
 
@@ -115,7 +115,7 @@ public final class ForecastSearch {
   }
 
   private static boolean leavesItToUs(DeviceAsk ask) {
-    return ask.access() == DeviceAsk.Access.OWN && ask.placement().nodes() == Packing.AUTO
+    return !ask.isAdminAccess() && ask.placement().nodes() == Packing.AUTO
         && ask.placement().gpus() == Packing.AUTO;
   }
 

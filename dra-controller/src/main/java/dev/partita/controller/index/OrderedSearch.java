@@ -1,9 +1,9 @@
 package dev.partita.controller.index;
 
-import dev.partita.api.DeviceMode;
 import dev.partita.api.config.GpuShareConfig.Packing;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.match.Fit;
+import dev.partita.controller.match.Taking;
 import dev.partita.controller.place.NodeSearch;
 import dev.partita.controller.place.NodeSearch.Choice;
 import dev.partita.controller.place.NodeSearch.Found;
@@ -96,14 +96,14 @@ public final class OrderedSearch {
   }
 
   private boolean isOrdered(DeviceAsk ask) {
-    return ask.access() == DeviceAsk.Access.OWN && ask.reading() == DeviceAsk.Reading.AS_MEANT
+    return !ask.isAdminAccess() && ask.reading() == DeviceAsk.Reading.AS_MEANT
         && ask.placement().nodes() != Packing.SPREAD && ask.count() instanceof DeviceAsk.Count.Exactly
         && fits.apply(ask).ofKinds();
   }
 
   private boolean areWholes(List<DeviceAsk> asks) {
     for (DeviceAsk ask : asks) {
-      if (!only(ask, DeviceMode.WHOLE)) {
+      if (!only(ask, Taking.CARD)) {
         return false;
       }
     }
@@ -114,15 +114,15 @@ public final class OrderedSearch {
     return asks.size() == 1
         && count(asks.getFirst()) == 1
         && asks.getFirst().placement().gpus() != Packing.SPREAD
-        && only(asks.getFirst(), DeviceMode.SHARED);
+        && only(asks.getFirst(), Taking.SHARE);
   }
 
-  /** Whether the ask would be served in that mode on every kind of card that can serve it. */
-  private boolean only(DeviceAsk ask, DeviceMode mode) {
+  /** Whether the ask would take that of every kind of card that can serve it. */
+  private boolean only(DeviceAsk ask, Taking taken) {
     RequestMatcher matcher = fits.apply(ask);
     for (CardClass kind : cards.cardClasses()) {
       Optional<Fit.Fits> fit = matcher.ofKind(kind);
-      if (fit.isPresent() && fit.get().mode() != mode) {
+      if (fit.isPresent() && fit.get().takes() != taken) {
         return false;
       }
     }

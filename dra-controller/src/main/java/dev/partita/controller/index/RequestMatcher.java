@@ -160,7 +160,7 @@ public final class RequestMatcher {
   private List<Fit.Fits> written(Collection<Fit> inPrinciple) {
     List<Fit.Fits> written = inPrinciple.stream().filter(Fit.Fits.class::isInstance).map(Fit.Fits.class::cast).toList();
     boolean whole = written.stream().anyMatch(fits -> fits.device().mode() == DeviceMode.WHOLE);
-    boolean once = whole && ask.access() == DeviceAsk.Access.MONITOR;
+    boolean once = whole && ask.isAdminAccess();
     return once ? written.stream().filter(fits -> fits.device().mode() != DeviceMode.SHARED).toList() : written;
   }
 

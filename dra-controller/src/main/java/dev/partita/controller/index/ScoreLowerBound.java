@@ -1,10 +1,10 @@
 package dev.partita.controller.index;
 
-import dev.partita.api.DeviceMode;
 import dev.partita.api.config.GpuShareConfig.Packing;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.inventory.Card;
 import dev.partita.controller.match.Fit;
+import dev.partita.controller.match.Taking;
 import dev.partita.controller.place.NodeSearch.Choice;
 import dev.partita.controller.place.PlacementScore;
 import dev.partita.controller.place.PlacementScore.CardCost;
@@ -56,12 +56,12 @@ final class ScoreLowerBound {
       if (open.unclear()) {
         return Optional.of(lowest(hostState));
       }
-      if (open.mode() == DeviceMode.WHOLE) {
+      if (open.takes() == Taking.CARD) {
         wholes += open.wanted();
         forWholes |= open.cards();
         least += 2L * open.wanted() * PlacementScore.CARD;
         most += 2L * open.wanted() * PlacementScore.CARD;
-      } else if (open.mode() == DeviceMode.SHARED) {
+      } else if (open.takes() == Taking.SHARE) {
         shares.add(open);
         // What is free is rounded card by card: a difference may be one part more or less.
         least += open.wanted() * (open.leastParts() - 2);
@@ -158,7 +158,7 @@ final class ScoreLowerBound {
    * @param cards their positions as bits
    * @param wanted how many of them it needs
    * @param unclear whether more than looking at each card is needed to say anything
-   * @param mode as what it would take them
+   * @param takes what it would take of each
    * @param leastParts of one card, in parts as {@link PlacementScore} counts them
    * @param mostParts likewise
    * @param cheapest what shares of the cheapest of them cost
@@ -168,7 +168,7 @@ final class ScoreLowerBound {
       long cards,
       int wanted,
       boolean unclear,
-      @Nullable DeviceMode mode,
+      @Nullable Taking takes,
       long leastParts,
       long mostParts,
       CardCost cheapest) {
@@ -185,7 +185,7 @@ final class ScoreLowerBound {
       int count = 0;
       long least = Long.MAX_VALUE;
       long most = 0;
-      @Nullable DeviceMode mode = null;
+      @Nullable Taking takes = null;
       boolean all = ask.ask().count() instanceof DeviceAsk.Count.All;
       for (int i = 0; i < positions; i++) {
         List<Fit.Fits> possible = ask.at(hostState, i);
@@ -193,22 +193,22 @@ final class ScoreLowerBound {
           continue;
         }
         Fit.Fits fit = possible.getFirst();
-        DeviceMode its = fit.mode();
-        if (its == DeviceMode.MIG || fit.isMonitor() || (mode != null && mode != its)) {
+        Taking its = fit.takes();
+        if (its == Taking.INSTANCE || its == Taking.NOTHING || (takes != null && takes != its)) {
           return unclear(ask);
         }
-        mode = its;
+        takes = its;
         Account account = hostState.accounts().get(i);
         Card card = hostState.host().cards().get(i);
         boolean open =
-            its == DeviceMode.WHOLE ? account.isUntouched() : !account.isClosedToShares() && holds(card, account, fit);
+            its == Taking.CARD ? account.isUntouched() : !account.isClosedToShares() && holds(card, account, fit);
         if (!open) {
-          if (all && (its == DeviceMode.WHOLE || account.isClosedToShares())) {
+          if (all && (its == Taking.CARD || account.isClosedToShares())) {
             return null; // all means this one, too
           }
           continue;
         }
-        if (its == DeviceMode.SHARED) {
+        if (its == Taking.SHARE) {
           long parts = PlacementScore.parts(card.sellableMemory(), fit.memory(), fit.cores());
           least = Math.min(least, parts);
           most = Math.max(most, parts);
@@ -222,8 +222,8 @@ final class ScoreLowerBound {
         return null;
       }
       CardCost cheapest =
-          mode == DeviceMode.SHARED ? ScoreLowerBound.cheapest(Arrays.copyOf(costs, count), wanted) : NOTHING;
-      return new Open(ask, cards, wanted, false, mode, least, most, cheapest);
+          takes == Taking.SHARE ? ScoreLowerBound.cheapest(Arrays.copyOf(costs, count), wanted) : NOTHING;
+      return new Open(ask, cards, wanted, false, takes, least, most, cheapest);
     }
 
     private static boolean holds(Card card, Account account, Fit.Fits fit) {

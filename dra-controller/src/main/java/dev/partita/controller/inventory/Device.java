@@ -6,6 +6,7 @@ import dev.partita.api.device.AttributeValue;
 import dev.partita.api.device.DeviceAttribute;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -68,6 +69,11 @@ public final class Device {
   /** Capacities by name, in order of name. */
   public Map<String, Capacity> capacities() {
     return capacities;
+  }
+
+  /** How much it has of a capacity that devices of its mode have. */
+  public long total(String capacity) {
+    return Objects.requireNonNull(capacities.get(capacity), capacity).total();
   }
 
   /** Taints that say something about the card, as opposed to who allocates it. */

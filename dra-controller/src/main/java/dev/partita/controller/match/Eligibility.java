@@ -1,37 +1,24 @@
 package dev.partita.controller.match;
 
 import dev.partita.api.DeviceMode;
-import dev.partita.api.DeviceName;
-import dev.partita.api.MigSlot;
-import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.config.GpuShareConfig.Placement;
 import dev.partita.api.device.AttributeValue;
-import dev.partita.api.device.CapacityName;
 import dev.partita.api.device.DeviceAttribute;
-import dev.partita.api.sharing.SharingStrategy;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.booking.Accounts;
-import dev.partita.controller.inventory.Capacity;
 import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
-import dev.partita.controller.inventory.MigGeometry;
 import dev.partita.controller.request.DeviceAsk;
 import dev.partita.controller.request.DeviceAsk.Selector;
-import dev.partita.controller.request.MemoryRequest;
 import dev.partita.controller.selector.DeviceSelectors;
 import dev.partita.controller.selector.Verdict;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
-import java.util.SortedSet;
-import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -56,13 +43,11 @@ public final class Eligibility {
         return new Fit.Refused(new CardRefusal.Tainted(taint.key(), taint.value()));
       }
     }
-    return accessed(consuming(device, ask), ask);
+    return fit(device, ask);
   }
 
-  private static Fit accessed(Fit consuming, DeviceAsk ask) {
-    return consuming instanceof Fit.Fits fits && ask.access() == DeviceAsk.Access.MONITOR
-        ? new Fit.Fits(fits.device(), 0, 0, Fit.Taking.NOTHING)
-        : consuming;
+  private static Fit fit(Device device, DeviceAsk ask) {
+    return CardUse.of(ask.strategy(device.name())).fit(device, ask);
   }
 
   /**
@@ -71,7 +56,7 @@ public final class Eligibility {
    * the other way.
    */
   boolean isOneOfAll(Device device, DeviceAsk ask, Account account) {
-    return notSelected(device, ask).isEmpty() && accessed(consuming(device, ask), ask) instanceof Fit.Fits fits
+    return notSelected(device, ask).isEmpty() && fit(device, ask) instanceof Fit.Fits fits
         && hasCapacity(fits, account);
   }
 
@@ -111,116 +96,15 @@ public final class Eligibility {
     return placement.uuids().avoids(uuid) ? Optional.of(new CardRefusal.AvoidedCard()) : Optional.empty();
   }
 
-  private static Fit consuming(Device device, DeviceAsk ask) {
-    return switch (device.mode()) {
-      case SHARED -> share(device, ask);
-      case WHOLE, MIG -> undivided(device, ask);
-    };
-  }
-
   /** Whether it can with the card as the account says. */
   public static Fit now(Fit inPrinciple, Account account) {
     return switch (inPrinciple) {
       case Fit.Refused refused -> refused;
       case Fit.Fits fits -> {
-        Optional<CardRefusal> refusal = busy(fits, account);
+        Optional<CardRefusal> refusal = fits.use().clash(fits, account);
         yield refusal.isPresent() ? new Fit.Refused(refusal.get()) : fits;
       }
     };
-  }
-
-  private static Optional<CardRefusal> busy(Fit.Fits fits, Account account) {
-    if (fits.isMonitor()) {
-      return Optional.empty();
-    }
-    if (account.wholes() > 0) {
-      return Optional.of(new CardRefusal.TakenWhole());
-    }
-    if (fits.device().name() instanceof DeviceName.Mig mig) {
-      return account.shares() > 0
-          ? Optional.of(new CardRefusal.SharesInTheWay(account.shares()))
-          : inTheWay(mig, fits.device().card(), account);
-    }
-    if (!account.instances().isEmpty()) {
-      return Optional.of(new CardRefusal.CutIntoInstances(account.instances().size()));
-    }
-    if (fits.mode() == DeviceMode.WHOLE) {
-      return account.shares() > 0 ? Optional.of(new CardRefusal.HasShares(account.shares())) : Optional.empty();
-    }
-    long freeMemory = Math.max(0, fits.device().card().sellableMemory() - account.memory());
-    if (fits.memory() > freeMemory) {
-      return Optional.of(new CardRefusal.MemoryTaken(freeMemory, fits.memory()));
-    }
-    int freeCores = Math.max(0, (int) total(fits.device(), CapacityName.CORES) - account.cores());
-    if (fits.cores() > freeCores) {
-      return Optional.of(new CardRefusal.CoresTaken(freeCores, fits.cores()));
-    }
-    return Optional.empty();
-  }
-
-  private static Optional<CardRefusal> inTheWay(DeviceName.Mig wanted, Card card, Account account) {
-    MigGeometry geometry = card.mig();
-    int own = geometry.slices(wanted.slot());
-    SortedSet<MigSlot> others = new TreeSet<>();
-    for (MigSlot instance : account.instances()) {
-      if ((geometry.slices(instance) & own) != 0) {
-        others.add(instance);
-      }
-    }
-    Optional<MigGeometry.Kind> kind = geometry.kind(wanted.slot());
-    String profile = kind.map(k -> k.profile().name()).orElse(wanted.slot().profile());
-    if (!others.isEmpty()) {
-      return Optional.of(new CardRefusal.PlacementsOverlap(card.key().index(), profile,
-          new TreeSet<>(List.of(wanted.slot().start())), others));
-    }
-    return kind.filter(k -> MigGeometry.same(k, account.instances()) >= k.profile().count())
-        .map(k -> new CardRefusal.NoMoreOfProfile(profile, k.profile().count()));
-  }
-
-  /** A card as a whole, or a MIG instance: nothing of it is left for others. */
-  private static Fit undivided(Device device, DeviceAsk ask) {
-    if (ask.cores().isPresent()) {
-      return new Fit.Refused(new CardRefusal.NoSuchCapacity(device.mode(), CapacityName.CORES));
-    }
-    long memory = total(device, CapacityName.MEMORY);
-    if (ask.memory() instanceof MemoryRequest.Percent) {
-      return new Fit.Refused(new CardRefusal.NoSuchCapacity(device.mode(), "memoryPercent"));
-    }
-    if (ask.oversubscribe() != GpuShareConfig.NOT_OVERSUBSCRIBED) {
-      return new Fit.Refused(new CardRefusal.NotOversubscribed(device.mode()));
-    }
-    if (ask.placement().exclusive() && !SharingStrategy.canBeExclusive(device.mode())) {
-      return new Fit.Refused(new CardRefusal.NotExclusive());
-    }
-    if (ask.memory() instanceof MemoryRequest.Bytes(long asked) && asked > memory) {
-      return new Fit.Refused(new CardRefusal.TooSmall(memory, asked, device.card().model()));
-    }
-    return new Fit.Fits(device, 0, 0);
-  }
-
-  private static Fit share(Device device, DeviceAsk ask) {
-    long offered = total(device, CapacityName.MEMORY);
-    OptionalLong asked = ask.memory().bytesOf(offered);
-    OptionalLong memory = consumed(device, CapacityName.MEMORY, asked);
-    if (memory.isEmpty()) {
-      return new Fit.Refused(new CardRefusal.TooSmall(offered, asked.orElseThrow(), device.card().model()));
-    }
-    OptionalLong cores = consumed(device, CapacityName.CORES, ask.cores());
-    if (cores.isEmpty()) {
-      return new Fit.Refused(new CardRefusal.TooManyCores(ask.cores().orElseThrow()));
-    }
-    Fit.Taking taking = ask.placement().exclusive() ? Fit.Taking.THE_CARD : Fit.Taking.ITS_PART;
-    return new Fit.Fits(device, memory.getAsLong(), Math.toIntExact(cores.getAsLong()), taking);
-  }
-
-  private static OptionalLong consumed(Device device, String capacity, OptionalLong asked) {
-    Capacity offered = Objects.requireNonNull(device.capacities().get(capacity), capacity);
-    Capacity.RequestPolicy policy = offered.policy().orElseThrow();
-    return asked.isEmpty() ? OptionalLong.of(policy.whenNotAsked()) : policy.consumed(asked.getAsLong());
-  }
-
-  private static long total(Device device, String capacity) {
-    return Objects.requireNonNull(device.capacities().get(capacity), capacity).total();
   }
 
   /** Says it by mode or model where the expression is about these. */

@@ -1,9 +1,9 @@
 package dev.partita.controller.match;
 
-import dev.partita.api.DeviceMode;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.inventory.Device;
+import java.util.Optional;
 
 /** Whether a device can serve an ask as its card stands. */
 public sealed interface Fit {
@@ -12,50 +12,33 @@ public sealed interface Fit {
    *
    * @param memory bytes that a share would have; 0 for a whole card or a MIG instance
    * @param cores percent that a share would have; 0 for a whole card or a MIG instance
-   * @param taking what it would take from others
+   * @param use how it would be had
    */
-  record Fits(Device device, long memory, int cores, Taking taking) implements Fit {
-    Fits(Device device, long memory, int cores) {
-      this(device, memory, cores, Taking.ITS_PART);
-    }
-
-    public boolean isMonitor() {
-      return taking == Taking.NOTHING;
-    }
-
-    /** What the card is taken as: an exclusive share takes it as a whole. */
-    public DeviceMode mode() {
-      return taking == Taking.THE_CARD ? DeviceMode.WHOLE : device.mode();
+  record Fits(Device device, long memory, int cores, CardUse use) implements Fit {
+    /** What of the card it takes from others. */
+    public Taking takes() {
+      return use.takes();
     }
 
     /** The same of another device that is like it. */
     public Fits on(Device other) {
-      return new Fits(other, memory, cores, taking);
+      return new Fits(other, memory, cores, use);
+    }
+
+    /** What it books of the card; empty if it takes nothing. */
+    public Optional<Booking> booking() {
+      return use.booking(device.card().key(), device.name(), memory, cores);
     }
 
     /** The card's account once it is taken. */
     public Account after(Account before) {
-      return isMonitor() ? before : before.plus(booking());
+      return booking().map(before::plus).orElse(before);
     }
 
     /** The card's account before it was taken. */
     public Account before(Account after) {
-      return isMonitor() ? after : after.minus(booking());
+      return booking().map(after::minus).orElse(after);
     }
-
-    private Booking booking() {
-      return Booking.of(device, memory, cores, taking == Taking.THE_CARD);
-    }
-  }
-
-  /** What a device takes from others. */
-  enum Taking {
-    /** What the device is: a share, a MIG instance, a whole card. */
-    ITS_PART,
-    /** All of the card, though it is but a share that is had. */
-    THE_CARD,
-    /** Nothing: it is only looked at. */
-    NOTHING
   }
 
   record Refused(CardRefusal why) implements Fit {}

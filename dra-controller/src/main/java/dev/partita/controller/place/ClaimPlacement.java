@@ -2,6 +2,7 @@ package dev.partita.controller.place;
 
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.inventory.Device;
+import dev.partita.controller.match.Fit;
 import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.request.DeviceAsk;
 import java.util.List;
@@ -14,18 +15,28 @@ public record ClaimPlacement(ClaimRef claim, List<DevicePlacement> devices) {
 
   /** What the claim takes of the cards; what it only looks at is not there. */
   public List<Booking> bookings() {
-    return devices.stream()
-        .filter(d -> d.request().access() == DeviceAsk.Access.OWN)
-        .map(d -> Booking.of(d.device(), d.memory(), d.cores(), d.request().placement().exclusive()))
-        .toList();
+    return devices.stream().flatMap(placement -> placement.given().booking().stream()).toList();
   }
 
   /**
    * A device for a request.
    *
    * @param request which ask of the claim it serves
-   * @param memory bytes that a share takes; 0 for a whole card or a MIG instance
-   * @param cores percent that a share takes; 0 for a whole card or a MIG instance
+   * @param given the device, what of it, and how
    */
-  public record DevicePlacement(DeviceAsk request, Device device, long memory, int cores) {}
+  public record DevicePlacement(DeviceAsk request, Fit.Fits given) {
+    public Device device() {
+      return given.device();
+    }
+
+    /** Bytes that a share takes; 0 for a whole card or a MIG instance. */
+    public long memory() {
+      return given.memory();
+    }
+
+    /** Percent that a share takes; 0 for a whole card or a MIG instance. */
+    public int cores() {
+      return given.cores();
+    }
+  }
 }

@@ -10,6 +10,7 @@ import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.match.Eligibility;
 import dev.partita.controller.match.Fit;
+import dev.partita.controller.match.Taking;
 import dev.partita.controller.place.ClaimPlacement.DevicePlacement;
 import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.Constraint;
@@ -95,13 +96,17 @@ public final class NodeSearch {
     // Sorting is stable, so an ask's slots stay together.
     slots.sort(
         Comparator.comparingInt((Slot slot) -> slot.fits().size())
-            .thenComparing(slot -> slot.fits().stream().anyMatch(f -> f.mode() == DeviceMode.SHARED))
+            .thenComparing(slot -> slot.fits().stream().anyMatch(NodeSearch::leavesRoomForShares))
             .thenComparing(slot -> -slot.fits().stream().mapToLong(Fit.Fits::memory).max().orElse(0))
             .thenComparingInt(Slot::claim)
             .thenComparing(slot -> slot.ask().name()));
     NodeSearch search = new NodeSearch(host, accounts, slots);
     List<Fit.Fits> chosen = new ArrayList<>();
     return search.place(chosen) ? Optional.of(search.found(choice, chosen)) : Optional.empty();
+  }
+
+  private static boolean leavesRoomForShares(Fit.Fits fits) {
+    return fits.device().allowsMultipleAllocations() && fits.takes() != Taking.CARD;
   }
 
   /** A request for all devices does not mean those whose shares leave too little. */
@@ -321,8 +326,7 @@ public final class NodeSearch {
       for (DeviceAsk ask : choice.asks().get(claim)) {
         for (int i = 0; i < slots.size(); i++) {
           if (slots.get(i).claim() == claim && slots.get(i).ask().name().equals(ask.name())) {
-            Fit.Fits fits = chosen.get(i);
-            devices.add(new DevicePlacement(ask.read(Reading.AS_MEANT), fits.device(), fits.memory(), fits.cores()));
+            devices.add(new DevicePlacement(ask.read(Reading.AS_MEANT), chosen.get(i)));
           }
         }
       }

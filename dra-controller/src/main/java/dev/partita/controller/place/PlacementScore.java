@@ -1,12 +1,12 @@
 package dev.partita.controller.place;
 
-import dev.partita.api.DeviceMode;
 import dev.partita.api.config.GpuShareConfig.Packing;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.booking.Accounts;
 import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.match.Fit;
+import dev.partita.controller.match.Taking;
 import java.util.function.Function;
 
 /**
@@ -56,7 +56,7 @@ public record PlacementScore(int rank, int opened, int stranded, long leftover, 
 
   /** How good a card is for a device, as it stands before. */
   static long ofCard(Fit.Fits fits, Account before, Packing packing) {
-    if (fits.isMonitor() || fits.mode() == DeviceMode.WHOLE) {
+    if (fits.takes() == Taking.NOTHING || fits.takes() == Taking.CARD) {
       return 0;
     }
     Card card = fits.device().card();

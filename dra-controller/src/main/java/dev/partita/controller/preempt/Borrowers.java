@@ -1,6 +1,6 @@
 package dev.partita.controller.preempt;
 
-import dev.partita.api.DeviceMode;
+import dev.partita.api.DeviceName;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.state.ClaimLedger;
 import dev.partita.controller.state.Nominations;
@@ -96,7 +96,7 @@ public final class Borrowers {
     List<Booking> bookings =
         onNode.claimsOf(victim).stream().flatMap(claim -> ledger.bookings(claim).stream()).toList();
     return new Size(
-        bookings.stream().filter(booking -> booking.mode() == DeviceMode.WHOLE).count(), bookings.size(),
+        bookings.stream().filter(booking -> booking.device() instanceof DeviceName.Whole).count(), bookings.size(),
         bookings.stream().mapToLong(Booking::memory).sum());
   }
 }

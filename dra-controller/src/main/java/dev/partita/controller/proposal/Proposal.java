@@ -82,7 +82,7 @@ public record Proposal(String node, List<Booking> bookings, String id) {
     for (int i = 1; i < words.length - 1; i++) {
       Matcher share = SHARE.matcher(words[i]);
       Optional<DeviceName> device = DeviceName.parse(share.matches() ? share.group(1) : words[i]);
-      if (device.isEmpty() || share.matches() != (device.get().mode() == DeviceMode.SHARED)) {
+      if (device.isEmpty() || share.matches() != device.get() instanceof DeviceName.Shared) {
         return Optional.empty();
       }
       if (share.matches() && (Long.parseLong(share.group(2)) > Booking.MOST_MEMORY
@@ -111,7 +111,7 @@ public record Proposal(String node, List<Booking> bookings, String id) {
         ask.requests().stream().flatMap(request -> request.alternatives().stream()).filter(Proposal::takes).toList();
     return bookings.size() <= devices
         && bookings.stream()
-            .filter(booking -> booking.mode() == DeviceMode.SHARED)
+            .filter(booking -> booking.device() instanceof DeviceName.Shared)
             .allMatch(share -> alternatives.stream().anyMatch(alternative -> isWithin(share, alternative)));
   }
 
@@ -124,7 +124,7 @@ public record Proposal(String node, List<Booking> bookings, String id) {
   }
 
   private static boolean takes(DeviceAsk ask) {
-    return ask.access() == DeviceAsk.Access.OWN;
+    return !ask.isAdminAccess();
   }
 
   /** A part in percent, and what is not said, depend on the card: these are held by the card's own size alone. */
@@ -144,11 +144,10 @@ public record Proposal(String node, List<Booking> bookings, String id) {
     return node
         + bookings.stream()
             .map(
-                booking -> {
-                  String device = " " + booking.device();
-                  return booking.mode() != DeviceMode.SHARED
-                      ? device
-                      : device + "=" + booking.memory() + "/" + booking.cores();
+                booking -> switch (booking.device()) {
+                  case DeviceName.Whole _,DeviceName.Mig _ -> " " + booking.device();
+                  case DeviceName.Shared _ ->
+                      " " + booking.device() + "=" + booking.memory() + "/" + booking.cores();
                 })
             .collect(Collectors.joining())
         + " #"

@@ -1,8 +1,11 @@
 package dev.partita.controller.quota;
 
 import dev.partita.api.DeviceName;
+import dev.partita.api.sharing.SharingStrategy;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.match.CardUse;
+import dev.partita.controller.match.Taking;
 import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.ClaimRequest.RequestAsk;
 import dev.partita.controller.request.DeviceAsk;
@@ -45,18 +48,19 @@ final class Demand {
 
   private static boolean takesAnything(ClaimRequest claim) {
     return claim.requests().stream().flatMap(r -> r.alternatives().stream())
-        .anyMatch(ask -> ask.access() == DeviceAsk.Access.OWN);
+        .anyMatch(ask -> !ask.isAdminAccess());
   }
 
   private static Use of(DeviceAsk ask, GpuHost host) {
-    if (ask.access() == DeviceAsk.Access.MONITOR) {
+    if (ask.isAdminAccess()) {
       return Use.NONE;
     }
     long devices = ask.count() instanceof DeviceAsk.Count.Exactly(int count) ? count : 1;
     // Without a memory of its own, or exclusive, a request takes all of a device; without cores a share takes none.
     long smallest = smallest(host);
-    long memory = ask.placement().exclusive() ? smallest : ask.memory().bytesOf(smallest).orElse(smallest);
-    long cores = ask.placement().exclusive() && !offersParts(host) ? ALL_CORES : ask.cores().orElse(0);
+    CardUse share = CardUse.of(SharingStrategy.ofShare(ask.placement()));
+    long memory = share.leastMemory(ask.memory(), smallest);
+    long cores = share.takes() == Taking.CARD && !offersParts(host) ? ALL_CORES : ask.cores().orElse(0);
     return new Use(memory, cores, 1, 0).times(devices);
   }
 }

@@ -13,6 +13,7 @@ import dev.partita.controller.inventory.MigGeometry;
 import dev.partita.controller.match.CardRefusal;
 import dev.partita.controller.match.Eligibility;
 import dev.partita.controller.match.Fit;
+import dev.partita.controller.match.Taking;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -128,7 +129,7 @@ final class CardReasons {
   /** Of a card one device, unless these are MIG instances, or only to be looked at. */
   private int atOnce(List<Fit.Fits> open, Account account, int wanted) {
     Fit.Fits any = open.getFirst();
-    if (wanted == 1 || any.isMonitor()) {
+    if (wanted == 1 || any.takes() == Taking.NOTHING) {
       return Math.min(wanted, open.size());
     }
     List<MigSlot> slots = new ArrayList<>();

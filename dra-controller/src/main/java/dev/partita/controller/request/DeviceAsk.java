@@ -1,7 +1,9 @@
 package dev.partita.controller.request;
 
+import dev.partita.api.DeviceName;
 import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.config.GpuShareConfig.Placement;
+import dev.partita.api.sharing.SharingStrategy;
 import dev.partita.controller.inventory.Device;
 import java.util.List;
 import java.util.OptionalLong;
@@ -73,6 +75,16 @@ public record DeviceAsk(
       List<Toleration> tolerations,
       Placement placement) {
     this(name, selectors, count, MemoryRequest.of(bytes), cores, tolerations, placement);
+  }
+
+  /** Whether its devices are only looked at: whoever else has them keeps them. */
+  public boolean isAdminAccess() {
+    return access == Access.MONITOR;
+  }
+
+  /** How it would have that device. */
+  public SharingStrategy strategy(DeviceName device) {
+    return SharingStrategy.of(device, placement, isAdminAccess());
   }
 
   /** The same chosen among cards in another way. */

@@ -1,9 +1,5 @@
 package dev.partita.controller.schedule;
 
-import dev.partita.api.Bytes;
-import dev.partita.api.DeviceMode;
-import dev.partita.api.DeviceName;
-import dev.partita.api.config.GpuShareConfig;
 import dev.partita.controller.claim.ClaimReader;
 import dev.partita.controller.decide.Decision;
 import dev.partita.controller.decide.WhyWaiting;
@@ -15,7 +11,6 @@ import dev.partita.controller.inventory.Card;
 import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.place.ClaimPlacement.DevicePlacement;
 import dev.partita.controller.request.ClaimRef;
-import dev.partita.controller.request.DeviceAsk;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.List;
@@ -93,28 +88,10 @@ final class ClaimNotes {
     events.tell(new ClaimEvent(claim, reason, note));
   }
 
-  private static String terms(DeviceAsk ask) {
-    String more = ask.oversubscribe() == GpuShareConfig.NOT_OVERSUBSCRIBED
-        ? ""
-        : ", oversubscribed to " + ask.oversubscribe() + " % with host memory";
-    return more + (ask.placement().exclusive() ? ", nobody else on the card" : "");
-  }
-
   private static String words(DevicePlacement placement, String node) {
     Card card = placement.device().card();
-    String what = card.gpu().productName() + " " + card.gpu().uuid();
-    String device = placement.device().name() + " on " + node + ": ";
-    if (placement.request().access() == DeviceAsk.Access.MONITOR) {
-      return device + "admin access to " + what;
-    }
-    if (placement.device().mode() == DeviceMode.WHOLE) {
-      return device + "all of " + what;
-    }
-    if (placement.device().name() instanceof DeviceName.Mig mig) {
-      String profile = card.mig().kind(mig.slot()).map(kind -> kind.profile().name()).orElse(mig.slot().profile());
-      return device + "MIG instance " + profile + " of " + what;
-    }
-    String cores = placement.cores() == 0 ? "no core limit" : placement.cores() + " % cores";
-    return device + Bytes.words(placement.memory()) + " of " + what + ", " + cores + terms(placement.request());
+    return placement.device().name() + " on " + node + ": " + placement.given().use()
+        .words(card.gpu().productName() + " " + card.gpu().uuid(), placement.given(),
+            placement.request().oversubscribe());
   }
 }

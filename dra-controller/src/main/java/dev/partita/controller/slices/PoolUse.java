@@ -45,7 +45,7 @@ record PoolUse(Set<String> devices, Map<Integer, List<Booking>> byCard) {
   /** Whether a share has the card to itself: what its device consumes does not say so. */
   boolean isOfOneShare(int card) {
     return byCard.getOrDefault(card, List.of()).stream()
-        .anyMatch(booking -> booking.device().mode() == DeviceMode.WHOLE)
+        .anyMatch(booking -> booking.device() instanceof DeviceName.Whole)
         && !devices.contains(DeviceName.of(card, DeviceMode.WHOLE).toString());
   }
 
@@ -70,10 +70,10 @@ record PoolUse(Set<String> devices, Map<Integer, List<Booking>> byCard) {
     long left = card.devices().stream().mapToLong(PoolUse::memory).max().orElse(0);
     for (Booking booking : byCard.getOrDefault(card.index(), List.of())) {
       long taken =
-          switch (booking.device().mode()) {
-            case WHOLE -> left;
-            case SHARED -> booking.memory();
-            case MIG -> card.device(booking.device().toString()).map(PoolUse::memory).orElse(0L);
+          switch (booking.device()) {
+            case DeviceName.Whole _ -> left;
+            case DeviceName.Shared _ -> booking.memory();
+            case DeviceName.Mig mig -> card.device(mig.toString()).map(PoolUse::memory).orElse(0L);
           };
       left -= Math.min(left, taken);
     }

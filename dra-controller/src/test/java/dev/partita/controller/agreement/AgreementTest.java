@@ -174,10 +174,11 @@ class AgreementTest {
       int card = index;
       List<Booking> here = held.stream().filter(booking -> booking.card().index() == card).toList();
       String what = node + " with " + one.claim();
-      if (here.stream().anyMatch(booking -> booking.mode() == DeviceMode.WHOLE)) {
+      if (here.stream().anyMatch(booking -> booking.device().mode() == DeviceMode.WHOLE)) {
         assertThat(here).as(what).hasSize(1);
       }
-      assertThat(here.stream().map(Booking::mode).distinct().count()).as(what).isLessThanOrEqualTo(1);
+      assertThat(here.stream().map(booking -> booking.device().mode()).distinct().count()).as(what)
+          .isLessThanOrEqualTo(1);
       assertThat(here.stream().mapToLong(Booking::memory).sum()).as(what)
           .isLessThanOrEqualTo(node.cards().get(card).memoryBytes());
       assertThat(here.stream().mapToInt(Booking::cores).sum()).as(what).isLessThanOrEqualTo(100);

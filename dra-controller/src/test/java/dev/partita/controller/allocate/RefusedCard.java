@@ -91,9 +91,9 @@ record RefusedCard(GpuNode node, List<Booking> taken, DeviceAsk ask) {
     Placement placement = ask.placement();
     return switch (why) {
       case CardRefusal.MemoryTaken _,CardRefusal.CoresTaken _,CardRefusal.HasShares _,CardRefusal.SharesInTheWay _ ->
-          without(its -> its.mode() == DeviceMode.SHARED);
-      case CardRefusal.TakenWhole _ -> without(its -> its.mode() == DeviceMode.WHOLE);
-      case CardRefusal.CutIntoInstances _ -> without(its -> its.mode() == DeviceMode.MIG);
+          without(its -> its.device().mode() == DeviceMode.SHARED);
+      case CardRefusal.TakenWhole _ -> without(its -> its.device().mode() == DeviceMode.WHOLE);
+      case CardRefusal.CutIntoInstances _ -> without(its -> its.device().mode() == DeviceMode.MIG);
       case CardRefusal.PlacementsOverlap overlap ->
           without(its -> its.device() instanceof DeviceName.Mig mig && overlap.others().contains(mig.slot()));
       case CardRefusal.NoMoreOfProfile(String profile, int _) -> {

@@ -8,6 +8,8 @@ import dev.partita.api.config.GpuShareConfig;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.match.CardUse;
+import dev.partita.controller.match.Fit;
 import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.place.ClaimPlacement.DevicePlacement;
 import dev.partita.controller.request.DeviceAsk;
@@ -113,7 +115,7 @@ class AllocationStatusTest {
             ResourceClaim.class);
     Device device = INVENTORY.hosts().values().iterator().next().devices().getFirst();
     ClaimPlacement placement =
-        new ClaimPlacement(ClaimReader.ref(claim), List.of(new DevicePlacement(ask("a"), device, 0, 0)));
+        new ClaimPlacement(ClaimReader.ref(claim), List.of(placement("a", device)));
     return AllocationStatus.of(claim, placement, "node-0", CLASSES::get, UUID::randomUUID, Instant.EPOCH)
         .getDevices()
         .getResults()
@@ -127,12 +129,17 @@ class AllocationStatusTest {
   private static List<DeviceAllocationConfiguration> configs(String... requests) {
     Device device = INVENTORY.hosts().values().iterator().next().devices().getFirst();
     List<DevicePlacement> devices =
-        Stream.of(requests).map(request -> new DevicePlacement(ask(request), device, 0, 0)).toList();
+        Stream.of(requests).map(request -> placement(request, device)).toList();
     return AllocationStatus
         .of(CLAIM, new ClaimPlacement(ClaimReader.ref(CLAIM), devices), "node-0", CLASSES::get, UUID::randomUUID,
             Instant.EPOCH)
         .getDevices()
         .getConfig();
+  }
+
+  private static DevicePlacement placement(String request, Device device) {
+    CardUse use = CardUse.of(ask(request).strategy(device.name()));
+    return new DevicePlacement(ask(request), new Fit.Fits(device, 0, 0, use));
   }
 
   private static DeviceAsk ask(String request) {

@@ -311,6 +311,16 @@ class ClaimReaderTest {
         .as("of one card there is nothing to hold to").isEmpty();
   }
 
+  @Test
+  void kubeSchedulerKeepsOthersOffACardOnlyIfAllOfItsMemoryIsGiven() {
+    String alone =
+        "config: [{opaque: {driver: gpu.partita.dev, parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, placement: {exclusive: true}}}}]";
+    assertThat(ControllerOnlyFields.fields(List.of(ask("{" + share("memory: 8Gi") + ", " + alone + "}"))))
+        .containsExactly("placement.exclusive");
+    assertThat(ControllerOnlyFields.fields(List.of(ask("{" + share("cores: 50") + ", " + alone + "}"))))
+        .as("all of the memory").isEmpty();
+  }
+
   private static String share(String capacity) {
     return "requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, capacity: {requests: {" + capacity
         + "}}}}]";

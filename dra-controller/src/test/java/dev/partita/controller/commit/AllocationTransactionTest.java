@@ -12,6 +12,8 @@ import dev.partita.controller.claim.ClaimReader;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.match.CardUse;
+import dev.partita.controller.match.Fit;
 import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.request.DeviceAsk;
@@ -107,8 +109,9 @@ class AllocationTransactionTest {
             List.of(),
             GpuShareConfig.DEFAULT.placement());
     var device = host.devices().stream().filter(d -> d.allowsMultipleAllocations()).findFirst().orElseThrow();
+    Fit.Fits given = new Fit.Fits(device, 60 * GpuNodes.GIB, 0, CardUse.of(ask.strategy(device.name())));
     return new ClaimPlacement(ClaimReader.ref(claim),
-        List.of(new ClaimPlacement.DevicePlacement(ask, device, 60 * GpuNodes.GIB, 0)));
+        List.of(new ClaimPlacement.DevicePlacement(ask, given)));
   }
 
   private static ClusterView view(Cluster cluster) {

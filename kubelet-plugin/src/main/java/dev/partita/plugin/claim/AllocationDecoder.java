@@ -165,8 +165,7 @@ public final class AllocationDecoder {
         && config.oversubscribe() != GpuShareConfig.NOT_OVERSUBSCRIBED) {
       return refuse(at + " is no share, and its config asks to oversubscribe, which only a share can");
     }
-    boolean exclusive = config.placement().exclusive();
-    SharingStrategy strategy = SharingStrategy.of(name.get(), exclusive, monitor);
+    SharingStrategy strategy = SharingStrategy.of(name.get(), config.placement(), monitor);
     CardUse use;
     switch (strategy) {
       case SharingStrategy.AdminAccess _ -> {
@@ -183,7 +182,7 @@ public final class AllocationDecoder {
               at + ": the card cannot be cut into such MIG instances"
                   + (gpu.get().migProfiles().isEmpty() ? ", or the node's plugin may not do that (--mig)" : ""));
         }
-        if (exclusive && !SharingStrategy.canBeExclusive(name.get().mode())) {
+        if (config.placement().exclusive() && !SharingStrategy.canBeExclusive(name.get().mode())) {
           return refuse(at
               + " is a MIG instance, which does not keep others off its card, and its config asks for a card of its own");
         }

@@ -1,0 +1,37 @@
+package dev.partita.controller.match;
+
+import dev.partita.api.sharing.SharingStrategy;
+import dev.partita.controller.booking.Account;
+import dev.partita.controller.inventory.Device;
+import dev.partita.controller.request.DeviceAsk;
+import java.util.Optional;
+
+/** Access to a card beside whoever has it, for an administrator. */
+record AdminAccess() implements CardUse {
+  static final AdminAccess INSTANCE = new AdminAccess();
+
+  @Override
+  public Taking takes() {
+    return Taking.NOTHING;
+  }
+
+  /** The device must have what is asked for as if it were to be had. */
+  @Override
+  public Fit fit(Device device, DeviceAsk ask) {
+    SharingStrategy had = SharingStrategy.of(device.name(), ask.placement(), false);
+    return switch (CardUse.of(had).fit(device, ask)) {
+      case Fit.Fits _ -> new Fit.Fits(device, 0, 0, this);
+      case Fit.Refused refused -> refused;
+    };
+  }
+
+  @Override
+  public Optional<CardRefusal> clash(Fit.Fits wanted, Account others) {
+    return Optional.empty();
+  }
+
+  @Override
+  public String words(String card, Fit.Fits given, int oversubscribe) {
+    return "admin access to " + card;
+  }
+}

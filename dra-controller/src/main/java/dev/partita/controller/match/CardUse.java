@@ -1,0 +1,78 @@
+package dev.partita.controller.match;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.api.DeviceName;
+import dev.partita.api.sharing.SharingStrategy;
+import dev.partita.controller.booking.Account;
+import dev.partita.controller.booking.Booking;
+import dev.partita.controller.inventory.CardKey;
+import dev.partita.controller.inventory.Device;
+import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.MemoryRequest;
+import java.util.Optional;
+
+/**
+ * How a claim uses a card: for every {@link SharingStrategy} the class that answers for it in the controller. There is
+ * one object of each; what is special to a claim comes as a parameter. Nothing else in the controller tells strategies
+ * apart. Books, quotas and proposals go by what is {@linkplain #booking booked}, and the search for a place by what is
+ * {@linkplain #takes taken}.
+ */
+public sealed interface CardUse permits HookedShare, ExclusiveShare, WholeCard, MigInstance, AdminAccess {
+  static CardUse of(SharingStrategy strategy) {
+    return switch (strategy) {
+      case SharingStrategy.HookedShare _ -> HookedShare.INSTANCE;
+      case SharingStrategy.ExclusiveShare _ -> ExclusiveShare.INSTANCE;
+      case SharingStrategy.WholeCard _ -> WholeCard.INSTANCE;
+      case SharingStrategy.MigInstance _ -> MigInstance.INSTANCE;
+      case SharingStrategy.AdminAccess _ -> AdminAccess.INSTANCE;
+    };
+  }
+
+  /** What of the card it takes. */
+  Taking takes();
+
+  /**
+   * Whether the device could serve the request if nothing were taken of its card, as far as its capacities say; neither
+   * selectors nor taints are looked at.
+   */
+  Fit fit(Device device, DeviceAsk ask);
+
+  /** Why the device cannot be had so beside what others have of its card; empty if it can. */
+  Optional<CardRefusal> clash(Fit.Fits wanted, Account others);
+
+  /**
+   * What it books of the card; empty if it takes nothing.
+   *
+   * @param memory bytes that a share has
+   * @param cores percent that a share has
+   */
+  default Optional<Booking> booking(CardKey card, DeviceName device, long memory, int cores) {
+    return switch (takes()) {
+      case SHARE -> Optional.of(new Booking(card, device, memory, cores));
+      case INSTANCE -> Optional.of(new Booking(card, device, 0, 0));
+      case CARD -> Optional.of(new Booking(card, DeviceMode.WHOLE, 0, 0));
+      case NOTHING -> Optional.empty();
+    };
+  }
+
+  /**
+   * Bytes that quotas count at least for a request, while it is open what it gets.
+   *
+   * @param total bytes of the smallest device that it could get
+   */
+  default long leastMemory(MemoryRequest asked, long total) {
+    return switch (takes()) {
+      case SHARE -> asked.bytesOf(total).orElse(total);
+      case INSTANCE, CARD -> total;
+      case NOTHING -> 0;
+    };
+  }
+
+  /**
+   * What was given, for people: {@code 8 GiB of NVIDIA H200 GPU-…, 25 % cores}.
+   *
+   * @param card which one
+   * @param oversubscribe memory of the container in percent of what it has of the card
+   */
+  String words(String card, Fit.Fits given, int oversubscribe);
+}

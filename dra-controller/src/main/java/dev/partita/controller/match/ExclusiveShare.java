@@ -1,0 +1,31 @@
+package dev.partita.controller.match;
+
+import dev.partita.controller.booking.Account;
+import dev.partita.controller.inventory.Device;
+import dev.partita.controller.request.DeviceAsk;
+import java.util.Optional;
+
+/** A part of a card that the hook library holds containers to, while nobody else has anything of the card. */
+record ExclusiveShare() implements CardUse {
+  static final ExclusiveShare INSTANCE = new ExclusiveShare();
+
+  @Override
+  public Taking takes() {
+    return Taking.CARD;
+  }
+
+  @Override
+  public Fit fit(Device device, DeviceAsk ask) {
+    return HookedShare.part(device, ask, this);
+  }
+
+  @Override
+  public Optional<CardRefusal> clash(Fit.Fits wanted, Account others) {
+    return WholeCard.INSTANCE.clash(wanted, others);
+  }
+
+  @Override
+  public String words(String card, Fit.Fits given, int oversubscribe) {
+    return HookedShare.INSTANCE.words(card, given, oversubscribe) + ", nobody else on the card";
+  }
+}

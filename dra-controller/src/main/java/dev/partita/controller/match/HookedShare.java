@@ -1,0 +1,84 @@
+package dev.partita.controller.match;
+
+import dev.partita.api.Bytes;
+import dev.partita.api.config.GpuShareConfig;
+import dev.partita.api.device.CapacityName;
+import dev.partita.controller.booking.Account;
+import dev.partita.controller.inventory.Capacity;
+import dev.partita.controller.inventory.Device;
+import dev.partita.controller.request.DeviceAsk;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** A part of a card that the hook library holds containers to, beside others' parts. */
+record HookedShare() implements CardUse {
+  static final HookedShare INSTANCE = new HookedShare();
+
+  @Override
+  public Taking takes() {
+    return Taking.SHARE;
+  }
+
+  @Override
+  public Fit fit(Device device, DeviceAsk ask) {
+    return part(device, ask, this);
+  }
+
+  /** A part of the device, had in that way. */
+  static Fit part(Device device, DeviceAsk ask, CardUse use) {
+    long offered = device.total(CapacityName.MEMORY);
+    OptionalLong asked = ask.memory().bytesOf(offered);
+    OptionalLong memory = consumed(device, CapacityName.MEMORY, asked);
+    if (memory.isEmpty()) {
+      return new Fit.Refused(new CardRefusal.TooSmall(offered, asked.orElseThrow(), device.card().model()));
+    }
+    OptionalLong cores = consumed(device, CapacityName.CORES, ask.cores());
+    if (cores.isEmpty()) {
+      return new Fit.Refused(new CardRefusal.TooManyCores(ask.cores().orElseThrow()));
+    }
+    return new Fit.Fits(device, memory.getAsLong(), Math.toIntExact(cores.getAsLong()), use);
+  }
+
+  private static OptionalLong consumed(Device device, String capacity, OptionalLong asked) {
+    Capacity offered = Objects.requireNonNull(device.capacities().get(capacity), capacity);
+    Capacity.RequestPolicy policy = offered.policy().orElseThrow();
+    return asked.isEmpty() ? OptionalLong.of(policy.whenNotAsked()) : policy.consumed(asked.getAsLong());
+  }
+
+  @Override
+  public Optional<CardRefusal> clash(Fit.Fits wanted, Account others) {
+    Optional<CardRefusal> keptOff = keptOff(others);
+    return keptOff.isPresent() ? keptOff : tooMuch(wanted, others);
+  }
+
+  /** Why neither a share nor the whole card can be had, be it used or not; empty if one of them can. */
+  static Optional<CardRefusal> keptOff(Account others) {
+    if (others.wholes() > 0) {
+      return Optional.of(new CardRefusal.TakenWhole());
+    }
+    return others.instances().isEmpty()
+        ? Optional.empty()
+        : Optional.of(new CardRefusal.CutIntoInstances(others.instances().size()));
+  }
+
+  private static Optional<CardRefusal> tooMuch(Fit.Fits wanted, Account others) {
+    long freeMemory = Math.max(0, wanted.device().card().sellableMemory() - others.memory());
+    if (wanted.memory() > freeMemory) {
+      return Optional.of(new CardRefusal.MemoryTaken(freeMemory, wanted.memory()));
+    }
+    int freeCores = Math.max(0, (int) wanted.device().total(CapacityName.CORES) - others.cores());
+    return wanted.cores() > freeCores
+        ? Optional.of(new CardRefusal.CoresTaken(freeCores, wanted.cores()))
+        : Optional.empty();
+  }
+
+  @Override
+  public String words(String card, Fit.Fits given, int oversubscribe) {
+    String cores = given.cores() == 0 ? "no core limit" : given.cores() + " % cores";
+    String more = oversubscribe == GpuShareConfig.NOT_OVERSUBSCRIBED
+        ? ""
+        : ", oversubscribed to " + oversubscribe + " % with host memory";
+    return Bytes.words(given.memory()) + " of " + card + ", " + cores + more;
+  }
+}

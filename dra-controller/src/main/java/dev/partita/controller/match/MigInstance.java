@@ -1,0 +1,72 @@
+package dev.partita.controller.match;
+
+import dev.partita.api.DeviceName;
+import dev.partita.api.MigSlot;
+import dev.partita.controller.booking.Account;
+import dev.partita.controller.inventory.Card;
+import dev.partita.controller.inventory.Device;
+import dev.partita.controller.inventory.MigGeometry;
+import dev.partita.controller.request.DeviceAsk;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeSet;
+
+/** A MIG instance of a card, which the card itself holds containers to. The device's name says which one. */
+record MigInstance() implements CardUse {
+  static final MigInstance INSTANCE = new MigInstance();
+
+  @Override
+  public Taking takes() {
+    return Taking.INSTANCE;
+  }
+
+  @Override
+  public Fit fit(Device device, DeviceAsk ask) {
+    return WholeCard.undivided(device, ask, this);
+  }
+
+  @Override
+  public Optional<CardRefusal> clash(Fit.Fits wanted, Account others) {
+    if (others.wholes() > 0) {
+      return Optional.of(new CardRefusal.TakenWhole());
+    }
+    return others.shares() > 0
+        ? Optional.of(new CardRefusal.SharesInTheWay(others.shares()))
+        : inTheWay(slot(wanted), wanted.device().card(), others);
+  }
+
+  private static Optional<CardRefusal> inTheWay(MigSlot wanted, Card card, Account account) {
+    MigGeometry geometry = card.mig();
+    int own = geometry.slices(wanted);
+    SortedSet<MigSlot> others = new TreeSet<>();
+    for (MigSlot instance : account.instances()) {
+      if ((geometry.slices(instance) & own) != 0) {
+        others.add(instance);
+      }
+    }
+    if (!others.isEmpty()) {
+      return Optional.of(new CardRefusal.PlacementsOverlap(card.key().index(), profile(wanted, card),
+          new TreeSet<>(List.of(wanted.start())), others));
+    }
+    return geometry.kind(wanted).filter(k -> MigGeometry.same(k, account.instances()) >= k.profile().count())
+        .map(k -> new CardRefusal.NoMoreOfProfile(k.profile().name(), k.profile().count()));
+  }
+
+  /** The profile's name, such as 1g.18gb. */
+  private static String profile(MigSlot slot, Card card) {
+    return card.mig().kind(slot).map(kind -> kind.profile().name()).orElse(slot.profile());
+  }
+
+  private static MigSlot slot(Fit.Fits fits) {
+    if (fits.device().name() instanceof DeviceName.Mig mig) {
+      return mig.slot();
+    }
+    throw new IllegalArgumentException(fits.device() + " is no MIG instance");
+  }
+
+  @Override
+  public String words(String card, Fit.Fits given, int oversubscribe) {
+    return "MIG instance " + profile(slot(given), given.device().card()) + " of " + card;
+  }
+}

@@ -1,0 +1,13 @@
+package dev.partita.controller.match;
+
+/** What of a card is taken from others. */
+public enum Taking {
+  /** A part of its memory and cores. */
+  SHARE,
+  /** A MIG instance. */
+  INSTANCE,
+  /** All of it. */
+  CARD,
+  /** Nothing: it is only looked at. */
+  NOTHING
+}

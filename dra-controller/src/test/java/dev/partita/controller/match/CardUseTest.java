@@ -1,0 +1,174 @@
+package dev.partita.controller.match;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.config.GpuShareConfig;
+import dev.partita.api.config.GpuShareConfig.Placement;
+import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.node.GpuNodeSpec.PublishedMode;
+import dev.partita.api.sharing.SharingStrategy;
+import dev.partita.controller.GpuNodes;
+import dev.partita.controller.booking.Account;
+import dev.partita.controller.inventory.Device;
+import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceAsk.Access;
+import dev.partita.controller.request.MemoryRequest;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The answers of every strategy in the controller, in one table. */
+class CardUseTest {
+  private static final long GIB = GpuNodes.GIB;
+  private static final MemoryRequest EIGHT = new MemoryRequest.Bytes(8 * GIB);
+  private static final GpuNodeSpec EVERY_MODE =
+      new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(PublishedMode.values()), null);
+  private static final GpuHost HOST =
+      Objects.requireNonNull(
+          Inventory.EMPTY.refreshed(List.of(GpuNodes.ready("node-0", EVERY_MODE, GpuNodes.migCards("node-0", 1))))
+              .host("node-0"));
+
+  /**
+   * What a strategy says of an H200.
+   *
+   * @param device which device of it is had, by a request for 8 GiB and 25 % cores where it is shared
+   * @param booked device, bytes and percent
+   * @param least GiB that a quota counts of a request for 8 GiB, where the smallest device has 16
+   */
+  private record Answers(
+      Class<? extends SharingStrategy> strategy,
+      String device,
+      Taking takes,
+      Optional<String> booked,
+      long least,
+      String words) {}
+
+  private static Stream<Answers> table() {
+    return Stream.of(
+        new Answers(SharingStrategy.HookedShare.class, "gpu-0-shared", Taking.SHARE,
+            Optional.of("gpu-0-shared 8589934592 25"), 8, "8 GiB of it, 25 % cores"),
+        new Answers(SharingStrategy.ExclusiveShare.class, "gpu-0-shared", Taking.CARD, Optional.of("gpu-0 0 0"), 16,
+            "8 GiB of it, 25 % cores, nobody else on the card"),
+        new Answers(SharingStrategy.WholeCard.class, "gpu-0", Taking.CARD, Optional.of("gpu-0 0 0"), 16, "all of it"),
+        new Answers(SharingStrategy.MigInstance.class, "gpu-0-mig-1g-18gb-3", Taking.INSTANCE,
+            Optional.of("gpu-0-mig-1g-18gb-3 0 0"), 16, "MIG instance 1g.18gb of it"),
+        new Answers(SharingStrategy.AdminAccess.class, "gpu-0-shared", Taking.NOTHING, Optional.empty(), 0,
+            "admin access to it"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("table")
+  void everyStrategyAnswersInTheController(Answers expected) {
+    DeviceAsk ask = ask(expected);
+    Fit.Fits fits = fits(expected);
+    assertThat(
+        new Answers(ask.strategy(fits.device().name()).getClass(), fits.device().name().toString(), fits.takes(),
+            fits.booking().map(booking -> booking.device() + " " + booking.memory() + " " + booking.cores()),
+            fits.use().leastMemory(EIGHT, 16 * GIB) / GIB, fits.use().words("it", fits, ask.oversubscribe())))
+        .isEqualTo(expected);
+  }
+
+  @Test
+  void theTableHasEveryStrategy() {
+    assertThat(table().map(Answers::strategy)).containsExactlyInAnyOrderElementsOf(
+        Arrays.stream(SharingStrategy.class.getPermittedSubclasses()).<Class<? extends SharingStrategy>>map(
+            strategy -> strategy.asSubclass(SharingStrategy.class)).toList());
+    assertThat(table().map(row -> fits(row).use().getClass().getName()))
+        .containsExactlyInAnyOrderElementsOf(
+            Arrays.stream(CardUse.class.getPermittedSubclasses()).map(Class::getName).toList());
+  }
+
+  @Test
+  void everyStrategySaysWhatOfOthersIsInItsWay() {
+    List<String> said = new ArrayList<>();
+    for (Answers present : table().toList()) {
+      for (Answers wanted : table().toList()) {
+        Account there = fits(present).after(Account.EMPTY);
+        Fit.Fits fits = fits(wanted);
+        fits.use().clash(fits, there).ifPresent(
+            why -> said.add(wanted.strategy().getSimpleName() + " beside " + present.strategy().getSimpleName() + ": "
+                + why));
+      }
+    }
+    assertThat(said).containsExactly(
+        "ExclusiveShare beside HookedShare: asked whole, has 1 share",
+        "WholeCard beside HookedShare: asked whole, has 1 share",
+        "MigInstance beside HookedShare: asked a MIG instance, has 1 share",
+        "HookedShare beside ExclusiveShare: taken as a whole",
+        "ExclusiveShare beside ExclusiveShare: taken as a whole",
+        "WholeCard beside ExclusiveShare: taken as a whole",
+        "MigInstance beside ExclusiveShare: taken as a whole",
+        "HookedShare beside WholeCard: taken as a whole",
+        "ExclusiveShare beside WholeCard: taken as a whole",
+        "WholeCard beside WholeCard: taken as a whole",
+        "MigInstance beside WholeCard: taken as a whole",
+        "HookedShare beside MigInstance: has 1 MIG instance",
+        "ExclusiveShare beside MigInstance: has 1 MIG instance",
+        "WholeCard beside MigInstance: has 1 MIG instance",
+        "MigInstance beside MigInstance: placement 3 of 1g.18gb overlaps gpu-0-mig-1g-18gb-3");
+  }
+
+  @Test
+  void whatClashesIsTooMuchForTheCardAndNothingElseIs() {
+    for (Answers present : table().toList()) {
+      for (Answers wanted : table().toList()) {
+        Account there = fits(present).after(Account.EMPTY);
+        Fit.Fits fits = fits(wanted);
+        assertThat(fits.after(there).exceeds(HOST.cards().getFirst())).as("%s, %s", present, wanted)
+            .isEqualTo(fits.use().clash(fits, there).isPresent());
+        assertThat(fits.before(fits.after(there))).as("%s, %s", present, wanted).isEqualTo(there);
+      }
+    }
+  }
+
+  @Test
+  void aShareThatIsOversubscribedSaysSo() {
+    Fit.Fits fits = fits(table().iterator().next());
+    assertThat(fits.use().words("it", fits, 150))
+        .isEqualTo("8 GiB of it, 25 % cores, oversubscribed to 150 % with host memory");
+    assertThat(fits.use().words("it", new Fit.Fits(fits.device(), GIB, 0, fits.use()), 100))
+        .isEqualTo("1 GiB of it, no core limit");
+  }
+
+  @Test
+  void whoOnlyLooksSeesNoMoreThanWhatCouldBeHad() {
+    Device shared = device("gpu-0-shared");
+    DeviceAsk ask =
+        new DeviceAsk("gpu", List.of(), new DeviceAsk.Count.Exactly(1), new MemoryRequest.Bytes(200 * GIB),
+            OptionalLong.empty(), List.of(), Placement.DEFAULT, Access.MONITOR, GpuShareConfig.NOT_OVERSUBSCRIBED);
+    assertThat(CardUse.of(ask.strategy(shared.name())).fit(shared, ask))
+        .isEqualTo(new Fit.Refused(new CardRefusal.TooSmall(140 * GIB, 200 * GIB, "h200")));
+  }
+
+  private static Fit.Fits fits(Answers row) {
+    Device device = device(row.device());
+    DeviceAsk ask = ask(row);
+    Fit fit = CardUse.of(ask.strategy(device.name())).fit(device, ask);
+    assertThat(fit).isInstanceOf(Fit.Fits.class);
+    return (Fit.Fits) fit;
+  }
+
+  private static DeviceAsk ask(Answers row) {
+    boolean shared = device(row.device()).allowsMultipleAllocations();
+    Placement placement = row.strategy() == SharingStrategy.ExclusiveShare.class
+        ? Placement.DEFAULT.alone()
+        : Placement.DEFAULT;
+    return new DeviceAsk("gpu", List.of(), new DeviceAsk.Count.Exactly(1),
+        shared ? EIGHT : MemoryRequest.of(OptionalLong.empty()), shared ? OptionalLong.of(25) : OptionalLong.empty(),
+        List.of(), placement, row.strategy() == SharingStrategy.AdminAccess.class ? Access.MONITOR : Access.OWN,
+        GpuShareConfig.NOT_OVERSUBSCRIBED);
+  }
+
+  private static Device device(String name) {
+    return HOST.devices().stream().filter(device -> device.name().toString().equals(name)).findFirst().orElseThrow();
+  }
+}
