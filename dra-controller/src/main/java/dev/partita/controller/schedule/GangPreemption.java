@@ -2,19 +2,18 @@ package dev.partita.controller.schedule;
 
 import dev.partita.controller.allocate.Outcome;
 import dev.partita.controller.decide.Decision;
+import dev.partita.controller.decide.PodDecisions;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.schedule.Preemption.Plan;
 import dev.partita.controller.state.Nomination;
 import dev.partita.controller.state.PodPlan;
+import dev.partita.controller.state.SchedulerState;
 import dev.partita.controller.state.Victim;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.time.Instant;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.Deque;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -33,11 +32,13 @@ final class GangPreemption {
   /** Pods of one gang for which others are evicted: each is a search of the whole cluster. */
   private static final int MOST = 64;
 
-  private final PodScheduler scheduler;
+  private final SchedulerState state;
+  private final PodDecisions decisions;
   private final Preemption preemption;
 
-  GangPreemption(PodScheduler scheduler, Preemption preemption) {
-    this.scheduler = scheduler;
+  GangPreemption(SchedulerState state, PodDecisions decisions, Preemption preemption) {
+    this.state = state;
+    this.decisions = decisions;
     this.preemption = preemption;
   }
 
@@ -75,16 +76,14 @@ final class GangPreemption {
   Optional<Map<Pod, Nomination>> search(List<Pod> pods, Inventory inventory) {
     Map<Pod, Nomination> found = new LinkedHashMap<>();
     List<Outcome.Allocated> outcomes = new ArrayList<>();
-    Map<String, String> placed = new HashMap<>();
     Set<String> leaving = new HashSet<>();
-    Deque<Runnable> undo = new ArrayDeque<>();
-    try {
+    try (SchedulerState.Scope scope = state.scope()) {
       for (Pod pod : pods) {
-        switch (scheduler.consider(pod, inventory, placed)) {
+        switch (decisions.of(pod, inventory, scope.placed())) {
           case Decision.Allocate(PodPlan plan) -> {
             found.put(pod, preemption.nomination(pod, plan.outcome()));
             outcomes.add(plan.outcome());
-            assume(plan, placed, undo);
+            scope.assume(plan);
           }
           case Decision.Settled _ -> {} // by claims that it shares with others of the gang
           case Decision.Wait wait when rooms(found) < MOST && preemption.mayEvict(pod) -> {
@@ -92,13 +91,16 @@ final class GangPreemption {
             if (plan.isEmpty()) {
               return Optional.empty();
             }
-            found.put(pod, plan.get().nomination());
+            Nomination nomination = plan.get().nomination();
+            found.put(pod, nomination);
             outcomes.add(plan.get().outcome());
-            plan.get().nomination().victims().forEach(victim -> leaving.add(victim.uid()));
-            undo.push(preemption.vacate(plan.get()));
-            assume(plan(pod, wait, plan.get().outcome()), placed, undo);
+            List<String> victims = nomination.victims().stream().map(Victim::uid).toList();
+            leaving.addAll(victims);
+            scope.withoutPods(victims);
+            scope.without(nomination.claims());
+            scope.assume(plan(pod, wait, plan.get().outcome()));
           }
-          case Decision _ -> {
+          case Decision.Wait _,Decision.Nothing _,Decision.ClaimMissing _,Decision.LeaveToScheduler _,Decision.Refuse _ -> {
             return Optional.empty();
           }
         }
@@ -107,8 +109,6 @@ final class GangPreemption {
           && !preemption.isGuaranteed(pods.getFirst().getMetadata().getNamespace(), outcomes)) {
         return Optional.empty();
       }
-    } finally {
-      undo.forEach(Runnable::run); // the last first
     }
     return rooms(found) == 0 ? Optional.empty() : Optional.of(together(found));
   }
@@ -116,12 +116,6 @@ final class GangPreemption {
   /** Pods for which others have to go. */
   private static long rooms(Map<Pod, Nomination> found) {
     return found.values().stream().filter(nomination -> !nomination.victims().isEmpty()).count();
-  }
-
-  private void assume(PodPlan plan, Map<String, String> placed, Deque<Runnable> undo) {
-    undo.push(() -> scheduler.unassume(plan));
-    scheduler.assume(plan);
-    plan.outcome().claims().forEach(placement -> placed.put(placement.claim().uid(), plan.outcome().node()));
   }
 
   private static PodPlan plan(Pod pod, Decision.Wait wait, Outcome.Allocated outcome) {

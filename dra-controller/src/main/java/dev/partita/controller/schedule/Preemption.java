@@ -10,17 +10,15 @@ import dev.partita.controller.commit.Evictor;
 import dev.partita.controller.decide.Decision;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
-import dev.partita.controller.nodes.NodeLoads;
 import dev.partita.controller.nodes.PodRequests;
 import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.preempt.Borrowers;
 import dev.partita.controller.preempt.Priorities;
 import dev.partita.controller.preempt.VictimChoice;
 import dev.partita.controller.preempt.VictimsOnNode;
-import dev.partita.controller.state.ClaimLedger;
 import dev.partita.controller.state.Nomination;
 import dev.partita.controller.state.Nomination.Grounds;
-import dev.partita.controller.state.Nominations;
+import dev.partita.controller.state.SchedulerState;
 import dev.partita.controller.state.Victim;
 import dev.partita.controller.turns.SearchSlots;
 import dev.partita.controller.watch.ClusterObjects;
@@ -67,9 +65,7 @@ final class Preemption {
 
   private final ClusterObjects view;
   private final Clock clock;
-  private final ClaimLedger ledger;
-  private final NodeLoads loads;
-  private final Nominations nominations;
+  private final SchedulerState state;
   private final Evictor evictor;
   private final Retries retries;
   private final Priorities priorities;
@@ -80,18 +76,14 @@ final class Preemption {
   Preemption(
       ClusterObjects view,
       Clock clock,
-      ClaimLedger ledger,
-      NodeLoads loads,
-      Nominations nominations,
+      SchedulerState state,
       Evictor evictor,
       Retries retries,
       Priorities priorities,
       DecisionBudget budget) {
     this.view = view;
     this.clock = clock;
-    this.ledger = ledger;
-    this.loads = loads;
-    this.nominations = nominations;
+    this.state = state;
     this.evictor = evictor;
     this.retries = retries;
     this.priorities = priorities;
@@ -109,7 +101,7 @@ final class Preemption {
     if (nominated.isPresent()) {
       return nominated.flatMap(Nomination::words);
     }
-    nominations.remove(pod.getMetadata().getUid());
+    state.endNomination(pod.getMetadata().getUid());
     if (!mayEvict(pod)) {
       return Optional.empty();
     }
@@ -122,13 +114,12 @@ final class Preemption {
    * A place that a pod has once others are gone.
    *
    * @param outcome what it is to get
-   * @param onNode where the others are
    */
-  record Plan(Nomination nomination, Outcome.Allocated outcome, VictimsOnNode onNode) {}
+  record Plan(Nomination nomination, Outcome.Allocated outcome) {}
 
   /** What is being done for the pod, as long as it may still help. */
   Optional<Nomination> underWay(Pod pod) {
-    return nominations.of(pod.getMetadata().getUid()).filter(this::isUnderWay);
+    return state.nominated(pod.getMetadata().getUid()).filter(this::isUnderWay);
   }
 
   /** Whether anybody may have to go for the pod: because of its priority, or of what is guaranteed to its namespace. */
@@ -137,7 +128,7 @@ final class Preemption {
   }
 
   private boolean mayReclaim(Pod pod) {
-    return ledger.quotas().guarantees(pod.getMetadata().getNamespace());
+    return state.claims().quotas().guarantees(pod.getMetadata().getNamespace());
   }
 
   /** Whether a quota guarantees the namespace all that these pods are to get, which counts as taken. */
@@ -145,7 +136,9 @@ final class Preemption {
     Set<String> claims = outcomes.stream().flatMap(outcome -> outcome.claims().stream())
         .map(placement -> placement.claim().uid()).collect(Collectors.toSet());
     List<List<Booking>> together = outcomes.stream().flatMap(outcome -> bookings(outcome).stream()).toList();
-    return ledger.without(claims, () -> ledger.quotas().isGuaranteed(namespace, together));
+    try (var _ = state.without(claims)) {
+      return state.claims().quotas().isGuaranteed(namespace, together);
+    }
   }
 
   private static boolean isAllowed(Pod pod) {
@@ -178,61 +171,43 @@ final class Preemption {
    * @param leaving UIDs of pods that are taken for gone already
    */
   Optional<Plan> find(Pod pod, Decision.Wait wait, Inventory inventory, Set<String> leaving) {
-    return lifted(
-        pod,
-        () -> choose(pod, wait, inventory, new Grounds.Priority(), leaving, onNode -> onNode.victims().keySet())
-            .or(() -> mayReclaim(pod) ? reclaim(pod, wait, inventory, leaving) : Optional.empty()));
-  }
-
-  /**
-   * Takes those who make that room for gone.
-   *
-   * @return ends that
-   */
-  Runnable vacate(Plan room) {
-    List<Victim> victims = room.nomination().victims();
-    victims.forEach(victim -> loads.remove(victim.uid()));
-    Runnable back = ledger.lift(room.nomination().claims());
-    return () -> {
-      back.run();
-      victims.forEach(victim -> putBack(room.onNode(), victim));
-    };
+    try (var _ = state.withoutNominations(pod)) {
+      return choose(pod, wait, inventory, new Grounds.Priority(), leaving, onNode -> onNode.victims().keySet())
+          .or(() -> mayReclaim(pod) ? reclaim(pod, wait, inventory, leaving) : Optional.empty());
+    }
   }
 
   /** Keeps these places for the pods, and has the victims evicted. */
   void begin(Map<Pod, Nomination> fresh) {
     fresh.forEach(
         (pod, nomination) -> {
-          nominations.put(nomination);
+          state.nominate(nomination);
           retries.after(Duration.between(clock.instant(), nomination.until()), new WorkItem.Again(ObjectKey.of(pod)));
         });
     evictor.evict(fresh);
   }
 
-  private <T> T lifted(Pod pod, Supplier<T> question) {
-    return nominations.without(pod.getMetadata().getUid(), PodOrder.priority(pod), question);
-  }
-
   /** Nothing is kept any longer for the pod. */
   void drop(Pod pod) {
-    nominations.remove(pod.getMetadata().getUid());
+    state.endNomination(pod.getMetadata().getUid());
   }
 
   /** Nothing is kept any longer for a pod that does not come for it in time. */
   void endIfOver(String podUid) {
-    nominations.of(podUid).filter(nomination -> !isUnderWay(nomination)).ifPresent(over -> nominations.remove(podUid));
+    state.nominated(podUid).filter(nomination -> !isUnderWay(nomination))
+        .ifPresent(over -> state.endNomination(podUid));
   }
 
   /** The pod is over or gone. */
   void forget(String podUid) {
-    nominations.remove(podUid);
+    state.endNomination(podUid);
     slots.forget(podUid);
   }
 
   /** A victim may not be evicted, by a PodDisruptionBudget or otherwise: others are looked for. */
   void refused(ObjectKey pod, String podUid, String victimUid) {
-    nominations.remove(podUid);
-    nominations.removeAwaiting(victimUid);
+    state.endNomination(podUid);
+    state.endNominationsAwaiting(victimUid);
     protectedUntil.values().removeIf(until -> until.isBefore(clock.instant()));
     protectedUntil.put(victimUid, clock.instant().plus(PROTECTED));
     retries.after(PROTECTED, new WorkItem.Again(pod));
@@ -241,12 +216,12 @@ final class Preemption {
   private boolean isUnderWay(Nomination nomination) {
     return clock.instant().isBefore(nomination.until())
         && (nomination.awaited().stream().anyMatch(victim -> view.podByUid(victim) != null)
-            || nomination.claims().stream().anyMatch(ledger::isTaken));
+            || nomination.claims().stream().anyMatch(state.claims()::isTaken));
   }
 
   private Optional<Plan> reclaim(Pod pod, Decision.Wait wait, Inventory inventory, Set<String> leaving) {
     Grounds guarantee = new Grounds.Guarantee(pod.getMetadata().getNamespace());
-    Borrowers borrowers = new Borrowers(ledger, nominations, PodOrder.priority(pod));
+    Borrowers borrowers = new Borrowers(state, PodOrder.priority(pod));
     return choose(pod, wait, inventory, guarantee, leaving, borrowers::smallestFirst)
         .or(() -> choose(pod, wait, inventory, guarantee, leaving, borrowers::largestFirst));
   }
@@ -272,12 +247,12 @@ final class Preemption {
         (node, gone) -> {
           GpuHost host = Objects.requireNonNull(inventory.host(node));
           Optional<Outcome.Allocated> found =
-              without(Objects.requireNonNull(nodes.get(node)), gone, () -> wait.dryRun().on(host));
+              without(Objects.requireNonNull(nodes.get(node)), gone, wait, host);
           return found.isPresent()
               && switch (grounds) {
                 case Grounds.Priority() -> true;
                 case Grounds.Guarantee(String namespace) ->
-                    ledger.quotas().isGuaranteed(namespace, bookings(found.get()));
+                    state.claims().quotas().isGuaranteed(namespace, bookings(found.get()));
               };
         };
     return VictimChoice.choose(candidates, place)
@@ -286,11 +261,11 @@ final class Preemption {
               VictimsOnNode onNode = Objects.requireNonNull(nodes.get(chosen.node()));
               GpuHost host = Objects.requireNonNull(inventory.host(chosen.node()));
               Outcome.Allocated outcome =
-                  without(onNode, Set.copyOf(chosen.victims()), () -> wait.dryRun().on(host)).orElseThrow();
+                  without(onNode, Set.copyOf(chosen.victims()), wait, host).orElseThrow();
               long grace = chosen.victims().stream()
                   .mapToLong(victim -> grace(Objects.requireNonNull(onNode.victims().get(victim)))).max().orElse(0);
               Set<String> freed = onNode.freedBy(Set.copyOf(chosen.victims()));
-              return new Plan(nomination(pod, outcome, chosen.victims(), grounds, freed, grace), outcome, onNode);
+              return new Plan(nomination(pod, outcome, chosen.victims(), grounds, freed, grace), outcome);
             });
   }
 
@@ -334,24 +309,23 @@ final class Preemption {
   private boolean borrows(Pod victim) {
     for (ObjectKey key : PodClaims.of(victim).orElse(List.of())) {
       @Nullable ResourceClaim claim = view.claim(key);
-      if (claim != null && ledger.quotas().isBorrowed(claim.getMetadata().getUid())) {
+      if (claim != null && state.claims().quotas().isBorrowed(claim.getMetadata().getUid())) {
         return true;
       }
     }
     return false;
   }
 
-  private <T> T without(VictimsOnNode onNode, Set<Victim> gone, Supplier<T> question) {
-    try {
-      gone.forEach(victim -> loads.remove(victim.uid()));
-      return ledger.without(onNode.freedBy(gone), question);
-    } finally {
-      gone.forEach(victim -> putBack(onNode, victim));
+  private Optional<Outcome.Allocated> without(
+      VictimsOnNode onNode,
+      Set<Victim> gone,
+      Decision.Wait wait,
+      GpuHost host) {
+    try (SchedulerState.Scope scope = state.scope()) {
+      scope.withoutPods(gone.stream().map(Victim::uid).toList());
+      scope.without(onNode.freedBy(gone));
+      return wait.dryRun().on(host);
     }
-  }
-
-  private void putBack(VictimsOnNode onNode, Victim victim) {
-    loads.put(victim.uid(), onNode.node(), PodRequests.of(Objects.requireNonNull(onNode.victims().get(victim))));
   }
 
   private static List<List<Booking>> bookings(Outcome.Allocated outcome) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.DeviceMode;
 import dev.partita.api.Driver;
+import dev.partita.controller.ClusterWithoutServer;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.budget.DecisionBudget;
@@ -40,11 +41,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class PreemptionTablesTest {
   private final ClusterWithoutServer cluster = new ClusterWithoutServer();
   private final Preemption preemption =
-      new Preemption(cluster, cluster.clock, cluster.ledger, cluster.loads, cluster.nominations, null, null,
-          cluster.priorities, DecisionBudget.endless());
-  private final PodScheduler scheduler =
-      new PodScheduler(cluster, cluster.clock, cluster.clock, cluster.ledger, cluster.loads, cluster.decider, null,
-          null, null, null, cluster.nominations, preemption);
+      new Preemption(cluster, cluster.clock, cluster.state, null, null, cluster.priorities, DecisionBudget.endless());
 
   @ParameterizedTest(name = "{0}")
   @CsvSource(delimiter = '|', textBlock = """
@@ -158,7 +155,7 @@ class PreemptionTablesTest {
   @Test
   void whatIsNominatedForOthersIsLeftToThemUnlessTheyMatterLess() {
     start("a:2", "x 1 a/0 100, y 1 a/1 100");
-    cluster.nominations.put(find(waiting("first 10 100")).orElseThrow().nomination());
+    cluster.state.nominate(find(waiting("first 10 100")).orElseThrow().nomination());
     assertThat(victims(waiting("same 10 100"))).isEqualTo("x");
     assertThat(victims(waiting("higher 20 100"))).as("as if nothing were kept for the other").isEqualTo("y");
   }
@@ -289,7 +286,7 @@ class PreemptionTablesTest {
 
   private Optional<Preemption.Plan> find(Pod pod) {
     String before = cluster.taken();
-    Decision decision = scheduler.consider(pod, cluster.inventory(), Map.of());
+    Decision decision = cluster.decisions.of(pod, cluster.inventory(), Map.of());
     Optional<Preemption.Plan> plan =
         decision instanceof Decision.Wait wait
             ? preemption.find(pod, wait, cluster.inventory(), Set.of())
@@ -315,7 +312,8 @@ class PreemptionTablesTest {
 
   private Optional<Map<Pod, Nomination>> search(List<Pod> gang) {
     String before = cluster.taken();
-    Optional<Map<Pod, Nomination>> found = new GangPreemption(scheduler, preemption).search(gang, cluster.inventory());
+    Optional<Map<Pod, Nomination>> found =
+        new GangPreemption(cluster.state, cluster.decisions, preemption).search(gang, cluster.inventory());
     assertThat(cluster.taken()).as("nothing has changed").isEqualTo(before);
     return found;
   }
