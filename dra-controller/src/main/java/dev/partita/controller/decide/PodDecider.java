@@ -16,7 +16,6 @@ import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.match.Candidates;
 import dev.partita.controller.nodes.NodeFit;
-import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.quota.QuotaLedger;
 import dev.partita.controller.reasons.Explanation;
 import dev.partita.controller.request.ClaimRef;
@@ -292,7 +291,7 @@ public final class PodDecider implements Decider {
 
   private Optional<QuotaLedger.Excess> excess(String namespace, Outcome.Allocated allocated) {
     return state.claims().quotas().excess(namespace,
-        allocated.claims().stream().map(ClaimPlacement::bookings).toList());
+        allocated.bookings());
   }
 
   private Optional<Outcome.Allocated> placeOn(

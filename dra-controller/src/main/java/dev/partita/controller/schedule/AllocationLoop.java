@@ -150,7 +150,8 @@ public final class AllocationLoop implements AutoCloseable {
     PodDecisions decisions = new PodDecisions(decides.apply(decider), state, monotonicClock);
     // a pod with several budgets is answered by 500
     this.evictor = new Evictor(client, edge.apart("evictions"), podEvents, listening);
-    this.preemption = new Preemption(view, monotonicClock, state, evictor, retries, priorities, budget);
+    PreemptionSearch search = new PreemptionSearch(view, state, decisions, priorities, monotonicClock);
+    this.preemption = new Preemption(view, monotonicClock, state, search, evictor, retries, budget);
     this.scheduler =
         new PodScheduler(
             view,
@@ -163,8 +164,7 @@ public final class AllocationLoop implements AutoCloseable {
             retries,
             preemption);
     GangScheduler gangs =
-        new GangScheduler(view, monotonicClock, state, decisions, scheduler,
-            new GangPreemption(state, decisions, preemption), abandoned, retries);
+        new GangScheduler(view, monotonicClock, state, decisions, scheduler, preemption, abandoned, retries);
     this.queue = new PodQueue(view, state.loads(), scheduler, gangs, retries, budget, processorTime, monotonicClock);
     this.explanations = new Explanations(view, scheduler, decisions);
     this.follower =

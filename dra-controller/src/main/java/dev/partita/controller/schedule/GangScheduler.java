@@ -50,7 +50,7 @@ final class GangScheduler {
   private final SchedulerState state;
   private final PodDecisions decisions;
   private final PodScheduler scheduler;
-  private final GangPreemption preemption;
+  private final Preemption preemption;
   private final AbandonedClaims abandoned;
   private final Retries retries;
   private final Map<ObjectKey, Look> looks = new HashMap<>();
@@ -70,7 +70,7 @@ final class GangScheduler {
       SchedulerState state,
       PodDecisions decisions,
       PodScheduler scheduler,
-      GangPreemption preemption,
+      Preemption preemption,
       AbandonedClaims abandoned,
       Retries retries) {
     this.view = view;
@@ -163,7 +163,7 @@ final class GangScheduler {
       case Placing.NoPlace(Pod pod, Decision decision) -> {
         refuse(gang, pod, decision, open, settled);
         if (decision instanceof Decision.Wait) {
-          preemption.make(needed, inventory).ifPresent(words -> needed
+          preemption.makeRoom(needed).ifPresent(words -> needed
               .forEach(each -> scheduler.awaitVictims(each, waiting(each), "gang " + gang.name() + ": " + words)));
         } else {
           preemption.drop(needed);

@@ -156,11 +156,12 @@ final class PodScheduler {
     switch (decision) {
       case Decision.Wait wait ->
           preemption
-              .makeRoom(pod, wait, inventory)
+              .makeRoom(pod, wait)
               .ifPresent(words -> notes.preempting(pod, wait.claims(),
                   words + "; " + wait.why().summary(WhyWaiting.MAX_EXPLANATION - words.length() - 2)));
       case Decision.Allocate _ -> {}
-      default -> preemption.endIfOver(uid);
+      case Decision.Nothing _,Decision.ClaimMissing _,Decision.LeaveToScheduler _,Decision.Settled _,Decision.Refuse _ ->
+          preemption.endIfOver(uid);
     }
   }
 

@@ -8,7 +8,6 @@ import dev.partita.api.Driver;
 import dev.partita.controller.ClusterWithoutServer;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.booking.Booking;
-import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.decide.Decision;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.state.Nomination;
@@ -21,6 +20,7 @@ import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -37,11 +37,10 @@ import org.junit.jupiter.params.provider.CsvSource;
  * Whom preemption takes, case by case. Cards have 140 GiB. A pod that runs is written as name, priority, card and GiB;
  * one that waits as name, priority and GiB; without a namespace they are in {@code default}.
  */
-@SuppressWarnings("NullAway") // nothing is carried out here
 class PreemptionTablesTest {
   private final ClusterWithoutServer cluster = new ClusterWithoutServer();
-  private final Preemption preemption =
-      new Preemption(cluster, cluster.clock, cluster.state, null, null, cluster.priorities, DecisionBudget.endless());
+  private final PreemptionSearch search =
+      new PreemptionSearch(cluster, cluster.state, cluster.decisions, cluster.priorities, cluster.clock);
 
   @ParameterizedTest(name = "{0}")
   @CsvSource(delimiter = '|', textBlock = """
@@ -143,7 +142,7 @@ class PreemptionTablesTest {
   @Test
   void whatAPodIsToGetIsNominated() {
     start("a:1", "x 1 a/0 100");
-    Nomination nomination = find(waiting("p 10 60")).orElseThrow().nomination();
+    Nomination nomination = find(waiting("p 10 60")).orElseThrow();
     assertThat(nomination.node()).isEqualTo("a");
     assertThat(nomination.bookings())
         .containsExactly(List.of(new Booking(new CardKey("a", 0), DeviceMode.SHARED, 60 * GpuNodes.GIB, 0)));
@@ -155,7 +154,7 @@ class PreemptionTablesTest {
   @Test
   void whatIsNominatedForOthersIsLeftToThemUnlessTheyMatterLess() {
     start("a:2", "x 1 a/0 100, y 1 a/1 100");
-    cluster.state.nominate(find(waiting("first 10 100")).orElseThrow().nomination());
+    cluster.state.nominate(find(waiting("first 10 100")).orElseThrow());
     assertThat(victims(waiting("same 10 100"))).isEqualTo("x");
     assertThat(victims(waiting("higher 20 100"))).as("as if nothing were kept for the other").isEqualTo("y");
   }
@@ -170,6 +169,16 @@ class PreemptionTablesTest {
     assertThat(victims(waiting("p 10 60"))).isEqualTo("nobody");
     cluster.put(new PodBuilder(other).editSpec().withPriority(5).endSpec().build());
     assertThat(victims(waiting("q 10 60"))).as("both, for the claim is free when both are gone").isEqualTo("other x");
+  }
+
+  @Test
+  void whoMayNotBeEvictedIsSparedForAWhile() {
+    start("a:1", "x 1 a/0 70, y 5 a/0 70");
+    search.spare("default/x", Duration.ofSeconds(30));
+    Pod pod = waiting("p 10 60");
+    assertThat(victims(pod)).isEqualTo("y");
+    cluster.clock.advance(Duration.ofSeconds(30));
+    assertThat(victims(pod)).isEqualTo("x");
   }
 
   @Test
@@ -225,10 +234,10 @@ class PreemptionTablesTest {
   void whoNeverPreemptsMayNot() {
     start("a:1", "x 1 a/0 100");
     Pod pod = waiting("p 10 60");
-    assertThat(preemption.mayEvict(pod)).isTrue();
-    assertThat(preemption.mayEvict(new PodBuilder(pod).editSpec().withPreemptionPolicy("Never").endSpec().build()))
+    assertThat(search.mayEvict(pod)).isTrue();
+    assertThat(search.mayEvict(new PodBuilder(pod).editSpec().withPreemptionPolicy("Never").endSpec().build()))
         .isFalse();
-    assertThat(preemption.mayEvict(waiting("low 1 60"))).as("nobody is less important").isFalse();
+    assertThat(search.mayEvict(waiting("low 1 60"))).as("nobody is less important").isFalse();
   }
 
   private static Pod requesting(Pod pod, String cpu) {
@@ -284,19 +293,17 @@ class PreemptionTablesTest {
     return amount.equals("whole") ? amount : amount + "Gi";
   }
 
-  private Optional<Preemption.Plan> find(Pod pod) {
+  private Optional<Nomination> find(Pod pod) {
     String before = cluster.taken();
     Decision decision = cluster.decisions.of(pod, cluster.inventory(), Map.of());
-    Optional<Preemption.Plan> plan =
-        decision instanceof Decision.Wait wait
-            ? preemption.find(pod, wait, cluster.inventory(), Set.of())
-            : Optional.empty();
+    Optional<PreemptionPlan> plan =
+        decision instanceof Decision.Wait wait ? search.forPod(pod, wait) : Optional.empty();
     assertThat(cluster.taken()).as("nothing has changed").isEqualTo(before);
-    return plan;
+    return plan.map(found -> found.nominations().get(pod));
   }
 
   private String victims(Pod pod) {
-    return find(pod).map(plan -> names(plan.nomination())).orElse("nobody");
+    return find(pod).map(PreemptionTablesTest::names).orElse("nobody");
   }
 
   private static String names(Nomination nomination) {
@@ -312,8 +319,7 @@ class PreemptionTablesTest {
 
   private Optional<Map<Pod, Nomination>> search(List<Pod> gang) {
     String before = cluster.taken();
-    Optional<Map<Pod, Nomination>> found =
-        new GangPreemption(cluster.state, cluster.decisions, preemption).search(gang, cluster.inventory());
+    Optional<Map<Pod, Nomination>> found = search.forGang(gang).map(PreemptionPlan::nominations);
     assertThat(cluster.taken()).as("nothing has changed").isEqualTo(before);
     return found;
   }

@@ -1,10 +1,10 @@
 package dev.partita.controller.schedule;
 
 import dev.partita.controller.allocate.Outcome;
+import dev.partita.controller.booking.Booking;
 import dev.partita.controller.decide.Decision;
 import dev.partita.controller.decide.PodDecisions;
-import dev.partita.controller.inventory.Inventory;
-import dev.partita.controller.schedule.Preemption.Plan;
+import dev.partita.controller.schedule.PreemptionSearch.Room;
 import dev.partita.controller.state.Nomination;
 import dev.partita.controller.state.PodPlan;
 import dev.partita.controller.state.SchedulerState;
@@ -24,48 +24,21 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Makes room for a gang that finds no place, at the cost of pods of lower priority, or of pods that borrow what is
- * guaranteed to the gang's namespace: for all of its pods or for none, so that nobody goes for a gang that does not fit
- * all the same. For one thread.
+ * Looks for room for pods of a gang, for all of them or for none, so that nobody goes for a gang that does not fit all
+ * the same. For one thread.
  */
-final class GangPreemption {
+final class GangSearch {
   /** Pods of one gang for which others are evicted: each is a search of the whole cluster. */
   private static final int MOST = 64;
 
   private final SchedulerState state;
   private final PodDecisions decisions;
-  private final Preemption preemption;
+  private final PreemptionSearch search;
 
-  GangPreemption(SchedulerState state, PodDecisions decisions, Preemption preemption) {
+  GangSearch(SchedulerState state, PodDecisions decisions, PreemptionSearch search) {
     this.state = state;
     this.decisions = decisions;
-    this.preemption = preemption;
-  }
-
-  /**
-   * Looks for room for pods of a gang, and has victims evicted.
-   *
-   * @param pods those that have no place yet and are needed; nothing counts as taken for them
-   * @return what is being done, for people; empty if nothing is
-   */
-  Optional<String> make(List<Pod> pods, Inventory inventory) {
-    Map<Pod, Nomination> nominated = new LinkedHashMap<>();
-    pods.forEach(pod -> preemption.underWay(pod).ifPresent(nomination -> nominated.put(pod, nomination)));
-    if (!nominated.isEmpty()) {
-      return words(nominated);
-    }
-    drop(pods);
-    if (pods.stream().noneMatch(preemption::mayEvict)) {
-      return Optional.empty();
-    }
-    Optional<Map<Pod, Nomination>> fresh = preemption.inItsTurn(pods.getFirst(), () -> search(pods, inventory));
-    fresh.ifPresent(preemption::begin);
-    return fresh.flatMap(GangPreemption::words);
-  }
-
-  /** Nothing is kept any longer for them. */
-  void drop(List<Pod> pods) {
-    pods.forEach(preemption::drop);
+    this.search = search;
   }
 
   /**
@@ -73,32 +46,32 @@ final class GangPreemption {
    * before. If borrowers are to go, it must be for no more than is guaranteed, whichever of the gang's pods it is that
    * they go for.
    */
-  Optional<Map<Pod, Nomination>> search(List<Pod> pods, Inventory inventory) {
+  Optional<PreemptionPlan> find(List<Pod> pods) {
     Map<Pod, Nomination> found = new LinkedHashMap<>();
     List<Outcome.Allocated> outcomes = new ArrayList<>();
     Set<String> leaving = new HashSet<>();
     try (SchedulerState.Scope scope = state.scope()) {
       for (Pod pod : pods) {
-        switch (decisions.of(pod, inventory, scope.placed())) {
+        switch (decisions.of(pod, state.inventory(), scope.placed())) {
           case Decision.Allocate(PodPlan plan) -> {
-            found.put(pod, preemption.nomination(pod, plan.outcome()));
+            found.put(pod, search.nomination(pod, plan.outcome()));
             outcomes.add(plan.outcome());
             scope.assume(plan);
           }
           case Decision.Settled _ -> {} // by claims that it shares with others of the gang
-          case Decision.Wait wait when rooms(found) < MOST && preemption.mayEvict(pod) -> {
-            Optional<Plan> plan = preemption.find(pod, wait, inventory, leaving);
-            if (plan.isEmpty()) {
+          case Decision.Wait wait when rooms(found) < MOST && search.mayEvict(pod) -> {
+            Optional<Room> room = search.room(pod, wait, leaving);
+            if (room.isEmpty()) {
               return Optional.empty();
             }
-            Nomination nomination = plan.get().nomination();
+            Nomination nomination = room.get().nomination();
             found.put(pod, nomination);
-            outcomes.add(plan.get().outcome());
+            outcomes.add(room.get().outcome());
             List<String> victims = nomination.victims().stream().map(Victim::uid).toList();
             leaving.addAll(victims);
             scope.withoutPods(victims);
             scope.without(nomination.claims());
-            scope.assume(plan(pod, wait, plan.get().outcome()));
+            scope.assume(plan(pod, wait, room.get().outcome()));
           }
           case Decision.Wait _,Decision.Nothing _,Decision.ClaimMissing _,Decision.LeaveToScheduler _,Decision.Refuse _ -> {
             return Optional.empty();
@@ -106,11 +79,21 @@ final class GangPreemption {
         }
       }
       if (found.values().stream().anyMatch(own -> own.grounds() instanceof Nomination.Grounds.Guarantee)
-          && !preemption.isGuaranteed(pods.getFirst().getMetadata().getNamespace(), outcomes)) {
+          && !isGuaranteed(pods.getFirst().getMetadata().getNamespace(), outcomes)) {
         return Optional.empty();
       }
     }
-    return rooms(found) == 0 ? Optional.empty() : Optional.of(together(found));
+    return rooms(found) == 0 ? Optional.empty() : Optional.of(new PreemptionPlan(together(found)));
+  }
+
+  /** Whether a quota guarantees the namespace all that these pods are to get, which counts as taken. */
+  private boolean isGuaranteed(String namespace, List<Outcome.Allocated> outcomes) {
+    Set<String> claims = outcomes.stream().flatMap(outcome -> outcome.claims().stream())
+        .map(placement -> placement.claim().uid()).collect(Collectors.toSet());
+    List<List<Booking>> together = outcomes.stream().flatMap(outcome -> outcome.bookings().stream()).toList();
+    try (var _ = state.without(claims)) {
+      return state.claims().quotas().isGuaranteed(namespace, together);
+    }
   }
 
   /** Pods for which others have to go. */
@@ -133,10 +116,5 @@ final class GangPreemption {
     Map<Pod, Nomination> together = new LinkedHashMap<>();
     found.forEach((pod, nomination) -> together.put(pod, nomination.within(victims, claims, end)));
     return together;
-  }
-
-  private static Optional<String> words(Map<Pod, Nomination> nominations) {
-    return nominations.values().stream().flatMap(nomination -> nomination.words().stream())
-        .reduce((one, other) -> one + "; " + other);
   }
 }
