@@ -18,12 +18,12 @@ import java.util.Set;
  * long as its namespace borrows without those before. Otherwise what is guaranteed to one namespace would be taken for
  * another one, and back again. For one thread.
  */
-public final class Borrowers {
+final class Borrowers {
   private final SchedulerState state;
   private final int priority;
 
   /** @param priority of the pod that makes them go: whoever has a lower one goes whatever is borrowed */
-  public Borrowers(SchedulerState state, int priority) {
+  Borrowers(SchedulerState state, int priority) {
     this.state = state;
     this.priority = priority;
   }
@@ -39,11 +39,11 @@ public final class Borrowers {
   }
 
   /** So that no more is taken than is borrowed, where that will do. */
-  public Set<Victim> smallestFirst(VictimsOnNode onNode) {
+  Set<Victim> smallestFirst(VictimsOnNode onNode) {
     return among(onNode, Comparator.naturalOrder());
   }
 
-  public Set<Victim> largestFirst(VictimsOnNode onNode) {
+  Set<Victim> largestFirst(VictimsOnNode onNode) {
     return among(onNode, Comparator.reverseOrder());
   }
 

@@ -22,6 +22,7 @@ import dev.partita.controller.events.PodEvents;
 import dev.partita.controller.explain.Answer;
 import dev.partita.controller.explain.Question;
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.preempt.PreemptionSearch;
 import dev.partita.controller.preempt.Priorities;
 import dev.partita.controller.proposal.OthersProposals;
 import dev.partita.controller.quota.QuotaRefresh;

@@ -4,6 +4,8 @@ import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.budget.OverBudgetException;
 import dev.partita.controller.commit.Evictor;
 import dev.partita.controller.decide.Decision;
+import dev.partita.controller.preempt.PreemptionPlan;
+import dev.partita.controller.preempt.PreemptionSearch;
 import dev.partita.controller.state.Nomination;
 import dev.partita.controller.state.SchedulerState;
 import dev.partita.controller.turns.SearchSlots;

@@ -1,10 +1,10 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.preempt;
 
 import dev.partita.controller.allocate.Outcome;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.decide.Decision;
 import dev.partita.controller.decide.PodDecisions;
-import dev.partita.controller.schedule.PreemptionSearch.Room;
+import dev.partita.controller.preempt.PreemptionSearch.Room;
 import dev.partita.controller.state.Nomination;
 import dev.partita.controller.state.PodPlan;
 import dev.partita.controller.state.SchedulerState;

@@ -1,4 +1,4 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.preempt;
 
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * Whom preemption takes, case by case. Cards have 140 GiB. A pod that runs is written as name, priority, card and GiB;
  * one that waits as name, priority and GiB; without a namespace they are in {@code default}.
  */
-class PreemptionTablesTest {
+class PreemptionSearchTest {
   private final ClusterWithoutServer cluster = new ClusterWithoutServer();
   private final PreemptionSearch search =
       new PreemptionSearch(cluster, cluster.state, cluster.decisions, cluster.priorities, cluster.clock);
@@ -303,12 +303,12 @@ class PreemptionTablesTest {
   }
 
   private String victims(Pod pod) {
-    return find(pod).map(PreemptionTablesTest::names).orElse("nobody");
+    return find(pod).map(PreemptionSearchTest::names).orElse("nobody");
   }
 
   private static String names(Nomination nomination) {
     String names =
-        nomination.victims().stream().map(Victim::toString).map(PreemptionTablesTest::inShort)
+        nomination.victims().stream().map(Victim::toString).map(PreemptionSearchTest::inShort)
             .collect(Collectors.toCollection(TreeSet::new)).stream().collect(Collectors.joining(" "));
     return names.isEmpty() ? "nobody" : names;
   }

@@ -1,4 +1,4 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.preempt;
 
 import dev.partita.controller.allocate.Outcome;
 import dev.partita.controller.claim.PodClaims;
@@ -8,10 +8,6 @@ import dev.partita.controller.decide.PodDecisions;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.nodes.PodRequests;
-import dev.partita.controller.preempt.Borrowers;
-import dev.partita.controller.preempt.Priorities;
-import dev.partita.controller.preempt.VictimChoice;
-import dev.partita.controller.preempt.VictimsOnNode;
 import dev.partita.controller.state.Nomination;
 import dev.partita.controller.state.Nomination.Grounds;
 import dev.partita.controller.state.SchedulerState;
@@ -39,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * Looks for the cheapest pods to evict so that a pod, or all of a gang, finds a place: pods of lower priority, or pods
  * that borrow what is guaranteed to its namespace. In the end all counts as before. For one thread.
  */
-final class PreemptionSearch {
+public final class PreemptionSearch {
   /** How long a victim may take beyond its grace period before something else is tried. */
   private static final Duration PATIENCE = Duration.ofMinutes(5);
 
@@ -53,7 +49,7 @@ final class PreemptionSearch {
   private final Map<String, Instant> sparedUntil = new HashMap<>(); // by UID of the pod
 
   /** @param clock cannot be set, unlike the time of day */
-  PreemptionSearch(
+  public PreemptionSearch(
       ClusterObjects objects,
       SchedulerState state,
       PodDecisions decisions,
@@ -67,14 +63,14 @@ final class PreemptionSearch {
   }
 
   /** Nobody has that pod evicted for so long: it may not be now. */
-  void spare(String podUid, Duration howLong) {
+  public void spare(String podUid, Duration howLong) {
     Instant now = clock.instant();
     sparedUntil.values().removeIf(until -> until.isBefore(now));
     sparedUntil.put(podUid, now.plus(howLong));
   }
 
   /** Whether anybody may have to go for the pod: because of its priority, or of what is guaranteed to its namespace. */
-  boolean mayEvict(Pod pod) {
+  public boolean mayEvict(Pod pod) {
     return isAllowed(pod) && (mayReclaim(pod) || priorities.isAnyBelow(PodOrder.priority(pod)));
   }
 
@@ -87,7 +83,7 @@ final class PreemptionSearch {
   }
 
   /** Whom to evict for a pod that waits; empty if that would not help. */
-  Optional<PreemptionPlan> forPod(Pod pod, Decision.Wait wait) {
+  public Optional<PreemptionPlan> forPod(Pod pod, Decision.Wait wait) {
     return room(pod, wait, Set.of()).map(room -> new PreemptionPlan(Map.of(pod, room.nomination())));
   }
 
@@ -96,7 +92,7 @@ final class PreemptionSearch {
    *
    * @param pods for which nothing counts as taken
    */
-  Optional<PreemptionPlan> forGang(List<Pod> pods) {
+  public Optional<PreemptionPlan> forGang(List<Pod> pods) {
     return new GangSearch(state, decisions, this).find(pods);
   }
 

@@ -1,4 +1,4 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.preempt;
 
 import dev.partita.controller.state.Nomination;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -14,18 +14,18 @@ import java.util.Optional;
  * @param nominations what is kept meanwhile for each of them, in the order in which they were decided about; others
  *        have to go for one of them at least
  */
-record PreemptionPlan(Map<Pod, Nomination> nominations) {
-  PreemptionPlan {
+public record PreemptionPlan(Map<Pod, Nomination> nominations) {
+  public PreemptionPlan {
     nominations = Collections.unmodifiableMap(new LinkedHashMap<>(nominations));
   }
 
   /** Who makes room, for those who own the pods. */
-  Optional<String> words() {
+  public Optional<String> words() {
     return words(nominations.values());
   }
 
   /** The same of nominations that are there already; empty if nobody has to go for any of them. */
-  static Optional<String> words(Collection<Nomination> nominations) {
+  public static Optional<String> words(Collection<Nomination> nominations) {
     return nominations.stream().flatMap(nomination -> nomination.words().stream())
         .reduce((one, other) -> one + "; " + other);
   }
