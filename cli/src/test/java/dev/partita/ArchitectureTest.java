@@ -114,6 +114,21 @@ class ArchitectureTest {
         .check(PARTITA);
   }
 
+  @Test
+  void decisionsNeedNoServerAndWriteNothing() {
+    noClasses()
+        .that()
+        .resideInAnyPackage("dev.partita.controller.decide..", "dev.partita.controller.preempt..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage("io.fabric8.kubernetes.client..", "dev.partita.controller.edge..",
+            "dev.partita.controller.commit..", "dev.partita.controller.events..", "java.net..", "java.nio.file..")
+        .orShould()
+        .dependOnClassesThat()
+        .haveFullyQualifiedName("dev.partita.controller.watch.ClusterView")
+        .check(PARTITA);
+  }
+
   /** A module's root is a room like the others: what starts everything, or what everything stands on. */
   @ParameterizedTest
   @ValueSource(

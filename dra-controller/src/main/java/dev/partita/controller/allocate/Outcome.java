@@ -1,5 +1,6 @@
 package dev.partita.controller.allocate;
 
+import dev.partita.controller.booking.Booking;
 import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.reasons.Explanation;
 import java.util.List;
@@ -10,6 +11,11 @@ public sealed interface Outcome {
   record Allocated(String node, List<ClaimPlacement> claims) implements Outcome {
     public Allocated {
       claims = List.copyOf(claims);
+    }
+
+    /** What each of the claims takes, in their order. */
+    public List<List<Booking>> bookings() {
+      return claims.stream().map(ClaimPlacement::bookings).toList();
     }
   }
 

@@ -16,17 +16,15 @@ import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.match.Candidates;
 import dev.partita.controller.nodes.NodeFit;
-import dev.partita.controller.nodes.NodeLoads;
-import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.quota.QuotaLedger;
 import dev.partita.controller.reasons.Explanation;
 import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.PodNeeds;
 import dev.partita.controller.selector.DeviceSelectors;
-import dev.partita.controller.state.ClaimLedger;
 import dev.partita.controller.state.DemandRecorder;
 import dev.partita.controller.state.PodPlan;
+import dev.partita.controller.state.SchedulerState;
 import dev.partita.controller.state.Vetoes;
 import dev.partita.controller.turns.AlikePods;
 import dev.partita.controller.turns.PodShape;
@@ -56,8 +54,7 @@ import org.jspecify.annotations.Nullable;
 public final class PodDecider implements Decider {
   private final Heartbeat heartbeat;
   private final ClusterObjects view;
-  private final ClaimLedger ledger;
-  private final NodeLoads loads;
+  private final SchedulerState state;
   private final Vetoes vetoes;
   private final ClaimReader reader;
   private final DemandRecorder demandRecorder;
@@ -66,19 +63,17 @@ public final class PodDecider implements Decider {
 
   public PodDecider(
       ClusterObjects view,
-      ClaimLedger ledger,
-      NodeLoads loads,
+      SchedulerState state,
       Vetoes vetoes,
       DecisionBudget budget,
       Heartbeat heartbeat) {
     this.budget = budget;
     this.heartbeat = heartbeat;
     this.view = view;
-    this.ledger = ledger;
-    this.loads = loads;
+    this.state = state;
     this.vetoes = vetoes;
     this.reader = new ClaimReader(view::deviceClass, new DeviceSelectors(budget));
-    this.demandRecorder = new DemandRecorder(view, reader, ledger.history());
+    this.demandRecorder = new DemandRecorder(view, reader, state.claims().history());
     this.allocator = allocator(budget);
   }
 
@@ -114,8 +109,8 @@ public final class PodDecider implements Decider {
         allocatedElsewhere.add(AllocationStatus.onlyOn(node));
         continue;
       }
-      if (ledger.isAssumed(claim.getMetadata().getUid())
-          || (AllocatedClaim.isProposed(claim) && !ledger.isSpent(claim))) {
+      if (state.claims().isAssumed(claim.getMetadata().getUid())
+          || (AllocatedClaim.isProposed(claim) && !state.claims().isSpent(claim))) {
         return new Reading.Decided(new Decision.Nothing()); // its next change comes back here
       }
       if (AllocatedClaim.isAllocated(claim)) {
@@ -164,7 +159,7 @@ public final class PodDecider implements Decider {
     List<ClaimRequest> asks = open.asks();
     String namespace = pod.getMetadata().getNamespace();
     Function<GpuHost, Optional<String>> unfit =
-        host -> refusal(pod, host, open, now).or(() -> ledger.quotas().refusal(namespace, asks, host));
+        host -> refusal(pod, host, open, now).or(() -> state.claims().quotas().refusal(namespace, asks, host));
     SortedSet<String> unknown = ControllerOnlyFields.fields(asks);
     String scheduled =
         "kube-scheduler allocates there" + (unknown.isEmpty() ? "" : ", and it knows no " + String.join(", ", unknown));
@@ -226,7 +221,7 @@ public final class PodDecider implements Decider {
   @Override
   public void forgetSearches() {
     allocator = allocator(budget);
-    ledger.forgetOrder();
+    state.claims().forgetOrder();
   }
 
   /**
@@ -253,7 +248,7 @@ public final class PodDecider implements Decider {
     Candidates scheduled =
         host -> isScheduled(host) ? unfit.apply(host) : Optional.of("the controller allocates there");
     return Gang.of(pod).isEmpty()
-        && allocator.place(PodNeeds.NONE, asks, scheduled, ledger.freeCards(inventory)).isPresent();
+        && allocator.place(PodNeeds.NONE, asks, scheduled, state.claims().freeCards(inventory)).isPresent();
   }
 
   /**
@@ -263,13 +258,13 @@ public final class PodDecider implements Decider {
   private Outcome allocate(Pod pod, List<ClaimRequest> asks, Candidates candidates, Inventory inventory) {
     String namespace = pod.getMetadata().getNamespace();
     // Where the pod counts already, room for it is not to be looked for once more; candidates see to that.
-    PodNeeds needs = loads.counts(pod.getMetadata().getUid()) ? PodNeeds.NONE : NodeFit.needs(pod);
+    PodNeeds needs = state.loads().counts(pod.getMetadata().getUid()) ? PodNeeds.NONE : NodeFit.needs(pod);
     List<QuotaLedger.Excess> excesses = new ArrayList<>();
     Candidates allowed =
         host -> candidates.refusal(host)
             .or(() -> excesses.stream().filter(e -> e.hosts().test(host)).map(QuotaLedger.Excess::why).findFirst());
     while (true) {
-      Outcome outcome = allocator.allocate(needs, asks, allowed, ledger.freeCards(inventory));
+      Outcome outcome = allocator.allocate(needs, asks, allowed, state.claims().freeCards(inventory));
       if (!(outcome instanceof Outcome.Allocated allocated)) {
         Set<String> models = excesses.stream().flatMap(excess -> excess.models().stream()).collect(Collectors.toSet());
         return models.isEmpty()
@@ -295,7 +290,8 @@ public final class PodDecider implements Decider {
   }
 
   private Optional<QuotaLedger.Excess> excess(String namespace, Outcome.Allocated allocated) {
-    return ledger.quotas().excess(namespace, allocated.claims().stream().map(ClaimPlacement::bookings).toList());
+    return state.claims().quotas().excess(namespace,
+        allocated.bookings());
   }
 
   private Optional<Outcome.Allocated> placeOn(
@@ -303,7 +299,7 @@ public final class PodDecider implements Decider {
       String namespace,
       List<ClaimRequest> asks,
       Inventory inventory) {
-    Optional<Outcome.Allocated> found = allocator.placeOn(host.name(), asks, ledger.freeCards(inventory));
+    Optional<Outcome.Allocated> found = allocator.placeOn(host.name(), asks, state.claims().freeCards(inventory));
     Optional<QuotaLedger.Excess> excess = found.flatMap(allocated -> excess(namespace, allocated));
     if (excess.isEmpty()) {
       return found;
@@ -353,6 +349,6 @@ public final class PodDecider implements Decider {
     if (open.claims().keySet().stream().anyMatch(uid -> vetoes.holds(uid, host.name(), now))) {
       return Optional.of("kube-scheduler found no room for the pod there");
     }
-    return NodeFit.refusal(pod, node, loads.without(pod.getMetadata().getUid(), host.name()));
+    return NodeFit.refusal(pod, node, state.loads().without(pod.getMetadata().getUid(), host.name()));
   }
 }

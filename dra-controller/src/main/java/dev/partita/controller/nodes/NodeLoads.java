@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /** What pods request on every node, kept up to date pod by pod. For one thread. */
 public final class NodeLoads {
-  private record Entry(String node, PodRequests requests) {}
+  /** What a pod requests, and where. */
+  public record Entry(String node, PodRequests requests) {}
 
   private final Consumer<String> changed;
   private final Map<String, Entry> byPod = new HashMap<>();
@@ -38,9 +39,19 @@ public final class NodeLoads {
     }
   }
 
+  /** How the pod counts; empty if it counts on no node. */
+  public Optional<Entry> entry(String podUid) {
+    return Optional.ofNullable(byPod.get(podUid));
+  }
+
+  /** Counts the pod as it did then. */
+  public void restore(String podUid, Optional<Entry> before) {
+    before.ifPresentOrElse(entry -> put(podUid, entry.node(), entry.requests()), () -> remove(podUid));
+  }
+
   /** The node on which the pod counts; empty if it counts on none. */
   public Optional<String> nodeOf(String podUid) {
-    return Optional.ofNullable(byPod.get(podUid)).map(Entry::node);
+    return entry(podUid).map(Entry::node);
   }
 
   /** Whether the pod counts on some node. */

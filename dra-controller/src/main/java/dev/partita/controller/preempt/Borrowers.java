@@ -2,13 +2,11 @@ package dev.partita.controller.preempt;
 
 import dev.partita.api.DeviceName;
 import dev.partita.controller.booking.Booking;
-import dev.partita.controller.state.ClaimLedger;
-import dev.partita.controller.state.Nominations;
+import dev.partita.controller.state.SchedulerState;
 import dev.partita.controller.state.Victim;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -20,15 +18,13 @@ import java.util.Set;
  * long as its namespace borrows without those before. Otherwise what is guaranteed to one namespace would be taken for
  * another one, and back again. For one thread.
  */
-public final class Borrowers {
-  private final ClaimLedger ledger;
-  private final Nominations nominations;
+final class Borrowers {
+  private final SchedulerState state;
   private final int priority;
 
   /** @param priority of the pod that makes them go: whoever has a lower one goes whatever is borrowed */
-  public Borrowers(ClaimLedger ledger, Nominations nominations, int priority) {
-    this.ledger = ledger;
-    this.nominations = nominations;
+  Borrowers(SchedulerState state, int priority) {
+    this.state = state;
     this.priority = priority;
   }
 
@@ -43,11 +39,11 @@ public final class Borrowers {
   }
 
   /** So that no more is taken than is borrowed, where that will do. */
-  public Set<Victim> smallestFirst(VictimsOnNode onNode) {
+  Set<Victim> smallestFirst(VictimsOnNode onNode) {
     return among(onNode, Comparator.naturalOrder());
   }
 
-  public Set<Victim> largestFirst(VictimsOnNode onNode) {
+  Set<Victim> largestFirst(VictimsOnNode onNode) {
     return among(onNode, Comparator.reverseOrder());
   }
 
@@ -64,37 +60,27 @@ public final class Borrowers {
             .toList();
     Set<Victim> gone = new LinkedHashSet<>();
     // What is being given back for others is not borrowed any longer.
-    return ledger.without(
-        nominations.claims(),
-        () -> {
-          add(inOrder.iterator(), gone, onNode);
-          return gone;
-        });
-  }
-
-  /** Adds those of the rest that may go, too; what the others have is out of the books. */
-  private void add(Iterator<Victim> rest, Set<Victim> gone, VictimsOnNode onNode) {
-    while (rest.hasNext()) {
-      Victim victim = rest.next();
-      if (victim.priority() < priority || onNode.claimsOf(victim).stream().anyMatch(ledger.quotas()::isBorrowed)) {
-        Set<String> freed = new HashSet<>(onNode.freedBy(gone));
-        gone.add(victim);
-        Set<String> more = new HashSet<>(onNode.freedBy(gone));
-        more.removeAll(freed);
-        ledger.without(
-            more,
-            () -> {
-              add(rest, gone, onNode);
-              return gone;
-            });
-        return;
+    try (SchedulerState.Scope scope = state.without(state.claimsOfVictims())) {
+      for (Victim victim : inOrder) {
+        if (victim.priority() < priority || borrows(onNode, victim)) {
+          Set<String> freed = onNode.freedBy(gone);
+          gone.add(victim);
+          Set<String> more = new HashSet<>(onNode.freedBy(gone));
+          more.removeAll(freed);
+          scope.without(more);
+        }
       }
     }
+    return gone;
+  }
+
+  private boolean borrows(VictimsOnNode onNode, Victim victim) {
+    return onNode.claimsOf(victim).stream().anyMatch(state.claims().quotas()::isBorrowed);
   }
 
   private Size size(VictimsOnNode onNode, Victim victim) {
     List<Booking> bookings =
-        onNode.claimsOf(victim).stream().flatMap(claim -> ledger.bookings(claim).stream()).toList();
+        onNode.claimsOf(victim).stream().flatMap(claim -> state.claims().bookings(claim).stream()).toList();
     return new Size(
         bookings.stream().filter(booking -> booking.device() instanceof DeviceName.Whole).count(), bookings.size(),
         bookings.stream().mapToLong(Booking::memory).sum());

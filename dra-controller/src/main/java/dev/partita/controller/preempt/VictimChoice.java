@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * is chosen of whose victims the most important is the least; then the one where their priorities, and then their
  * number, are least; then where they have run the shortest.
  */
-public final class VictimChoice {
+final class VictimChoice {
   /**
    * Nodes whose victims are compared in all, where the most important is no less than elsewhere. To find a node where
    * it is less one question a node will do, and is asked of all.
@@ -29,7 +29,7 @@ public final class VictimChoice {
 
   /** Whether there is a place on a node once some of the pods there are gone. */
   @FunctionalInterface
-  public interface Place {
+  interface Place {
     boolean isOn(String node, Set<Victim> gone);
   }
 
@@ -38,7 +38,7 @@ public final class VictimChoice {
    *
    * @param victims at least one, the most important first
    */
-  public record Chosen(String node, List<Victim> victims) {
+  record Chosen(String node, List<Victim> victims) {
     public Chosen {
       victims = List.copyOf(victims);
     }
@@ -58,7 +58,7 @@ public final class VictimChoice {
    * @param candidates by node
    * @return empty if no eviction would help
    */
-  public static Optional<Chosen> choose(SortedMap<String, ? extends Collection<Victim>> candidates, Place place) {
+  static Optional<Chosen> choose(SortedMap<String, ? extends Collection<Victim>> candidates, Place place) {
     @Nullable Chosen best = null;
     int compared = 0;
     for (Map.Entry<String, ? extends Collection<Victim>> node : candidates.entrySet()) {

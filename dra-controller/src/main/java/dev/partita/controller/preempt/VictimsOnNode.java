@@ -25,10 +25,10 @@ import java.util.stream.Collectors;
  * @param victims pods that may go, and that use no claim that another pod, which may not, uses as well
  * @param users of every claim that can be freed, by the claim's UID: it is free when all of them are gone
  */
-public record VictimsOnNode(String node, Map<Victim, Pod> victims, Map<String, Set<String>> users) {
+record VictimsOnNode(String node, Map<Victim, Pod> victims, Map<String, Set<String>> users) {
   private static final String MIRROR = "kubernetes.io/config.mirror";
 
-  public static VictimsOnNode of(ClusterObjects view, String node, Predicate<Pod> mayGo) {
+  static VictimsOnNode of(ClusterObjects view, String node, Predicate<Pod> mayGo) {
     Map<Victim, Pod> victims = new LinkedHashMap<>();
     Map<String, Set<String>> users = new HashMap<>();
     for (ResourceClaim claim : view.claimsOn(node)) {
@@ -50,7 +50,7 @@ public record VictimsOnNode(String node, Map<Victim, Pod> victims, Map<String, S
   }
 
   /** UIDs of the claims that are free when these are gone. */
-  public Set<String> freedBy(Set<Victim> gone) {
+  Set<String> freedBy(Set<Victim> gone) {
     Set<String> uids = gone.stream().map(Victim::uid).collect(Collectors.toSet());
     Set<String> freed = new HashSet<>();
     users.forEach((claim, ofClaim) -> {
@@ -62,13 +62,13 @@ public record VictimsOnNode(String node, Map<Victim, Pod> victims, Map<String, S
   }
 
   /** UIDs of the claims that the pod uses, alone or with others that may go. */
-  public List<String> claimsOf(Victim victim) {
+  List<String> claimsOf(Victim victim) {
     return users.entrySet().stream().filter(claim -> claim.getValue().contains(victim.uid())).map(Map.Entry::getKey)
         .toList();
   }
 
   /** Whether kubelet itself runs the pod: it would come back at once. */
-  public static boolean isStatic(Pod pod) {
+  static boolean isStatic(Pod pod) {
     return Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.<String, String>of()).containsKey(MIRROR);
   }
 

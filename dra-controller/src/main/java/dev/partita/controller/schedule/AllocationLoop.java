@@ -14,6 +14,7 @@ import dev.partita.controller.commit.PodWriter;
 import dev.partita.controller.commit.WriteListener;
 import dev.partita.controller.decide.Decider;
 import dev.partita.controller.decide.PodDecider;
+import dev.partita.controller.decide.PodDecisions;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.events.ClaimEvents;
 import dev.partita.controller.events.PodConditions;
@@ -21,8 +22,7 @@ import dev.partita.controller.events.PodEvents;
 import dev.partita.controller.explain.Answer;
 import dev.partita.controller.explain.Question;
 import dev.partita.controller.inventory.Inventory;
-import dev.partita.controller.nodes.NodeFit;
-import dev.partita.controller.nodes.NodeLoads;
+import dev.partita.controller.preempt.PreemptionSearch;
 import dev.partita.controller.preempt.Priorities;
 import dev.partita.controller.proposal.OthersProposals;
 import dev.partita.controller.quota.QuotaRefresh;
@@ -32,7 +32,7 @@ import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.selector.DeviceSelectors;
 import dev.partita.controller.state.ClaimLedger;
 import dev.partita.controller.state.NodeFacts;
-import dev.partita.controller.state.Nominations;
+import dev.partita.controller.state.SchedulerState;
 import dev.partita.controller.state.Vetoes;
 import dev.partita.controller.turns.Fatal;
 import dev.partita.controller.turns.Turn;
@@ -41,7 +41,6 @@ import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.EventLoop;
 import dev.partita.controller.watch.Heartbeat;
 import dev.partita.controller.watch.ObjectKey;
-import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -88,21 +87,19 @@ public final class AllocationLoop implements AutoCloseable {
 
   // Only the loop's thread touches what follows.
   private final ClaimLedger ledger;
-  private final NodeLoads loads = new NodeLoads(this::roomChanged);
+  private final SchedulerState state;
   private final Priorities priorities = new Priorities();
   private final Vetoes vetoes = new Vetoes();
   private final Retries retries;
   private final StaleReasons stale;
   private final AbandonedClaims abandoned;
   private final NodeFacts nodeFacts;
-  private final Nominations nominations;
   private final Preemption preemption;
   private final PodFollower follower;
   private final PodScheduler scheduler;
   private final PodQueue queue;
   private final Explanations explanations;
   private final QuotaRefresh quotas;
-  private Inventory inventory = Inventory.EMPTY;
   private Duration saying = Duration.ZERO;
   private boolean isSaying;
 
@@ -135,6 +132,7 @@ public final class AllocationLoop implements AutoCloseable {
     OthersProposals others = new OthersProposals(claim -> asked(claims.read(claim)), monotonicClock);
     this.ledger =
         new ClaimLedger(uid -> PodClaims.mayUse(view.podByUid(uid)), uid -> isOnNode(view.podByUid(uid)), others);
+    this.state = new SchedulerState(view, ledger);
     this.quotas = new QuotaRefresh(view, ledger.quotas());
     this.quotaStatus = quotaStatus;
     this.nodeFacts = new NodeFacts(view);
@@ -149,29 +147,29 @@ public final class AllocationLoop implements AutoCloseable {
     this.abandoned = new AbandonedClaims(view, ledger, others, this::isOurs, writer, retries);
     LongSupplier processorTime = ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime;
     DecisionBudget budget = new DecisionBudget(processorTime);
-    PodDecider decider = new PodDecider(view, ledger, loads, vetoes, budget, heartbeat);
+    PodDecider decider = new PodDecider(view, state, vetoes, budget, heartbeat);
+    PodDecisions decisions = new PodDecisions(decides.apply(decider), state, monotonicClock);
     // a pod with several budgets is answered by 500
     this.evictor = new Evictor(client, edge.apart("evictions"), podEvents, listening);
-    this.nominations = new Nominations(ledger, loads);
-    this.preemption =
-        new Preemption(view, monotonicClock, ledger, loads, nominations, evictor, retries, priorities, budget);
+    PreemptionSearch search = new PreemptionSearch(view, state, decisions, priorities, monotonicClock);
+    this.preemption = new Preemption(view, monotonicClock, state, search, evictor, retries, budget);
     this.scheduler =
         new PodScheduler(
             view,
             clock,
-            monotonicClock,
-            ledger,
-            loads,
-            decides.apply(decider),
+            state,
+            decisions,
             writer,
             abandoned,
             notes,
             retries,
-            nominations,
             preemption);
-    this.queue = new PodQueue(view, loads, scheduler, retries, budget, processorTime, monotonicClock);
-    this.explanations = new Explanations(view, scheduler);
-    this.follower = new PodFollower(view, loads, priorities, decider.demandRecorder(), abandoned, scheduler, queue);
+    GangScheduler gangs =
+        new GangScheduler(view, monotonicClock, state, decisions, scheduler, preemption, abandoned, retries);
+    this.queue = new PodQueue(view, state.loads(), scheduler, gangs, retries, budget, processorTime, monotonicClock);
+    this.explanations = new Explanations(view, scheduler, decisions);
+    this.follower =
+        new PodFollower(view, state.loads(), priorities, decider.demandRecorder(), abandoned, scheduler, queue);
     this.listener = event -> loop.post(new WorkItem.Observed(event));
   }
 
@@ -214,7 +212,7 @@ public final class AllocationLoop implements AutoCloseable {
         guarded(item, () -> handle(item, pods));
       }
     }
-    guarded("quotas", () -> helpsIf(quotas.changed(inventory)));
+    guarded("quotas", () -> helpsIf(quotas.changed(state.inventory())));
     queue.want(pods);
     guarded("pods", this::go);
     questions.forEach(this::explain);
@@ -226,9 +224,9 @@ public final class AllocationLoop implements AutoCloseable {
     boolean more = true;
     long start = System.nanoTime();
     try {
-      more = queue.go(SLICE, inventory);
+      more = queue.go(SLICE, state.inventory());
     } finally {
-      if (nominations.gaveUp()) {
+      if (state.gaveUp()) {
         queue.helps();
         more = true;
       }
@@ -273,7 +271,7 @@ public final class AllocationLoop implements AutoCloseable {
       case WorkItem.ReleaseAgain(ObjectKey claim, String claimUid) -> {
         abandoned.tried(claimUid);
         abandoned.withdraw(claim, claimUid);
-        abandoned.look(claim, inventory);
+        abandoned.look(claim, state.inventory());
         addPodsOf(claim, pods); // one that waits may have to give back what it has there
       }
       case WorkItem.EvictionRefused(ObjectKey pod, String podUid, String victimUid) -> {
@@ -316,7 +314,7 @@ public final class AllocationLoop implements AutoCloseable {
 
   private void explain(WorkItem.Explain asked) {
     try {
-      asked.answer().complete(explanations.answer(asked.question(), inventory));
+      asked.answer().complete(explanations.answer(asked.question(), state.inventory()));
     } catch (RuntimeException | Error e) {
       Fatal.rethrow(e);
       LOG.error("{}: explaining it failed", asked.question(), e);
@@ -325,11 +323,10 @@ public final class AllocationLoop implements AutoCloseable {
   }
 
   private void begin(Set<ObjectKey> pods) {
-    inventory = view.inventory();
-    inventory.hosts().keySet().forEach(this::roomChanged);
+    Inventory inventory = view.inventory();
+    state.inventoryChanged(inventory);
     quotas.stale();
     quotas.changed(inventory);
-    ledger.held().report(inventory);
     for (ResourceClaim claim : view.claims()) {
       guarded(ObjectKey.of(claim), () -> ledger.observe(claim.getMetadata().getUid(), claim));
     }
@@ -344,17 +341,15 @@ public final class AllocationLoop implements AutoCloseable {
     switch (event) {
       case ClusterEvent.GpuNodeChanged changed -> {
         Inventory fresh = view.inventory();
-        if (!fresh.equals(inventory)) {
-          inventory = fresh;
-          ledger.held().report(fresh);
-          fresh.hosts().keySet().forEach(this::roomChanged);
+        if (!fresh.equals(state.inventory())) {
+          state.inventoryChanged(fresh);
           quotas.stale();
           queue.helps();
         }
       }
       case ClusterEvent.NodeChanged(String node) -> {
         if (nodeFacts.changed(node)) {
-          roomChanged(node);
+          state.nodeChanged(node);
           quotas.stale();
           queue.helps();
         }
@@ -370,22 +365,12 @@ public final class AllocationLoop implements AutoCloseable {
         helpsIf(nodeFacts.published(node));
       }
       case ClusterEvent.PodChanged(ObjectKey pod, String uid) -> {
-        follower.follow(pod, uid, inventory, pods);
+        follower.follow(pod, uid, state.inventory(), pods);
         if (ledger.held().podChanged(uid)) {
           pods.addAll(scheduler.waiting());
         }
       }
       case ClusterEvent.ClaimChanged(ObjectKey claim, String uid) -> observeClaim(claim, uid, pods);
-    }
-  }
-
-  /** Only hosts with cards matter to the allocator. */
-  private void roomChanged(String name) {
-    @Nullable Node node = view.node(name);
-    if (node == null || inventory.host(name) == null) {
-      ledger.capacities().remove(name);
-    } else {
-      ledger.capacities().put(name, NodeFit.capacity(node, loads.of(name)));
     }
   }
 
@@ -398,7 +383,7 @@ public final class AllocationLoop implements AutoCloseable {
       abandoned.forget(uid);
     }
     addPodsOf(key, pods);
-    abandoned.look(key, inventory);
+    abandoned.look(key, state.inventory());
   }
 
   private void written(ClaimRef claim, Optional<String> version, Set<ObjectKey> pods) {
@@ -407,7 +392,7 @@ public final class AllocationLoop implements AutoCloseable {
       ledger.dropped(claim.uid());
       queue.helps();
       addPodsOf(key, pods); // those who share it had nothing to wait for as long as it was taken for allocated
-      abandoned.look(key, inventory);
+      abandoned.look(key, state.inventory());
       return;
     }
     changed(key, claim.uid(), ledger.written(claim.uid(), version.get()), true);

@@ -5,6 +5,7 @@ import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.claim.PodOrder;
 import dev.partita.controller.decide.Decision;
+import dev.partita.controller.decide.PodDecisions;
 import dev.partita.controller.decide.WhyWaiting;
 import dev.partita.controller.explain.Answer;
 import dev.partita.controller.explain.PodExplanation;
@@ -31,10 +32,12 @@ final class Explanations {
 
   private final ClusterObjects view;
   private final PodScheduler scheduler;
+  private final PodDecisions decisions;
 
-  Explanations(ClusterObjects view, PodScheduler scheduler) {
+  Explanations(ClusterObjects view, PodScheduler scheduler, PodDecisions decisions) {
     this.view = view;
     this.scheduler = scheduler;
+    this.decisions = decisions;
   }
 
   Answer answer(Question question, Inventory inventory) {
@@ -60,7 +63,7 @@ final class Explanations {
     if (scheduler.isWriting(ObjectKey.of(pod))) {
       return said(pod, State.Placed, "what was decided for it is being written");
     }
-    Decision decision = scheduler.consider(pod, inventory, Map.of());
+    Decision decision = decisions.of(pod, inventory, Map.of());
     Optional<String> gang = Gang.of(pod).flatMap(this::missing);
     return switch (decision) {
       case Decision.Nothing _ ->

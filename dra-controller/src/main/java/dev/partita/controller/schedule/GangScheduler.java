@@ -6,9 +6,11 @@ import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.claim.PodOrder;
 import dev.partita.controller.decide.Decider;
 import dev.partita.controller.decide.Decision;
+import dev.partita.controller.decide.PodDecisions;
 import dev.partita.controller.decide.WhyWaiting;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.state.PodPlan;
+import dev.partita.controller.state.SchedulerState;
 import dev.partita.controller.turns.Turn;
 import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.ObjectKey;
@@ -45,10 +47,11 @@ final class GangScheduler {
 
   private final ClusterObjects view;
   private final Clock clock;
+  private final SchedulerState state;
+  private final PodDecisions decisions;
   private final PodScheduler scheduler;
-  private final GangPreemption room;
+  private final Preemption preemption;
   private final AbandonedClaims abandoned;
-  private final ClaimNotes notes;
   private final Retries retries;
   private final Map<ObjectKey, Look> looks = new HashMap<>();
 
@@ -64,22 +67,24 @@ final class GangScheduler {
   GangScheduler(
       ClusterObjects view,
       Clock clock,
+      SchedulerState state,
+      PodDecisions decisions,
       PodScheduler scheduler,
-      GangPreemption room,
+      Preemption preemption,
       AbandonedClaims abandoned,
-      ClaimNotes notes,
       Retries retries) {
     this.view = view;
     this.clock = clock;
     this.retries = retries;
+    this.state = state;
+    this.decisions = decisions;
     this.scheduler = scheduler;
-    this.room = room;
+    this.preemption = preemption;
     this.abandoned = abandoned;
-    this.notes = notes;
   }
 
   /** @return whether a place was looked for, and not found */
-  boolean take(ObjectKey gang, Inventory inventory) {
+  boolean decide(ObjectKey gang, Inventory inventory) {
     List<Pod> there = view.podsOfGang(gang).stream().filter(Gang::isThere).toList();
     if (there.stream().anyMatch(pod -> scheduler.isWriting(ObjectKey.of(pod)))) {
       return false; // when that has ended it is looked at again
@@ -119,12 +124,12 @@ final class GangScheduler {
     looks.values().removeIf(look -> !now.isBefore(look.next()));
     List<Pod> live = live(there);
     long start = System.nanoTime();
-    room.drop(live);
+    preemption.drop(live);
     for (Pod pod : live) {
       if (isSettled(pod)) {
         giveBack(pod, why);
       } else {
-        hold(pod, scheduler.read(pod), why);
+        hold(pod, decisions.read(pod), why);
       }
     }
     Duration took = Duration.ofNanos(System.nanoTime() - start);
@@ -135,8 +140,6 @@ final class GangScheduler {
 
   /** @return whether there was no place */
   private boolean place(ObjectKey gang, int wanted, List<Pod> live, Inventory inventory) {
-    Map<String, String> placed = new HashMap<>();
-    List<PodPlan> plans = new ArrayList<>();
     List<Pod> settled = new ArrayList<>();
     List<Pod> open = new ArrayList<>();
     for (Pod pod : live) {
@@ -148,48 +151,63 @@ final class GangScheduler {
       return false;
     }
     List<Pod> needed = open.subList(0, Math.min(missing, open.size()));
-    for (Pod pod : needed) {
-      switch (consider(pod, inventory, placed, plans)) {
-        case Decision.Allocate(PodPlan plan) -> {
-          scheduler.assume(plan);
-          plan.outcome().claims().forEach(placement -> placed.put(placement.claim().uid(), plan.outcome().node()));
-          plans.add(plan);
-        }
-        case Decision.Settled _ -> {} // by claims that it shares with others of the gang
-        case Decision.LeaveToScheduler _ -> {
-          plans.forEach(scheduler::unassume);
-          live.forEach(each -> scheduler.decide(each, inventory)); // kube-scheduler knows no gangs
-          return false;
-        }
-        case Decision decision -> {
-          plans.forEach(scheduler::unassume);
-          refuse(gang, pod, decision, open, settled);
-          if (decision instanceof Decision.Wait) {
-            room.make(needed, inventory).ifPresent(words -> needed
-                .forEach(each -> notes.preempting(each, waiting(each), "gang " + gang.name() + ": " + words)));
-          } else {
-            room.drop(needed);
-          }
-          return true;
-        }
+    return switch (placeAll(needed, inventory)) {
+      case Placing.Placed(List<PodPlan> plans) -> {
+        scheduler.write(plans);
+        yield false;
       }
-    }
-    scheduler.write(plans);
-    return false;
+      case Placing.LeftToScheduler _ -> {
+        live.forEach(each -> scheduler.decide(each, inventory)); // kube-scheduler knows no gangs
+        yield false;
+      }
+      case Placing.NoPlace(Pod pod, Decision decision) -> {
+        refuse(gang, pod, decision, open, settled);
+        if (decision instanceof Decision.Wait) {
+          preemption.makeRoom(needed).ifPresent(words -> needed
+              .forEach(each -> scheduler.awaitVictims(each, waiting(each), "gang " + gang.name() + ": " + words)));
+        } else {
+          preemption.drop(needed);
+        }
+        yield true;
+      }
+    };
   }
 
-  /** A decision that fails, however, leaves nothing of those before it. */
-  private Decision consider(Pod pod, Inventory inventory, Map<String, String> placed, List<PodPlan> before) {
-    boolean done = false;
-    try {
-      Decision decision = scheduler.consider(pod, inventory, placed);
-      done = true;
-      return decision;
-    } finally {
-      if (!done) {
-        before.forEach(scheduler::unassume);
+  /** What came of looking for places for pods of a gang. */
+  private sealed interface Placing {
+    /** Each has its place, which is assumed. */
+    record Placed(List<PodPlan> plans) implements Placing {}
+
+    /** Nothing is assumed: kube-scheduler allocates for one of them. */
+    record LeftToScheduler() implements Placing {}
+
+    /** Nothing is assumed: the pod has no place. */
+    record NoPlace(Pod pod, Decision decision) implements Placing {}
+  }
+
+  /** Places all of them, each beside those before it, or none. */
+  private Placing placeAll(List<Pod> pods, Inventory inventory) {
+    List<PodPlan> plans = new ArrayList<>();
+    try (SchedulerState.Scope scope = state.scope()) {
+      for (Pod pod : pods) {
+        Decision decision = decisions.of(pod, inventory, scope.placed());
+        switch (decision) {
+          case Decision.Allocate(PodPlan plan) -> {
+            scope.assume(plan);
+            plans.add(plan);
+          }
+          case Decision.Settled _ -> {} // by claims that it shares with others of the gang
+          case Decision.LeaveToScheduler _ -> {
+            return new Placing.LeftToScheduler();
+          }
+          case Decision.Nothing _,Decision.ClaimMissing _,Decision.Refuse _,Decision.Wait _ -> {
+            return new Placing.NoPlace(pod, decision);
+          }
+        }
       }
+      scope.keep();
     }
+    return new Placing.Placed(plans);
   }
 
   private void refuse(ObjectKey gang, Pod pod, Decision decision, List<Pod> open, List<Pod> settled) {
@@ -230,10 +248,7 @@ final class GangScheduler {
   }
 
   private void hold(Pod pod, String why) {
-    scheduler.hold(pod);
-    List<ResourceClaim> waiting = waiting(pod);
-    abandoned.withdraw(waiting);
-    notes.waiting(pod, waiting, why);
+    scheduler.hold(pod, waiting(pod), why);
   }
 
   private List<ResourceClaim> waiting(Pod pod) {

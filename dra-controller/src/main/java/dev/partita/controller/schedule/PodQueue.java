@@ -86,6 +86,7 @@ final class PodQueue {
   private final ClusterObjects view;
   private final NodeLoads loads;
   private final PodScheduler scheduler;
+  private final GangScheduler gangs;
   private final Retries retries;
   private final DecisionBudget budget;
   private final LongSupplier processorTime;
@@ -100,6 +101,7 @@ final class PodQueue {
       ClusterObjects view,
       NodeLoads loads,
       PodScheduler scheduler,
+      GangScheduler gangs,
       Retries retries,
       DecisionBudget budget,
       LongSupplier processorTime,
@@ -108,6 +110,7 @@ final class PodQueue {
     this.view = view;
     this.loads = loads;
     this.scheduler = scheduler;
+    this.gangs = gangs;
     this.retries = retries;
     this.budget = budget;
     this.processorTime = processorTime;
@@ -249,7 +252,7 @@ final class PodQueue {
     try {
       switch (turn) {
         case Turn.OfPod _ -> scheduler.decide(pods.getFirst(), inventory);
-        case Turn.OfGang(ObjectKey gang) -> inVain = scheduler.decideGang(gang, inventory);
+        case Turn.OfGang(ObjectKey gang) -> inVain = gangs.decide(gang, inventory);
       }
       aside.succeeded(id);
     } catch (OverBudgetException e) {

@@ -4,19 +4,15 @@ import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.claim.AllocationGate;
 import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
-import dev.partita.controller.claim.PodOrder;
 import dev.partita.controller.commit.PodWriter;
-import dev.partita.controller.decide.Decider;
 import dev.partita.controller.decide.Decision;
+import dev.partita.controller.decide.PodDecisions;
 import dev.partita.controller.decide.WhyWaiting;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.nodes.NodeFit;
-import dev.partita.controller.nodes.NodeLoads;
 import dev.partita.controller.nodes.PodRequests;
-import dev.partita.controller.place.ClaimPlacement;
-import dev.partita.controller.state.ClaimLedger;
-import dev.partita.controller.state.Nominations;
 import dev.partita.controller.state.PodPlan;
+import dev.partita.controller.state.SchedulerState;
 import dev.partita.controller.turns.AlikePods;
 import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.ObjectKey;
@@ -40,17 +36,13 @@ final class PodScheduler {
 
   private final ClusterObjects view;
   private final Clock clock;
-  private final Clock monotonicClock; // cannot be set, unlike the time of day
-  private final ClaimLedger ledger;
-  private final NodeLoads loads;
-  private final Decider decider;
+  private final SchedulerState state;
+  private final PodDecisions decisions;
   private final PodWriter writer;
   private final AbandonedClaims abandoned;
   private final ClaimNotes notes;
   private final Retries retries;
-  private final Nominations nominations;
   private final Preemption preemption;
-  private final GangScheduler gangs;
   private final AlikePods alike = new AlikePods();
   private final Set<ObjectKey> waiting = new LinkedHashSet<>();
   private final Set<ObjectKey> writing = new HashSet<>();
@@ -58,30 +50,22 @@ final class PodScheduler {
   PodScheduler(
       ClusterObjects view,
       Clock clock,
-      Clock monotonicClock,
-      ClaimLedger ledger,
-      NodeLoads loads,
-      Decider decider,
+      SchedulerState state,
+      PodDecisions decisions,
       PodWriter writer,
       AbandonedClaims abandoned,
       ClaimNotes notes,
       Retries retries,
-      Nominations nominations,
       Preemption preemption) {
     this.view = view;
     this.clock = clock;
-    this.monotonicClock = monotonicClock;
-    this.ledger = ledger;
-    this.loads = loads;
-    this.decider = decider;
+    this.state = state;
+    this.decisions = decisions;
     this.writer = writer;
     this.abandoned = abandoned;
     this.notes = notes;
     this.retries = retries;
-    this.nominations = nominations;
     this.preemption = preemption;
-    this.gangs =
-        new GangScheduler(view, monotonicClock, this, new GangPreemption(this, preemption), abandoned, notes, retries);
   }
 
   /** Pods that wait for something to change. */
@@ -114,10 +98,10 @@ final class PodScheduler {
     Optional<String> uid = Optional.ofNullable(view.pod(pod)).map(shown -> shown.getMetadata().getUid());
     if (failed && uid.isPresent()) {
       giveBackRoom(pod);
-      nominations.resume(uid.get());
+      state.forget(uid.get());
       retries.failed(pod);
     } else {
-      uid.ifPresent(nominations::remove);
+      uid.ifPresent(state::endNomination);
       retries.succeeded(pod);
     }
   }
@@ -130,7 +114,7 @@ final class PodScheduler {
           .flatMap(claim -> Optional.ofNullable(AllocatedClaim.nodeSelector(claim)).stream())
           .flatMap(selector -> NodeFit.onlyNode(selector).stream())
           .findFirst()
-          .ifPresent(node -> loads.put(pod.getMetadata().getUid(), node, PodRequests.of(pod)));
+          .ifPresent(node -> state.loads().put(pod.getMetadata().getUid(), node, PodRequests.of(pod)));
     }
   }
 
@@ -146,8 +130,8 @@ final class PodScheduler {
   }
 
   private void giveBackRoom(Pod pod) {
-    if (loads.counts(pod.getMetadata().getUid())) {
-      loads.remove(pod.getMetadata().getUid());
+    if (state.loads().counts(pod.getMetadata().getUid())) {
+      state.loads().remove(pod.getMetadata().getUid());
       alike.forget();
     }
   }
@@ -155,7 +139,8 @@ final class PodScheduler {
   private boolean hasPlace(Pod pod) {
     for (ObjectKey key : PodClaims.of(pod).orElse(List.of())) {
       @Nullable ResourceClaim claim = view.claim(key);
-      if (claim != null && (ledger.isAssumed(claim.getMetadata().getUid()) || AllocatedClaim.isAllocated(claim))) {
+      if (claim != null
+          && (state.claims().isAssumed(claim.getMetadata().getUid()) || AllocatedClaim.isAllocated(claim))) {
         return true;
       }
     }
@@ -165,32 +150,24 @@ final class PodScheduler {
   /** Decides about the pod by itself, and has it carried out. */
   void decide(Pod pod, Inventory inventory) {
     String uid = pod.getMetadata().getUid();
-    boolean isLikeOthers = nominations.of(uid).isEmpty() && !loads.counts(uid) && Gang.of(pod).isEmpty();
-    Decision decision = consider(pod, inventory, Map.of(), isLikeOthers ? Optional.of(alike) : Optional.empty());
+    boolean isLikeOthers = state.nominated(uid).isEmpty() && !state.loads().counts(uid) && Gang.of(pod).isEmpty();
+    Decision decision = decisions.of(pod, inventory, isLikeOthers ? Optional.of(alike) : Optional.empty());
     apply(pod, decision);
     switch (decision) {
       case Decision.Wait wait ->
           preemption
-              .makeRoom(pod, wait, inventory)
+              .makeRoom(pod, wait)
               .ifPresent(words -> notes.preempting(pod, wait.claims(),
                   words + "; " + wait.why().summary(WhyWaiting.MAX_EXPLANATION - words.length() - 2)));
       case Decision.Allocate _ -> {}
-      default -> preemption.endIfOver(uid);
+      case Decision.Nothing _,Decision.ClaimMissing _,Decision.LeaveToScheduler _,Decision.Settled _,Decision.Refuse _ ->
+          preemption.endIfOver(uid);
     }
-  }
-
-  /**
-   * The same for all pods of a gang.
-   *
-   * @return whether a place was looked for, and not found
-   */
-  boolean decideGang(ObjectKey gang, Inventory inventory) {
-    return gangs.take(gang, inventory);
   }
 
   /** A decision ended where it could not put right what it had begun. */
   void forgetSearches() {
-    decider.forgetSearches();
+    decisions.forgetSearches();
   }
 
   /** Leaves alone a pod about which a decision failed. */
@@ -203,26 +180,6 @@ final class PodScheduler {
             .filter(claim -> !AllocatedClaim.isAllocated(claim))
             .toList();
     notes.setAside(pod, open, why);
-  }
-
-  /** What can be said of the pod without looking for a place. */
-  Decider.Reading read(Pod pod) {
-    return decider.read(pod, Map.of());
-  }
-
-  /**
-   * What to do about the pod; nothing is done.
-   *
-   * @param placed claims that count as allocated, by UID, and on which node
-   */
-  Decision consider(Pod pod, Inventory inventory, Map<String, String> placed) {
-    return consider(pod, inventory, placed, Optional.empty());
-  }
-
-  private Decision consider(Pod pod, Inventory inventory, Map<String, String> placed, Optional<AlikePods> known) {
-    return nominations.without(
-        pod.getMetadata().getUid(), PodOrder.priority(pod),
-        () -> decider.decide(pod, inventory, monotonicClock.instant(), placed, known));
   }
 
   /** Does what was decided about the pod. */
@@ -238,8 +195,8 @@ final class PodScheduler {
         open(pod);
       }
       case Decision.Settled(Optional<String> node) -> {
-        nominations.remove(pod.getMetadata().getUid());
-        node.ifPresent(name -> loads.put(pod.getMetadata().getUid(), name, PodRequests.of(pod)));
+        state.endNomination(pod.getMetadata().getUid());
+        node.ifPresent(name -> state.loads().put(pod.getMetadata().getUid(), name, PodRequests.of(pod)));
         notes.settled(pod, node);
         open(pod);
       }
@@ -255,7 +212,7 @@ final class PodScheduler {
         abandoned.release(wait.unused(), "the other claims of pod " + key + " cannot be allocated beside it");
       }
       case Decision.Allocate(PodPlan plan) -> {
-        assume(plan);
+        state.assume(plan);
         write(List.of(plan));
       }
     }
@@ -274,6 +231,18 @@ final class PodScheduler {
     }
   }
 
+  /** The same, as these claims of the pod and the pod itself say. */
+  void hold(Pod pod, List<ResourceClaim> claims, String why) {
+    hold(pod);
+    abandoned.withdraw(claims);
+    notes.waiting(pod, claims, why);
+  }
+
+  /** Others are evicted for the pod and these claims of it. */
+  void awaitVictims(Pod pod, List<ResourceClaim> claims, String words) {
+    notes.preempting(pod, claims, words);
+  }
+
   boolean isWriting(ObjectKey pod) {
     return writing.contains(pod);
   }
@@ -285,23 +254,6 @@ final class PodScheduler {
       writing.add(ObjectKey.of(plan.pod()));
     }
     writer.write(plans);
-  }
-
-  /** What the pod is to get counts as taken from now on. */
-  void assume(PodPlan plan) {
-    nominations.suspend(plan.pod().getMetadata().getUid());
-    for (ClaimPlacement placement : plan.outcome().claims()) {
-      ledger.assume(placement.claim(), plan.outcome().node(), placement.bookings());
-    }
-    loads.put(plan.pod().getMetadata().getUid(), plan.outcome().node(), PodRequests.of(plan.pod()));
-  }
-
-  /** It does not get it after all. */
-  void unassume(PodPlan plan) {
-    plan.outcome().claims().forEach(placement -> ledger.dropped(placement.claim().uid()));
-    loads.remove(plan.pod().getMetadata().getUid());
-    nominations.resume(plan.pod().getMetadata().getUid());
-    alike.forget();
   }
 
   /** kube-scheduler says what is wrong with it; but a claim and its pod may be made in either order. */

@@ -1,47 +1,22 @@
 package dev.partita.controller.schedule;
 
-import dev.partita.controller.allocate.Outcome;
-import dev.partita.controller.booking.Booking;
 import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.budget.OverBudgetException;
-import dev.partita.controller.claim.PodClaims;
-import dev.partita.controller.claim.PodOrder;
 import dev.partita.controller.commit.Evictor;
 import dev.partita.controller.decide.Decision;
-import dev.partita.controller.inventory.GpuHost;
-import dev.partita.controller.inventory.Inventory;
-import dev.partita.controller.nodes.NodeLoads;
-import dev.partita.controller.nodes.PodRequests;
-import dev.partita.controller.place.ClaimPlacement;
-import dev.partita.controller.preempt.Borrowers;
-import dev.partita.controller.preempt.Priorities;
-import dev.partita.controller.preempt.VictimChoice;
-import dev.partita.controller.preempt.VictimsOnNode;
-import dev.partita.controller.state.ClaimLedger;
+import dev.partita.controller.preempt.PreemptionPlan;
+import dev.partita.controller.preempt.PreemptionSearch;
 import dev.partita.controller.state.Nomination;
-import dev.partita.controller.state.Nomination.Grounds;
-import dev.partita.controller.state.Nominations;
-import dev.partita.controller.state.Victim;
+import dev.partita.controller.state.SchedulerState;
 import dev.partita.controller.turns.SearchSlots;
 import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
-import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.time.Clock;
 import java.time.Duration;
-import java.time.Instant;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
-import java.util.SortedMap;
-import java.util.TreeMap;
-import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -52,9 +27,6 @@ import org.slf4j.LoggerFactory;
 final class Preemption {
   private static final Logger LOG = LoggerFactory.getLogger(Preemption.class);
 
-  /** How long a victim may take beyond its grace period before something else is tried. */
-  private static final Duration PATIENCE = Duration.ofMinutes(5);
-
   private static final Duration PROTECTED = Duration.ofSeconds(30);
 
   /** What a search for room may take of the thread's time: everybody waits for it. */
@@ -63,38 +35,29 @@ final class Preemption {
   /** Of so many parts of the time one is for such searches. */
   private static final int PARTS = 5;
 
-  private static final long DEFAULT_GRACE_SECONDS = 30;
-
   private final ClusterObjects view;
   private final Clock clock;
-  private final ClaimLedger ledger;
-  private final NodeLoads loads;
-  private final Nominations nominations;
+  private final SchedulerState state;
+  private final PreemptionSearch search;
   private final Evictor evictor;
   private final Retries retries;
-  private final Priorities priorities;
   private final DecisionBudget budget;
   private final SearchSlots slots;
-  private final Map<String, Instant> protectedUntil = new HashMap<>();
 
   Preemption(
       ClusterObjects view,
       Clock clock,
-      ClaimLedger ledger,
-      NodeLoads loads,
-      Nominations nominations,
+      SchedulerState state,
+      PreemptionSearch search,
       Evictor evictor,
       Retries retries,
-      Priorities priorities,
       DecisionBudget budget) {
     this.view = view;
     this.clock = clock;
-    this.ledger = ledger;
-    this.loads = loads;
-    this.nominations = nominations;
+    this.state = state;
+    this.search = search;
     this.evictor = evictor;
     this.retries = retries;
-    this.priorities = priorities;
     this.budget = budget;
     this.slots = new SearchSlots(clock, PARTS);
   }
@@ -104,56 +67,41 @@ final class Preemption {
    *
    * @return what is being done, for people; empty if nothing is
    */
-  Optional<String> makeRoom(Pod pod, Decision.Wait wait, Inventory inventory) {
-    Optional<Nomination> nominated = underWay(pod);
-    if (nominated.isPresent()) {
-      return nominated.flatMap(Nomination::words);
-    }
-    nominations.remove(pod.getMetadata().getUid());
-    if (!mayEvict(pod)) {
-      return Optional.empty();
-    }
-    Optional<Plan> fresh = inItsTurn(pod, () -> find(pod, wait, inventory, Set.of()));
-    fresh.ifPresent(room -> begin(Map.of(pod, room.nomination())));
-    return fresh.flatMap(room -> room.nomination().words());
+  Optional<String> makeRoom(Pod pod, Decision.Wait wait) {
+    return makeRoom(List.of(pod), () -> search.forPod(pod, wait));
   }
 
   /**
-   * A place that a pod has once others are gone.
+   * Looks for room for pods of a gang, for all of them or for none, and has victims evicted.
    *
-   * @param outcome what it is to get
-   * @param onNode where the others are
+   * @param pods those that have no place yet and are needed; nothing counts as taken for them
+   * @return what is being done, for people; empty if nothing is
    */
-  record Plan(Nomination nomination, Outcome.Allocated outcome, VictimsOnNode onNode) {}
+  Optional<String> makeRoom(List<Pod> pods) {
+    return makeRoom(pods, () -> search.forGang(pods));
+  }
+
+  private Optional<String> makeRoom(List<Pod> pods, Supplier<Optional<PreemptionPlan>> planned) {
+    List<Nomination> underWay = pods.stream().flatMap(pod -> underWay(pod).stream()).toList();
+    if (!underWay.isEmpty()) {
+      return PreemptionPlan.words(underWay);
+    }
+    drop(pods);
+    if (pods.stream().noneMatch(search::mayEvict)) {
+      return Optional.empty();
+    }
+    Optional<PreemptionPlan> plan = inItsTurn(pods.getFirst(), planned);
+    plan.ifPresent(this::begin);
+    return plan.flatMap(PreemptionPlan::words);
+  }
 
   /** What is being done for the pod, as long as it may still help. */
-  Optional<Nomination> underWay(Pod pod) {
-    return nominations.of(pod.getMetadata().getUid()).filter(this::isUnderWay);
-  }
-
-  /** Whether anybody may have to go for the pod: because of its priority, or of what is guaranteed to its namespace. */
-  boolean mayEvict(Pod pod) {
-    return isAllowed(pod) && (mayReclaim(pod) || priorities.isAnyBelow(PodOrder.priority(pod)));
-  }
-
-  private boolean mayReclaim(Pod pod) {
-    return ledger.quotas().guarantees(pod.getMetadata().getNamespace());
-  }
-
-  /** Whether a quota guarantees the namespace all that these pods are to get, which counts as taken. */
-  boolean isGuaranteed(String namespace, List<Outcome.Allocated> outcomes) {
-    Set<String> claims = outcomes.stream().flatMap(outcome -> outcome.claims().stream())
-        .map(placement -> placement.claim().uid()).collect(Collectors.toSet());
-    List<List<Booking>> together = outcomes.stream().flatMap(outcome -> bookings(outcome).stream()).toList();
-    return ledger.without(claims, () -> ledger.quotas().isGuaranteed(namespace, together));
-  }
-
-  private static boolean isAllowed(Pod pod) {
-    return !"Never".equals(pod.getSpec().getPreemptionPolicy()) && !PodClaims.isBound(pod);
+  private Optional<Nomination> underWay(Pod pod) {
+    return state.nominated(pod.getMetadata().getUid()).filter(this::isUnderWay);
   }
 
   /** Searches if it is the pod's turn to have a search; else it gets one later. */
-  <T> Optional<T> inItsTurn(Pod pod, Supplier<Optional<T>> search) {
+  private Optional<PreemptionPlan> inItsTurn(Pod pod, Supplier<Optional<PreemptionPlan>> planned) {
     String uid = pod.getMetadata().getUid();
     Optional<Duration> pause = slots.ask(uid);
     if (pause.isEmpty() || pause.get().isPositive()) {
@@ -162,7 +110,7 @@ final class Preemption {
     }
     long start = System.nanoTime();
     try {
-      return budget.apart(SEARCH, search);
+      return budget.apart(SEARCH, planned);
     } catch (OverBudgetException e) {
       LOG.info("pod {}: no preemption for it: the search {}", ObjectKey.of(pod), e.getMessage());
       return Optional.empty();
@@ -171,194 +119,44 @@ final class Preemption {
     }
   }
 
-  /**
-   * The cheapest room that pods of lower priority can make for a pod that waits; where they cannot, that which
-   * borrowers can.
-   *
-   * @param leaving UIDs of pods that are taken for gone already
-   */
-  Optional<Plan> find(Pod pod, Decision.Wait wait, Inventory inventory, Set<String> leaving) {
-    return lifted(
-        pod,
-        () -> choose(pod, wait, inventory, new Grounds.Priority(), leaving, onNode -> onNode.victims().keySet())
-            .or(() -> mayReclaim(pod) ? reclaim(pod, wait, inventory, leaving) : Optional.empty()));
-  }
-
-  /**
-   * Takes those who make that room for gone.
-   *
-   * @return ends that
-   */
-  Runnable vacate(Plan room) {
-    List<Victim> victims = room.nomination().victims();
-    victims.forEach(victim -> loads.remove(victim.uid()));
-    Runnable back = ledger.lift(room.nomination().claims());
-    return () -> {
-      back.run();
-      victims.forEach(victim -> putBack(room.onNode(), victim));
-    };
-  }
-
   /** Keeps these places for the pods, and has the victims evicted. */
-  void begin(Map<Pod, Nomination> fresh) {
-    fresh.forEach(
+  private void begin(PreemptionPlan plan) {
+    plan.nominations().forEach(
         (pod, nomination) -> {
-          nominations.put(nomination);
+          state.nominate(nomination);
           retries.after(Duration.between(clock.instant(), nomination.until()), new WorkItem.Again(ObjectKey.of(pod)));
         });
-    evictor.evict(fresh);
+    evictor.evict(plan.nominations());
   }
 
-  private <T> T lifted(Pod pod, Supplier<T> question) {
-    return nominations.without(pod.getMetadata().getUid(), PodOrder.priority(pod), question);
-  }
-
-  /** Nothing is kept any longer for the pod. */
-  void drop(Pod pod) {
-    nominations.remove(pod.getMetadata().getUid());
+  /** Nothing is kept any longer for these pods. */
+  void drop(List<Pod> pods) {
+    pods.forEach(pod -> state.endNomination(pod.getMetadata().getUid()));
   }
 
   /** Nothing is kept any longer for a pod that does not come for it in time. */
   void endIfOver(String podUid) {
-    nominations.of(podUid).filter(nomination -> !isUnderWay(nomination)).ifPresent(over -> nominations.remove(podUid));
+    state.nominated(podUid).filter(nomination -> !isUnderWay(nomination))
+        .ifPresent(over -> state.endNomination(podUid));
   }
 
   /** The pod is over or gone. */
   void forget(String podUid) {
-    nominations.remove(podUid);
+    state.endNomination(podUid);
     slots.forget(podUid);
   }
 
   /** A victim may not be evicted, by a PodDisruptionBudget or otherwise: others are looked for. */
   void refused(ObjectKey pod, String podUid, String victimUid) {
-    nominations.remove(podUid);
-    nominations.removeAwaiting(victimUid);
-    protectedUntil.values().removeIf(until -> until.isBefore(clock.instant()));
-    protectedUntil.put(victimUid, clock.instant().plus(PROTECTED));
+    state.endNomination(podUid);
+    state.endNominationsAwaiting(victimUid);
+    search.spare(victimUid, PROTECTED);
     retries.after(PROTECTED, new WorkItem.Again(pod));
   }
 
   private boolean isUnderWay(Nomination nomination) {
     return clock.instant().isBefore(nomination.until())
         && (nomination.awaited().stream().anyMatch(victim -> view.podByUid(victim) != null)
-            || nomination.claims().stream().anyMatch(ledger::isTaken));
-  }
-
-  private Optional<Plan> reclaim(Pod pod, Decision.Wait wait, Inventory inventory, Set<String> leaving) {
-    Grounds guarantee = new Grounds.Guarantee(pod.getMetadata().getNamespace());
-    Borrowers borrowers = new Borrowers(ledger, nominations, PodOrder.priority(pod));
-    return choose(pod, wait, inventory, guarantee, leaving, borrowers::smallestFirst)
-        .or(() -> choose(pod, wait, inventory, guarantee, leaving, borrowers::largestFirst));
-  }
-
-  private Optional<Plan> choose(
-      Pod pod,
-      Decision.Wait wait,
-      Inventory inventory,
-      Grounds grounds,
-      Set<String> leaving,
-      Function<VictimsOnNode, Set<Victim>> who) {
-    Map<String, VictimsOnNode> nodes = new HashMap<>();
-    SortedMap<String, Set<Victim>> candidates = new TreeMap<>();
-    for (GpuHost host : inventory.hosts().values()) {
-      VictimsOnNode onNode = VictimsOnNode.of(view, host.name(),
-          victim -> !leaving.contains(victim.getMetadata().getUid()) && mayGo(victim, pod, grounds));
-      if (!onNode.victims().isEmpty()) {
-        nodes.put(host.name(), onNode);
-        candidates.put(host.name(), who.apply(onNode));
-      }
-    }
-    VictimChoice.Place place =
-        (node, gone) -> {
-          GpuHost host = Objects.requireNonNull(inventory.host(node));
-          Optional<Outcome.Allocated> found =
-              without(Objects.requireNonNull(nodes.get(node)), gone, () -> wait.dryRun().on(host));
-          return found.isPresent()
-              && switch (grounds) {
-                case Grounds.Priority() -> true;
-                case Grounds.Guarantee(String namespace) ->
-                    ledger.quotas().isGuaranteed(namespace, bookings(found.get()));
-              };
-        };
-    return VictimChoice.choose(candidates, place)
-        .map(
-            chosen -> {
-              VictimsOnNode onNode = Objects.requireNonNull(nodes.get(chosen.node()));
-              GpuHost host = Objects.requireNonNull(inventory.host(chosen.node()));
-              Outcome.Allocated outcome =
-                  without(onNode, Set.copyOf(chosen.victims()), () -> wait.dryRun().on(host)).orElseThrow();
-              long grace = chosen.victims().stream()
-                  .mapToLong(victim -> grace(Objects.requireNonNull(onNode.victims().get(victim)))).max().orElse(0);
-              Set<String> freed = onNode.freedBy(Set.copyOf(chosen.victims()));
-              return new Plan(nomination(pod, outcome, chosen.victims(), grounds, freed, grace), outcome, onNode);
-            });
-  }
-
-  /** A place that the pod has without anybody going for it. */
-  Nomination nomination(Pod pod, Outcome.Allocated outcome) {
-    return nomination(pod, outcome, List.of(), new Grounds.Priority(), Set.of(), 0);
-  }
-
-  private Nomination nomination(
-      Pod pod,
-      Outcome.Allocated outcome,
-      List<Victim> victims,
-      Grounds grounds,
-      Set<String> freed,
-      long grace) {
-    return new Nomination(
-        pod.getMetadata().getUid(),
-        pod.getMetadata().getNamespace(),
-        PodOrder.priority(pod),
-        outcome.node(),
-        bookings(outcome),
-        PodRequests.of(pod),
-        victims,
-        victims.stream().map(Victim::uid).collect(Collectors.toSet()),
-        grounds,
-        freed,
-        clock.instant().plusSeconds(grace).plus(PATIENCE));
-  }
-
-  /** Whether the preemptor may have the victim evicted at all. */
-  private boolean mayGo(Pod victim, Pod preemptor, Grounds grounds) {
-    @Nullable Instant until = protectedUntil.get(victim.getMetadata().getUid());
-    if (!PodClaims.isBound(victim) || (until != null && until.isAfter(clock.instant()))
-        || VictimsOnNode.isStatic(victim)) {
-      return false;
-    }
-    int higher = Integer.compare(PodOrder.priority(preemptor), PodOrder.priority(victim));
-    return higher > 0 || (grounds instanceof Grounds.Guarantee && higher == 0 && borrows(victim));
-  }
-
-  private boolean borrows(Pod victim) {
-    for (ObjectKey key : PodClaims.of(victim).orElse(List.of())) {
-      @Nullable ResourceClaim claim = view.claim(key);
-      if (claim != null && ledger.quotas().isBorrowed(claim.getMetadata().getUid())) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  private <T> T without(VictimsOnNode onNode, Set<Victim> gone, Supplier<T> question) {
-    try {
-      gone.forEach(victim -> loads.remove(victim.uid()));
-      return ledger.without(onNode.freedBy(gone), question);
-    } finally {
-      gone.forEach(victim -> putBack(onNode, victim));
-    }
-  }
-
-  private void putBack(VictimsOnNode onNode, Victim victim) {
-    loads.put(victim.uid(), onNode.node(), PodRequests.of(Objects.requireNonNull(onNode.victims().get(victim))));
-  }
-
-  private static List<List<Booking>> bookings(Outcome.Allocated outcome) {
-    return outcome.claims().stream().map(ClaimPlacement::bookings).toList();
-  }
-
-  private static long grace(Pod pod) {
-    return Objects.requireNonNullElse(pod.getSpec().getTerminationGracePeriodSeconds(), DEFAULT_GRACE_SECONDS);
+            || nomination.claims().stream().anyMatch(state.claims()::isTaken));
   }
 }

@@ -24,7 +24,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -56,7 +55,7 @@ public final class ClaimLedger {
    * @param openVersion resourceVersion of the last state without an allocation that was seen while the write was under
    *        way
    */
-  private record Assumed(String node, Optional<String> writtenVersion, Optional<String> openVersion) {}
+  record Assumed(String node, Optional<String> writtenVersion, Optional<String> openVersion) {}
 
   /**
    * What was last seen of a claim that takes something.
@@ -141,30 +140,35 @@ public final class ClaimLedger {
     return books.bookings(claimUid);
   }
 
-  /** Asks as if these claims had given back what they have. */
-  public <T> T without(Set<String> claimUids, Supplier<T> question) {
-    Runnable back = lift(claimUids);
-    try {
-      return question.get();
-    } finally {
-      back.run();
+  /** How a claim counts at one moment, to be {@linkplain #restore restored}. */
+  record Standing(List<Booking> bookings, String namespace, Optional<Assumed> assumed, boolean isReleasing) {}
+
+  Standing standing(String claimUid) {
+    return new Standing(
+        books.bookings(claimUid),
+        quotas.namespaceOf(claimUid).orElse(""),
+        Optional.ofNullable(assumed.get(claimUid)),
+        releasing.contains(claimUid));
+  }
+
+  /** Counts the claim as it did then. */
+  void restore(String claimUid, Standing before) {
+    if (before.bookings().isEmpty()) {
+      unbook(claimUid);
+    } else {
+      book(claimUid, before.namespace(), before.bookings());
+    }
+    before.assumed().ifPresentOrElse(ours -> assumed.put(claimUid, ours), () -> assumed.remove(claimUid));
+    if (before.isReleasing()) {
+      releasing.add(claimUid);
+    } else {
+      releasing.remove(claimUid);
     }
   }
 
-  /**
-   * Takes what these claims have for given back.
-   *
-   * @return ends that
-   */
-  public Runnable lift(Set<String> claimUids) {
-    Map<String, List<Booking>> taken = new HashMap<>();
-    Map<String, String> namespaces = new HashMap<>();
-    for (String uid : claimUids) {
-      taken.put(uid, books.bookings(uid));
-      quotas.namespaceOf(uid).ifPresent(namespace -> namespaces.put(uid, namespace));
-      unbook(uid);
-    }
-    return () -> taken.forEach((uid, bookings) -> book(uid, namespaces.getOrDefault(uid, ""), bookings));
+  /** Has nothing count that the claim has. */
+  void leaveOut(String claimUid) {
+    unbook(claimUid);
   }
 
   /** What CPU and memory hosts have left. */

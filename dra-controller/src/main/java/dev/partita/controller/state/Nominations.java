@@ -1,90 +1,92 @@
 package dev.partita.controller.state;
 
 import dev.partita.controller.nodes.NodeLoads;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
  * What is kept for pods for which others are evicted: taken for pods of lower priority, and of the same. For one
  * thread.
  */
-public final class Nominations {
+final class Nominations {
   private final ClaimLedger ledger;
   private final NodeLoads loads;
   private final Map<String, Nomination> byPod = new HashMap<>();
   private final Set<String> suspended = new HashSet<>();
   private boolean gaveUp;
 
-  public Nominations(ClaimLedger ledger, NodeLoads loads) {
+  Nominations(ClaimLedger ledger, NodeLoads loads) {
     this.ledger = ledger;
     this.loads = loads;
   }
 
-  public Optional<Nomination> of(String podUid) {
+  Optional<Nomination> of(String podUid) {
     return Optional.ofNullable(byPod.get(podUid));
   }
 
   /** UIDs of the claims that pods give back, or have given back, for those for which something is kept. */
-  public Set<String> claims() {
+  Set<String> claims() {
     return byPod.values().stream().flatMap(nomination -> nomination.claims().stream()).collect(Collectors.toSet());
   }
 
-  public void put(Nomination nomination) {
+  void put(Nomination nomination) {
     byPod.put(nomination.podUid(), nomination);
     keep(nomination);
   }
 
-  public void remove(String podUid) {
+  void remove(String podUid) {
     Optional.ofNullable(byPod.remove(podUid)).filter(nomination -> !suspended.remove(podUid)).ifPresent(this::giveUp);
   }
 
   /**
    * Nothing is kept any longer for pods, such as those of one gang, that cannot get their place unless that pod goes.
    */
-  public void removeAwaiting(String victimUid) {
+  void removeAwaiting(String victimUid) {
     List<String> pods = byPod.values().stream().filter(nomination -> nomination.awaited().contains(victimUid))
         .map(Nomination::podUid).toList();
     pods.forEach(this::remove);
   }
 
   /** Whether something that was kept is free for others since this was last asked. */
-  public boolean gaveUp() {
+  boolean gaveUp() {
     boolean before = gaveUp;
     gaveUp = false;
     return before;
   }
 
   /** The pod gets its place now; nothing more is kept for it, unless that fails. */
-  public void suspend(String podUid) {
+  void suspend(String podUid) {
     of(podUid).filter(nomination -> suspended.add(podUid)).ifPresent(this::release);
   }
 
   /** The pod did not get it. */
-  public void resume(String podUid) {
+  void resume(String podUid) {
     of(podUid).filter(nomination -> suspended.remove(podUid)).ifPresent(this::keep);
   }
 
-  /** Asks as if nothing were kept for the pod itself, and for pods of lower priority. */
-  public <T> T without(String podUid, int priority, Supplier<T> question) {
-    Map<String, Nomination> lifted = new LinkedHashMap<>();
-    byPod.forEach((uid, nomination) -> {
-      if (!suspended.contains(uid) && (uid.equals(podUid) || nomination.priority() < priority)) {
-        lifted.put(uid, nomination);
-      }
-    });
-    try {
-      lifted.values().forEach(this::release);
-      return question.get();
-    } finally {
-      lifted.values().forEach(this::keep); // keeping what was kept all along changes nothing
-    }
+  /** Whether something is kept for the pod, and counts. */
+  boolean isKept(String podUid) {
+    return byPod.containsKey(podUid) && !suspended.contains(podUid);
+  }
+
+  /**
+   * Has nothing count that is kept for the pod itself, and for pods of lower priority.
+   *
+   * @return what is to be {@linkplain #keep kept} again
+   */
+  Collection<Nomination> lift(String podUid, int priority) {
+    List<Nomination> lifted = byPod.values().stream()
+        .filter(nomination -> isKept(nomination.podUid()))
+        .filter(nomination -> nomination.podUid().equals(podUid) || nomination.priority() < priority)
+        .toList();
+    lifted.forEach(this::release);
+    return lifted;
   }
 
   private void giveUp(Nomination nomination) {
@@ -92,7 +94,7 @@ public final class Nominations {
     gaveUp = true;
   }
 
-  private void keep(Nomination nomination) {
+  void keep(Nomination nomination) {
     ledger.keep(nomination.key(), nomination.namespace(), nomination.bookings());
     loads.put(nomination.key(), nomination.node(), nomination.requests());
   }

@@ -72,6 +72,15 @@ class ClaimLedgerTest {
   }
 
   @Test
+  void whatCouldNotBeWrittenMayBeTakenBackOnceMore() {
+    assertThat(ledger.releasing("uid")).isTrue();
+    assertThat(ledger.releasing("uid")).as("it is under way").isFalse();
+    ledger.assume(CLAIM, "node-0", EIGHT);
+    ledger.dropped("uid");
+    assertThat(ledger.releasing("uid")).as("what was under way may have ended meanwhile").isTrue();
+  }
+
+  @Test
   void aFailedWriteThatTheServerShowsAllTheSameStays() {
     ledger.assume(CLAIM, "node-0", EIGHT);
     ledger.observe("uid", allocated("7", "8", false));

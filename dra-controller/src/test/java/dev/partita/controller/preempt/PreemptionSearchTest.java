@@ -1,13 +1,13 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.preempt;
 
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.DeviceMode;
 import dev.partita.api.Driver;
+import dev.partita.controller.ClusterWithoutServer;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.booking.Booking;
-import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.decide.Decision;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.state.Nomination;
@@ -20,6 +20,7 @@ import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -36,15 +37,10 @@ import org.junit.jupiter.params.provider.CsvSource;
  * Whom preemption takes, case by case. Cards have 140 GiB. A pod that runs is written as name, priority, card and GiB;
  * one that waits as name, priority and GiB; without a namespace they are in {@code default}.
  */
-@SuppressWarnings("NullAway") // nothing is carried out here
-class PreemptionTablesTest {
+class PreemptionSearchTest {
   private final ClusterWithoutServer cluster = new ClusterWithoutServer();
-  private final Preemption preemption =
-      new Preemption(cluster, cluster.clock, cluster.ledger, cluster.loads, cluster.nominations, null, null,
-          cluster.priorities, DecisionBudget.endless());
-  private final PodScheduler scheduler =
-      new PodScheduler(cluster, cluster.clock, cluster.clock, cluster.ledger, cluster.loads, cluster.decider, null,
-          null, null, null, cluster.nominations, preemption);
+  private final PreemptionSearch search =
+      new PreemptionSearch(cluster, cluster.state, cluster.decisions, cluster.priorities, cluster.clock);
 
   @ParameterizedTest(name = "{0}")
   @CsvSource(delimiter = '|', textBlock = """
@@ -146,7 +142,7 @@ class PreemptionTablesTest {
   @Test
   void whatAPodIsToGetIsNominated() {
     start("a:1", "x 1 a/0 100");
-    Nomination nomination = find(waiting("p 10 60")).orElseThrow().nomination();
+    Nomination nomination = find(waiting("p 10 60")).orElseThrow();
     assertThat(nomination.node()).isEqualTo("a");
     assertThat(nomination.bookings())
         .containsExactly(List.of(new Booking(new CardKey("a", 0), DeviceMode.SHARED, 60 * GpuNodes.GIB, 0)));
@@ -158,7 +154,7 @@ class PreemptionTablesTest {
   @Test
   void whatIsNominatedForOthersIsLeftToThemUnlessTheyMatterLess() {
     start("a:2", "x 1 a/0 100, y 1 a/1 100");
-    cluster.nominations.put(find(waiting("first 10 100")).orElseThrow().nomination());
+    cluster.state.nominate(find(waiting("first 10 100")).orElseThrow());
     assertThat(victims(waiting("same 10 100"))).isEqualTo("x");
     assertThat(victims(waiting("higher 20 100"))).as("as if nothing were kept for the other").isEqualTo("y");
   }
@@ -173,6 +169,16 @@ class PreemptionTablesTest {
     assertThat(victims(waiting("p 10 60"))).isEqualTo("nobody");
     cluster.put(new PodBuilder(other).editSpec().withPriority(5).endSpec().build());
     assertThat(victims(waiting("q 10 60"))).as("both, for the claim is free when both are gone").isEqualTo("other x");
+  }
+
+  @Test
+  void whoMayNotBeEvictedIsSparedForAWhile() {
+    start("a:1", "x 1 a/0 70, y 5 a/0 70");
+    search.spare("default/x", Duration.ofSeconds(30));
+    Pod pod = waiting("p 10 60");
+    assertThat(victims(pod)).isEqualTo("y");
+    cluster.clock.advance(Duration.ofSeconds(30));
+    assertThat(victims(pod)).isEqualTo("x");
   }
 
   @Test
@@ -228,10 +234,10 @@ class PreemptionTablesTest {
   void whoNeverPreemptsMayNot() {
     start("a:1", "x 1 a/0 100");
     Pod pod = waiting("p 10 60");
-    assertThat(preemption.mayEvict(pod)).isTrue();
-    assertThat(preemption.mayEvict(new PodBuilder(pod).editSpec().withPreemptionPolicy("Never").endSpec().build()))
+    assertThat(search.mayEvict(pod)).isTrue();
+    assertThat(search.mayEvict(new PodBuilder(pod).editSpec().withPreemptionPolicy("Never").endSpec().build()))
         .isFalse();
-    assertThat(preemption.mayEvict(waiting("low 1 60"))).as("nobody is less important").isFalse();
+    assertThat(search.mayEvict(waiting("low 1 60"))).as("nobody is less important").isFalse();
   }
 
   private static Pod requesting(Pod pod, String cpu) {
@@ -287,24 +293,22 @@ class PreemptionTablesTest {
     return amount.equals("whole") ? amount : amount + "Gi";
   }
 
-  private Optional<Preemption.Plan> find(Pod pod) {
+  private Optional<Nomination> find(Pod pod) {
     String before = cluster.taken();
-    Decision decision = scheduler.consider(pod, cluster.inventory(), Map.of());
-    Optional<Preemption.Plan> plan =
-        decision instanceof Decision.Wait wait
-            ? preemption.find(pod, wait, cluster.inventory(), Set.of())
-            : Optional.empty();
+    Decision decision = cluster.decisions.of(pod, cluster.inventory(), Map.of());
+    Optional<PreemptionPlan> plan =
+        decision instanceof Decision.Wait wait ? search.forPod(pod, wait) : Optional.empty();
     assertThat(cluster.taken()).as("nothing has changed").isEqualTo(before);
-    return plan;
+    return plan.map(found -> found.nominations().get(pod));
   }
 
   private String victims(Pod pod) {
-    return find(pod).map(plan -> names(plan.nomination())).orElse("nobody");
+    return find(pod).map(PreemptionSearchTest::names).orElse("nobody");
   }
 
   private static String names(Nomination nomination) {
     String names =
-        nomination.victims().stream().map(Victim::toString).map(PreemptionTablesTest::inShort)
+        nomination.victims().stream().map(Victim::toString).map(PreemptionSearchTest::inShort)
             .collect(Collectors.toCollection(TreeSet::new)).stream().collect(Collectors.joining(" "));
     return names.isEmpty() ? "nobody" : names;
   }
@@ -315,7 +319,7 @@ class PreemptionTablesTest {
 
   private Optional<Map<Pod, Nomination>> search(List<Pod> gang) {
     String before = cluster.taken();
-    Optional<Map<Pod, Nomination>> found = new GangPreemption(scheduler, preemption).search(gang, cluster.inventory());
+    Optional<Map<Pod, Nomination>> found = search.forGang(gang).map(PreemptionPlan::nominations);
     assertThat(cluster.taken()).as("nothing has changed").isEqualTo(before);
     return found;
   }

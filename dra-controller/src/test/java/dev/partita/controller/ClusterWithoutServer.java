@@ -1,4 +1,4 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller;
 
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
@@ -7,9 +7,6 @@ import dev.partita.api.device.CapacityName;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.quota.Amounts;
 import dev.partita.api.quota.GpuQuotaSpec;
-import dev.partita.controller.ClaimForm;
-import dev.partita.controller.GpuNodes;
-import dev.partita.controller.HeldClock;
 import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.claim.AllocationStatus;
 import dev.partita.controller.claim.Gang;
@@ -17,16 +14,15 @@ import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.claim.PodOrder;
 import dev.partita.controller.classes.ClassPlan;
 import dev.partita.controller.decide.PodDecider;
+import dev.partita.controller.decide.PodDecisions;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Inventory;
-import dev.partita.controller.nodes.NodeFit;
-import dev.partita.controller.nodes.NodeLoads;
 import dev.partita.controller.nodes.PodRequests;
 import dev.partita.controller.preempt.Priorities;
 import dev.partita.controller.proposal.OthersProposals;
 import dev.partita.controller.quota.QuotaWorld;
 import dev.partita.controller.state.ClaimLedger;
-import dev.partita.controller.state.Nominations;
+import dev.partita.controller.state.SchedulerState;
 import dev.partita.controller.state.Vetoes;
 import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.Heartbeat;
@@ -56,43 +52,42 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** A cluster's objects, and what is decided about them, in memory. Nothing is written, and nobody is told of it. */
-final class ClusterWithoutServer implements ClusterObjects {
+public final class ClusterWithoutServer implements ClusterObjects {
   private static final long CARD = 140 * GpuNodes.GIB;
 
-  final HeldClock clock = new HeldClock(Instant.parse("2026-01-01T00:00:00Z"));
-  final ClaimLedger ledger =
-      new ClaimLedger(
-          uid -> PodClaims.mayUse(podByUid(uid)), uid -> podByUid(uid) != null,
-          new OthersProposals(claim -> Optional.empty(), clock));
-  final NodeLoads loads = new NodeLoads(this::roomChanged);
-  final Nominations nominations = new Nominations(ledger, loads);
-  final Priorities priorities = new Priorities();
-  final PodDecider decider =
-      new PodDecider(this, ledger, loads, new Vetoes(), DecisionBudget.endless(), new Heartbeat("the test"));
+  public final HeldClock clock = new HeldClock(Instant.parse("2026-01-01T00:00:00Z"));
+  public final Priorities priorities = new Priorities();
+  public final SchedulerState state =
+      new SchedulerState(
+          this,
+          new ClaimLedger(
+              uid -> PodClaims.mayUse(podByUid(uid)), uid -> podByUid(uid) != null,
+              new OthersProposals(claim -> Optional.empty(), clock)));
+  public final PodDecisions decisions =
+      new PodDecisions(
+          new PodDecider(this, state, new Vetoes(), DecisionBudget.endless(), new Heartbeat("the test")), state, clock);
   private final List<GpuNode> gpuNodes = new ArrayList<>();
   private final Map<String, Node> nodes = new TreeMap<>();
   private final Map<String, Namespace> namespaces = new TreeMap<>();
   private final Map<ObjectKey, Pod> pods = new LinkedHashMap<>();
   private final Map<ObjectKey, ResourceClaim> claims = new LinkedHashMap<>();
   private final SortedMap<String, GpuQuotaSpec> quotas = new TreeMap<>();
-  private Inventory inventory = Inventory.EMPTY;
 
   /** Cards have 140 GiB. */
-  void node(String name, int cards) {
+  public void node(String name, int cards) {
     node(new NodeBuilder().withNewMetadata().withName(name).endMetadata().build(), cards);
   }
 
-  void node(Node node, int cards) {
+  public void node(Node node, int cards) {
     String name = node.getMetadata().getName();
     nodes.put(name, node);
     gpuNodes.add(GpuNodes.ready(name, cards, "NVIDIA H200", CARD));
-    inventory = inventory.refreshed(gpuNodes);
-    roomChanged(name);
+    state.inventoryChanged(inventory().refreshed(gpuNodes));
     countQuotas();
   }
 
   /** Guarantees a namespace memory, and lets it borrow so much more. */
-  void guarantee(String namespace, String guaranteed, String burst) {
+  public void guarantee(String namespace, String guaranteed, String burst) {
     namespaces.put(
         namespace,
         new NamespaceBuilder().withNewMetadata().withName(namespace).addToLabels("name", namespace).endMetadata()
@@ -112,30 +107,30 @@ final class ClusterWithoutServer implements ClusterObjects {
   private void countQuotas() {
     Map<String, Map<String, String>> labels = new TreeMap<>();
     namespaces.forEach((name, namespace) -> labels.put(name, namespace.getMetadata().getLabels()));
-    ledger.quotas().refresh(new QuotaWorld(quotas, labels, Map.of(), inventory));
+    state.claims().quotas().refresh(new QuotaWorld(quotas, labels, Map.of(), inventory()));
   }
 
-  Inventory inventory() {
-    return inventory;
+  public Inventory inventory() {
+    return state.inventory();
   }
 
   /** Adds a pod, or replaces it. */
-  void put(Pod pod) {
+  public void put(Pod pod) {
     pods.put(ObjectKey.of(pod), pod);
     priorities.put(pod.getMetadata().getUid(), PodOrder.priority(pod));
     if (PodClaims.takesRoom(pod)) {
-      loads.put(pod.getMetadata().getUid(), pod.getSpec().getNodeName(), PodRequests.of(pod));
+      state.loads().put(pod.getMetadata().getUid(), pod.getSpec().getNodeName(), PodRequests.of(pod));
     }
   }
 
   /** Adds a claim, or replaces it. */
-  void put(ResourceClaim claim) {
+  public void put(ResourceClaim claim) {
     claims.put(ObjectKey.of(claim), claim);
-    ledger.observe(claim.getMetadata().getUid(), claim);
+    state.claims().observe(claim.getMetadata().getUid(), claim);
   }
 
   /** A claim on a share of so much memory; on a whole card, if that is {@code whole}. */
-  static ResourceClaim claim(ObjectKey key, String memory) {
+  public static ResourceClaim claim(ObjectKey key, String memory) {
     ClaimForm form = new ClaimForm(key.name(), memory.equals("whole") ? Driver.WHOLE_CLASS : Driver.SHARE_CLASS);
     if (!memory.equals("whole")) {
       form.capacity(Map.of("memory", memory));
@@ -145,7 +140,7 @@ final class ClusterWithoutServer implements ClusterObjects {
   }
 
   /** The same claim, allocated and reserved for these pods. */
-  static ResourceClaim allocated(ResourceClaim claim, CardKey card, String memory, List<Pod> users) {
+  public static ResourceClaim allocated(ResourceClaim claim, CardKey card, String memory, List<Pod> users) {
     boolean isWhole = memory.equals("whole");
     DeviceMode mode = isWhole ? DeviceMode.WHOLE : DeviceMode.SHARED;
     DeviceRequestAllocationResultBuilder result =
@@ -167,7 +162,7 @@ final class ClusterWithoutServer implements ClusterObjects {
   }
 
   /** A pod with a claim of its own name; its UID is its name with its namespace. */
-  static PodBuilder pod(ObjectKey key, int priority) {
+  public static PodBuilder pod(ObjectKey key, int priority) {
     return new PodBuilder()
         .withNewMetadata().withName(key.name()).withNamespace(key.namespace()).withUid(key.toString())
         .withCreationTimestamp("2026-01-01T00:00:00Z").endMetadata()
@@ -177,37 +172,29 @@ final class ClusterWithoutServer implements ClusterObjects {
   }
 
   /** Adds a pod that runs and uses what it has of the card. */
-  void running(ObjectKey key, int priority, CardKey card, String memory) {
+  public void running(ObjectKey key, int priority, CardKey card, String memory) {
     Pod pod = pod(key, priority).editSpec().withNodeName(card.node()).endSpec().build();
     put(pod);
     put(allocated(claim(key, memory), card, memory, List.of(pod)));
   }
 
   /** Adds a pod that has nothing yet. */
-  Pod waiting(ObjectKey key, int priority, String memory) {
+  public Pod waiting(ObjectKey key, int priority, String memory) {
     Pod pod = pod(key, priority).build();
     put(claim(key, memory));
     put(pod);
     return pod;
   }
 
-  private void roomChanged(String name) {
-    @Nullable Node node = nodes.get(name);
-    if (node == null) {
-      ledger.capacities().remove(name);
-    } else {
-      ledger.capacities().put(name, NodeFit.capacity(node, loads.of(name)));
-    }
-  }
-
   /** What counts as taken, in words. */
-  String taken() {
+  public String taken() {
     List<String> lines = new ArrayList<>();
     claims.values().forEach(
-        claim -> lines.add(ObjectKey.of(claim) + ": " + ledger.bookings(claim.getMetadata().getUid())
-            + (ledger.isAssumed(claim.getMetadata().getUid()) ? " assumed" : "")));
-    nodes.keySet().forEach(name -> lines.add(name + ": " + loads.of(name) + " " + ledger.capacities().of(name)));
-    lines.add(ledger.quotas().statuses().toString());
+        claim -> lines.add(ObjectKey.of(claim) + ": " + state.claims().bookings(claim.getMetadata().getUid())
+            + (state.claims().isAssumed(claim.getMetadata().getUid()) ? " assumed" : "")));
+    nodes.keySet()
+        .forEach(name -> lines.add(name + ": " + state.loads().of(name) + " " + state.claims().capacities().of(name)));
+    lines.add(state.claims().quotas().statuses().toString());
     return String.join("\n", lines);
   }
 
@@ -228,7 +215,7 @@ final class ClusterWithoutServer implements ClusterObjects {
 
   @Override
   public @Nullable DeviceClass deviceClass(String name) {
-    return Optional.ofNullable(ClassPlan.of(inventory).get(name))
+    return Optional.ofNullable(ClassPlan.of(inventory()).get(name))
         .map(selectors -> new DeviceClassBuilder().withNewMetadata().withName(name).endMetadata()
             .withNewSpec().withSelectors(selectors).endSpec().build())
         .orElse(null);
@@ -262,7 +249,7 @@ final class ClusterWithoutServer implements ClusterObjects {
   @Override
   public List<ResourceClaim> claimsOn(String node) {
     return claims.values().stream()
-        .filter(claim -> ledger.bookings(Objects.requireNonNull(claim.getMetadata().getUid())).stream()
+        .filter(claim -> state.claims().bookings(Objects.requireNonNull(claim.getMetadata().getUid())).stream()
             .anyMatch(booking -> booking.card().node().equals(node)))
         .toList();
   }

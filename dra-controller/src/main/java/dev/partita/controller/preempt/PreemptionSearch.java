@@ -1,0 +1,231 @@
+package dev.partita.controller.preempt;
+
+import dev.partita.controller.allocate.Outcome;
+import dev.partita.controller.claim.PodClaims;
+import dev.partita.controller.claim.PodOrder;
+import dev.partita.controller.decide.Decision;
+import dev.partita.controller.decide.PodDecisions;
+import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.nodes.PodRequests;
+import dev.partita.controller.state.Nomination;
+import dev.partita.controller.state.Nomination.Grounds;
+import dev.partita.controller.state.SchedulerState;
+import dev.partita.controller.state.Victim;
+import dev.partita.controller.watch.ClusterObjects;
+import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks for the cheapest pods to evict so that a pod, or all of a gang, finds a place: pods of lower priority, or pods
+ * that borrow what is guaranteed to its namespace. In the end all counts as before. For one thread.
+ */
+public final class PreemptionSearch {
+  /** How long a victim may take beyond its grace period before something else is tried. */
+  private static final Duration PATIENCE = Duration.ofMinutes(5);
+
+  private static final long DEFAULT_GRACE_SECONDS = 30;
+
+  private final ClusterObjects objects;
+  private final SchedulerState state;
+  private final PodDecisions decisions;
+  private final Priorities priorities;
+  private final Clock clock;
+  private final Map<String, Instant> sparedUntil = new HashMap<>(); // by UID of the pod
+
+  /** @param clock cannot be set, unlike the time of day */
+  public PreemptionSearch(
+      ClusterObjects objects,
+      SchedulerState state,
+      PodDecisions decisions,
+      Priorities priorities,
+      Clock clock) {
+    this.objects = objects;
+    this.state = state;
+    this.decisions = decisions;
+    this.priorities = priorities;
+    this.clock = clock;
+  }
+
+  /** Nobody has that pod evicted for so long: it may not be now. */
+  public void spare(String podUid, Duration howLong) {
+    Instant now = clock.instant();
+    sparedUntil.values().removeIf(until -> until.isBefore(now));
+    sparedUntil.put(podUid, now.plus(howLong));
+  }
+
+  /** Whether anybody may have to go for the pod: because of its priority, or of what is guaranteed to its namespace. */
+  public boolean mayEvict(Pod pod) {
+    return isAllowed(pod) && (mayReclaim(pod) || priorities.isAnyBelow(PodOrder.priority(pod)));
+  }
+
+  private boolean mayReclaim(Pod pod) {
+    return state.claims().quotas().guarantees(pod.getMetadata().getNamespace());
+  }
+
+  private static boolean isAllowed(Pod pod) {
+    return !"Never".equals(pod.getSpec().getPreemptionPolicy()) && !PodClaims.isBound(pod);
+  }
+
+  /** Whom to evict for a pod that waits; empty if that would not help. */
+  public Optional<PreemptionPlan> forPod(Pod pod, Decision.Wait wait) {
+    return room(pod, wait, Set.of()).map(room -> new PreemptionPlan(Map.of(pod, room.nomination())));
+  }
+
+  /**
+   * Whom to evict for all of these pods of a gang; empty if that would not help, or nobody has to go.
+   *
+   * @param pods for which nothing counts as taken
+   */
+  public Optional<PreemptionPlan> forGang(List<Pod> pods) {
+    return new GangSearch(state, decisions, this).find(pods);
+  }
+
+  /**
+   * A place that a pod has once others are gone.
+   *
+   * @param outcome what it is to get
+   */
+  record Room(Nomination nomination, Outcome.Allocated outcome) {}
+
+  /**
+   * The cheapest room that pods of lower priority can make for a pod that waits; where they cannot, that which
+   * borrowers can.
+   *
+   * @param leaving UIDs of pods that are taken for gone already
+   */
+  Optional<Room> room(Pod pod, Decision.Wait wait, Set<String> leaving) {
+    try (var _ = state.withoutNominations(pod)) {
+      return choose(pod, wait, new Grounds.Priority(), leaving, onNode -> onNode.victims().keySet())
+          .or(() -> mayReclaim(pod) ? reclaim(pod, wait, leaving) : Optional.empty());
+    }
+  }
+
+  private Optional<Room> reclaim(Pod pod, Decision.Wait wait, Set<String> leaving) {
+    Grounds guarantee = new Grounds.Guarantee(pod.getMetadata().getNamespace());
+    Borrowers borrowers = new Borrowers(state, PodOrder.priority(pod));
+    return choose(pod, wait, guarantee, leaving, borrowers::smallestFirst)
+        .or(() -> choose(pod, wait, guarantee, leaving, borrowers::largestFirst));
+  }
+
+  private Optional<Room> choose(
+      Pod pod,
+      Decision.Wait wait,
+      Grounds grounds,
+      Set<String> leaving,
+      Function<VictimsOnNode, Set<Victim>> who) {
+    Inventory inventory = state.inventory();
+    Map<String, VictimsOnNode> nodes = new HashMap<>();
+    SortedMap<String, Set<Victim>> candidates = new TreeMap<>();
+    for (GpuHost host : inventory.hosts().values()) {
+      VictimsOnNode onNode = VictimsOnNode.of(objects, host.name(),
+          victim -> !leaving.contains(victim.getMetadata().getUid()) && mayGo(victim, pod, grounds));
+      if (!onNode.victims().isEmpty()) {
+        nodes.put(host.name(), onNode);
+        candidates.put(host.name(), who.apply(onNode));
+      }
+    }
+    VictimChoice.Place place =
+        (node, gone) -> {
+          GpuHost host = Objects.requireNonNull(inventory.host(node));
+          Optional<Outcome.Allocated> found =
+              without(Objects.requireNonNull(nodes.get(node)), gone, wait, host);
+          return found.isPresent()
+              && switch (grounds) {
+                case Grounds.Priority() -> true;
+                case Grounds.Guarantee(String namespace) ->
+                    state.claims().quotas().isGuaranteed(namespace, found.get().bookings());
+              };
+        };
+    return VictimChoice.choose(candidates, place)
+        .map(
+            chosen -> {
+              VictimsOnNode onNode = Objects.requireNonNull(nodes.get(chosen.node()));
+              GpuHost host = Objects.requireNonNull(inventory.host(chosen.node()));
+              Outcome.Allocated outcome =
+                  without(onNode, Set.copyOf(chosen.victims()), wait, host).orElseThrow();
+              long grace = chosen.victims().stream()
+                  .mapToLong(victim -> grace(Objects.requireNonNull(onNode.victims().get(victim)))).max().orElse(0);
+              Set<String> freed = onNode.freedBy(Set.copyOf(chosen.victims()));
+              return new Room(nomination(pod, outcome, chosen.victims(), grounds, freed, grace), outcome);
+            });
+  }
+
+  /** A place that the pod has without anybody going for it. */
+  Nomination nomination(Pod pod, Outcome.Allocated outcome) {
+    return nomination(pod, outcome, List.of(), new Grounds.Priority(), Set.of(), 0);
+  }
+
+  private Nomination nomination(
+      Pod pod,
+      Outcome.Allocated outcome,
+      List<Victim> victims,
+      Grounds grounds,
+      Set<String> freed,
+      long grace) {
+    return new Nomination(
+        pod.getMetadata().getUid(),
+        pod.getMetadata().getNamespace(),
+        PodOrder.priority(pod),
+        outcome.node(),
+        outcome.bookings(),
+        PodRequests.of(pod),
+        victims,
+        victims.stream().map(Victim::uid).collect(Collectors.toSet()),
+        grounds,
+        freed,
+        clock.instant().plusSeconds(grace).plus(PATIENCE));
+  }
+
+  /** Whether the preemptor may have the victim evicted at all. */
+  private boolean mayGo(Pod victim, Pod preemptor, Grounds grounds) {
+    @Nullable Instant until = sparedUntil.get(victim.getMetadata().getUid());
+    if (!PodClaims.isBound(victim) || (until != null && until.isAfter(clock.instant()))
+        || VictimsOnNode.isStatic(victim)) {
+      return false;
+    }
+    int higher = Integer.compare(PodOrder.priority(preemptor), PodOrder.priority(victim));
+    return higher > 0 || (grounds instanceof Grounds.Guarantee && higher == 0 && borrows(victim));
+  }
+
+  private boolean borrows(Pod victim) {
+    for (ObjectKey key : PodClaims.of(victim).orElse(List.of())) {
+      @Nullable ResourceClaim claim = objects.claim(key);
+      if (claim != null && state.claims().quotas().isBorrowed(claim.getMetadata().getUid())) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private Optional<Outcome.Allocated> without(
+      VictimsOnNode onNode,
+      Set<Victim> gone,
+      Decision.Wait wait,
+      GpuHost host) {
+    try (SchedulerState.Scope scope = state.scope()) {
+      scope.withoutPods(gone.stream().map(Victim::uid).toList());
+      scope.without(onNode.freedBy(gone));
+      return wait.dryRun().on(host);
+    }
+  }
+
+  private static long grace(Pod pod) {
+    return Objects.requireNonNullElse(pod.getSpec().getTerminationGracePeriodSeconds(), DEFAULT_GRACE_SECONDS);
+  }
+}

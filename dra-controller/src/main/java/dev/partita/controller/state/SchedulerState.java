@@ -1,0 +1,220 @@
+package dev.partita.controller.state;
+
+import dev.partita.controller.claim.PodOrder;
+import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.nodes.NodeFit;
+import dev.partita.controller.nodes.NodeLoads;
+import dev.partita.controller.nodes.PodRequests;
+import dev.partita.controller.place.ClaimPlacement;
+import dev.partita.controller.watch.ClusterObjects;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.Pod;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What counts as taken when a pod is decided about: by claims, by pods on nodes, and by nominations. What the API
+ * server says is told to {@link #claims} and {@link #loads}; what is decided changes them through the methods here. For
+ * one thread.
+ */
+public final class SchedulerState {
+  private final ClusterObjects objects;
+  private final ClaimLedger claims;
+  private final NodeLoads loads = new NodeLoads(this::nodeChanged);
+  private final Nominations nominations;
+  private Inventory inventory = Inventory.EMPTY;
+
+  public SchedulerState(ClusterObjects objects, ClaimLedger claims) {
+    this.objects = objects;
+    this.claims = claims;
+    this.nominations = new Nominations(claims, loads);
+  }
+
+  /** What claims take. */
+  public ClaimLedger claims() {
+    return claims;
+  }
+
+  /** What pods request on nodes. */
+  public NodeLoads loads() {
+    return loads;
+  }
+
+  /** The cards that there are. */
+  public Inventory inventory() {
+    return inventory;
+  }
+
+  /** These cards are there now. */
+  public void inventoryChanged(Inventory now) {
+    inventory = now;
+    claims.held().report(now);
+    now.hosts().keySet().forEach(this::nodeChanged);
+  }
+
+  /** What the Node has to give, or what pods request of it, may have changed. */
+  public void nodeChanged(String name) {
+    @Nullable Node node = objects.node(name);
+    if (node == null || inventory.host(name) == null) { // only hosts with cards matter to the allocator
+      claims.capacities().remove(name);
+    } else {
+      claims.capacities().put(name, NodeFit.capacity(node, loads.of(name)));
+    }
+  }
+
+  /** What the pod is to get counts as taken from now on, and nothing more is kept for it. */
+  public void assume(PodPlan plan) {
+    String uid = plan.pod().getMetadata().getUid();
+    nominations.suspend(uid);
+    for (ClaimPlacement placement : plan.outcome().claims()) {
+      claims.assume(placement.claim(), plan.outcome().node(), placement.bookings());
+    }
+    loads.put(uid, plan.outcome().node(), PodRequests.of(plan.pod()));
+  }
+
+  /**
+   * The pod did not get what was assumed for it: what was kept for it is kept again. What its claims do not have, and
+   * what it does not request of the node, is told to {@link #claims} and {@link #loads}.
+   */
+  public void forget(String podUid) {
+    nominations.resume(podUid);
+  }
+
+  /** What is kept for the pod until its victims are gone. */
+  public Optional<Nomination> nominated(String podUid) {
+    return nominations.of(podUid);
+  }
+
+  /** UIDs of the claims that pods give back, or have given back, for those for which something is kept. */
+  public Set<String> claimsOfVictims() {
+    return nominations.claims();
+  }
+
+  /** Keeps that for the pod: taken for pods of lower priority, and of the same. */
+  public void nominate(Nomination nomination) {
+    nominations.put(nomination);
+  }
+
+  /** Nothing is kept any longer for the pod. */
+  public void endNomination(String podUid) {
+    nominations.remove(podUid);
+  }
+
+  /**
+   * Nothing is kept any longer for pods, such as those of one gang, that cannot get their place unless that pod goes.
+   */
+  public void endNominationsAwaiting(String victimUid) {
+    nominations.removeAwaiting(victimUid);
+  }
+
+  /** Whether something that was kept is free for others since this was last asked. */
+  public boolean gaveUp() {
+    return nominations.gaveUp();
+  }
+
+  /** Begins something of which nothing counts any longer when it is closed. */
+  public Scope scope() {
+    return new Scope();
+  }
+
+  /** As if these claims had given back what they have, until it is closed. */
+  public Scope without(Collection<String> claimUids) {
+    Scope scope = new Scope();
+    scope.without(claimUids);
+    return scope;
+  }
+
+  /** As if nothing were kept for the pod itself, and for pods of lower priority, until it is closed. */
+  public Scope withoutNominations(Pod pod) {
+    Scope scope = new Scope();
+    scope.liftNominations(pod);
+    return scope;
+  }
+
+  /**
+   * What is assumed and left out in it counts until it is closed. Then all is as it was before, to the last entry. What
+   * is begun later is closed earlier.
+   */
+  public final class Scope implements AutoCloseable {
+    private final Deque<Runnable> undo = new ArrayDeque<>();
+    private final Map<String, String> placed = new HashMap<>();
+    private boolean leavesOut;
+
+    private Scope() {}
+
+    /** See {@link SchedulerState#assume}. */
+    public void assume(PodPlan plan) {
+      String uid = plan.pod().getMetadata().getUid();
+      Map<String, ClaimLedger.Standing> before = new HashMap<>();
+      plan.outcome().claims().forEach(p -> before.put(p.claim().uid(), claims.standing(p.claim().uid())));
+      Optional<NodeLoads.Entry> load = loads.entry(uid);
+      boolean wasKept = nominations.isKept(uid);
+      undo.push(() -> {
+        before.forEach(claims::restore);
+        loads.restore(uid, load);
+        if (wasKept) {
+          nominations.resume(uid);
+        }
+      });
+      SchedulerState.this.assume(plan);
+      before.keySet().forEach(claim -> placed.put(claim, plan.outcome().node()));
+    }
+
+    /** The node of every claim, by UID, for which something was assumed in this. */
+    public Map<String, String> placed() {
+      return Collections.unmodifiableMap(placed);
+    }
+
+    /** As if these claims had given back what they have. */
+    public void without(Collection<String> claimUids) {
+      leavesOut = true;
+      for (String uid : claimUids) {
+        ClaimLedger.Standing before = claims.standing(uid);
+        undo.push(() -> claims.restore(uid, before));
+        claims.leaveOut(uid);
+      }
+    }
+
+    /** As if these pods were gone from their nodes. */
+    public void withoutPods(Collection<String> podUids) {
+      leavesOut = true;
+      for (String uid : podUids) {
+        Optional<NodeLoads.Entry> before = loads.entry(uid);
+        undo.push(() -> loads.restore(uid, before));
+        loads.remove(uid);
+      }
+    }
+
+    private void liftNominations(Pod pod) {
+      leavesOut = true;
+      Collection<Nomination> lifted = nominations.lift(pod.getMetadata().getUid(), PodOrder.priority(pod));
+      undo.push(() -> lifted.forEach(nominations::keep));
+    }
+
+    /**
+     * What was assumed in it stays.
+     *
+     * @throws IllegalStateException if something was left out in it as well
+     */
+    public void keep() {
+      if (leavesOut) {
+        throw new IllegalStateException("what was left out is to be put back");
+      }
+      undo.clear();
+    }
+
+    @Override
+    public void close() {
+      while (!undo.isEmpty()) {
+        undo.pop().run();
+      }
+    }
+  }
+}
