@@ -51,6 +51,7 @@ public final class FreeCards {
   /** Follows the books, and the inventory if it is another one than last time. */
   public void refresh(Inventory now) {
     index.refresh(now);
+    forecastIndex.follow(index);
   }
 
   HostIndex index() {
@@ -62,7 +63,8 @@ public final class FreeCards {
     if (!forecastIndex.hasForecast()) {
       return Optional.empty();
     }
-    forecastIndex.refresh(index, fits);
+    forecastIndex.follow(index);
+    forecastIndex.refresh(fits);
     return Optional.of(forecastIndex);
   }
 }

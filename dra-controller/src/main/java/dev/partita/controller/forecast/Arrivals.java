@@ -1,12 +1,16 @@
 package dev.partita.controller.forecast;
 
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * The pods of all fillings, one after the other, as hosts see them that have cards of certain kinds: pods that no such
  * card will do for are left out, and what the others need of a card of each kind is one number.
  */
 final class Arrivals {
+  /** Most pods of a filling: two numbers have a bit for each. */
+  static final int MOST = 2 * Long.SIZE;
+
   /** More than any card has. */
   private static final int TOO_MUCH = 0x7fff_7fff;
 
@@ -17,10 +21,15 @@ final class Arrivals {
   private final int[] cards;
   private final int[] needs;
   private final int[] leastCpu;
-  private final int[] leastSize;
+  private final int[] least;
+  private final long[] like;
 
-  /** @param kinds of cards, all different */
-  Arrivals(Demand[][] fills, int[] kinds) {
+  /**
+   * @param demands all different
+   * @param fills the pods of each filling, at most {@value #MOST}, as positions in the demands
+   * @param kinds of cards, all different
+   */
+  Arrivals(List<Demand> demands, int[][] fills, int[] kinds) {
     int most = Arrays.stream(fills).mapToInt(fill -> fill.length).sum();
     this.kinds = kinds.clone();
     this.end = new int[fills.length];
@@ -29,30 +38,48 @@ final class Arrivals {
     this.cards = new int[most];
     this.needs = new int[most * kinds.length];
     this.leastCpu = new int[most];
-    this.leastSize = new int[most];
+    this.least = new int[most * kinds.length];
+    this.like = new long[2 * most];
+    int[] needsOf = new int[demands.size() * kinds.length];
+    boolean[] useful = new boolean[demands.size()];
+    for (int i = 0; i < useful.length; i++) {
+      useful[i] = demands.get(i).cards() == 0;
+      for (int kind = 0; kind < kinds.length; kind++) {
+        needsOf[i * kinds.length + kind] = packed(demands.get(i), kinds[kind]);
+        useful[i] |= needsOf[i * kinds.length + kind] != TOO_MUCH;
+      }
+    }
+    long[] bits = new long[2 * demands.size()];
     int position = 0;
     for (int fill = 0; fill < fills.length; fill++) {
       int first = position;
-      for (Demand pod : fills[fill]) {
-        position += isUseful(pod, position) ? 1 : 0;
+      for (int demand : fills[fill]) {
+        if (useful[demand]) {
+          write(demands.get(demand), position);
+          System.arraycopy(needsOf, demand * kinds.length, needs, position * kinds.length, kinds.length);
+          bits[2 * demand + (position - first) / Long.SIZE] |= 1L << (position - first);
+          position++;
+        }
+      }
+      int at = first;
+      for (int demand : fills[fill]) {
+        if (useful[demand]) {
+          System.arraycopy(bits, 2 * demand, like, 2 * at++, 2);
+        }
+      }
+      for (int demand : fills[fill]) {
+        bits[2 * demand] = 0;
+        bits[2 * demand + 1] = 0;
       }
       end[fill] = position;
       findLeast(first, position);
     }
   }
 
-  /** Writes the pod down there; what is not useful is written over by the next one. */
-  private boolean isUseful(Demand pod, int position) {
-    boolean useful = pod.cards() == 0;
-    for (int kind = 0; kind < kinds.length; kind++) {
-      int need = packed(pod, kinds[kind]);
-      needs[position * kinds.length + kind] = need;
-      useful |= need != TOO_MUCH;
-    }
+  private void write(Demand pod, int position) {
     milliCpu[position] = pod.milliCpu();
     memory[position] = pod.memory();
     cards[position] = pod.cards();
-    return useful;
   }
 
   private static int packed(Demand pod, int kind) {
@@ -62,17 +89,23 @@ final class Arrivals {
 
   private void findLeast(int first, int end) {
     int cpu = Integer.MAX_VALUE;
-    int size = Integer.MAX_VALUE;
+    int[] need = new int[kinds.length];
+    Arrays.fill(need, TOO_MUCH);
     for (int position = end - 1; position >= first; position--) {
       if (cards[position] > 0) {
         cpu = Math.min(cpu, milliCpu[position]);
         for (int kind = 0; kind < kinds.length; kind++) {
-          size = Math.min(size, Filling.size(need(position, kind)));
+          need[kind] = leastOf(need[kind], need(position, kind));
         }
       }
       leastCpu[position] = cpu;
-      leastSize[position] = size;
+      System.arraycopy(need, 0, least, position * kinds.length, kinds.length);
     }
+  }
+
+  /** The least of either half. */
+  private static int leastOf(int one, int other) {
+    return Math.min(one >>> 16, other >>> 16) << 16 | Math.min(one & 0xffff, other & 0xffff);
   }
 
   /** How many fillings. */
@@ -124,8 +157,21 @@ final class Arrivals {
     return leastCpu[position];
   }
 
-  /** What parts of one card that takes at least, memory and cores together. */
-  int leastSize(int position) {
-    return leastSize[position];
+  /**
+   * What that takes at least of a card of the kind with that index, as {@link #need} gives it: a card with less of
+   * either is of no use to any of these pods.
+   */
+  int least(int position, int kind) {
+    return least[position * kinds.length + kind];
+  }
+
+  /** The pods among the first 64 of the filling that ask for the same as this one, as bits. */
+  long likeFirst(int position) {
+    return like[2 * position];
+  }
+
+  /** Those among the others. */
+  long likeRest(int position) {
+    return like[2 * position + 1];
   }
 }

@@ -11,61 +11,67 @@ import org.jspecify.annotations.Nullable;
  * order.
  */
 final class CheapestHosts {
-  private static final int NONE_YET = -2;
-
   private final ForecastHosts hosts;
   private final PlacementCosts costs;
-  private int first = NONE_YET;
-  private @Nullable PriorityQueue<Offer> rest;
+  private boolean begun;
+  private int first;
+  private @Nullable PriorityQueue<Cursor> rest;
 
   CheapestHosts(ForecastHosts hosts, PlacementCosts costs) {
     this.hosts = hosts;
     this.costs = costs;
   }
 
+  /** A host of a group, of which those before it were given out. */
+  private record Cursor(int group, int position) {}
+
   /**
    * A host that a pod fits on.
    *
    * @param card position of one that a pod of one card would take
    */
-  record Offer(ForecastHost host, int position, int card, long growth, long idle) implements Comparable<Offer> {
-    HostState hostState() {
-      return host.hostState();
-    }
-
+  record Offer(HostState hostState, ForecastHost host, int card) {
     /** Positions of the cards that cost a pod of one card the same. */
     BitSet cards() {
       return host.cardsLike(card);
-    }
-
-    @Override
-    public int compareTo(Offer other) {
-      int byGrowth = Long.compare(growth, other.growth);
-      int byIdle = byGrowth != 0 ? byGrowth : Long.compare(idle, other.idle);
-      return byIdle != 0 ? byIdle : Integer.compare(position, other.position);
     }
   }
 
   /** The next one, if there is one. */
   Optional<Offer> next() {
-    if (first == NONE_YET) {
-      first = costs.cheapest();
-      return first < 0 ? Optional.empty() : Optional.of(offer(first));
+    if (!begun) {
+      begun = true;
+      first = costs.cheapest(hosts);
+      return first < 0 ? Optional.empty() : Optional.of(offer(new Cursor(first, hosts.first(first))));
     }
-    PriorityQueue<Offer> others = rest;
+    @Nullable PriorityQueue<Cursor> others = rest;
     if (others == null) {
-      others = new PriorityQueue<>();
-      for (int i = 0; i < hosts.size(); i++) {
-        if (costs.fits(i) && i != first) {
-          others.add(offer(i));
+      others = new PriorityQueue<>((a, b) -> costs.compare(a.group, a.position, b.group, b.position));
+      for (int group = 0; group < costs.groups(); group++) {
+        if (group == first) {
+          addNext(others, new Cursor(first, hosts.first(first)));
+        } else if (costs.fits(group)) {
+          others.add(new Cursor(group, hosts.first(group)));
         }
       }
       rest = others;
     }
-    return Optional.ofNullable(others.poll());
+    @Nullable Cursor next = others.poll();
+    if (next == null) {
+      return Optional.empty();
+    }
+    addNext(others, next);
+    return Optional.of(offer(next));
   }
 
-  private Offer offer(int position) {
-    return new Offer(hosts.get(position), position, costs.card(position), costs.growth(position), costs.idle(position));
+  private void addNext(PriorityQueue<Cursor> cursors, Cursor before) {
+    int position = hosts.next(before.group, before.position);
+    if (position >= 0) {
+      cursors.add(new Cursor(before.group, position));
+    }
+  }
+
+  private Offer offer(Cursor cursor) {
+    return new Offer(hosts.hostState(cursor.position), hosts.host(cursor.position), costs.card(cursor.group));
   }
 }

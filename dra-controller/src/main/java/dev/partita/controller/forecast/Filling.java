@@ -4,8 +4,8 @@ import java.util.Arrays;
 
 /**
  * Fills up one host again and again, each time from the same state: each pod that fits takes its place where least is
- * left. The cards of which something is free are kept in order of that, each as one number: parts free, index of the
- * kind, memory and cores. Half of an allocator's time is spent here.
+ * left. The cards that later pods can use are kept in order of what is free of them, each as one number: parts free,
+ * index of the kind, memory and cores. Half of an allocator's time is spent here.
  */
 final class Filling {
   private static final int SIZE_AT = 40;
@@ -14,8 +14,6 @@ final class Filling {
 
   /** A bit above each half of a card: it stays where nothing had to be borrowed. */
   private static final int GUARDS = 0x8000_8000;
-
-  private static final int WHOLE = (int) FreeParts.card(0, Demand.CARD, Demand.CARD);
 
   private final Arrivals arrivals;
   private final FreeParts state;
@@ -50,10 +48,6 @@ final class Filling {
     return (parts >>> 16) + (parts & 0xffff);
   }
 
-  private static int free(long card) {
-    return (int) (card >>> SIZE_AT);
-  }
-
   private static int kind(long card) {
     return (int) (card >>> KIND_AT) & KIND_BITS;
   }
@@ -71,14 +65,18 @@ final class Filling {
   }
 
   private long idleAfter(int first, int end) {
-    System.arraycopy(start, 0, open, 0, start.length);
-    from = 0;
-    to = start.length;
+    if (first == end) {
+      return state.idle();
+    }
+    open(first);
     idle = state.idle();
     int freeCpu = state.milliCpu();
     int freeMemory = state.memory();
-    for (int position = first; position < end && from < to; position++) {
-      if (freeCpu < arrivals.leastCpu(position) || free(open[to - 1]) < arrivals.leastSize(position)) {
+    long next = bits(end - first);
+    long rest = bits(end - first - Long.SIZE);
+    while ((next | rest) != 0 && from < to) {
+      int position = first + (next != 0 ? Long.numberOfTrailingZeros(next) : 64 + Long.numberOfTrailingZeros(rest));
+      if (freeCpu < arrivals.leastCpu(position)) {
         break;
       }
       int cpu = arrivals.milliCpu(position);
@@ -86,9 +84,29 @@ final class Filling {
       if (cpu <= freeCpu && memory <= freeMemory && place(position)) {
         freeCpu -= cpu;
         freeMemory -= memory;
+        rest &= next != 0 ? -1 : rest - 1;
+        next &= next - 1;
+      } else {
+        // What does not fit now never will: nothing is given back.
+        next &= ~arrivals.likeFirst(position);
+        rest &= ~arrivals.likeRest(position);
       }
     }
     return idle;
+  }
+
+  /** Opens the cards that pods from there on can use. */
+  private void open(int first) {
+    from = 0;
+    to = 0;
+    for (long card : start) {
+      open[to] = card;
+      to += fits(arrivals.least(first, kind(card)), card) ? 1 : 0;
+    }
+  }
+
+  private static long bits(int count) {
+    return count <= 0 ? 0 : count >= Long.SIZE ? -1 : (1L << count) - 1;
   }
 
   private boolean place(int position) {
@@ -96,26 +114,14 @@ final class Filling {
     if (cards == 0) {
       return true;
     }
-    if (arrivals.kinds() == 1 && arrivals.need(position, 0) == WHOLE) {
-      return placeWholes(cards);
-    }
     if (cards > 1) {
       return placeSeveral(position, cards);
     }
     int best = arrivals.kinds() == 1 ? fullest(arrivals.need(position, 0)) : fullestOfKinds(position);
     if (best >= 0) {
-      take(best, arrivals.need(position, kind(open[best])));
+      take(best, position);
     }
     return best >= 0;
-  }
-
-  private boolean placeWholes(int cards) {
-    if (to - from < cards || (int) open[to - cards] != WHOLE) {
-      return false;
-    }
-    to -= cards;
-    idle -= 2L * Demand.CARD * cards;
-    return true;
   }
 
   /** The fullest card that has so much free; negative if there is none. */
@@ -159,25 +165,32 @@ final class Filling {
       }
     }
     Arrays.sort(open, from, to);
-    while (from < to && free(open[from]) == 0) {
+    while (from < to && (int) open[from] == 0) {
       from++;
     }
     return true;
   }
 
-  private void take(int at, int need) {
-    long left = after(open[at], need);
+  /** Puts what is left of the card where it belongs; leaves it out if no later pod can use it. */
+  private void take(int at, int position) {
+    int kind = kind(open[at]);
+    long left = after(open[at], arrivals.need(position, kind));
+    boolean useful = (int) left != 0 && fits(arrivals.least(position, kind), left);
     int place = at;
-    while (place > from && open[place - 1] > left) {
+    while (place > from && (!useful || open[place - 1] > left)) {
       open[place] = open[place - 1];
       place--;
     }
-    open[place] = left;
-    from += free(left) == 0 ? 1 : 0;
+    if (useful) {
+      open[place] = left;
+    } else {
+      from++;
+    }
   }
 
   private long after(long card, int need) {
-    idle -= size(need);
-    return ordered(kind(card), (int) card - need);
+    int size = size(need);
+    idle -= size;
+    return card - ((long) size << SIZE_AT | need);
   }
 }

@@ -40,7 +40,8 @@ public final class Forecast {
   private static final double UNHEARD_OF = 0.005;
   private static final int MAX_KNOWN = 50_000;
 
-  private final Demand[][] fills;
+  private final List<Demand> demands;
+  private final int[][] fills;
   private final Map<BitSet, Arrivals> arrivals = new HashMap<>();
   private final LargePods large = new LargePods();
   private final KnownCosts known = new KnownCosts(MAX_KNOWN);
@@ -50,6 +51,7 @@ public final class Forecast {
    * @param scarcity of the hosts there are
    */
   public Forecast(List<Frequency> frequencies, Scarcity scarcity) {
+    this.demands = frequencies.stream().map(Frequency::demand).toList();
     this.fills = fills(frequencies, length(frequencies, scarcity.largestHost()));
     double asked = Math.max(1, frequencies.stream().mapToLong(Forecast::asked).sum());
     frequencies.stream()
@@ -83,17 +85,17 @@ public final class Forecast {
   }
 
   /**
-   * Every position of the fillings has the frequencies as they are: what a filling gets of a kind too many, others get
-   * too few.
+   * The pods of each filling, as positions in the frequencies. Every position of the fillings has the frequencies as
+   * they are: what a filling gets of a kind too many, others get too few.
    */
-  private static Demand[][] fills(List<Frequency> frequencies, int length) {
+  private static int[][] fills(List<Frequency> frequencies, int length) {
     long[] upTo = new long[frequencies.size()];
     long sum = 0;
     for (int i = 0; i < upTo.length; i++) {
       sum += frequencies.get(i).arrivals();
       upTo[i] = sum;
     }
-    Demand[][] fills = new Demand[FILLS][length];
+    int[][] fills = new int[FILLS][length];
     long random = 12345;
     for (int position = 0; position < length; position++) {
       int[] order = new int[FILLS];
@@ -108,7 +110,7 @@ public final class Forecast {
         double point = (order[fill] + (random >>> 40) / (double) (1 << 24)) / FILLS * sum;
         int at = Arrays.binarySearch(upTo, (long) point);
         int index = at >= 0 ? at + 1 : -at - 1;
-        fills[fill][position] = frequencies.get(Math.min(index, upTo.length - 1)).demand();
+        fills[fill][position] = Math.min(index, upTo.length - 1);
       }
     }
     return fills;
@@ -137,7 +139,7 @@ public final class Forecast {
     for (int i = 0; i < state.cards(); i++) {
       kinds.set(FreeParts.kind(state.card(i)));
     }
-    return arrivals.computeIfAbsent(kinds, of -> new Arrivals(fills, of.stream().toArray()));
+    return arrivals.computeIfAbsent(kinds, of -> new Arrivals(demands, fills, of.stream().toArray()));
   }
 
   /** A growth of costs in steps, so that growths that differ by no more than noise are mostly equal. */

@@ -5,45 +5,43 @@ import dev.partita.controller.booking.HostCapacities.Capacity;
 import dev.partita.controller.index.CardClass;
 import dev.partita.controller.index.HostState;
 import dev.partita.controller.request.PodNeeds;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.function.ToIntFunction;
-import java.util.function.UnaryOperator;
 
 /**
- * One host in the forecast's terms, where cards are counted in parts and what a host has is rounded down. Does not
- * change.
+ * What is free on a host in the forecast's terms, where cards are counted in parts and what a host has is rounded down.
+ * Hosts on which every placement costs the same are equal. Does not change.
  */
 final class ForecastHost {
-  private final HostState hostState;
   private final FreeParts empty;
   private final FreeParts state;
   private final long[] cards;
 
-  private ForecastHost(HostState hostState, FreeParts empty, FreeParts state, long[] cards) {
-    this.hostState = hostState;
+  private ForecastHost(FreeParts empty, FreeParts state, long[] cards) {
     this.empty = empty;
     this.state = state;
     this.cards = cards;
   }
 
   /**
+   * The host if nothing were taken of it, coarsely: many hosts have the same.
+   *
    * @param kinds a number for each kind of card
-   * @param one the one object for all equal states
    */
-  static ForecastHost of(
-      HostState hostState,
-      Capacity capacity,
-      ToIntFunction<CardClass> kinds,
-      UnaryOperator<FreeParts> one) {
+  static FreeParts empty(HostState hostState, Capacity capacity, ToIntFunction<CardClass> kinds) {
     long[] empty = new long[hostState.cardClasses().size()];
     for (int i = 0; i < empty.length; i++) {
       empty[i] = FreeParts.card(kinds.applyAsInt(hostState.cardClasses().get(i)), Demand.CARD, Demand.CARD);
     }
-    return of(hostState, capacity,
-        one.apply(FreeParts.of(coarse(cpu(capacity.total())), coarse(mebibytes(capacity.total())), empty)), kinds);
+    return FreeParts.of(coarse(cpu(capacity.total())), coarse(mebibytes(capacity.total())), empty);
   }
 
-  private static ForecastHost of(
+  /**
+   * @param empty what {@link #empty} says of the host
+   * @param kinds a number for each kind of card
+   */
+  static ForecastHost of(
       HostState hostState,
       Capacity capacity,
       FreeParts empty,
@@ -60,14 +58,10 @@ final class ForecastHost {
       int cores = Math.max(0, Account.CORES - account.cores()) * (Demand.CARD / Account.CORES);
       now[i] = account.isClosedToShares() ? FreeParts.card(kind, 0, 0) : FreeParts.card(kind, memory, cores);
     }
-    return new ForecastHost(hostState, empty, FreeParts.of(cpu(capacity.free()), mebibytes(capacity.free()), now), now);
+    return new ForecastHost(empty, FreeParts.of(cpu(capacity.free()), mebibytes(capacity.free()), now), now);
   }
 
-  HostState hostState() {
-    return hostState;
-  }
-
-  /** The host if nothing were taken of it, coarsely: many hosts have the same. */
+  /** The host if nothing were taken of it. */
   FreeParts empty() {
     return empty;
   }
@@ -131,5 +125,19 @@ final class ForecastHost {
       }
     }
     return false;
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other == this
+        || (other instanceof ForecastHost host
+            && host.state.equals(state)
+            && host.empty.equals(empty)
+            && Arrays.equals(host.cards, cards));
+  }
+
+  @Override
+  public int hashCode() {
+    return state.hashCode();
   }
 }

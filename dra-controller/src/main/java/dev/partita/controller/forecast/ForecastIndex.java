@@ -2,6 +2,7 @@ package dev.partita.controller.forecast;
 
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.booking.HostCapacities;
+import dev.partita.controller.booking.HostCapacities.Capacity;
 import dev.partita.controller.budget.OverBudgetException;
 import dev.partita.controller.index.CardClass;
 import dev.partita.controller.index.ChangeLog;
@@ -14,7 +15,6 @@ import dev.partita.controller.match.Taking;
 import dev.partita.controller.request.DeviceAsk;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -23,6 +23,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +40,7 @@ public final class ForecastIndex {
   private final IdentityHashMap<CardClass, Integer> kinds = new IdentityHashMap<>();
   private Inventory inventory = Inventory.EMPTY;
   private ChangeLog.Moment seen = ChangeLog.Moment.NEVER;
+  private boolean outdated = true;
   private long mixNumber = -1;
   private Optional<Forecast> forecast = Optional.empty();
   private Optional<Scarcity> scarcity = Optional.empty();
@@ -57,41 +59,52 @@ public final class ForecastIndex {
     return history.snapshot().needsRoom();
   }
 
-  /** Follows hosts, their capacities and what is asked for. */
-  public void refresh(HostIndex index, Function<DeviceAsk, RequestMatcher> fits) {
+  /**
+   * Follows hosts and their capacities. As long as there is no forecast, only once in a while: it would be of no use.
+   */
+  public void follow(HostIndex index) {
+    if (inventory == index.inventory() && !hasForecast()) {
+      return;
+    }
     Map<String, HostState> hostStates = index.hostStates();
     Set<String> names = new HashSet<>(capacities.takeChanged());
     Optional<Set<String>> changed = index.changes().since(seen);
-    boolean outdated = changed.isEmpty() || inventory != index.inventory();
+    boolean anew = changed.isEmpty() || inventory != index.inventory();
     seen = index.changes().now();
     inventory = index.inventory();
-    if (outdated) {
+    if (anew) {
       hosts.clear();
       kinds.clear();
       hostStates.values()
           .forEach(
               hostState -> hostState.cardClasses().forEach(cardClass -> kinds.putIfAbsent(cardClass, kinds.size())));
-      hostStates.values().forEach(hostState -> hosts.add(host(hostState)));
+      hostStates.values().forEach(hostState -> hosts.add(hostState, host(hostState)));
       costs.clear();
+      outdated = true;
     } else {
       names.addAll(changed.get());
       for (String name : names) {
         int position = hosts.position(name);
         @Nullable HostState hostState = hostStates.get(name);
         if (position >= 0 && hostState != null) {
-          hosts.replace(position, host(hostState));
+          hosts.replace(position, hostState, host(hostState));
         }
       }
     }
+  }
+
+  /** Follows what is asked for. */
+  public void refresh(Function<DeviceAsk, RequestMatcher> fits) {
     if (outdated || history.snapshot().number() != mixNumber) {
+      outdated = false;
       learn(fits);
     }
   }
 
   private ForecastHost host(HostState hostState) {
-    return ForecastHost.of(hostState, capacities.of(hostState.host().name()),
-        cardClass -> kinds.getOrDefault(cardClass, 0),
-        hosts::one);
+    Capacity capacity = capacities.of(hostState.host().name());
+    ToIntFunction<CardClass> numbers = cardClass -> kinds.getOrDefault(cardClass, 0);
+    return ForecastHost.of(hostState, capacity, ForecastHost.empty(hostState, capacity, numbers), numbers);
   }
 
   private void learn(Function<DeviceAsk, RequestMatcher> fits) {
@@ -105,12 +118,8 @@ public final class ForecastIndex {
       // What some pods ask for takes too long to judge: the others are decided by what is known, and this is known in
       // part next time.
     }
-    Map<FreeParts, Integer> empty = new HashMap<>();
-    for (int i = 0; i < hosts.size(); i++) {
-      empty.merge(hosts.get(i).empty(), 1, Integer::sum);
-    }
     // Where nothing can be foreseen now, what was is of no use: the kinds of cards have other numbers.
-    scarcity = frequencies.isEmpty() ? Optional.empty() : Optional.of(new Scarcity(frequencies, empty));
+    scarcity = frequencies.isEmpty() ? Optional.empty() : Optional.of(new Scarcity(frequencies, hosts.empty()));
     forecast = scarcity.map(fresh -> new Forecast(frequencies, fresh));
     costs.clear();
   }
@@ -163,7 +172,7 @@ public final class ForecastIndex {
       if (demand.isEmpty()) {
         return Optional.empty();
       }
-      known = new PlacementCosts(demand.get(), forecast, scarcity, hosts.size());
+      known = new PlacementCosts(demand.get(), forecast, scarcity);
       costs.put(kind, known);
     }
     known.refresh(hosts);

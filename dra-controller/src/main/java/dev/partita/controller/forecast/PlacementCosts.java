@@ -2,78 +2,91 @@ package dev.partita.controller.forecast;
 
 import java.util.Arrays;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What the placement of pods of one kind costs on every host, by the host's position in the forecast index. Kept until
- * a host changes, so that a decision works out only what has changed since the last one of its kind. For one thread.
+ * What the placement of pods of one kind costs on the hosts of every group, by the group's number. Kept until another
+ * group has the number, so that a decision works out only what has changed since the last one of its kind. For one
+ * thread.
  */
 final class PlacementCosts {
+  private static final int FITS_NOT = -1;
+
   private final Demand demand;
   private final Optional<Forecast> forecast;
   private final Optional<Scarcity> scarcity;
-  private final int[] version;
-  private final int[] card;
-  private final long[] growth;
-  private final long[] idle;
+  private long[] version = {};
+  private int[] card = {};
+  private long[] growth = {};
+  private long[] idle = {};
+  private int groups;
 
-  PlacementCosts(Demand demand, Optional<Forecast> forecast, Optional<Scarcity> scarcity, int hosts) {
+  PlacementCosts(Demand demand, Optional<Forecast> forecast, Optional<Scarcity> scarcity) {
     this.demand = demand;
     this.forecast = forecast;
     this.scarcity = scarcity;
-    this.version = new int[hosts];
-    this.card = new int[hosts];
-    this.growth = new long[hosts];
-    this.idle = new long[hosts];
-    Arrays.fill(version, -1);
   }
 
-  /** Works out anew what is not of the hosts' versions. */
+  /** Works out anew what is not of the groups' versions. */
   void refresh(ForecastHosts hosts) {
-    for (int i = 0; i < version.length; i++) {
+    groups = hosts.groups();
+    if (groups > version.length) {
+      int length = Math.max(groups, 2 * version.length);
+      version = Arrays.copyOf(version, length);
+      card = Arrays.copyOf(card, length);
+      growth = Arrays.copyOf(growth, length);
+      idle = Arrays.copyOf(idle, length);
+    }
+    for (int i = 0; i < groups; i++) {
       if (version[i] != hosts.version(i)) {
         version[i] = hosts.version(i);
-        work(i, hosts.get(i));
+        @Nullable ForecastHost host = hosts.group(i);
+        card[i] = FITS_NOT;
+        if (host != null) {
+          work(i, host);
+        }
       }
     }
   }
 
   /**
-   * The host that costs least, of equals the one with the least idle, of these the first; negative if the pods fit on
-   * none.
+   * The group whose hosts cost least, of equals the one with the least idle, of these the one with the first host;
+   * negative if the pods fit on none.
    */
-  int cheapest() {
+  int cheapest(ForecastHosts hosts) {
     int best = -1;
-    for (int i = 0; i < card.length; i++) {
-      if (card[i] >= 0
-          && (best < 0 || growth[i] < growth[best] || (growth[i] == growth[best] && idle[i] < idle[best]))) {
+    for (int i = 0; i < groups; i++) {
+      if (card[i] >= 0 && (best < 0 || compare(i, hosts.first(i), best, hosts.first(best)) < 0)) {
         best = i;
       }
     }
     return best;
   }
 
-  /** Whether the pods fit there. */
-  boolean fits(int host) {
-    return card[host] >= 0;
+  /** Which of two hosts costs less, each given by its group and its position; of equals the one with the least idle. */
+  int compare(int group, int position, int otherGroup, int otherPosition) {
+    int byGrowth = Long.compare(growth[group], growth[otherGroup]);
+    int byIdle = byGrowth != 0 ? byGrowth : Long.compare(idle[group], idle[otherGroup]);
+    return byIdle != 0 ? byIdle : Integer.compare(position, otherPosition);
+  }
+
+  /** Numbers of groups are below this one. */
+  int groups() {
+    return groups;
+  }
+
+  /** Whether the pods fit on hosts of the group. */
+  boolean fits(int group) {
+    return card[group] >= 0;
   }
 
   /** The card, by position, that a pod of one card would take there. */
-  int card(int host) {
-    return card[host];
+  int card(int group) {
+    return card[group];
   }
 
-  long growth(int host) {
-    return growth[host];
-  }
-
-  /** Parts of its cards that are free. */
-  long idle(int host) {
-    return idle[host];
-  }
-
-  private void work(int position, ForecastHost host) {
-    card[position] = -1;
-    idle[position] = host.state().idle();
+  private void work(int group, ForecastHost host) {
+    idle[group] = host.state().idle();
     if (!host.state().holds(demand)) {
       return;
     }
@@ -86,18 +99,18 @@ final class PlacementCosts {
           long more = costAfter(host.state(), host.card(i)) - before;
           if (more < best) {
             best = more;
-            card[position] = i;
+            card[group] = i;
             int kind = FreeParts.kind(host.card(i));
             extra = (long) demand.memoryOf(kind) + demand.coresOf(kind);
           }
         }
       }
-      growth[position] = Forecast.steps(best + price(host, extra));
+      growth[group] = Forecast.steps(best + price(host, extra));
     } else {
       FreeParts after = host.after(demand);
-      card[position] = 0;
+      card[group] = 0;
       extra = host.state().idle() - after.idle();
-      growth[position] = Forecast.steps(cost(after) - before + price(host, extra));
+      growth[group] = Forecast.steps(cost(after) - before + price(host, extra));
     }
   }
 

@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Holds {@link Filling} against the same, done step by step and without any cleverness. */
@@ -35,10 +36,10 @@ class FillingTest {
     Random random = new Random(7);
     for (int round = 0; round < 2_000; round++) {
       int kinds = 1 + random.nextInt(3);
-      Demand[][] fills = new Demand[3][];
-      for (int fill = 0; fill < fills.length; fill++) {
-        fills[fill] = new Demand[12];
-        Arrays.setAll(fills[fill], i -> pod(random, kinds));
+      List<Demand> demands = Stream.generate(() -> pod(random, kinds)).limit(1 + random.nextInt(12)).toList();
+      int[][] fills = new int[3][12 + random.nextInt(100)];
+      for (int[] fill : fills) {
+        Arrays.setAll(fill, i -> random.nextInt(demands.size()));
       }
       List<Card> cards = new ArrayList<>();
       int ofHost = random.nextInt(9);
@@ -49,8 +50,10 @@ class FillingTest {
       FreeParts state = FreeParts.of(random.nextInt(40_000), random.nextInt(40_000),
           cards.stream().mapToLong(FillingTest::packed).toArray());
       int[] present = cards.stream().mapToInt(Card::kind).distinct().sorted().toArray();
-      long expected = Arrays.stream(fills).mapToLong(fill -> idleAfter(state, cards, fill)).sum();
-      assertThat(new Filling(new Arrivals(fills, present), state).idleAfterAll()).as("round %d: %s", round, cards)
+      long expected = Arrays.stream(fills)
+          .mapToLong(fill -> idleAfter(state, cards, Arrays.stream(fill).mapToObj(demands::get).toList())).sum();
+      assertThat(new Filling(new Arrivals(demands, fills, present), state).idleAfterAll())
+          .as("round %d: %s", round, cards)
           .isEqualTo(expected);
     }
   }
@@ -80,7 +83,7 @@ class FillingTest {
     };
   }
 
-  private static long idleAfter(FreeParts state, List<Card> start, Demand[] pods) {
+  private static long idleAfter(FreeParts state, List<Card> start, List<Demand> pods) {
     List<Card> cards = new ArrayList<>(start);
     int cpu = state.milliCpu();
     int memory = state.memory();
