@@ -6,273 +6,314 @@ import dev.partita.plugin.inventory.Reserve;
 import dev.partita.plugin.prepare.ExtraDriverMount;
 import dev.partita.plugin.usage.UsageWatch;
 import dev.partita.plugin.usage.verdict.OnExcess;
+import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.TypeConversionException;
 
 /**
- * What a plugin must know of its node. Every folder but the driver root has the same path for this process and for the
- * host.
- *
- * @param nodeName the Kubernetes node
- * @param driverRoot where the NVIDIA driver is installed
- * @param sysfs the folder that is /sys on the node
- * @param extraDriverMounts what containers need of the driver root besides the driver's own files
- * @param hookLibraries folder with libcuda-shadow.so and libnvidia-ml-shadow.so
- * @param installRoot where the hook libraries are installed for containers
- * @param stateRoot checkpoint and quota files; must survive a reboot
- * @param runRoot usage regions; need not survive a reboot
- * @param cdiRoot where container runtimes look for CDI specs
- * @param kubeletRegistryDir where kubelet looks for registration sockets
- * @param kubeletPluginsDir folder of plugins' own folders
- * @param podUid UID of the plugin's pod: lets an old and a new pod work side by side during a rolling update
- * @param healthPort port of /healthz and /readyz, 0 for none
- * @param inventoryPeriod between two readings of the cards
- * @param sweepPeriod between two searches for state that no claim needs
- * @param leftoverGrace how long a claim must have been gone before its state is removed without kubelet's asking
- * @param usagePeriod between two looks at what processes hold of the cards
- * @param reserve what of each card is not sold to shares, besides what the driver keeps for itself
- * @param onExcess what is done about processes that hold more memory than they may
- * @param plausibleOverhead bytes of a card that contexts, modules and local memory of one process are believed to take;
- *        at least {@link UsageWatch#LEAST_PLAUSIBLE_OVERHEAD}
- * @param mig whether MIG instances may be made of the cards
+ * What a plugin is told of its node. Each setting stands here once, with its name, environment variable, type, default
+ * and help; tests and the demo set them by the same options as a user. Every folder but the driver root has the same
+ * path for this process and for the host.
  */
-public record PluginSettings(
-    String nodeName,
-    DriverRoot driverRoot,
-    Path sysfs,
-    List<ExtraDriverMount> extraDriverMounts,
-    Path hookLibraries,
-    Path installRoot,
-    Path stateRoot,
-    Path runRoot,
-    Path cdiRoot,
-    Path kubeletRegistryDir,
-    Path kubeletPluginsDir,
-    Optional<String> podUid,
-    int healthPort,
-    Duration inventoryPeriod,
-    Duration sweepPeriod,
-    Duration leftoverGrace,
-    Duration usagePeriod,
-    Reserve reserve,
-    OnExcess onExcess,
-    long plausibleOverhead,
-    boolean mig) {
-
+public final class PluginSettings {
   private static final Pattern NODE_NAME = Pattern.compile("[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?");
   private static final Pattern POD_UID = Pattern.compile("[A-Za-z0-9-]{1,64}");
+  private static final String ENV = " [env: ";
 
-  public PluginSettings {
-    extraDriverMounts = List.copyOf(extraDriverMounts);
+  @Option(names = "--node-name", paramLabel = "NAME", required = true, defaultValue = "${env:PARTITA_NODE_NAME}",
+      description = "Name of this Kubernetes node." + ENV + "PARTITA_NODE_NAME]") private String nodeName = "";
+
+  @Option(names = "--driver-root", paramLabel = "DIR", defaultValue = "${env:PARTITA_DRIVER_ROOT:-/}",
+      description = "Where the NVIDIA driver is installed, as this process sees it. Default: ${DEFAULT-VALUE}" + ENV
+          + "PARTITA_DRIVER_ROOT]") private Path driverRoot = Path.of("");
+
+  @Option(names = "--driver-root-on-host", paramLabel = "DIR", defaultValue = "${env:PARTITA_DRIVER_ROOT_ON_HOST:-}",
+      description = "The same folder as the host sees it. Default: the driver root" + ENV
+          + "PARTITA_DRIVER_ROOT_ON_HOST]") private String driverRootOnHost = "";
+
+  @Option(names = "--sysfs", paramLabel = "DIR", defaultValue = "${env:PARTITA_SYSFS_ROOT:-}",
+      description = "The host's /sys. Default: sys below the driver root" + ENV
+          + "PARTITA_SYSFS_ROOT]") private String sysfs = "";
+
+  @Option(names = "--extra-driver-mounts", paramLabel = "PATH[:ro|rw]", split = ",",
+      defaultValue = "${env:PARTITA_EXTRA_DRIVER_MOUNTS:-}",
+      description = "Files and folders below the driver root that containers with a GPU need besides, separated by commas."
+          + ENV + "PARTITA_EXTRA_DRIVER_MOUNTS]") private List<String> extraDriverMounts = List.of();
+
+  @Option(names = "--hook-libraries", paramLabel = "DIR", converter = Folder.class,
+      defaultValue = "${env:PARTITA_HOOK_LIBRARIES:-/usr/lib/partita/hook}",
+      description = "Folder with libcuda-shadow.so and libnvidia-ml-shadow.so. Default: ${DEFAULT-VALUE}" + ENV
+          + "PARTITA_HOOK_LIBRARIES]") private Path hookLibraries = Path.of("");
+
+  @Option(names = "--install-root", paramLabel = "DIR", converter = Folder.class,
+      defaultValue = "${env:PARTITA_INSTALL_ROOT:-/opt/partita}",
+      description = "Where the hook libraries are installed on the host. Default: ${DEFAULT-VALUE}" + ENV
+          + "PARTITA_INSTALL_ROOT]") private Path installRoot = Path.of("");
+
+  @Option(names = "--state-root", paramLabel = "DIR", converter = Folder.class,
+      defaultValue = "${env:PARTITA_STATE_ROOT:-/var/lib/partita}",
+      description = "Checkpoint and quota files. Default: ${DEFAULT-VALUE}" + ENV
+          + "PARTITA_STATE_ROOT]") private Path stateRoot = Path.of("");
+
+  @Option(names = "--run-root", paramLabel = "DIR", converter = Folder.class,
+      defaultValue = "${env:PARTITA_RUN_ROOT:-/run/partita}",
+      description = "Usage regions. Default: ${DEFAULT-VALUE}" + ENV + "PARTITA_RUN_ROOT]") private Path runRoot =
+          Path.of("");
+
+  @Option(names = "--cdi-root", paramLabel = "DIR", converter = Folder.class,
+      defaultValue = "${env:PARTITA_CDI_ROOT:-/var/run/cdi}",
+      description = "Where container runtimes look for CDI specs. Default: ${DEFAULT-VALUE}" + ENV
+          + "PARTITA_CDI_ROOT]") private Path cdiRoot = Path.of("");
+
+  @Option(names = "--kubelet-registry-dir", paramLabel = "DIR", converter = Folder.class,
+      defaultValue = "${env:PARTITA_KUBELET_REGISTRY_DIR:-/var/lib/kubelet/plugins_registry}",
+      description = "Where kubelet looks for registration sockets. Default: ${DEFAULT-VALUE}" + ENV
+          + "PARTITA_KUBELET_REGISTRY_DIR]") private Path kubeletRegistryDir = Path.of("");
+
+  @Option(names = "--kubelet-plugins-dir", paramLabel = "DIR", converter = Folder.class,
+      defaultValue = "${env:PARTITA_KUBELET_PLUGINS_DIR:-/var/lib/kubelet/plugins}",
+      description = "Folder of the plugins' own sockets. Default: ${DEFAULT-VALUE}" + ENV
+          + "PARTITA_KUBELET_PLUGINS_DIR]") private Path kubeletPluginsDir = Path.of("");
+
+  @Option(names = "--pod-uid", paramLabel = "UID", defaultValue = "${env:PARTITA_POD_UID:-}",
+      description = "UID of the plugin's pod: lets two plugins hand over in a rolling update." + ENV
+          + "PARTITA_POD_UID]") private String podUid = "";
+
+  @Option(names = "--health-port", paramLabel = "PORT", defaultValue = "${env:PARTITA_HEALTH_PORT:-0}",
+      description = "Port of /healthz and /readyz, 0 for none. Default: ${DEFAULT-VALUE}" + ENV
+          + "PARTITA_HEALTH_PORT]") private int healthPort;
+
+  @Option(names = "--inventory-period", paramLabel = "SECONDS", converter = Seconds.class,
+      defaultValue = "${env:PARTITA_INVENTORY_PERIOD:-10}",
+      description = "Time between two readings of the cards. Default: ${DEFAULT-VALUE}" + ENV
+          + "PARTITA_INVENTORY_PERIOD]") private Duration inventoryPeriod = Duration.ZERO;
+
+  @Option(names = "--sweep-period", paramLabel = "SECONDS", converter = Seconds.class,
+      defaultValue = "${env:PARTITA_SWEEP_PERIOD:-300}",
+      description = "Time between two searches for state that no claim needs. Default: ${DEFAULT-VALUE}" + ENV
+          + "PARTITA_SWEEP_PERIOD]") private Duration sweepPeriod = Duration.ZERO;
+
+  @Option(names = "--leftover-grace", paramLabel = "SECONDS", converter = Seconds.class,
+      defaultValue = "${env:PARTITA_LEFTOVER_GRACE:-600}",
+      description = "How long a claim must have been gone before its state is removed without kubelet's asking. Default: ${DEFAULT-VALUE}"
+          + ENV + "PARTITA_LEFTOVER_GRACE]") private Duration leftoverGrace = Duration.ZERO;
+
+  @Option(names = "--usage-period", paramLabel = "SECONDS", converter = Seconds.class,
+      defaultValue = "${env:PARTITA_USAGE_PERIOD:-1}",
+      description = "Time between two looks at what processes hold of the cards. Default: ${DEFAULT-VALUE}" + ENV
+          + "PARTITA_USAGE_PERIOD]") private Duration usagePeriod = Duration.ZERO;
+
+  @Option(names = "--reserve-memory", paramLabel = "AMOUNT|PERCENT", defaultValue = "${env:PARTITA_RESERVE_MEMORY:-0}",
+      description = "Memory a card that is not sold to shares, besides what the driver keeps for itself: 512Mi, 1.5%%. For what uses the cards without"
+          + " a claim: contexts count against the shares that they are made in. Default: ${DEFAULT-VALUE}" + ENV
+          + "PARTITA_RESERVE_MEMORY]") private String reserveMemory = "";
+
+  @Option(names = "--on-excess", paramLabel = "report|kill", defaultValue = "${env:PARTITA_ON_EXCESS:-report}",
+      description = "What is done about a process that holds more of a card's memory than its claim allows, past the interception library: report it on the"
+          + " claim, or also kill it. Too much of a card's time is only reported. Default: ${DEFAULT-VALUE}" + ENV
+          + "PARTITA_ON_EXCESS]") private OnExcess onExcess = OnExcess.REPORT;
+
+  @Option(names = "--plausible-overhead", paramLabel = "AMOUNT",
+      defaultValue = "${env:PARTITA_PLAUSIBLE_OVERHEAD:-4Gi}",
+      description = "Memory of a card that contexts, modules and local memory of one process are believed to take, 1Gi at least: a process that holds more"
+          + " which no ledger knows of has gone past the interception library. Default: ${DEFAULT-VALUE}" + ENV
+          + "PARTITA_PLAUSIBLE_OVERHEAD]") private String plausibleOverhead = "";
+
+  @Option(names = "--mig", paramLabel = "true|false", arity = "0..1", fallbackValue = "true",
+      defaultValue = "${env:PARTITA_MIG:-false}",
+      description = "Whether to cut cards into MIG instances for claims, which takes a privileged process. What is cut then is what a GpuNode's spec.publish"
+          + " offers as Mig; on such a node nobody else may make instances. Default: ${DEFAULT-VALUE}" + ENV
+          + "PARTITA_MIG]") private boolean mig;
+
+  /** Filled by {@link #of} or by the command whose mixin it is. */
+  PluginSettings() {}
+
+  /**
+   * The settings that these options give.
+   *
+   * @param options as on the command line, such as {@code --node-name=node-1}; the last of a name counts
+   * @throws IllegalArgumentException that names what is wrong
+   */
+  public static PluginSettings of(List<String> options) {
+    PluginSettings settings = new PluginSettings();
+    try {
+      new CommandLine(settings).setCaseInsensitiveEnumValuesAllowed(true).setOverwrittenOptionsAllowed(true)
+          .parseArgs(options.toArray(String[]::new));
+    } catch (CommandLine.ParameterException e) {
+      throw new IllegalArgumentException(e.getMessage(), e);
+    }
+    return settings.checked();
+  }
+
+  /** These settings. Throws IllegalArgumentException that names the first of them that cannot be. */
+  PluginSettings checked() {
     if (!NODE_NAME.matcher(nodeName).matches()) {
       throw new IllegalArgumentException("the node name must be the name of a Kubernetes node: \"" + nodeName + "\"");
     }
-    if (podUid.isPresent() && !POD_UID.matcher(podUid.get()).matches()) {
-      throw new IllegalArgumentException("the pod UID must be letters, digits and dashes: \"" + podUid.get() + "\"");
+    if (!podUid.isEmpty() && !POD_UID.matcher(podUid).matches()) {
+      throw new IllegalArgumentException("the pod UID must be letters, digits and dashes: \"" + podUid + "\"");
     }
     if (healthPort < 0 || healthPort > 65535) {
       throw new IllegalArgumentException("the health port must be from 0 (none) to 65535: " + healthPort);
     }
     for (Duration period : List.of(inventoryPeriod, sweepPeriod, usagePeriod)) {
-      if (period.isNegative() || period.isZero()) {
+      if (period.isZero()) {
         throw new IllegalArgumentException("a period must be longer than nothing: " + period);
       }
     }
-    if (plausibleOverhead < UsageWatch.LEAST_PLAUSIBLE_OVERHEAD) {
+    if (plausibleOverhead() < UsageWatch.LEAST_PLAUSIBLE_OVERHEAD) {
       throw new IllegalArgumentException(
           "the plausible overhead must be " + Bytes.quantity(UsageWatch.LEAST_PLAUSIBLE_OVERHEAD)
               + " at least, for contexts and modules of honest processes take much: "
-              + Bytes.quantity(plausibleOverhead));
+              + Bytes.quantity(plausibleOverhead()));
     }
-    sysfs = sysfs.toAbsolutePath().normalize();
-    hookLibraries = hookLibraries.toAbsolutePath().normalize();
-    installRoot = installRoot.toAbsolutePath().normalize();
-    stateRoot = stateRoot.toAbsolutePath().normalize();
-    runRoot = runRoot.toAbsolutePath().normalize();
-    cdiRoot = cdiRoot.toAbsolutePath().normalize();
-    kubeletRegistryDir = kubeletRegistryDir.toAbsolutePath().normalize();
-    kubeletPluginsDir = kubeletPluginsDir.toAbsolutePath().normalize();
+    extraDriverMounts();
+    reserve();
+    return this;
   }
 
-  /** Settings of a node whose driver is on the host itself and whose folders are the usual ones. */
-  public static Builder forNode(String nodeName) {
-    return new Builder(nodeName);
+  /** The Kubernetes node. */
+  public String nodeName() {
+    return nodeName;
   }
 
-  /** Begins with every default; what is not set keeps it. */
-  public static final class Builder {
-    private final String nodeName;
-    private DriverRoot driverRoot = new DriverRoot(Path.of("/"), "/");
-    private @Nullable Path sysfs;
-    private List<ExtraDriverMount> extraDriverMounts = List.of();
-    private Path hookLibraries = Path.of("/usr/lib/partita/hook");
-    private Path installRoot = Path.of("/opt/partita");
-    private Path stateRoot = Path.of("/var/lib/partita");
-    private Path runRoot = Path.of("/run/partita");
-    private Path cdiRoot = Path.of("/var/run/cdi");
-    private Path kubeletRegistryDir = Path.of("/var/lib/kubelet/plugins_registry");
-    private Path kubeletPluginsDir = Path.of("/var/lib/kubelet/plugins");
-    private Optional<String> podUid = Optional.empty();
-    private int healthPort;
-    private Duration inventoryPeriod = Duration.ofSeconds(10);
-    private Duration sweepPeriod = Duration.ofMinutes(5);
-    private Duration leftoverGrace = Duration.ofMinutes(10);
-    private Duration usagePeriod = Duration.ofSeconds(1);
-    private Reserve reserve = new Reserve.Amount(0);
-    private OnExcess onExcess = OnExcess.REPORT;
-    private long plausibleOverhead = UsageWatch.PLAUSIBLE_OVERHEAD;
-    private boolean mig;
+  /** Where the NVIDIA driver is installed, as this process and as the host sees it. */
+  public DriverRoot driverRoot() {
+    return new DriverRoot(driverRoot,
+        driverRootOnHost.isEmpty() ? driverRoot.toAbsolutePath().toString() : driverRootOnHost);
+  }
 
-    private Builder(String nodeName) {
-      this.nodeName = nodeName;
+  /** The folder that is /sys on the node. */
+  public Path sysfs() {
+    return (sysfs.isEmpty() ? driverRoot().at("/sys") : Path.of(sysfs)).toAbsolutePath().normalize();
+  }
+
+  /** What containers need of the driver root besides the driver's own files. */
+  public List<ExtraDriverMount> extraDriverMounts() {
+    return extraDriverMounts.stream().filter(text -> !text.isBlank()).map(text -> ExtraDriverMount.parse(text.strip()))
+        .toList();
+  }
+
+  /** Folder with libcuda-shadow.so and libnvidia-ml-shadow.so. */
+  public Path hookLibraries() {
+    return hookLibraries;
+  }
+
+  /** Where the hook libraries are installed for containers. */
+  public Path installRoot() {
+    return installRoot;
+  }
+
+  /** Folder of the checkpoint and of quota files; survives a reboot. */
+  public Path stateRoot() {
+    return stateRoot;
+  }
+
+  /** Folder of usage regions; need not survive a reboot. */
+  public Path runRoot() {
+    return runRoot;
+  }
+
+  /** Where container runtimes look for CDI specs. */
+  public Path cdiRoot() {
+    return cdiRoot;
+  }
+
+  /** Where kubelet looks for registration sockets. */
+  public Path kubeletRegistryDir() {
+    return kubeletRegistryDir;
+  }
+
+  /** Folder of plugins' own folders. */
+  public Path kubeletPluginsDir() {
+    return kubeletPluginsDir;
+  }
+
+  /** UID of the plugin's pod: lets an old and a new pod work side by side during a rolling update. */
+  public Optional<String> podUid() {
+    return podUid.isEmpty() ? Optional.empty() : Optional.of(podUid);
+  }
+
+  /** Port of /healthz and /readyz, 0 for none. */
+  public int healthPort() {
+    return healthPort;
+  }
+
+  /** Between two readings of the cards. */
+  public Duration inventoryPeriod() {
+    return inventoryPeriod;
+  }
+
+  /** Between two searches for state that no claim needs. */
+  public Duration sweepPeriod() {
+    return sweepPeriod;
+  }
+
+  /** How long a claim must have been gone before its state is removed without kubelet's asking. */
+  public Duration leftoverGrace() {
+    return leftoverGrace;
+  }
+
+  /** Between two looks at what processes hold of the cards. */
+  public Duration usagePeriod() {
+    return usagePeriod;
+  }
+
+  /** What of each card is not sold to shares, besides what the driver keeps for itself. */
+  public Reserve reserve() {
+    return Reserve.parse(reserveMemory);
+  }
+
+  /** What is done about processes that hold more memory than they may. */
+  public OnExcess onExcess() {
+    return onExcess;
+  }
+
+  /**
+   * Bytes of a card that contexts, modules and local memory of one process are believed to take;
+   * {@link UsageWatch#LEAST_PLAUSIBLE_OVERHEAD} or more.
+   */
+  public long plausibleOverhead() {
+    try {
+      return Bytes.of(plausibleOverhead.strip());
+    } catch (IllegalArgumentException | ArithmeticException e) {
+      throw new IllegalArgumentException(
+          "the plausible overhead must be an amount such as 4Gi: \"" + plausibleOverhead + "\"", e);
     }
+  }
 
-    /** The driver root as this process and as the host sees it. */
-    public Builder driverRoot(Path local, String onHost) {
-      this.driverRoot = new DriverRoot(local, onHost);
-      return this;
+  /** Whether MIG instances may be made of the cards. */
+  public boolean mig() {
+    return mig;
+  }
+
+  /** An absolute path without {@code ..}. */
+  private static final class Folder implements ITypeConverter<Path> {
+    @Override
+    public Path convert(String value) {
+      return Path.of(value).toAbsolutePath().normalize();
     }
+  }
 
-    /** Default: {@code sys} below the driver root. */
-    public Builder sysfs(Path folder) {
-      this.sysfs = folder;
-      return this;
-    }
-
-    public Builder extraDriverMounts(List<ExtraDriverMount> mounts) {
-      this.extraDriverMounts = List.copyOf(mounts);
-      return this;
-    }
-
-    public Builder hookLibraries(Path folder) {
-      this.hookLibraries = folder;
-      return this;
-    }
-
-    /** Default: /opt/partita. */
-    public Builder installRoot(Path folder) {
-      this.installRoot = folder;
-      return this;
-    }
-
-    /** Default: /var/lib/partita. */
-    public Builder stateRoot(Path folder) {
-      this.stateRoot = folder;
-      return this;
-    }
-
-    /** Default: /run/partita. */
-    public Builder runRoot(Path folder) {
-      this.runRoot = folder;
-      return this;
-    }
-
-    /** Default: /var/run/cdi. */
-    public Builder cdiRoot(Path folder) {
-      this.cdiRoot = folder;
-      return this;
-    }
-
-    /** Default: /var/lib/kubelet/plugins_registry. */
-    public Builder kubeletRegistryDir(Path folder) {
-      this.kubeletRegistryDir = folder;
-      return this;
-    }
-
-    /** Default: /var/lib/kubelet/plugins. */
-    public Builder kubeletPluginsDir(Path folder) {
-      this.kubeletPluginsDir = folder;
-      return this;
-    }
-
-    /** Default: none. */
-    public Builder podUid(Optional<String> uid) {
-      this.podUid = uid;
-      return this;
-    }
-
-    /** Default: 0, none. */
-    public Builder healthPort(int port) {
-      this.healthPort = port;
-      return this;
-    }
-
-    /** Default: 10 s. */
-    public Builder inventoryPeriod(Duration period) {
-      this.inventoryPeriod = period;
-      return this;
-    }
-
-    /** Default: 5 min. */
-    public Builder sweepPeriod(Duration period) {
-      this.sweepPeriod = period;
-      return this;
-    }
-
-    /** Default: 10 min. */
-    public Builder leftoverGrace(Duration grace) {
-      this.leftoverGrace = grace;
-      return this;
-    }
-
-    /** Default: 1 s. */
-    public Builder usagePeriod(Duration period) {
-      this.usagePeriod = period;
-      return this;
-    }
-
-    /** Default: nothing. */
-    public Builder reserve(Reserve amount) {
-      this.reserve = amount;
-      return this;
-    }
-
-    /** Default: to report. */
-    public Builder onExcess(OnExcess policy) {
-      this.onExcess = policy;
-      return this;
-    }
-
-    /** Bytes. Default: 4 GiB. */
-    public Builder plausibleOverhead(long bytes) {
-      this.plausibleOverhead = bytes;
-      return this;
-    }
-
-    /** Default: no. */
-    public Builder mig(boolean allowed) {
-      this.mig = allowed;
-      return this;
-    }
-
-    /** Throws IllegalArgumentException that names what is wrong. */
-    public PluginSettings build() {
-      return new PluginSettings(
-          nodeName,
-          driverRoot,
-          sysfs == null ? driverRoot.at("/sys") : sysfs,
-          extraDriverMounts,
-          hookLibraries,
-          installRoot,
-          stateRoot,
-          runRoot,
-          cdiRoot,
-          kubeletRegistryDir,
-          kubeletPluginsDir,
-          podUid,
-          healthPort,
-          inventoryPeriod,
-          sweepPeriod,
-          leftoverGrace,
-          usagePeriod,
-          reserve,
-          onExcess,
-          plausibleOverhead,
-          mig);
+  /** Seconds as a decimal number of milliseconds' precision, such as {@code 0.1}. */
+  private static final class Seconds implements ITypeConverter<Duration> {
+    @Override
+    public Duration convert(String value) {
+      try {
+        BigDecimal milliseconds = new BigDecimal(value.strip()).movePointRight(3);
+        if (milliseconds.signum() >= 0) {
+          return Duration.ofMillis(milliseconds.longValueExact());
+        }
+      } catch (ArithmeticException | NumberFormatException _) { // told below
+      }
+      throw new TypeConversionException("\"" + value + "\" is not a number of seconds, such as 10 or 0.5");
     }
   }
 }

@@ -44,7 +44,7 @@ class CardHealthTest {
   @Test
   void aFatalXidMakesACardUnhealthyAtOnceAndTellsItsClaims() throws Exception {
     try (TestNode node = TestNode.withCards("node-x", "h200x2");
-        KubeletPlugin _ = TestNode.start(node.settings().inventoryPeriod(Duration.ofHours(1)).build(), client)) {
+        KubeletPlugin _ = TestNode.start(node.settings("--inventory-period=3600"), client)) {
       api().statusWhen("node-x", s -> s.isReady());
       ResourceClaim on = api().created(claim("on-it", share("node-x", "gpu", 1, "1Gi", "")));
       ResourceClaim beside = api().created(claim("beside-it", share("node-x", "gpu", 0, "1Gi", "")));

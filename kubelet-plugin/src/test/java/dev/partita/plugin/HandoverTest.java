@@ -36,7 +36,7 @@ class HandoverTest {
       ResourceClaim tooMuch = client.resource(claim("too-much", share("node-h", "gpu", 0, "130Gi", ""))).create();
       Path old = node.root.resolve("plugins/gpu.partita.dev/dra-old.sock");
       NodePrepareResourceResponse first;
-      try (KubeletPlugin _ = TestNode.start(node.settings().podUid(Optional.of("old")).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(node.settings("--pod-uid=old"), client)) {
         first = TestNode.prepare(old, before);
         assertThat(first.getError()).isEmpty();
 

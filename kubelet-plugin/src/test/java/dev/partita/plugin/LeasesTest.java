@@ -38,7 +38,7 @@ class LeasesTest {
   @Test
   void nobodyGetsALeaseThatThePluginOrAnotherContainerWouldWaitFor() throws Exception {
     try (TestNode node = TestNode.withCards("node-l", "h200x1");
-        KubeletPlugin _ = TestNode.start(node.settings().usagePeriod(Duration.ofMillis(100)).build(), client)) {
+        KubeletPlugin _ = TestNode.start(node.settings("--usage-period=0.1"), client)) {
       ResourceClaim claim = created("mine", 0);
       ResourceClaim other = created("other", 0);
       assertThat(node.prepare(claim).getError()).isEmpty();
@@ -60,7 +60,7 @@ class LeasesTest {
       ResourceClaim hostile = created("hostile", 0);
       ResourceClaim neighbour = created("neighbour", 0);
       TestContainer container;
-      try (KubeletPlugin _ = TestNode.start(settings(node).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(settings(node), client)) {
         assertThat(node.prepare(hostile).getError()).isEmpty();
         container = TestContainer.of(node, neighbour);
         await().atMost(SOON).until(() -> Files.exists(file(node, "state", hostile, "card")));
@@ -71,7 +71,7 @@ class LeasesTest {
         for (Holder holder : List.of(usage, card, quota)) {
           assertThat(holder.nextLine()).isEqualTo("held");
         }
-        try (KubeletPlugin _ = TestNode.start(settings(node).build(), client);
+        try (KubeletPlugin _ = TestNode.start(settings(node), client);
             TestContainer.Running _ = container.hold("1Gi")) {
           await("the neighbour's contexts to count").atMost(SOON)
               .until(() -> Files.readString(file(node, "state", neighbour, "quota")).contains("overhead "));
@@ -93,7 +93,7 @@ class LeasesTest {
     try (TestNode node = TestNode.withCards("node-n", "h200x1")) {
       assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
       ResourceClaim claim = created("contexts", 0);
-      try (KubeletPlugin _ = TestNode.start(settings(node).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(settings(node), client)) {
         TestContainer container = TestContainer.of(node, claim);
         try (Holder quota = new Holder(file(node, "state", claim, "quota"));
             TestContainer.Running _ = container.holdPastTheShadow("1Gi")) {
@@ -105,8 +105,8 @@ class LeasesTest {
     }
   }
 
-  private static PluginSettings.Builder settings(TestNode node) throws IOException {
-    return TestContainer.settings(node).usagePeriod(Duration.ofMillis(100));
+  private static PluginSettings settings(TestNode node) throws IOException {
+    return TestContainer.settings(node, "--usage-period=0.1");
   }
 
   private ResourceClaim created(String name, int card) {

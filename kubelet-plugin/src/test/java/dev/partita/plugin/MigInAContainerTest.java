@@ -34,7 +34,7 @@ class MigInAContainerTest {
   @Test
   void thePluginTellsWhatCardsCanBeCutIntoOnlyIfItMayCutThem() throws Exception {
     try (TestNode node = TestNode.withCards("node-r", "h200,t4")) {
-      try (KubeletPlugin _ = TestNode.start(node.settings().mig(true).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(node.settings("--mig"), client)) {
         await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertThat(profiles("node-r", 0)).isNotEmpty());
         MigProfile smallest = profiles("node-r", 0).getFirst();
         assertThat(smallest).isEqualTo(new MigProfile("1g.18gb", 16L << 30, 16, 1, 7,
@@ -43,7 +43,7 @@ class MigInAContainerTest {
             "1g.18gb+me", "1g.35gb", "2g.35gb", "3g.71gb", "4g.71gb", "7g.141gb");
         assertThat(profiles("node-r", 1)).as("a T4 has none").isEmpty();
       }
-      try (KubeletPlugin _ = TestNode.start(node.settings().build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(node.settings(), client)) {
         await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertThat(profiles("node-r", 0)).isEmpty());
         ResourceClaim refused = client.resource(claim("refused", instance("node-r", "gpu", 0, "1g-18gb-6"))).create();
         assertThat(node.prepare(refused).getError()).contains("cannot be cut into such MIG instances", "--mig");
@@ -54,7 +54,7 @@ class MigInAContainerTest {
   @Test
   void anInstanceIsMadeForAClaimAndEndedWithItAndTheCardCanThenBeUsedAsAWhole() throws Exception {
     try (TestNode node = TestNode.withCards("node-c", "h200")) {
-      try (KubeletPlugin _ = TestNode.start(node.settings().mig(true).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(node.settings("--mig"), client)) {
         ResourceClaim first = client.resource(claim("first", instance("node-c", "gpu", 0, "1g-18gb-6"))).create();
         ResourceClaim second = client.resource(claim("second", instance("node-c", "gpu", 0, "3g-71gb-0"))).create();
         ResourceClaim all = client.resource(claim("all", whole("node-c", "gpu", 0))).create();
@@ -82,7 +82,7 @@ class MigInAContainerTest {
   void aContainerSeesItsOwnInstanceAndNothingElseOfTheCard() throws Exception {
     try (TestNode node = TestNode.withCards("node-v", "h200")) {
       assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
-      try (KubeletPlugin _ = TestNode.start(TestContainer.settings(node).mig(true).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(TestContainer.settings(node, "--mig"), client)) {
         TestContainer small =
             TestContainer.of(node, client.resource(claim("small", instance("node-v", "gpu", 0, "1g-18gb-6"))).create());
         TestContainer large =

@@ -52,7 +52,7 @@ class NodeFaultsTest {
   @Test
   void theCdiFolderIsWiped() throws Exception {
     try (TestNode node = TestNode.withCards("node-1", "t4x1");
-        KubeletPlugin _ = TestNode.start(node.settings().sweepPeriod(Duration.ofMillis(100)).build(), client)) {
+        KubeletPlugin _ = TestNode.start(node.settings("--sweep-period=0.1"), client)) {
       ResourceClaim claim = api().created(claim("wiped", share("node-1", "gpu", 0, "1Gi", "")));
       NodePrepareResourceResponse first = node.prepare(claim);
       Files.delete(node.cdiFile(claim));

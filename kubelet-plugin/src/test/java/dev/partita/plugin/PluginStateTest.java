@@ -48,7 +48,7 @@ class PluginStateTest {
       Files.writeString(node.record(claim), "garbage");
       Files.write(node.record(orphan), new byte[0]);
       client.resource(orphan).delete();
-      try (KubeletPlugin _ = TestNode.start(node.settings().leftoverGrace(Duration.ZERO).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(node.settings("--leftover-grace=0"), client)) {
         await().atMost(Duration.ofSeconds(20))
             .until(() -> Files.exists(node.record(claim)) && !Files.exists(node.cdiFile(orphan)));
         assertThat(node.root.resolve("state/claims").toFile().list())
@@ -68,7 +68,7 @@ class PluginStateTest {
       ResourceClaim claim = api().created(claim("deleted", share("node-j", "gpu", 0, "1Gi", "")));
       try (KubeletPlugin _ =
           TestNode.start(
-              node.settings().leftoverGrace(Duration.ofMillis(300)).sweepPeriod(Duration.ofMillis(100)).build(),
+              node.settings("--leftover-grace=0.3", "--sweep-period=0.1"),
               client)) {
         assertThat(node.prepare(claim).getError()).isEmpty();
         client.resource(claim).delete();
@@ -86,7 +86,7 @@ class PluginStateTest {
       ResourceClaim deleted = api().created(claim("deleted", share("node-v", "gpu", 0, "1Gi", "")));
       assertThat(deleted.getMetadata().getUid()).as("it is looked at later").isGreaterThan(odd.getMetadata().getUid());
       try (KubeletPlugin _ =
-          TestNode.start(node.settings().leftoverGrace(Duration.ZERO).sweepPeriod(Duration.ofMillis(100)).build(),
+          TestNode.start(node.settings("--leftover-grace=0", "--sweep-period=0.1"),
               client)) {
         NodePrepareResourceResponse first = node.prepare(odd);
         assertThat(first.getError()).isEmpty();
@@ -109,7 +109,7 @@ class PluginStateTest {
       ResourceClaim share = api().created(claim("share", share("node-x", "gpu", 0, "1Gi", "25")));
       ResourceClaim whole = api().created(claim("whole", whole("node-x", "gpu", 1)));
       ResourceClaim kept = api().created(claim("kept", share("node-x", "gpu", 0, "1Gi", "")));
-      try (KubeletPlugin _ = TestNode.start(node.settings().sweepPeriod(Duration.ofMillis(100)).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(node.settings("--sweep-period=0.1"), client)) {
         for (ResourceClaim claim : List.of(share, whole, kept)) {
           assertThat(node.prepare(claim).getError()).isEmpty();
         }
@@ -194,7 +194,7 @@ class PluginStateTest {
     try (TestNode node = TestNode.withCards("node-w", "t4x1")) {
       ResourceClaim claim = api().created(claim("lost", share("node-w", "gpu", 0, "1Gi", "")));
       ResourceClaim released = api().created(claim("released", share("node-w", "gpu", 0, "1Gi", "")));
-      try (KubeletPlugin _ = TestNode.start(node.settings().sweepPeriod(Duration.ofMillis(100)).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(node.settings("--sweep-period=0.1"), client)) {
         assertThat(node.prepare(claim).getError()).isEmpty();
         assertThat(node.prepare(released).getError()).isEmpty();
         assertThat(node.unprepare(released)).isEmpty();

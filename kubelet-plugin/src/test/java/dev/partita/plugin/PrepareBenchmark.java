@@ -86,12 +86,8 @@ class PrepareBenchmark {
   }
 
   private static PluginSettings settings(TestNode node, Path run) throws IOException {
-    return node.settings()
-        .hookLibraries(TestNode.DIST.resolve("lib"))
-        .inventoryPeriod(Duration.ofSeconds(20))
-        .runRoot(run.resolve("partita"))
-        .cdiRoot(run.resolve("cdi"))
-        .build();
+    return node.settings("--hook-libraries=" + TestNode.DIST.resolve("lib"), "--inventory-period=20",
+        "--run-root=" + run.resolve("partita"), "--cdi-root=" + run.resolve("cdi"));
   }
 
   private void measure(TestNode node, ManagedChannel channel, int warmUp) throws Exception {

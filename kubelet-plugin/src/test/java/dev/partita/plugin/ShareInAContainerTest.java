@@ -22,7 +22,7 @@ class ShareInAContainerTest {
   void aProgramSeesItsShareAndIsHeldToIt() throws Exception {
     try (TestNode node = TestNode.withCards("node-s", "h200x2")) {
       assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
-      try (KubeletPlugin _ = TestNode.start(TestContainer.settings(node).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(TestContainer.settings(node), client)) {
         TestContainer quarter =
             TestContainer.of(node, client.resource(claim("quarter", share("node-s", "gpu", 0, "8Gi", "25"))).create());
         TestContainer neighbour =
@@ -43,7 +43,7 @@ class ShareInAContainerTest {
   void anImagesOwnLibcudaInFrontDoesNotGetRoundTheShare() throws Exception {
     try (TestNode node = TestNode.withCards("node-i", "h200x1")) {
       assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
-      try (KubeletPlugin _ = TestNode.start(TestContainer.settings(node).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(TestContainer.settings(node), client)) {
         String driver = node.driverRoot() + "/usr/lib/x86_64-linux-gnu/libcuda.so.1";
         TestContainer carrying =
             TestContainer.of(node, client.resource(claim("held", share("node-i", "gpu", 0, "8Gi", ""))).create())

@@ -44,7 +44,7 @@ class SilentDriverTest {
       node.simulator("fault", "--root", node.driverRoot().toString(), "--function", "nvmlInit_v2", "--delay-us",
           HANG_MICROS, "--times", "1");
       int port = freePort();
-      try (KubeletPlugin _ = start(node.settings().healthPort(port).build(), Duration.ofMinutes(3))) {
+      try (KubeletPlugin _ = start(node.settings("--health-port=" + port), Duration.ofMinutes(3))) {
         assertThat(node.register().getName()).isEqualTo("gpu.partita.dev");
         assertThat(ask(port, "/healthz")).isEqualTo("200 ok");
         assertThat(node.unprepare(earlier)).isEmpty();
@@ -70,7 +70,7 @@ class SilentDriverTest {
       ResourceClaim claim = api().created(claim("slow", instance("node-l", "gpu", 0, "1g-18gb-6")));
       int port = freePort();
       Duration allowed = Duration.ofSeconds(1);
-      try (KubeletPlugin _ = start(node.settings().mig(true).healthPort(port).build(), allowed)) {
+      try (KubeletPlugin _ = start(node.settings("--mig", "--health-port=" + port), allowed)) {
         await().atMost(SOON).until(() -> ask(port, "/healthz"), "200 ok"::equals);
         node.simulator(
             "fault", "--root", node.driverRoot().toString(), "--function", "nvmlDeviceCreateGpuInstanceWithPlacement",

@@ -7,7 +7,6 @@ import dev.partita.cdi.ContainerEdits;
 import dev.partita.cdi.DeviceNode;
 import dev.partita.cdi.Hook;
 import dev.partita.cdi.Mount;
-import dev.partita.plugin.prepare.ExtraDriverMount;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -28,12 +27,12 @@ record TestContainer(Path folder, ContainerEdits edits, List<String> image) {
   }
 
   /** Settings of a plugin whose containers get the libraries that hook-lib has built. */
-  static PluginSettings.Builder settings(TestNode node) throws IOException {
-    return node.settings()
-        .hookLibraries(TestNode.DIST.resolve("lib"))
-        .extraDriverMounts(
-            List.of(ExtraDriverMount.parse("/etc/partita-simulator"),
-                ExtraDriverMount.parse("/run/partita-simulator:rw")));
+  static PluginSettings settings(TestNode node, String... more) throws IOException {
+    return node.settings(
+        Stream.concat(
+            Stream.of("--hook-libraries=" + TestNode.DIST.resolve("lib"),
+                "--extra-driver-mounts=/etc/partita-simulator,/run/partita-simulator:rw"),
+            Stream.of(more)).toArray(String[]::new));
   }
 
   /** A container with the claim's first device. */

@@ -92,27 +92,29 @@ final class TestNode implements AutoCloseable {
     return output;
   }
 
-  PluginSettings.Builder settings() throws IOException {
+  /**
+   * Settings of a plugin on this node.
+   *
+   * @param more options besides, which win
+   */
+  PluginSettings settings(String... more) throws IOException {
     Path libraries = Files.createDirectories(root.resolve("hook"));
     for (String library : List.of("libcuda-shadow.so", "libnvidia-ml-shadow.so", "partita-cdi-hook")) {
       if (!Files.exists(libraries.resolve(library))) {
         Files.writeString(libraries.resolve(library), library);
       }
     }
-    return PluginSettings.forNode(name)
-        .driverRoot(driverRoot(), driverRoot().toString())
-        .hookLibraries(libraries)
-        .installRoot(root.resolve("opt"))
-        .stateRoot(root.resolve("state"))
-        .runRoot(root.resolve("run"))
-        .cdiRoot(root.resolve("cdi"))
-        .kubeletRegistryDir(root.resolve("registry"))
-        .kubeletPluginsDir(root.resolve("plugins"))
-        .inventoryPeriod(Duration.ofMillis(200));
+    List<String> options =
+        List.of("--node-name=" + name, "--driver-root=" + driverRoot(), "--hook-libraries=" + libraries,
+            "--install-root=" + root.resolve("opt"), "--state-root=" + root.resolve("state"),
+            "--run-root=" + root.resolve("run"), "--cdi-root=" + root.resolve("cdi"),
+            "--kubelet-registry-dir=" + root.resolve("registry"), "--kubelet-plugins-dir=" + root.resolve("plugins"),
+            "--inventory-period=0.2");
+    return PluginSettings.of(Stream.concat(options.stream(), Stream.of(more)).toList());
   }
 
   KubeletPlugin start(KubernetesClient client) throws IOException {
-    return start(settings().build(), client);
+    return start(settings(), client);
   }
 
   /** Starts a plugin that asks the API server as the chart lets it: see {@link SentRequests}. */

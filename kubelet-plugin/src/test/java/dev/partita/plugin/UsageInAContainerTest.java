@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.partita.plugin.usage.verdict.OnExcess;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatus;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -19,6 +18,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Processes in containers, seen from the node: what they say that they hold, and what NVML says. */
@@ -33,7 +33,7 @@ class UsageInAContainerTest {
   void whatAContextTakesCountsAgainstTheShareAndIsShownApart() throws Exception {
     try (TestNode node = TestNode.withCards("node-u", "h200x1")) {
       assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
-      try (KubeletPlugin _ = TestNode.start(settings(node).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(settings(node), client)) {
         ResourceClaim claim = client.resource(claim("contexts", share("node-u", "gpu", 0, "8Gi", ""))).create();
         TestContainer container = TestContainer.of(node, claim);
         assertThat(quota(node, claim)).contains("generation 1\n").doesNotContain("\noverhead ");
@@ -58,7 +58,7 @@ class UsageInAContainerTest {
         // known by now
         await().atMost(SOON).until(() -> quota(node, next), text -> text.contains("overhead 314572800\n"));
       }
-      try (KubeletPlugin _ = TestNode.start(settings(node).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(settings(node), client)) {
         ResourceClaim later = client.resource(claim("later", share("node-u", "gpu", 0, "1Gi", ""))).create();
         node.prepare(later);
         // and by the next plugin
@@ -71,7 +71,7 @@ class UsageInAContainerTest {
   void aContainerIsShownWhatItsOwnProcessesUseOfTheCard() throws Exception {
     try (TestNode node = TestNode.withCards("node-w", "h200x1")) {
       assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
-      try (KubeletPlugin _ = TestNode.start(settings(node).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(settings(node), client)) {
         ResourceClaim idle = client.resource(claim("idle", share("node-w", "gpu", 0, "8Gi", ""))).create();
         ResourceClaim claim = client.resource(claim("busy", share("node-w", "gpu", 0, "8Gi", ""))).create();
         TestContainer neighbour = TestContainer.of(node, idle);
@@ -89,7 +89,7 @@ class UsageInAContainerTest {
   void whoHoldsMoreThanItsShareWithALibraryOfItsOwnIsFound() throws Exception {
     try (TestNode node = TestNode.withCards("node-v", "h200x1")) {
       assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
-      try (KubeletPlugin _ = TestNode.start(settings(node).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(settings(node), client)) {
         ResourceClaim honest = client.resource(claim("honest", share("node-v", "gpu", 0, "8Gi", ""))).create();
         ResourceClaim claim = client.resource(claim("thief", share("node-v", "gpu", 0, "8Gi", ""))).create();
         TestContainer neighbour = TestContainer.of(node, honest);
@@ -118,7 +118,7 @@ class UsageInAContainerTest {
   void whoHoldsMemoryOfItsShareWithALibraryOfItsOwnIsFoundBeforeItExceedsIt() throws Exception {
     try (TestNode node = TestNode.withCards("node-w", "h200x1")) {
       assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
-      try (KubeletPlugin _ = TestNode.start(settings(node).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(settings(node), client)) {
         ResourceClaim claim = client.resource(claim("sly", share("node-w", "gpu", 0, "8Gi", ""))).create();
         TestContainer container = TestContainer.of(node, claim);
         try (TestContainer.Running bad = container.holdPastTheShadow("5Gi")) {
@@ -136,7 +136,7 @@ class UsageInAContainerTest {
   void whoHoldsMoreThanItsShareIsKilledWhereThatIsAskedForAndNobodyElse() throws Exception {
     try (TestNode node = TestNode.withCards("node-x", "h200x1")) {
       assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
-      try (KubeletPlugin _ = TestNode.start(settings(node).onExcess(OnExcess.KILL).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(settings(node, "--on-excess=kill"), client)) {
         ResourceClaim claim = client.resource(claim("killed", share("node-x", "gpu", 0, "8Gi", ""))).create();
         TestContainer container = TestContainer.of(node, claim);
         try (TestContainer.Running good = container.hold("2Gi");
@@ -154,7 +154,7 @@ class UsageInAContainerTest {
   void whoUsesMoreOfTheCardThanItsCoreLimitWithALibraryOfItsOwnIsFoundAndNotKilled() throws Exception {
     try (TestNode node = TestNode.withCards("node-y", "h200x1")) {
       assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
-      try (KubeletPlugin _ = TestNode.start(settings(node).onExcess(OnExcess.KILL).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(settings(node, "--on-excess=kill"), client)) {
         ResourceClaim honest = client.resource(claim("patient", share("node-y", "gpu", 0, "8Gi", "30"))).create();
         ResourceClaim claim = client.resource(claim("greedy", share("node-y", "gpu", 0, "8Gi", "30"))).create();
         TestContainer neighbour = TestContainer.of(node, honest);
@@ -182,7 +182,7 @@ class UsageInAContainerTest {
   void coreLimitsOnSeveralCardsOfAContainerAreSaidNotToHoldAndNobodyIsSaidToExceedThem() throws Exception {
     try (TestNode node = TestNode.withCards("node-s", "h200x2")) {
       assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
-      try (KubeletPlugin _ = TestNode.start(settings(node).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(settings(node), client)) {
         ResourceClaim two =
             client.resource(claim("two", share("node-s", "a", 0, "8Gi", "20"), share("node-s", "b", 1, "8Gi", "20")))
                 .create();
@@ -209,7 +209,7 @@ class UsageInAContainerTest {
       assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
       node.simulator("fault", "--root", node.driverRoot().toString(), "--function", "nvmlDeviceGetProcessUtilization",
           "--error", "3"); // NVML_ERROR_NOT_SUPPORTED
-      try (KubeletPlugin _ = TestNode.start(settings(node).build(), client)) {
+      try (KubeletPlugin _ = TestNode.start(settings(node), client)) {
         ResourceClaim claim = client.resource(claim("unseen", share("node-z", "gpu", 0, "8Gi", "30"))).create();
         try (TestContainer.Running _ = TestContainer.of(node, claim).spinPastTheShadow()) {
           Condition unknown = await().atMost(SOON)
@@ -223,8 +223,9 @@ class UsageInAContainerTest {
     }
   }
 
-  private static PluginSettings.Builder settings(TestNode node) throws IOException {
-    return TestContainer.settings(node).usagePeriod(Duration.ofMillis(100));
+  private static PluginSettings settings(TestNode node, String... more) throws IOException {
+    return TestContainer.settings(node,
+        Stream.concat(Stream.of("--usage-period=0.1"), Stream.of(more)).toArray(String[]::new));
   }
 
   private static String quota(TestNode node, ResourceClaim claim) throws IOException {

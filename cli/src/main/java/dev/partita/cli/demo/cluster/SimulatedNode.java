@@ -11,7 +11,6 @@ import dev.partita.cli.demo.kubelet.Kubelet;
 import dev.partita.cli.demo.kubelet.PreparedPod;
 import dev.partita.plugin.KubeletPlugin;
 import dev.partita.plugin.PluginSettings;
-import dev.partita.plugin.prepare.ExtraDriverMount;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -74,17 +73,17 @@ public final class SimulatedNode implements AutoCloseable {
   }
 
   private PluginSettings settings() {
-    return PluginSettings.forNode(name)
-        .driverRoot(folders.driver(), folders.driver().toString())
-        .extraDriverMounts(SIMULATOR_MOUNTS.stream().map(ExtraDriverMount::parse).toList())
-        .hookLibraries(distribution.hookLibraries())
-        .installRoot(folders.install())
-        .stateRoot(folders.state())
-        .runRoot(folders.run())
-        .cdiRoot(folders.cdi())
-        .kubeletRegistryDir(folders.registry())
-        .kubeletPluginsDir(folders.plugins())
-        .build();
+    return PluginSettings.of(List.of(
+        "--node-name=" + name,
+        "--driver-root=" + folders.driver(),
+        "--extra-driver-mounts=" + String.join(",", SIMULATOR_MOUNTS),
+        "--hook-libraries=" + distribution.hookLibraries(),
+        "--install-root=" + folders.install(),
+        "--state-root=" + folders.state(),
+        "--run-root=" + folders.run(),
+        "--cdi-root=" + folders.cdi(),
+        "--kubelet-registry-dir=" + folders.registry(),
+        "--kubelet-plugins-dir=" + folders.plugins()));
   }
 
   private Node node() {

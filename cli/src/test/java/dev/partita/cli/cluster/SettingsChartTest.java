@@ -1,0 +1,72 @@
+package dev.partita.cli.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.ContainerPort;
+import io.fabric8.kubernetes.api.model.EnvVar;
+import io.fabric8.kubernetes.api.model.PodSpec;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** The chart's settings against those that the programs declare. */
+class SettingsChartTest {
+  private static final Pattern VARIABLE = Pattern.compile("\\$\\{env:(PARTITA_\\w+)(?::-(.*))?}");
+  private static final Map<String, String> PLUGIN = defaults(new dev.partita.plugin.Main());
+  private static final Map<String, String> CONTROLLER = defaults(new dev.partita.controller.Main());
+
+  /** What is so in a pod, though not where somebody starts the program by hand. */
+  private static final Map<String, String> IN_A_POD =
+      Map.of("PARTITA_DRIVER_ROOT", "/driver-root", "PARTITA_DRIVER_ROOT_ON_HOST", "/", "PARTITA_HEALTH_PORT", "8080",
+          "PARTITA_WEBHOOK_PORT", "8443");
+
+  @Test
+  void theChartSetsOnlyVariablesThatTheProgramsRead() {
+    assertThat(variables(Chart.plugin(Map.of("plugin.mig", true, "simulation.enabled", true))))
+        .isSubsetOf(PLUGIN.keySet());
+    assertThat(variables(Chart.controller(Map.of("webhook.certManager.enabled", true))))
+        .isSubsetOf(CONTROLLER.keySet());
+  }
+
+  @Test
+  void whatTheChartSetsByDefaultIsTheProgramsDefaultUnlessAPodNeedsAnother() {
+    assertDefaults(Chart.plugin(Map.of()), PLUGIN);
+    assertDefaults(Chart.controller(Map.of()), CONTROLLER);
+  }
+
+  @Test
+  void theControllersHealthPortIsWhereTheProgramListensByDefault() {
+    assertThat(Chart.controller(Map.of()).getContainers().getFirst().getPorts())
+        .filteredOn(port -> port.getName().equals("health")).map(ContainerPort::getContainerPort)
+        .containsExactly(Integer.valueOf(CONTROLLER.get("PARTITA_HEALTH_PORT")));
+  }
+
+  private static void assertDefaults(PodSpec pod, Map<String, String> defaults) {
+    Map<String, String> expected = new HashMap<>(defaults);
+    expected.putAll(IN_A_POD);
+    Chart.environment(pod).entrySet().stream().filter(set -> set.getKey().startsWith("PARTITA_"))
+        .forEach(set -> assertThat(set.getValue()).as(set.getKey()).isEqualTo(expected.get(set.getKey())));
+  }
+
+  private static List<String> variables(PodSpec pod) {
+    return pod.getContainers().getFirst().getEnv().stream().map(EnvVar::getName)
+        .filter(name -> name.startsWith("PARTITA_")).toList();
+  }
+
+  /** Defaults by variable, as the program's options declare them; empty for none. */
+  private static Map<String, String> defaults(Object program) {
+    Map<String, String> found = new HashMap<>();
+    for (OptionSpec option : new CommandLine(program).getCommandSpec().options()) {
+      Matcher variable = VARIABLE.matcher(option.defaultValue() == null ? "" : option.defaultValue());
+      if (variable.matches()) {
+        found.put(variable.group(1), variable.group(2) == null ? "" : variable.group(2));
+      }
+    }
+    return found;
+  }
+}
