@@ -239,7 +239,9 @@ public sealed interface CardRefusal {
         switch (this) {
           case TakenWhole _,HasShares _,CutIntoInstances _,SharesInTheWay _ -> true;
           case PlacementsOverlap _,NoMoreOfProfile _,MemoryTaken _,CoresTaken _ -> true;
-          default -> false;
+          case NotOffered _,OtherMode _,OtherModel _,AvoidedModel _,OtherCard _,AvoidedCard _ -> false;
+          case NotSelected _,SelectorFailed _,NoSuchCapacity _,NotOversubscribed _,NotExclusive _ -> false;
+          case TooManyCores _,TooSmall _,Tainted _,HeldOnNode _ -> false;
         };
     return taken && !claimUids.isEmpty() ? new HeldOnNode(this, claimUids) : this;
   }
