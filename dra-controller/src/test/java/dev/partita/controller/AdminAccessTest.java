@@ -78,7 +78,8 @@ class AdminAccessTest {
     cluster.start();
     monitor("m", "whole.gpu.partita.dev");
     cluster.pod("m", "m");
-    assertThat(cluster.note("m", "Unallocatable")).contains("resource.kubernetes.io/admin-access=true");
+    eventually().untilAsserted(() -> assertThat(cluster.note("m", "Unallocatable")) // once its class is there
+        .contains("resource.kubernetes.io/admin-access=true"));
     assertThat(cluster.isAllocated("m")).isFalse();
     namespaceAllows(true);
     assertThat(results("m")).hasSize(1);

@@ -17,6 +17,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.CustomResourceDefinitionContext;
 import io.fabric8.kubernetes.client.http.BasicBuilder;
 import io.fabric8.kubernetes.client.http.HttpRequest;
@@ -220,6 +221,22 @@ public final class Cluster implements AutoCloseable {
     var pods = client.pods().inNamespace("default").withName(name);
     pods.edit(pod -> new PodBuilder(pod).editSpec().withNodeName(node).endSpec().build());
     pods.editStatus(pod -> new PodBuilder(pod).editOrNewStatus().withPhase("Running").endStatus().build());
+  }
+
+  /**
+   * What kube-scheduler does with a pod that has got its claim of the same name: it reserves the claim and binds it.
+   */
+  void reserveAndBind(String name, String node) {
+    result(name);
+    var pods = client.pods().inNamespace("default").withName(name);
+    String uid = pods.get().getMetadata().getUid();
+    client.resources(ResourceClaim.class).inNamespace("default").withName(name).editStatus(
+        claim -> new ResourceClaimBuilder(claim).editStatus().addNewReservedFor(null, name, "pods", uid).endStatus()
+            .build());
+    eventually()
+        // the controller writes the pod's status at the same time
+        .ignoreExceptionsInstanceOf(KubernetesClientException.class)
+        .until(() -> pods.edit(pod -> new PodBuilder(pod).editSpec().withNodeName(node).endSpec().build()) != null);
   }
 
   /** What kube-scheduler does, and then kubelet when the pod has run. */

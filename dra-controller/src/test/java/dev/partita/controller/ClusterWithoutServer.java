@@ -51,10 +51,17 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** A cluster's objects, and what is decided about them, in memory. Nothing is written, and nobody is told of it. */
+/**
+ * A cluster's objects, and what is decided about them, in memory. Nothing is written, and nobody is told of it.
+ *
+ * <p>Tables write a node as name and number of cards ({@code a:2}), a pod that runs as name, priority, card and GiB
+ * ({@code x 1 a/0 60}), one that waits as name, priority and GiB ({@code p 10 60}, {@code p 10 whole}); pods without a
+ * namespace ({@code b/p}) are in {@code default}.
+ */
 public final class ClusterWithoutServer implements ClusterObjects {
   private static final long CARD = 140 * GpuNodes.GIB;
 
+  public final Vetoes vetoes = new Vetoes();
   public final HeldClock clock = new HeldClock(Instant.parse("2026-01-01T00:00:00Z"));
   public final Priorities priorities = new Priorities();
   public final SchedulerState state =
@@ -65,7 +72,7 @@ public final class ClusterWithoutServer implements ClusterObjects {
               new OthersProposals(claim -> Optional.empty(), clock)));
   public final PodDecisions decisions =
       new PodDecisions(
-          new PodDecider(this, state, new Vetoes(), DecisionBudget.endless(), new Heartbeat("the test")), state, clock);
+          new PodDecider(this, state, vetoes, DecisionBudget.endless(), new Heartbeat("the test")), state, clock);
   private final List<GpuNode> gpuNodes = new ArrayList<>();
   private final Map<String, Node> nodes = new TreeMap<>();
   private final Map<String, Namespace> namespaces = new TreeMap<>();
@@ -73,15 +80,79 @@ public final class ClusterWithoutServer implements ClusterObjects {
   private final Map<ObjectKey, ResourceClaim> claims = new LinkedHashMap<>();
   private final SortedMap<String, GpuQuotaSpec> quotas = new TreeMap<>();
 
+  public static ObjectKey key(String name) {
+    String[] parts = name.split("/", -1);
+    return parts.length == 1 ? new ObjectKey("default", name) : new ObjectKey(parts[0], parts[1]);
+  }
+
+  /** Nodes as tables write them, separated by blanks. */
+  public void nodes(String nodes) {
+    for (String node : nodes.split(" ", -1)) {
+      String[] parts = node.split(":", -1);
+      node(parts[0], Integer.parseInt(parts[1]));
+    }
+  }
+
+  /** Pods that run, as tables write them, separated by commas. */
+  public void running(String pods) {
+    for (String pod : pods.split(", ", -1)) {
+      String[] words = pod.split(" ", -1);
+      String[] card = words[2].split("/", -1);
+      running(key(words[0]), Integer.parseInt(words[1]), new CardKey(card[0], Integer.parseInt(card[1])),
+          gib(words[3]));
+    }
+  }
+
+  /** Guarantees to namespaces: each as its name, GiB that are guaranteed, and GiB that it may borrow. */
+  public void guarantees(String quotas) {
+    for (String quota : quotas.split(", ", -1)) {
+      String[] words = quota.split(" ", -1);
+      guarantee(words[0], words[1] + "Gi", words[2] + "Gi");
+    }
+  }
+
+  /** A pod that waits, as tables write it. */
+  public Pod waiting(String pod) {
+    String[] words = pod.split(" ", -1);
+    return waiting(key(words[0]), Integer.parseInt(words[1]), gib(words[2]));
+  }
+
+  /** Pods of one gang that wait, as tables write them, separated by commas. */
+  public List<Pod> gang(String pods) {
+    List<Pod> gang = new ArrayList<>();
+    for (String one : pods.split(", ", -1)) {
+      Pod pod =
+          new PodBuilder(waiting(one)).editMetadata().addToAnnotations(Driver.GANG_ANNOTATION, "train").endMetadata()
+              .build();
+      put(pod);
+      gang.add(pod);
+    }
+    return gang;
+  }
+
+  private static String gib(String amount) {
+    return amount.equals("whole") ? amount : amount + "Gi";
+  }
+
   /** Cards have 140 GiB. */
   public void node(String name, int cards) {
     node(new NodeBuilder().withNewMetadata().withName(name).endMetadata().build(), cards);
   }
 
   public void node(Node node, int cards) {
-    String name = node.getMetadata().getName();
-    nodes.put(name, node);
-    gpuNodes.add(GpuNodes.ready(name, cards, "NVIDIA H200", CARD));
+    add(node, GpuNodes.ready(node.getMetadata().getName(), cards, "NVIDIA H200", CARD));
+  }
+
+  /** One on which kube-scheduler allocates. */
+  public void nodeOfScheduler(String name, int cards) {
+    add(
+        new NodeBuilder().withNewMetadata().withName(name).endMetadata().build(),
+        GpuNodes.leftToScheduler(name, cards, "NVIDIA H200", CARD));
+  }
+
+  private void add(Node node, GpuNode gpuNode) {
+    nodes.put(node.getMetadata().getName(), node);
+    gpuNodes.add(gpuNode);
     state.inventoryChanged(inventory().refreshed(gpuNodes));
     countQuotas();
   }

@@ -6,8 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.api.Driver;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
-import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
-import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.util.List;
 import java.util.Map;
@@ -144,13 +142,7 @@ class GangPreemptionTest {
   /** A pod that has most of a card, and runs. */
   private void running(String name, int priority) {
     pod(name, priority, Map.of());
-    cluster.result(name);
-    String uid = cluster.client.pods().inNamespace("default").withName(name).get().getMetadata().getUid();
-    cluster.client.resources(ResourceClaim.class).inNamespace("default").withName(name).editStatus(
-        claim -> new ResourceClaimBuilder(claim).editStatus().addNewReservedFor(null, name, "pods", uid).endStatus()
-            .build());
-    cluster.client.pods().inNamespace("default").withName(name)
-        .edit(pod -> new PodBuilder(pod).editSpec().withNodeName("node-0").endSpec().build());
+    cluster.reserveAndBind(name, "node-0");
   }
 
   private void pod(String name, int priority, Map<String, String> annotations) {

@@ -340,13 +340,7 @@ class PreemptionTest {
   /** A pod that has its claim and runs. */
   private void running(String name, int priority, String memory) {
     pod(name, priority, "", memory);
-    cluster.result(name);
-    String uid = cluster.client.pods().inNamespace("default").withName(name).get().getMetadata().getUid();
-    cluster.client.resources(ResourceClaim.class).inNamespace("default").withName(name).editStatus(
-        claim -> new ResourceClaimBuilder(claim).editStatus().addNewReservedFor(null, name, "pods", uid).endStatus()
-            .build());
-    cluster.client.pods().inNamespace("default").withName(name)
-        .edit(pod -> new PodBuilder(pod).editSpec().withNodeName("node-0").endSpec().build());
+    cluster.reserveAndBind(name, "node-0");
   }
 
   private void pod(String name, int priority, String policy, String memory) {

@@ -1,10 +1,13 @@
 package dev.partita.controller.decide;
 
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.state.PodPlan;
 import dev.partita.controller.state.SchedulerState;
 import dev.partita.controller.turns.AlikePods;
 import io.fabric8.kubernetes.api.model.Pod;
 import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -51,6 +54,31 @@ public final class PodDecisions {
     try (var _ = state.withoutNominations(pod)) {
       return decider.decide(pod, inventory, clock.instant(), placed, alike);
     }
+  }
+
+  /** Assumes a place for each of these pods of a gang, beside those before it, or for none. */
+  public GangDecision placeAll(List<Pod> pods, Inventory inventory) {
+    List<PodPlan> plans = new ArrayList<>();
+    try (SchedulerState.Scope scope = state.scope()) {
+      for (Pod pod : pods) {
+        Decision decision = of(pod, inventory, scope.placed());
+        switch (decision) {
+          case Decision.Allocate(PodPlan plan) -> {
+            scope.assume(plan);
+            plans.add(plan);
+          }
+          case Decision.Settled _ -> {} // by claims that it shares with others of the gang
+          case Decision.LeaveToScheduler _ -> {
+            return new GangDecision.LeaveToScheduler();
+          }
+          case Decision.Nothing _,Decision.ClaimMissing _,Decision.Refuse _,Decision.Wait _ -> {
+            return new GangDecision.NoPlace(pod, decision);
+          }
+        }
+      }
+      scope.keep();
+    }
+    return new GangDecision.Placed(plans);
   }
 
   /** A decision ended where it could not put right what it had begun. */

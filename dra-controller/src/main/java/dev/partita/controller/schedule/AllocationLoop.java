@@ -165,7 +165,7 @@ public final class AllocationLoop implements AutoCloseable {
             retries,
             preemption);
     GangScheduler gangs =
-        new GangScheduler(view, monotonicClock, state, decisions, scheduler, preemption, abandoned, retries);
+        new GangScheduler(view, monotonicClock, decisions, scheduler, preemption, abandoned, retries);
     this.queue = new PodQueue(view, state.loads(), scheduler, gangs, retries, budget, processorTime, monotonicClock);
     this.explanations = new Explanations(view, scheduler, decisions);
     this.follower =

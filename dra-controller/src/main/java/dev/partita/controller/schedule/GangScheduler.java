@@ -6,11 +6,11 @@ import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.claim.PodOrder;
 import dev.partita.controller.decide.Decider;
 import dev.partita.controller.decide.Decision;
+import dev.partita.controller.decide.GangDecision;
 import dev.partita.controller.decide.PodDecisions;
 import dev.partita.controller.decide.WhyWaiting;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.state.PodPlan;
-import dev.partita.controller.state.SchedulerState;
 import dev.partita.controller.turns.Turn;
 import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.ObjectKey;
@@ -47,7 +47,6 @@ final class GangScheduler {
 
   private final ClusterObjects view;
   private final Clock clock;
-  private final SchedulerState state;
   private final PodDecisions decisions;
   private final PodScheduler scheduler;
   private final Preemption preemption;
@@ -67,7 +66,6 @@ final class GangScheduler {
   GangScheduler(
       ClusterObjects view,
       Clock clock,
-      SchedulerState state,
       PodDecisions decisions,
       PodScheduler scheduler,
       Preemption preemption,
@@ -76,7 +74,6 @@ final class GangScheduler {
     this.view = view;
     this.clock = clock;
     this.retries = retries;
-    this.state = state;
     this.decisions = decisions;
     this.scheduler = scheduler;
     this.preemption = preemption;
@@ -151,16 +148,16 @@ final class GangScheduler {
       return false;
     }
     List<Pod> needed = open.subList(0, Math.min(missing, open.size()));
-    return switch (placeAll(needed, inventory)) {
-      case Placing.Placed(List<PodPlan> plans) -> {
+    return switch (decisions.placeAll(needed, inventory)) {
+      case GangDecision.Placed(List<PodPlan> plans) -> {
         scheduler.write(plans);
         yield false;
       }
-      case Placing.LeftToScheduler _ -> {
+      case GangDecision.LeaveToScheduler _ -> {
         live.forEach(each -> scheduler.decide(each, inventory)); // kube-scheduler knows no gangs
         yield false;
       }
-      case Placing.NoPlace(Pod pod, Decision decision) -> {
+      case GangDecision.NoPlace(Pod pod, Decision decision) -> {
         refuse(gang, pod, decision, open, settled);
         if (decision instanceof Decision.Wait) {
           preemption.makeRoom(needed).ifPresent(words -> needed
@@ -173,43 +170,6 @@ final class GangScheduler {
     };
   }
 
-  /** What came of looking for places for pods of a gang. */
-  private sealed interface Placing {
-    /** Each has its place, which is assumed. */
-    record Placed(List<PodPlan> plans) implements Placing {}
-
-    /** Nothing is assumed: kube-scheduler allocates for one of them. */
-    record LeftToScheduler() implements Placing {}
-
-    /** Nothing is assumed: the pod has no place. */
-    record NoPlace(Pod pod, Decision decision) implements Placing {}
-  }
-
-  /** Places all of them, each beside those before it, or none. */
-  private Placing placeAll(List<Pod> pods, Inventory inventory) {
-    List<PodPlan> plans = new ArrayList<>();
-    try (SchedulerState.Scope scope = state.scope()) {
-      for (Pod pod : pods) {
-        Decision decision = decisions.of(pod, inventory, scope.placed());
-        switch (decision) {
-          case Decision.Allocate(PodPlan plan) -> {
-            scope.assume(plan);
-            plans.add(plan);
-          }
-          case Decision.Settled _ -> {} // by claims that it shares with others of the gang
-          case Decision.LeaveToScheduler _ -> {
-            return new Placing.LeftToScheduler();
-          }
-          case Decision.Nothing _,Decision.ClaimMissing _,Decision.Refuse _,Decision.Wait _ -> {
-            return new Placing.NoPlace(pod, decision);
-          }
-        }
-      }
-      scope.keep();
-    }
-    return new Placing.Placed(plans);
-  }
-
   private void refuse(ObjectKey gang, Pod pod, Decision decision, List<Pod> open, List<Pod> settled) {
     scheduler.apply(pod, decision);
     String why =
@@ -218,7 +178,8 @@ final class GangScheduler {
               case Decision.Wait wait -> ": " + wait.why().summary(WhyWaiting.MAX_EXPLANATION);
               case Decision.Refuse(Map<ResourceClaim, List<String>> problems) ->
                   ": " + String.join("; ", problems.values().stream().flatMap(List::stream).toList());
-              default -> ", whose claims are not there yet";
+              case Decision.Nothing _,Decision.LeaveToScheduler _,Decision.Settled _,Decision.ClaimMissing _,Decision.Allocate _ ->
+                  ", whose claims are not there yet";
             };
     open.stream().filter(other -> !other.equals(pod)).forEach(other -> hold(other, why));
     settled.forEach(other -> giveBack(other, why));

@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.DeviceMode;
-import dev.partita.api.Driver;
 import dev.partita.controller.ClusterWithoutServer;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.booking.Booking;
@@ -22,7 +21,6 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -33,10 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/**
- * Whom preemption takes, case by case. Cards have 140 GiB. A pod that runs is written as name, priority, card and GiB;
- * one that waits as name, priority and GiB; without a namespace they are in {@code default}.
- */
+/** Whom preemption takes, case by case, in the words of {@link ClusterWithoutServer}. */
 class PreemptionSearchTest {
   private final ClusterWithoutServer cluster = new ClusterWithoutServer();
   private final PreemptionSearch search =
@@ -59,7 +54,7 @@ class PreemptionSearchTest {
       """)
   void ofLowerPriorityGoes(String what, String nodes, String running, String waits, String goes) {
     start(nodes, running);
-    Pod pod = waiting(waits);
+    Pod pod = cluster.waiting(waits);
     assertThat(victims(pod)).isEqualTo(goes);
   }
 
@@ -79,9 +74,9 @@ class PreemptionSearchTest {
           nobody, if nothing is guaranteed    | default 70 70                | x 0 a/0 60, y 0 a/0 60                 | b/p 0 60 | nobody
           """)
   void whoBorrowsWhatIsGuaranteedGoes(String what, String quotas, String running, String waits, String goes) {
-    quotas(quotas);
+    cluster.guarantees(quotas);
     start("a:1", running);
-    Pod pod = waiting(waits);
+    Pod pod = cluster.waiting(waits);
     assertThat(victims(pod)).isEqualTo(goes);
   }
 
@@ -109,7 +104,7 @@ class PreemptionSearchTest {
       nobody for more than is borrowed       | default 105 70, b 70 70 | b/t0 0 35, b/t1 0 35  | nobody
       """)
   void whoBorrowsWhatIsGuaranteedGoesForAGang(String what, String quotas, String waits, String goes) {
-    quotas(quotas);
+    cluster.guarantees(quotas);
     start("a:2", "w 0 a/0 35, x 0 a/0 35, y 0 a/1 35, z 0 a/1 35, c/v 9 a/0 70, c/u 9 a/1 70");
     assertThat(victimsOfGang(waits)).isEqualTo(goes);
   }
@@ -133,7 +128,7 @@ class PreemptionSearchTest {
   @Test
   void allOfAGangAwaitAllVictims() {
     start("a:2", "x 1 a/0 100, y 1 a/1 100");
-    assertThat(search(gang("t0 10 100, t1 10 100")).orElseThrow().values()).allSatisfy(nomination -> {
+    assertThat(search(cluster.gang("t0 10 100, t1 10 100")).orElseThrow().values()).allSatisfy(nomination -> {
       assertThat(nomination.awaited()).isEqualTo(Set.of("default/x", "default/y"));
       assertThat(nomination.claims()).isEqualTo(Set.of("claim of default/x", "claim of default/y"));
     });
@@ -142,7 +137,7 @@ class PreemptionSearchTest {
   @Test
   void whatAPodIsToGetIsNominated() {
     start("a:1", "x 1 a/0 100");
-    Nomination nomination = find(waiting("p 10 60")).orElseThrow();
+    Nomination nomination = find(cluster.waiting("p 10 60")).orElseThrow();
     assertThat(nomination.node()).isEqualTo("a");
     assertThat(nomination.bookings())
         .containsExactly(List.of(new Booking(new CardKey("a", 0), DeviceMode.SHARED, 60 * GpuNodes.GIB, 0)));
@@ -154,9 +149,9 @@ class PreemptionSearchTest {
   @Test
   void whatIsNominatedForOthersIsLeftToThemUnlessTheyMatterLess() {
     start("a:2", "x 1 a/0 100, y 1 a/1 100");
-    cluster.state.nominate(find(waiting("first 10 100")).orElseThrow());
-    assertThat(victims(waiting("same 10 100"))).isEqualTo("x");
-    assertThat(victims(waiting("higher 20 100"))).as("as if nothing were kept for the other").isEqualTo("y");
+    cluster.state.nominate(find(cluster.waiting("first 10 100")).orElseThrow());
+    assertThat(victims(cluster.waiting("same 10 100"))).isEqualTo("x");
+    assertThat(victims(cluster.waiting("higher 20 100"))).as("as if nothing were kept for the other").isEqualTo("y");
   }
 
   @Test
@@ -166,16 +161,17 @@ class PreemptionSearchTest {
         ClusterWithoutServer.pod(new ObjectKey("default", "other"), 50).editSpec().editResourceClaim(0)
             .withResourceClaimName("x").endResourceClaim().withNodeName("a").endSpec().build();
     cluster.put(other);
-    assertThat(victims(waiting("p 10 60"))).isEqualTo("nobody");
+    assertThat(victims(cluster.waiting("p 10 60"))).isEqualTo("nobody");
     cluster.put(new PodBuilder(other).editSpec().withPriority(5).endSpec().build());
-    assertThat(victims(waiting("q 10 60"))).as("both, for the claim is free when both are gone").isEqualTo("other x");
+    assertThat(victims(cluster.waiting("q 10 60"))).as("both, for the claim is free when both are gone")
+        .isEqualTo("other x");
   }
 
   @Test
   void whoMayNotBeEvictedIsSparedForAWhile() {
     start("a:1", "x 1 a/0 70, y 5 a/0 70");
     search.spare("default/x", Duration.ofSeconds(30));
-    Pod pod = waiting("p 10 60");
+    Pod pod = cluster.waiting("p 10 60");
     assertThat(victims(pod)).isEqualTo("y");
     cluster.clock.advance(Duration.ofSeconds(30));
     assertThat(victims(pod)).isEqualTo("x");
@@ -188,7 +184,7 @@ class PreemptionSearchTest {
     cluster.put(
         new ResourceClaimBuilder(requireNonNull(cluster.claim(key))).editStatus()
             .addNewReservedFor("", "unknown", "jobs", "unknown").endStatus().build());
-    assertThat(victims(waiting("p 10 60"))).isEqualTo("nobody");
+    assertThat(victims(cluster.waiting("p 10 60"))).isEqualTo("nobody");
   }
 
   @Test
@@ -197,14 +193,14 @@ class PreemptionSearchTest {
     Pod pod = requireNonNull(cluster.pod(new ObjectKey("default", "x")));
     cluster.put(
         new PodBuilder(pod).editMetadata().addToAnnotations("kubernetes.io/config.mirror", "1").endMetadata().build());
-    assertThat(victims(waiting("p 10 60"))).isEqualTo("nobody");
+    assertThat(victims(cluster.waiting("p 10 60"))).isEqualTo("nobody");
   }
 
   @Test
   void aPodThatIsNotBoundYetStays() {
     start("a:1", "x 1 a/0 100");
     cluster.put(ClusterWithoutServer.pod(new ObjectKey("default", "x"), 1).build());
-    assertThat(victims(waiting("p 10 60"))).isEqualTo("nobody");
+    assertThat(victims(cluster.waiting("p 10 60"))).isEqualTo("nobody");
   }
 
   @Test
@@ -213,12 +209,12 @@ class PreemptionSearchTest {
         new NodeBuilder().withNewMetadata().withName("a").endMetadata()
             .withNewStatus().addToAllocatable("cpu", new Quantity("4")).endStatus().build(),
         2);
-    running("x 1 a/0 8, y 2 a/1 8");
+    cluster.running("x 1 a/0 8, y 2 a/1 8");
     for (String name : List.of("x", "y")) {
       Pod pod = requireNonNull(cluster.pod(new ObjectKey("default", name)));
       cluster.put(requesting(pod, name.equals("x") ? "1" : "3"));
     }
-    Pod pod = requesting(waiting("p 10 8"), "2");
+    Pod pod = requesting(cluster.waiting("p 10 8"), "2");
     assertThat(victims(pod)).as("not the less important one, whose CPU is not enough").isEqualTo("y");
     assertThat(victims(requesting(pod, "5"))).isEqualTo("nobody");
   }
@@ -226,18 +222,18 @@ class PreemptionSearchTest {
   @Test
   void nobodyGoesOnANodeThatThePodCannotUse() {
     start("a:1 b:1", "x 1 a/0 140, y 5 b/0 140");
-    Pod pod = new PodBuilder(waiting("p 10 60")).editSpec().addToNodeSelector("pool", "b").endSpec().build();
+    Pod pod = new PodBuilder(cluster.waiting("p 10 60")).editSpec().addToNodeSelector("pool", "b").endSpec().build();
     assertThat(victims(pod)).isEqualTo("nobody");
   }
 
   @Test
   void whoNeverPreemptsMayNot() {
     start("a:1", "x 1 a/0 100");
-    Pod pod = waiting("p 10 60");
+    Pod pod = cluster.waiting("p 10 60");
     assertThat(search.mayEvict(pod)).isTrue();
     assertThat(search.mayEvict(new PodBuilder(pod).editSpec().withPreemptionPolicy("Never").endSpec().build()))
         .isFalse();
-    assertThat(search.mayEvict(waiting("low 1 60"))).as("nobody is less important").isFalse();
+    assertThat(search.mayEvict(cluster.waiting("low 1 60"))).as("nobody is less important").isFalse();
   }
 
   private static Pod requesting(Pod pod, String cpu) {
@@ -248,49 +244,8 @@ class PreemptionSearchTest {
   }
 
   private void start(String nodes, String running) {
-    for (String node : nodes.split(" ", -1)) {
-      String[] parts = node.split(":", -1);
-      cluster.node(parts[0], Integer.parseInt(parts[1]));
-    }
-    running(running);
-  }
-
-  private void running(String pods) {
-    for (String pod : pods.split(", ", -1)) {
-      String[] words = pod.split(" ", -1);
-      String[] card = words[2].split("/", -1);
-      cluster.running(key(words[0]), Integer.parseInt(words[1]), new CardKey(card[0], Integer.parseInt(card[1])),
-          gib(words[3]));
-    }
-  }
-
-  private void quotas(String quotas) {
-    for (String quota : quotas.split(", ", -1)) {
-      String[] words = quota.split(" ", -1);
-      cluster.guarantee(words[0], words[1] + "Gi", words[2] + "Gi");
-    }
-  }
-
-  private Pod waiting(String pod) {
-    String[] words = pod.split(" ", -1);
-    return cluster.waiting(key(words[0]), Integer.parseInt(words[1]), gib(words[2]));
-  }
-
-  private List<Pod> gang(String pods) {
-    return Arrays.stream(pods.split(", ", -1))
-        .map(this::waiting)
-        .map(pod -> new PodBuilder(pod).editMetadata().addToAnnotations(Driver.GANG_ANNOTATION, "train").endMetadata()
-            .build())
-        .toList();
-  }
-
-  private static ObjectKey key(String name) {
-    String[] parts = name.split("/", -1);
-    return parts.length == 1 ? new ObjectKey("default", name) : new ObjectKey(parts[0], parts[1]);
-  }
-
-  private static String gib(String amount) {
-    return amount.equals("whole") ? amount : amount + "Gi";
+    cluster.nodes(nodes);
+    cluster.running(running);
   }
 
   private Optional<Nomination> find(Pod pod) {
@@ -325,7 +280,7 @@ class PreemptionSearchTest {
   }
 
   private String victimsOfGang(String pods) {
-    return said(search(gang(pods)));
+    return said(search(cluster.gang(pods)));
   }
 
   private static String said(Optional<Map<Pod, Nomination>> found) {

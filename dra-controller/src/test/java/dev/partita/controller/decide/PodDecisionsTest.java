@@ -1,0 +1,213 @@
+package dev.partita.controller.decide;
+
+import static dev.partita.controller.ClusterWithoutServer.key;
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.controller.ClusterWithoutServer;
+import dev.partita.controller.GpuNodes;
+import dev.partita.controller.booking.Booking;
+import dev.partita.controller.inventory.CardKey;
+import dev.partita.controller.nodes.PodRequests;
+import dev.partita.controller.state.Nomination;
+import dev.partita.controller.state.PodPlan;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What is decided about a pod, and about a gang, case by case, in the words of {@link ClusterWithoutServer}. */
+class PodDecisionsTest {
+  private final ClusterWithoutServer cluster = new ClusterWithoutServer();
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(delimiter = '|',
+      textBlock = """
+          # what                               | nodes   | running                  | gang                    | decided
+          each beside those before it          | a:2     | x 1 a/0 140              | t0 0 70, t1 0 70        | t0 a/1, t1 a/1
+          on several nodes                     | a:1 b:1 | c/y 1 a/0 10             | t0 0 whole, t1 0 100    | t0 b/0, t1 a/0
+          none, if the last one has no place   | a:2     | x 1 a/0 100              | t0 0 100, t1 0 100      | t1 waits
+          none, if the first one has no place  | a:2     | x 1 a/0 100, y 1 a/1 100 | t0 0 100, t1 0 10       | t0 waits
+          """)
+  void allOfAGangArePlacedOrNone(String what, String nodes, String running, String gang, String decided) {
+    cluster.nodes(nodes);
+    cluster.running(running);
+    List<Pod> pods = cluster.gang(gang);
+    String before = cluster.taken();
+    GangDecision decision = cluster.decisions.placeAll(pods, cluster.inventory());
+    assertThat(words(decision)).isEqualTo(decided);
+    switch (decision) {
+      case GangDecision.Placed(List<PodPlan> plans) -> {
+        assertThat(plans).allSatisfy(plan -> assertThat(plan.claims().keySet())
+            .allMatch(cluster.state.claims()::isAssumed));
+        assertThat(pods).allMatch(pod -> cluster.state.loads().counts(pod.getMetadata().getUid()));
+      }
+      case GangDecision.NoPlace _,GangDecision.LeaveToScheduler _ ->
+          assertThat(cluster.taken()).as("nothing is assumed").isEqualTo(before);
+    }
+  }
+
+  private static String words(GangDecision decision) {
+    return switch (decision) {
+      case GangDecision.Placed(List<PodPlan> plans) ->
+          plans.stream().map(plan -> plan.pod().getMetadata().getName() + " " + card(plan))
+              .collect(Collectors.joining(", "));
+      case GangDecision.LeaveToScheduler _ -> "left to kube-scheduler";
+      case GangDecision.NoPlace(Pod pod, Decision.Wait _) -> pod.getMetadata().getName() + " waits";
+      case GangDecision.NoPlace(Pod pod, Decision other) -> pod.getMetadata().getName() + " " + other;
+    };
+  }
+
+  private static String card(PodPlan plan) {
+    CardKey card = plan.outcome().bookings().getFirst().getFirst().card();
+    return card.node() + "/" + card.index();
+  }
+
+  @Test
+  void podsOfAGangThatShareAClaimGetItOnce() {
+    cluster.nodes("a:1 b:1");
+    List<Pod> gang =
+        cluster.gang("t0 0 70, t1 0 70").stream()
+            .map(pod -> new PodBuilder(pod).editSpec().editResourceClaim(0).withResourceClaimName("t0")
+                .endResourceClaim().endSpec().build())
+            .toList();
+    assertThat(cluster.decisions.placeAll(gang, cluster.inventory()))
+        .isInstanceOfSatisfying(GangDecision.Placed.class, placed -> assertThat(placed.plans()).hasSize(1));
+  }
+
+  @Test
+  void aGangIsKubeSchedulersWhereItAllocates() {
+    cluster.nodeOfScheduler("a", 2);
+    List<Pod> gang = cluster.gang("t0 0 70, t1 0 70");
+    assertThat(cluster.decisions.placeAll(gang, cluster.inventory())).isEqualTo(new GangDecision.LeaveToScheduler());
+  }
+
+  @Test
+  void aPodWaitsForItsClaimToBeMade() {
+    cluster.nodes("a:1");
+    Pod pod = ClusterWithoutServer.pod(key("p"), 0).build();
+    assertThat(decide(pod)).isEqualTo(new Decision.ClaimMissing());
+    ResourceClaim claim = ClusterWithoutServer.claim(key("p"), "8Gi");
+    cluster.put(
+        new ResourceClaimBuilder(claim).editMetadata().withDeletionTimestamp("2026-01-01T00:00:00Z").endMetadata()
+            .build());
+    assertThat(decide(pod)).as("it is being deleted").isEqualTo(new Decision.ClaimMissing());
+    cluster.put(claim);
+    assertThat(decide(pod)).isInstanceOf(Decision.Allocate.class);
+  }
+
+  @Test
+  void nothingIsToBeDoneAsLongAsWhatWasDecidedIsBeingWritten() {
+    cluster.nodes("a:1");
+    Pod pod = cluster.waiting("p 0 8");
+    cluster.state.assume(((Decision.Allocate) decide(pod)).plan());
+    assertThat(decide(pod)).isEqualTo(new Decision.Nothing());
+  }
+
+  @Test
+  void aPodWhoseClaimsAreAllocatedIsSettledOnTheirNode() {
+    cluster.nodes("a:1 b:1");
+    Pod pod = cluster.waiting("p 0 8");
+    ResourceClaim claim = requireNonNull(cluster.claim(key("p")));
+    cluster.put(ClusterWithoutServer.allocated(claim, new CardKey("b", 0), "8Gi", List.of()));
+    assertThat(decide(pod)).isEqualTo(new Decision.Settled(Optional.of("b")));
+  }
+
+  @Test
+  void aClaimGoesWhereAnotherOneOfThePodIs() {
+    cluster.nodes("a:2 b:1");
+    Pod pod = withClaim(cluster.waiting("p 0 8"), "second");
+    cluster.put(ClusterWithoutServer.claim(key("second"), "8Gi"));
+    ResourceClaim claim = requireNonNull(cluster.claim(key("p")));
+    cluster.put(ClusterWithoutServer.allocated(claim, new CardKey("b", 0), "8Gi", List.of()));
+    assertThat(card(((Decision.Allocate) decide(pod)).plan())).isEqualTo("b/0");
+  }
+
+  @Test
+  void whatHalfAPodHasIsGivenBackIfTheOtherHalfHasNoPlace() {
+    cluster.nodes("a:2 b:1");
+    Pod pod = withClaim(cluster.waiting("p 0 100"), "second");
+    cluster.put(pod);
+    cluster.put(ClusterWithoutServer.claim(key("second"), "100Gi"));
+    ResourceClaim claim = requireNonNull(cluster.claim(key("p")));
+    cluster.put(ClusterWithoutServer.allocated(claim, new CardKey("b", 0), "100Gi", List.of()));
+    assertThat(((Decision.Wait) decide(pod)).unused()).extracting(each -> each.getMetadata().getName())
+        .containsExactly("p");
+  }
+
+  private static Pod withClaim(Pod pod, String claim) {
+    return new PodBuilder(pod).editSpec().addNewResourceClaim().withName(claim).withResourceClaimName(claim)
+        .endResourceClaim().endSpec().build();
+  }
+
+  @Test
+  void whatIsNotUnderstoodIsRefused() {
+    cluster.nodes("a:1");
+    Pod pod = cluster.waiting("p 0 8");
+    ResourceClaim claim = requireNonNull(cluster.claim(key("p")));
+    cluster.put(
+        new ResourceClaimBuilder(claim).editSpec().editDevices().editFirstRequest().editExactly().editCapacity()
+            .addToRequests("speed", new Quantity("1")).endCapacity().endExactly().endRequest().endDevices().endSpec()
+            .build());
+    assertThat(decide(pod)).isInstanceOfSatisfying(Decision.Refuse.class,
+        refused -> assertThat(refused.problems().values()).singleElement().asString().contains("speed"));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(delimiter = '|', textBlock = """
+      # what speaks against every node | why
+      taint                            | the node has the taint gpus=none:NoSchedule
+      cordon                           | the node is cordoned
+      selector                         | the pod's nodeSelector does not match
+      veto                             | kube-scheduler found no room for the pod there
+      quota                            | namespace quota of-default: 0 bytes of 4 GiB memory, 8 GiB asked
+      """)
+  void aPodThatWaitsIsToldWhy(String what, String why) {
+    NodeBuilder node = new NodeBuilder().withNewMetadata().withName("a").endMetadata().withNewSpec().endSpec();
+    switch (what) {
+      case "taint" -> node.editSpec().addNewTaint("NoSchedule", "gpus", null, "none").endSpec();
+      case "cordon" -> node.editSpec().withUnschedulable(true).endSpec();
+      default -> {}
+    }
+    cluster.node(node.build(), 1);
+    PodBuilder pod = new PodBuilder(cluster.waiting("p 0 8"));
+    switch (what) {
+      case "selector" -> pod.editSpec().addToNodeSelector("pool", "b").endSpec();
+      case "veto" -> cluster.vetoes.add("claim of default/p", "a", cluster.clock.instant());
+      case "quota" -> cluster.guarantees("default 2 2");
+      default -> {}
+    }
+    assertThat(decide(pod.build())).isInstanceOfSatisfying(Decision.Wait.class,
+        wait -> assertThat(wait.why().summary(WhyWaiting.MAX_EXPLANATION)).endsWith(why));
+  }
+
+  @Test
+  void whatIsKeptForAPodIsTakenForThoseOfItsPriorityAndFreeForHigherOnes() {
+    cluster.nodes("a:1");
+    Pod first = cluster.waiting("first 5 100");
+    cluster.state.nominate(
+        new Nomination(
+            "default/first", "default", 5, "a",
+            List.of(List.of(new Booking(new CardKey("a", 0), DeviceMode.SHARED, 100 * GpuNodes.GIB, 0))),
+            PodRequests.of(first), List.of(), Set.of(), new Nomination.Grounds.Priority(), Set.of(),
+            cluster.clock.instant()));
+    assertThat(decide(cluster.waiting("same 5 100"))).isInstanceOf(Decision.Wait.class);
+    assertThat(decide(cluster.waiting("higher 6 100"))).isInstanceOf(Decision.Allocate.class);
+    assertThat(decide(first)).as("its own").isInstanceOf(Decision.Allocate.class);
+  }
+
+  private Decision decide(Pod pod) {
+    return cluster.decisions.of(pod, cluster.inventory(), Map.of());
+  }
+}
