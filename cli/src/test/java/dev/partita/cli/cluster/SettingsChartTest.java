@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.fabric8.kubernetes.api.model.ContainerPort;
 import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.PodSpec;
+import java.lang.reflect.AnnotatedElement;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,6 +14,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Option;
 
 /** The chart's settings against those that the programs declare. */
 class SettingsChartTest {
@@ -62,7 +64,9 @@ class SettingsChartTest {
   private static Map<String, String> defaults(Object program) {
     Map<String, String> found = new HashMap<>();
     for (OptionSpec option : new CommandLine(program).getCommandSpec().options()) {
-      Matcher variable = VARIABLE.matcher(option.defaultValue() == null ? "" : option.defaultValue());
+      // What the option itself gives is what the variable says in this process.
+      Option declared = ((AnnotatedElement) option.userObject()).getAnnotation(Option.class);
+      Matcher variable = VARIABLE.matcher(declared == null ? "" : declared.defaultValue());
       if (variable.matches()) {
         found.put(variable.group(1), variable.group(2) == null ? "" : variable.group(2));
       }
