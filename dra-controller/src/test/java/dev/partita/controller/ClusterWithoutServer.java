@@ -16,7 +16,6 @@ import dev.partita.controller.classes.ClassPlan;
 import dev.partita.controller.decide.PodDecider;
 import dev.partita.controller.decide.PodDecisions;
 import dev.partita.controller.inventory.CardKey;
-import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.nodes.PodRequests;
 import dev.partita.controller.preempt.Priorities;
 import dev.partita.controller.proposal.OthersProposals;
@@ -153,7 +152,7 @@ public final class ClusterWithoutServer implements ClusterObjects {
   private void add(Node node, GpuNode gpuNode) {
     nodes.put(node.getMetadata().getName(), node);
     gpuNodes.add(gpuNode);
-    state.inventoryChanged(inventory().refreshed(gpuNodes));
+    state.inventoryChanged(state.inventory().refreshed(gpuNodes));
     countQuotas();
   }
 
@@ -178,11 +177,7 @@ public final class ClusterWithoutServer implements ClusterObjects {
   private void countQuotas() {
     Map<String, Map<String, String>> labels = new TreeMap<>();
     namespaces.forEach((name, namespace) -> labels.put(name, namespace.getMetadata().getLabels()));
-    state.claims().quotas().refresh(new QuotaWorld(quotas, labels, Map.of(), inventory()));
-  }
-
-  public Inventory inventory() {
-    return state.inventory();
+    state.claims().quotas().refresh(new QuotaWorld(quotas, labels, Map.of(), state.inventory()));
   }
 
   /** Adds a pod, or replaces it. */
@@ -286,7 +281,7 @@ public final class ClusterWithoutServer implements ClusterObjects {
 
   @Override
   public @Nullable DeviceClass deviceClass(String name) {
-    return Optional.ofNullable(ClassPlan.of(inventory()).get(name))
+    return Optional.ofNullable(ClassPlan.of(state.inventory()).get(name))
         .map(selectors -> new DeviceClassBuilder().withNewMetadata().withName(name).endMetadata()
             .withNewSpec().withSelectors(selectors).endSpec().build())
         .orElse(null);

@@ -1,6 +1,5 @@
 package dev.partita.controller.decide;
 
-import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.state.PodPlan;
 import dev.partita.controller.state.SchedulerState;
 import dev.partita.controller.turns.AlikePods;
@@ -37,8 +36,8 @@ public final class PodDecisions {
    *
    * @param placed claims that count as allocated, by UID, and on which node
    */
-  public Decision of(Pod pod, Inventory inventory, Map<String, String> placed) {
-    return of(pod, inventory, placed, Optional.empty());
+  public Decision of(Pod pod, Map<String, String> placed) {
+    return of(pod, placed, Optional.empty());
   }
 
   /**
@@ -46,22 +45,22 @@ public final class PodDecisions {
    *
    * @param alike what is known of pods that found no place, if that is to be believed of this one
    */
-  public Decision of(Pod pod, Inventory inventory, Optional<AlikePods> alike) {
-    return of(pod, inventory, Map.of(), alike);
+  public Decision of(Pod pod, Optional<AlikePods> alike) {
+    return of(pod, Map.of(), alike);
   }
 
-  private Decision of(Pod pod, Inventory inventory, Map<String, String> placed, Optional<AlikePods> alike) {
+  private Decision of(Pod pod, Map<String, String> placed, Optional<AlikePods> alike) {
     try (var _ = state.withoutNominations(pod)) {
-      return decider.decide(pod, inventory, clock.instant(), placed, alike);
+      return decider.decide(pod, state.inventory(), clock.instant(), placed, alike);
     }
   }
 
   /** Assumes a place for each of these pods of a gang, beside those before it, or for none. */
-  public GangDecision placeAll(List<Pod> pods, Inventory inventory) {
+  public GangDecision placeAll(List<Pod> pods) {
     List<PodPlan> plans = new ArrayList<>();
     try (SchedulerState.Scope scope = state.scope()) {
       for (Pod pod : pods) {
-        Decision decision = of(pod, inventory, scope.placed());
+        Decision decision = of(pod, scope.placed());
         switch (decision) {
           case Decision.Allocate(PodPlan plan) -> {
             scope.assume(plan);

@@ -52,7 +52,7 @@ final class GangSearch {
     Set<String> leaving = new HashSet<>();
     try (SchedulerState.Scope scope = state.scope()) {
       for (Pod pod : pods) {
-        switch (decisions.of(pod, state.inventory(), scope.placed())) {
+        switch (decisions.of(pod, scope.placed())) {
           case Decision.Allocate(PodPlan plan) -> {
             found.put(pod, search.nomination(pod, plan.outcome()));
             outcomes.add(plan.outcome());

@@ -5,10 +5,9 @@ import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.commit.PodWriter;
 import dev.partita.controller.inventory.GpuHost;
-import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.proposal.OthersProposals;
 import dev.partita.controller.proposal.Proposal;
-import dev.partita.controller.state.ClaimLedger;
+import dev.partita.controller.state.SchedulerState;
 import dev.partita.controller.watch.Backoff;
 import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.ObjectKey;
@@ -23,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class AbandonedClaims {
   private final ClusterObjects view;
-  private final ClaimLedger ledger;
+  private final SchedulerState state;
   private final OthersProposals others;
   private final Predicate<ResourceClaim> ours;
   private final PodWriter writer;
@@ -34,13 +33,13 @@ final class AbandonedClaims {
   /** @param ours whether a claim is for our devices: others' are not ours to change, whatever is proposed for them */
   AbandonedClaims(
       ClusterObjects view,
-      ClaimLedger ledger,
+      SchedulerState state,
       OthersProposals others,
       Predicate<ResourceClaim> ours,
       PodWriter writer,
       Retries retries) {
     this.view = view;
-    this.ledger = ledger;
+    this.state = state;
     this.others = others;
     this.ours = ours;
     this.writer = writer;
@@ -48,13 +47,13 @@ final class AbandonedClaims {
   }
 
   /** Looks at a claim after anything that concerns it has changed. */
-  void look(ObjectKey key, Inventory inventory) {
+  void look(ObjectKey key) {
     @Nullable ResourceClaim claim = view.claim(key);
     if (claim == null) {
       return;
     }
     String uid = claim.getMetadata().getUid();
-    if (ledger.isAssumed(uid)) {
+    if (state.claims().isAssumed(uid)) {
       others.ended(uid);
       return;
     }
@@ -66,7 +65,7 @@ final class AbandonedClaims {
     if (!AllocatedClaim.isAllocated(claim) && !Proposal.isOn(claim)) {
       failures.succeeded(claim.getMetadata().getUid());
     }
-    if (AllocatedClaim.isProposed(claim) && ledger.isSpent(claim)) {
+    if (AllocatedClaim.isProposed(claim) && state.claims().isSpent(claim)) {
       if (view.podsOf(key).stream().noneMatch(PodClaims::isLive)) {
         release(List.of(claim), "no pod uses it"); // else the decision about the pod proposes anew, or takes it back
       }
@@ -77,7 +76,7 @@ final class AbandonedClaims {
       } else if (isNew) {
         retries.after(OthersProposals.AGE, new WorkItem.ClaimAgain(key, uid));
       }
-    } else if (isAbandoned(key, claim, inventory)) {
+    } else if (isAbandoned(key, claim)) {
       release(List.of(claim), "no pod uses it");
     }
   }
@@ -88,7 +87,7 @@ final class AbandonedClaims {
     if (claim != null
         && claim.getMetadata().getUid().equals(claimUid)
         && AllocatedClaim.isProposed(claim)
-        && !ledger.isAssumed(claimUid)
+        && !state.claims().isAssumed(claimUid)
         && others.isOld(claimUid)) {
       others.abandoned(key.namespace());
       release(List.of(claim), "what was proposed for it was not written");
@@ -102,7 +101,7 @@ final class AbandonedClaims {
 
   void release(List<ResourceClaim> claims, String why) {
     List<ResourceClaim> fresh =
-        claims.stream().filter(claim -> ledger.releasing(claim.getMetadata().getUid())).toList();
+        claims.stream().filter(claim -> state.claims().releasing(claim.getMetadata().getUid())).toList();
     if (!fresh.isEmpty()) {
       writer.release(fresh, why);
     }
@@ -110,7 +109,7 @@ final class AbandonedClaims {
 
   /** It could not be taken back: whether it still is to be is decided after a pause, which grows. */
   void notReleased(ObjectKey key, String claimUid) {
-    ledger.notReleased(claimUid);
+    state.claims().notReleased(claimUid);
     @Nullable ResourceClaim claim = view.claim(key);
     if (claim != null && claim.getMetadata().getUid().equals(claimUid)) {
       failures.failed(claimUid).ifPresent(pause -> retries.after(pause, new WorkItem.ReleaseAgain(key, claimUid)));
@@ -131,10 +130,11 @@ final class AbandonedClaims {
    * An allocation that its pod did not live to use would stay for ever: kube-controller-manager clears only reserved
    * ones.
    */
-  private boolean isAbandoned(ObjectKey key, ResourceClaim claim, Inventory inventory) {
+  private boolean isAbandoned(ObjectKey key, ResourceClaim claim) {
     return claim.getMetadata().getDeletionTimestamp() == null
         && AllocatedClaim.isUnusedAndOurs(claim)
-        && AllocatedClaim.bookings(claim).stream().allMatch(booking -> isOurs(inventory.host(booking.card().node())))
+        && AllocatedClaim.bookings(claim).stream()
+            .allMatch(booking -> isOurs(state.inventory().host(booking.card().node())))
         && view.podsOf(key).stream().noneMatch(PodClaims::isLive);
   }
 

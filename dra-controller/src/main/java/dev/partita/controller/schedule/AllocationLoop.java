@@ -144,7 +144,7 @@ public final class AllocationLoop implements AutoCloseable {
     this.writer =
         new PodWriter(new AllocationWriter(client, edge), new GateRemover(client, edge, view), view, clock,
             ledger::isSpent, listening);
-    this.abandoned = new AbandonedClaims(view, ledger, others, this::isOurs, writer, retries);
+    this.abandoned = new AbandonedClaims(view, state, others, this::isOurs, writer, retries);
     LongSupplier processorTime = ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime;
     DecisionBudget budget = new DecisionBudget(processorTime);
     PodDecider decider = new PodDecider(view, state, vetoes, budget, heartbeat);
@@ -169,7 +169,7 @@ public final class AllocationLoop implements AutoCloseable {
     this.queue = new PodQueue(view, state.loads(), scheduler, gangs, retries, budget, processorTime, monotonicClock);
     this.explanations = new Explanations(view, scheduler, decisions);
     this.follower =
-        new PodFollower(view, state.loads(), priorities, decider.demandRecorder(), abandoned, scheduler, queue);
+        new PodFollower(view, state, priorities, decider.demandRecorder(), abandoned, scheduler, queue);
     this.listener = event -> loop.post(new WorkItem.Observed(event));
   }
 
@@ -224,7 +224,7 @@ public final class AllocationLoop implements AutoCloseable {
     boolean more = true;
     long start = System.nanoTime();
     try {
-      more = queue.go(SLICE, state.inventory());
+      more = queue.go(SLICE);
     } finally {
       if (state.gaveUp()) {
         queue.helps();
@@ -271,7 +271,7 @@ public final class AllocationLoop implements AutoCloseable {
       case WorkItem.ReleaseAgain(ObjectKey claim, String claimUid) -> {
         abandoned.tried(claimUid);
         abandoned.withdraw(claim, claimUid);
-        abandoned.look(claim, state.inventory());
+        abandoned.look(claim);
         addPodsOf(claim, pods); // one that waits may have to give back what it has there
       }
       case WorkItem.EvictionRefused(ObjectKey pod, String podUid, String victimUid) -> {
@@ -314,7 +314,7 @@ public final class AllocationLoop implements AutoCloseable {
 
   private void explain(WorkItem.Explain asked) {
     try {
-      asked.answer().complete(explanations.answer(asked.question(), state.inventory()));
+      asked.answer().complete(explanations.answer(asked.question()));
     } catch (RuntimeException | Error e) {
       Fatal.rethrow(e);
       LOG.error("{}: explaining it failed", asked.question(), e);
@@ -323,17 +323,16 @@ public final class AllocationLoop implements AutoCloseable {
   }
 
   private void begin(Set<ObjectKey> pods) {
-    Inventory inventory = view.inventory();
-    state.inventoryChanged(inventory);
+    state.inventoryChanged(view.inventory());
     quotas.stale();
-    quotas.changed(inventory);
+    quotas.changed(state.inventory());
     for (ResourceClaim claim : view.claims()) {
       guarded(ObjectKey.of(claim), () -> ledger.observe(claim.getMetadata().getUid(), claim));
     }
-    view.claims().forEach(claim -> guarded(ObjectKey.of(claim), () -> abandoned.look(ObjectKey.of(claim), inventory)));
+    view.claims().forEach(claim -> guarded(ObjectKey.of(claim), () -> abandoned.look(ObjectKey.of(claim))));
     view.pods().forEach(pod -> guarded(ObjectKey.of(pod), () -> scheduler.countPlaced(pod)));
     for (Pod pod : view.pods()) {
-      guarded(ObjectKey.of(pod), () -> follower.follow(ObjectKey.of(pod), pod.getMetadata().getUid(), inventory, pods));
+      guarded(ObjectKey.of(pod), () -> follower.follow(ObjectKey.of(pod), pod.getMetadata().getUid(), pods));
     }
   }
 
@@ -365,7 +364,7 @@ public final class AllocationLoop implements AutoCloseable {
         helpsIf(nodeFacts.published(node));
       }
       case ClusterEvent.PodChanged(ObjectKey pod, String uid) -> {
-        follower.follow(pod, uid, state.inventory(), pods);
+        follower.follow(pod, uid, pods);
         if (ledger.held().podChanged(uid)) {
           pods.addAll(scheduler.waiting());
         }
@@ -383,7 +382,7 @@ public final class AllocationLoop implements AutoCloseable {
       abandoned.forget(uid);
     }
     addPodsOf(key, pods);
-    abandoned.look(key, state.inventory());
+    abandoned.look(key);
   }
 
   private void written(ClaimRef claim, Optional<String> version, Set<ObjectKey> pods) {
@@ -392,7 +391,7 @@ public final class AllocationLoop implements AutoCloseable {
       ledger.dropped(claim.uid());
       queue.helps();
       addPodsOf(key, pods); // those who share it had nothing to wait for as long as it was taken for allocated
-      abandoned.look(key, state.inventory());
+      abandoned.look(key);
       return;
     }
     changed(key, claim.uid(), ledger.written(claim.uid(), version.get()), true);

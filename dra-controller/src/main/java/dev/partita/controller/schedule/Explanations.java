@@ -12,7 +12,6 @@ import dev.partita.controller.explain.PodExplanation;
 import dev.partita.controller.explain.PodExplanation.NodeReason;
 import dev.partita.controller.explain.PodExplanation.State;
 import dev.partita.controller.explain.Question;
-import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.reasons.Explanation;
 import dev.partita.controller.reasons.NodeRefusal;
 import dev.partita.controller.state.PodPlan;
@@ -40,30 +39,30 @@ final class Explanations {
     this.decisions = decisions;
   }
 
-  Answer answer(Question question, Inventory inventory) {
+  Answer answer(Question question) {
     ObjectKey key = new ObjectKey(question.namespace(), question.name());
     return switch (question.kind()) {
       case POD -> {
         @Nullable Pod pod = view.pod(key);
-        yield pod == null ? new Answer.Unknown() : new Answer.Explained(List.of(explain(pod, inventory)));
+        yield pod == null ? new Answer.Unknown() : new Answer.Explained(List.of(explain(pod)));
       }
       case CLAIM ->
           view.claim(key) == null
               ? new Answer.Unknown()
               : new Answer.Explained(
-                  view.podsOf(key).stream().sorted(PodOrder.MOST_URGENT_FIRST).map(pod -> explain(pod, inventory))
+                  view.podsOf(key).stream().sorted(PodOrder.MOST_URGENT_FIRST).map(pod -> explain(pod))
                       .toList());
     };
   }
 
-  private PodExplanation explain(Pod pod, Inventory inventory) {
+  private PodExplanation explain(Pod pod) {
     if (!PodClaims.isLive(pod)) {
       return said(pod, State.Over, "it is over or being deleted");
     }
     if (scheduler.isWriting(ObjectKey.of(pod))) {
       return said(pod, State.Placed, "what was decided for it is being written");
     }
-    Decision decision = decisions.of(pod, inventory, Map.of());
+    Decision decision = decisions.of(pod, Map.of());
     Optional<String> gang = Gang.of(pod).flatMap(this::missing);
     return switch (decision) {
       case Decision.Nothing _ ->

@@ -9,7 +9,6 @@ import dev.partita.controller.decide.Decision;
 import dev.partita.controller.decide.GangDecision;
 import dev.partita.controller.decide.PodDecisions;
 import dev.partita.controller.decide.WhyWaiting;
-import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.state.PodPlan;
 import dev.partita.controller.turns.Turn;
 import dev.partita.controller.watch.ClusterObjects;
@@ -81,7 +80,7 @@ final class GangScheduler {
   }
 
   /** @return whether a place was looked for, and not found */
-  boolean decide(ObjectKey gang, Inventory inventory) {
+  boolean decide(ObjectKey gang) {
     List<Pod> there = view.podsOfGang(gang).stream().filter(Gang::isThere).toList();
     if (there.stream().anyMatch(pod -> scheduler.isWriting(ObjectKey.of(pod)))) {
       return false; // when that has ended it is looked at again
@@ -94,7 +93,7 @@ final class GangScheduler {
       case Gang.State.Complete(int size) -> {
         looks.remove(gang);
         List<Pod> live = live(there);
-        return place(gang, size - (there.size() - live.size()), live, inventory);
+        return place(gang, size - (there.size() - live.size()), live);
       }
     }
   }
@@ -136,7 +135,7 @@ final class GangScheduler {
   }
 
   /** @return whether there was no place */
-  private boolean place(ObjectKey gang, int wanted, List<Pod> live, Inventory inventory) {
+  private boolean place(ObjectKey gang, int wanted, List<Pod> live) {
     List<Pod> settled = new ArrayList<>();
     List<Pod> open = new ArrayList<>();
     for (Pod pod : live) {
@@ -144,17 +143,17 @@ final class GangScheduler {
     }
     int missing = wanted - settled.size();
     if (missing <= 0) {
-      live.forEach(pod -> scheduler.decide(pod, inventory)); // each by itself: as many as there must be have their place
+      live.forEach(pod -> scheduler.decide(pod)); // each by itself: as many as there must be have their place
       return false;
     }
     List<Pod> needed = open.subList(0, Math.min(missing, open.size()));
-    return switch (decisions.placeAll(needed, inventory)) {
+    return switch (decisions.placeAll(needed)) {
       case GangDecision.Placed(List<PodPlan> plans) -> {
         scheduler.write(plans);
         yield false;
       }
       case GangDecision.LeaveToScheduler _ -> {
-        live.forEach(each -> scheduler.decide(each, inventory)); // kube-scheduler knows no gangs
+        live.forEach(each -> scheduler.decide(each)); // kube-scheduler knows no gangs
         yield false;
       }
       case GangDecision.NoPlace(Pod pod, Decision decision) -> {

@@ -4,12 +4,11 @@ import dev.partita.controller.claim.AllocationGate;
 import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.claim.PodOrder;
-import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.nodes.Load;
-import dev.partita.controller.nodes.NodeLoads;
 import dev.partita.controller.nodes.PodRequests;
 import dev.partita.controller.preempt.Priorities;
 import dev.partita.controller.state.DemandRecorder;
+import dev.partita.controller.state.SchedulerState;
 import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -26,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PodFollower {
   private final ClusterObjects view;
-  private final NodeLoads loads;
+  private final SchedulerState state;
   private final Priorities priorities;
   private final DemandRecorder demandRecorder;
   private final AbandonedClaims abandoned;
@@ -37,14 +36,14 @@ final class PodFollower {
 
   PodFollower(
       ClusterObjects view,
-      NodeLoads loads,
+      SchedulerState state,
       Priorities priorities,
       DemandRecorder demandRecorder,
       AbandonedClaims abandoned,
       PodScheduler scheduler,
       PodQueue queue) {
     this.view = view;
-    this.loads = loads;
+    this.state = state;
     this.priorities = priorities;
     this.demandRecorder = demandRecorder;
     this.abandoned = abandoned;
@@ -57,34 +56,34 @@ final class PodFollower {
    *
    * @param pods takes those that are to be decided about
    */
-  void follow(ObjectKey key, String uid, Inventory inventory, Set<ObjectKey> pods) {
-    Optional<String> node = loads.nodeOf(uid).filter(name -> inventory.host(name) != null);
-    Optional<Load> before = node.map(loads::of);
+  void follow(ObjectKey key, String uid, Set<ObjectKey> pods) {
+    Optional<String> node = state.loads().nodeOf(uid).filter(name -> state.inventory().host(name) != null);
+    Optional<Load> before = node.map(state.loads()::of);
     @Nullable Pod named = view.pod(key);
     @Nullable Pod pod = named != null && named.getMetadata().getUid().equals(uid) ? named : null;
     boolean takesRoom = pod != null && PodClaims.takesRoom(pod);
     if (pod != null && takesRoom) {
-      loads.put(uid, pod.getSpec().getNodeName(), PodRequests.of(pod));
+      state.loads().put(uid, pod.getSpec().getNodeName(), PodRequests.of(pod));
     }
     if (pod != null && PodClaims.isLive(pod)) {
-      live(key, pod, inventory, pods);
+      live(key, pod, pods);
     } else {
       if (!takesRoom) {
-        loads.remove(uid);
+        state.loads().remove(uid);
       }
-      over(key, uid, inventory, pods);
+      over(key, uid, pods);
       if (named != null && pod == null) {
         pods.add(key);
       }
     }
-    if (node.isPresent() && !before.equals(node.map(loads::of))) {
+    if (node.isPresent() && !before.equals(node.map(state.loads()::of))) {
       queue.roomChanged(node.get(), before.orElseThrow());
     }
   }
 
-  private void live(ObjectKey key, Pod pod, Inventory inventory, Set<ObjectKey> pods) {
+  private void live(ObjectKey key, Pod pod, Set<ObjectKey> pods) {
     String uid = pod.getMetadata().getUid();
-    if (PodClaims.isBound(pod) && inventory.host(pod.getSpec().getNodeName()) != null) {
+    if (PodClaims.isBound(pod) && state.inventory().host(pod.getSpec().getNodeName()) != null) {
       demandRecorder.arrivedWithoutCards(pod);
     }
     if (!pod.getSpec().getResourceClaims().isEmpty()) {
@@ -102,13 +101,13 @@ final class PodFollower {
     return view.podsOfGang(gang).stream().filter(PodClaims::isLive).findFirst().map(ObjectKey::of);
   }
 
-  private void over(ObjectKey key, String uid, Inventory inventory, Set<ObjectKey> pods) {
+  private void over(ObjectKey key, String uid, Set<ObjectKey> pods) {
     priorities.remove(uid);
     scheduler.forget(key, uid);
     queue.forget(uid);
     demandRecorder.forget(uid);
     Objects.requireNonNullElse(claimsOfPod.remove(uid), List.<ObjectKey>of())
-        .forEach(claim -> abandoned.look(claim, inventory));
+        .forEach(claim -> abandoned.look(claim));
     // it may have been the odd one
     Optional.ofNullable(gangOfPod.remove(uid)).ifPresent(gang -> rest(gang).ifPresent(pods::add));
   }

@@ -5,7 +5,6 @@ import dev.partita.controller.budget.OverBudgetException;
 import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.claim.PodOrder;
-import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.nodes.Load;
 import dev.partita.controller.nodes.NodeFit;
 import dev.partita.controller.nodes.NodeLoads;
@@ -184,12 +183,12 @@ final class PodQueue {
    *
    * @return whether more is to be decided
    */
-  boolean go(Duration most, Inventory inventory) {
+  boolean go(Duration most) {
     wake();
     long start = System.nanoTime();
     Optional<Turn> next = queue.next();
     while (next.isPresent()) {
-      take(next.get(), inventory);
+      take(next.get());
       if (System.nanoTime() - start > most.toNanos()) {
         return !queue.isEmpty();
       }
@@ -233,7 +232,7 @@ final class PodQueue {
     aside.succeeded(uid);
   }
 
-  private void take(Turn turn, Inventory inventory) {
+  private void take(Turn turn) {
     List<Pod> pods = podsOf(turn);
     if (pods.isEmpty()
         || (turn instanceof Turn.OfPod && (scheduler.isWriting(turn.key()) || !PodClaims.isLive(pods.getFirst())))) {
@@ -251,8 +250,8 @@ final class PodQueue {
     boolean inVain = false;
     try {
       switch (turn) {
-        case Turn.OfPod _ -> scheduler.decide(pods.getFirst(), inventory);
-        case Turn.OfGang(ObjectKey gang) -> inVain = gangs.decide(gang, inventory);
+        case Turn.OfPod _ -> scheduler.decide(pods.getFirst());
+        case Turn.OfGang(ObjectKey gang) -> inVain = gangs.decide(gang);
       }
       aside.succeeded(id);
     } catch (OverBudgetException e) {

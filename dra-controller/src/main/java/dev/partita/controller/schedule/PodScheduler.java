@@ -8,7 +8,6 @@ import dev.partita.controller.commit.PodWriter;
 import dev.partita.controller.decide.Decision;
 import dev.partita.controller.decide.PodDecisions;
 import dev.partita.controller.decide.WhyWaiting;
-import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.nodes.NodeFit;
 import dev.partita.controller.nodes.PodRequests;
 import dev.partita.controller.state.PodPlan;
@@ -148,10 +147,10 @@ final class PodScheduler {
   }
 
   /** Decides about the pod by itself, and has it carried out. */
-  void decide(Pod pod, Inventory inventory) {
+  void decide(Pod pod) {
     String uid = pod.getMetadata().getUid();
     boolean isLikeOthers = state.nominated(uid).isEmpty() && !state.loads().counts(uid) && Gang.of(pod).isEmpty();
-    Decision decision = decisions.of(pod, inventory, isLikeOthers ? Optional.of(alike) : Optional.empty());
+    Decision decision = decisions.of(pod, isLikeOthers ? Optional.of(alike) : Optional.empty());
     apply(pod, decision);
     switch (decision) {
       case Decision.Wait wait ->

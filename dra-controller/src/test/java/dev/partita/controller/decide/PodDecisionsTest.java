@@ -45,7 +45,7 @@ class PodDecisionsTest {
     cluster.running(running);
     List<Pod> pods = cluster.gang(gang);
     String before = cluster.taken();
-    GangDecision decision = cluster.decisions.placeAll(pods, cluster.inventory());
+    GangDecision decision = cluster.decisions.placeAll(pods);
     assertThat(words(decision)).isEqualTo(decided);
     switch (decision) {
       case GangDecision.Placed(List<PodPlan> plans) -> {
@@ -82,7 +82,7 @@ class PodDecisionsTest {
             .map(pod -> new PodBuilder(pod).editSpec().editResourceClaim(0).withResourceClaimName("t0")
                 .endResourceClaim().endSpec().build())
             .toList();
-    assertThat(cluster.decisions.placeAll(gang, cluster.inventory()))
+    assertThat(cluster.decisions.placeAll(gang))
         .isInstanceOfSatisfying(GangDecision.Placed.class, placed -> assertThat(placed.plans()).hasSize(1));
   }
 
@@ -90,7 +90,7 @@ class PodDecisionsTest {
   void aGangIsKubeSchedulersWhereItAllocates() {
     cluster.nodeOfScheduler("a", 2);
     List<Pod> gang = cluster.gang("t0 0 70, t1 0 70");
-    assertThat(cluster.decisions.placeAll(gang, cluster.inventory())).isEqualTo(new GangDecision.LeaveToScheduler());
+    assertThat(cluster.decisions.placeAll(gang)).isEqualTo(new GangDecision.LeaveToScheduler());
   }
 
   @Test
@@ -208,6 +208,6 @@ class PodDecisionsTest {
   }
 
   private Decision decide(Pod pod) {
-    return cluster.decisions.of(pod, cluster.inventory(), Map.of());
+    return cluster.decisions.of(pod, Map.of());
   }
 }
