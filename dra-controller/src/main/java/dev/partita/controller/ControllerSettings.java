@@ -26,7 +26,9 @@ public record ControllerSettings(
   public static final int DEFAULT_EXPLAIN_PORT = 8082;
 
   /** Long enough for a Deployment that is rolled out, scaled or rescheduled. */
-  public static final Duration DEFAULT_TEMPLATE_GRACE = Duration.ofMinutes(10);
+  static final int TEMPLATE_GRACE_SECONDS = 600;
+
+  public static final Duration DEFAULT_TEMPLATE_GRACE = Duration.ofSeconds(TEMPLATE_GRACE_SECONDS);
 
   /** A pod that stops is killed after 30 s, if nothing else is said; some of them are for giving the lease back. */
   private static final Duration MOST_DRAIN = Duration.ofSeconds(20);
@@ -92,6 +94,11 @@ public record ControllerSettings(
       Duration retryPeriod) {
     public static final String DEFAULT_LEASE = "partita-dra-controller";
 
+    // As Kubernetes' own components have them.
+    static final int LEASE_SECONDS = 15;
+    static final int RENEW_SECONDS = 10;
+    static final int RETRY_SECONDS = 2;
+
     public Election {
       if (namespace.isBlank() || leaseName.isBlank()) {
         throw new IllegalArgumentException("a lease needs a namespace and a name");
@@ -105,10 +112,10 @@ public record ControllerSettings(
       }
     }
 
-    /** 15 s, 10 s and 2 s, as Kubernetes' own components have. */
+    /** With the default name and times. */
     public static Election in(String namespace) {
-      return new Election(namespace, DEFAULT_LEASE, Duration.ofSeconds(15), Duration.ofSeconds(10),
-          Duration.ofSeconds(2));
+      return new Election(namespace, DEFAULT_LEASE, Duration.ofSeconds(LEASE_SECONDS),
+          Duration.ofSeconds(RENEW_SECONDS), Duration.ofSeconds(RETRY_SECONDS));
     }
   }
 }

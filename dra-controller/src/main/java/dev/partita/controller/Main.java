@@ -54,8 +54,7 @@ public final class Main implements Callable<Integer> {
       arity = "0..1",
       defaultValue = "${env:PARTITA_LEADER_ELECT:-true}",
       fallbackValue = "true",
-      description = "Work only while holding the lease (env PARTITA_LEADER_ELECT; default: true).") boolean leaderElect =
-          true;
+      description = "Work only while holding the lease (env PARTITA_LEADER_ELECT; default: ${DEFAULT-VALUE}).") boolean leaderElect;
 
   @Option(
       names = "--namespace",
@@ -73,43 +72,38 @@ public final class Main implements Callable<Integer> {
   @Option(
       names = "--lease-duration",
       paramLabel = "SECONDS",
-      defaultValue = "${env:PARTITA_LEASE_DURATION:-15}",
-      description = "Seconds that others wait before they take the lease over (env PARTITA_LEASE_DURATION; default: 15).") int leaseDuration =
-          15;
+      defaultValue = "${env:PARTITA_LEASE_DURATION:-" + ControllerSettings.Election.LEASE_SECONDS + "}",
+      description = "Seconds that others wait before they take the lease over (env PARTITA_LEASE_DURATION; default: ${DEFAULT-VALUE}).") int leaseDuration;
 
   @Option(
       names = "--renew-deadline",
       paramLabel = "SECONDS",
-      defaultValue = "${env:PARTITA_RENEW_DEADLINE:-10}",
-      description = "Seconds that the leader tries to renew before it stops (env PARTITA_RENEW_DEADLINE; default: 10).") int renewDeadline =
-          10;
+      defaultValue = "${env:PARTITA_RENEW_DEADLINE:-" + ControllerSettings.Election.RENEW_SECONDS + "}",
+      description = "Seconds that the leader tries to renew before it stops (env PARTITA_RENEW_DEADLINE; default: ${DEFAULT-VALUE}).") int renewDeadline;
 
   @Option(
       names = "--retry-period",
       paramLabel = "SECONDS",
-      defaultValue = "${env:PARTITA_RETRY_PERIOD:-2}",
-      description = "Seconds between attempts at the lease (env PARTITA_RETRY_PERIOD; default: 2).") int retryPeriod =
-          2;
+      defaultValue = "${env:PARTITA_RETRY_PERIOD:-" + ControllerSettings.Election.RETRY_SECONDS + "}",
+      description = "Seconds between attempts at the lease (env PARTITA_RETRY_PERIOD; default: ${DEFAULT-VALUE}).") int retryPeriod;
 
   @Option(
       names = "--health-port",
       paramLabel = "PORT",
       defaultValue = "${env:PARTITA_HEALTH_PORT:-8081}",
-      description = "Port of /healthz and /readyz (env PARTITA_HEALTH_PORT; default: 8081).") int healthPort = 8081;
+      description = "Port of /healthz and /readyz (env PARTITA_HEALTH_PORT; default: ${DEFAULT-VALUE}).") int healthPort;
 
   @Option(
       names = "--explain-port",
       paramLabel = "PORT",
       defaultValue = "${env:PARTITA_EXPLAIN_PORT:-" + ControllerSettings.DEFAULT_EXPLAIN_PORT + "}",
-      description = "Port on the loopback address at which 'partita explain' asks (env PARTITA_EXPLAIN_PORT; default: 8082).") int explainPort =
-          ControllerSettings.DEFAULT_EXPLAIN_PORT;
+      description = "Port on the loopback address at which 'partita explain' asks (env PARTITA_EXPLAIN_PORT; default: ${DEFAULT-VALUE}).") int explainPort;
 
   @Option(
       names = "--template-grace",
       paramLabel = "SECONDS",
-      defaultValue = "${env:PARTITA_TEMPLATE_GRACE:-600}",
-      description = "Seconds that a ResourceClaimTemplate made for converted pods is kept when no pod names it (env PARTITA_TEMPLATE_GRACE; default: 600).") int templateGrace =
-          600;
+      defaultValue = "${env:PARTITA_TEMPLATE_GRACE:-" + ControllerSettings.TEMPLATE_GRACE_SECONDS + "}",
+      description = "Seconds that a ResourceClaimTemplate made for converted pods is kept when no pod names it (env PARTITA_TEMPLATE_GRACE; default: ${DEFAULT-VALUE}).") int templateGrace;
 
   @Option(
       names = "--webhook-port",
@@ -124,15 +118,14 @@ public final class Main implements Callable<Integer> {
       defaultValue = "${env:PARTITA_WEBHOOK_SERVICE:-partita-webhook}",
       description = {
         "The webhooks' Service, in the same namespace as the lease. Both webhook configurations are called the same, and the Secret with",
-        "the certificate NAME-certificate (env PARTITA_WEBHOOK_SERVICE; default: partita-webhook)."
+        "the certificate NAME-certificate (env PARTITA_WEBHOOK_SERVICE; default: ${DEFAULT-VALUE})."
       }) String webhookService = "";
 
   @Option(
       names = "--webhook-drain",
       paramLabel = "SECONDS",
       defaultValue = "${env:PARTITA_WEBHOOK_DRAIN:-5}",
-      description = "Seconds, at most 20, for which API servers are still answered when this instance stops (env PARTITA_WEBHOOK_DRAIN; default: 5).") int webhookDrain =
-          5;
+      description = "Seconds, at most 20, for which API servers are still answered when this instance stops (env PARTITA_WEBHOOK_DRAIN; default: ${DEFAULT-VALUE}).") int webhookDrain;
 
   @Option(
       names = "--keep-webhook-certificate",
@@ -142,8 +135,8 @@ public final class Main implements Callable<Integer> {
       fallbackValue = "true",
       description = {
         "Make and renew the certificate in the Secret, and have the webhook configurations trust it; 'false' where cert-manager does",
-        "(env PARTITA_KEEP_WEBHOOK_CERTIFICATE; default: true)."
-      }) boolean keepWebhookCertificate = true;
+        "(env PARTITA_KEEP_WEBHOOK_CERTIFICATE; default: ${DEFAULT-VALUE})."
+      }) boolean keepWebhookCertificate;
 
   @Spec CommandSpec spec;
 

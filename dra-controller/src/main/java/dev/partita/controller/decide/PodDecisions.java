@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What to do about each pod, which goes before what is kept for pods of lower priority, and gets what is kept for
- * itself. For one thread.
+ * Decides about one pod, or about all of a gang. A pod is decided as if nothing were kept for itself, nor for pods of
+ * lower priority: it may take both. For one thread.
  */
 public final class PodDecisions {
   private final Decider decider;
