@@ -1,9 +1,9 @@
 package dev.partita.controller.admission;
 
-import dev.partita.controller.certificate.ServingKeys;
-import dev.partita.controller.http.Exchange;
-import dev.partita.controller.http.HttpAnswer;
-import dev.partita.controller.http.HttpListener;
+import dev.partita.serving.certificate.ServingKeys;
+import dev.partita.serving.http.Exchange;
+import dev.partita.serving.http.HttpAnswer;
+import dev.partita.serving.http.HttpListener;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetSocketAddress;
@@ -58,7 +58,7 @@ public final class AdmissionServer implements AutoCloseable {
     this.server =
         HttpListener.start(
             new InetSocketAddress(port), "admission", CONNECTIONS, Thread.ofVirtual().name("admission-", 0).factory(),
-            Optional.of(keys.context()), this::handle);
+            Optional.of(keys::context), this::handle);
   }
 
   /**

@@ -3,6 +3,8 @@ package dev.partita.controller.certificate;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.edge.JsonPatch;
 import dev.partita.controller.watch.EventLoop;
+import dev.partita.serving.certificate.CertificateAuthority;
+import dev.partita.serving.certificate.KeyedCertificate;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.SecretBuilder;

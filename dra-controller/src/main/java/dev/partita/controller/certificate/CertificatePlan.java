@@ -1,5 +1,8 @@
 package dev.partita.controller.certificate;
 
+import dev.partita.serving.certificate.CertificateAuthority;
+import dev.partita.serving.certificate.KeyedCertificate;
+import dev.partita.serving.certificate.Lifetime;
 import java.security.cert.CertificateParsingException;
 import java.security.cert.X509Certificate;
 import java.time.Duration;

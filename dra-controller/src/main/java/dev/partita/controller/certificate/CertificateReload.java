@@ -1,5 +1,7 @@
 package dev.partita.controller.certificate;
 
+import dev.partita.serving.certificate.KeyedCertificate;
+import dev.partita.serving.certificate.ServingKeys;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;

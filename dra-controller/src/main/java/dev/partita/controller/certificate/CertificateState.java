@@ -1,5 +1,8 @@
 package dev.partita.controller.certificate;
 
+import dev.partita.serving.certificate.CertificateAuthority;
+import dev.partita.serving.certificate.KeyedCertificate;
+import dev.partita.serving.certificate.Lifetime;
 import java.nio.charset.StandardCharsets;
 import java.security.PrivateKey;
 import java.security.cert.X509Certificate;

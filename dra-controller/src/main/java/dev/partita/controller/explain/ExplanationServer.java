@@ -2,9 +2,9 @@ package dev.partita.controller.explain;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.partita.controller.http.Exchange;
-import dev.partita.controller.http.HttpAnswer;
-import dev.partita.controller.http.HttpListener;
+import dev.partita.serving.http.Exchange;
+import dev.partita.serving.http.HttpAnswer;
+import dev.partita.serving.http.HttpListener;
 import java.io.IOException;
 import java.net.HttpURLConnection;
 import java.net.InetAddress;

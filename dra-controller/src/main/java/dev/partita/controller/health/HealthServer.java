@@ -1,8 +1,8 @@
 package dev.partita.controller.health;
 
-import dev.partita.controller.http.Exchange;
-import dev.partita.controller.http.HttpAnswer;
-import dev.partita.controller.http.HttpListener;
+import dev.partita.serving.http.Exchange;
+import dev.partita.serving.http.HttpAnswer;
+import dev.partita.serving.http.HttpListener;
 import java.io.IOException;
 import java.net.HttpURLConnection;
 import java.net.InetSocketAddress;

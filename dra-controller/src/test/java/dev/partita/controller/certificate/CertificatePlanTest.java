@@ -6,6 +6,8 @@ import dev.partita.controller.certificate.CertificateStep.ForgetOver;
 import dev.partita.controller.certificate.CertificateStep.NewAuthority;
 import dev.partita.controller.certificate.CertificateStep.NewServing;
 import dev.partita.controller.certificate.CertificateStep.Wait;
+import dev.partita.serving.certificate.CertificateAuthority;
+import dev.partita.serving.certificate.Lifetime;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -2,6 +2,8 @@ package dev.partita.controller.certificate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.serving.certificate.CertificateAuthority;
+import dev.partita.serving.certificate.KeyedCertificate;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.math.BigInteger;

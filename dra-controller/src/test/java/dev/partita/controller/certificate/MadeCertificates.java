@@ -1,5 +1,7 @@
 package dev.partita.controller.certificate;
 
+import dev.partita.serving.certificate.CertificateAuthority;
+import dev.partita.serving.certificate.KeyedCertificate;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
 import java.util.List;

@@ -2,7 +2,7 @@ package dev.partita.controller.health;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.controller.http.HttpListener;
+import dev.partita.serving.http.HttpListener;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;

@@ -1,4 +1,4 @@
-package dev.partita.controller.certificate;
+package dev.partita.serving.certificate;
 
 import java.math.BigInteger;
 import java.security.GeneralSecurityException;
@@ -33,27 +33,28 @@ import org.bouncycastle.operator.OperatorCreationException;
 import org.bouncycastle.operator.jcajce.JcaContentSignerBuilder;
 
 /**
- * A certificate authority for one name in one cluster. Keys are on the curve P-256, which every TLS library knows.
+ * A certificate authority of ours, which vouches for what servers of one cluster serve with. Keys are on the curve
+ * P-256, which every TLS library knows.
  *
  * @param keyed its certificate, signed by itself
  */
-record CertificateAuthority(KeyedCertificate keyed) {
+public record CertificateAuthority(KeyedCertificate keyed) {
   /** How long an authority lives. */
-  static final Duration LIFE = Duration.ofDays(1095);
+  public static final Duration LIFE = Duration.ofDays(1095);
 
   /** How long a serving certificate lives, unless its authority ends before. */
-  static final Duration SERVING_LIFE = Duration.ofDays(90);
+  public static final Duration SERVING_LIFE = Duration.ofDays(90);
 
   private static final String SIGNATURE = "SHA256withECDSA";
   private static final int SERIAL_BITS = 127;
   private static final SecureRandom RANDOM = new SecureRandom();
 
   /** Makes one. */
-  static CertificateAuthority make(Instant now) {
+  public static CertificateAuthority make(Instant now) {
     KeyPair keys = keys();
     BigInteger serial = serial();
     // The serial is part of the name, so that nobody takes an authority for its successor.
-    X500Name name = new X500Name("CN=partita-webhook-ca-" + serial.toString(16).substring(0, 8));
+    X500Name name = new X500Name("CN=partita-ca-" + serial.toString(16).substring(0, 8));
     Lifetime lifetime = Lifetime.from(now, LIFE, Instant.MAX);
     try {
       X509v3CertificateBuilder certificate = builder(name, serial, lifetime, name, keys.getPublic());
@@ -69,14 +70,14 @@ record CertificateAuthority(KeyedCertificate keyed) {
   }
 
   /** Makes a serving certificate. */
-  KeyedCertificate issue(String dnsName, Instant now) {
+  public KeyedCertificate issue(String dnsName, Instant now) {
     KeyPair keys = keys();
     Lifetime lifetime = Lifetime.from(now, SERVING_LIFE, Lifetime.of(certificate()).end());
     try {
       // byte by byte: Go compares so
       X500Name issuer = X500Name.getInstance(certificate().getSubjectX500Principal().getEncoded());
       X509v3CertificateBuilder serving =
-          builder(issuer, serial(), lifetime, new X500Name("CN=partita-webhook"), keys.getPublic());
+          builder(issuer, serial(), lifetime, new X500Name("CN=partita"), keys.getPublic());
       JcaX509ExtensionUtils extensions = new JcaX509ExtensionUtils();
       serving.addExtension(Extension.basicConstraints, true, new BasicConstraints(false));
       serving.addExtension(Extension.keyUsage, true, new KeyUsage(KeyUsage.digitalSignature));
@@ -93,12 +94,12 @@ record CertificateAuthority(KeyedCertificate keyed) {
     }
   }
 
-  X509Certificate certificate() {
+  public X509Certificate certificate() {
     return keyed.certificate();
   }
 
   /** Whether the first has signed the second. */
-  static boolean vouches(X509Certificate authority, X509Certificate other) {
+  public static boolean vouches(X509Certificate authority, X509Certificate other) {
     try {
       other.verify(authority.getPublicKey());
       return true;
@@ -108,7 +109,7 @@ record CertificateAuthority(KeyedCertificate keyed) {
   }
 
   /** Whether the private key is that of the certificate. */
-  static boolean isPair(X509Certificate certificate, PrivateKey key) {
+  public static boolean isPair(X509Certificate certificate, PrivateKey key) {
     try {
       String algorithm =
           switch (key.getAlgorithm()) {

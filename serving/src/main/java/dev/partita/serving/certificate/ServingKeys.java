@@ -1,4 +1,4 @@
-package dev.partita.controller.certificate;
+package dev.partita.serving.certificate;
 
 import java.net.Socket;
 import java.security.KeyManagementException;

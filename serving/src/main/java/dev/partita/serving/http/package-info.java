@@ -1,5 +1,5 @@
 /** What all of this process's HTTP servers have in common. */
 @NullMarked
-package dev.partita.controller.http;
+package dev.partita.serving.http;
 
 import org.jspecify.annotations.NullMarked;

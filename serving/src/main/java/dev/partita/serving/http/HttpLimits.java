@@ -1,4 +1,4 @@
-package dev.partita.controller.http;
+package dev.partita.serving.http;
 
 import java.time.Duration;
 

@@ -1,4 +1,4 @@
-package dev.partita.controller.certificate;
+package dev.partita.serving.certificate;
 
 import java.security.PrivateKey;
 import java.security.cert.X509Certificate;

@@ -1,4 +1,4 @@
-package dev.partita.controller.http;
+package dev.partita.serving.http;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -11,6 +11,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSession;
 import javax.net.ssl.SSLSocket;
@@ -53,7 +54,7 @@ public final class HttpListener implements AutoCloseable {
           .build();
 
   private final ServerSocket port;
-  private final Optional<SSLContext> encryption;
+  private final Optional<Supplier<SSLContext>> encryption;
   private final Exchange.Handler handler;
   private final ThreadFactory threads;
   private final Connections connections;
@@ -65,7 +66,7 @@ public final class HttpListener implements AutoCloseable {
       String name,
       int most,
       ThreadFactory threads,
-      Optional<SSLContext> encryption,
+      Optional<Supplier<SSLContext>> encryption,
       Exchange.Handler handler) {
     this.port = port;
     this.encryption = encryption;
@@ -85,6 +86,7 @@ public final class HttpListener implements AutoCloseable {
    * @param name what its threads are called
    * @param most connections at a time
    * @param threads one is made for each connection
+   * @param encryption what each connection is served with; empty for none
    * @throws IOException if the port cannot be had
    */
   public static HttpListener start(
@@ -92,7 +94,7 @@ public final class HttpListener implements AutoCloseable {
       String name,
       int most,
       ThreadFactory threads,
-      Optional<SSLContext> encryption,
+      Optional<Supplier<SSLContext>> encryption,
       Exchange.Handler handler)
       throws IOException {
     ServerSocket port = new ServerSocket();
@@ -173,7 +175,7 @@ public final class HttpListener implements AutoCloseable {
     try (DefaultBHttpServerConnection connection = new DefaultBHttpServerConnection("http", CONFIG)) {
       socket.setTcpNoDelay(true);
       if (encryption.isPresent()) {
-        SSLSocket secured = (SSLSocket) encryption.get().getSocketFactory().createSocket(socket,
+        SSLSocket secured = (SSLSocket) encryption.get().get().getSocketFactory().createSocket(socket,
             socket.getInetAddress().getHostAddress(), socket.getPort(), true);
         secured.setUseClientMode(false);
         secured.startHandshake();
