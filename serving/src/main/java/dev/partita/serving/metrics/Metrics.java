@@ -1,0 +1,58 @@
+package dev.partita.serving.metrics;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
+import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
+import io.micrometer.core.instrument.binder.system.UptimeMetrics;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.prometheus.metrics.model.registry.MultiCollector;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A process' metrics: what is counted and timed as it happens (Micrometer's meters), and what sources tell when they
+ * are scraped.
+ */
+public final class Metrics {
+  private static final Logger LOG = LoggerFactory.getLogger(Metrics.class);
+
+  private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+
+  /** With the JVM's own: memory, threads, processor time, since when it runs. */
+  public Metrics() {
+    new JvmMemoryMetrics().bindTo(registry);
+    new JvmThreadMetrics().bindTo(registry);
+    new ProcessorMetrics().bindTo(registry);
+    new UptimeMetrics().bindTo(registry);
+  }
+
+  /** For what is counted and timed as it happens. */
+  public MeterRegistry registry() {
+    return registry;
+  }
+
+  /** Has a source asked at every scrape. One that fails costs its own samples, not the others'. */
+  public void add(Source source) {
+    registry.getPrometheusRegistry().register((MultiCollector) () -> collect(source));
+  }
+
+  /** All of them now, in Prometheus' text format 0.0.4. */
+  public String text() {
+    return registry.scrape();
+  }
+
+  private static MetricSnapshots collect(Source source) {
+    Samples samples = new Samples();
+    try {
+      source.collect(samples);
+    } catch (RuntimeException e) {
+      LOG.warn("metrics of {} are left out: {}", source.getClass().getSimpleName(), e.toString());
+      LOG.debug("why", e);
+      return new MetricSnapshots();
+    }
+    return samples.snapshots();
+  }
+}

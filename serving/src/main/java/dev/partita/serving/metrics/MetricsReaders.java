@@ -1,0 +1,9 @@
+package dev.partita.serving.metrics;
+
+/** Who may read the metrics: a setting of both programs. */
+public enum MetricsReaders {
+  /** Over HTTPS: who shows a token of a user that may get the path. */
+  TOKEN,
+  /** Over HTTP: everybody who reaches the port. */
+  EVERYBODY
+}
