@@ -23,10 +23,14 @@ import dev.partita.plugin.leftover.LeftoverSweep;
 import dev.partita.plugin.leftover.LibrarySweep;
 import dev.partita.plugin.leftover.SpecRenewal;
 import dev.partita.plugin.loop.Loops;
+import dev.partita.plugin.metrics.NodeMetrics;
+import dev.partita.plugin.metrics.TimedClaimService;
+import dev.partita.plugin.metrics.UseTotals;
 import dev.partita.plugin.mig.MigCards;
 import dev.partita.plugin.mig.PatientMigControl;
 import dev.partita.plugin.nvml.DriverWatch;
 import dev.partita.plugin.nvml.NvmlLibrary;
+import dev.partita.plugin.podresources.ContainerDevices;
 import dev.partita.plugin.prepare.ClaimPreparer;
 import dev.partita.plugin.prepare.ClaimReader;
 import dev.partita.plugin.prepare.ClaimSpec;
@@ -39,6 +43,9 @@ import dev.partita.plugin.share.UsageRegions;
 import dev.partita.plugin.usage.UsageWatch;
 import dev.partita.plugin.usage.measure.ClaimUsers;
 import dev.partita.plugin.xid.XidWatch;
+import dev.partita.serving.metrics.Metrics;
+import dev.partita.serving.metrics.MetricsServer;
+import dev.partita.serving.metrics.TokenAccess;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -224,7 +231,8 @@ public final class KubeletPlugin implements AutoCloseable {
     ClaimPreparer preparer =
         new ClaimPreparer(
             pool, bootId, api, inventory, () -> node.spec(SPEC_WAIT), checkpoint, steps, lock, reports, held, pods);
-    claims.started(preparer);
+    Metrics metrics = new Metrics();
+    claims.started(new TimedClaimService(preparer, metrics.registry()));
     readiness = () -> notReady(node, inventory, kubelet);
     UsageWatch usage =
         UsageWatch.over(
@@ -239,6 +247,15 @@ public final class KubeletPlugin implements AutoCloseable {
             settings.plausibleOverhead(),
             clock,
             monotonicClock);
+    UseTotals totals = new UseTotals();
+    usage.tell(totals::take);
+    metrics.add(new NodeMetrics(
+        new NodeMetrics.NodeState(settings.nodeName(), inventory::current, () -> node.spec(), checkpoint,
+            usage::current, new ContainerDevices(settings.podResourcesSocket())::byCdiId),
+        totals, reader::figures, reader::samples, settings.metricsNames(), clock));
+    if (settings.metricsPort() != 0) {
+      opened(serveMetrics(settings, client, metrics));
+    }
     CardReports cardReports =
         opened(new CardReports(usage::current, usage::seesAll, reader::samples, usage.times(), folders, lock));
     opened(loops);
@@ -300,6 +317,19 @@ public final class KubeletPlugin implements AutoCloseable {
     } catch (IOException e) {
       throw new PluginStartException(
           "port " + port + " for health cannot be used (" + e.getMessage() + "); choose another --health-port");
+    }
+  }
+
+  private static MetricsServer serveMetrics(PluginSettings settings, KubernetesClient client, Metrics metrics) {
+    try {
+      return switch (settings.metricsAccess()) {
+        case TOKEN -> MetricsServer.secured(settings.metricsPort(), metrics::text,
+            new TokenAccess(client, MetricsServer.PATH));
+        case EVERYBODY -> MetricsServer.plain(settings.metricsPort(), metrics::text);
+      };
+    } catch (IOException e) {
+      throw new PluginStartException("port " + settings.metricsPort() + " for metrics cannot be used ("
+          + e.getMessage() + "); choose another --metrics-port");
     }
   }
 

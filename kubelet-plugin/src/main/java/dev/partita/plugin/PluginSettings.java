@@ -3,14 +3,19 @@ package dev.partita.plugin;
 import dev.partita.api.Bytes;
 import dev.partita.cdi.driver.DriverRoot;
 import dev.partita.plugin.inventory.Reserve;
+import dev.partita.plugin.metrics.OtherNames;
 import dev.partita.plugin.prepare.ExtraDriverMount;
 import dev.partita.plugin.usage.UsageWatch;
 import dev.partita.plugin.usage.verdict.OnExcess;
+import dev.partita.serving.metrics.MetricsReaders;
 import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Pattern;
 import picocli.CommandLine;
 import picocli.CommandLine.ITypeConverter;
@@ -90,6 +95,26 @@ public final class PluginSettings {
       description = "Port of /healthz and /readyz, 0 for none. Default: ${DEFAULT-VALUE}" + ENV
           + "PARTITA_HEALTH_PORT]") private int healthPort;
 
+  @Option(names = "--metrics-port", paramLabel = "PORT", defaultValue = "${env:PARTITA_METRICS_PORT:-0}",
+      description = "Port of /metrics for Prometheus, 0 for none. Default: ${DEFAULT-VALUE}" + ENV
+          + "PARTITA_METRICS_PORT]") private int metricsPort;
+
+  @Option(names = "--metrics-access", paramLabel = "token|everybody",
+      defaultValue = "${env:PARTITA_METRICS_ACCESS:-token}",
+      description = "Who may read the metrics: over HTTPS who shows a token of a user that may get /metrics, or over HTTP everybody who reaches the port."
+          + " Default: ${DEFAULT-VALUE}" + ENV + "PARTITA_METRICS_ACCESS]") private MetricsReaders metricsAccess =
+              MetricsReaders.TOKEN;
+
+  @Option(names = "--metrics-names", paramLabel = "hami|dcgm", split = ",",
+      defaultValue = "${env:PARTITA_METRICS_NAMES:-hami,dcgm}",
+      description = "Whose names the metrics have besides our own, for dashboards that are there: HAMi's, dcgm-exporter's; none for neither. Default: ${DEFAULT-VALUE}"
+          + ENV + "PARTITA_METRICS_NAMES]") private List<String> metricsNames = List.of();
+
+  @Option(names = "--pod-resources-socket", paramLabel = "FILE", converter = Folder.class,
+      defaultValue = "${env:PARTITA_POD_RESOURCES_SOCKET:-/var/lib/kubelet/pod-resources/kubelet.sock}",
+      description = "Where kubelet tells which containers have which devices, for the metrics' labels. Default: ${DEFAULT-VALUE}"
+          + ENV + "PARTITA_POD_RESOURCES_SOCKET]") private Path podResourcesSocket = Path.of("");
+
   @Option(names = "--inventory-period", paramLabel = "SECONDS", converter = Seconds.class,
       defaultValue = "${env:PARTITA_INVENTORY_PERIOD:-10}",
       description = "Time between two readings of the cards. Default: ${DEFAULT-VALUE}" + ENV
@@ -160,9 +185,9 @@ public final class PluginSettings {
     if (!podUid.isEmpty() && !POD_UID.matcher(podUid).matches()) {
       throw new IllegalArgumentException("the pod UID must be letters, digits and dashes: \"" + podUid + "\"");
     }
-    if (healthPort < 0 || healthPort > 65535) {
-      throw new IllegalArgumentException("the health port must be from 0 (none) to 65535: " + healthPort);
-    }
+    checkPort("health", healthPort);
+    checkPort("metrics", metricsPort);
+    metricsNames();
     for (Duration period : List.of(inventoryPeriod, sweepPeriod, usagePeriod)) {
       if (period.isZero()) {
         throw new IllegalArgumentException("a period must be longer than nothing: " + period);
@@ -177,6 +202,12 @@ public final class PluginSettings {
     extraDriverMounts();
     reserve();
     return this;
+  }
+
+  private static void checkPort(String what, int port) {
+    if (port < 0 || port > 65535) {
+      throw new IllegalArgumentException("the " + what + " port must be from 0 (none) to 65535: " + port);
+    }
   }
 
   /** The Kubernetes node. */
@@ -244,6 +275,37 @@ public final class PluginSettings {
   /** Port of /healthz and /readyz, 0 for none. */
   public int healthPort() {
     return healthPort;
+  }
+
+  /** Port of /metrics, 0 for none. */
+  public int metricsPort() {
+    return metricsPort;
+  }
+
+  /** Who may read the metrics. */
+  public MetricsReaders metricsAccess() {
+    return metricsAccess;
+  }
+
+  /** Whose names the metrics have besides our own. */
+  public Set<OtherNames> metricsNames() {
+    Set<OtherNames> names = EnumSet.noneOf(OtherNames.class);
+    for (String name : metricsNames) {
+      String word = name.strip().toUpperCase(Locale.ROOT);
+      if (!word.isEmpty() && !word.equals("NONE")) {
+        try {
+          names.add(OtherNames.valueOf(word));
+        } catch (IllegalArgumentException e) {
+          throw new IllegalArgumentException("the metrics' names must be hami, dcgm or none: \"" + name + "\"", e);
+        }
+      }
+    }
+    return names;
+  }
+
+  /** kubelet's socket that tells which containers have which devices. */
+  public Path podResourcesSocket() {
+    return podResourcesSocket;
   }
 
   /** Between two readings of the cards. */

@@ -11,7 +11,6 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -43,7 +42,7 @@ class SilentDriverTest {
       }
       node.simulator("fault", "--root", node.driverRoot().toString(), "--function", "nvmlInit_v2", "--delay-us",
           HANG_MICROS, "--times", "1");
-      int port = freePort();
+      int port = TestNode.freePort();
       try (KubeletPlugin _ = start(node.settings("--health-port=" + port), Duration.ofMinutes(3))) {
         assertThat(node.register().getName()).isEqualTo("gpu.partita.dev");
         assertThat(ask(port, "/healthz")).isEqualTo("200 ok");
@@ -68,7 +67,7 @@ class SilentDriverTest {
   void anOperationThatHoldsItsLockTooLongIsSeenByTheLivenessProbeUntilItEnds() throws Exception {
     try (TestNode node = TestNode.withCards("node-l", "h200")) {
       ResourceClaim claim = api().created(claim("slow", instance("node-l", "gpu", 0, "1g-18gb-6")));
-      int port = freePort();
+      int port = TestNode.freePort();
       Duration allowed = Duration.ofSeconds(1);
       try (KubeletPlugin _ = start(node.settings("--mig", "--health-port=" + port), allowed)) {
         await().atMost(SOON).until(() -> ask(port, "/healthz"), "200 ok"::equals);
@@ -89,12 +88,6 @@ class SilentDriverTest {
 
   private KubeletPlugin start(PluginSettings settings, Duration operationAllowed) {
     return KubeletPlugin.start(settings, plugin -> client, PATIENCE, operationAllowed);
-  }
-
-  private static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0)) {
-      return socket.getLocalPort();
-    }
   }
 
   private static String ask(int port, String path) throws IOException, InterruptedException {

@@ -11,6 +11,7 @@ import io.grpc.netty.shaded.io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.nio.NioIoHandler;
 import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioDomainSocketChannel;
 import java.io.IOException;
+import java.net.ServerSocket;
 import java.net.UnixDomainSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -219,6 +220,13 @@ final class TestNode implements AutoCloseable {
         .setName(claim.getMetadata().getName())
         .setUid(claim.getMetadata().getUid())
         .build();
+  }
+
+  /** A port that was free a moment ago. */
+  static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0)) {
+      return socket.getLocalPort();
+    }
   }
 
   @Override

@@ -84,6 +84,12 @@ public final class GpuNodeReporter implements AutoCloseable {
     return reported;
   }
 
+  /** The node's knobs as they are known; the defaults as long as they have not been read. */
+  public GpuNodeSpec spec() {
+    GpuNode node = seen;
+    return node == null || node.getSpec() == null ? GpuNodeSpec.DEFAULT : node.getSpec();
+  }
+
   /**
    * What the GpuNode's spec says. What is prepared by a wrong one stays so, thus there is no default while it is not
    * known: it is waited for.

@@ -5,6 +5,7 @@ import dev.partita.cdi.driver.DriverFile;
 import dev.partita.cdi.driver.DriverFiles;
 import dev.partita.cdi.driver.DriverRoot;
 import dev.partita.cdi.driver.DriverSearch;
+import dev.partita.plugin.nvml.CardFigure;
 import dev.partita.plugin.nvml.CardReader;
 import dev.partita.plugin.nvml.CardReading;
 import dev.partita.plugin.nvml.CardSamples;
@@ -119,6 +120,21 @@ public final class InventoryReader implements AutoCloseable, MigControl {
           e.code() == NvmlException.NOT_SUPPORTED
               ? "the card has no samples of processes, as old ones and those in MIG mode"
               : String.valueOf(e.getMessage()));
+    }
+  }
+
+  /** What NVML measures of each card now, by the card's UUID; empty without a driver that answers. */
+  public synchronized Map<String, Map<CardFigure, Double>> figures() {
+    Path library = lastLibrary;
+    if (library == null) {
+      return Map.of();
+    }
+    try {
+      return reader(library).figures();
+    } catch (NvmlException e) {
+      closeLibrary();
+      LOG.debug("NVML does not tell figures of the cards: {}", e.getMessage());
+      return Map.of();
     }
   }
 

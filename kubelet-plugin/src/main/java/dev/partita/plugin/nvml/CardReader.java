@@ -26,6 +26,9 @@ public interface CardReader extends AutoCloseable, MigControl {
    */
   List<ProcessSample> samples(String uuid, long newerThan) throws NvmlException;
 
+  /** What it measures of each card that answers, by the card's UUID. */
+  Map<String, Map<CardFigure, Double>> figures() throws NvmlException;
+
   /**
    * Waits for the next XID error of a card since the library was opened.
    *

@@ -85,6 +85,11 @@ public final class DriverWatch {
     }
 
     @Override
+    public Map<String, Map<CardFigure, Double>> figures() throws NvmlException {
+      return call(reader::figures);
+    }
+
+    @Override
     public Optional<XidEvent> awaitXid(Duration atMost) throws NvmlException {
       return call(() -> reader.awaitXid(atMost));
     }

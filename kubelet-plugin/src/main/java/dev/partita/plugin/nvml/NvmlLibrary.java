@@ -91,6 +91,13 @@ public final class NvmlLibrary implements CardReader {
   }
 
   @Override
+  public Map<String, Map<CardFigure, Double>> figures() throws NvmlException {
+    Map<String, Map<CardFigure, Double>> figures = new TreeMap<>();
+    handles().forEach((device, uuid) -> figures.put(uuid, NvmlFigures.of(nvml, device)));
+    return figures;
+  }
+
+  @Override
   public List<CardUser> users(String card) throws NvmlException {
     PointerByReference device = new PointerByReference();
     nvml.require(new String[]{"nvmlDeviceGetHandleByUUID"}, card, device);
@@ -202,7 +209,7 @@ public final class NvmlLibrary implements CardReader {
         Pointer device = device(index);
         handles.put(device, text("nvmlDeviceGetUUID", device));
       } catch (NvmlException e) {
-        LOG.debug("card {} tells no events: {}", index, e.getMessage());
+        LOG.debug("card {} does not answer: {}", index, e.getMessage());
       }
     }
     return handles;

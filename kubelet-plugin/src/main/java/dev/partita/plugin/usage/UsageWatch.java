@@ -52,6 +52,7 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -109,6 +110,7 @@ public final class UsageWatch {
   private final Set<ShareRef> overLocked = new HashSet<>(); // whose last search did not come to its end
   private final Map<String, Long> newest = new HashMap<>(); // by card: microseconds of the newest sample
   private volatile Map<ShareRef, ShareUse> current = Map.of();
+  private volatile Consumer<Map<ShareRef, ShareUse>> listener = uses -> {};
   private Watched watched = new Watched(List.of(), List.of(), Set.of(), Set.of());
   private boolean idle; // whether nobody used a card that has shares at the last whole look
   private Instant settled; // when that will have been so for long enough
@@ -235,6 +237,11 @@ public final class UsageWatch {
     return current;
   }
 
+  /** Has a listener told of every whole look, on the thread that looks. */
+  public void tell(Consumer<Map<ShareRef, ShareUse>> whom) {
+    listener = whom;
+  }
+
   private void lookOrExplain() {
     try {
       look();
@@ -301,6 +308,7 @@ public final class UsageWatch {
     idle = restful || (host.seesAll() && uses.values().stream().allMatch(use -> use.processes().isEmpty()));
     least.keep(book.least());
     current = uses;
+    listener.accept(uses);
     Map<ShareRef, MemoryState> lasting = new HashMap<>();
     Map<ShareRef, Long> overheads = new HashMap<>();
     for (ShareUse use : uses.values()) {

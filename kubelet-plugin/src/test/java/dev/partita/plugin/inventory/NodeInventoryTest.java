@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.cdi.driver.DriverRoot;
 import dev.partita.plugin.loop.Loops;
+import dev.partita.plugin.nvml.CardFigure;
 import dev.partita.plugin.nvml.CardReader;
 import dev.partita.plugin.nvml.CardReading;
 import dev.partita.plugin.nvml.CardUser;
@@ -112,6 +113,11 @@ class NodeInventoryTest {
     @Override
     public List<CardUser> users(String card) {
       return List.of();
+    }
+
+    @Override
+    public Map<String, Map<CardFigure, Double>> figures() {
+      return Map.of();
     }
 
     @Override

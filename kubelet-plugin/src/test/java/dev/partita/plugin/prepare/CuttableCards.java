@@ -1,6 +1,7 @@
 package dev.partita.plugin.prepare;
 
 import dev.partita.api.node.MigProfile;
+import dev.partita.plugin.nvml.CardFigure;
 import dev.partita.plugin.nvml.CardReader;
 import dev.partita.plugin.nvml.CardReading;
 import dev.partita.plugin.nvml.CardUser;
@@ -36,6 +37,11 @@ final class CuttableCards implements CardReader {
 
   @Override
   public Map<String, List<ProcessMemory>> processes() {
+    return Map.of();
+  }
+
+  @Override
+  public Map<String, Map<CardFigure, Double>> figures() {
     return Map.of();
   }
 

@@ -1,0 +1,105 @@
+package dev.partita.plugin.metrics;
+
+import static dev.partita.serving.metrics.Family.gauge;
+
+import dev.partita.api.Driver;
+import dev.partita.plugin.nvml.CardFigure;
+import dev.partita.plugin.usage.verdict.ShareUse;
+import dev.partita.serving.metrics.Family;
+import dev.partita.serving.metrics.Samples;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.stream.Stream;
+
+/**
+ * The names and labels of NVIDIA's dcgm-exporter (4.x), so that its dashboards have data. A card that is shared is
+ * split by container, which dcgm-exporter cannot: memory and utilization stand once for each share, and once without a
+ * pod for what is left of the card, so that sums are the card's. What belongs to no container, such as power, has the
+ * labels of the container that has the whole card, or else none.
+ */
+final class DcgmDialect implements Dialect {
+  private static final double MIB = 1 << 20;
+  private static final double MEGA = 1e6;
+  private static final String[] LABELS =
+      {"gpu", "UUID", "pci_bus_id", "device", "modelName", "Hostname", "DCGM_FI_DRIVER_VERSION", "namespace", "pod",
+        "container", "dra_claim_namespace", "dra_claim_name", "dra_driver_name", "dra_pool_name", "dra_device_name"};
+
+  private static final Family UTILIZATION = gauge("DCGM_FI_DEV_GPU_UTIL", "GPU utilization (in %).", LABELS);
+  private static final Family USED = gauge("DCGM_FI_DEV_FB_USED", "Framebuffer memory used (in MiB).", LABELS);
+  private static final Family FREE = gauge("DCGM_FI_DEV_FB_FREE", "Framebuffer memory free (in MiB).", LABELS);
+
+  private record Whole(Family family, CardFigure figure, double unit) {}
+
+  private static final List<Whole> OF_THE_CARD = List.of(
+      new Whole(gauge("DCGM_FI_DEV_SM_CLOCK", "SM clock frequency (in MHz).", LABELS), CardFigure.SM_CLOCK_HERTZ,
+          MEGA),
+      new Whole(gauge("DCGM_FI_DEV_MEM_CLOCK", "Memory clock frequency (in MHz).", LABELS),
+          CardFigure.MEMORY_CLOCK_HERTZ, MEGA),
+      new Whole(gauge("DCGM_FI_DEV_GPU_TEMP", "GPU temperature (in C).", LABELS), CardFigure.TEMPERATURE_CELSIUS, 1),
+      new Whole(gauge("DCGM_FI_DEV_POWER_USAGE", "Power draw (in W).", LABELS), CardFigure.POWER_WATTS, 1),
+      new Whole(gauge("DCGM_FI_DEV_MEM_COPY_UTIL", "Memory utilization (in %).", LABELS),
+          CardFigure.MEMORY_UTILIZATION_PERCENT, 1),
+      new Whole(gauge("DCGM_FI_DEV_ENC_UTIL", "Encoder utilization (in %).", LABELS), CardFigure.ENCODER_PERCENT, 1),
+      new Whole(gauge("DCGM_FI_DEV_DEC_UTIL", "Decoder utilization (in %).", LABELS), CardFigure.DECODER_PERCENT, 1));
+
+  @Override
+  public List<Family> families() {
+    return Stream.concat(Stream.of(UTILIZATION, USED, FREE), OF_THE_CARD.stream().map(Whole::family)).toList();
+  }
+
+  @Override
+  public void write(NodeSnapshot node, Samples into) {
+    for (NodeSnapshot.Card card : node.cards()) {
+      String[] whole = labels(node, card, card.devices().stream()
+          .filter(device -> device.grant().share().isEmpty() && device.grant().mig().isEmpty() && device.takes())
+          .findFirst().orElse(null));
+      for (Whole of : OF_THE_CARD) {
+        card.figure(of.figure()).ifPresent(value -> into.put(of.family(), value / of.unit(), whole));
+      }
+      Map<NodeSnapshot.Device, ShareUse> shares = new LinkedHashMap<>();
+      card.devices().forEach(device -> device.use().ifPresent(use -> shares.put(device, use)));
+      double used = 0;
+      double percent = 0;
+      double free = 0;
+      for (Map.Entry<NodeSnapshot.Device, ShareUse> share : shares.entrySet()) {
+        NodeSnapshot.Device device = share.getKey();
+        String[] labels = labels(node, card, device);
+        double bytes = share.getValue().bytes();
+        double left = Math.max(0, device.memoryBytes() - bytes);
+        into.add(USED, bytes / MIB, labels);
+        into.add(FREE, left / MIB, labels);
+        used += bytes;
+        free += left;
+        OptionalDouble busy = device.corePercent();
+        busy.ifPresent(value -> into.add(UTILIZATION, value, labels));
+        percent += busy.orElse(0);
+      }
+      rest(card, CardFigure.MEMORY_USED_BYTES, used).ifPresent(value -> into.add(USED, value / MIB, whole));
+      rest(card, CardFigure.MEMORY_FREE_BYTES, free).ifPresent(value -> into.add(FREE, value / MIB, whole));
+      rest(card, CardFigure.UTILIZATION_PERCENT, percent).ifPresent(value -> into.add(UTILIZATION, value, whole));
+    }
+  }
+
+  private static OptionalDouble rest(NodeSnapshot.Card card, CardFigure figure, double told) {
+    OptionalDouble all = card.figure(figure);
+    return all.isPresent() ? OptionalDouble.of(Math.max(0, all.getAsDouble() - told)) : all;
+  }
+
+  private static String[] labels(
+      NodeSnapshot node,
+      NodeSnapshot.Card card,
+      NodeSnapshot.@org.jspecify.annotations.Nullable Device device) {
+    List<String> labels = new ArrayList<>(List.of(
+        String.valueOf(card.gpu().index()), card.gpu().uuid(),
+        card.gpu().pciBusId() == null ? "" : "0000" + card.gpu().pciBusId().toUpperCase(java.util.Locale.ROOT),
+        "nvidia" + card.gpu().minor(), card.gpu().productName(), node.node(), node.driverVersion()));
+    labels.addAll(device == null
+        ? List.of("", "", "", "", "", "", "", "")
+        : List.of(device.containers().isEmpty() ? "" : device.claim().namespace(), device.pod(), device.container(),
+            device.claim().namespace(), device.claim().name(), Driver.NAME, node.pool(), device.grant().device()));
+    return labels.toArray(String[]::new);
+  }
+}

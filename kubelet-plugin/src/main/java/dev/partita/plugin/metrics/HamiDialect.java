@@ -1,0 +1,88 @@
+package dev.partita.plugin.metrics;
+
+import static dev.partita.serving.metrics.Family.gauge;
+
+import dev.partita.plugin.nvml.CardFigure;
+import dev.partita.plugin.podresources.ContainerRef;
+import dev.partita.plugin.usage.verdict.ShareUse;
+import dev.partita.serving.metrics.Family;
+import dev.partita.serving.metrics.Samples;
+import java.util.List;
+
+/**
+ * The names and labels of HAMi's monitor and scheduler (2.10), so that its dashboards have data. Where HAMi calls
+ * percent a ratio, so does this.
+ */
+final class HamiDialect implements Dialect {
+  private static final String[] GPU = {"node", "device_uuid", "device_index", "device_type"};
+  private static final String[] CONTAINER = {"namespace", "pod", "container", "vdevice_index", "device_uuid"};
+
+  private static final Family HOST_USED =
+      gauge("hami_host_gpu_memory_used_bytes", "Memory of the card in use.", GPU);
+  private static final Family HOST_UTILIZATION =
+      gauge("hami_host_gpu_utilization_ratio", "Percent of the time in which a kernel ran.", GPU);
+  private static final Family LIMIT = gauge("hami_gpu_memory_limit_bytes", "Memory that can be sold.", GPU);
+  private static final Family CORE_LIMIT = gauge("hami_gpu_core_limit_ratio", "Percent that can be sold.", GPU);
+  private static final Family ALLOCATED = gauge("hami_gpu_memory_allocated_bytes", "Memory that is sold.", "node",
+      "device_uuid", "device_index", "device_cores", "device_type");
+  private static final Family SHARED = gauge("hami_gpu_shared_count", "Containers that share the card.", GPU);
+  private static final Family CORES = gauge("hami_gpu_core_allocated_ratio", "Percent of the card that is sold.", GPU);
+  private static final Family ALLOCATED_RATIO =
+      gauge("hami_node_gpu_memory_allocated_ratio", "Percent of the memory that is sold.", GPU);
+  private static final Family USED =
+      gauge("hami_vgpu_memory_used_bytes", "Memory that the container's processes hold.", CONTAINER);
+  private static final Family DEVICE_LIMIT =
+      gauge("hami_vgpu_memory_limit_bytes", "Memory that the container may have.", CONTAINER);
+  private static final Family DEVICE_USED =
+      gauge("hami_container_device_memory_bytes", "Memory that the container's processes hold.", CONTAINER);
+  private static final Family DEVICE_UTILIZATION = gauge("hami_container_device_utilization_ratio",
+      "Percent of the card's time that the container's processes have.", CONTAINER);
+  private static final Family CONTEXT =
+      gauge("hami_vgpu_memory_context_bytes", "What contexts and modules take together.", CONTAINER);
+  private static final Family BUFFER =
+      gauge("hami_vgpu_memory_buffer_bytes", "What the container's processes have allocated.", CONTAINER);
+
+  @Override
+  public List<Family> families() {
+    return List.of(HOST_USED, HOST_UTILIZATION, LIMIT, CORE_LIMIT, ALLOCATED, SHARED, CORES, ALLOCATED_RATIO, USED,
+        DEVICE_LIMIT, DEVICE_USED, DEVICE_UTILIZATION, CONTEXT, BUFFER);
+  }
+
+  @Override
+  public void write(NodeSnapshot node, Samples into) {
+    for (NodeSnapshot.Card card : node.cards()) {
+      String uuid = card.gpu().uuid();
+      String index = String.valueOf(card.gpu().index());
+      String type = card.gpu().productName();
+      String[] gpu = {node.node(), uuid, index, type};
+      card.figure(CardFigure.MEMORY_USED_BYTES).ifPresent(bytes -> into.put(HOST_USED, bytes, gpu));
+      card.figure(CardFigure.UTILIZATION_PERCENT).ifPresent(percent -> into.put(HOST_UTILIZATION, percent, gpu));
+      into.put(LIMIT, card.sellable(), gpu);
+      into.put(CORE_LIMIT, 100, gpu);
+      into.put(ALLOCATED, card.allocatedBytes(), node.node(), uuid, index, String.valueOf(card.allocatedCores()),
+          type);
+      into.put(SHARED, card.devices().stream().mapToInt(device -> Math.max(1, device.containers().size())).sum(),
+          gpu);
+      into.put(CORES, card.allocatedCores(), gpu);
+      into.put(ALLOCATED_RATIO, card.sellable() == 0 ? 0 : 100.0 * card.allocatedBytes() / card.sellable(), gpu);
+      card.devices().forEach(device -> write(card, device, into));
+    }
+  }
+
+  private static void write(NodeSnapshot.Card card, NodeSnapshot.Device device, Samples into) {
+    for (ContainerRef container : device.containers()) {
+      String[] labels = {container.namespace(), container.pod(), container.container(),
+        String.valueOf(device.number()), card.gpu().uuid()};
+      into.put(DEVICE_LIMIT, device.memoryBytes(), labels);
+      device.corePercent().ifPresent(percent -> into.put(DEVICE_UTILIZATION, percent, labels));
+      device.use().ifPresent(use -> write(use, labels, into));
+    }
+  }
+
+  private static void write(ShareUse use, String[] labels, Samples into) {
+    into.put(USED, use.bytes(), labels);
+    into.put(DEVICE_USED, use.bytes(), labels);
+    into.put(CONTEXT, use.overheadBytes(), labels);
+    into.put(BUFFER, use.ledgerBytes(), labels);
+  }
+}

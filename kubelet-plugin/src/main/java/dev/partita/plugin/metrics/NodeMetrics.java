@@ -1,0 +1,173 @@
+package dev.partita.plugin.metrics;
+
+import static dev.partita.serving.metrics.Family.gauge;
+
+import dev.partita.api.Driver;
+import dev.partita.api.node.Gpu;
+import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.plugin.checkpoint.Checkpoint;
+import dev.partita.plugin.claim.CardIdentity;
+import dev.partita.plugin.claim.CdiName;
+import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.inventory.Inventory;
+import dev.partita.plugin.nvml.CardFigure;
+import dev.partita.plugin.nvml.ProcessSample;
+import dev.partita.plugin.nvml.Samples;
+import dev.partita.plugin.podresources.ContainerRef;
+import dev.partita.plugin.usage.measure.ShareRef;
+import dev.partita.plugin.usage.verdict.ShareUse;
+import dev.partita.serving.metrics.Family;
+import dev.partita.serving.metrics.Source;
+import java.io.IOException;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+/** Tells Prometheus of the node, in our own names and in those of others. */
+public final class NodeMetrics implements Source {
+  private static final double MILLIS = 1e-3;
+  private static final Family CLAIMS = gauge("partita_plugin_prepared_claims", "Claims of which there is a record.");
+  private static final Family NVML_AGE = gauge("partita_plugin_nvml_reading_age_seconds",
+      "How old NVML's figures are: more than a few seconds where the driver does not answer.");
+
+  private final NodeState state;
+  private final UseTotals totals;
+  private final DriverFigures driver;
+  private final InstantSource clock;
+  private final List<Dialect> dialects;
+
+  /**
+   * What is told of.
+   *
+   * @param node the node's name
+   * @param inventory the last reading of the cards
+   * @param spec the node's knobs
+   * @param checkpoint the prepared claims
+   * @param uses what shares are used for
+   * @param containers which have a device, by its CDI id
+   */
+  public record NodeState(
+      String node,
+      Supplier<Inventory> inventory,
+      Supplier<GpuNodeSpec> spec,
+      Checkpoint checkpoint,
+      Supplier<Map<ShareRef, ShareUse>> uses,
+      Supplier<Map<String, List<ContainerRef>>> containers) {}
+
+  /**
+   * Made once.
+   *
+   * @param figures what NVML measures of the cards
+   * @param samples what processes use of them
+   * @param others whose names are told, too
+   */
+  public NodeMetrics(
+      NodeState state,
+      UseTotals totals,
+      Supplier<Map<String, Map<CardFigure, Double>>> figures,
+      Samples samples,
+      Set<OtherNames> others,
+      InstantSource clock) {
+    this.state = state;
+    this.totals = totals;
+    this.driver = new DriverFigures(figures, samples, clock);
+    this.clock = clock;
+    this.dialects =
+        Stream.concat(Stream.of(new OwnDialect()), others.stream().sorted().map(OtherNames::dialect)).toList();
+  }
+
+  /** Every family that is ever told, by whose names it has. */
+  public static Map<String, List<Family>> families() {
+    Map<String, List<Family>> families = new TreeMap<>();
+    families.put("Partita", Stream.concat(Stream.of(CLAIMS, NVML_AGE), new OwnDialect().families().stream()).toList());
+    for (OtherNames other : OtherNames.values()) {
+      families.put(other.whose(), other.dialect().families());
+    }
+    return families;
+  }
+
+  @Override
+  public void collect(dev.partita.serving.metrics.Samples into) {
+    List<PreparedClaim> prepared = prepared();
+    into.put(CLAIMS, prepared.size());
+    if (!(state.inventory().get() instanceof Inventory.Cards cards)) {
+      return;
+    }
+    Set<String> shared = new TreeSet<>();
+    prepared.stream().flatMap(claim -> claim.grants().stream()).filter(grant -> grant.share().isPresent())
+        .forEach(grant -> shared.add(grant.card().uuid()));
+    DriverFigures.Reading reading = driver.read(shared);
+    into.put(NVML_AGE, (clock.instant().toEpochMilli() - reading.at().toEpochMilli()) * MILLIS);
+    NodeSnapshot snapshot = snapshot(cards, prepared, reading);
+    dialects.forEach(dialect -> dialect.write(snapshot, into));
+  }
+
+  private List<PreparedClaim> prepared() {
+    try {
+      return state.checkpoint().readAll();
+    } catch (IOException e) {
+      throw new IllegalStateException("the records of prepared claims: " + e, e);
+    }
+  }
+
+  private NodeSnapshot snapshot(Inventory.Cards cards, List<PreparedClaim> prepared, DriverFigures.Reading reading) {
+    GpuNodeSpec spec = state.spec().get();
+    Map<String, List<NodeSnapshot.Device>> devices = devices(prepared, reading);
+    List<NodeSnapshot.Card> all = new ArrayList<>();
+    for (Gpu gpu : cards.gpus()) {
+      all.add(new NodeSnapshot.Card(gpu, gpu.sellableBytes(spec),
+          reading.figures().getOrDefault(gpu.uuid(), Map.of()), devices.getOrDefault(gpu.uuid(), List.of())));
+    }
+    return new NodeSnapshot(state.node(), Driver.poolOf(state.node()), cards.driverVersion(), all);
+  }
+
+  private Map<String, List<NodeSnapshot.Device>> devices(
+      List<PreparedClaim> prepared,
+      DriverFigures.Reading reading) {
+    Map<ShareRef, ShareUse> uses = state.uses().get();
+    Map<String, List<ContainerRef>> containers = prepared.isEmpty() ? Map.of() : state.containers().get();
+    Map<ContainerRef, Set<CardIdentity>> cardsOf = new HashMap<>();
+    for (PreparedClaim claim : prepared) {
+      for (Grant grant : claim.grants()) {
+        containers.getOrDefault(CdiName.idOf(claim.claim(), grant), List.of()).forEach(
+            container -> cardsOf.computeIfAbsent(container, c -> new TreeSet<>(CardIdentity.CUDA_ORDER))
+                .add(grant.card()));
+      }
+    }
+    Map<String, List<NodeSnapshot.Device>> devices = new HashMap<>();
+    for (PreparedClaim claim : prepared) {
+      for (Grant grant : claim.grants()) {
+        List<ContainerRef> those = containers.getOrDefault(CdiName.idOf(claim.claim(), grant), List.of());
+        ShareRef ref = new ShareRef(claim.claim().uid(), grant.shareKey());
+        Optional<ShareUse> use = Optional.ofNullable(uses.get(ref));
+        int number = those.isEmpty() ? 0 : List.copyOf(cardsOf.get(those.getFirst())).indexOf(grant.card());
+        devices.computeIfAbsent(grant.card().uuid(), card -> new ArrayList<>())
+            .add(new NodeSnapshot.Device(claim, grant, those, number, use, totals.of(ref),
+                use.map(u -> corePercent(u, reading.samples())).orElse(OptionalDouble.empty())));
+      }
+    }
+    return devices;
+  }
+
+  private static OptionalDouble corePercent(ShareUse use, Map<String, List<ProcessSample>> samples) {
+    Collection<ProcessSample> ofCard = samples.get(use.share().card());
+    if (ofCard == null) {
+      return OptionalDouble.empty();
+    }
+    return OptionalDouble.of(use.processes().stream()
+        .mapToInt(process -> ofCard.stream().filter(sample -> sample.pid() == process.pid())
+            .mapToInt(ProcessSample::smPercent).sum())
+        .sum());
+  }
+}

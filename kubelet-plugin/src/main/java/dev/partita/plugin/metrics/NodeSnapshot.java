@@ -1,0 +1,110 @@
+package dev.partita.plugin.metrics;
+
+import dev.partita.api.node.Gpu;
+import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.claim.Share;
+import dev.partita.plugin.nvml.CardFigure;
+import dev.partita.plugin.podresources.ContainerRef;
+import dev.partita.plugin.usage.verdict.ShareUse;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+
+/**
+ * The node as one scrape sees it.
+ *
+ * @param node its name
+ * @param pool of its devices
+ * @param driverVersion empty without a driver that answers
+ * @param cards by index
+ */
+record NodeSnapshot(String node, String pool, String driverVersion, List<Card> cards) {
+  NodeSnapshot {
+    cards = List.copyOf(cards);
+  }
+
+  /**
+   * A card.
+   *
+   * @param sellable bytes of it that shares may have together
+   * @param figures what NVML measures of it
+   * @param devices what is prepared on it
+   */
+  record Card(Gpu gpu, long sellable, Map<CardFigure, Double> figures, List<Device> devices) {
+    Card {
+      devices = List.copyOf(devices);
+    }
+
+    OptionalDouble figure(CardFigure which) {
+      Double value = figures.get(which);
+      return value == null ? OptionalDouble.empty() : OptionalDouble.of(value);
+    }
+
+    /** Bytes of it that prepared claims have. */
+    long allocatedBytes() {
+      return devices.stream().filter(Device::takes).mapToLong(Device::memoryBytes).sum();
+    }
+
+    /** Percent of its time that prepared claims have: 100 for a whole card, nothing for MIG instances. */
+    int allocatedCores() {
+      return devices.stream().filter(Device::takes).mapToInt(Device::cores).sum();
+    }
+  }
+
+  /**
+   * A prepared device of a claim.
+   *
+   * @param containers those that have it, as kubelet tells
+   * @param number its card's number among the cards of its container, in CUDA's order; 0 where the container is not
+   *        known
+   * @param use what a share is used for; empty for what is no share
+   * @param total the same over time
+   * @param corePercent of the card's time that its processes have now; empty if nobody tells
+   */
+  record Device(
+      PreparedClaim prepared,
+      Grant grant,
+      List<ContainerRef> containers,
+      int number,
+      Optional<ShareUse> use,
+      UseTotals.Total total,
+      OptionalDouble corePercent) {
+    Device {
+      containers = List.copyOf(containers);
+    }
+
+    ClaimRef claim() {
+      return prepared.claim();
+    }
+
+    /** Whether others cannot have it meanwhile. */
+    boolean takes() {
+      return grant.use().held(grant.card()).isPresent();
+    }
+
+    long memoryBytes() {
+      return grant.use().memoryBytes(grant.card());
+    }
+
+    int cores() {
+      return grant.share().map(Share::cores).orElse(takes() && grant.mig().isEmpty() ? 100 : 0);
+    }
+
+    /** The pod that has it; empty where it is several or not known. */
+    String pod() {
+      return only(containers.stream().map(ContainerRef::pod).distinct().toList());
+    }
+
+    /** The container that has it; empty where it is several or not known. */
+    String container() {
+      return containers.size() == 1 ? containers.getFirst().container() : "";
+    }
+
+    private static String only(List<String> names) {
+      return names.size() == 1 ? names.getFirst() : "";
+    }
+  }
+}

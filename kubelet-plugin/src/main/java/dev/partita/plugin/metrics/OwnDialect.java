@@ -1,0 +1,169 @@
+package dev.partita.plugin.metrics;
+
+import static dev.partita.serving.metrics.Family.gauge;
+
+import dev.partita.api.node.GpuHealth;
+import dev.partita.plugin.nvml.CardFigure;
+import dev.partita.plugin.usage.verdict.CoreState;
+import dev.partita.plugin.usage.verdict.MemoryState;
+import dev.partita.plugin.usage.verdict.ShareUse;
+import dev.partita.plugin.usage.verdict.UsageWords;
+import dev.partita.serving.metrics.Family;
+import dev.partita.serving.metrics.Samples;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** Partita's own names. Bytes, seconds, hertz and ratios from 0 to 1, as Prometheus has them. */
+final class OwnDialect implements Dialect {
+  private static final double NANOS = 1e-9;
+  private static final double PERCENT = 0.01;
+  private static final String[] CARD = {"node", "uuid", "gpu", "model"};
+  private static final String[] DEVICE =
+      {"node", "uuid", "gpu", "model", "namespace", "claim", "device", "share", "pod", "container"};
+
+  private static final Family CARD_DETAILS =
+      card("details", "1 for each card, with what does not change.", "product", "pci_bus_id", "driver_version");
+  private static final Family CARD_HEALTHY =
+      card("healthy", "Whether the card can be used; the reason if not.", "reason");
+  private static final Family CARD_MEMORY = card("memory_bytes", "The card's memory.");
+  private static final Family CARD_SELLABLE =
+      card("memory_sellable_bytes",
+          "Memory that shares may have together: without reserves, times what the node sells.");
+  private static final Family CARD_ALLOCATED =
+      card("memory_allocated_bytes", "Memory that prepared claims have, whether they use it or not.");
+  private static final Family CARD_CORES =
+      card("cores_allocated_ratio", "Part of the card's time that prepared claims have: 1 for a whole card.");
+  private static final Family CARD_CLAIMS = card("devices", "Devices of claims that are prepared on the card.");
+
+  private static final Family DEVICE_MEMORY =
+      device("partita_device_memory_limit_bytes", "Memory that the device's containers may have.", "strategy");
+  private static final Family SHARE_PHYSICAL = device("partita_share_memory_physical_limit_bytes",
+      "What of the limit may be on the card; less where the node or the claim oversubscribes.");
+  private static final Family SHARE_USED = device("partita_share_memory_used_bytes",
+      "Memory of the card that the share's processes hold, by NVML: allocations and overhead.");
+  private static final Family SHARE_PEAK = device("partita_share_memory_peak_bytes",
+      "The most that they held at any look since the plugin started.");
+  private static final Family SHARE_LEDGER = device("partita_share_memory_ledger_bytes",
+      "Memory that the share's ledger has granted to processes that live.");
+  private static final Family SHARE_OVERHEAD = device("partita_share_memory_overhead_bytes",
+      "Memory that contexts and modules of its processes take, by estimate.");
+  private static final Family SHARE_PROCESSES =
+      device("partita_share_processes", "Processes that hold some of the share.");
+  private static final Family SHARE_CORE_LIMIT = device("partita_share_core_limit_ratio",
+      "Part of the card's time that it is limited to; 0 for no limit.");
+  private static final Family SHARE_CORE_USE = device("partita_share_core_use_ratio",
+      "Part of the card's time that its processes have, by NVML's last samples.");
+  private static final Family SHARE_CORE_SECONDS = Family.counter("partita_share_core_seconds_total",
+      "The card's time that its processes had since the plugin started; only of cards with core limits.", DEVICE);
+  private static final Family SHARE_REFUSED = Family.counter("partita_share_allocations_refused_total",
+      "Allocations that the quota did not allow, since the share was prepared; the container's own word.", DEVICE);
+  private static final Family SHARE_REPAIRS = Family.counter("partita_share_repairs_total",
+      "Times that the usage region was found wrong and mended; the container's own word.", DEVICE);
+  private static final Family SHARE_MEMORY_HOLDS = device("partita_share_within_memory_limit",
+      "Whether its processes keep to the memory limit, by NVML; the reason of the claim's condition.", "reason");
+  private static final Family SHARE_CORES_HOLD = device("partita_share_core_limit_enforced",
+      "Whether what its processes launch is limited; the reason of the claim's condition.", "reason");
+
+  @Override
+  public List<Family> families() {
+    return Stream.concat(
+        Stream.of(CARD_DETAILS, CARD_HEALTHY, CARD_MEMORY, CARD_SELLABLE, CARD_ALLOCATED, CARD_CORES, CARD_CLAIMS),
+        Stream.concat(Stream.of(CardFigure.values()).map(OwnDialect::family),
+            Stream.of(DEVICE_MEMORY, SHARE_PHYSICAL, SHARE_USED, SHARE_PEAK, SHARE_LEDGER, SHARE_OVERHEAD,
+                SHARE_PROCESSES, SHARE_CORE_LIMIT, SHARE_CORE_USE, SHARE_CORE_SECONDS, SHARE_REFUSED, SHARE_REPAIRS,
+                SHARE_MEMORY_HOLDS, SHARE_CORES_HOLD)))
+        .toList();
+  }
+
+  @Override
+  public void write(NodeSnapshot node, Samples into) {
+    for (NodeSnapshot.Card card : node.cards()) {
+      String[] labels =
+          {node.node(), card.gpu().uuid(), String.valueOf(card.gpu().index()), card.gpu().model()};
+      into.put(CARD_DETAILS, 1, with(labels, card.gpu().productName(),
+          card.gpu().pciBusId() == null ? "" : card.gpu().pciBusId(), node.driverVersion()));
+      boolean healthy = card.gpu().health().state() == GpuHealth.State.Healthy;
+      String reason = card.gpu().health().reason();
+      into.put(CARD_HEALTHY, healthy ? 1 : 0, with(labels, reason == null ? "" : reason));
+      into.put(CARD_MEMORY, card.gpu().memoryBytes(), labels);
+      into.put(CARD_SELLABLE, card.sellable(), labels);
+      into.put(CARD_ALLOCATED, card.allocatedBytes(), labels);
+      into.put(CARD_CORES, card.allocatedCores() * PERCENT, labels);
+      into.put(CARD_CLAIMS, card.devices().size(), labels);
+      card.figures().forEach(
+          (figure, value) -> into.put(family(figure), value * unit(figure), labels));
+      card.devices().forEach(device -> write(labels, device, into));
+    }
+  }
+
+  private static void write(String[] card, NodeSnapshot.Device device, Samples into) {
+    String[] labels = with(card, device.claim().namespace(), device.claim().name(), device.grant().device(),
+        device.grant().shareKey(), device.pod(), device.container());
+    into.put(DEVICE_MEMORY, device.memoryBytes(), with(labels, strategy(device)));
+    device.grant().share().ifPresent(share -> {
+      into.put(SHARE_PHYSICAL, share.physicalBytes(), labels);
+      into.put(SHARE_CORE_LIMIT, share.limitsCores() ? share.cores() * PERCENT : 0, labels);
+    });
+    device.corePercent().ifPresent(percent -> into.put(SHARE_CORE_USE, percent * PERCENT, labels));
+    device.use().ifPresent(use -> write(labels, device, use, into));
+  }
+
+  private static void write(String[] labels, NodeSnapshot.Device device, ShareUse use, Samples into) {
+    into.put(SHARE_USED, use.bytes(), labels);
+    into.put(SHARE_PEAK, device.total().peakBytes(), labels);
+    into.put(SHARE_LEDGER, use.ledgerBytes(), labels);
+    into.put(SHARE_OVERHEAD, use.overheadBytes(), labels);
+    into.put(SHARE_PROCESSES, use.processes().size(), labels);
+    into.put(SHARE_CORE_SECONDS, device.total().gpuNanos() * NANOS, labels);
+    into.put(SHARE_REFUSED, use.refused(), labels);
+    into.put(SHARE_REPAIRS, use.repairs(), labels);
+    into.put(SHARE_MEMORY_HOLDS, use.memory() instanceof MemoryState.Held ? 1 : 0,
+        with(labels, UsageWords.reason(use.memory())));
+    switch (use.cores()) {
+      case CoreState.Unused _ -> {}
+      case CoreState.Enforced _ -> into.put(SHARE_CORES_HOLD, 1, with(labels, "Enforced"));
+      case CoreState.NotEnforced not -> into.put(SHARE_CORES_HOLD, 0, with(labels, not.reason()));
+      case CoreState.SeveralCards _ -> into.put(SHARE_CORES_HOLD, 0, with(labels, "SeveralCards"));
+    }
+  }
+
+  private static String strategy(NodeSnapshot.Device device) {
+    return device.grant().use().getClass().getSimpleName();
+  }
+
+  private static Family card(String name, String help, String... more) {
+    return gauge("partita_card_" + name, help, with(CARD, more));
+  }
+
+  private static Family device(String name, String help, String... more) {
+    return gauge(name, help, with(DEVICE, more));
+  }
+
+  private static Family family(CardFigure figure) {
+    return switch (figure) {
+      case MEMORY_USED_BYTES -> card("memory_used_bytes", "Memory in use, by whomever, as NVML says.");
+      case MEMORY_FREE_BYTES -> card("memory_free_bytes", "Memory that is free, as NVML says.");
+      case UTILIZATION_PERCENT -> card("utilization_ratio", "Part of the time in which a kernel ran.");
+      case MEMORY_UTILIZATION_PERCENT ->
+          card("memory_utilization_ratio", "Part of the time in which memory was read or written.");
+      case ENCODER_PERCENT -> card("encoder_utilization_ratio", "Part of the time in which the encoder worked.");
+      case DECODER_PERCENT -> card("decoder_utilization_ratio", "Part of the time in which the decoder worked.");
+      case POWER_WATTS -> card("power_watts", "Power that the card draws.");
+      case TEMPERATURE_CELSIUS -> card("temperature_celsius", "Temperature of the chip.");
+      case SM_CLOCK_HERTZ -> card("sm_clock_hertz", "Clock of the multiprocessors.");
+      case MEMORY_CLOCK_HERTZ -> card("memory_clock_hertz", "Clock of the memory.");
+    };
+  }
+
+  private static double unit(CardFigure figure) {
+    return switch (figure) {
+      case UTILIZATION_PERCENT, MEMORY_UTILIZATION_PERCENT, ENCODER_PERCENT, DECODER_PERCENT -> PERCENT;
+      case MEMORY_USED_BYTES, MEMORY_FREE_BYTES, POWER_WATTS, TEMPERATURE_CELSIUS, SM_CLOCK_HERTZ, MEMORY_CLOCK_HERTZ ->
+          1;
+    };
+  }
+
+  private static String[] with(String[] labels, String... more) {
+    return Stream.concat(Stream.of(labels), Stream.of(more)).toArray(String[]::new);
+  }
+}

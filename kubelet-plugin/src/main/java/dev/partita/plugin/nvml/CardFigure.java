@@ -1,0 +1,25 @@
+package dev.partita.plugin.nvml;
+
+/** What NVML measures of a card. */
+public enum CardFigure {
+  /** Bytes in use, by whomever. */
+  MEMORY_USED_BYTES,
+  /** Bytes that are free. */
+  MEMORY_FREE_BYTES,
+  /** Percent of the last sample period in which a kernel ran. */
+  UTILIZATION_PERCENT,
+  /** Percent of the last sample period in which memory was read or written. */
+  MEMORY_UTILIZATION_PERCENT,
+  /** Percent of the last sample period in which the encoder worked. */
+  ENCODER_PERCENT,
+  /** Percent of the last sample period in which the decoder worked. */
+  DECODER_PERCENT,
+  /** Watts drawn. */
+  POWER_WATTS,
+  /** Degrees Celsius of the chip. */
+  TEMPERATURE_CELSIUS,
+  /** Hertz of the multiprocessors' clock. */
+  SM_CLOCK_HERTZ,
+  /** Hertz of the memory's clock. */
+  MEMORY_CLOCK_HERTZ
+}
