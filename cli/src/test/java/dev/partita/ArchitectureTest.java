@@ -27,6 +27,7 @@ class ArchitectureTest {
   private static final String API = "dev.partita.api..";
   private static final String CDI = "dev.partita.cdi..";
   private static final String ADMISSION = "dev.partita.admission..";
+  private static final String SERVING = "dev.partita.serving..";
   private static final String PLUGIN = "dev.partita.plugin..";
   private static final String CONTROLLER = "dev.partita.controller..";
   private static final String CLI = "dev.partita.cli..";
@@ -65,7 +66,7 @@ class ArchitectureTest {
         .resideInAPackage(CDI)
         .should()
         .dependOnClassesThat()
-        .resideInAnyPackage(API, ADMISSION, PLUGIN, CONTROLLER, CLI, "io.fabric8..", "io.grpc..")
+        .resideInAnyPackage(API, ADMISSION, SERVING, PLUGIN, CONTROLLER, CLI, "io.fabric8..", "io.grpc..")
         .check(PARTITA);
   }
 
@@ -77,8 +78,19 @@ class ArchitectureTest {
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage(
-            PLUGIN, CONTROLLER, CLI, CDI, "io.fabric8.kubernetes.client..", "io.grpc..", "java.net..",
+            SERVING, PLUGIN, CONTROLLER, CLI, CDI, "io.fabric8.kubernetes.client..", "io.grpc..", "java.net..",
             "java.nio.file..", "java.util.concurrent..")
+        .check(PARTITA);
+  }
+
+  @Test
+  void servingKnowsNeitherCardsNorClaims() {
+    noClasses()
+        .that()
+        .resideInAPackage(SERVING)
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage(API, CDI, ADMISSION, PLUGIN, CONTROLLER, CLI, "io.grpc..")
         .check(PARTITA);
   }
 
@@ -132,7 +144,8 @@ class ArchitectureTest {
   /** A module's root is a room like the others: what starts everything, or what everything stands on. */
   @ParameterizedTest
   @ValueSource(
-      strings = {"api", "cdi", "admission", "plugin", "plugin.usage", "controller", "controller.selector", "cli",
+      strings = {"api", "cdi", "admission", "serving", "plugin", "plugin.usage", "controller", "controller.selector",
+        "cli",
         "cli.cluster",
         "cli.demo"})
   void roomsOfAModuleFormNoRing(String module) {

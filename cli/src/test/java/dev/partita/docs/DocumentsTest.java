@@ -38,7 +38,7 @@ class DocumentsTest {
       JsonMapper.builder().enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
 
   private static final Set<String> SHELL = Set.of("bash", "sh", "console");
-  private static final Set<String> OTHERS = Set.of("yaml", "text", "mermaid", "json");
+  private static final Set<String> OTHERS = Set.of("yaml", "text", "mermaid", "json", "promql");
   private static final Pattern WORD = Pattern.compile("\"([^\"]*)\"|'([^']*)'|(\\S+)");
   private static final Pattern COMMENT = Pattern.compile("(^|\\s)#.*");
   private static final Pattern BETWEEN_COMMANDS = Pattern.compile("\\|\\||&&|[|;]|\\$\\(|\\)");

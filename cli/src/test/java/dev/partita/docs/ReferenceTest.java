@@ -11,6 +11,7 @@ import dev.partita.api.node.GpuNode;
 import dev.partita.cli.Partita;
 import dev.partita.controller.events.AllocatedCondition;
 import dev.partita.controller.events.ClaimEvent;
+import dev.partita.plugin.metrics.NodeMetrics;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,7 +26,7 @@ import org.yaml.snakeyaml.Yaml;
 import picocli.CommandLine;
 
 /**
- * The reference pages say what the code says. Two of them are made from it: after a change of a command or of a custom
+ * The reference pages say what the code says. Some of them are made from it: after a change of a command or of a custom
  * resource write them anew with
  * {@code mvn -pl cli -am test -Dctest.skip=true -Dtest=ReferenceTest -Dsurefire.failIfNoSpecifiedTests=false
  * -Dpartita.docs.write=true}.
@@ -79,6 +80,27 @@ class ReferenceTest {
       }
     }
     check("custom-resources.md", page.toString());
+  }
+
+  @Test
+  void metrics() throws IOException {
+    StringBuilder page =
+        new StringBuilder("# Metrics\n").append(MADE.formatted("what the plugin tells"))
+            .append(
+                """
+
+                    How to read them, and what to watch: [Monitor](../operate/monitor.md). Besides these there are
+                    `partita_prepare_seconds` and `partita_unprepare_seconds`, histograms of how long kubelet waited for a claim,
+                    by `outcome` (`ok`, `failed`), and the JVM's own (`jvm_…`, `process_…`, `system_…`).
+
+                    `pod` and `container` are empty where a device belongs to several, or to none.
+                    """);
+    NodeMetrics.families().forEach((whose, families) -> {
+      page.append("\n## ").append(whose).append("\n| name | kind | says | labels |\n| --- | --- | --- | --- |\n");
+      families.forEach(family -> page.append("| `%s` | %s | %s | %s |\n".formatted(family.name(),
+          family.kind().name().toLowerCase(Locale.ROOT), family.help(), String.join(", ", family.labels()))));
+    });
+    check("metrics.md", page.toString());
   }
 
   @Test

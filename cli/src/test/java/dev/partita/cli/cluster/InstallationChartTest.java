@@ -33,7 +33,9 @@ class InstallationChartTest {
 
   @Test
   void whatNobodyNeedsOfOurPodsIsClosed() {
-    assertThat(ingress("kubelet-plugin", Map.of())).isEmpty();
+    assertThat(ingress("kubelet-plugin", Map.of())).singleElement().satisfies(
+        rule -> assertThat(rule.getPorts()).extracting(port -> port.getPort().getValue()).containsExactly("metrics"));
+    assertThat(ingress("kubelet-plugin", Map.of("metrics.enabled", false))).isEmpty();
     assertThat(ingress("dra-controller", Map.of()))
         .singleElement()
         .satisfies(

@@ -1,0 +1,69 @@
+package dev.partita.cli.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.ContainerPort;
+import io.fabric8.kubernetes.api.model.VolumeMount;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
+import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** How the chart has the plugins' metrics scraped. */
+class MetricsChartTest {
+  @Test
+  void onlyWhoMayGetThePathReadsByDefault() {
+    assertThat(Chart.environment(Chart.plugin(Map.of()))).containsEntry("PARTITA_METRICS_ACCESS", "token");
+    assertThat(role("partita-metrics-reader").getRules())
+        .singleElement().satisfies(rule -> {
+          assertThat(rule.getNonResourceURLs()).containsExactly("/metrics");
+          assertThat(rule.getVerbs()).containsExactly("get");
+        });
+  }
+
+  @Test
+  void thePluginAsksAboutTokensOnlyWhereTokensAreAskedFor() {
+    assertThat(reviews(Map.of())).isEqualTo(2);
+    assertThat(reviews(Map.of("metrics.access", "everybody"))).isZero();
+    assertThat(reviews(Map.of("metrics.enabled", false))).isZero();
+  }
+
+  @Test
+  void kubeletsWordOnContainersIsReadFromAFolderThatCannotBeWritten() {
+    List<VolumeMount> mounts = Chart.plugin(Map.of()).getContainers().getFirst().getVolumeMounts();
+    assertThat(mounts).filteredOn(mount -> mount.getName().equals("pod-resources")).singleElement()
+        .satisfies(mount -> assertThat(mount.getReadOnly()).isTrue());
+  }
+
+  @Test
+  void withoutMetricsThereIsNothingOfThem() {
+    var plugin = Chart.plugin(Map.of("metrics.enabled", false));
+    assertThat(plugin.getContainers().getFirst().getPorts()).extracting(ContainerPort::getName)
+        .containsExactly("health");
+    assertThat(Chart.environment(plugin).keySet()).noneMatch(name -> name.contains("METRICS"));
+    assertThat(Chart.text(Map.of("metrics.enabled", false))).doesNotContain("partita-metrics-reader",
+        "pod-resources");
+  }
+
+  @Test
+  void thePrometheusOperatorGetsAMonitorWithATokenWhereThatIsAskedFor() {
+    assertThat(Chart.text(Map.of())).doesNotContain("PodMonitor");
+    assertThat(Chart.text(Map.of("metrics.podMonitor.enabled", true, "metrics.podMonitor.labels.release", "prom")))
+        .contains("kind: PodMonitor", "release: prom", "scheme: https", "service-account-token");
+    assertThat(Chart.text(Map.of("metrics.podMonitor.enabled", true, "metrics.access", "everybody")))
+        .contains("kind: PodMonitor").doesNotContain("scheme: https", "service-account-token");
+  }
+
+  private static long reviews(Map<String, Object> values) {
+    return Chart.rendered(values).filter(ClusterRole.class::isInstance).map(ClusterRole.class::cast)
+        .filter(role -> role.getMetadata().getName().equals("partita-kubelet-plugin"))
+        .flatMap(role -> role.getRules().stream()).map(PolicyRule::getResources)
+        .filter(resources -> resources.contains("tokenreviews") || resources.contains("subjectaccessreviews"))
+        .count();
+  }
+
+  private static ClusterRole role(String name) {
+    return Chart.roles().filter(role -> role.getMetadata().getName().equals(name)).findFirst().orElseThrow();
+  }
+}
