@@ -55,6 +55,7 @@ final class Rehearsal implements AutoCloseable {
   private static final int CARDS = 8;
   private static final int SHARES = 200;
   private static final int STARTS = Integer.getInteger("starts", 7);
+  private static final int SCRAPES = 20;
   private static final Duration IDLE = Duration.ofSeconds(Integer.getInteger("idle", 60));
   private static final Duration PATIENCE = Duration.ofMinutes(5);
 
@@ -110,6 +111,7 @@ final class Rehearsal implements AutoCloseable {
       process.prepare(claim);
     }
     await("the node's report", () -> process.isReady());
+    process.scrape();
     for (int claim = 0; claim < CARDS; claim++) {
       process.unprepare(claim);
     }
@@ -141,6 +143,7 @@ final class Rehearsal implements AutoCloseable {
     System.out.printf("memory, %d cards, %d shares just prepared: %s%n", CARDS, SHARES, process.memory());
     TimeUnit.SECONDS.sleep(10);
     process.printIdle(SHARES + " shares");
+    process.printScrapes();
     for (int claim = 0; claim < SHARES; claim++) {
       process.unprepare(claim);
     }
@@ -171,10 +174,13 @@ final class Rehearsal implements AutoCloseable {
         .map(line -> line.replace(IN_IMAGE, plugin.toString()));
   }
 
+  private record Scrape(double milliseconds, long samples) {}
+
   private final class Plugin {
     final Path log = root.resolve("log");
     final Process process;
     final int healthPort;
+    final int metricsPort;
     final long begin;
 
     Plugin(String... replacesCache) throws IOException {
@@ -182,6 +188,7 @@ final class Rehearsal implements AutoCloseable {
       command.addAll(List.of(replacesCache));
       options().filter(option -> replacesCache.length == 0 || !option.startsWith(CACHE_OPTION)).forEach(command::add);
       healthPort = freePort();
+      metricsPort = freePort();
       ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
       Map<String, String> env = builder.environment();
       env.put("MALLOC_ARENA_MAX", "1"); // as the chart does
@@ -198,6 +205,9 @@ final class Rehearsal implements AutoCloseable {
       env.put("PARTITA_KUBELET_REGISTRY_DIR", root.resolve("reg").toString());
       env.put("PARTITA_KUBELET_PLUGINS_DIR", root.resolve("plugins").toString());
       env.put("PARTITA_HEALTH_PORT", String.valueOf(healthPort));
+      env.put("PARTITA_METRICS_PORT", String.valueOf(metricsPort));
+      env.put("PARTITA_METRICS_ACCESS", "everybody");
+      env.put("PARTITA_POD_RESOURCES_SOCKET", root.resolve("none").toString());
       begin = System.nanoTime();
       process = builder.start();
       started.add(process);
@@ -246,6 +256,35 @@ final class Rehearsal implements AutoCloseable {
       } catch (InterruptedException e) {
         throw new IllegalStateException(e);
       }
+    }
+
+    /** Milliseconds for all metrics, and how many samples there are. */
+    Scrape scrape() throws Exception {
+      try (HttpClient http = HttpClient.newHttpClient()) {
+        HttpRequest request =
+            HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + metricsPort + "/metrics")).build();
+        long start = System.nanoTime();
+        HttpResponse<String> answer = http.send(request, HttpResponse.BodyHandlers.ofString());
+        if (answer.statusCode() != 200 || !answer.body().contains("partita_card_details{")) {
+          throw new IllegalStateException("no metrics: " + answer.statusCode() + " " + answer.body());
+        }
+        return new Scrape((System.nanoTime() - start) / 1e6,
+            answer.body().lines().filter(line -> !line.startsWith("#")).count());
+      }
+    }
+
+    void printScrapes() throws Exception {
+      long before = processorMillis();
+      List<Scrape> scrapes = new ArrayList<>();
+      for (int i = 0; i < SCRAPES; i++) {
+        TimeUnit.MILLISECONDS.sleep(1_200); // within a second the text is not made anew
+        scrapes.add(scrape());
+      }
+      scrapes.sort(Comparator.comparingDouble(Scrape::milliseconds));
+      System.out.printf(
+          "a scrape, %d cards, %d shares: median %.1f ms, longest %.1f ms, %d samples, %.1f ms of processor time; then %s%n",
+          CARDS, SHARES, scrapes.get(SCRAPES / 2).milliseconds(), scrapes.getLast().milliseconds(),
+          scrapes.getLast().samples(), (double) (processorMillis() - before) / SCRAPES, memory());
     }
 
     void printIdle(String with) throws Exception {

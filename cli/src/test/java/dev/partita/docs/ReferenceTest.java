@@ -11,11 +11,14 @@ import dev.partita.api.node.GpuNode;
 import dev.partita.cli.Partita;
 import dev.partita.controller.events.AllocatedCondition;
 import dev.partita.controller.events.ClaimEvent;
+import dev.partita.controller.metrics.ClusterMetrics;
 import dev.partita.plugin.metrics.NodeMetrics;
+import dev.partita.serving.metrics.Family;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -85,17 +88,21 @@ class ReferenceTest {
   @Test
   void metrics() throws IOException {
     StringBuilder page =
-        new StringBuilder("# Metrics\n").append(MADE.formatted("what the plugin tells"))
+        new StringBuilder("# Metrics\n").append(MADE.formatted("what both programs tell"))
             .append(
                 """
 
-                    How to read them, and what to watch: [Monitor](../operate/monitor.md). Besides these there are
-                    `partita_prepare_seconds` and `partita_unprepare_seconds`, histograms of how long kubelet waited for a claim,
-                    by `outcome` (`ok`, `failed`), and the JVM's own (`jvm_…`, `process_…`, `system_…`).
+                    How to read them, and what to watch: [Monitor](../operate/monitor.md). Besides these there are histograms: of the
+                    controller `partita_decision_seconds`, how long a decision about a pod took, by `outcome` (`allocated`, `waits`,
+                    `refused`, `nothing`); of the plugin `partita_prepare_seconds` and `partita_unprepare_seconds`, how long kubelet
+                    waited for a claim, by `outcome` (`ok`, `failed`). And the JVM's own: `jvm_…`, `process_…`, `system_…`.
 
                     `pod` and `container` are empty where a device belongs to several, or to none.
                     """);
-    NodeMetrics.families().forEach((whose, families) -> {
+    Map<String, List<Family>> all = new LinkedHashMap<>();
+    all.put("The controller's", ClusterMetrics.families());
+    NodeMetrics.families().forEach((whose, families) -> all.put("The plugin's, in " + whose + "'s names", families));
+    all.forEach((whose, families) -> {
       page.append("\n## ").append(whose).append("\n| name | kind | says | labels |\n| --- | --- | --- | --- |\n");
       families.forEach(family -> page.append("| `%s` | %s | %s | %s |\n".formatted(family.name(),
           family.kind().name().toLowerCase(Locale.ROOT), family.help(), String.join(", ", family.labels()))));

@@ -1,6 +1,7 @@
 package dev.partita.controller;
 
 import dev.partita.controller.certificate.WebhookNames;
+import dev.partita.serving.metrics.MetricsReaders;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -14,6 +15,7 @@ import java.util.Optional;
  *        none
  * @param templateGrace how long a ResourceClaimTemplate of ours that no pod names is kept
  * @param webhook where admission webhooks are served; empty for nowhere
+ * @param metrics where metrics are served; empty for nowhere
  */
 public record ControllerSettings(
     String identity,
@@ -21,7 +23,8 @@ public record ControllerSettings(
     Optional<Integer> healthPort,
     Optional<Integer> explainPort,
     Duration templateGrace,
-    Optional<Webhook> webhook) {
+    Optional<Webhook> webhook,
+    Optional<MetricsEndpoint> metrics) {
   /** Where {@code partita explain} expects a controller's {@link #explainPort}. */
   public static final int DEFAULT_EXPLAIN_PORT = 8082;
 
@@ -65,6 +68,18 @@ public record ControllerSettings(
     }
   }
 
+  /**
+   * Where metrics are served.
+   *
+   * @param port 0 for any free one
+   * @param readers who may read them
+   */
+  public record MetricsEndpoint(int port, MetricsReaders readers) {
+    public MetricsEndpoint {
+      check("metrics", port);
+    }
+  }
+
   private static void check(String what, int port) {
     if (port < 0 || port > 65_535) {
       throw new IllegalArgumentException(what + " port must be from 0 to 65535: " + port);
@@ -74,7 +89,7 @@ public record ControllerSettings(
   /** A single instance that leads at once and listens nowhere: for embedding. */
   public static ControllerSettings standalone(String identity) {
     return new ControllerSettings(identity, Optional.empty(), Optional.empty(), Optional.empty(),
-        DEFAULT_TEMPLATE_GRACE, Optional.empty());
+        DEFAULT_TEMPLATE_GRACE, Optional.empty(), Optional.empty());
   }
 
   /**

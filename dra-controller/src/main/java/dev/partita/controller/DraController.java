@@ -8,8 +8,12 @@ import dev.partita.controller.explain.Question;
 import dev.partita.controller.health.Deadlocks;
 import dev.partita.controller.health.HealthServer;
 import dev.partita.controller.leader.Campaign;
+import dev.partita.controller.metrics.ClusterMetrics;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.serving.http.HttpListener;
+import dev.partita.serving.metrics.Metrics;
+import dev.partita.serving.metrics.MetricsServer;
+import dev.partita.serving.metrics.TokenAccess;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.time.Clock;
@@ -36,9 +40,11 @@ public final class DraController implements AutoCloseable {
   private final ControllerSettings settings;
   private final KubernetesClient client;
   private final ClusterView view;
+  private final Metrics metrics = new Metrics();
   private final Clock clock;
   private @Nullable HttpListener health;
   private @Nullable HttpListener explanations;
+  private @Nullable MetricsServer metricsServer;
   private @Nullable AdmissionEndpoint admission;
   private @Nullable Campaign campaign;
   private @Nullable Term term;
@@ -82,6 +88,11 @@ public final class DraController implements AutoCloseable {
     return Optional.ofNullable(health).map(HttpListener::port);
   }
 
+  /** Port of /metrics; empty if there is none. */
+  public synchronized Optional<Integer> metricsPort() {
+    return Optional.ofNullable(metricsServer).map(MetricsServer::port);
+  }
+
   /** Port at which it explains why pods wait, on the loopback address; empty if there is none. */
   public synchronized Optional<Integer> explainPort() {
     return Optional.ofNullable(explanations).map(HttpListener::port);
@@ -121,6 +132,14 @@ public final class DraController implements AutoCloseable {
       }
     }
     view.start();
+    if (settings.metrics().isPresent()) {
+      ControllerSettings.MetricsEndpoint endpoint = settings.metrics().get();
+      metrics.add(new ClusterMetrics(view, this::leads));
+      MetricsServer server = listening(endpoint.port(), () -> serveMetrics(endpoint));
+      synchronized (this) {
+        metricsServer = server;
+      }
+    }
     if (settings.webhook().isPresent()) {
       ControllerSettings.Webhook webhook = settings.webhook().get();
       AdmissionEndpoint endpoint =
@@ -149,6 +168,13 @@ public final class DraController implements AutoCloseable {
               running.start();
             },
             this::begin);
+  }
+
+  private MetricsServer serveMetrics(ControllerSettings.MetricsEndpoint endpoint) throws IOException {
+    return switch (endpoint.readers()) {
+      case TOKEN -> MetricsServer.secured(endpoint.port(), metrics::text, new TokenAccess(client, MetricsServer.PATH));
+      case EVERYBODY -> MetricsServer.plain(endpoint.port(), metrics::text);
+    };
   }
 
   private interface Start<T> {
@@ -196,7 +222,7 @@ public final class DraController implements AutoCloseable {
   private synchronized void begin() {
     if (!closed && term == null) {
       LOG.info("{} leads", settings.identity());
-      term = new Term(client, view, clock, settings);
+      term = new Term(client, view, clock, settings, metrics.registry());
     }
   }
 
@@ -224,6 +250,7 @@ public final class DraController implements AutoCloseable {
     @Nullable Campaign running;
     @Nullable HttpListener listening;
     @Nullable HttpListener explaining;
+    @Nullable MetricsServer measured;
     @Nullable AdmissionEndpoint asked;
     @Nullable Term ending;
     synchronized (this) {
@@ -234,6 +261,7 @@ public final class DraController implements AutoCloseable {
       running = campaign;
       listening = health;
       explaining = explanations;
+      measured = metricsServer;
       asked = admission;
       ending = term;
       term = null;
@@ -253,6 +281,9 @@ public final class DraController implements AutoCloseable {
     }
     if (explaining != null) {
       explaining.close();
+    }
+    if (measured != null) {
+      measured.close();
     }
     if (listening != null) {
       listening.close();

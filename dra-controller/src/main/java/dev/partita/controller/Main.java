@@ -2,6 +2,7 @@ package dev.partita.controller;
 
 import dev.partita.controller.certificate.WebhookNames;
 import dev.partita.controller.edge.ControllerClient;
+import dev.partita.serving.metrics.MetricsReaders;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -94,6 +95,21 @@ public final class Main implements Callable<Integer> {
       description = "Port of /healthz and /readyz (env PARTITA_HEALTH_PORT; default: ${DEFAULT-VALUE}).") int healthPort;
 
   @Option(
+      names = "--metrics-port",
+      paramLabel = "PORT",
+      defaultValue = "${env:PARTITA_METRICS_PORT:-0}",
+      description = "Port of /metrics for Prometheus, 0 for none (env PARTITA_METRICS_PORT; default: ${DEFAULT-VALUE}).") int metricsPort;
+
+  @Option(
+      names = "--metrics-access",
+      paramLabel = "token|everybody",
+      defaultValue = "${env:PARTITA_METRICS_ACCESS:-token}",
+      description = {
+        "Who may read the metrics: over HTTPS who shows a token of a user that may get /metrics, or over HTTP everybody who reaches the",
+        "port (env PARTITA_METRICS_ACCESS; default: ${DEFAULT-VALUE})."
+      }) MetricsReaders metricsAccess = MetricsReaders.TOKEN;
+
+  @Option(
       names = "--explain-port",
       paramLabel = "PORT",
       defaultValue = "${env:PARTITA_EXPLAIN_PORT:-" + ControllerSettings.DEFAULT_EXPLAIN_PORT + "}",
@@ -146,7 +162,7 @@ public final class Main implements Callable<Integer> {
       System.setProperty(LOG_SETTINGS, "dev/partita/controller/logback.xml");
     }
     Thread.setDefaultUncaughtExceptionHandler(Main::ended);
-    System.exit(new CommandLine(new Main()).execute(arguments));
+    System.exit(new CommandLine(new Main()).setCaseInsensitiveEnumValuesAllowed(true).execute(arguments));
   }
 
   /**
@@ -205,7 +221,9 @@ public final class Main implements Callable<Integer> {
                       Integer.parseInt(webhookPort), new WebhookNames(leaseNamespace, webhookService),
                       Duration.ofSeconds(webhookDrain), keepWebhookCertificate));
       return new ControllerSettings(who, election, Optional.of(healthPort), Optional.of(explainPort),
-          Duration.ofSeconds(templateGrace), webhook);
+          Duration.ofSeconds(templateGrace), webhook, metricsPort == 0
+              ? Optional.empty()
+              : Optional.of(new ControllerSettings.MetricsEndpoint(metricsPort, metricsAccess)));
     } catch (NumberFormatException e) {
       throw new ParameterException(spec.commandLine(), "--webhook-port must be a number: " + webhookPort, e);
     } catch (IllegalArgumentException e) {

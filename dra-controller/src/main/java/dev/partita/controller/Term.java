@@ -8,6 +8,7 @@ import dev.partita.controller.events.PodConditions;
 import dev.partita.controller.events.PodEvents;
 import dev.partita.controller.explain.Answer;
 import dev.partita.controller.explain.Question;
+import dev.partita.controller.metrics.TimedDecider;
 import dev.partita.controller.quota.QuotaStatusWriter;
 import dev.partita.controller.schedule.AllocationLoop;
 import dev.partita.controller.slices.PublicationLoop;
@@ -15,6 +16,7 @@ import dev.partita.controller.templates.TemplateLoop;
 import dev.partita.controller.unconverted.UnconvertedPods;
 import dev.partita.controller.watch.ClusterView;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Optional;
@@ -33,7 +35,12 @@ final class Term implements AutoCloseable {
   private final Optional<CertificateKeeper> certificate;
   private final Optional<UnconvertedPods> unconverted;
 
-  Term(KubernetesClient client, ClusterView view, Clock clock, ControllerSettings settings) {
+  Term(
+      KubernetesClient client,
+      ClusterView view,
+      Clock clock,
+      ControllerSettings settings,
+      MeterRegistry meters) {
     String identity = settings.identity();
     ApiEdge edge = new ApiEdge(leads::get);
     this.events = new ClaimEvents(client, edge.aside(), clock, identity);
@@ -42,7 +49,8 @@ final class Term implements AutoCloseable {
     this.quotaStatus = new QuotaStatusWriter(client, edge.aside(), view);
     PodEvents podEvents = new PodEvents(client, edge, clock, identity);
     this.templates = new TemplateLoop(client, edge, view, podEvents, settings.templateGrace());
-    this.allocation = new AllocationLoop(client, edge, view, events, podEvents, conditions, quotaStatus, clock);
+    this.allocation = new AllocationLoop(client, edge, view, events, podEvents, conditions, quotaStatus, clock,
+        decider -> new TimedDecider(decider, meters));
     this.certificate = settings.webhook().filter(Webhook::keepsCertificate)
         .map(webhook -> new CertificateKeeper(client, edge, webhook.names(), clock));
     PodEvents aside = new PodEvents(client, edge.aside(), clock, identity);

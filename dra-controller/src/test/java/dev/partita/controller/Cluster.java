@@ -4,6 +4,7 @@ import dev.partita.api.DeviceMode;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.quota.GpuQuota;
 import dev.partita.controller.edge.ControllerClient;
+import dev.partita.serving.metrics.MetricsReaders;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
@@ -81,6 +82,18 @@ public final class Cluster implements AutoCloseable {
     return start(settings(ControllerSettings.DEFAULT_TEMPLATE_GRACE), clock);
   }
 
+  /** Starts a controller that serves metrics. */
+  Cluster startMeasured() {
+    return start(new ControllerSettings("measured", Optional.empty(), Optional.empty(), Optional.empty(),
+        ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.empty(),
+        Optional.of(new ControllerSettings.MetricsEndpoint(0, MetricsReaders.TOKEN))), Clock.systemUTC());
+  }
+
+  /** Where the controller that was started first serves metrics. */
+  int metricsPort() {
+    return controllers.getFirst().metricsPort().orElseThrow();
+  }
+
   /** The same, which keeps templates that nobody names for so long. */
   Cluster start(Duration templateGrace) {
     return start(settings(templateGrace), Clock.systemUTC());
@@ -106,7 +119,7 @@ public final class Cluster implements AutoCloseable {
 
   private ControllerSettings settings(Duration templateGrace) {
     return new ControllerSettings("test-" + controllers.size(), Optional.empty(), Optional.empty(), Optional.of(0),
-        templateGrace, Optional.empty());
+        templateGrace, Optional.empty(), Optional.empty());
   }
 
   private Cluster start(ControllerSettings settings, Clock clock) {

@@ -40,7 +40,7 @@ class LeadershipTest {
         DraController first = start(cluster, "first")) {
       eventually().until(first::leads);
       ControllerSettings settings = new ControllerSettings("second", Optional.of(QUICK), Optional.of(0),
-          Optional.empty(), ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.empty());
+          Optional.empty(), ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.empty(), Optional.empty());
       try (DraController second = DraController.start(settings, cluster.controllersClient())) {
         int port = second.healthPort().orElseThrow();
         assertThat(status(port, "/healthz")).isEqualTo(200);
@@ -51,7 +51,7 @@ class LeadershipTest {
 
   private static DraController start(Cluster cluster, String identity) throws IOException {
     return DraController.start(new ControllerSettings(identity, Optional.of(QUICK), Optional.empty(), Optional.empty(),
-        ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.empty()), cluster.controllersClient());
+        ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.empty(), Optional.empty()), cluster.controllersClient());
   }
 
   private static int status(int port, String path) throws IOException {

@@ -3,6 +3,10 @@ package dev.partita.controller;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.authentication.TokenReview;
+import io.fabric8.kubernetes.api.model.authentication.TokenReviewBuilder;
+import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReview;
+import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuilder;
 import io.fabric8.kubernetes.client.server.mock.KubernetesCrudDispatcher;
 import io.fabric8.kubernetes.client.server.mock.crud.KubernetesCrudDispatcherException;
 import io.fabric8.kubernetes.client.utils.Serialization;
@@ -21,6 +25,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -162,7 +167,31 @@ final class ServerRules extends KubernetesCrudDispatcher {
   @Override
   public MockResponse handleCreate(RecordedRequest request) {
     lastWrite = System.nanoTime();
-    return request.getPath().endsWith(EVICTION) ? evict(request) : super.handleCreate(request);
+    String path = request.getPath();
+    if (path.endsWith("/tokenreviews")) {
+      return review(request, TokenReview.class, ServerRules::authenticated);
+    }
+    if (path.endsWith("/subjectaccessreviews")) {
+      return review(request, SubjectAccessReview.class, ServerRules::authorized);
+    }
+    return path.endsWith(EVICTION) ? evict(request) : super.handleCreate(request);
+  }
+
+  private static <T> MockResponse review(RecordedRequest request, Class<T> type, UnaryOperator<T> answer) {
+    return new MockResponse().setResponseCode(201)
+        .setBody(Serialization.asJson(answer.apply(Serialization.unmarshal(body(request), type))));
+  }
+
+  /** A token is its user's name. */
+  private static TokenReview authenticated(TokenReview asked) {
+    return new TokenReviewBuilder(asked).withNewStatus().withAuthenticated(true).withNewUser()
+        .withUsername(asked.getSpec().getToken()).endUser().endStatus().build();
+  }
+
+  /** Only prometheus has rights. */
+  private static SubjectAccessReview authorized(SubjectAccessReview asked) {
+    return new SubjectAccessReviewBuilder(asked).withNewStatus()
+        .withAllowed(asked.getSpec().getUser().equals("prometheus")).endStatus().build();
   }
 
   @Override

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.partita.plugin.metrics.NodeMetrics;
 import dev.partita.serving.metrics.Family;
+import dev.partita.serving.metrics.TlsScrape;
 import io.fabric8.kubernetes.api.model.authentication.TokenReview;
 import io.fabric8.kubernetes.api.model.authentication.TokenReviewBuilder;
 import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReview;
@@ -168,9 +169,11 @@ class MetricsTest {
     try (TestNode node = TestNode.withCards("node-q", "h200x1")) {
       int port = TestNode.freePort();
       try (KubeletPlugin _ = TestNode.start(node.settings("--metrics-port=" + port), client)) {
-        assertThat(TlsScrape.of(port, "prometheus")).startsWith("200 ").contains("partita_plugin_prepared_claims");
-        assertThat(TlsScrape.of(port, "eve")).startsWith("403 ");
-        assertThat(TlsScrape.of(port, "")).startsWith("401 ");
+        TlsScrape scrape = TlsScrape.of(port, "Bearer prometheus");
+        assertThat(scrape.status()).isEqualTo(200);
+        assertThat(scrape.text()).contains("partita_plugin_prepared_claims");
+        assertThat(TlsScrape.of(port, "Bearer eve").status()).isEqualTo(403);
+        assertThat(TlsScrape.of(port, "").status()).isEqualTo(401);
       }
     }
   }

@@ -41,9 +41,10 @@ class InstallationChartTest {
         .satisfies(
             rule -> {
               assertThat(rule.getFrom()).as("API servers have no address that could be named").isEmpty();
-              assertThat(rule.getPorts()).extracting(port -> port.getPort().getValue()).containsExactly("webhook");
+              assertThat(rule.getPorts()).extracting(port -> port.getPort().getValue()).containsExactly("webhook",
+                  "metrics");
             });
-    assertThat(ingress("dra-controller", Map.of("webhook.enabled", false))).isEmpty();
+    assertThat(ingress("dra-controller", Map.of("webhook.enabled", false, "metrics.enabled", false))).isEmpty();
     assertThat(Chart.text(Map.of("networkPolicy.enabled", false))).doesNotContain("kind: NetworkPolicy");
   }
 

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** How the chart has the plugins' metrics scraped. */
+/** How the chart has metrics scraped. */
 class MetricsChartTest {
   @Test
   void onlyWhoMayGetThePathReadsByDefault() {
@@ -23,8 +23,8 @@ class MetricsChartTest {
   }
 
   @Test
-  void thePluginAsksAboutTokensOnlyWhereTokensAreAskedFor() {
-    assertThat(reviews(Map.of())).isEqualTo(2);
+  void tokensAreAskedAboutOnlyWhereTokensAreAskedFor() {
+    assertThat(reviews(Map.of())).as("two rights of both programs").isEqualTo(4);
     assertThat(reviews(Map.of("metrics.access", "everybody"))).isZero();
     assertThat(reviews(Map.of("metrics.enabled", false))).isZero();
   }
@@ -57,7 +57,7 @@ class MetricsChartTest {
 
   private static long reviews(Map<String, Object> values) {
     return Chart.rendered(values).filter(ClusterRole.class::isInstance).map(ClusterRole.class::cast)
-        .filter(role -> role.getMetadata().getName().equals("partita-kubelet-plugin"))
+        .filter(role -> !role.getMetadata().getName().equals("partita-metrics-reader"))
         .flatMap(role -> role.getRules().stream()).map(PolicyRule::getResources)
         .filter(resources -> resources.contains("tokenreviews") || resources.contains("subjectaccessreviews"))
         .count();

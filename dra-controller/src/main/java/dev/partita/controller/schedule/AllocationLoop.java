@@ -103,21 +103,11 @@ public final class AllocationLoop implements AutoCloseable {
   private Duration saying = Duration.ZERO;
   private boolean isSaying;
 
-  /** @param clock the time of day; how long something lasts goes by one that nobody sets */
+  /**
+   * @param clock the time of day; how long something lasts goes by one that nobody sets
+   * @param decides what is asked in the place of what decides about pods
+   */
   public AllocationLoop(
-      KubernetesClient client,
-      ApiEdge edge,
-      ClusterView view,
-      ClaimEvents events,
-      PodEvents podEvents,
-      PodConditions conditions,
-      QuotaStatusWriter quotaStatus,
-      Clock clock) {
-    this(client, edge, view, events, podEvents, conditions, quotaStatus, clock, decider -> decider);
-  }
-
-  /** @param decides what is asked in the place of what decides about pods */
-  AllocationLoop(
       KubernetesClient client,
       ApiEdge edge,
       ClusterView view,

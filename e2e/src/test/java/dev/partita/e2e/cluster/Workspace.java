@@ -139,6 +139,24 @@ public final class Workspace implements AutoCloseable {
     return namespace;
   }
 
+  /** A token of an account that may read metrics, as a Prometheus has one. */
+  public String metricsReader() {
+    createInCluster("{apiVersion: v1, kind: ServiceAccount, metadata: {name: prometheus, namespace: %s}}"
+        .formatted(namespace));
+    createInCluster(
+        """
+            apiVersion: rbac.authorization.k8s.io/v1
+            kind: ClusterRoleBinding
+            metadata: {name: %s-prometheus}
+            roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: partita-metrics-reader}
+            subjects: [{kind: ServiceAccount, name: prometheus, namespace: %s}]
+            """
+            .formatted(namespace, namespace));
+    try (KubernetesClient reader = TokenClient.of(client(), namespace, "prometheus")) {
+      return reader.getConfiguration().getOauthToken();
+    }
+  }
+
   /** A class of pods of this priority, which bears this namespace's name; its name. */
   public String priorityClass(String name, int value) {
     String unique = namespace + "-" + name;

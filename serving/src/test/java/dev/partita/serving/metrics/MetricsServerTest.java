@@ -8,14 +8,8 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.security.GeneralSecurityException;
-import java.security.cert.X509Certificate;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
-import javax.net.ssl.SSLContext;
-import javax.net.ssl.SSLEngine;
-import javax.net.ssl.TrustManager;
-import javax.net.ssl.X509ExtendedTrustManager;
 import org.junit.jupiter.api.Test;
 
 class MetricsServerTest {
@@ -25,7 +19,7 @@ class MetricsServerTest {
   @Test
   void readersAreAnsweredOverHttps() throws Exception {
     try (MetricsServer server = MetricsServer.secured(0, () -> "up 1\n", READER)) {
-      HttpResponse<String> answer = get("https://localhost:" + server.port() + "/metrics", "Bearer reader");
+      HttpResponse<String> answer = TlsScrape.of(server.port(), "Bearer reader").answer();
       assertThat(answer.statusCode()).isEqualTo(200);
       assertThat(answer.body()).isEqualTo("up 1\n");
       assertThat(answer.headers().firstValue("Content-Type")).contains("text/plain; version=0.0.4; charset=utf-8");
@@ -35,7 +29,7 @@ class MetricsServerTest {
   @Test
   void othersAreTold() throws Exception {
     try (MetricsServer server = MetricsServer.secured(0, () -> "up 1\n", READER)) {
-      HttpResponse<String> answer = get("https://localhost:" + server.port() + "/metrics", "Bearer eve");
+      HttpResponse<String> answer = TlsScrape.of(server.port(), "Bearer eve").answer();
       assertThat(answer.statusCode()).isEqualTo(401);
       assertThat(answer.headers().firstValue("WWW-Authenticate")).contains("Bearer");
       assertThat(answer.body()).isEqualTo("who is it?\n");
@@ -50,18 +44,17 @@ class MetricsServerTest {
       default -> new Verdict.Unknown("unknown");
     };
     try (MetricsServer server = MetricsServer.secured(0, () -> "up 1\n", byName)) {
-      String metrics = "https://localhost:" + server.port() + "/metrics";
-      assertThat(get(metrics, "Bearer forbidden").statusCode()).isEqualTo(403);
-      assertThat(get(metrics, "Bearer undecided").statusCode()).isEqualTo(503);
-      assertThat(get(metrics, "Basic cmVhZGVy").statusCode()).isEqualTo(401);
+      assertThat(TlsScrape.of(server.port(), "Bearer forbidden").status()).isEqualTo(403);
+      assertThat(TlsScrape.of(server.port(), "Bearer undecided").status()).isEqualTo(503);
+      assertThat(TlsScrape.of(server.port(), "Basic cmVhZGVy").status()).isEqualTo(401);
     }
   }
 
   @Test
   void plainNeedsNoToken() throws Exception {
     try (MetricsServer server = MetricsServer.plain(0, () -> "up 1\n")) {
-      assertThat(get("http://localhost:" + server.port() + "/metrics", "").body()).isEqualTo("up 1\n");
-      assertThat(get("http://localhost:" + server.port() + "/other", "").statusCode()).isEqualTo(404);
+      assertThat(get(server.port(), "/metrics").body()).isEqualTo("up 1\n");
+      assertThat(get(server.port(), "/other").statusCode()).isEqualTo(404);
     }
   }
 
@@ -72,7 +65,7 @@ class MetricsServerTest {
       long start = System.nanoTime();
       int scrapes = 0;
       while (System.nanoTime() - start < 500_000_000L) {
-        assertThat(get("http://localhost:" + server.port() + "/metrics", "").statusCode()).isEqualTo(200);
+        assertThat(get(server.port(), "/metrics").statusCode()).isEqualTo(200);
         scrapes++;
       }
       assertThat(scrapes).isGreaterThan(2);
@@ -80,42 +73,10 @@ class MetricsServerTest {
     }
   }
 
-  private static HttpResponse<String> get(String uri, String authorization)
-      throws IOException, InterruptedException, GeneralSecurityException {
-    SSLContext trusting = SSLContext.getInstance("TLS");
-    trusting.init(null, new TrustManager[]{new TrustsAll()}, null);
-    HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(uri));
-    if (!authorization.isEmpty()) {
-      request.header("Authorization", authorization);
-    }
-    try (HttpClient client = HttpClient.newBuilder().sslContext(trusting).build()) {
-      return client.send(request.build(), HttpResponse.BodyHandlers.ofString());
-    }
-  }
-
-  /** As a scraper with insecure_skip_verify. */
-  private static final class TrustsAll extends X509ExtendedTrustManager {
-    @Override
-    public void checkClientTrusted(X509Certificate[] chain, String type, java.net.Socket socket) {}
-
-    @Override
-    public void checkServerTrusted(X509Certificate[] chain, String type, java.net.Socket socket) {}
-
-    @Override
-    public void checkClientTrusted(X509Certificate[] chain, String type, SSLEngine engine) {}
-
-    @Override
-    public void checkServerTrusted(X509Certificate[] chain, String type, SSLEngine engine) {}
-
-    @Override
-    public void checkClientTrusted(X509Certificate[] chain, String type) {}
-
-    @Override
-    public void checkServerTrusted(X509Certificate[] chain, String type) {}
-
-    @Override
-    public X509Certificate[] getAcceptedIssuers() {
-      return new X509Certificate[0];
+  private static HttpResponse<String> get(int port, String path) throws IOException, InterruptedException {
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      return client.send(HttpRequest.newBuilder(URI.create("http://localhost:" + port + path)).build(),
+          HttpResponse.BodyHandlers.ofString());
     }
   }
 }

@@ -1,0 +1,137 @@
+package dev.partita.controller.metrics;
+
+import static dev.partita.serving.metrics.Family.gauge;
+
+import dev.partita.api.Bytes;
+import dev.partita.api.Driver;
+import dev.partita.api.node.Gpu;
+import dev.partita.api.node.GpuHealth;
+import dev.partita.api.node.GpuNode;
+import dev.partita.api.quota.Amounts;
+import dev.partita.api.quota.GpuQuota;
+import dev.partita.api.quota.GpuQuotaSpec;
+import dev.partita.api.quota.GpuQuotaStatus;
+import dev.partita.controller.watch.ClusterView;
+import dev.partita.serving.metrics.Family;
+import dev.partita.serving.metrics.Samples;
+import dev.partita.serving.metrics.Source;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodCondition;
+import io.fabric8.kubernetes.api.model.Quantity;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** Tells Prometheus of the cluster as this instance has seen it, whether it leads or not. */
+public final class ClusterMetrics implements Source {
+  private static final double PERCENT = 0.01;
+  private static final String MEMORY = "memory_bytes";
+  private static final String CORES = "cores";
+  private static final String CARDS = "cards";
+  private static final String CLAIMS = "claims";
+
+  private static final Family LEADS = gauge("partita_controller_leads", "Whether this instance leads.");
+  private static final Family WATCHED =
+      gauge("partita_controller_watched_objects", "Objects of the cluster that this instance holds.", "kind");
+  private static final Family WAITING = gauge("partita_pods_waiting",
+      "Pods whose claims are not allocated; the reason of their condition.", "namespace", "reason");
+  private static final Family NODES = gauge("partita_gpunodes", "GpuNodes.", "ready");
+  private static final Family ALL_CARDS = gauge("partita_cards", "Cards that nodes report.", "model", "health");
+  private static final Family QUOTA_USED = gauge("partita_quota_used",
+      "What the namespaces of a quota have of what a limit counts; cores in cards, so that 2.5 are 250 percent.",
+      "quota",
+      "limit", "resource");
+  private static final Family QUOTA_GUARANTEED =
+      gauge("partita_quota_guaranteed", "What they may always have.", "quota", "limit", "resource");
+  private static final Family QUOTA_BURST =
+      gauge("partita_quota_burst", "What they may have beyond that.", "quota", "limit", "resource");
+
+  private final ClusterView view;
+  private final BooleanSupplier leads;
+
+  /** @param leads whether this instance leads now */
+  public ClusterMetrics(ClusterView view, BooleanSupplier leads) {
+    this.view = view;
+    this.leads = leads;
+  }
+
+  /** Every family that is ever told. */
+  public static List<Family> families() {
+    return List.of(LEADS, WATCHED, WAITING, NODES, ALL_CARDS, QUOTA_USED, QUOTA_GUARANTEED, QUOTA_BURST);
+  }
+
+  @Override
+  public void collect(Samples into) {
+    into.put(LEADS, leads.getAsBoolean() ? 1 : 0);
+    List<Pod> pods = view.pods();
+    into.put(WATCHED, pods.size(), "Pod");
+    into.put(WATCHED, view.claims().size(), "ResourceClaim");
+    into.put(WATCHED, view.templates().size(), "ResourceClaimTemplate");
+    into.put(WATCHED, view.nodeCount(), "Node");
+    into.put(WATCHED, view.namespaces().size(), "Namespace");
+    for (Pod pod : pods) {
+      waits(pod).ifPresent(reason -> into.add(WAITING, 1, pod.getMetadata().getNamespace(), reason));
+    }
+    for (GpuNode node : view.gpuNodes()) {
+      node(node, into);
+    }
+    for (GpuQuota quota : view.quotas()) {
+      quota(quota, into);
+    }
+  }
+
+  private static Optional<String> waits(Pod pod) {
+    if (pod.getSpec() != null && pod.getSpec().getNodeName() != null) {
+      return Optional.empty();
+    }
+    return pod.getStatus() == null || pod.getStatus().getConditions() == null
+        ? Optional.empty()
+        : pod.getStatus().getConditions().stream()
+            .filter(condition -> Driver.ALLOCATED_CONDITION.equals(condition.getType()))
+            .filter(condition -> "False".equals(condition.getStatus())).map(PodCondition::getReason).findFirst();
+  }
+
+  private static void node(GpuNode node, Samples into) {
+    boolean ready = node.getStatus() != null && node.getStatus().conditions().stream()
+        .anyMatch(condition -> GpuNode.READY.equals(condition.getType()) && "True".equals(condition.getStatus()));
+    into.add(NODES, 1, String.valueOf(ready));
+    if (node.getStatus() != null) {
+      for (Gpu gpu : node.getStatus().gpus()) {
+        into.add(ALL_CARDS, 1, gpu.model(),
+            gpu.health().state() == GpuHealth.State.Healthy ? "healthy" : "unhealthy");
+      }
+    }
+  }
+
+  private static void quota(GpuQuota quota, Samples into) {
+    String name = quota.getMetadata().getName();
+    if (quota.getSpec() != null) {
+      for (GpuQuotaSpec.Limit limit : quota.getSpec().limits()) {
+        amounts(QUOTA_GUARANTEED, name, limit.name(), limit.guaranteed(), into);
+        amounts(QUOTA_BURST, name, limit.name(), limit.burst(), into);
+      }
+    }
+    if (quota.getStatus() != null) {
+      for (GpuQuotaStatus.LimitUse use : quota.getStatus().limits()) {
+        amounts(QUOTA_USED, name, use.name(), use.used(), into);
+      }
+    }
+  }
+
+  private static void amounts(Family family, String quota, String limit, Amounts amounts, Samples into) {
+    @Nullable Quantity memory = amounts.memory();
+    if (memory != null) {
+      into.put(family, Bytes.of(memory), quota, limit, MEMORY);
+    }
+    if (amounts.cores() != null) {
+      into.put(family, amounts.cores() * PERCENT, quota, limit, CORES);
+    }
+    if (amounts.cards() != null) {
+      into.put(family, amounts.cards(), quota, limit, CARDS);
+    }
+    if (amounts.claims() != null) {
+      into.put(family, amounts.claims(), quota, limit, CLAIMS);
+    }
+  }
+}
