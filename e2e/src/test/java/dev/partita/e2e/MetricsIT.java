@@ -2,15 +2,25 @@ package dev.partita.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.PrometheusServer;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Scrape;
 import dev.partita.e2e.cluster.Tenant;
 import dev.partita.e2e.cluster.Workspace;
+import io.fabric8.kubernetes.client.LocalPortForward;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What a plugin on a real node tells Prometheus, and whom it tells. */
 @OnRealCluster
@@ -31,6 +41,51 @@ class MetricsIT {
     assertThat(scrape.value("DCGM_FI_DEV_FB_USED", "pod=\"measured\"")).contains(3072.0 + 300);
     assertThat(scrape.value("hami_vgpu_memory_limit_bytes", "pod=\"measured\"")).contains(8192 * MIB);
     assertThat(scrape.text()).contains("container=\"main\"");
+  }
+
+  /** Debian's package prometheus has the program; CI installs it. */
+  @Test
+  void everyPanelOfTheDashboardsHasDataAndEveryAlertIsLoadedOnARealPrometheus(
+      RealCluster cluster,
+      Workspace workspace,
+      @TempDir Path folder) throws Exception {
+    Optional<Path> program = PrometheusServer.program();
+    assumeTrue(program.isPresent() || "1".equals(System.getenv("PARTITA_REQUIRE_OUTSIDE")), "there is no prometheus");
+    String node = cluster.quietNodes().getLast();
+    workspace.createInCluster(
+        """
+            apiVersion: gpu.partita.dev/v1alpha1
+            kind: GpuQuota
+            metadata: {name: %s}
+            spec:
+              namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: %s}}
+              limits: [{name: all, guaranteed: {memory: 64Gi}}]
+            """
+            .formatted(workspace.namespace(), workspace.namespace()));
+    workspace.pod("waits", node, Ask.share("32Gi").cores(50), "exec partita-probe spin 600s").awaitRunning();
+    workspace.pod("too-large", node, Ask.share("900Gi"), "exec sleep 600");
+    Path chart = cluster.home().toRealPath().resolve("deploy/helm/partita");
+    try (LocalPortForward plugin = Scrape.portOfPlugin(cluster.client(), node);
+        LocalPortForward controller = Scrape.portOfController(cluster.client());
+        PrometheusServer prometheus = PrometheusServer.start(program.orElseThrow(), folder,
+            List.of(plugin.getLocalPort(), controller.getLocalPort()), workspace.metricsReader(),
+            chart.resolve("alerts.yaml"))) {
+      assertThat(prometheus.alertRules()).contains("PartitaNobodyLeads", "PartitaMemoryLimitExceeded");
+      try (Stream<Path> dashboards = Files.list(chart.resolve("dashboards"))) {
+        for (Path dashboard : dashboards.toList()) {
+          for (JsonNode panel : new ObjectMapper().readTree(dashboard.toFile()).path("panels")) {
+            String query = panel.at("/targets/0/expr").asText().replaceAll("\\$(node|namespace|claim)", ".*");
+            await(dashboard.getFileName() + ": " + panel.path("title").asText() + ": " + query)
+                .atMost(Workspace.PATIENCE).until(() -> !prometheus.query(query).isEmpty());
+          }
+        }
+      }
+      for (String name : List.of("hami_vgpu_memory_used_bytes", "hami_gpu_core_allocated_ratio",
+          "hami_host_gpu_utilization_ratio", "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DEV_FB_USED",
+          "DCGM_FI_DEV_POWER_USAGE")) {
+        assertThat(prometheus.query(name)).as(name).isNotEmpty();
+      }
+    }
   }
 
   @Test

@@ -55,6 +55,14 @@ class MetricsChartTest {
         .contains("kind: PodMonitor").doesNotContain("scheme: https", "service-account-token");
   }
 
+  @Test
+  void alertsAndDashboardsComeWhereTheyAreAskedFor() {
+    assertThat(Chart.text(Map.of())).doesNotContain("PrometheusRule", "-dashboard");
+    String text = Chart.text(Map.of("metrics.prometheusRule.enabled", true, "metrics.dashboards.enabled", true));
+    assertThat(text).contains("kind: PrometheusRule", "alert: PartitaNobodyLeads", "{{ $labels.node }}",
+        "name: partita-cluster-dashboard", "grafana_dashboard: \"1\"", "partita-claim.json: |");
+  }
+
   private static long reviews(Map<String, Object> values) {
     return Chart.rendered(values).filter(ClusterRole.class::isInstance).map(ClusterRole.class::cast)
         .filter(role -> !role.getMetadata().getName().equals("partita-metrics-reader"))

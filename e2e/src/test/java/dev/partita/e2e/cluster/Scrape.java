@@ -17,6 +17,21 @@ import java.util.Optional;
 public record Scrape(int status, String text) {
   private static final int PORT = 9400;
 
+  /** A way to the metrics' port of a node's plugin, for the caller to close. */
+  public static LocalPortForward portOfPlugin(KubernetesClient admin, String node) {
+    return forward(admin, new Daemons(admin).awaitPlugin(node));
+  }
+
+  /** A way to the metrics' port of the controller, for the caller to close. */
+  public static LocalPortForward portOfController(KubernetesClient admin) {
+    return forward(admin, Daemons.ready(admin, Controllers.LABELS).getFirst());
+  }
+
+  private static LocalPortForward forward(KubernetesClient admin, Pod pod) {
+    return admin.pods().inNamespace(pod.getMetadata().getNamespace()).withName(pod.getMetadata().getName())
+        .portForward(PORT);
+  }
+
   /**
    * Scrapes the plugin of a node.
    *
@@ -33,9 +48,7 @@ public record Scrape(int status, String text) {
 
   /** Scrapes a pod, as Prometheus does with insecure_skip_verify. */
   private static Scrape of(KubernetesClient admin, Pod pod, String token) {
-    try (LocalPortForward forward =
-        admin.pods().inNamespace(pod.getMetadata().getNamespace()).withName(pod.getMetadata().getName())
-            .portForward(PORT)) {
+    try (LocalPortForward forward = forward(admin, pod)) {
       TlsScrape scrape = TlsScrape.of(forward.getLocalPort(), token.isEmpty() ? "" : "Bearer " + token);
       return new Scrape(scrape.status(), scrape.text());
     } catch (IOException e) {
