@@ -1,9 +1,10 @@
 package dev.partita.plugin.inventory;
 
-import dev.partita.api.Driver;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
+import dev.partita.api.node.GpuProduct;
 import dev.partita.api.node.GpuReserve;
+import dev.partita.api.node.GpuTopology;
 import dev.partita.api.node.NvlinkPeer;
 import dev.partita.plugin.nvml.CardReading;
 import dev.partita.plugin.nvml.CardReading.Card;
@@ -110,25 +111,24 @@ final class KnownCards {
     return gpus;
   }
 
-  private Gpu describe(Card card, PciTopology topology, @Nullable String nvlinkDomain, List<NvlinkPeer> nvlinkPeers) {
+  private Gpu describe(Card card, PciTopology pci, @Nullable String nvlinkDomain, List<NvlinkPeer> nvlinkPeers) {
+    GpuTopology topology =
+        new GpuTopology(
+            card.pciBusId().orElse(null),
+            card.pciBusId().flatMap(pci::pcieRoot).orElse(null),
+            card.pciBusId().flatMap(pci::numaNode).or(card::numaNode).orElse(null),
+            nvlinkDomain,
+            nvlinkPeers);
     return new Gpu(
         Objects.requireNonNull(indexOf.get(card.uuid()), card.uuid()),
         card.minor(),
         card.uuid(),
-        card.name(),
-        Driver.modelOf(card.name()),
-        card.brand(),
-        card.architecture(),
-        card.computeCapability(),
+        GpuProduct.named(card.name(), card.brand(), card.architecture(), card.computeCapability()),
         card.memoryBytes(),
-        new GpuReserve(card.reservedBytes(), reserve.of(card.memoryBytes())),
-        card.pciBusId().orElse(null),
-        card.pciBusId().flatMap(topology::pcieRoot).orElse(null),
-        card.pciBusId().flatMap(topology::numaNode).or(card::numaNode).orElse(null),
-        nvlinkDomain,
-        nvlinkPeers,
-        mig ? card.migProfiles() : List.of(),
-        GpuHealth.HEALTHY);
+        topology,
+        GpuHealth.HEALTHY)
+        .withReserved(new GpuReserve(card.reservedBytes(), reserve.of(card.memoryBytes())))
+        .withMigProfiles(mig ? card.migProfiles() : List.of());
   }
 
   private static List<NvlinkPeer> peers(Card card, Map<String, Integer> indexByBusId) {

@@ -8,6 +8,8 @@ import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
+import dev.partita.api.node.GpuProduct;
+import dev.partita.api.node.GpuTopology;
 import dev.partita.cdi.driver.DriverFiles;
 import dev.partita.plugin.TestClaims;
 import dev.partita.plugin.inventory.Inventory;
@@ -24,11 +26,11 @@ import org.junit.jupiter.api.Test;
 
 class AllocationDecoderTest {
   private static final Gpu CARD =
-      new Gpu(0, 0, "GPU-0", "NVIDIA H100", "h100", "Nvidia", "Hopper", "9.0", 80 * Grants.GIB, null, null, null, null,
-          GpuHealth.HEALTHY);
+      new Gpu(0, 0, "GPU-0", GpuProduct.named("NVIDIA H100", "Nvidia", "Hopper", "9.0"), 80 * Grants.GIB,
+          GpuTopology.UNKNOWN, GpuHealth.HEALTHY);
   private static final Gpu FAR =
-      new Gpu(1, 1, "GPU-1", "NVIDIA H100", "h100", "Nvidia", "Hopper", "9.0", 80 * Grants.GIB, null, null, 1, null,
-          GpuHealth.HEALTHY);
+      new Gpu(1, 1, "GPU-1", GpuProduct.named("NVIDIA H100", "Nvidia", "Hopper", "9.0"), 80 * Grants.GIB,
+          new GpuTopology(null, null, 1, null), GpuHealth.HEALTHY);
   private static final Inventory.Cards CARDS = cards(CARD, FAR);
 
   private static final Map<String, Object> ALONE = Map.of("placement", Map.of("exclusive", true));
@@ -127,8 +129,8 @@ class AllocationDecoderTest {
 
   @Test
   void noShareHasMoreMemoryThanItsLedgerCanCount() {
-    Gpu large = new Gpu(0, 0, "GPU-0", "NVIDIA H300", "h300", "Nvidia", "Hopper", "9.0", 288 * Grants.GIB, null, null,
-        null, null, GpuHealth.HEALTHY);
+    Gpu large = new Gpu(0, 0, "GPU-0", GpuProduct.named("NVIDIA H300", "Nvidia", "Hopper", "9.0"), 288 * Grants.GIB,
+        GpuTopology.UNKNOWN, GpuHealth.HEALTHY);
     assertThat(use(Map.of("oversubscribe", 1000), "288Gi", GpuNodeSpec.DEFAULT, large))
         .isEqualTo(new HookedShare(new Share(2048 * Grants.GIB - 512, 288 * Grants.GIB, 0, CoreLimit.HARD, 1)));
     assertThat(

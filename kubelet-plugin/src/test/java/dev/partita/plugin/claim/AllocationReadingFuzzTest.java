@@ -9,6 +9,8 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.node.GpuProduct;
+import dev.partita.api.node.GpuTopology;
 import dev.partita.cdi.driver.DriverFiles;
 import dev.partita.plugin.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -24,7 +26,7 @@ class AllocationReadingFuzzTest {
       JsonMapper.builder().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
   private static final long MEMORY = 80L << 30;
   private static final Gpu CARD =
-      new Gpu(0, 0, "GPU-0", "NVIDIA H100", "h100", "Nvidia", "Hopper", "9.0", MEMORY, null, null, null, null,
+      new Gpu(0, 0, "GPU-0", GpuProduct.named("NVIDIA H100", "Nvidia", "Hopper", "9.0"), MEMORY, GpuTopology.UNKNOWN,
           GpuHealth.HEALTHY);
   private static final Inventory.Cards CARDS =
       new Inventory.Cards(
